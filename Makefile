@@ -1,0 +1,40 @@
+# make demo   set up, and privatize examples/notes.txt
+# make test   set up, then lint, types, import contract, tests and doctests
+# Both create .venv and install into it; nothing else on the machine is changed.
+
+PYTHON ?= python3
+BIN := .venv/bin
+QUIET_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+
+.PHONY: demo test docs clean
+
+demo: .venv/demo
+	@$(BIN)/python examples/demo.py
+
+test: .venv/test
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --no-logo > .venv/imports.log || { cat .venv/imports.log; exit 1; }
+	@$(BIN)/python -m pytest -n 2
+
+docs: .venv/test
+	@$(BIN)/python tools/build_cli_docs.py
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .hypothesis
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Malaprop needs Python 3.11 or later; set PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -m venv .venv || { echo "python3 -m venv failed: install the venv module"; exit 1; }
+
+.venv/demo: .venv/bin/python pyproject.toml
+	@echo "Setting up .venv (once) ..."
+	@$(QUIET_INSTALL) . > .venv/install.log 2>&1 || { tail -n 20 .venv/install.log; exit 1; }
+	@touch $@
+
+.venv/test: .venv/bin/python pyproject.toml
+	@echo "Setting up .venv with the test tools (once) ..."
+	@$(QUIET_INSTALL) '.[test]' > .venv/install.log 2>&1 || { tail -n 20 .venv/install.log; exit 1; }
+	@touch $@ .venv/demo

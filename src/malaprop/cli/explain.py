@@ -1,0 +1,122 @@
+"""`malaprop explain`: what a word may become, and what that gives away."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from malaprop.cli.options import Epsilon, LexiconName, MechanismName, Parameters, make_mechanism
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from malaprop.core.channel import Channel
+    from malaprop.lexicon.lexicon import Lexicon
+    from malaprop.report.word import WordLaw
+
+_BAR = 30  # characters of the longest bar
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+def explain(
+    word: Annotated[str, typer.Argument(metavar="WORD", help="The word to explain.")],
+    epsilon: Epsilon,
+    mechanism: MechanismName = "tem",
+    param: Parameters = None,
+    lexicon: LexiconName = "english",
+    top: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, help="How many replacements to list.")
+    ] = 12,
+) -> None:
+    """Show what a word is replaced by, how likely, and what an observer can infer."""
+    from rich.console import Console
+
+    from malaprop.core.randomness import secure_rng
+    from malaprop.lexicon.lexicon import Lexicon
+    from malaprop.report.word import word_law
+
+    made = make_mechanism(mechanism, epsilon, param)
+    opened = Lexicon.open(lexicon)
+    channel = made.on(opened)
+    # A lexicon's words may look like markup or emoji codes: they are shown as they are.
+    console = Console(highlight=False, markup=False, emoji=False)
+    own = _find(word, opened, console)
+    law = word_law(channel, own, secure_rng())
+    _print_law(law, opened, min(top, len(opened)), console)
+    _print_inference(law, channel, opened, console)
+
+
+def _find(word: str, lexicon: "Lexicon", console: "Console") -> int:
+    """The word's id, or that of the lexicon word that stands for it."""
+    from malaprop.core.errors import ParameterError
+    from malaprop.text import Action, Planner, Policy, split
+
+    plans = Planner(lexicon.words, Policy()).plan_all(split(word.strip()))
+    if len(plans) != 1 or plans[0].action is not Action.PROTECT:
+        raise ParameterError("Give one word to explain, without spaces or punctuation.")
+    own = plans[0].id
+    if plans[0].tag != "in_lexicon":
+        console.print(
+            f"Not in the lexicon: it counts as {lexicon.words[own]}, the word that the public "
+            "mapping gives.\n"
+        )
+    return own
+
+
+def _print_law(law: "WordLaw", lexicon: "Lexicon", top: int, console: "Console") -> None:
+    from rich.table import Table
+
+    listed = law.most_likely(top)
+    longest = float(law.probabilities[listed[0]])
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("becomes")
+    table.add_column("distance", justify="right", no_wrap=True)
+    table.add_column("probability", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for i in listed:
+        p = float(law.probabilities[i])
+        bold = "bold" if i == law.word else None
+        table.add_row(
+            lexicon.words[i], f"{law.distances[i]:.2f}", _percent(p), _bar(p / longest), style=bold
+        )
+    others = len(lexicon) - len(listed)
+    if others:
+        rest = max(0.0, 1.0 - float(law.probabilities[listed].sum()))
+        table.add_row(f"{others:,} other words", "", _percent(rest), "")
+    console.print(table)
+    if law.draws:
+        console.print(f"\nEstimated from {law.draws:,} draws; there is no closed form.")
+
+
+def _bar(share: float) -> str:
+    """A bar of that share of the longest, to an eighth of a character."""
+    full, eighths = divmod(round(8 * _BAR * share), 8)
+    return ("█" * full + _EIGHTHS[eighths]).rstrip()
+
+
+def _print_inference(
+    law: "WordLaw", channel: "Channel", lexicon: "Lexicon", console: "Console"
+) -> None:
+    from malaprop.report.word import rivals
+
+    word = lexicon.words[law.word]
+    console.print("\nWhat an observer can infer", style="bold")
+    console.print(
+        f"{word} stays as it is with probability {_percent(law.stays)}; its replacement is as "
+        f"uncertain as one of {law.plausible:,.0f} equally likely words, on average "
+        f"{law.expected_distance:.2f} away."
+    )
+    for rival in rivals(channel, law.word, 3):
+        exact = f" (in fact {_factor(rival.odds)})" if rival.odds is not None else ""
+        console.print(
+            f"Whatever comes out, the odds of {word} against {rival.word} (distance "
+            f"{rival.distance:.2f}) change by a factor of at most {_factor(rival.bound)}{exact}."
+        )
+    console.print(f"\n{channel.guarantee}")
+
+
+def _percent(p: float) -> str:
+    return f"{p:.1%}" if p >= 0.001 or p == 0 else f"{100 * p:.2g}%"
+
+
+def _factor(odds: float) -> str:
+    return f"{odds:,.0f}" if 100 <= odds < 1e7 else f"{odds:.3g}"

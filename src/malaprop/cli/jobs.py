@@ -1,0 +1,125 @@
+"""From the inputs and the output that a user names to jobs: one file in, one file out each."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from malaprop.core.errors import OutputError, ParameterError
+
+if TYPE_CHECKING:
+    from malaprop.pipeline.files import Format, Layout, Staging
+
+PIPE = "-"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One input to be read, one output to be made; "-" is the pipe."""
+
+    source: str
+    target: str
+    layout: "Layout"
+
+    @property
+    def size(self) -> int | None:
+        """The bytes to be read, where that is known beforehand."""
+        path = Path(self.source)
+        return path.stat().st_size if self.source != PIPE and path.is_file() else None
+
+    @contextmanager
+    def open_source(self) -> Iterator[BinaryIO]:
+        """The input, to be read."""
+        if self.source == PIPE:
+            yield sys.stdin.buffer
+            return
+        with Path(self.source).open("rb") as file:
+            yield file
+
+    def open_target(self, stage: "Staging", *, force: bool) -> BinaryIO:
+        """The output, to be written."""
+        if self.target == PIPE:
+            return sys.stdout.buffer
+        return stage.open(Path(self.target), force=force)
+
+
+def plan_jobs(
+    inputs: list[str],
+    output: str | None,
+    format_: "Format | None",
+    layout: Callable[["Format"], "Layout"],
+) -> list[Job]:
+    """A job for each input; `layout` says how a file of a format is read."""
+    from malaprop.pipeline.files import format_of
+
+    jobs = []
+    for source, target in zip(inputs, _targets(inputs, output), strict=True):
+        _check_source(source)
+        found = format_ or ("txt" if source == PIPE else format_of(source))
+        if not format_:
+            _check_target(target, found)
+        jobs.append(Job(source, target, layout(found)))
+    return jobs
+
+
+@contextmanager
+def folder_for(inputs: list[str], output: str | None) -> Iterator[None]:
+    """Make the output folder that several inputs need; take it away again if nothing came of it."""
+    folder = Path(output) if output and output != PIPE and len(inputs) > 1 else None
+    if folder is None or folder.exists():
+        yield
+        return
+    try:
+        folder.mkdir()
+    except OSError as error:
+        raise OutputError(f"the folder {folder} cannot be made: {error.strerror}") from None
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            folder.rmdir()
+        raise
+
+
+def _targets(inputs: list[str], output: str | None) -> list[str]:
+    """Where each input goes."""
+    if output is None:
+        if inputs == [PIPE]:
+            return [PIPE]
+        raise ParameterError("an output is needed: name it with  -o OUTPUT")
+    if len(inputs) == 1 and not (Path(output).is_dir() and inputs != [PIPE]):
+        return [output]
+    if PIPE in inputs or output == PIPE:
+        raise ParameterError("several inputs need files on both sides: a pipe can carry only one")
+    if not Path(output).is_dir():
+        raise OutputError(f"{output} is a file: several inputs need a folder")
+    names = [Path(source).name for source in inputs]
+    if len(set(names)) < len(names):
+        raise ParameterError("two of the inputs have the same name: give them different outputs")
+    return [str(Path(output) / name) for name in names]
+
+
+def _check_source(source: str) -> None:
+    if source == PIPE:
+        return
+    path = Path(source)
+    if path.is_dir():
+        raise ParameterError(f"{source} is a folder: name the files in it")
+    if not path.exists():
+        raise ParameterError(f"there is no file {source}")
+
+
+def _check_target(target: str, format_: "Format") -> None:
+    """An output has the input's format; a name that says otherwise is a slip."""
+    from malaprop.pipeline.files import format_of
+
+    try:
+        said = format_ if target == PIPE else format_of(target)
+    except ParameterError:
+        return
+    if said != format_:
+        raise ParameterError(
+            f"the output has the format of the input, {format_}: {target} says {said}"
+        )

@@ -1,0 +1,147 @@
+"""`malaprop lexicon`: list, info, import, neighbours."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from malaprop.cli.options import LexiconName
+
+if TYPE_CHECKING:
+    from malaprop.lexicon.lexicon import Lexicon
+
+app = typer.Typer(help="List, inspect and import lexicons.")
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A lexicon's name or file.")]
+
+
+@app.command("list")
+def list_() -> None:
+    """List the embedded and the imported lexicons."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from malaprop.lexicon import catalogue, store
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("lexicon", "words", "dimensions", "metric", "where"):
+        table.add_column(heading, justify="right" if heading in ("words", "dimensions") else "left")
+    for where, found in (("embedded", catalogue.embedded()), ("imported", catalogue.imported())):
+        for name, folder in found.items():
+            about = store.load(folder).meta
+            size = f"{about['count']:,}", str(about["dimension"])
+            table.add_row(name, *size, str(about["metric"]), where)
+    Console(markup=False, emoji=False, highlight=False).print(table)
+
+
+@app.command()
+def info(name: Name) -> None:
+    """Show a lexicon's size, scale, provenance and fingerprint, which is computed anew."""
+    from malaprop.lexicon import catalogue, store
+    from malaprop.lexicon.lexicon import Lexicon
+    from malaprop.measure.statistics import nearest_distances
+
+    lexicon = Lexicon.open(name)
+    words, dimension = lexicon.vectors.shape
+    typer.echo(f"lexicon      {lexicon.name or name}")
+    typer.echo(f"words        {words:,}, the first of them: {', '.join(lexicon.words[:8])}")
+    typer.echo(f"vectors      {dimension} dimensions, {lexicon.metric} metric")
+    typer.echo(f"fingerprint  {_verified(lexicon)}")
+    if words > 1:
+        low, middle, high = nearest_distances(lexicon)
+        typer.echo(
+            f"scale        nearest word at {middle:.3g} (median; {low:.3g} to {high:.3g} for 9 in "
+            f"10): at ε = {1 / middle:.2g}, the odds between such words change by at most e"
+        )
+    folder = catalogue.resolve(name)
+    if folder.is_dir():
+        about = store.load(folder).meta
+        for file, digest in about["sources"].items():
+            typer.echo(f"source       {file}, SHA-256 {digest}")
+        typer.echo(f"licence      {about['licence'] or 'not stated'}")
+        _print_repairs(about)
+
+
+def _verified(lexicon: "Lexicon") -> str:
+    from malaprop.core.errors import LexiconError
+    from malaprop.lexicon import store
+
+    token = lexicon.metric.token(lexicon.vectors)
+    if store.fingerprint(lexicon.words, lexicon.vectors, token) != lexicon.fingerprint:
+        raise LexiconError(
+            "The lexicon's words or vectors are not those that its fingerprint was made of: its "
+            "files were changed. Import it again."
+        )
+    return lexicon.fingerprint
+
+
+def _print_repairs(about: Mapping[str, Any]) -> None:
+    for fault, repair in about["repairs"].items():
+        first = ", ".join(map(str, repair["first"]))
+        typer.echo(f"repaired     {fault}: {repair['count']:,}, first in {repair['unit']} {first}")
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file of vectors.")],
+    name: Annotated[str, typer.Option(metavar="NAME", help="What to call the lexicon.")],
+    metric: Annotated[
+        str, typer.Option(metavar="NAME", help="euclidean, angular, manhattan or chebyshev.")
+    ] = "euclidean",
+    vocabulary: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="For .npy and .safetensors: the words, one a line, in order."
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Take only the first so many rows.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a lexicon of that name.")] = False,
+) -> None:
+    """Compile a file of word vectors into a lexicon that opens at once.
+
+    Reads GloVe, word2vec and fastText text (also .gz and .zip), word2vec binary, gensim
+    KeyedVectors, .npy and .safetensors with a vocabulary. Faulty rows are left out and reported.
+    """
+    from malaprop.cli.progress import bar
+    from malaprop.core.metric import as_metric
+    from malaprop.lexicon import store
+    from malaprop.lexicon.importer import import_lexicon
+
+    known = str(as_metric(metric))
+    with bar(f"importing {name}") as progress:
+        report = import_lexicon(
+            file,
+            name,
+            metric=known,
+            vocabulary=vocabulary,
+            limit=limit,
+            force=force,
+            progress=progress.to,
+        )
+    typer.echo(f"imported     {name}: {report.count:,} words × {report.dimension} dimensions")
+    _print_repairs(store.load(report.folder).meta)
+
+
+@app.command()
+def neighbours(
+    word: Annotated[str, typer.Argument(metavar="WORD", help="A word of the lexicon.")],
+    lexicon: LexiconName = "english",
+    count: Annotated[
+        int, typer.Option("--count", "-k", metavar="NUMBER", min=1, help="How many to list.")
+    ] = 10,
+) -> None:
+    """List the words nearest to a word, with their distances."""
+    from malaprop.core.errors import ParameterError
+    from malaprop.lexicon.lexicon import Lexicon
+    from malaprop.text.mapping import WordMap
+
+    opened = Lexicon.open(lexicon)
+    words = WordMap(opened.words)
+    own = words.lookup(word)
+    if own is None:
+        near = opened.words[words.map(word)]
+        raise ParameterError(f"That word is not in the lexicon. Did you mean {near!r}?")
+    for other, distance in opened.neighbours(opened.words[own], count):
+        typer.echo(f"{distance:9.4f}  {other}")

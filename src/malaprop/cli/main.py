@@ -1,0 +1,136 @@
+"""The `malaprop` command: its subcommands, and how it ends.
+
+Every failure ends in one line on stderr and an exit code: 2 for wrong usage, 1 for a failure,
+128 + n for signal n. There is never a traceback, and never a word of the user's text: other
+libraries' messages may quote it, so they are not shown. Where nobody reads the output any more
+(`| head`), it ends with 1 and says nothing.
+"""
+
+import io
+import os
+import signal
+import sys
+import traceback
+from types import FrameType
+from typing import Annotated, NoReturn
+
+import typer
+
+from malaprop._version import __version__
+from malaprop.cli import explain, lexicons, mechanisms, privatize
+
+app = typer.Typer(
+    name="malaprop",
+    help="Private text under metric differential privacy, with guarantees that can be checked.",
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("privatize")(privatize.privatize)
+app.command("explain")(explain.explain)
+app.command("mechanisms")(mechanisms.mechanisms)
+app.add_typer(lexicons.app, name="lexicon")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"malaprop {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+class _StoppedError(BaseException):
+    """A signal has asked the command to stop; outputs under way are taken back on its way up."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.exit_code = 128 + number
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):  # Windows has no SIGHUP
+            signal.signal(getattr(signal, name), _stop)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal may know no ε and no bars
+    code = run(sys.argv[1:])
+    if code:
+        # What could not be written is still in the buffer; Python would try again, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(code)
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)  # a second one must not stop this
+    raise _StoppedError(number)
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line on its arguments and return the exit code."""
+    # Not through `app()`, which has its own ways to end on a broken pipe or an interrupt.
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("malaprop", list(arguments) or ["--help"]) as context:
+            command.invoke(context)
+        sys.stdout.flush()
+    except typer.Exit as done:
+        return done.exit_code
+    except BrokenPipeError:
+        return 1
+    except (Exception, KeyboardInterrupt, _StoppedError) as error:
+        message, code = _last_words(error)
+        typer.echo(f"malaprop: {_one_line(message)}", err=True)
+        return code
+    return 0
+
+
+def _last_words(error: BaseException) -> tuple[str, int]:
+    """The message and the exit code that an error ends with."""
+    from malaprop.core.errors import LexiconError, MalapropError, MetricError, ParameterError
+
+    match error:
+        case typer.TyperException():
+            return _usage(error), error.exit_code
+        case ParameterError() | MetricError() | LexiconError():
+            return str(error), 2
+        case MalapropError():
+            return str(error), 1
+        case _StoppedError() | KeyboardInterrupt():
+            return "stopped: no output file was written", getattr(error, "exit_code", 130)
+        case MemoryError():
+            return "out of memory: a record is too large for this machine", 1
+        case OSError(strerror=str(reason)):
+            return f"{error.filename}: {reason}" if error.filename else reason, 1
+        case _:
+            return _internal(error), 1
+
+
+def _usage(error: typer.TyperException) -> str:
+    """What is wrong with the arguments, and where it says what is right."""
+    context = getattr(error, "ctx", None)
+    message = error.format_message()
+    end = "" if message.endswith((".", "?")) else "."
+    return f"{message}{end} See  {context.command_path} --help" if context else message
+
+
+def _one_line(message: str) -> str:
+    """Without line ends, and without what a terminal takes for orders: names of files have both."""
+    return "".join(sign if sign.isprintable() else " " for sign in message)
+
+
+def _internal(error: BaseException) -> str:
+    """Where it happened, without what was said: the message may hold the user's text."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+    return f"internal error: {type(error).__name__} at {place}; please report it"

@@ -1,0 +1,23 @@
+"""`malaprop mechanisms`: the registry as a table."""
+
+from dataclasses import MISSING
+
+
+def mechanisms() -> None:
+    """List the mechanisms, what they do and what they guarantee."""
+    from rich.console import Console
+    from rich.table import Table
+
+    import malaprop.mechanisms  # noqa: F401  fills the registry
+    from malaprop.core.mechanism import registry
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
+    for heading in ("mechanism", "guarantee", "parameters", "what it does"):
+        table.add_column(heading)
+    for name, cls in sorted(registry.items()):
+        parameters = [
+            field.name if field.default is MISSING else f"{field.name}={field.default}"
+            for field in cls.parameters()
+        ]
+        table.add_row(name, cls.promise, "\n".join(parameters), cls.summary())
+    Console(markup=False, emoji=False, highlight=False).print(table)

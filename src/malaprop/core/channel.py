@@ -1,0 +1,115 @@
+"""Channels: the only door between the secret side and the public side.
+
+A channel is a mechanism bound to a lexicon. It holds what depends on public data alone, and it
+is the only thing that ever sees a user's words: whatever comes after it sees its output.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from malaprop.core.errors import ParameterError
+from malaprop.core.guarantee import Guarantee
+from malaprop.core.sampling import draw
+from malaprop.core.space import Ids, MetricSpace, blocks, checked_ids
+
+Floats = NDArray[np.float64]
+
+
+class Channel(ABC):
+    """A mechanism bound to a lexicon: word ids in, word ids out."""
+
+    def __init__(self, space: MetricSpace, guarantee: Guarantee) -> None:
+        self._space = space
+        self._guarantee = guarantee
+
+    @property
+    def lexicon(self) -> MetricSpace:
+        """The lexicon that the channel is bound to."""
+        return self._space
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the channel promises for one word."""
+        return self._guarantee
+
+    def substitute(self, ids: Any, rng: Generator) -> Ids:
+        """A private word for each of `ids`, each drawn independently."""
+        return self._substitute(checked_ids(ids, len(self._space)), rng)
+
+    @abstractmethod
+    def _substitute(self, ids: Ids, rng: Generator) -> Ids: ...
+
+
+class LawChannel(Channel):
+    """A channel whose law is known in closed form: it draws from what it states."""
+
+    @abstractmethod
+    def log_weights(self, ids: Ids) -> Floats:
+        """ln of the unnormalised probability of each output: (len(ids), len(lexicon))."""
+
+    def log_probabilities(self, ids: Any) -> Floats:
+        """ln Pr[y | w] for each word w of `ids` and each word y: (len(ids), len(lexicon))."""
+        weights = self.log_weights(checked_ids(ids, len(self._space)))
+        top = weights.max(axis=1, keepdims=True)
+        total = np.log(np.exp(weights - top).sum(axis=1, keepdims=True))
+        return np.asarray(weights - top - total)
+
+    def _substitute(self, ids: Ids, rng: Generator) -> Ids:
+        # All occurrences of a word are drawn from one row of the law.
+        words, occurrence = np.unique(ids, return_inverse=True)
+        counts = np.bincount(occurrence, minlength=len(words))
+        drawn = np.empty(len(ids), dtype=np.int64)
+        places = np.split(np.argsort(occurrence, kind="stable"), np.cumsum(counts)[:-1])
+        for block in blocks(len(words), row_cells=len(self._space)):
+            rows = self.log_weights(words[block])
+            for row, where in zip(rows, places[block], strict=True):
+                drawn[where] = draw(row, len(where), rng)
+        return drawn
+
+
+class Decoder(ABC):
+    """From a noisy vector to a word. It knows the lexicon and the noisy vectors, nothing else.
+
+    By its type it has no access to the words that went in; so whatever it does is
+    post-processing, and the guarantee of the vectors is the guarantee of the words.
+    """
+
+    @abstractmethod
+    def decode(self, vectors: Floats, rng: Generator) -> Ids:
+        """A word for each of the noisy `vectors`."""
+
+
+class VectorChannel(Channel):
+    """A channel that releases noisy vectors, and words through a decoder."""
+
+    def __init__(self, space: MetricSpace, guarantee: Guarantee, decoder: Decoder) -> None:
+        super().__init__(space, guarantee)
+        self._decoder = decoder
+
+    @abstractmethod
+    def _release(self, vectors: Floats, rng: Generator) -> Floats:
+        """Noisy vectors for finite `vectors` of the right dimension."""
+
+    def release(self, vectors: Any, rng: Generator) -> Floats:
+        """A private vector for each row of `vectors`, which need not be words of the lexicon."""
+        array = np.asarray(vectors, dtype=np.float64)
+        dimension = self._space.vectors.shape[1]
+        if array.ndim != 2 or array.shape[1] != dimension:
+            raise ParameterError(
+                f"Vectors must be a matrix with {dimension} columns, the lexicon's dimension. "
+                f"Got shape {array.shape}."
+            )
+        if not np.isfinite(array).all():
+            raise ParameterError("Vectors must be finite; there is NaN or infinity among them.")
+        return self._release(array, rng)
+
+    def _substitute(self, ids: Ids, rng: Generator) -> Ids:
+        drawn = np.empty(len(ids), dtype=np.int64)
+        for block in blocks(len(ids), row_cells=self._space.vectors.shape[1]):
+            vectors = self._space.vectors[ids[block]].astype(np.float64)
+            drawn[block] = self._decoder.decode(self._release(vectors, rng), rng)
+        return drawn

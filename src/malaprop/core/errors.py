@@ -1,0 +1,45 @@
+"""The exceptions that Malaprop raises.
+
+    MalapropError
+    ├── ParameterError (ValueError)   a parameter outside its range
+    ├── MetricError    (ValueError)   a distance that is no metric, or does not fit a mechanism
+    ├── LexiconError   (ValueError)   words or vectors that make no lexicon; no such lexicon
+    ├── DataError      (ValueError)   a record, a column or an encoding that cannot be read
+    └── OutputError                   an output that exists already, or cannot be written
+
+A message names the object, the constraint, the value and the remedy. It never contains the
+user's text: records are named by their number, columns only by the name that the user gave.
+"""
+
+
+class MalapropError(Exception):
+    """The root of all errors that Malaprop raises on purpose."""
+
+
+class ParameterError(MalapropError, ValueError):
+    """A parameter is outside its range."""
+
+
+class MetricError(MalapropError, ValueError):
+    """A distance is no metric, or not the one that a mechanism needs."""
+
+
+class LexiconError(MalapropError, ValueError):
+    """Words and vectors do not make a lexicon, or there is no such lexicon."""
+
+
+class DataError(MalapropError, ValueError):
+    """Input data cannot be read as what it is said to be."""
+
+
+class OutputError(MalapropError):
+    """An output exists already or cannot be written."""
+
+
+class MissingExtraError(MalapropError, ImportError):
+    """An optional package is not installed; the message names the command that installs it."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package {package}: run  pip install 'malaprop[{extra}]'"
+        )

@@ -1,0 +1,91 @@
+"""Mechanisms: frozen sets of parameters, valid from birth, without data or randomness.
+
+A mechanism that is written in `malaprop.mechanisms` registers itself by being defined with a
+name, and so appears in the command line, the documentation and the contract tests.
+"""
+
+import difflib
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
+from numbers import Real
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from malaprop.core.channel import Channel
+from malaprop.core.errors import ParameterError
+from malaprop.core.space import MetricSpace
+
+_registry: "dict[str, type[Mechanism]]" = {}
+
+registry: "Mapping[str, type[Mechanism]]" = MappingProxyType(_registry)
+"""All named mechanisms, by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mechanism(ABC):
+    """A way to replace words; `on(lexicon)` makes it a channel.
+
+    A subclass is a frozen, keyword-only dataclass, each field with a `help` in its metadata.
+    """
+
+    epsilon: float = field(metadata={"help": "ε, the privacy loss per unit of distance"})
+
+    name: ClassVar[str] = ""
+    """The name in the registry and on the command line."""
+    promise: ClassVar[str] = ""
+    """The guarantee in a few words, for tables."""
+
+    def __init_subclass__(cls, *, name: str = "", **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.name = name
+        if name:
+            _registry[name] = cls
+
+    def __post_init__(self) -> None:
+        self._require("epsilon", "a finite number above 0", lambda x: 0 < x < math.inf)
+
+    @abstractmethod
+    def on(self, lexicon: MetricSpace) -> Channel:
+        """The mechanism bound to a lexicon."""
+
+    @classmethod
+    def parameters(cls) -> tuple[Field[Any], ...]:
+        """The mechanism's parameters, with their help in `metadata`."""
+        return fields(cls)
+
+    @classmethod
+    def summary(cls) -> str:
+        """What the mechanism does, in one sentence."""
+        return (cls.__doc__ or "").strip().split("\n")[0]
+
+    def to_dict(self) -> dict[str, object]:
+        """Name and parameters as plain values that JSON can hold."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        plain = {k: str(v) if v in (math.inf, -math.inf) else v for k, v in values.items()}
+        return {"name": self.name or type(self).__name__, **plain}
+
+    def _require(self, parameter: str, constraint: str, holds: Any) -> None:
+        """Check that a parameter is a number that satisfies a constraint, and make it a float."""
+        value: Any = getattr(self, parameter)
+        good = isinstance(value, Real) and not isinstance(value, bool) and holds(float(value))
+        if not good:
+            shown = repr(value) if isinstance(value, Real) else f"a {type(value).__name__}"
+            raise ParameterError(
+                f"The '{parameter}' parameter of {type(self).__name__} must be {constraint}. "
+                f"Got {shown}."
+            )
+        object.__setattr__(self, parameter, float(value))
+
+
+def mechanism_named(name: str) -> type[Mechanism]:
+    """The mechanism of that name, or an error that suggests the nearest one."""
+    found = registry.get(name.lower())
+    if found is None:
+        near = difflib.get_close_matches(name.lower(), registry, n=1, cutoff=0.4)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ParameterError(
+            f"Unknown mechanism {name!r}.{hint} There are: {', '.join(sorted(registry))}."
+        )
+    return found

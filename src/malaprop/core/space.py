@@ -1,0 +1,61 @@
+"""A finite metric space: all that a mechanism may know of a lexicon."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.core.errors import ParameterError
+from malaprop.core.metric import Metric
+
+Ids = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class MetricSpace(Protocol):
+    """Words, their vectors and a metric. `malaprop.Lexicon` is one."""
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The words; a word's place is its id."""
+
+    @property
+    def vectors(self) -> NDArray[np.float32]:
+        """The words' vectors, read-only."""
+
+    @property
+    def metric(self) -> Metric:
+        """What distances are measured in."""
+
+    def __len__(self) -> int: ...
+
+    def distances(self, ids: Any) -> Floats:
+        """Distances from the words `ids` to all words."""
+
+
+def checked_ids(ids: Any, size: int) -> Ids:
+    """`ids` as a one-dimensional integer array with all entries in 0 … size − 1."""
+    array = np.asarray(ids)
+    if array.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ParameterError(
+            f"Word ids must be a one-dimensional array of integers. Got {array.ndim} dimensions "
+            f"of type {array.dtype}; `lexicon.index` turns words into ids."
+        )
+    if int(array.min()) < 0 or int(array.max()) >= size:
+        raise ParameterError(f"Word ids must lie between 0 and {size - 1}, the lexicon's last.")
+    return array.astype(np.int64)
+
+
+def blocks(count: int, row_cells: int, budget: int = 1 << 21) -> list[slice]:
+    """Slices of 0 … count whose rows of `row_cells` cells stay within `budget` cells.
+
+    The default, 16 MB of float64, fits a processor's cache: larger blocks take twice the time.
+
+    >>> blocks(5, row_cells=4, budget=8)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    step = max(1, budget // max(1, row_cells))
+    return [slice(start, min(start + step, count)) for start in range(0, count, step)]

@@ -1,0 +1,69 @@
+"""Where lexicons are: those in the package, those that were imported, and any path."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+
+from malaprop.core.errors import LexiconError
+from malaprop.lexicon import store
+
+_DATA = Path(__file__).parent.parent / "data"
+
+
+def home() -> Path:
+    """Return the folder of what belongs to the user: $MALAPROP_HOME, else the system's own."""
+    if chosen := os.environ.get("MALAPROP_HOME"):
+        return Path(chosen)
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("malaprop", appauthor=False))
+
+
+def lexicons() -> Path:
+    """Return the folder of the imported lexicons; it need not exist."""
+    return home() / "lexicons"
+
+
+def embedded() -> dict[str, Path]:
+    """Return the lexicons that come with the package, by name."""
+    return _compiled_in(_DATA)
+
+
+def imported() -> dict[str, Path]:
+    """Return the lexicons that the user imported, by name."""
+    return _compiled_in(lexicons())
+
+
+def resolve(name_or_path: str | os.PathLike[str]) -> Path:
+    """Find a lexicon: by the name of an embedded or an imported one, else by its path."""
+    wanted = os.fspath(name_or_path)
+    known = imported() | embedded()
+    if wanted in known:
+        return known[wanted]
+    # os.path answers no where a Path raises: names too long, homes of unknown users.
+    path = Path(os.path.expanduser(wanted))
+    if os.path.isfile(path) or store.is_compiled(path):
+        return path
+    if os.path.isdir(path):
+        raise LexiconError(
+            f"The folder {wanted} is no compiled lexicon: name one, or a file of vectors"
+        )
+    close = difflib.get_close_matches(wanted.lower(), known, n=1)
+    hint = f"Did you mean {close[0]}? " if close else ""
+    raise LexiconError(
+        f"There is no lexicon and no file named {wanted}. {hint}"
+        "Run  malaprop lexicon list  to see those there are."
+    )
+
+
+def _compiled_in(folder: Path) -> dict[str, Path]:
+    if not folder.is_dir():
+        return {}
+    # Names that begin with a dot are being written.
+    return {
+        path.name: path
+        for path in sorted(folder.iterdir())
+        if not path.name.startswith(".") and store.is_compiled(path)
+    }

@@ -1,0 +1,111 @@
+"""A matrix in a `.npy` or `.safetensors` file, with a vocabulary file of one word a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.core.errors import LexiconError, MissingExtraError
+from malaprop.lexicon.formats.repairs import Fault, Repairs
+from malaprop.lexicon.formats.streams import opened
+from malaprop.lexicon.formats.table import Block, Table, to_float32
+
+BLOCK = 4096
+BESIDE = ("words.txt", "vocabulary.txt", "vocab.txt")
+
+Rows = Callable[[int, int], NDArray[Any]]
+
+
+def npy_table(path: Path, vocabulary: Path | None, repairs: Repairs) -> Table:
+    """Open a `.npy` matrix and its vocabulary."""
+    try:
+        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OSError):
+        raise LexiconError(
+            f"{path.name} is no whole .npy file of numbers: write it with numpy.save"
+        ) from None
+    return _table(path, vocabulary, repairs, matrix.shape, lambda a, b: matrix[a:b])
+
+
+def safetensors_table(path: Path, vocabulary: Path | None, repairs: Repairs) -> Table:
+    """Open a `.safetensors` file with one matrix, and its vocabulary."""
+    try:
+        import safetensors
+    except ImportError:
+        raise MissingExtraError(
+            package="safetensors", extra="safetensors", purpose="Reading a .safetensors file"
+        ) from None
+    try:
+        file: Any = safetensors.safe_open(path, framework="numpy")
+    except (safetensors.SafetensorError, OSError):
+        raise LexiconError(f"{path.name} is no whole .safetensors file: get it again") from None
+    slices = [file.get_slice(key) for key in file.keys()]  # noqa: SIM118 (it is no mapping)
+    matrices = [part for part in slices if len(part.get_shape()) == 2]
+    if len(matrices) != 1:
+        raise LexiconError(
+            f"{path.name} holds {len(matrices)} matrices, and a lexicon is one: save it alone"
+        )
+    (matrix,) = matrices
+    if matrix.get_dtype() not in ("F16", "F32", "F64"):
+        raise LexiconError(
+            f"{path.name} has values of type {matrix.get_dtype()}: save them as float32"
+        )
+    return _table(path, vocabulary, repairs, tuple(matrix.get_shape()), lambda a, b: matrix[a:b])
+
+
+def find_vocabulary(path: Path) -> Path:
+    """Find the vocabulary beside a matrix: the same name with .txt or .vocab, or `words.txt`."""
+    candidates = [path.with_suffix(".txt"), path.with_suffix(".vocab")]
+    candidates += [path.with_name(name) for name in BESIDE]
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    raise LexiconError(
+        f"{path.name} has vectors but no words: name its vocabulary (one word a line), "
+        f"or put it beside as {candidates[0].name}"
+    )
+
+
+def _table(
+    path: Path, vocabulary: Path | None, repairs: Repairs, shape: tuple[int, ...], rows: Rows
+) -> Table:
+    if len(shape) != 2 or 0 in shape:
+        raise LexiconError(
+            f"{path.name} has an array of shape {shape}: a lexicon is a matrix, one row a word"
+        )
+    if rows(0, 1).dtype.kind not in "fiu":
+        raise LexiconError(f"{path.name} has values that are no real numbers")
+    vocabulary = vocabulary or find_vocabulary(path)
+    words = _lines(vocabulary)
+    if len(words) != shape[0]:
+        # No repair: nobody can tell which line is missing, and all words after it are shifted.
+        raise LexiconError(
+            f"{vocabulary.name} has {len(words):,} lines and {path.name} {shape[0]:,} rows: "
+            "a vocabulary has one line for each row"
+        )
+    return Table(shape[1], len(words), _blocks(words, rows, repairs), repairs, (path, vocabulary))
+
+
+def _lines(vocabulary: Path) -> list[bytes]:
+    with opened(vocabulary) as stream:
+        content = stream.content.read().removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+    return content.removesuffix(b"\n").split(b"\n") if content else []
+
+
+def _blocks(words: list[bytes], rows: Rows, repairs: Repairs) -> Iterator[Block]:
+    for start in range(0, len(words), BLOCK):
+        stop = min(start + BLOCK, len(words))
+        kept, decoded = [], []
+        for i in range(start, stop):
+            try:
+                decoded.append(words[i].decode())
+            except UnicodeDecodeError:
+                repairs.fault(Fault.ENCODING, i + 1)
+            else:
+                kept.append(i)
+        vectors = to_float32(rows(start, stop))[np.asarray(kept, dtype=np.intp) - start]
+        yield Block([i + 1 for i in kept], decoded, vectors, stop)

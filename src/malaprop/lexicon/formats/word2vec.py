@@ -1,0 +1,90 @@
+"""The binary form of word2vec: a header line, then for each row a word, a space, d floats.
+
+Some writers put a line feed after each row, some do not: it is taken for the beginning of the
+next word and stripped there, as word2vec's own reader does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from malaprop.core.errors import LexiconError
+from malaprop.lexicon.formats.repairs import Fault, Repairs
+from malaprop.lexicon.formats.streams import Stream, opened
+from malaprop.lexicon.formats.table import Block, Table
+from malaprop.lexicon.formats.text import layout
+
+CHUNK = 8 << 20
+LONGEST_WORD = 1 << 16
+
+
+def table(path: Path, repairs: Repairs) -> Table:
+    """Open a binary word2vec file, plain or compressed."""
+    with opened(path) as stream:
+        rows, dimension = _header(stream, path.name)
+    return Table(
+        dimension,
+        path.stat().st_size,
+        _blocks(path, rows, dimension, repairs),
+        repairs,
+        (path,),
+    )
+
+
+def _header(stream: Stream, name: str) -> tuple[int, int]:
+    header = layout(stream.content.readline()).header
+    if header is None:
+        raise LexiconError(f"{name} has no header of its rows and dimension in its first line")
+    return header
+
+
+def _blocks(path: Path, expected: int, dimension: int, repairs: Repairs) -> Iterator[Block]:
+    rows = 0
+    rest = b""
+    with opened(path) as stream:
+        _header(stream, path.name)
+        # A row fits in a chunk and what the last chunk left over.
+        size = max(CHUNK, 4 * dimension + LONGEST_WORD)
+        while data := stream.content.read(size):
+            words, vectors, rest = _split(rest + data, dimension)
+            numbers, decoded = _decode(words, rows, repairs)
+            rows += len(words)
+            kept = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, dimension)
+            kept = kept[np.asarray(numbers, dtype=np.intp) - (rows - len(words) + 1)]
+            yield Block(numbers, decoded, kept.astype(np.float32, copy=False), stream.done)
+            if len(rest) > size:
+                break  # no space in sight: these are not rows
+    if rest.strip(b"\n"):
+        repairs.fault(Fault.TRUNCATED, rows + 1)
+    if rows != expected:
+        repairs.fault(Fault.ROWS, 1)
+
+
+def _split(data: bytes, dimension: int) -> tuple[list[bytes], list[bytes], bytes]:
+    """Cut whole rows off the data: words, vectors as bytes, and what is left."""
+    words: list[bytes] = []
+    vectors: list[bytes] = []
+    start = 0
+    while True:
+        space = data.find(b" ", start, start + LONGEST_WORD)
+        end = space + 1 + 4 * dimension
+        if space < 0 or end > len(data):
+            return words, vectors, data[start:]
+        words.append(data[start:space].lstrip(b"\n"))
+        vectors.append(data[space + 1 : end])
+        start = end
+
+
+def _decode(words: list[bytes], before: int, repairs: Repairs) -> tuple[list[int], list[str]]:
+    numbers, decoded = [], []
+    for number, word in enumerate(words, before + 1):
+        try:
+            decoded.append(word.decode())
+        except UnicodeDecodeError:
+            repairs.fault(Fault.ENCODING, number)
+        else:
+            numbers.append(number)
+    return numbers, decoded

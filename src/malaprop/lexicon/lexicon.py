@@ -1,0 +1,202 @@
+"""The lexicon: a finite metric space of words."""
+
+import os
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.core.errors import LexiconError, ParameterError
+from malaprop.core.metric import Floats, Metric, Rows, as_metric
+from malaprop.core.space import checked_ids
+
+
+class Lexicon:
+    """Words, their vectors and a metric. It is public, read-only, and never grows.
+
+    >>> lexicon = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
+    >>> len(lexicon), lexicon.index["hot"], str(lexicon.metric)
+    (3, 2, 'euclidean')
+    >>> lexicon.distances([0])
+    array([[0., 1., 9.]])
+    >>> lexicon.neighbours("cool", 2)
+    [('cold', 1.0), ('hot', 8.0)]
+    """
+
+    def __init__(
+        self,
+        words: Iterable[str],
+        vectors: Any,
+        metric: str | Metric | Callable[[Any, Any], Any] = "euclidean",
+    ) -> None:
+        """Make a lexicon of `words` and their `vectors`, a row each.
+
+        Duplicate or empty words, NaN, infinity, and sizes that do not match are refused;
+        `malaprop lexicon import` repairs files that have them.
+        """
+        self._words = _checked_words(words)
+        self._vectors = _checked_vectors(vectors, len(self._words))
+        self._metric = as_metric(metric)
+        self._name = ""
+        self._rows  # noqa: B018  a user's own function is checked now, not at its first use
+
+    @classmethod
+    def open(cls, name_or_path: str | os.PathLike[str]) -> "Lexicon":
+        """Open an embedded or imported lexicon by name, or one from a file.
+
+        Files may be GloVe, word2vec or fastText text (also in gz or zip), word2vec binary, gensim
+        KeyedVectors, and .npy or .safetensors with a vocabulary beside; see docs/lexicons.md.
+        """
+        from malaprop.lexicon.catalogue import resolve
+        from malaprop.lexicon.formats import read
+        from malaprop.lexicon.store import load
+
+        path = resolve(name_or_path)
+        if not path.is_dir():
+            table = read(path)
+            return cls(table.words, table.vectors)
+        stored = load(path)
+        self = cls._trusted(stored.words, stored.vectors, stored.metric, name=path.name)
+        self.__dict__["fingerprint"] = stored.fingerprint  # hashing would read all of the file
+        return self
+
+    @classmethod
+    def _trusted(
+        cls,
+        words: tuple[str, ...],
+        vectors: NDArray[np.float32],
+        metric: str | Metric,
+        name: str,
+    ) -> "Lexicon":
+        """A lexicon of words and vectors that were checked before."""
+        self = cls.__new__(cls)
+        self._words, self._vectors, self._metric = words, vectors, as_metric(metric)
+        self._name = name
+        return self
+
+    def with_metric(self, metric: str | Metric | Callable[[Any, Any], Any]) -> "Lexicon":
+        """The same words and vectors under another metric."""
+        other = Lexicon._trusted(self._words, self._vectors, as_metric(metric), name=self._name)
+        other._rows  # noqa: B018  as in the constructor
+        return other
+
+    @cached_property
+    def _rows(self) -> Rows:
+        return self._metric.on(self._vectors)
+
+    @property
+    def name(self) -> str:
+        """The name that it was opened by, or nothing."""
+        return self._name
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words; a word's place is its id."""
+        return self._words
+
+    @property
+    def vectors(self) -> NDArray[np.float32]:
+        """The words' vectors, a row each, read-only."""
+        return self._vectors
+
+    @property
+    def metric(self) -> Metric:
+        """What distances are measured in."""
+        return self._metric
+
+    @cached_property
+    def index(self) -> Mapping[str, int]:
+        """From a word to its id."""
+        return MappingProxyType({word: i for i, word in enumerate(self._words)})
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of words, vectors and metric: equal exactly where the lexicons are."""
+        from malaprop.lexicon.store import fingerprint
+
+        return fingerprint(self._words, self._vectors, self._metric.token(self._vectors))
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.index
+
+    def __repr__(self) -> str:
+        called = f"{self._name!r}, " if self._name else ""
+        n, d = self._vectors.shape
+        return f"Lexicon({called}{n:,} words × {d} dimensions, {self._metric})"
+
+    def distances(self, ids: Any) -> Floats:
+        """Distances from the words `ids` to all words: float64, (len(ids), len(self)).
+
+        A word is at distance 0 from itself, exactly.
+        """
+        return self._rows(checked_ids(ids, len(self)))
+
+    def neighbours(self, word: str, k: int = 10) -> list[tuple[str, float]]:
+        """The `k` words nearest to `word`, with their distances, the nearest first."""
+        if word not in self.index:
+            raise LexiconError(
+                "That word is not in the lexicon; `lexicon.index` has those that are."
+            )
+        if k < 1:
+            raise ParameterError(f"The number of neighbours must be 1 or more. Got {k}.")
+        own = self.index[word]
+        row = self.distances([own])[0]
+        row[own] = -1.0  # itself first, also where another word has the same vector
+        order = np.argsort(row, kind="stable")[1 : k + 1]
+        return [(self._words[i], float(row[i])) for i in order]
+
+
+def _checked_words(words: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(words, str):
+        raise LexiconError("The words of a lexicon must be a list of words, not one string.")
+    checked = tuple(words)
+    if not checked:
+        raise LexiconError("A lexicon needs at least one word. Got none.")
+    for place, word in enumerate(checked):
+        if not isinstance(word, str) or not word or not _writable(word):
+            raise LexiconError(
+                "The words of a lexicon must be non-empty strings of valid Unicode without line "
+                f"breaks or control characters; word {place} is not."
+            )
+    if len(set(checked)) < len(checked):
+        raise LexiconError(
+            f"The words of a lexicon must be distinct; {len(checked) - len(set(checked))} of them "
+            "occur again. `malaprop lexicon import` keeps the first of each."
+        )
+    return checked
+
+
+def _writable(word: str) -> bool:
+    """Whether a word can stand on a line of a UTF-8 file."""
+    return not any(unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} for c in word)
+
+
+def _checked_vectors(vectors: Any, count: int) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):  # what overflows is infinite, and refused below
+        try:
+            array = np.array(vectors, dtype=np.float32, order="C")
+        except (TypeError, ValueError):
+            raise LexiconError(
+                "The vectors of a lexicon must be a matrix of numbers, a row a word."
+            ) from None
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise LexiconError(
+            f"The vectors of a lexicon must be a matrix, a row a word. Got shape {array.shape}; "
+            "one-dimensional vectors are a column: array.reshape(-1, 1)."
+        )
+    if len(array) != count:
+        raise LexiconError(f"A lexicon needs a row a word. Got {count} words, {len(array)} rows.")
+    if not np.isfinite(array).all():
+        row = int(np.argmin(np.isfinite(array).all(axis=1)))
+        raise LexiconError(
+            f"The vectors of a lexicon must be finite in float32; row {row} has NaN or infinity."
+        )
+    array.setflags(write=False)
+    return array

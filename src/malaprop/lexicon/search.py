@@ -1,0 +1,51 @@
+"""Exact nearest-word search in Euclidean space.
+
+One float32 matrix product finds, for each query, the words that can be the nearest within that
+product's own rounding error; where that is more than one, float64 decides between them.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.core.space import Ids, blocks
+
+Floats = NDArray[np.float64]
+_UNIT = 2.0**-24  # float32's rounding unit
+
+
+class NearestSearch:
+    """The nearest of fixed vectors to any query, ties going to the lowest id."""
+
+    def __init__(self, vectors: NDArray[np.float32]) -> None:
+        self._vectors = vectors
+        self._half = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64) / 2.0
+        self._reach = float(np.sqrt(2.0 * self._half.max()))
+
+    def nearest(self, queries: NDArray[np.floating[Any]]) -> Ids:
+        """The id of the nearest vector to each row of `queries`."""
+        found = np.empty(len(queries), dtype=np.int64)
+        for block in blocks(len(queries), row_cells=len(self._vectors), budget=1 << 23):
+            found[block] = self._block(np.asarray(queries[block], dtype=np.float64))
+        return found
+
+    def _block(self, queries: Floats) -> Ids:
+        # argmin ‖x − y‖ = argmax ⟨x, y⟩ − ‖y‖²/2; divided by ‖x‖ it cannot overflow float32.
+        norms = np.linalg.norm(queries, axis=1)
+        scale = np.maximum(norms, 1.0)[:, None]
+        scores = (queries / scale).astype(np.float32) @ self._vectors.T
+        scores -= (self._half / scale).astype(np.float32)
+        best = scores.max(axis=1)
+        near = scores >= (best - 2.0 * self._rounding(scale[:, 0])).astype(np.float32)[:, None]
+        found = np.argmax(near, axis=1)
+        for row in np.flatnonzero(near.sum(axis=1) > 1):
+            candidates = np.flatnonzero(near[row])
+            difference = self._vectors[candidates] - queries[row]
+            found[row] = candidates[np.argmin(np.einsum("ij,ij->i", difference, difference))]
+        return np.asarray(found, dtype=np.int64)
+
+    def _rounding(self, scale: Floats) -> Floats:
+        """A bound on the rounding error of a score: |fl(⟨x, y⟩) − ⟨x, y⟩| ≤ d·u·‖x‖·‖y‖."""
+        dimension = self._vectors.shape[1]
+        return np.asarray((dimension + 8) * _UNIT * (self._reach + self._reach**2 / scale))

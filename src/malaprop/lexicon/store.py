@@ -1,0 +1,223 @@
+"""The compiled form of a lexicon: a folder that opens at once because it is mapped, not read.
+
+    words.txt      UTF-8, one word a line
+    vectors.npy    float32, or int8 to be multiplied by the `step` in lexicon.json
+    lexicon.json   format, metric, count, dimension, step, fingerprint, provenance
+
+What is written was checked; loading compares sizes and trusts the rest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.core.errors import LexiconError, OutputError, ParameterError
+from malaprop.lexicon.formats.repairs import Repairs
+
+FORMAT = 1
+WORDS, VECTORS, ABOUT = "words.txt", "vectors.npy", "lexicon.json"
+_HASHED_AT_ONCE = 16 << 20
+
+Rows = tuple[Sequence[str], NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A compiled lexicon; `meta` is the whole of lexicon.json."""
+
+    words: tuple[str, ...]
+    vectors: NDArray[np.float32]
+    metric: str
+    fingerprint: str
+    meta: Mapping[str, Any]
+
+
+def fingerprint(words: Sequence[str], vectors: NDArray[np.float32], metric_token: bytes) -> str:
+    """Return the SHA-256 that names a lexicon: equal words, float32 values and metric, equal name.
+
+    The encoding is unambiguous: the token's length and the shape are fixed before what they
+    describe, and words have no line breaks (checked).
+    """
+    listed = "\n".join(words)
+    if listed.count("\n") != max(len(words) - 1, 0):
+        raise LexiconError("A word has a line break: the words of a lexicon have none")
+    digest = hashlib.sha256(b"malaprop lexicon 1\0")
+    digest.update(len(metric_token).to_bytes(8, "little") + metric_token)
+    for size in vectors.shape:
+        digest.update(size.to_bytes(8, "little"))
+    digest.update(hashlib.sha256(listed.encode("utf-8", "surrogatepass")).digest())
+    rows = max(1, _HASHED_AT_ONCE // max(1, 4 * math.prod(vectors.shape[1:])))
+    for start in range(0, len(vectors), rows):
+        digest.update(np.ascontiguousarray(vectors[start : start + rows], dtype="<f4").data)
+    return digest.hexdigest()
+
+
+def is_compiled(path: Path) -> bool:
+    """Tell whether a path is a folder that `write` made."""
+    return os.path.isfile(path / ABOUT)
+
+
+def write(
+    folder: Path,
+    blocks: Iterable[Rows],
+    *,
+    metric: str,
+    step: float | None = None,
+    sources: Mapping[str, str] | None = None,
+    repairs: Repairs | None = None,
+    licence: str | None = None,
+    created: str | None = None,
+    force: bool = False,
+) -> Stored:
+    """Compile blocks of words and vectors into a folder, and load it.
+
+    With a `step` (a power of two, so that no value is rounded) the vectors are int8 and stand
+    for vectors * step. `sources` maps file names to their SHA-256. The folder appears when it is
+    whole; an existing one is replaced only with `force`.
+    """
+    if step is not None and not _is_power_of_two(step):
+        raise ParameterError(f"The step of a lexicon must be a power of two. Got {step} instead.")
+    if folder.exists() and not force:
+        raise OutputError(f"{folder} exists already: choose another name, or force it")
+    part = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
+    try:
+        part.mkdir(parents=True)
+        words, shape = _write_rows(part, blocks, np.dtype(np.int8 if step else "<f4"))
+        values = _mapped(part, shape, step)
+        about = {
+            "format": FORMAT,
+            "metric": metric,
+            "count": shape[0],
+            "dimension": shape[1],
+            "step": step,
+            "fingerprint": fingerprint(words, values, metric.encode("ascii")),
+            "sources": dict(sources or {}),
+            "repairs": repairs.to_dict() if repairs else {},
+            "licence": licence,
+        } | ({"created": created} if created else {})
+        del values  # unmapped before the folder is renamed
+        text = json.dumps(about, indent=2, ensure_ascii=False) + "\n"
+        (part / ABOUT).write_text(text, encoding="utf-8", newline="\n")
+        _replace(folder, part)
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be written: {error.strerror}") from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return load(folder)
+
+
+def load(folder: Path) -> Stored:
+    """Load a compiled lexicon; float32 vectors stay in the file until they are used."""
+    try:
+        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        if about["format"] != FORMAT:
+            raise LexiconError(
+                f"{folder} has format {about['format']!r}, this version reads {FORMAT}: "
+                "import the lexicon again"
+            )
+        words = tuple((folder / WORDS).read_bytes().decode("utf-8").split("\n")[:-1])
+        vectors = _mapped(folder, (about["count"], about["dimension"]), about["step"])
+        if len(words) != len(vectors):
+            raise _damaged(folder)
+        return Stored(words, vectors, str(about["metric"]), str(about["fingerprint"]), about)
+    except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
+        if isinstance(error, LexiconError):
+            raise
+        raise _damaged(folder) from None
+
+
+def _damaged(folder: Path) -> LexiconError:
+    return LexiconError(
+        f"{folder} is no whole compiled lexicon: its files are missing, damaged or do not "
+        "match. Import it again"
+    )
+
+
+def _is_power_of_two(step: float) -> bool:
+    return math.isfinite(step) and step > 0 and math.frexp(step)[0] == 0.5
+
+
+def _mapped(folder: Path, shape: tuple[int, int], step: float | None) -> NDArray[np.float32]:
+    """Map the vectors of a folder; 8-bit ones are converted, which is quick."""
+    stored: NDArray[Any] = np.load(folder / VECTORS, mmap_mode="r", allow_pickle=False).view(
+        np.ndarray
+    )
+    if stored.shape != tuple(shape) or stored.dtype != (np.int8 if step else np.float32):
+        raise _damaged(folder)
+    if not step:
+        return stored
+    if not _is_power_of_two(step):
+        raise _damaged(folder)
+    vectors: NDArray[np.float32] = np.multiply(stored, np.float32(step), dtype=np.float32)
+    vectors.flags.writeable = False
+    return vectors
+
+
+def _write_rows(
+    part: Path, blocks: Iterable[Rows], dtype: np.dtype[Any]
+) -> tuple[list[str], tuple[int, int]]:
+    words: list[str] = []
+    dimension = 0
+    with (
+        (part / WORDS).open("w", encoding="utf-8", newline="\n") as words_file,
+        (part / VECTORS).open("wb") as vectors_file,
+    ):
+        for block, vectors in blocks:
+            if not words:
+                dimension = vectors.shape[1]
+                _write_header(vectors_file, dtype, (0, dimension))
+            _check_block(block, vectors, dimension, dtype)
+            words += block
+            words_file.writelines(f"{word}\n" for word in block)
+            vectors_file.write(np.ascontiguousarray(vectors, dtype=dtype).data)
+        if not words:
+            raise LexiconError("There are no words to compile: a lexicon has at least one")
+        vectors_file.seek(0)
+        _write_header(vectors_file, dtype, (len(words), dimension))
+    return words, (len(words), dimension)
+
+
+def _write_header(file: IO[bytes], dtype: np.dtype[Any], shape: tuple[int, int]) -> None:
+    # numpy pads the header so that the number of rows can grow without moving the data.
+    about = {
+        "descr": np.lib.format.dtype_to_descr(dtype),
+        "fortran_order": False,
+        "shape": shape,
+    }
+    np.lib.format.write_array_header_1_0(file, about)
+
+
+def _check_block(
+    block: Sequence[str], vectors: NDArray[Any], dimension: int, dtype: np.dtype[Any]
+) -> None:
+    if vectors.shape != (len(block), dimension) or vectors.dtype != dtype:
+        raise LexiconError(
+            f"A block of {len(block)} words needs {dtype} vectors of shape "
+            f"{(len(block), dimension)}. Got {vectors.dtype} of shape {vectors.shape} instead."
+        )
+
+
+def _replace(folder: Path, part: Path) -> None:
+    """Give `part` the name of `folder`, whose old content goes when the new one is in place."""
+    old = part.with_suffix(".old")
+    if folder.exists():
+        os.replace(folder, old)
+    try:
+        os.replace(part, folder)
+    except OSError:
+        if old.exists():
+            os.replace(old, folder)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

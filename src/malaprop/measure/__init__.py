@@ -1,0 +1,1 @@
+"""What a channel does to words, computed from public data alone."""

@@ -1,0 +1,7 @@
+"""The mechanisms, one file each. A new file here is all that a new mechanism needs."""
+
+import importlib
+import pkgutil
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")

@@ -1,0 +1,1 @@
+"""From text to private text: the privatizer, the release, and files."""

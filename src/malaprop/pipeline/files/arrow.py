@@ -1,0 +1,110 @@
+"""Columns of text in Arrow's types, for the Parquet copy; Arrow is imported when it is used."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from malaprop.core.errors import DataError, MalapropError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@contextmanager
+def failing_as(message: str) -> Iterator[None]:
+    """Put `message` in the place of what Arrow has to say, which may quote values.
+
+    What is raised on purpose, such as by the target when its disk is full, goes on as it is.
+    """
+    import pyarrow as pa
+
+    try:
+        yield
+    except MalapropError:
+        raise
+    except (pa.ArrowException, OSError, ValueError):
+        raise DataError(message) from None
+
+
+def text_columns(schema: "pa.Schema", names: Sequence[str]) -> list[int]:
+    """Return the places of the named columns, all of which must hold text.
+
+    A column of Arrow's type `null` has no values, so that there is nothing to return for it.
+    """
+    import pyarrow as pa
+
+    found: list[int] = []
+    for name in dict.fromkeys(names):
+        places = schema.get_all_field_indices(name)
+        if not places:
+            raise DataError(
+                f"no column is named {name!r} among the file's {len(schema)}: check --column"
+            )
+        for place in places:
+            _check_text(name, schema.field(place).type)
+        found += [place for place in places if not pa.types.is_null(schema.field(place).type)]
+    return found
+
+
+def _check_text(name: str, kind: "pa.DataType") -> None:
+    import pyarrow as pa
+
+    values = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if not (_is_string(values) or pa.types.is_null(kind)):
+        # Without what stands in brackets: the fields of a struct have names of their own.
+        short = str(kind).partition("<")[0]
+        raise DataError(f"column {name!r} has the type {short}: only text can be privatized")
+
+
+def _is_string(kind: "pa.DataType") -> bool:
+    import pyarrow as pa
+
+    views = getattr(pa.types, "is_string_view", lambda _: False)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or views(kind))
+
+
+def private_schema(schema: "pa.Schema", asked: list[int]) -> "pa.Schema":
+    """Return the schema of the copy: the same, but for dictionaries among the columns asked for.
+
+    Their indices become wide enough for any number of private texts, and their order, which
+    was one of the true texts, is given up.
+    """
+    import pyarrow as pa
+
+    for place in asked:
+        field = schema.field(place)
+        if pa.types.is_dictionary(field.type):
+            kind = pa.dictionary(pa.int32(), field.type.value_type)
+            schema = schema.set(place, field.with_type(kind))
+    return schema
+
+
+def plain(column: "pa.Array") -> "pa.Array":
+    """Return a column of text without dictionary, so that its slices tell their true size."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    return column.cast(pa.large_string())
+
+
+def slices(rows: int, columns: list["pa.Array"], most_bytes: int) -> Iterator[tuple[int, int]]:
+    """Yield start and length of slices of rows in which the columns are not too large."""
+    pending = [(0, rows)]
+    while pending:
+        start, length = pending.pop()
+        size = sum(column.slice(start, length).nbytes for column in columns)
+        if size <= most_bytes or length <= 1:
+            yield start, length
+        else:
+            half = length // 2
+            pending += [(start + half, length - half), (start, half)]
+
+
+def array_of(values: list[str | None], kind: "pa.DataType") -> "pa.Array":
+    """Return texts as an array of the given type, with a dictionary of these texts alone."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return pa.array(values, kind.value_type).dictionary_encode()
+    return pa.array(values, kind)

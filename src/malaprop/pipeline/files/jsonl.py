@@ -1,0 +1,132 @@
+"""JSON lines: one object a line.
+
+Each line is scanned for the place of the values asked for, and those alone are replaced. The
+rest is never parsed into values and written anew, so that 1.10, 12345678901234567890, repeated
+keys, spacing and the order of keys stay as they are.
+"""
+
+import codecs
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Final
+
+from malaprop.core.errors import DataError
+from malaprop.pipeline.files.copying import Passing
+from malaprop.pipeline.files.decoding import DecodedText
+from malaprop.pipeline.files.layout import Layout
+from malaprop.pipeline.files.textual import Record, TextCopy
+
+_MOST_KEYS: Final = 1_000
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+# Only the places of numbers matter, and some are too long for an int.
+_SCANNER: Final = json.JSONDecoder(
+    strict=False, parse_int=lambda _: 0, parse_float=lambda _: 0, parse_constant=lambda _: 0
+)
+_KINDS: Final[dict[type, str]] = {dict: "an object", list: "a list", bool: "a boolean"}
+
+
+class _NotAnObjectError(ValueError):
+    """A line holds something else than one JSON object."""
+
+
+class JsonlCopy(TextCopy):
+    """The copy of a file of JSON objects, which need not have the same keys."""
+
+    def __init__(self, source: BinaryIO, target: BinaryIO, layout: Layout) -> None:
+        super().__init__(source, target, layout)
+        self._unicode = codecs.lookup(layout.encoding).name.startswith("utf")
+        self._asked = frozenset(layout.columns)
+        self._seen: set[str] = set()
+        self._others: dict[str, None] = {}
+        self._missing = 0
+
+    def records(self, text: DecodedText) -> Iterator[Record]:
+        """Yield the objects, and blank lines wherever they are."""
+        number = 0
+        for line_number, line in enumerate(text.lines(), start=1):
+            if _SPACE.fullmatch(line):
+                yield Record([line], [], counts=False)
+                continue
+            number += 1
+            yield self._record(line, f"record {number} (line {line_number})")
+        unseen = [column for column in self.layout.columns if column not in self._seen]
+        if number and unseen:
+            raise DataError(f"no record has the key {unseen[0]!r}: check --column")
+
+    def render(self, text: str) -> str:
+        """Return a text as a JSON string: its own letters in Unicode files, escapes in others.
+
+        The form follows from the text alone. One that depended on how the true value was
+        written would tell about that value.
+        """
+        string = json.dumps(text, ensure_ascii=not self._unicode)
+        return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", string)
+
+    def finish(self) -> Passing:
+        """Return what was seen beside the columns asked for."""
+        return Passing(missing=self._missing, columns=tuple(self._others))
+
+    def _record(self, line: str, name: str) -> Record:
+        pieces: list[str] = []
+        found: set[str] = set()
+        end = 0
+        for key, value, start, stop in _members(line, name):
+            if key not in self._asked:
+                self._note(key)
+                continue
+            found.add(key)
+            if isinstance(value, str):
+                pieces += [line[end:start], value]
+                end = stop
+            elif value is not None:
+                kind = _KINDS.get(type(value), "a number")
+                raise DataError(f"the value of {key!r} in {name} is {kind}, not a string")
+        self._seen |= found
+        self._missing += len(found) < len(self._asked)
+        return Record([*pieces, line[end:]], list(range(1, len(pieces), 2)))
+
+    def _note(self, key: str) -> None:
+        # Objects that are maps from data to data would make this list grow with the input.
+        if len(self._others) < _MOST_KEYS:
+            self._others[key] = None
+
+
+def _members(line: str, name: str) -> list[tuple[str, Any, int, int]]:
+    """Return key, value and the value's place, for each member of the object in a line."""
+    try:
+        return list(_scan(line))
+    except (ValueError, RecursionError):
+        raise DataError(f"{name} is not a JSON object") from None
+
+
+def _scan(line: str) -> Iterator[tuple[str, Any, int, int]]:
+    position = _after("{", line, 0)
+    more = not line.startswith("}", position)
+    while more:
+        if not line.startswith('"', position):
+            raise _NotAnObjectError
+        key, position = _SCANNER.raw_decode(line, position)
+        start = _after(":", line, position)
+        value, stop = _SCANNER.raw_decode(line, start)
+        yield key, value, start, stop
+        position = _skip_space(line, stop)
+        more = line.startswith(",", position)
+        if more:
+            position = _after(",", line, position)
+    if _after("}", line, position) != len(line):
+        raise _NotAnObjectError
+
+
+def _after(sign: str, line: str, position: int) -> int:
+    """Return where the line goes on after a sign that has to come next."""
+    position = _skip_space(line, position)
+    if not line.startswith(sign, position):
+        raise _NotAnObjectError
+    return _skip_space(line, position + 1)
+
+
+def _skip_space(line: str, position: int) -> int:
+    found = _SPACE.match(line, position)
+    return found.end() if found else position

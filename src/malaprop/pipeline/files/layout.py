@@ -1,0 +1,120 @@
+"""How a file is to be read: its format, the columns that hold text, its encoding."""
+
+import codecs
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+from malaprop.core.errors import ParameterError
+
+Format = Literal["txt", "csv", "tsv", "jsonl", "parquet"]
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+
+_SUFFIXES: Final[dict[str, Format]] = {
+    ".txt": "txt",
+    ".text": "txt",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+_DELIMITERS: Final[dict[Format, str]] = {"csv": ",", "tsv": "\t"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """How to read a file, and which of its columns hold the text to privatize.
+
+    - `format`: one of `FORMATS`;
+    - `columns`: the names of the columns to privatize; `txt` has none, all others need one;
+    - `encoding`: of the text formats, for reading and for writing;
+    - `document`: for `txt`, whether each line is a document or the whole file is one;
+    - `delimiter`: of `csv` and `tsv`; None is a comma for the one and a tab for the other.
+
+    >>> Layout(format="csv", columns=("note",)).separator
+    ','
+    """
+
+    format: Format
+    columns: tuple[str, ...] = ()
+    encoding: str = "utf-8"
+    document: Literal["line", "file"] = "line"
+    delimiter: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.format not in FORMATS:
+            raise ParameterError(
+                f"format must be one of {', '.join(FORMATS)}, got {self.format!r}: name it "
+                "with --format"
+            )
+        self._check_columns()
+        self._check_document()
+        self._check_delimiter()
+        _check_encoding(self.encoding)
+
+    @property
+    def separator(self) -> str:
+        """The character between two fields: the delimiter given, or the format's own."""
+        return self.delimiter or _DELIMITERS.get(self.format, ",")
+
+    def _check_columns(self) -> None:
+        if isinstance(self.columns, str):
+            raise ParameterError("columns must be a tuple of names, not one string")
+        if self.format == "txt" and self.columns:
+            raise ParameterError("a txt file has no columns: leave out --column")
+        if self.format != "txt" and not self.columns:
+            raise ParameterError(
+                f"a {self.format} file needs the columns to privatize: name them with --column"
+            )
+
+    def _check_document(self) -> None:
+        if self.document not in ("line", "file"):
+            raise ParameterError(f"document must be 'line' or 'file', got {self.document!r}")
+        if self.document == "file" and self.format != "txt":
+            raise ParameterError(
+                f"only a txt file can be one document, this is {self.format}: its records are "
+                "the documents"
+            )
+
+    def _check_delimiter(self) -> None:
+        if self.delimiter is None:
+            return
+        if self.format not in _DELIMITERS:
+            raise ParameterError(f"a {self.format} file has no delimiter: leave out --delimiter")
+        if len(self.delimiter) != 1 or self.delimiter in '"\r\n':
+            raise ParameterError(
+                "delimiter must be one character that is no quote and no line end, got "
+                f"{self.delimiter!r}; for tabs use --format tsv"
+            )
+
+
+def _check_encoding(encoding: str) -> None:
+    """Refuse what Python does not know, and codecs that are no encodings of text (base64)."""
+    try:
+        codecs.getincrementaldecoder(encoding)
+        known = "a\n".encode(encoding).decode(encoding) == "a\n"
+    except (LookupError, ValueError):
+        known = False
+    if not known:
+        raise ParameterError(
+            f"unknown text encoding {encoding!r}: --encoding takes names such as utf-8, "
+            "utf-16, latin-1 or cp1252"
+        )
+
+
+def format_of(path: Path | str) -> Format:
+    """Return the format that the ending of a file's name stands for.
+
+    >>> format_of("notes.NDJSON")
+    'jsonl'
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise ParameterError(
+            f"the name {str(path)!r} does not tell the file's format: name it with --format "
+            f"({', '.join(FORMATS)})"
+        )
+    return _SUFFIXES[suffix]

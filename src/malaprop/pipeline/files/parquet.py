@@ -1,0 +1,185 @@
+"""Parquet, in record batches.
+
+Values of other columns pass through Arrow with their types; the schema and its metadata are
+kept. Rows are read and written in groups of bounded size.
+"""
+
+import contextlib
+import io
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+from malaprop.core.errors import DataError
+from malaprop.pipeline.files import arrow
+from malaprop.pipeline.files.copying import BATCH_CHARACTERS, BATCH_RECORDS, Copy, Passing
+from malaprop.pipeline.files.layout import Layout
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_READ_BYTES: Final = 8 * 2**20
+_GROUP_BYTES: Final = 32 * 2**20
+_GROUP_ROWS: Final = 2**20
+
+_UNREADABLE: Final = "the input cannot be read: it is no Parquet file, or damaged, or encrypted"
+_UNWRITABLE: Final = "the input has a column of a type that cannot be written to Parquet"
+
+
+class _Sink(io.RawIOBase):
+    """The target, until it is abandoned: Arrow's writer ends its file even when it fails."""
+
+    def __init__(self, target: BinaryIO) -> None:
+        self._target = target
+        self.abandoned = False
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        return len(data) if self.abandoned else self._target.write(data)
+
+
+@dataclass(frozen=True)
+class ParquetBatch:
+    """Successive rows; `cells[i]` are the values of column i, which is to be privatized."""
+
+    rows: "pa.RecordBatch"
+    cells: dict[int, list[str | None]]
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts to privatize."""
+        return [text for cells in self.cells.values() for text in cells if text is not None]
+
+    @property
+    def records(self) -> int:
+        """The number of rows."""
+        return int(self.rows.num_rows)
+
+    def rebuild(self, private: list[str], schema: "pa.Schema") -> "pa.RecordBatch":
+        """Return the rows with `private` in the place of their texts; nulls stay nulls."""
+        import pyarrow as pa
+
+        texts = iter(private)
+        arrays = self.rows.columns
+        for index, cells in self.cells.items():
+            values = [None if cell is None else next(texts) for cell in cells]
+            arrays[index] = arrow.array_of(values, schema.field(index).type)
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+class ParquetCopy(Copy[ParquetBatch]):
+    """The copy of a Parquet file.
+
+    It is compressed as the first row group of the original is. Time stamps in the deprecated
+    INT96 form are read to the microsecond: to the nanosecond, dates after 2262 would not fit.
+    """
+
+    def __init__(self, source: BinaryIO, target: BinaryIO, layout: Layout) -> None:
+        super().__init__(source, target, layout)
+        if not source.seekable():
+            raise DataError(
+                "Parquet cannot be read from a pipe, as its index stands at the end: name a file"
+            )
+        import pyarrow.parquet as pq
+
+        self._size = source.seek(0, io.SEEK_END)
+        source.seek(0)
+        with arrow.failing_as(_UNREADABLE):
+            self._file = pq.ParquetFile(
+                source, buffer_size=2**20, pre_buffer=False, coerce_int96_timestamp_unit="us"
+            )
+            schema = self._file.schema_arrow
+        self._asked = arrow.text_columns(schema, layout.columns)
+        self._schema = arrow.private_schema(schema, self._asked)
+        self._sink = _Sink(target)
+        with arrow.failing_as(_UNWRITABLE):
+            self._writer = pq.ParquetWriter(
+                self._sink, self._schema, compression=_compression(self._file.metadata)
+            )
+        self._group: list[pa.RecordBatch] = []
+        self._group_bytes = 0
+        self._done = 0
+
+    @property
+    def consumed(self) -> int:
+        """The share of the source's bytes that its rows so far make up."""
+        rows = self._file.metadata.num_rows
+        return self._size * self._done // rows if rows else self._size
+
+    def batches(self) -> Generator[ParquetBatch, None, None]:
+        """Yield the rows of the source, batch by batch."""
+        for rows in self._read():
+            texts = {index: arrow.plain(rows.column(index)) for index in self._asked}
+            for start, length in arrow.slices(
+                rows.num_rows, list(texts.values()), BATCH_CHARACTERS
+            ):
+                self._done += length
+                yield ParquetBatch(
+                    rows.slice(start, length),
+                    {i: self._values(text.slice(start, length)) for i, text in texts.items()},
+                )
+
+    def write(self, batch: ParquetBatch, private: list[str]) -> None:
+        """Put a batch into the row group that is being gathered."""
+        with arrow.failing_as(f"a private text up to record {self._done} is not valid Unicode"):
+            rows = batch.rebuild(private, self._schema)
+        self._group.append(rows)
+        self._group_bytes += rows.nbytes
+        if len(self._group) * BATCH_RECORDS >= _GROUP_ROWS or self._group_bytes >= _GROUP_BYTES:
+            self._write_group()
+
+    def finish(self) -> Passing:
+        """Write the last row group and the index."""
+        self._write_group()
+        self._writer.close()
+        others = (name for name in self._schema.names if name not in self.layout.columns)
+        return Passing(columns=tuple(dict.fromkeys(others)))
+
+    def abandon(self) -> None:
+        """Give up without an index, so that what is written is no Parquet file."""
+        import pyarrow as pa
+
+        self._sink.abandoned = True
+        with contextlib.suppress(pa.ArrowException, OSError):
+            self._writer.close()
+
+    def _read(self) -> Iterator["pa.RecordBatch"]:
+        batches = self._file.iter_batches(batch_size=_rows_at_once(self._file.metadata))
+        while True:
+            with arrow.failing_as(_UNREADABLE):
+                rows = next(batches, None)
+            if rows is None:
+                return
+            yield rows
+
+    def _values(self, column: "pa.Array") -> list[str | None]:
+        with arrow.failing_as(
+            f"a text up to record {self._done} is not UTF-8, as Parquet's texts must be"
+        ):
+            values: list[str | None] = column.to_pylist()
+        return values
+
+    def _write_group(self) -> None:
+        import pyarrow as pa
+
+        if self._group:
+            with arrow.failing_as(_UNWRITABLE):
+                table = pa.Table.from_batches(self._group, self._schema)
+                self._writer.write_table(table, row_group_size=table.num_rows)
+            self._group.clear()
+            self._group_bytes = 0
+
+
+def _compression(metadata: "pa.parquet.FileMetaData") -> str:
+    if not metadata.num_row_groups:
+        return "SNAPPY"
+    codec = str(metadata.row_group(0).column(0).compression)
+    return "NONE" if codec == "UNCOMPRESSED" else codec
+
+
+def _rows_at_once(metadata: "pa.parquet.FileMetaData") -> int:
+    """Return how many rows to read at once for them to take some megabytes."""
+    size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    return int(max(1, min(BATCH_RECORDS, _READ_BYTES * metadata.num_rows // max(size, 1))))

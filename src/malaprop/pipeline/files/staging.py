@@ -1,0 +1,223 @@
+"""Outputs that appear under their names only when they are whole, or not at all.
+
+What is written goes into a hidden file in the folder of the final name. When all is done, each
+such file is flushed to the disk and closed, and only then all of them get their names.
+"""
+
+import contextlib
+import errno
+import io
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Final
+
+from malaprop.core.errors import OutputError
+
+_BUFFER: Final = 2**18
+_REASONS: Final = {
+    errno.ENOSPC: "no space left on the disk while writing {}",
+    errno.EDQUOT: "the disk quota is used up while writing {}",
+    errno.EFBIG: "{} grows larger than the disk or the limits of this process allow",
+    errno.EACCES: "no permission to write {}: choose another folder with -o",
+    errno.EPERM: "no permission to write {}: choose another folder with -o",
+    errno.EROFS: "{} lies on a disk that can only be read: choose another folder with -o",
+    errno.ENAMETOOLONG: "the name {} is too long: choose a shorter one",
+    errno.ENOTDIR: "{} lies in something that is no folder: choose another one with -o",
+}
+# What systems say that have no hard links on the disk in question.
+_NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+
+
+class _PartialFile(io.FileIO):
+    """A file whose failures to write name the output that the user asked for."""
+
+    def __init__(self, descriptor: int, path: Path) -> None:
+        super().__init__(descriptor, "wb")
+        self._path = path
+
+    def write(self, data: Any, /) -> int:
+        with _refusing(self._path):
+            return super().write(data)
+
+
+class _Partial:
+    """An output under way: a hidden file beside the name that it is to get."""
+
+    def __init__(self, path: Path, final: Path, *, force: bool) -> None:
+        self.path = path
+        self.final = final
+        self.force = force
+        self._hidden = final.with_name(f".malaprop-{secrets.token_hex(8)}.partial")
+        self._file: io.BufferedWriter | None = None
+
+    def open(self) -> BinaryIO:
+        """Create the hidden file, with the permissions of any new file."""
+        with _refusing(self.path):
+            descriptor = os.open(self._hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        self._file = io.BufferedWriter(_PartialFile(descriptor, self.path), _BUFFER)
+        return self._file
+
+    def complete(self) -> None:
+        """Bring all that was written to the disk."""
+        if self._file and not self._file.closed:
+            with _refusing(self.path):
+                self._file.flush()
+                os.fsync(self._file.fileno())
+                self._file.close()
+
+    def publish(self) -> bool:
+        """Give the file its final name; return whether that name is new."""
+        with _refusing(self.path):
+            try:
+                self._take_name()
+            except FileExistsError:
+                if not self.force:
+                    raise _exists(self.path) from None
+                os.replace(self._hidden, self.final)
+                return False
+            return True
+
+    def _take_name(self) -> None:
+        """Give the file its name if no other has it; unlike a rename, a link can tell."""
+        try:
+            os.link(self._hidden, self.final)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            self._claim_name()
+        else:
+            os.unlink(self._hidden)
+
+    def _claim_name(self) -> None:
+        """Do so without links: an empty file holds the name until the rename."""
+        os.close(os.open(self.final, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        try:
+            os.replace(self._hidden, self.final)
+        except BaseException:
+            _remove(self.final)
+            raise
+
+    def discard(self) -> None:
+        """Remove the hidden file, without writing what is still in the buffer."""
+        if self._file:
+            with contextlib.suppress(OSError):
+                self._file.raw.close()
+        _remove(self._hidden)
+
+
+class Staging:
+    """A context in which outputs are written, to appear together at its end.
+
+        with Staging() as stage:
+            target = stage.open(Path("out.csv"), force=False)
+            target.write(...)
+
+    The stage closes its files. If the context is left by an exception, of any kind, or if an
+    output cannot be completed, none appears and nothing is left behind; names that were taken
+    keep their files. Only when a name cannot be given after others have been given, those of
+    them that replaced a file (`force`) stay.
+
+    A name that is a symbolic link stays one: the file that it points to is created or replaced.
+    """
+
+    def __init__(self) -> None:
+        self._partials: list[_Partial] = []
+
+    def __enter__(self) -> "Staging":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                self._publish()
+        finally:
+            for partial in self._partials:
+                partial.discard()
+            self._partials.clear()
+
+    def open(self, path: Path, *, force: bool = False) -> BinaryIO:
+        """Open an output; an existing one is refused, unless `force` allows to replace it."""
+        final = Path(os.path.realpath(path))
+        _check_name(path, final, force=force)
+        if any(partial.final == final for partial in self._partials):
+            raise OutputError(f"two outputs have the name {path}: choose another one with -o")
+        partial = _Partial(path, final, force=force)
+        # Known to the stage before it exists, so that an interrupt finds it.
+        self._partials.append(partial)
+        try:
+            return partial.open()
+        except OutputError:
+            self._partials.remove(partial)
+            raise
+
+    def _publish(self) -> None:
+        for partial in self._partials:
+            partial.complete()
+        with contextlib.ExitStack() as withdrawal:
+            for partial in self._partials:
+                if partial.publish():
+                    withdrawal.callback(_remove, partial.final)
+            withdrawal.pop_all()
+        for folder in {partial.final.parent for partial in self._partials}:
+            _sync(folder)
+
+
+def _check_name(path: Path, final: Path, *, force: bool) -> None:
+    """Refuse at once what could only fail at the end."""
+    with _refusing(path):
+        if not final.parent.exists():
+            raise OutputError(f"there is no folder {path.parent}: create it first")
+        mode = _mode(final)
+    if mode is None:
+        return
+    if stat.S_ISDIR(mode):
+        raise OutputError(f"{path} is a folder: name a file in it")
+    if not stat.S_ISREG(mode):
+        raise OutputError(f"{path} is no regular file: to write into a pipe, use -o -")
+    if not force:
+        raise _exists(path)
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return os.lstat(path).st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _exists(path: Path) -> OutputError:
+    return OutputError(f"{path} exists already: choose another name, or replace it with --force")
+
+
+@contextlib.contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    """Say in plain words why an output cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        reason = _REASONS.get(error.errno or 0, f"cannot write {{}}: {error.strerror}")
+        raise OutputError(reason.format(path)) from None
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+
+
+def _sync(folder: Path) -> None:
+    """Bring the names to the disk too, on systems where a folder can be opened."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,108 @@
+"""The copy of a file of text: each record is a row of pieces, some of which are replaced."""
+
+from abc import abstractmethod
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO, ClassVar, NamedTuple
+
+from malaprop.core.errors import DataError
+from malaprop.pipeline.files.copying import BATCH_CHARACTERS, BATCH_RECORDS, Copy
+from malaprop.pipeline.files.decoding import DecodedText
+from malaprop.pipeline.files.layout import Layout
+
+
+class Record(NamedTuple):
+    """One record: `pieces[i]` for i in `cells` are texts to privatize, the others stay."""
+
+    pieces: list[str]
+    cells: list[int]
+    counts: bool = True  # False for a blank line, which is copied and is no record
+
+
+@dataclass(kw_only=True)
+class TextBatch:
+    """Successive records, their pieces in one row."""
+
+    pieces: list[str] = field(default_factory=list)
+    cells: list[int] = field(default_factory=list)
+    records: int = 0
+    rows: int = 0
+    characters: int = 0
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts to privatize."""
+        return [self.pieces[cell] for cell in self.cells]
+
+    @property
+    def full(self) -> bool:
+        """Whether the batch is large enough to be sent on."""
+        return self.rows >= BATCH_RECORDS or self.characters >= BATCH_CHARACTERS
+
+    def add(self, record: Record) -> None:
+        """Append a record."""
+        start = len(self.pieces)
+        self.pieces += record.pieces
+        self.cells += [start + cell for cell in record.cells]
+        self.records += record.counts
+        self.rows += 1
+        self.characters += sum(map(len, record.pieces))
+
+    def rebuild(self, rendered: Iterable[str]) -> str:
+        """Return the text of the batch with `rendered` in the place of its cells."""
+        pieces = self.pieces.copy()
+        for cell, text in zip(self.cells, rendered, strict=True):
+            pieces[cell] = text
+        return "".join(pieces)
+
+
+class TextCopy(Copy[TextBatch]):
+    """The copy of a file of text; a format says what its records are."""
+
+    # What ends a line, as for `open`: "\n" means \n and \r\n, "" means a lone \r as well.
+    newline: ClassVar[str] = "\n"
+
+    def __init__(self, source: BinaryIO, target: BinaryIO, layout: Layout) -> None:
+        super().__init__(source, target, layout)
+        self._text = DecodedText(source, layout.encoding, self.newline)
+        self._written = 0
+        target.write(self._text.mark)
+
+    @abstractmethod
+    def records(self, text: DecodedText) -> Iterator[Record]:
+        """Yield the records, blank lines too: their pieces make up the whole of the text."""
+
+    def render(self, text: str) -> str:
+        """Return a private text as it is written in the file; a function of that text alone."""
+        return text
+
+    @property
+    def consumed(self) -> int:
+        """The number of bytes of the source that are read so far."""
+        return self._text.consumed
+
+    def batches(self) -> Generator[TextBatch, None, None]:
+        """Yield the records of the source, batch by batch."""
+        batch = TextBatch()
+        for record in self.records(self._text):
+            batch.add(record)
+            if batch.full:
+                yield batch
+                batch = TextBatch()
+        if batch.rows:
+            yield batch
+
+    def write(self, batch: TextBatch, private: list[str]) -> None:
+        """Write a batch with `private` in the place of its texts."""
+        self.target.write(self._encoded(batch.rebuild(map(self.render, private)), batch.records))
+        self._written += batch.records
+
+    def _encoded(self, text: str, records: int) -> bytes:
+        try:
+            return text.encode(self._text.codec)
+        except UnicodeError:
+            first, last = self._written + 1, self._written + records
+            raise DataError(
+                f"a private text among records {first} to {last} cannot be written as "
+                f"{self._text.codec}: convert the input to UTF-8, then use --encoding utf-8"
+            ) from None

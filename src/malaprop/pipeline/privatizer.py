@@ -1,0 +1,165 @@
+"""Text in, private text out."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.core.channel import Channel
+from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.mechanism import Mechanism
+from malaprop.core.randomness import label, secure_rng
+from malaprop.lexicon.lexicon import Lexicon
+from malaprop.pipeline.release import Release
+from malaprop.text import Action, Planner, Policy, fill, split
+from malaprop.text.policy import Unknown
+from malaprop.text.surface import Punctuation
+
+_PROTECTED = ("in_lexicon", "mapped", "numbers", "urls", "emails", "mentions", "hashtags", "emoji")
+COUNTED = (*_PROTECTED, "masked", "dropped", "kept", "punctuation", "spaces", "removed")
+
+
+class _Form(NamedTuple):
+    """A text taken apart: its public skeleton, and the secret ids that fill its slots."""
+
+    skeleton: list[str | None]
+    ids: list[int]
+    tags: Counter[str]
+
+
+class Privatizer:
+    """A lexicon, a mechanism and a policy, ready to privatize texts.
+
+    Every word goes through the mechanism, stop words too. A word that is not in the lexicon is
+    treated as `unknown` says: `map` it by a public function to a lexicon word and protect that
+    (default), `mask` it, `drop` it, or `keep` it, which forfeits the guarantee. Numbers, web and
+    e-mail addresses, mentions, hashtags and emoji are never kept. `punctuation` is `keep` or
+    `drop`. Capitals are never copied from the input.
+
+    >>> from malaprop import Lexicon, Privatizer, TEM, seeded_rng
+    >>> tiny = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
+    >>> privatizer = Privatizer(tiny, TEM(epsilon=2.0), rng=seeded_rng(3))
+    >>> release = privatizer("Cold, so COLD! Hot?")
+    >>> release.text, release.randomness
+    ('Cool, hot cool! Hot?', 'seeded: not private')
+    >>> release.counts["in_lexicon"], release.counts["mapped"]
+    (3, 1)
+    """
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        mechanism: Mechanism,
+        *,
+        unknown: Unknown = "map",
+        punctuation: Punctuation = "keep",
+        placeholder: str = "[masked]",
+        rng: Generator | None = None,
+    ) -> None:
+        self._policy = Policy(unknown=unknown, punctuation=punctuation, placeholder=placeholder)
+        self._planner = Planner(lexicon.words, self._policy)
+        self._lexicon = lexicon
+        self._mechanism = mechanism
+        self._channel = mechanism.on(lexicon)
+        self._guarantee = _for_texts(self._channel.guarantee, self._policy, words=1)
+        self._rng = secure_rng() if rng is None else rng
+        self._facts: dict[str, Mapping[str, str]] = {
+            "lexicon": MappingProxyType({"name": lexicon.name, "fingerprint": lexicon.fingerprint}),
+            "policy": MappingProxyType(self._policy.to_dict()),
+        }
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The lexicon that words are taken from."""
+        return self._lexicon
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The mechanism with its parameters."""
+        return self._mechanism
+
+    @property
+    def channel(self) -> Channel:
+        """The mechanism bound to the lexicon."""
+        return self._channel
+
+    @property
+    def policy(self) -> Policy:
+        """How words outside the lexicon and punctuation are treated."""
+        return self._policy
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised for texts that differ in one word."""
+        return self._guarantee
+
+    @property
+    def randomness(self) -> str:
+        """`secure`, or `seeded: not private`."""
+        return label(self._rng)
+
+    def __call__(self, text: str) -> Release:
+        """The private text of one text."""
+        return self.many([text])[0]
+
+    def many(self, texts: Iterable[str]) -> list[Release]:
+        """The private texts of several, in order; all their words are drawn together."""
+        forms = [self._take_apart(text) for text in texts]
+        ids = np.array([i for form in forms for i in form.ids], dtype=np.int64)
+        drawn = iter(self._channel.substitute(ids, self._rng).tolist())
+        words = self._lexicon.words
+        return [
+            self._release(form, [words[next(drawn)] for _ in range(len(form.ids))])
+            for form in forms
+        ]
+
+    def _take_apart(self, text: str) -> _Form:
+        pieces = split(text)
+        plans = self._planner.plan_all(pieces)
+        skeleton: list[str | None] = []
+        ids: list[int] = []
+        for piece, (action, word, _) in zip(pieces, plans, strict=True):
+            if action is Action.PROTECT:
+                skeleton.append(None)
+                ids.append(word)
+            elif action is Action.SHOW or action is Action.KEEP:
+                skeleton.append(piece)
+            elif action is Action.SHOW_MASK:
+                skeleton.append(self._policy.placeholder)
+        return _Form(skeleton, ids, Counter(plan.tag for plan in plans))
+
+    def _release(self, form: _Form, words: list[str]) -> Release:
+        counts = {name: form.tags[name] for name in COUNTED}
+        return Release(
+            text=fill(form.skeleton, words, punctuation=self._policy.punctuation),
+            guarantee=_for_texts(self._channel.guarantee, self._policy, len(words)),
+            counts=MappingProxyType({"protected": len(words), **counts}),
+            mechanism=self._mechanism.to_dict(),
+            randomness=self.randomness,
+            **self._facts,
+        )
+
+
+def _for_texts(guarantee: Guarantee, policy: Policy, words: int) -> Guarantee:
+    """A word's guarantee as one for texts that differ in up to so many words, under a policy."""
+    if policy.unknown == "keep":
+        return replace(
+            guarantee,
+            kind=Kind.NONE,
+            reason="words outside the lexicon are kept as they are (unknown = keep); "
+            f"for the words of the lexicon alone, {guarantee}".rstrip("."),
+        )
+    shown = ["number of words"]
+    if policy.punctuation == "keep":
+        shown.append("punctuation and spacing")
+    if policy.unknown == "mask":
+        shown.append("masked places")
+    differ = "differ in one word and " if words <= 1 else ""
+    pairs = f"any two texts that {differ}show the same {', '.join(shown)}"
+    if policy.unknown == "map":
+        pairs += " (a word outside the lexicon counts as the lexicon word that it is mapped to)"
+    return replace(guarantee, pairs=pairs).for_words(max(1, words))

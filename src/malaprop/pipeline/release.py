@@ -1,0 +1,52 @@
+"""What may be published."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from malaprop._version import __version__
+from malaprop.core.guarantee import Guarantee
+
+VISIBLE = ("protected", "masked")
+"""Counts that anybody can read off the private text itself."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """A private text with its guarantee. All that `to_dict` holds may be published.
+
+    `counts` is for the owner of the text only: how many words were in the lexicon, mapped to
+    it, dropped and so on depends on the input in ways that the guarantee does not cover, so
+    `to_dict` leaves those counts out. How many words came back unchanged is not counted at all:
+    together with the private text, it would give words away.
+    """
+
+    text: str
+    """The private text."""
+    guarantee: Guarantee
+    """What is promised for the whole text."""
+    counts: Mapping[str, int] = field(repr=False)
+    """How many pieces of the text were treated how; for the owner of the text."""
+    mechanism: Mapping[str, object]
+    """Name and parameters of the mechanism."""
+    lexicon: Mapping[str, str]
+    """Name and fingerprint of the lexicon."""
+    policy: Mapping[str, str]
+    """How words outside the lexicon and punctuation were treated."""
+    randomness: str
+    """`secure`, or `seeded: not private`."""
+
+    def to_dict(self) -> dict[str, object]:
+        """The release as plain values that JSON can hold."""
+        return {
+            "text": self.text,
+            "guarantee": self.guarantee.to_dict(),
+            "counts": {name: self.counts[name] for name in VISIBLE},
+            "mechanism": dict(self.mechanism),
+            "lexicon": dict(self.lexicon),
+            "policy": dict(self.policy),
+            "randomness": self.randomness,
+            "malaprop": __version__,
+        }
+
+    def __str__(self) -> str:
+        return self.text

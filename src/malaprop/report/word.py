@@ -1,0 +1,88 @@
+"""The law of one word: what it may become, and what an observer can infer."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.core.channel import Channel, Floats, LawChannel
+from malaprop.core.space import Ids
+
+_DRAWS = 4000
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordLaw:
+    """The distribution of one word's replacement.
+
+    `draws` is 0 where the probabilities are exact, else the number of draws behind them.
+    """
+
+    word: int
+    probabilities: Floats
+    distances: Floats
+    draws: int
+
+    @property
+    def stays(self) -> float:
+        """Pr[w | w]."""
+        return float(self.probabilities[self.word])
+
+    @property
+    def plausible(self) -> float:
+        """exp of the entropy: how many equally likely words would be as uncertain."""
+        p = self.probabilities[self.probabilities > 0]
+        return float(np.exp(-(p * np.log(p)).sum()))
+
+    @property
+    def expected_distance(self) -> float:
+        """The mean distance between the word and its replacement."""
+        return float(self.probabilities @ self.distances)
+
+    def most_likely(self, count: int) -> Ids:
+        """The `count` most likely replacements; of equally likely ones the nearest."""
+        return np.lexsort((self.distances, -self.probabilities))[:count]
+
+
+def word_law(channel: Channel, word: int, rng: Generator) -> WordLaw:
+    """The law of a word: exact where it is known in closed form, else from 4,000 draws."""
+    distances = channel.lexicon.distances([word])[0]
+    if isinstance(channel, LawChannel):
+        p = np.exp(channel.log_probabilities([word])[0])
+        return WordLaw(word=word, probabilities=p, distances=distances, draws=0)
+    drawn = channel.substitute(np.full(_DRAWS, word), rng)
+    p = np.bincount(drawn, minlength=len(channel.lexicon)) / _DRAWS
+    return WordLaw(word=word, probabilities=p, distances=distances, draws=_DRAWS)
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A near word, and how well an observer can tell it from the word in question."""
+
+    word: str
+    distance: float
+    bound: float
+    """The most that the guarantee allows: e^loss(distance)."""
+    odds: float | None
+    """Pr[y | word] / Pr[y | rival] at the y that tells most, where the law is known exactly."""
+
+
+def rivals(channel: Channel, word: int, count: int) -> list[Rival]:
+    """The nearest other words, and the odds that one output can give against each of them."""
+    distances = channel.lexicon.distances([word])[0]
+    order = np.argsort(distances, kind="stable")
+    near = [int(i) for i in order[: count + 1] if i != word][:count]
+    found = []
+    for other in near:
+        odds = None
+        if isinstance(channel, LawChannel):
+            own, its = channel.log_probabilities([word, other])
+            odds = math.exp(float(np.max(own - its)))
+        bound = _exp(channel.guarantee.loss(float(distances[other])))
+        found.append(Rival(channel.lexicon.words[other], float(distances[other]), bound, odds))
+    return found
+
+
+def _exp(loss: float) -> float:
+    return math.exp(loss) if loss < 700 else math.inf

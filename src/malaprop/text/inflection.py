@@ -1,0 +1,62 @@
+"""Undoes English inflection: the base words that an inflected one may come from."""
+
+import re
+from collections.abc import Iterator
+
+# The order in which the endings are tried: the first that fits and leads to a known word wins.
+_ENDINGS = (
+    *("ness", "ment", "able", "ible", "est", "ing", "ful", "ish", "ed", "er", "ly"),
+    "s",
+)
+# One vowel and one consonant: the silent e has gone ("hop-ing" is of "hope", not of "hop").
+_LOST_E = re.compile(r"(?:.*[^aeiou])?[aeiouy][^aeiouwxy]")
+_VOWEL = re.compile("[aeiouy]")
+
+
+def base_forms(word: str) -> Iterator[str]:
+    """Candidates for the base form, the likeliest first, after one ending and then after two.
+
+    >>> next(base_forms("cities")), next(base_forms("hoping")), list(base_forms("running"))
+    ('city', 'hope', ['runn', 'run', 'runne'])
+    """
+    once = list(_without_ending(word))
+    yield from once
+    for form in once:
+        yield from _without_ending(form)
+
+
+def _without_ending(word: str) -> Iterator[str]:
+    for ending in _ENDINGS:
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) >= 2 and _VOWEL.search(stem):
+            yield from _singular(stem) if ending == "s" else _restored(stem, ending)
+
+
+def _singular(stem: str) -> Iterator[str]:
+    """Bases of a word in -s: "city", "knife", "make", "box"."""
+    if stem.endswith("ie"):
+        yield f"{stem[:-2]}y"
+    if stem.endswith("ve"):
+        yield f"{stem[:-2]}f"
+        yield f"{stem[:-2]}fe"
+    if not stem.endswith("s"):
+        yield stem
+    if stem.endswith("e"):
+        yield stem[:-1]
+
+
+def _restored(stem: str, ending: str) -> Iterator[str]:
+    """Bases that lost or changed their last letter: "happi-er", "hop-ing", "runn-ing", "dy-ing"."""
+    if stem.endswith("i"):
+        yield f"{stem[:-1]}y"
+    if ending == "ing" and stem.endswith("y"):
+        yield f"{stem[:-1]}ie"
+    if _LOST_E.fullmatch(stem):
+        yield f"{stem}e"
+    yield stem
+    if len(stem) > 2 and stem[-1] == stem[-2]:
+        yield stem[:-1]
+    if not _LOST_E.fullmatch(stem):
+        yield f"{stem}e"
+    if ending == "ly":
+        yield f"{stem}le"

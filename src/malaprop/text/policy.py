@@ -1,0 +1,164 @@
+"""Decides what becomes of each piece of a text. Nothing is shown unless a rule here says so.
+
+| piece | default | the other choices for `unknown` |
+|---|---|---|
+| word of the lexicon | protected | protected |
+| other word | mapped to one, and protected | masked, dropped or kept |
+| number, web or e-mail address, mention, hashtag, symbol | mapped, and protected | masked or \
+dropped; never kept |
+| punctuation, white space | shown | shown |
+| invisible characters | removed | removed |
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from enum import IntEnum
+from typing import Literal, NamedTuple, get_args
+from unicodedata import category
+
+from malaprop.core.errors import ParameterError
+from malaprop.text.mapping import WordMap
+from malaprop.text.pieces import Kind, kind
+from malaprop.text.surface import Punctuation
+
+Unknown = Literal["map", "mask", "drop", "keep"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """What becomes of words that the lexicon does not have, and of punctuation.
+
+    >>> Policy(unknown="mask").to_dict()
+    {'unknown': 'mask', 'punctuation': 'keep', 'placeholder': '[masked]'}
+    """
+
+    unknown: Unknown = "map"
+    punctuation: Punctuation = "keep"
+    placeholder: str = "[masked]"
+
+    def __post_init__(self) -> None:
+        _require_one_of("unknown", self.unknown, get_args(Unknown))
+        _require_one_of("punctuation", self.punctuation, get_args(Punctuation))
+        _require_placeholder(self.placeholder)
+
+    def to_dict(self) -> dict[str, str]:
+        """The parameters, for a report."""
+        return asdict(self)
+
+
+def _require_one_of(parameter: str, value: object, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise ParameterError(
+            f"The '{parameter}' parameter of Policy must be one of {', '.join(choices)}. "
+            f"Got {value!r}."
+        )
+
+
+def _require_placeholder(value: object) -> None:
+    # Without a letter it would be taken for punctuation when the text is rebuilt.
+    if not (isinstance(value, str) and value.isprintable() and any(map(str.isalnum, value))):
+        raise ParameterError(
+            "The 'placeholder' parameter of Policy must be a printable string on one line "
+            f"with at least one letter or digit. Got {value!r}."
+        )
+
+
+class Action(IntEnum):
+    """What is done with a piece."""
+
+    PROTECT = 0
+    """The word with the plan's id goes through the mechanism."""
+    SHOW = 1
+    """Shown as it is: punctuation and white space."""
+    SHOW_MASK = 2
+    """The placeholder is shown."""
+    DROP = 3
+    """Left out, as the user chose."""
+    KEEP = 4
+    """Shown as it is, as the user chose: a word without any protection."""
+    REMOVE = 5
+    """Left out always: invisible characters."""
+
+
+class Plan(NamedTuple):
+    """What is done with a piece, the id of the word to protect (or -1), and how it is counted."""
+
+    action: Action
+    id: int
+    tag: str
+
+
+_NO_WORD = -1
+_SHOW_PUNCTUATION = Plan(Action.SHOW, _NO_WORD, "punctuation")
+_SHOW_SPACE = Plan(Action.SHOW, _NO_WORD, "spaces")
+_SHOW_MASK = Plan(Action.SHOW_MASK, _NO_WORD, "masked")
+_DROP = Plan(Action.DROP, _NO_WORD, "dropped")
+_KEEP = Plan(Action.KEEP, _NO_WORD, "kept")
+_REMOVE = Plan(Action.REMOVE, _NO_WORD, "removed")
+
+_FIXED = {
+    Kind.PUNCTUATION: _SHOW_PUNCTUATION,
+    Kind.SPACE: _SHOW_SPACE,
+    Kind.INVISIBLE: _REMOVE,
+}
+_TAGS = {
+    Kind.WORD: "mapped",
+    Kind.NUMBER: "numbers",
+    Kind.URL: "urls",
+    Kind.EMAIL: "emails",
+    Kind.MENTION: "mentions",
+    Kind.HASHTAG: "hashtags",
+    Kind.EMOJI: "emoji",
+}
+_MEMO_ENTRIES = 2**16
+_MEMO_LETTERS = 64
+
+
+class Planner:
+    """Plans what is done with each piece of a text, for a public list of words and a policy.
+
+    >>> planner = Planner(["patient", "not", "ten"], Policy())
+    >>> [plan.tag for plan in planner.plan_all(["Patient", " ", "can't", ",", "12"])]
+    ['in_lexicon', 'spaces', 'mapped', 'punctuation', 'numbers']
+    """
+
+    def __init__(self, words: Sequence[str], policy: Policy) -> None:
+        self.policy = policy
+        self._words = WordMap(words)
+        self._memo: dict[str, Plan] = {}
+
+    def plan_all(self, pieces: Iterable[str]) -> list[Plan]:
+        """The plan of each piece."""
+        known = self._memo.get
+        plan = self.plan
+        return [known(piece) or plan(piece) for piece in pieces]
+
+    def plan(self, piece: str) -> Plan:
+        """The plan of a piece."""
+        plan = self._memo.get(piece)
+        if plan is None:
+            plan = self._decide(piece)
+            if len(piece) <= _MEMO_LETTERS:
+                if len(self._memo) >= _MEMO_ENTRIES:
+                    self._memo.clear()
+                self._memo[piece] = plan
+        return plan
+
+    def _decide(self, piece: str) -> Plan:
+        what = kind(piece)
+        if what in _FIXED:
+            return _FIXED[what]
+        if what is Kind.WORD and (found := self._words.lookup(piece)) is not None:
+            return Plan(Action.PROTECT, found, "in_lexicon")
+        if self.policy.unknown == "mask":
+            return _SHOW_MASK
+        if self.policy.unknown == "drop":
+            return _DROP
+        if self.policy.unknown == "keep" and what is Kind.WORD and _may_be_kept(piece):
+            return _KEEP
+        return Plan(Action.PROTECT, self._words.map(piece), _TAGS[what])
+
+
+def _may_be_kept(word: str) -> bool:
+    """Whether a word has neither digits nor invisible characters, which are never shown."""
+    return not any(category(sign)[0] in "NC" for sign in word)

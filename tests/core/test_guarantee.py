@@ -1,0 +1,65 @@
+import json
+import math
+
+import pytest
+
+from malaprop import Guarantee, Kind, ParameterError
+
+
+def guarantee(**changes: object) -> Guarantee:
+    values: dict[str, object] = {"kind": Kind.METRIC, "epsilon": 1.5, "metric": "euclidean"}
+    return Guarantee(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def test_the_kinds_are_spelled_as_the_public_contract_says() -> None:
+    assert [str(kind) for kind in Kind] == ["metric-dp", "neighbourhood-dp", "bounded-dp", "none"]
+
+
+def test_loss_grows_with_distance_up_to_the_cap() -> None:
+    capped = guarantee(cap=2.0)
+    assert capped.loss(0.0) == 0.0
+    assert capped.loss(1.0) == 1.5
+    assert capped.loss(50.0) == 3.0
+
+
+def test_losses_of_several_words_add_up() -> None:
+    text = guarantee(cap=2.0).for_words(4)
+    assert text.loss(7.0) == 10.5
+    assert text.loss(1000.0) == 12.0
+
+
+def test_no_guarantee_promises_nothing() -> None:
+    none = guarantee(kind=Kind.NONE, reason="words are kept")
+    assert none.loss(0.0) == math.inf
+    assert str(none) == "No guarantee: words are kept."
+
+
+@pytest.mark.parametrize("distance", [-1.0, math.nan])
+def test_a_distance_is_never_negative(distance: float) -> None:
+    with pytest.raises(ParameterError):
+        guarantee().loss(distance)
+
+
+def test_a_text_has_words() -> None:
+    with pytest.raises(ParameterError):
+        guarantee().for_words(0)
+
+
+def test_it_is_a_frozen_value() -> None:
+    assert guarantee() == guarantee()
+    with pytest.raises(AttributeError):
+        guarantee().epsilon = 0.1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("cap", [2.0, math.inf])
+def test_json_can_hold_it(cap: float) -> None:
+    plain = guarantee(cap=cap).to_dict()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    assert plain["kind"] == "metric-dp"
+
+
+def test_the_sentence_says_epsilon_metric_and_worst_case() -> None:
+    sentence = str(guarantee(cap=2.0))
+    assert "ε = 1.5" in sentence
+    assert "euclidean" in sentence
+    assert "e^3" in sentence

@@ -1,0 +1,126 @@
+"""What every registered mechanism must do; a new one is tested here by being written."""
+
+import json
+import math
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import malaprop
+from malaprop import Kind, LawChannel, Lexicon, Mechanism, ParameterError, registry, seeded_rng
+from malaprop.core.mechanism import mechanism_named
+
+MECHANISMS = [pytest.param(registry[name], id=name) for name in sorted(registry)]
+every_mechanism = pytest.mark.parametrize("mechanism", MECHANISMS)
+
+
+def test_the_registry_holds_what_the_package_exports() -> None:
+    assert {"laplace", "tem"} <= set(registry)
+    for cls in registry.values():
+        assert getattr(malaprop, cls.__name__) is cls
+
+
+def test_a_mechanism_without_a_name_is_not_registered() -> None:
+    class Planted(malaprop.TEM):
+        pass
+
+    assert Planted not in registry.values()
+
+
+@every_mechanism
+class TestContract:
+    def test_wrong_epsilons_are_refused(self, mechanism: type[Mechanism]) -> None:
+        wrong: list[Any] = [0, -1, math.nan, math.inf, -math.inf, "1", None, True, [1.0]]
+        for epsilon in wrong:
+            with pytest.raises(ParameterError, match="epsilon") as caught:
+                mechanism(epsilon=epsilon)
+            assert isinstance(caught.value, ValueError)
+
+    def test_parameters_are_keywords_frozen_and_described(self, mechanism: type[Mechanism]) -> None:
+        made = mechanism(epsilon=1)
+        assert isinstance(made.epsilon, float)
+        assert made == mechanism(epsilon=1.0)
+        with pytest.raises(FrozenInstanceError):
+            made.epsilon = 2.0  # type: ignore[misc]
+        with pytest.raises(TypeError):
+            mechanism(1.0)  # type: ignore[call-arg]
+        assert all(parameter.metadata["help"] for parameter in mechanism.parameters())
+        assert mechanism.summary()
+        assert mechanism.promise
+        json.dumps(made.to_dict(), allow_nan=False)
+
+    def test_the_guarantee_is_stated_and_proved(
+        self, mechanism: type[Mechanism], plane: Lexicon
+    ) -> None:
+        guarantee = mechanism(epsilon=1.25).on(plane).guarantee
+        assert guarantee.epsilon == 1.25
+        assert guarantee.metric == "euclidean"
+        if guarantee.kind is Kind.NONE:
+            assert guarantee.reason
+        else:
+            assert Path(__file__).parents[2].joinpath(guarantee.proof).is_file()
+
+    def test_there_is_a_page_about_it(self, mechanism: type[Mechanism]) -> None:
+        page = Path(__file__).parents[2] / "docs" / "mechanisms" / f"{mechanism.name}.md"
+        assert mechanism.__name__ in page.read_text("utf-8")
+
+    def test_ids_are_checked(self, mechanism: type[Mechanism], plane: Lexicon) -> None:
+        channel = mechanism(epsilon=1.0).on(plane)
+        wrong: list[Any] = [[-1], [40], [0.5], [[0, 1]], ["w0"], [True]]
+        for ids in wrong:
+            with pytest.raises(ParameterError):
+                channel.substitute(ids, seeded_rng(1))
+
+    def test_output_is_as_long_as_input_and_in_the_lexicon(
+        self, mechanism: type[Mechanism], plane: Lexicon
+    ) -> None:
+        channel = mechanism(epsilon=1.0).on(plane)
+        ids = np.arange(40).repeat(7)
+        drawn = channel.substitute(ids, seeded_rng(1))
+        assert drawn.shape == ids.shape
+        assert ((drawn >= 0) & (drawn < 40)).all()
+        assert channel.substitute([], seeded_rng(1)).shape == (0,)
+
+    def test_the_same_stream_gives_the_same_words(
+        self, mechanism: type[Mechanism], plane: Lexicon
+    ) -> None:
+        channel = mechanism(epsilon=1.0).on(plane)
+        ids = np.arange(40).repeat(7)
+        again = mechanism(epsilon=1.0).on(plane)
+        assert np.array_equal(
+            channel.substitute(ids, seeded_rng(6)), again.substitute(ids, seeded_rng(6))
+        )
+
+    @pytest.mark.parametrize("power", [-3, 1, 6])
+    def test_only_the_product_of_scale_and_epsilon_matters(
+        self, mechanism: type[Mechanism], plane: Lexicon, power: int
+    ) -> None:
+        """(c·φ, ε/c) is the same mechanism: with the same stream, the same words."""
+        c = 2.0**power
+        scaled = Lexicon(plane.words, plane.vectors * c)
+        ids = np.arange(40).repeat(25)
+        here = mechanism(epsilon=1.1).on(plane).substitute(ids, seeded_rng(2))
+        there = mechanism(epsilon=1.1 / c).on(scaled).substitute(ids, seeded_rng(2))
+        assert np.array_equal(here, there)
+
+    def test_occurrences_are_drawn_independently(
+        self, mechanism: type[Mechanism], plane: Lexicon
+    ) -> None:
+        """One draw, reused, would be a substitution cipher."""
+        drawn = mechanism(epsilon=0.5).on(plane).substitute(np.zeros(200, int), seeded_rng(1))
+        assert len(np.unique(drawn)) > 5
+
+    def test_a_law_sums_to_one(self, mechanism: type[Mechanism], plane: Lexicon) -> None:
+        channel = mechanism(epsilon=1.0).on(plane)
+        if isinstance(channel, LawChannel):
+            p = np.exp(channel.log_probabilities(np.arange(40)))
+            np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_an_unknown_name_gets_a_suggestion() -> None:
+    assert mechanism_named("TEM") is malaprop.TEM
+    with pytest.raises(ParameterError, match="Did you mean 'laplace'"):
+        mechanism_named("laplas")

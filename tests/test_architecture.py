@@ -1,0 +1,65 @@
+"""The shape of the package: what it exports, what it ships, how it imports."""
+
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import malaprop
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_every_exported_name_exists_and_is_documented() -> None:
+    for name in malaprop.__all__:
+        thing = getattr(malaprop, name)
+        assert name in ("__version__", "registry") or thing.__doc__, name
+
+
+def test_the_errors_have_one_root() -> None:
+    for name in malaprop.__all__:
+        thing = getattr(malaprop, name)
+        if isinstance(thing, type) and issubclass(thing, Exception):
+            assert issubclass(thing, malaprop.MalapropError)
+
+
+def test_importing_is_light() -> None:
+    """Heavy packages are loaded when they are needed."""
+    heavy = ["scipy", "pyarrow", "rapidfuzz", "rich", "typer", "gensim", "safetensors"]
+    code = f"import sys, malaprop; print([m for m in {heavy!r} if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_the_command_line_starts_without_numerics() -> None:
+    heavy = ["scipy", "pyarrow", "rapidfuzz"]
+    code = (
+        "import sys; from malaprop.cli.main import run; run(['--help']); "
+        f"print([m for m in {heavy!r} if m in sys.modules])"
+    )
+    out = subprocess.check_output([sys.executable, "-c", code], text=True)
+    assert out.splitlines()[-1] == "[]"
+
+
+def test_the_wheel_ships_lexicon_licence_and_types(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index"]
+    command += ["--no-build-isolation", "--wheel-dir", str(tmp_path), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("malaprop-*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    shipped = [
+        "py.typed",
+        *[
+            f"data/english/{name}"
+            for name in ("words.txt", "vectors.npy", "lexicon.json", "LICENSE", "README.md")
+        ],
+    ]
+    assert {f"malaprop/{name}" for name in shipped} <= names
+    assert not any(name.startswith(("tests", "docs")) for name in names)
+
+
+def test_every_dependency_has_its_reason() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    reasons = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    for requirement in project["dependencies"]:
+        assert f"`{requirement.split('>')[0]}`" in reasons, requirement

@@ -1,0 +1,150 @@
+"""The tokenizer: nothing lost, kinds as documented, fail closed, linear time."""
+
+import sys
+import time
+from unicodedata import category
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from malaprop.text import Kind, kind, split
+
+# All of Unicode, surrogates too, with a fondness for what the patterns are made of.
+ANY_TEXT = st.text() | st.text(st.characters(), max_size=40)
+TRICKY_TEXT = st.text(
+    st.sampled_from("aZß'’@#.:/_-w19٣\u0301\u200d\u00ad😀🇩🏽\ufe0f \n\x1c\x85\0\ud800½€≤北")
+    | st.characters()
+)
+
+
+@given(ANY_TEXT | TRICKY_TEXT)
+@example("\ud800\udc00\0\x85")
+@example("👩🏽‍⚕️🏴\U000e0067\U000e007f🇩🇪🇫")
+@example("e\u0301'\u0301 a'1 http:// www. a@b @ # 1. 1.a")
+def test_split_loses_nothing(text: str) -> None:
+    pieces = split(text)
+    assert "".join(pieces) == text
+    assert all(pieces)
+
+
+@given(ANY_TEXT | TRICKY_TEXT)
+def test_a_piece_is_one_piece_by_itself(text: str) -> None:
+    for piece in split(text):
+        assert split(piece) == [piece]
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("don't stop", ["don't", " ", "stop"]),
+        ("o’clock", ["o’clock"]),
+        ("doctors' 'tis'", ["doctors", "'", " ", "'", "tis", "'"]),
+        ("well-known", ["well", "-", "known"]),
+        ("snake_case", ["snake", "_", "case"]),
+        ("cafe\u0301s", ["cafe\u0301s"]),
+        ("हिन्दी है", ["हिन्दी", " ", "है"]),
+        ("می\u200cخواهم", ["می\u200cخواهم"]),
+        ("dia\u00adbetes", ["dia\u00adbetes"]),
+        ("B12 23rd 5mg", ["B12", " ", "23rd", " ", "5mg"]),
+        ("3.5mg", ["3.5", "mg"]),
+        ("1,000. 12:30", ["1,000", ".", " ", "12", ":", "30"]),
+        ("1990's", ["1990's"]),
+        ("6'2", ["6", "'", "2"]),
+        ("(http://a.com/x?y=1).", ["(", "http://a.com/x?y=1", ").", ]),
+        ("see www.x.org, ok", ["see", " ", "www.x.org", ",", " ", "ok"]),
+        ("http://", ["http", "://"]),
+        ("ann.b+c@d-e.co.uk.", ["ann.b+c@d-e.co.uk", "."]),
+        ("a@b", ["a", "@b"]),
+        ("(@ann_1) @", ["(", "@ann_1", ")", " ", "@"]),
+        ("#flu! #", ["#flu", "!", " ", "#"]),
+        ("😀😀", ["😀", "😀"]),
+        ("👩🏽‍⚕️🇩🇪❤️", ["👩🏽‍⚕️", "🇩🇪", "❤️"]),
+        ("a \x1c\u200b\ue000b", ["a", " ", "\x1c\u200b\ue000", "b"]),
+        (" \r\n\t", [" \r\n\t"]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_split_cuts_as_documented(text: str, pieces: list[str]) -> None:
+    assert split(text) == pieces
+
+
+@pytest.mark.parametrize(
+    ("expected", "pieces"),
+    [
+        (Kind.WORD, ["a", "Don't", "B12", "5mg", "cafe\u0301", "北京", "½", "m²", "Ⅳ", "1️⃣"]),
+        (Kind.NUMBER, ["0", "3.5", "1,000", "12.05.2021", "٤٢", "４２", "९"]),
+        (Kind.URL, ["http://a.b", "HTTPS://X.ORG/é", "www.x", "s3://bucket/key", "ftp://[::1]/a"]),
+        (Kind.EMAIL, ["a@b.co", "A.B+c@d-e.f.org", "ann@müller.de"]),
+        (Kind.MENTION, ["@a", "@_x", "@Ann_1"]),
+        (Kind.HASHTAG, ["#a", "#北京", "#1"]),
+        (Kind.EMOJI, ["😀", "❤️", "🇩🇪", "🇩", "≤", "©", "°", "´", "™", "👩🏽‍⚕️", "🏽", "Ⓐ"]),
+        (Kind.PUNCTUATION, [".", "...", "?!", "_", "—", "“", "€", "$", "+<=>^`|~", "。", "@", "#"]),
+        (Kind.SPACE, [" ", "\n", "\t \r\n", "\xa0", "\u3000", "\u2028"]),
+        (Kind.INVISIBLE, ["\0", "\x1c", "\x85", "\u200b", "\u202e", "\u0301", "\ufe0f", "\ue000"]),
+        (Kind.INVISIBLE, ["\ud800", "\U000e0041", "\u0378", "\uffff", "", "a b", "a.", ". ", "@@"]),
+    ],
+)
+def test_kind(expected: Kind, pieces: list[str]) -> None:
+    assert {piece: kind(piece) for piece in pieces} == dict.fromkeys(pieces, expected)
+
+
+def may_be_shown(sign: str) -> bool:
+    """Independent of the patterns: punctuation, currency, symbols of ASCII, white space."""
+    if sign.isalnum():
+        return False
+    group = category(sign)
+    return (
+        group[0] in "PZ"
+        or group == "Sc"
+        or (sign.isascii() and group[0] == "S")
+        or sign in "\t\n\v\f\r"
+    )
+
+
+@given(ANY_TEXT | TRICKY_TEXT)
+def test_what_is_shown_verbatim_holds_no_letter_digit_mark_or_pictograph(text: str) -> None:
+    for piece in split(text):
+        if kind(piece) in (Kind.PUNCTUATION, Kind.SPACE):
+            assert all(may_be_shown(sign) for sign in piece)
+
+
+def test_every_character_alone_is_shown_only_if_it_is_on_the_public_list() -> None:
+    # The planes that have assigned characters; the rest is drawn by hypothesis above.
+    for code in (*range(0x32000), *range(0xE0000, 0xE0200), sys.maxunicode):
+        sign = chr(code)
+        shown = kind(sign) in (Kind.PUNCTUATION, Kind.SPACE)
+        assert shown == may_be_shown(sign), hex(code)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 100_000,
+        "a." * 50_000,
+        "@" * 100_000,
+        "a@" * 50_000,
+        "a@b." * 25_000,
+        "http://" * 15_000,
+        "http://" + "." * 100_000,
+        "www." * 25_000,
+        "'a" * 50_000,
+        "1." * 50_000 + "a",
+        "1" * 100_000 + "a",
+        "a" + "\u0301\u0316" * 50_000,
+        "\u0301\u0316" * 50_000,
+        "😀\u200d" * 50_000,
+        "🏽" * 100_000,
+        "\0" * 100_000,
+        "." * 100_000,
+    ],
+    ids=lambda text: ascii(text[:8]),
+)
+def test_time_is_linear(text: str) -> None:
+    split("")
+    start = time.perf_counter()
+    pieces = split(text)
+    for piece in dict.fromkeys(pieces):
+        kind(piece)
+    assert time.perf_counter() - start < 1.0
+    assert "".join(pieces) == text

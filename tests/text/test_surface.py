@@ -1,0 +1,109 @@
+"""The rebuilt text: sentence case from the output, gaps kept or dropped."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malaprop.core.errors import ParameterError
+from malaprop.text import Skeleton, fill, split
+from malaprop.text.surface import Punctuation
+
+
+def skeleton_of(text: str) -> list[str | None]:
+    """Every x is a slot."""
+    return [None if piece == "x" else piece for piece in split(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "filled"),
+    [
+        ("x x, x.", "A a, a."),
+        ("x. x! x? x… x", "A. A! A? A… A"),
+        ("x.x x:x", "A.a a:a"),
+        ('"x." (x) x', '"A." (A) a'),
+        ("x.) x", "A.) A"),
+        ("x\nx\n\nx\r\n\r\nx", "A\na\n\nA\r\n\r\nA"),
+        ("  x ", "  A "),
+        ("x。x", "A。A"),
+        ("...", "..."),
+        ("", ""),
+    ],
+)
+def test_sentence_case(text: str, filled: str) -> None:
+    skeleton = skeleton_of(text)
+    assert fill(skeleton, ["a"] * skeleton.count(None)) == filled
+
+
+def test_only_the_first_letter_of_a_word_is_changed() -> None:
+    assert (
+        fill([None, " ", None, ". ", None], ["mcDonald", "USA", "éCOLE"]) == "McDonald USA. ÉCOLE"
+    )
+
+
+def test_the_first_person_is_a_capital() -> None:
+    assert (
+        fill([None, " ", None, " ", None, " ", None], ["and", "i", "i'm", "in"]) == "And I I'm in"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "filled"),
+    [
+        ("  x, x. x!", "A a a"),
+        ("x -\n- x\n\nx", "A\na\na"),
+        ("x\r\nx\u2028x", "A\na\na"),
+        ("?!", ""),
+    ],
+)
+def test_dropped_punctuation_has_no_influence_at_all(text: str, filled: str) -> None:
+    skeleton = skeleton_of(text)
+    words = ["a"] * skeleton.count(None)
+    assert fill(skeleton, words, punctuation="drop") == filled
+
+
+@pytest.mark.parametrize("punctuation", ["keep", "drop"])
+def test_placeholders_and_kept_words_stand_as_they_are(punctuation: Punctuation) -> None:
+    skeleton: Skeleton = ["[masked]", " ", None, None, "[masked]", "[masked]"]
+    filled = "[masked] a b [masked] [masked]"
+    assert fill(skeleton, ["a", "b"], punctuation=punctuation) == filled
+
+
+@pytest.mark.parametrize(
+    ("skeleton", "filled"),
+    [
+        ([None, " ", " ", None], "A a"),
+        ([None, " ", "\n", " ", None], "A\na"),
+        ([None, "\n\n", "\n", None], "A\n\nA"),
+        ([None, " ", ",", " ", None], "A , a"),
+        ([None, "  ", None], "A  a"),
+        ([None, None], "A a"),
+        ([None, " ", " "], "A "),
+    ],
+)
+def test_what_a_dropped_piece_leaves(skeleton: list[str | None], filled: str) -> None:
+    assert fill(skeleton, ["a"] * skeleton.count(None)) == filled
+
+
+@pytest.mark.parametrize("words", [[], ["a"], ["a", "b", "c"]])
+def test_every_slot_needs_one_word(words: list[str]) -> None:
+    with pytest.raises(ParameterError, match=f"2. Got {len(words)}"):
+        fill([None, " ", None], words)
+
+
+@given(st.lists(st.none() | st.sampled_from([".", " ", "\n", "?!", ", ", "[masked]"])), st.data())
+def test_all_words_come_out_in_their_order(skeleton: list[str | None], data: st.DataObject) -> None:
+    slots = skeleton.count(None)
+    words = data.draw(
+        st.lists(st.sampled_from(["cold", "rain", "wind"]), min_size=slots, max_size=slots)
+    )
+    given_words = iter(words)
+    expected = [
+        "masked" if part else next(given_words) for part in skeleton if part in (None, "[masked]")
+    ]
+    for punctuation in ("keep", "drop"):
+        text = fill(skeleton, words, punctuation=punctuation)
+        assert [piece.lower() for piece in split(text) if piece.isalpha()] == expected
+
+
+def test_long_gaps_take_linear_time() -> None:
+    assert fill([None, *["@"] * 100_000, None], ["a", "b"]) == "A" + "@" * 100_000 + "b"
