@@ -2,8 +2,11 @@ import json
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from malaprop import Guarantee, Kind, ParameterError
+from malaprop.core.guarantee import rounded_up
 
 
 def guarantee(**changes: object) -> Guarantee:
@@ -56,6 +59,17 @@ def test_json_can_hold_it(cap: float) -> None:
     plain = guarantee(cap=cap).to_dict()
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
     assert plain["kind"] == "metric-dp"
+
+
+@given(st.floats(1e-300, 1e300), st.integers(1, 6))
+def test_a_printed_bound_is_never_below_the_bound(bound: float, digits: int) -> None:
+    printed = float(rounded_up(bound, digits))
+    assert bound <= printed <= bound * (1 + 2 * 10.0 ** (1 - digits))
+
+
+def test_epsilon_is_printed_exactly() -> None:
+    assert "e^(1.0000004·d)" in str(guarantee(epsilon=1.0000004))
+    assert "never by more than e^1.001" in str(guarantee(epsilon=1.00049, cap=1.0))
 
 
 def test_the_sentence_says_epsilon_metric_and_worst_case() -> None:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, euclidean, sqeuclidean
 
 from malaprop import Lexicon, MetricError
-from malaprop.core.metric import NAMED, as_metric, products_are_exact
+from malaprop.core.euclidean import products_are_exact
+from malaprop.core.metrics import NAMED, as_metric
 
 NAMES = sorted(NAMED)
 SCIPY = {"euclidean": "euclidean", "manhattan": "cityblock", "chebyshev": "chebyshev"}
@@ -91,6 +92,19 @@ class TestExactProducts:
         vectors[-1] = 1 / 3
         assert not products_are_exact(vectors)
 
+    @pytest.mark.parametrize("power", [-76, -140, 70, 100])
+    def test_products_that_would_leave_float32_are_not_trusted(self, power: int) -> None:
+        """2^−152 is 0 in float32, and 2^140 is infinite."""
+        unit = 2.0**power
+        vectors = (np.array([[-7.0], [12.0], [11.0], [0.0], [15.0]]) * unit).astype(np.float32)
+        assert not products_are_exact(vectors)
+        long = vectors.astype(np.float64)
+        np.testing.assert_allclose(rows("euclidean", vectors), cdist(long, long), rtol=1e-12)
+
+    def test_entries_that_vanish_when_scaled_are_not_integers(self) -> None:
+        vectors = np.array([[2.0**40, 1e-44], [0.0, 0.0]], dtype=np.float32)
+        assert not products_are_exact(vectors)
+
 
 def minkowski(x: Any, y: Any) -> Any:
     return (np.abs(x - y) ** 3).sum() ** (1 / 3)
@@ -98,6 +112,35 @@ def minkowski(x: Any, y: Any) -> Any:
 
 def all_pairs(x: Any, y: Any) -> Any:
     return cdist(x, y, "minkowski", p=3)
+
+
+def test_equal_vectors_have_equal_rows_within_the_stated_error() -> None:
+    """A block of rows and a single row may be rounded differently; the statement covers it."""
+    rng = np.random.Generator(np.random.PCG64(3))
+    vectors = np.repeat(rng.normal(size=(6, 300)) + 0.7, 2, axis=0).astype(np.float32)
+    function = as_metric("euclidean").on(vectors)
+    block = function(np.arange(12))
+    single = np.concatenate([function(np.array([i])) for i in range(12)])
+    error = as_metric("euclidean").relative_error(300)
+    assert (np.abs(block - single) <= error * block).all()
+    assert (np.abs(block[0] - block[1]) <= error * block[0]).all()
+
+
+def cosine_distance(x: Any, y: Any) -> Any:
+    return cdist(x, y, "cosine")
+
+
+def squared_distance(x: Any, y: Any) -> Any:
+    return cdist(x, y, "sqeuclidean")
+
+
+@pytest.mark.parametrize("function", [cosine_distance, squared_distance])
+def test_random_triples_of_words_would_not_tell_but_near_words_do(
+    english: Lexicon, function: Callable[[Any, Any], Any]
+) -> None:
+    """In 300 dimensions words are almost equally far apart, and nearly anything is a metric."""
+    with pytest.raises(MetricError, match="triangle"):
+        english.with_metric(function)
 
 
 class TestCustom:

@@ -2,8 +2,10 @@ import copy
 import multiprocessing
 import os
 import pickle
+import signal
 import subprocess
 import sys
+import threading
 
 import numpy as np
 from scipy.stats import kstest
@@ -35,6 +37,30 @@ def test_a_forked_child_differs_from_its_parent() -> None:
         os._exit(0)
     os.waitpid(child, 0)
     assert os.read(read, 32) != rng.bytes(32)
+
+
+def test_a_fork_while_another_thread_draws() -> None:
+    """The child must neither hang on the lock of a thread that it has not, nor repeat noise."""
+    rng = secure_rng()
+    stop = threading.Event()
+
+    def draw_on() -> None:
+        while not stop.is_set():
+            rng.standard_normal(200_000)
+
+    thread = threading.Thread(target=draw_on)
+    thread.start()
+    try:
+        for _ in range(5):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)  # ends the child if it hangs
+                rng.random()
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        stop.set()
+        thread.join()
 
 
 def test_two_processes_never_share_noise() -> None:

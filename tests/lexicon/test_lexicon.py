@@ -1,5 +1,6 @@
 """The Lexicon class; files are in the other modules of this folder."""
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from malaprop import Lexicon, LexiconError, MalapropError, ParameterError
-from malaprop.core.metric import NAMED
+from malaprop.core.metrics import NAMED
+from malaprop.lexicon import store
 from malaprop.lexicon.search import NearestSearch
 
 
@@ -112,6 +114,23 @@ def test_another_metric_is_another_lexicon(line: Lexicon) -> None:
     assert other.words is line.words
 
 
+def test_it_can_travel_to_another_process(plane: Lexicon) -> None:
+    plane.distances([0])
+    again = pickle.loads(pickle.dumps(plane))  # noqa: S301
+    assert again.fingerprint == plane.fingerprint
+    assert np.array_equal(again.distances([3]), plane.distances([3]))
+
+
+def test_changed_files_are_noticed(tmp_path: Path, line: Lexicon) -> None:
+    """A release must not certify a lexicon that was not used."""
+    folder = tmp_path / "line"
+    store.write(folder, [(line.words, line.vectors)], metric="euclidean")
+    assert Lexicon.open(folder).fingerprint == line.fingerprint
+    (folder / "words.txt").write_text("one\nzero\nthree\n", "utf-8")
+    with pytest.raises(LexiconError, match="changed"):
+        _ = Lexicon.open(folder).fingerprint
+
+
 def test_a_file_is_opened_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "tiny.txt"
     path.write_text("cold 0 1\ncool 0.5 1\n", "utf-8")
@@ -138,7 +157,7 @@ class TestNearestSearch:
         arrays(np.float64, (5, 3), elements=st.floats(-30, 30)),
     )
     def test_it_is_exact(self, vectors: NDArray[np.float32], queries: NDArray[np.float64]) -> None:
-        found = NearestSearch(vectors).nearest(queries)
+        found = NearestSearch(vectors).nearest(queries)[:, 0]
         d = cdist(queries, vectors.astype(np.float64))
         assert (d[np.arange(5), found] <= d.min(axis=1) + 1e-12).all()
 
@@ -146,12 +165,27 @@ class TestNearestSearch:
         """Two vectors that a float32 product cannot tell apart, 3 million from the query."""
         vectors = np.array([[1.0, 0.0], [1.0 + 2**-22, 0.0], [1.0, 2**-20]], dtype=np.float32)
         queries = np.array([[3e6, 0.0], [-3e6, 0.0], [0.0, 3e6]])
-        assert NearestSearch(vectors).nearest(queries).tolist() == [1, 0, 2]
+        assert NearestSearch(vectors).nearest(queries).tolist() == [[1], [0], [2]]
+
+    @given(
+        arrays(np.float32, (7, 2), elements=st.floats(-9, 9, width=32)),
+        arrays(np.float64, (5, 2), elements=st.floats(-30, 30)),
+        st.integers(1, 9),
+    )
+    def test_several_are_the_nearest_in_order(
+        self, vectors: NDArray[np.float32], queries: NDArray[np.float64], k: int
+    ) -> None:
+        found = NearestSearch(vectors).nearest(queries, k)
+        d = cdist(queries, vectors.astype(np.float64))
+        assert found.shape == (5, min(k, 7))
+        np.testing.assert_allclose(
+            np.take_along_axis(d, found, axis=1), np.sort(d, axis=1)[:, :k], atol=1e-12
+        )
 
     def test_ties_go_to_the_lowest_id(self) -> None:
         vectors = np.array([[1.0], [-1.0], [1.0]], dtype=np.float32)
-        assert NearestSearch(vectors).nearest(np.array([[0.0], [2.0]])).tolist() == [0, 0]
+        assert NearestSearch(vectors).nearest(np.array([[0.0], [2.0]])).tolist() == [[0], [0]]
 
     def test_huge_queries_do_not_overflow(self) -> None:
         vectors = np.array([[1.0, 2.0], [-1.0, 0.0]], dtype=np.float32)
-        assert NearestSearch(vectors).nearest(np.array([[1e150, 0.0]])).tolist() == [0]
+        assert NearestSearch(vectors).nearest(np.array([[1e150, 0.0]])).tolist() == [[0]]

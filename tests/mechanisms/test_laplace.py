@@ -97,9 +97,29 @@ def test_noise_that_float64_cannot_hide_is_refused(plane: Lexicon) -> None:
         Laplace(epsilon=1e-300).on(plane)
 
 
+def test_the_refusal_does_not_quote_the_vectors(plane: Lexicon) -> None:
+    with pytest.raises(ParameterError) as caught:
+        Laplace(epsilon=1.0).on(plane).release([[1.2345e14, 0.0]], seeded_rng(1))
+    assert "1.23" not in str(caught.value)
+
+
+def test_a_function_that_is_called_euclidean_is_not_enough(plane: Lexicon) -> None:
+    def euclidean(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+        return 0.01 * float(np.linalg.norm(x - y))
+
+    with pytest.raises(MetricError):
+        Laplace(epsilon=1.0).on(plane.with_metric(euclidean))
+
+
 def test_tiny_and_large_epsilons_that_work(plane: Lexicon) -> None:
     ids = np.arange(40)
     assert np.array_equal(Laplace(epsilon=1e5).on(plane).substitute(ids, seeded_rng(1)), ids)
     far = Laplace(epsilon=1e-9).on(plane).substitute(ids.repeat(10), seeded_rng(1))
     # Infinitely far away, only words on the convex hull are ever the nearest.
     assert len(np.unique(far)) < 20
+
+
+def test_words_and_their_vectors_are_released_alike(plane: Lexicon) -> None:
+    channel = Laplace(epsilon=1.0).on(plane)
+    words = channel.release_words([3, 3, 9], seeded_rng(4))
+    assert np.array_equal(words, channel.release(plane.vectors[[3, 3, 9]], seeded_rng(4)))

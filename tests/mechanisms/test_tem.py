@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 from malaprop import TEM, Lexicon, ParameterError, seeded_rng
-from malaprop.core.metric import NAMED
+from malaprop.core.metrics import NAMED
 
 
 def law(mechanism: TEM, lexicon: Lexicon) -> NDArray[np.float64]:

@@ -1,5 +1,6 @@
 """The policy: parameters checked, every kind of piece decided on, nothing shown by accident."""
 
+import pickle
 from typing import Any, get_args
 from unicodedata import category
 
@@ -121,3 +122,9 @@ def test_wrong_parameters(parameters: dict[str, Any], message: str) -> None:
 def test_a_policy_can_be_reported() -> None:
     policy = Policy(unknown="drop", punctuation="drop", placeholder="REDACTED")
     assert Policy(**policy.to_dict()) == policy  # type: ignore[arg-type]
+
+
+def test_a_planner_travels_without_the_words_it_has_seen() -> None:
+    planner = Planner(["patient"], Policy())
+    planner.plan("zyxsecret")
+    assert b"zyxsecret" not in pickle.dumps(planner)

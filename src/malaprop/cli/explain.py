@@ -115,7 +115,7 @@ def _print_inference(
 
 
 def _percent(p: float) -> str:
-    return f"{p:.1%}" if p >= 0.001 or p == 0 else f"{100 * p:.2g}%"
+    return f"{100 * p:.3g}%"
 
 
 def _factor(odds: float) -> str:

@@ -1,5 +1,6 @@
 """From the inputs and the output that a user names to jobs: one file in, one file out each."""
 
+import io
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -41,8 +42,16 @@ class Job:
     def open_target(self, stage: "Staging", *, force: bool) -> BinaryIO:
         """The output, to be written."""
         if self.target == PIPE:
-            return sys.stdout.buffer
+            return _standard_output()
         return stage.open(Path(self.target), force=force)
+
+
+def _standard_output() -> BinaryIO:
+    """Standard output with a buffer: without one (PYTHONUNBUFFERED), a write may be cut short."""
+    stream = sys.stdout.buffer
+    if isinstance(stream, io.RawIOBase):
+        return open(stream.fileno(), "wb", closefd=False)
+    return stream
 
 
 def plan_jobs(

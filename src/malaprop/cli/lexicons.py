@@ -2,14 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from malaprop.cli.options import LexiconName
-
-if TYPE_CHECKING:
-    from malaprop.lexicon.lexicon import Lexicon
 
 app = typer.Typer(help="List, inspect and import lexicons.")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A lexicon's name or file.")]
@@ -34,7 +31,7 @@ def list_() -> None:
     Console(markup=False, emoji=False, highlight=False).print(table)
 
 
-@app.command()
+@app.command(short_help="Show a lexicon's size, scale, provenance and fingerprint.")
 def info(name: Name) -> None:
     """Show a lexicon's size, scale, provenance and fingerprint, which is computed anew."""
     from malaprop.lexicon import catalogue, store
@@ -46,7 +43,7 @@ def info(name: Name) -> None:
     typer.echo(f"lexicon      {lexicon.name or name}")
     typer.echo(f"words        {words:,}, the first of them: {', '.join(lexicon.words[:8])}")
     typer.echo(f"vectors      {dimension} dimensions, {lexicon.metric} metric")
-    typer.echo(f"fingerprint  {_verified(lexicon)}")
+    typer.echo(f"fingerprint  {lexicon.fingerprint}")
     if words > 1:
         low, middle, high = nearest_distances(lexicon)
         typer.echo(
@@ -62,26 +59,13 @@ def info(name: Name) -> None:
         _print_repairs(about)
 
 
-def _verified(lexicon: "Lexicon") -> str:
-    from malaprop.core.errors import LexiconError
-    from malaprop.lexicon import store
-
-    token = lexicon.metric.token(lexicon.vectors)
-    if store.fingerprint(lexicon.words, lexicon.vectors, token) != lexicon.fingerprint:
-        raise LexiconError(
-            "The lexicon's words or vectors are not those that its fingerprint was made of: its "
-            "files were changed. Import it again."
-        )
-    return lexicon.fingerprint
-
-
 def _print_repairs(about: Mapping[str, Any]) -> None:
     for fault, repair in about["repairs"].items():
         first = ", ".join(map(str, repair["first"]))
         typer.echo(f"repaired     {fault}: {repair['count']:,}, first in {repair['unit']} {first}")
 
 
-@app.command("import")
+@app.command("import", short_help="Compile a file of word vectors into a lexicon.")
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file of vectors.")],
     name: Annotated[str, typer.Option(metavar="NAME", help="What to call the lexicon.")],
@@ -105,7 +89,7 @@ def import_(
     KeyedVectors, .npy and .safetensors with a vocabulary. Faulty rows are left out and reported.
     """
     from malaprop.cli.progress import bar
-    from malaprop.core.metric import as_metric
+    from malaprop.core.metrics import as_metric
     from malaprop.lexicon import store
     from malaprop.lexicon.importer import import_lexicon
 

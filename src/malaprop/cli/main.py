@@ -26,8 +26,12 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("privatize")(privatize.privatize)
-app.command("explain")(explain.explain)
+app.command("privatize", short_help="Privatize files of text, or standard input.")(
+    privatize.privatize
+)
+app.command("explain", short_help="Show what a word may become, and what that gives away.")(
+    explain.explain
+)
 app.command("mechanisms")(mechanisms.mechanisms)
 app.add_typer(lexicons.app, name="lexicon")
 
@@ -47,6 +51,12 @@ def _options(
     pass
 
 
+# Windows has no SIGHUP.
+_SIGNALS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+
+
 class _StoppedError(BaseException):
     """A signal has asked the command to stop; outputs under way are taken back on its way up."""
 
@@ -57,9 +67,9 @@ class _StoppedError(BaseException):
 
 def main() -> None:
     """Run the command line and exit."""
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):  # Windows has no SIGHUP
-            signal.signal(getattr(signal, name), _stop)
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` has it
+            signal.signal(number, _stop)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal may know no ε and no bars
     code = run(sys.argv[1:])
@@ -70,17 +80,16 @@ def main() -> None:
 
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)  # a second one must not stop this
+    for other in _SIGNALS:
+        signal.signal(other, signal.SIG_IGN)  # a second one must not stop the cleaning up
     raise _StoppedError(number)
 
 
 def run(arguments: list[str]) -> int:
     """Run the command line on its arguments and return the exit code."""
-    # Not through `app()`, which has its own ways to end on a broken pipe or an interrupt.
-    command = typer.main.get_command(app)
     try:
+        # Not through `app()`, which has its own ways to end on a broken pipe or an interrupt.
+        command = typer.main.get_command(app)
         with command.make_context("malaprop", list(arguments) or ["--help"]) as context:
             command.invoke(context)
         sys.stdout.flush()

@@ -12,8 +12,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from malaprop.core.errors import ParameterError
-from malaprop.core.guarantee import Guarantee
-from malaprop.core.sampling import draw
+from malaprop.core.guarantee import Guarantee, rounded_up
+from malaprop.core.sampling import draw, log_error
 from malaprop.core.space import Ids, MetricSpace, blocks, checked_ids
 
 Floats = NDArray[np.float64]
@@ -71,6 +71,18 @@ class LawChannel(Channel):
         return drawn
 
 
+def law_numerics(space: MetricSpace, spread: float) -> str:
+    """What floating-point numbers add to the loss of an exactly drawn word.
+
+    `spread` is the largest difference of two log-weights, all of them −t·d; see
+    docs/proofs/sampling.md.
+    """
+    distances = 4.0 * min(spread, 690.0) * space.metric.relative_error(space.vectors.shape[1])
+    added = rounded_up(2.0 * log_error(len(space), spread) + distances, digits=1)
+    rare = ", except with probability 2⁻¹⁰⁰" if spread > 69.0 else ""
+    return f"float64; adds less than {added} to the loss of a word{rare}"
+
+
 class Decoder(ABC):
     """From a noisy vector to a word. It knows the lexicon and the noisy vectors, nothing else.
 
@@ -107,9 +119,16 @@ class VectorChannel(Channel):
             raise ParameterError("Vectors must be finite; there is NaN or infinity among them.")
         return self._release(array, rng)
 
+    def release_words(self, ids: Any, rng: Generator) -> Floats:
+        """A private vector for each of the words `ids`."""
+        return self._release_words(checked_ids(ids, len(self._space)), rng)
+
+    def _release_words(self, ids: Ids, rng: Generator) -> Floats:
+        """Noisy vectors of words; overridden where the noise depends on the word."""
+        return self._release(self._space.vectors[ids].astype(np.float64), rng)
+
     def _substitute(self, ids: Ids, rng: Generator) -> Ids:
         drawn = np.empty(len(ids), dtype=np.int64)
         for block in blocks(len(ids), row_cells=self._space.vectors.shape[1]):
-            vectors = self._space.vectors[ids[block]].astype(np.float64)
-            drawn[block] = self._decoder.decode(self._release(vectors, rng), rng)
+            drawn[block] = self._decoder.decode(self._release_words(ids[block], rng), rng)
         return drawn

@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from malaprop.core.errors import ParameterError
 
+PUBLIC = ("the lexicon", "the mechanism and its parameters")
+"""What is always assumed to be known to everybody."""
+
 
 class Kind(StrEnum):
     """The notions of privacy that a mechanism can attain.
@@ -43,11 +46,15 @@ class Guarantee:
     """The probability with which the loss may be larger."""
     cap: float = math.inf
     """The distance beyond which the loss of one word grows no further (TEM's γ)."""
+    radius: float = math.inf
+    """For `bounded-dp`: the largest distance between two words that are protected."""
+    equivalents: tuple[tuple[str, float], ...] = ()
+    """The same guarantee in other metrics: their names, each with its ε."""
     words: int = 1
     """How many words the guarantee speaks of; distances then add up over the positions."""
     pairs: str = "any two words of the lexicon"
     """Which inputs cannot be told apart."""
-    public: tuple[str, ...] = ("the lexicon", "the mechanism and its parameters")
+    public: tuple[str, ...] = PUBLIC
     """What is assumed to be known to everybody."""
     proof: str = ""
     """Where the proof stands."""
@@ -57,12 +64,17 @@ class Guarantee:
     """For `none`: why nothing is promised."""
 
     def loss(self, distance: float) -> float:
-        """The largest log-ratio of probabilities, in nats, between inputs `distance` apart."""
+        """The largest log-ratio of probabilities, in nats, between inputs `distance` apart.
+
+        For `bounded-dp` and `neighbourhood-dp` it is ε, up to the δ, for the pairs covered.
+        """
         if self.kind is Kind.NONE:
             return math.inf
         if not distance >= 0:
             raise ParameterError(f"A distance must be 0 or more. Got {distance!r}.")
-        return self.epsilon * min(distance, self.cap * self.words)
+        if self.kind is Kind.METRIC:
+            return self.epsilon * min(distance, self.cap * self.words)
+        return self.epsilon * self.words if distance <= self.radius * self.words else math.inf
 
     def for_words(self, n: int) -> "Guarantee":
         """The guarantee for texts of `n` words each, where distances add up over positions.
@@ -79,17 +91,41 @@ class Guarantee:
         plain["kind"] = str(self.kind)
         plain["public"] = list(self.public)
         plain["cap"] = None if math.isinf(self.cap) else self.cap
+        plain["radius"] = None if math.isinf(self.radius) else self.radius
+        plain["equivalents"] = dict(self.equivalents)
         plain["statement"] = str(self)
         return plain
 
     def __str__(self) -> str:
         if self.kind is Kind.NONE:
             return f"No guarantee: {self.reason}."
+        epsilon = repr(self.epsilon).removesuffix(".0")  # exactly: a bound must not be rounded down
+        slip = f", except with probability {rounded_up(self.delta)}" if self.delta else ""
+        if self.kind is not Kind.METRIC:
+            within = "" if math.isinf(self.radius) else f" at most {self.radius:.4g} apart"
+            return (
+                f"ε = {epsilon}, δ = {rounded_up(self.delta)} ({self.kind}): between "
+                f"{self.pairs}{within} ({self.metric}), the odds of any output differ by at most "
+                f"e^{epsilon}{slip}."
+            )
         worst = self.epsilon * self.cap * self.words
-        capped = "" if math.isinf(worst) else f", and never by more than e^{worst:.4g}"
-        slip = f", except with probability {self.delta:.3g}" if self.delta else ""
+        capped = "" if math.isinf(worst) else f", and never by more than e^{rounded_up(worst)}"
+        also = "".join(f" In {name} distance, ε = {rounded_up(e)}." for name, e in self.equivalents)
         return (
-            f"ε = {self.epsilon:.6g} ({self.kind}): between {self.pairs}, the odds of any output "
-            f"differ by at most e^({self.epsilon:.6g}·d), d being the {self.metric} distance "
-            f"between their words{'' if self.words == 1 else ', added up'}{capped}{slip}."
+            f"ε = {epsilon} ({self.kind}): between {self.pairs}, the odds of any output "
+            f"differ by at most e^({epsilon}·d), d being the {self.metric} distance "
+            f"between their words{'' if self.words == 1 else ', added up'}{capped}{slip}.{also}"
         )
+
+
+def rounded_up(bound: float, digits: int = 4) -> str:
+    """A bound in a few digits that is never below the bound itself.
+
+    >>> rounded_up(34.60101), rounded_up(2.0), rounded_up(1e-9, 1)
+    ('34.61', '2', '1e-09')
+    """
+    text = f"{bound:.{digits}g}"
+    if float(text) < bound:
+        unit = 10.0 ** (math.floor(math.log10(bound)) + 1 - digits)
+        text = f"{float(text) + unit:.{digits}g}"
+    return text

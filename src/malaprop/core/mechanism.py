@@ -63,8 +63,7 @@ class Mechanism(ABC):
     def to_dict(self) -> dict[str, object]:
         """Name and parameters as plain values that JSON can hold."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        plain = {k: str(v) if v in (math.inf, -math.inf) else v for k, v in values.items()}
-        return {"name": self.name or type(self).__name__, **plain}
+        return {"name": self.name or type(self).__name__, **{k: _plain(values[k]) for k in values}}
 
     def _require(self, parameter: str, constraint: str, holds: Any) -> None:
         """Check that a parameter is a number that satisfies a constraint, and make it a float."""
@@ -77,6 +76,13 @@ class Mechanism(ABC):
                 f"Got {shown}."
             )
         object.__setattr__(self, parameter, float(value))
+
+
+def _plain(value: object) -> object:
+    """A parameter's value as JSON can hold it: no infinity, no objects."""
+    if isinstance(value, float) and math.isinf(value):
+        return str(value)
+    return value if isinstance(value, str | int | float | None) else repr(value)
 
 
 def mechanism_named(name: str) -> type[Mechanism]:

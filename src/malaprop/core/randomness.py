@@ -59,13 +59,31 @@ class SecureGenerator(Generator):
 _alive: "weakref.WeakSet[SecureGenerator]" = weakref.WeakSet()
 
 
-def _rekey_after_fork() -> None:
-    for generator in list(_alive):
+_held: list[SecureGenerator] = []
+
+
+def _hold() -> None:
+    # A thread that draws during a fork would leave its generator locked in the child for ever.
+    _held.extend(_alive)
+    for generator in _held:
+        generator.bit_generator.lock.acquire()
+
+
+def _release() -> None:
+    for generator in _held:
+        generator.bit_generator.lock.release()
+    _held.clear()
+
+
+def _release_and_rekey() -> None:
+    generators = list(_held)
+    _release()
+    for generator in generators:
         generator.rekey()
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no fork
-    os.register_at_fork(after_in_child=_rekey_after_fork)
+    os.register_at_fork(before=_hold, after_in_parent=_release, after_in_child=_release_and_rekey)
 
 
 def secure_rng() -> Generator:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.errors import LexiconError, ParameterError
-from malaprop.core.metric import Floats, Metric, Rows, as_metric
+from malaprop.core.metric import Floats, Metric, Rows
+from malaprop.core.metrics import as_metric
 from malaprop.core.space import checked_ids
 
 
@@ -41,7 +42,7 @@ class Lexicon:
         self._words = _checked_words(words)
         self._vectors = _checked_vectors(vectors, len(self._words))
         self._metric = as_metric(metric)
-        self._name = ""
+        self._name, self._stated = "", ""
         self._rows  # noqa: B018  a user's own function is checked now, not at its first use
 
     @classmethod
@@ -61,7 +62,7 @@ class Lexicon:
             return cls(table.words, table.vectors)
         stored = load(path)
         self = cls._trusted(stored.words, stored.vectors, stored.metric, name=path.name)
-        self.__dict__["fingerprint"] = stored.fingerprint  # hashing would read all of the file
+        self._stated = stored.fingerprint
         return self
 
     @classmethod
@@ -75,7 +76,7 @@ class Lexicon:
         """A lexicon of words and vectors that were checked before."""
         self = cls.__new__(cls)
         self._words, self._vectors, self._metric = words, vectors, as_metric(metric)
-        self._name = name
+        self._name, self._stated = name, ""
         return self
 
     def with_metric(self, metric: str | Metric | Callable[[Any, Any], Any]) -> "Lexicon":
@@ -87,6 +88,10 @@ class Lexicon:
     @cached_property
     def _rows(self) -> Rows:
         return self._metric.on(self._vectors)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What can be computed again need not travel, and closures cannot.
+        return {k: v for k, v in self.__dict__.items() if k not in ("_rows", "index")}
 
     @property
     def name(self) -> str:
@@ -118,7 +123,13 @@ class Lexicon:
         """SHA-256 of words, vectors and metric: equal exactly where the lexicons are."""
         from malaprop.lexicon.store import fingerprint
 
-        return fingerprint(self._words, self._vectors, self._metric.token(self._vectors))
+        found = fingerprint(self._words, self._vectors, self._metric.token(self._vectors))
+        if self._stated not in ("", found):
+            raise LexiconError(
+                f"The files of the lexicon {self._name} are not those that its fingerprint was "
+                "made of: somebody changed them. Import it again."
+            )
+        return found
 
     def __len__(self) -> int:
         return len(self._words)

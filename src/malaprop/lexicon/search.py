@@ -1,7 +1,7 @@
 """Exact nearest-word search in Euclidean space.
 
-One float32 matrix product finds, for each query, the words that can be the nearest within that
-product's own rounding error; where that is more than one, float64 decides between them.
+One float32 matrix product finds, for each query, the words that can be among the nearest within
+that product's own rounding error; where those are too many, float64 decides between them.
 """
 
 from typing import Any
@@ -13,6 +13,7 @@ from malaprop.core.space import Ids, blocks
 
 Floats = NDArray[np.float64]
 _UNIT = 2.0**-24  # float32's rounding unit
+_BLOCK = 1 << 23  # cells of a block of the product: 32 MB
 
 
 class NearestSearch:
@@ -23,27 +24,30 @@ class NearestSearch:
         self._half = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64) / 2.0
         self._reach = float(np.sqrt(2.0 * self._half.max()))
 
-    def nearest(self, queries: NDArray[np.floating[Any]]) -> Ids:
-        """The id of the nearest vector to each row of `queries`."""
-        found = np.empty(len(queries), dtype=np.int64)
-        for block in blocks(len(queries), row_cells=len(self._vectors), budget=1 << 23):
-            found[block] = self._block(np.asarray(queries[block], dtype=np.float64))
+    def nearest(self, queries: NDArray[np.floating[Any]], k: int = 1) -> Ids:
+        """The ids of the `k` nearest vectors to each query, the nearest first: (queries, k)."""
+        k = min(k, len(self._vectors))
+        found = np.empty((len(queries), k), dtype=np.int64)
+        for block in blocks(len(queries), row_cells=len(self._vectors), budget=_BLOCK):
+            found[block] = self._block(np.asarray(queries[block], dtype=np.float64), k)
         return found
 
-    def _block(self, queries: Floats) -> Ids:
+    def _block(self, queries: Floats, k: int) -> Ids:
         # argmin ‖x − y‖ = argmax ⟨x, y⟩ − ‖y‖²/2; divided by ‖x‖ it cannot overflow float32.
-        norms = np.linalg.norm(queries, axis=1)
-        scale = np.maximum(norms, 1.0)[:, None]
+        scale = np.maximum(np.linalg.norm(queries, axis=1), 1.0)[:, None]
         scores = (queries / scale).astype(np.float32) @ self._vectors.T
         scores -= (self._half / scale).astype(np.float32)
-        best = scores.max(axis=1)
-        near = scores >= (best - 2.0 * self._rounding(scale[:, 0])).astype(np.float32)[:, None]
-        found = np.argmax(near, axis=1)
-        for row in np.flatnonzero(near.sum(axis=1) > 1):
+        worst = scores.max(axis=1) if k == 1 else np.partition(scores, -k, axis=1)[:, -k]
+        near = scores >= (worst - 2.0 * self._rounding(scale[:, 0])).astype(np.float32)[:, None]
+        found = np.empty((len(queries), k), dtype=np.int64)
+        certain = near.sum(axis=1) == 1
+        found[certain, 0] = np.argmax(near[certain], axis=1)
+        for row in np.flatnonzero(~certain):
             candidates = np.flatnonzero(near[row])
             difference = self._vectors[candidates] - queries[row]
-            found[row] = candidates[np.argmin(np.einsum("ij,ij->i", difference, difference))]
-        return np.asarray(found, dtype=np.int64)
+            squares = np.einsum("ij,ij->i", difference, difference)
+            found[row] = candidates[np.argsort(squares, kind="stable")[:k]]
+        return found
 
     def _rounding(self, scale: Floats) -> Floats:
         """A bound on the rounding error of a score: |fl(⟨x, y⟩) − ⟨x, y⟩| ≤ d·u·‖x‖·‖y‖."""

@@ -1,18 +1,134 @@
-"""Decoders: from a noisy vector to a word, independent of the word that went in."""
+"""Decoders: from a noisy vector to a word, independent of the word that went in.
 
+A decoder gets the noisy vectors, the public lexicon and fresh randomness; so it is
+post-processing, and the word has the guarantee that the vector had.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
 from numpy.random import Generator
 
 from malaprop.core.channel import Decoder, Floats
+from malaprop.core.errors import ParameterError
 from malaprop.core.space import Ids, MetricSpace
 from malaprop.lexicon.search import NearestSearch
 
 
-class Nearest(Decoder):
-    """The word whose vector is nearest to the noisy one, exactly; ties go to the lowest id."""
+@dataclass(frozen=True, kw_only=True)
+class Decoding(ABC):
+    """A way to decode; `on(lexicon, epsilon)` makes it a decoder."""
 
-    def __init__(self, space: MetricSpace) -> None:
-        self._search = NearestSearch(space.vectors)
+    @abstractmethod
+    def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
+        """The decoder for a lexicon, and for noise of a mechanism with that ε."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nearest(Decoding):
+    """The word nearest to the noisy vector, exactly; ties go to the lowest id."""
+
+    def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
+        """The decoder for a lexicon; ε plays no part."""
+        return _NearestDecoder(lexicon)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vickrey(Decoding):
+    """The first or the second nearest word to the noisy vector (Xu et al. 2021).
+
+    Pr[first] = (1 − t)·d₂ / (t·d₁ + (1 − t)·d₂), with d₁ ≤ d₂ their distances to the noisy
+    vector: t = 0 is always the first, t = 1 the second. The true word takes no part.
+    """
+
+    t: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.t <= 1.0:
+            raise ParameterError(f"The 't' parameter of Vickrey must be in 0 … 1. Got {self.t}.")
+
+    def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
+        """The decoder for a lexicon; ε plays no part."""
+        return _VickreyDecoder(lexicon, self.t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rank(Decoding):
+    """A word near the nearest one, by rank (Asghar et al. 2024).
+
+    The nearest word to the noisy vector is a pivot, of rank 0; the words are ranked by their
+    distance from it, and one is drawn with probability ∝ exp(−c·ε·rank).
+    """
+
+    c: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.c < math.inf:
+            raise ParameterError(f"The 'c' parameter of Rank must be above 0. Got {self.c}.")
+
+    def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
+        """The decoder for a lexicon, and for noise of a mechanism with that ε."""
+        return _RankDecoder(lexicon, self.c * epsilon)
+
+
+DECODINGS: dict[str, type[Decoding]] = {"nearest": Nearest, "vickrey": Vickrey, "rank": Rank}
+
+
+def as_decoding(decoder: str | Decoding) -> Decoding:
+    """A decoding from its name, or itself."""
+    if isinstance(decoder, Decoding):
+        return decoder
+    if decoder not in DECODINGS:
+        raise ParameterError(f"Unknown decoder {decoder!r}. There are: {', '.join(DECODINGS)}.")
+    return DECODINGS[decoder]()
+
+
+class _NearestDecoder(Decoder):
+    def __init__(self, lexicon: MetricSpace) -> None:
+        self._search = NearestSearch(lexicon.vectors)
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
-        """The nearest word to each vector; no randomness is used."""
-        return self._search.nearest(vectors)
+        return self._search.nearest(vectors)[:, 0]
+
+
+class _VickreyDecoder(Decoder):
+    def __init__(self, lexicon: MetricSpace, t: float) -> None:
+        self._search = NearestSearch(lexicon.vectors)
+        self._vectors = lexicon.vectors
+        self._t = t
+
+    def decode(self, vectors: Floats, rng: Generator) -> Ids:
+        two = self._search.nearest(vectors, k=2)
+        if two.shape[1] == 1:  # a lexicon of one word
+            return two[:, 0]
+        d1, d2 = (np.linalg.norm(self._vectors[ids] - vectors, axis=1) for ids in two.T)
+        first, second = (1.0 - self._t) * d2, self._t * d1
+        # Both 0 only if both words are where the noisy vector is, or t is 0 or 1 there.
+        takes_first = rng.random(len(two)) * (first + second) <= first
+        return np.where(takes_first, two[:, 0], two[:, 1])
+
+
+class _RankDecoder(Decoder):
+    def __init__(self, lexicon: MetricSpace, rate: float) -> None:
+        self._search = NearestSearch(lexicon.vectors)
+        self._lexicon = lexicon
+        self._rate = rate
+
+    def decode(self, vectors: Floats, rng: Generator) -> Ids:
+        pivots = self._search.nearest(vectors)[:, 0]
+        ranks = self._ranks(len(pivots), rng)
+        found = pivots.copy()
+        for place in np.flatnonzero(ranks):
+            row = self._lexicon.distances(pivots[place : place + 1])[0]
+            row[pivots[place]] = -1.0  # the pivot has rank 0, also beside a word of its vector
+            found[place] = np.argsort(row, kind="stable")[ranks[place]]
+        return found
+
+    def _ranks(self, count: int, rng: Generator) -> Ids:
+        """Ranks of probability ∝ exp(−rate·rank), below the number of words, by inversion."""
+        size = len(self._lexicon)
+        total = -math.expm1(-self._rate * size)
+        ranks = np.floor(-np.log1p(-rng.random(count) * total) / self._rate)
+        return np.minimum(ranks, size - 1).astype(np.int64)

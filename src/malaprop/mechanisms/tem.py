@@ -6,11 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from malaprop.core.channel import Floats, LawChannel
+from malaprop.core.channel import Floats, LawChannel, law_numerics
 from malaprop.core.errors import ParameterError
-from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.guarantee import PUBLIC, Guarantee, Kind
 from malaprop.core.mechanism import Mechanism
-from malaprop.core.sampling import log_error
 from malaprop.core.space import Ids, MetricSpace
 
 
@@ -82,15 +81,14 @@ class TEMChannel(LawChannel):
     def __init__(self, mechanism: TEM, lexicon: MetricSpace) -> None:
         self._exponent = mechanism.epsilon / 2.0
         self._gamma = mechanism.threshold(len(lexicon))
-        error = log_error(len(lexicon), self._exponent * self._gamma)
         guarantee = Guarantee(
             kind=Kind.METRIC,
             epsilon=mechanism.epsilon,
             metric=str(lexicon.metric),
             cap=self._gamma,
             proof="docs/proofs/tem.md",
-            numerics=f"float64; adds less than {2.0 * error:.0e} to the loss of a word "
-            "(docs/proofs/sampling.md)",
+            numerics=law_numerics(lexicon, self._exponent * self._gamma),
+            public=(*PUBLIC, *filter(None, [lexicon.metric.assumption])),
         )
         super().__init__(lexicon, guarantee)
 

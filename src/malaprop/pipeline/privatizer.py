@@ -1,10 +1,10 @@
 """Text in, private text out."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from types import MappingProxyType
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -67,9 +67,10 @@ class Privatizer:
         self._channel = mechanism.on(lexicon)
         self._guarantee = _for_texts(self._channel.guarantee, self._policy, words=1)
         self._rng = secure_rng() if rng is None else rng
-        self._facts: dict[str, Mapping[str, str]] = {
-            "lexicon": MappingProxyType({"name": lexicon.name, "fingerprint": lexicon.fingerprint}),
-            "policy": MappingProxyType(self._policy.to_dict()),
+        self._facts: dict[str, dict[str, Any]] = {
+            "mechanism": mechanism.to_dict(),
+            "lexicon": {"name": lexicon.name, "fingerprint": lexicon.fingerprint},
+            "policy": self._policy.to_dict(),
         }
 
     @property
@@ -137,13 +138,13 @@ class Privatizer:
         return Release(
             text=fill(form.skeleton, words, punctuation=self._policy.punctuation),
             guarantee=_for_texts(self._channel.guarantee, self._policy, len(words)),
-            counts=MappingProxyType({"protected": len(words), **counts}),
-            mechanism=self._mechanism.to_dict(),
+            counts={"protected": len(words), **counts},
             randomness=self.randomness,
-            **self._facts,
+            **{name: fact.copy() for name, fact in self._facts.items()},
         )
 
 
+@lru_cache(maxsize=1024)  # most texts of a file have as many words as some other one
 def _for_texts(guarantee: Guarantee, policy: Policy, words: int) -> Guarantee:
     """A word's guarantee as one for texts that differ in up to so many words, under a policy."""
     if policy.unknown == "keep":
@@ -153,13 +154,14 @@ def _for_texts(guarantee: Guarantee, policy: Policy, words: int) -> Guarantee:
             reason="words outside the lexicon are kept as they are (unknown = keep); "
             f"for the words of the lexicon alone, {guarantee}".rstrip("."),
         )
-    shown = ["number of words"]
+    shown = ["words' places", "line breaks" if policy.punctuation == "drop" else "punctuation"]
     if policy.punctuation == "keep":
-        shown.append("punctuation and spacing")
+        shown.append("spacing")
     if policy.unknown == "mask":
-        shown.append("masked places")
+        shown.append("masks")
     differ = "differ in one word and " if words <= 1 else ""
-    pairs = f"any two texts that {differ}show the same {', '.join(shown)}"
-    if policy.unknown == "map":
-        pairs += " (a word outside the lexicon counts as the lexicon word that it is mapped to)"
+    pairs = (
+        f"any two texts that {differ}look alike when private ({', '.join(shown)}), "
+        "each word counting as the lexicon word that it is mapped to"
+    )
     return replace(guarantee, pairs=pairs).for_words(max(1, words))

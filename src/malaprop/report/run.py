@@ -89,8 +89,8 @@ def run_report(
 def visible(privatizer: Privatizer) -> list[str]:
     """What anybody can still see in the private text, outside the guarantee."""
     shown = ["how many words there are, and in which places"]
-    if privatizer.policy.punctuation == "keep":
-        shown.append("punctuation and spacing")
+    kept = privatizer.policy.punctuation == "keep"
+    shown.append("punctuation and spacing" if kept else "line breaks between words")
     if privatizer.policy.unknown == "mask":
         shown.append("which words are not in the lexicon (masked)")
     if privatizer.policy.unknown == "keep":
@@ -130,6 +130,7 @@ def _sections(report: dict[str, Any]) -> list[str]:
     lines = [f"Guarantee   {report['guarantee']['statement']}"]
     if report["guarantee"]["kind"] != "none":
         lines.append("            Where texts differ in several words, the losses add up.")
+        lines.append(f"Arithmetic  {report['guarantee']['numerics']}")
     lines += [
         f"Mechanism   {_parameters(report['mechanism'])} on {_named(report['lexicon'])}",
         f"Randomness  {report['randomness']}",

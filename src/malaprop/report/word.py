@@ -65,7 +65,7 @@ class Rival:
     bound: float
     """The most that the guarantee allows: e^loss(distance)."""
     odds: float | None
-    """Pr[y | word] / Pr[y | rival] at the y that tells most, where the law is known exactly."""
+    """Pr[y | word] / Pr[y | rival], or its inverse, at the y that tells most; None if unknown."""
 
 
 def rivals(channel: Channel, word: int, count: int) -> list[Rival]:
@@ -78,7 +78,7 @@ def rivals(channel: Channel, word: int, count: int) -> list[Rival]:
         odds = None
         if isinstance(channel, LawChannel):
             own, its = channel.log_probabilities([word, other])
-            odds = math.exp(float(np.max(own - its)))
+            odds = _exp(float(np.abs(own - its).max()))
         bound = _exp(channel.guarantee.loss(float(distances[other])))
         found.append(Rival(channel.lexicon.words[other], float(distances[other]), bound, odds))
     return found

@@ -127,6 +127,10 @@ class Planner:
         self._words = WordMap(words)
         self._memo: dict[str, Plan] = {}
 
+    def __getstate__(self) -> dict[str, object]:
+        # The memo holds words of the user's texts, which must not travel.
+        return {**self.__dict__, "_memo": {}}
+
     def plan_all(self, pieces: Iterable[str]) -> list[Plan]:
         """The plan of each piece."""
         known = self._memo.get

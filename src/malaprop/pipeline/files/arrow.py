@@ -1,5 +1,6 @@
 """Columns of text in Arrow's types, for the Parquet copy; Arrow is imported when it is used."""
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -64,10 +65,11 @@ def _is_string(kind: "pa.DataType") -> bool:
 
 
 def private_schema(schema: "pa.Schema", asked: list[int]) -> "pa.Schema":
-    """Return the schema of the copy: the same, but for dictionaries among the columns asked for.
+    """Return the schema of the copy: the same, but for its notes and for dictionaries asked for.
 
-    Their indices become wide enough for any number of private texts, and their order, which
-    was one of the true texts, is given up.
+    The indices of those dictionaries become wide enough for any number of private texts, and
+    their order, which was one of the true texts, is given up. Of the notes that a file carries
+    only pandas' description of its columns stays: others may hold anything.
     """
     import pyarrow as pa
 
@@ -76,7 +78,17 @@ def private_schema(schema: "pa.Schema", asked: list[int]) -> "pa.Schema":
         if pa.types.is_dictionary(field.type):
             kind = pa.dictionary(pa.int32(), field.type.value_type)
             schema = schema.set(place, field.with_type(kind))
-    return schema
+    return schema.with_metadata(_harmless(schema.metadata or {}))
+
+
+def _harmless(notes: dict[bytes, bytes]) -> dict[bytes, bytes]:
+    """Return pandas' note on columns and index, without the user's own `DataFrame.attrs`."""
+    try:
+        note = json.loads(notes[b"pandas"])
+        note.pop("attributes", None)
+    except (KeyError, ValueError, AttributeError):
+        return {}
+    return {b"pandas": json.dumps(note).encode()}
 
 
 def plain(column: "pa.Array") -> "pa.Array":

@@ -1,7 +1,7 @@
 """Parquet, in record batches.
 
-Values of other columns pass through Arrow with their types; the schema and its metadata are
-kept. Rows are read and written in groups of bounded size.
+Values of other columns pass through Arrow with their types, and pandas' note on them is kept;
+other notes in the file are not. Rows are read and written in groups of bounded size.
 """
 
 import contextlib

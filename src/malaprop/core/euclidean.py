@@ -1,0 +1,116 @@
+"""Euclidean distances and angles, by matrix products that lose no digits where it matters."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.core.errors import MetricError
+from malaprop.core.metric import Floats, Metric, Rows, Vectors
+
+
+class Euclidean(Metric):
+    """d(x, y) = ‖x − y‖₂."""
+
+    name = "euclidean"
+
+    def on(self, vectors: Vectors) -> Rows:
+        """Exact on a grid (see `products_are_exact`), else in float64."""
+        return _grid_rows(vectors) if products_are_exact(vectors) else _float_rows(vectors)
+
+
+class Angular(Metric):
+    """d(x, y) = the angle between x and y, in radians: 0 to π."""
+
+    name = "angular"
+
+    def on(self, vectors: Vectors) -> Rows:
+        """From the chord between unit vectors: arccos would lose half the digits near 0."""
+        long = vectors.astype(np.float64)
+        norms = np.linalg.norm(long, axis=1, keepdims=True)
+        if not norms.all():
+            raise MetricError(
+                "The angular metric needs vectors that are not zero; "
+                f"{int((norms == 0).sum())} of them are. Remove those words."
+            )
+        units = long / norms
+
+        def rows(ids: NDArray[np.int64]) -> Floats:
+            chords = _distances(units[ids], units)
+            chords[np.arange(len(ids)), ids] = 0.0
+            # 2·atan2(‖u − v‖, ‖u + v‖) is accurate at both ends of 0 … π.
+            return 2.0 * np.arctan2(chords, _distances(-units[ids], units))
+
+        return rows
+
+
+def products_are_exact(vectors: Vectors) -> bool:
+    """Whether a float32 matrix product of the vectors makes no rounding error at all.
+
+    So it is where all entries are integers times a power of two, small enough that every
+    partial sum of ‖x‖² + ‖y‖² − 2⟨x, y⟩ is an integer below 2²⁴ in those units: then squared
+    distances are exact, in any order of summation, on every machine.
+    """
+    few = 1024  # enough to tell for most lexicons, and much faster
+    return _fits_grid(vectors[:few]) and _fits_grid(vectors)
+
+
+def _fits_grid(vectors: Vectors) -> bool:
+    reach = 2.0 * float(np.sqrt(_squares(vectors).max()))
+    if reach == 0.0:
+        return True
+    exponent = 12 - int(np.frexp(reach)[1])  # (reach · 2^exponent)² ≤ 2²⁴
+    if abs(exponent) > 50:  # beyond that, products would leave the range of float32
+        return False
+    scaled = vectors * np.float32(2.0**exponent)
+    vanished = np.count_nonzero(scaled) < np.count_nonzero(vectors)
+    return not vanished and np.array_equal(scaled, np.rint(scaled))
+
+
+def _squares(vectors: NDArray[np.floating[Any]]) -> Floats:
+    """‖x‖² of each row, in float64."""
+    found: Floats = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+    return found
+
+
+def _grid_rows(vectors: Vectors) -> Rows:
+    squares = _squares(vectors)
+
+    def rows(ids: NDArray[np.int64]) -> Floats:
+        found = (vectors[ids] @ vectors.T).astype(np.float64)
+        found *= -2.0
+        found += squares
+        found += squares[ids, None]
+        return np.sqrt(found, out=found)
+
+    return rows
+
+
+def _float_rows(vectors: Vectors) -> Rows:
+    def rows(ids: NDArray[np.int64]) -> Floats:
+        found = _distances(vectors[ids].astype(np.float64), vectors)
+        found[np.arange(len(ids)), ids] = 0.0
+        return found
+
+    return rows
+
+
+def _distances(left: Floats, right: NDArray[np.floating[Any]]) -> Floats:
+    """Euclidean distances of all rows of `left` and `right`.
+
+    ‖x‖² + ‖y‖² − 2⟨x, y⟩ loses its digits where x and y are close; those pairs are computed
+    again from their differences, so that equal vectors are at distance 0 exactly.
+    """
+    found = np.empty((len(left), len(right)))
+    squares = _squares(left)[:, None]
+    step = 1 << 14
+    for start in range(0, len(right), step):
+        block = right[start : start + step].astype(np.float64)
+        scale = squares + _squares(block)
+        square = scale - 2.0 * (left @ block.T)
+        close = np.argwhere(square < 1e-2 * scale)
+        for part in np.array_split(close, 1 + len(close) // 4096):
+            difference = left[part[:, 0]] - block[part[:, 1]]
+            square[part[:, 0], part[:, 1]] = _squares(difference)
+        found[:, start : start + step] = np.sqrt(np.maximum(square, 0.0, out=square))
+    return found

@@ -1,0 +1,133 @@
+"""The command line, called in this process or in one of its own, on a lexicon of a few words."""
+
+import io
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from malaprop.cli.main import run
+
+# In the order of the rows: cold things on the left, hot ones on the right.
+VECTORS = {
+    "cold": (0.0, 0.0),
+    "cool": (1.0, 0.5),
+    "mild": (2.5, 0.0),
+    "warm": (4.0, 0.5),
+    "hot": (5.5, 0.0),
+    "doctor": (2.0, 6.0),
+    "nurse": (2.5, 7.0),
+    "patient": (3.5, 6.5),
+    "the": (-6.0, 1.0),
+    "a": (-6.5, 2.0),
+    "is": (-5.0, 3.0),
+    "one": (8.0, -6.0),
+    "two": (8.5, -5.5),
+}
+WORDS = frozenset(VECTORS)
+COMMAND = "from malaprop.cli.main import main; main()"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a call ended."""
+
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        return self.out.decode()
+
+    @property
+    def flat(self) -> str:
+        """What stands on stderr, whatever the width it was wrapped to."""
+        return " ".join(self.err.split())
+
+
+class Cli:
+    """Calls the command line in this process."""
+
+    def __init__(
+        self,
+        capture: pytest.CaptureFixture[bytes],
+        monkeypatch: pytest.MonkeyPatch,
+        lexicon: Path,
+    ) -> None:
+        self._capture = capture
+        self._monkeypatch = monkeypatch
+        self._lexicon = str(lexicon)
+
+    def __call__(self, *arguments: str | Path, stdin: bytes = b"") -> Ended:
+        self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        self._capture.readouterr()
+        code = run([str(argument) for argument in arguments])
+        out, err = self._capture.readouterr()
+        return Ended(code, out, err.decode())
+
+    def privatize(self, *arguments: str | Path, epsilon: str = "2", stdin: bytes = b"") -> Ended:
+        lexicon = ("--lexicon", self._lexicon)
+        return self("privatize", *arguments, "--epsilon", epsilon, *lexicon, stdin=stdin)
+
+
+@pytest.fixture
+def lexicon_file(tmp_path: Path) -> Path:
+    path = tmp_path / "lexicon" / "small.vec"
+    path.parent.mkdir()
+    path.write_text("".join(f"{word} {x} {y}\n" for word, (x, y) in VECTORS.items()))
+    return path
+
+
+@pytest.fixture
+def cli(
+    capsysbinary: pytest.CaptureFixture[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+    lexicon_file: Path,
+) -> Cli:
+    return Cli(capsysbinary, monkeypatch, lexicon_file)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the working directory."""
+    path = tmp_path / "work"
+    path.mkdir()
+    monkeypatch.chdir(path)
+    return path
+
+
+@contextmanager
+def running(
+    *arguments: str | Path,
+    before: str = "",
+    unbuffered: bool = False,
+    stdout: int = subprocess.PIPE,
+    stderr: int = subprocess.PIPE,
+) -> "Iterator[subprocess.Popen[bytes]]":
+    """The command line in a process of its own, after the Python statements `before`."""
+    command = [sys.executable, "-c", f"{before}\n{COMMAND}", *map(str, arguments)]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    environment["PYTHONUNBUFFERED"] = "1" if unbuffered else ""
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=stdout, stderr=stderr, env=environment
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def words_of(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text.casefold())
+
+
+def assert_private(text: str) -> None:
+    """Every word is one of the lexicon."""
+    assert set(words_of(text)) <= WORDS

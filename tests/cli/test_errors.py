@@ -1,0 +1,274 @@
+"""Wrong input ends in one clear line, an exit code, and nothing else.
+
+All data here is made of canaries: a word of the user's text in a message would be seen.
+"""
+
+import errno
+import os
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.conftest import Cli, Ended
+
+import malaprop.cli.main
+from malaprop import Privatizer
+
+CANARY = "zyxsecretcanary"
+FILES = {
+    "good.txt": f"{CANARY}\n".encode(),
+    "good.csv": f"{CANARY}head,text\n{CANARY},{CANARY}\n".encode(),
+    "good.jsonl": f'{{"{CANARY}head": 1, "text": "{CANARY}"}}\n'.encode(),
+    "latin.txt": f"{CANARY} caf\xe9 {CANARY}\n".encode("latin-1"),
+    "unclosed.csv": f'text\n"{CANARY}\n'.encode(),
+    "trailing.csv": f'text\n"{CANARY}" {CANARY}\n'.encode(),
+    "ragged.csv": f"{CANARY},text\n{CANARY}\n".encode(),
+    "empty.csv": b"",
+    "broken.jsonl": f'{{"text": "{CANARY}"\n'.encode(),
+    "list.jsonl": f'["{CANARY}"]\n'.encode(),
+    "number.jsonl": f'{{"text": 4711, "x": "{CANARY}"}}\n'.encode(),
+    "deep.jsonl": ('{"text": ' + "[" * 100_000 + f'"{CANARY}"\n').encode(),
+    "broken.parquet": f"PAR1{CANARY}PAR1".encode(),
+    "notes.xyz": f"{CANARY}\n".encode(),
+    "bad.vec": f"{CANARY} 1 2\n{CANARY}s 1\n".encode(),
+    "noise.vec": f"{CANARY}\n\x00\xff{CANARY}".encode("latin-1"),
+    "empty.vec": b"",
+    "precious.txt": b"precious",
+}
+
+
+class Case(NamedTuple):
+    code: int
+    says: str
+    arguments: str
+
+
+def privatize(code: int, says: str, arguments: str) -> Case:
+    return Case(code, says, f"privatize {arguments}")
+
+
+GOOD = "good.txt -o out.txt"
+CASES = [
+    privatize(2, "there is no file missing.txt", "missing.txt -o out.txt -e 2"),
+    privatize(2, "is a folder", "sub -o out.txt -e 2"),
+    privatize(2, "an output is needed", "good.txt -e 2"),
+    privatize(2, "Missing argument 'INPUT'", ""),
+    privatize(2, "Missing option '--epsilon'", GOOD),
+    *(
+        privatize(2, "must be a finite number above 0", f"{GOOD} -e {epsilon}")
+        for epsilon in ("0", "-1", "-0.0", "nan", "inf", "-inf", "1e999")
+    ),
+    privatize(2, "'--epsilon'", f"{GOOD} -e much"),
+    privatize(2, "requires an argument", f"{GOOD} -l english -e"),
+    privatize(2, "Did you mean 'tem'?", f"{GOOD} -e 2 -m tme"),
+    privatize(2, "Did you mean 'laplace'?", f"{GOOD} -e 2 -m LaPlaze"),
+    privatize(2, "Did you mean 'gamma'?", f"{GOOD} -e 2 -p gama=1"),
+    privatize(2, "It has: gamma, beta", f"{GOOD} -e 2 -p epsilon=1"),
+    privatize(2, "NAME=VALUE", f"{GOOD} -e 2 -p gamma"),
+    privatize(2, "'gamma' parameter", f"{GOOD} -e 2 -p gamma=-1"),
+    privatize(2, "'beta' parameter", f"{GOOD} -e 2 -p beta=small"),
+    privatize(2, "Did you mean english?", f"{GOOD} -e 2 -l englsh"),
+    privatize(2, "no compiled lexicon", f"{GOOD} -e 2 -l sub"),
+    privatize(2, "bad.vec, line 2", f"{GOOD} -e 2 -l bad.vec"),
+    privatize(2, "noise.vec", f"{GOOD} -e 2 -l noise.vec"),
+    privatize(2, "empty.vec is empty", f"{GOOD} -e 2 -l empty.vec"),
+    privatize(2, "name it with --format", "notes.xyz -o out.xyz -e 2"),
+    privatize(2, "'--format'", f"{GOOD} -e 2 --format word"),
+    privatize(2, "out.csv says csv", "good.txt -o out.csv -e 2"),
+    privatize(2, "leave out --column", f"{GOOD} -e 2 -c text"),
+    privatize(2, "name them with --column", "good.csv -o out.csv -e 2"),
+    privatize(2, "unknown text encoding", f"{GOOD} -e 2 --encoding utf-9"),
+    privatize(2, "unknown text encoding", f"{GOOD} -e 2 --encoding base64"),
+    privatize(
+        2, "delimiter must be one character", "good.csv -o o.csv -c text -e 2 --delimiter ab"
+    ),
+    privatize(2, "'--unknown'", f"{GOOD} -e 2 --unknown forget"),
+    privatize(2, "'--seed'", f"{GOOD} -e 2 --seed -1"),
+    privatize(2, "No such option: --colum", f"{GOOD} -e 2 --colum text"),
+    privatize(2, "several inputs need files", "good.txt - -o out -e 2"),
+    privatize(2, "several inputs need files", "good.txt latin.txt -o - -e 2"),
+    privatize(2, "the same name", "good.txt sub/good.txt -o out -e 2"),
+    privatize(1, "no column is named 'nosuch'", "good.csv -o out.csv -c nosuch -e 2"),
+    privatize(1, "no record has the key 'nosuch'", "good.jsonl -o out.jsonl -c nosuch -e 2"),
+    privatize(1, "no column is named 'nosuch'", "good.parquet -o out.parquet -c nosuch -e 2"),
+    privatize(1, "only text can be privatized", "good.parquet -o out.parquet -c n -e 2"),
+    privatize(1, "cannot be read as utf-8", "latin.txt -o out.txt -e 2"),
+    privatize(1, "cannot be read as utf-32", "good.txt -o out.txt -e 2 --encoding utf-32"),
+    privatize(1, "not well-formed", "unclosed.csv -o out.csv -c text -e 2"),
+    privatize(1, "record 1 is not well-formed", "trailing.csv -o out.csv -c text -e 2"),
+    privatize(1, "record 1 has 1 field, the header has 2", "ragged.csv -o out.csv -c text -e 2"),
+    privatize(1, "the input is empty", "empty.csv -o out.csv -c text -e 2"),
+    privatize(1, "record 1 (line 1) is not a JSON object", "broken.jsonl -o o.jsonl -c text -e 2"),
+    privatize(1, "not a JSON object", "list.jsonl -o o.jsonl -c text -e 2"),
+    privatize(1, "not a JSON object", "deep.jsonl -o o.jsonl -c text -e 2"),
+    privatize(1, "is a number, not a string", "number.jsonl -o o.jsonl -c text -e 2"),
+    privatize(1, "no Parquet file", "broken.parquet -o out.parquet -c text -e 2"),
+    privatize(
+        1,
+        "cannot be written as iso8859-1",
+        "good.txt -o out.txt -e 2 -l greek.vec --encoding latin-1",
+    ),
+    privatize(1, "precious.txt exists already", "good.txt -o precious.txt -e 2"),
+    privatize(1, "there is no folder nowhere", "good.txt -o nowhere/out.txt -e 2"),
+    privatize(1, "no folder", "good.txt -o good.csv/out.txt -e 2"),
+    privatize(1, "is a file: several inputs", "good.txt latin.txt -o precious.txt -e 2"),
+    privatize(1, "cannot be made", "good.txt latin.txt -o nowhere/out -e 2"),
+    privatize(1, "two outputs have the name", f"{GOOD} -e 2 --report out.txt"),
+    privatize(1, "no folder nowhere", f"{GOOD} -e 2 --report nowhere/r.json"),
+    Case(2, "Did you mean 'privatize'?", "privatise good.txt"),
+    Case(2, "No such option", "--verion"),
+    Case(2, "Missing option '--epsilon'", "explain cold"),
+    Case(2, "must be a finite number above 0", "explain cold -e 0"),
+    Case(2, "Give one word", f"explain {CANARY},{CANARY} -e 2 -l english"),
+    Case(2, "Give one word", "explain !! -e 2 -l english"),
+    Case(2, "unexpected extra argument", "explain cold hot -e 2"),
+    Case(2, "'--top'", "explain cold -e 2 --top 0"),
+    Case(2, "Did you mean english?", "lexicon info englisch"),
+    Case(2, "Did you mean english?", "lexicon neighbours cold -l englisch"),
+    Case(2, "Missing command", "lexicon"),
+    Case(2, "No such command", "lexicon remove"),
+    Case(2, "Missing option '--name'", "lexicon import bad.vec"),
+    Case(2, "missing.vec cannot be read", "lexicon import missing.vec --name x"),
+    Case(2, "is empty", "lexicon import empty.vec --name x"),
+    Case(2, "must consist of", "lexicon import bad.vec --name ../x"),
+    Case(2, "embedded lexicon", "lexicon import bad.vec --name english"),
+    Case(2, "angular", "lexicon import bad.vec --name x --metric cosine"),
+    Case(2, "at least 1 row", "lexicon import bad.vec --name x --limit 0"),
+]
+
+
+@pytest.fixture
+def data(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MALAPROP_HOME", str(folder / "home"))
+    for name, content in FILES.items():
+        (folder / name).write_bytes(content)
+    (folder / "greek.vec").write_text("κρύο 1 2\nζέστη 3 4\n", encoding="utf-8")
+    (folder / "sub").mkdir()
+    (folder / "sub" / "good.txt").write_text(CANARY)
+    table = {f"{CANARY}head": [CANARY], "text": [CANARY], "n": [1]}
+    pq.write_table(pa.table(table), folder / "good.parquet")
+    return folder
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b""
+        for path in folder.rglob("*")
+    }
+
+
+def assert_one_line(ended: Ended, code: int, says: str = "") -> None:
+    assert ended.code == code
+    assert ended.out == b""
+    assert ended.err.startswith("malaprop: ")
+    assert ended.err.endswith("\n")
+    assert len(ended.err.splitlines()) == 1
+    assert says in ended.err
+    assert CANARY not in ended.err
+    assert "Traceback" not in ended.err
+    assert "internal error" not in ended.err
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments or "none")
+def test_wrong_input_ends_in_one_line_and_changes_nothing(
+    cli: Cli, data: Path, lexicon_file: Path, case: Case
+) -> None:
+    before = everything(data)
+    arguments = case.arguments.split()
+    if arguments[0] == "privatize" and not {"-l"} & set(arguments):
+        arguments += ["--lexicon", str(lexicon_file)]
+    assert_one_line(cli(*arguments), case.code, case.says)
+    assert everything(data) == before
+
+
+def test_parquet_cannot_come_through_a_pipe(cli: Cli, data: Path) -> None:
+    ended = cli.privatize("/dev/stdin", "-o", "o.parquet", "-c", "text", "--format", "parquet")
+    assert ended.code == 1
+    assert len(ended.err.splitlines()) == 1
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="everything is open to root")
+def test_permissions(cli: Cli, data: Path) -> None:
+    (data / "good.txt").chmod(0)
+    assert_one_line(cli.privatize("good.txt", "-o", "out.txt"), 1, "good.txt: Permission denied")
+    (data / "sub").chmod(0o500)
+    ended = cli.privatize("latin.txt", "-o", "sub/out.txt", "--encoding", "latin-1")
+    assert_one_line(ended, 1, "no permission to write sub/out.txt")
+
+
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [(errno.EACCES, "good.txt: Permission denied"), (errno.EIO, "good.txt: Input/output error")],
+)
+def test_an_input_that_cannot_be_opened(
+    cli: Cli, data: Path, monkeypatch: pytest.MonkeyPatch, number: int, says: str
+) -> None:
+    def refuse(path: Path, mode: str) -> IO[Any]:
+        if path.name == "good.txt":
+            raise OSError(number, os.strerror(number), str(path))
+        return original(path, mode)
+
+    original = Path.open
+    monkeypatch.setattr(Path, "open", refuse)
+    assert_one_line(cli.privatize("good.txt", "-o", "out.txt"), 1, says)
+    assert not (data / "out.txt").exists()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError(CANARY),
+        KeyError(CANARY),
+        UnicodeEncodeError("utf-8", CANARY, 0, 1, CANARY),
+        AssertionError(CANARY),
+        RecursionError(CANARY),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_the_unexpected_shows_its_type_and_place_alone(
+    cli: Cli, data: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(privatizer: Privatizer, texts: list[str]) -> None:
+        raise error
+
+    monkeypatch.setattr(Privatizer, "many", fail)
+    before = everything(data)
+    ended = cli.privatize("good.txt", "-o", "out.txt")
+    assert ended.code == 1
+    kind = type(error).__name__
+    assert ended.err.startswith(f"malaprop: internal error: {kind} at test_errors.py:")
+    assert len(ended.err.splitlines()) == 1
+    assert CANARY not in ended.err
+    assert everything(data) == before
+
+
+def test_out_of_memory(cli: Cli, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(privatizer: Privatizer, texts: list[str]) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(Privatizer, "many", fail)
+    assert_one_line(cli.privatize("good.txt", "-o", "out.txt"), 1, "out of memory")
+
+
+def test_a_name_with_line_ends_makes_one_line(cli: Cli, data: Path) -> None:
+    assert_one_line(cli.privatize("no\nsuch\x1b[31m.txt", "-o", "o.txt"), 2, "no such [31m.txt")
+
+
+def test_no_arguments_show_the_help(cli: Cli, data: Path) -> None:
+    ended = cli()
+    assert ended.code == 0
+    assert ended.text.startswith("Usage: malaprop")
+    assert ended.err == ""
+
+
+@pytest.mark.parametrize("arguments", [("--version",), ("lexicon", "list", "--help")])
+def test_version_and_help_succeed(cli: Cli, arguments: tuple[str, ...]) -> None:
+    ended = cli(*arguments)
+    assert ended.code == 0
+    assert ended.err == ""
+
+
+def test_the_version(cli: Cli) -> None:
+    assert cli("--version").text == f"malaprop {malaprop.__version__}\n"

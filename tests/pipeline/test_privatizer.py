@@ -1,0 +1,260 @@
+"""The privatizer: whatever goes in, only words of the lexicon and what may be seen come out."""
+
+import json
+import math
+import pickle
+import re
+import time
+from unicodedata import category
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malaprop import TEM, Laplace, Lexicon, Privatizer, Release, secure_rng, seeded_rng
+from malaprop.core.errors import ParameterError
+from malaprop.pipeline.privatizer import COUNTED
+
+WORDS = ("cold", "cool", "warm", "hot", "doctor", "nurse", "the", "is", "symbol", "twenty")
+SMALL = Lexicon(WORDS, [[float(i), float(i * i % 7)] for i in range(len(WORDS))])
+ROUGH = TEM(epsilon=0.5)
+OWNER_ONLY = set(COUNTED) - {"masked"}
+
+texts = st.one_of(
+    st.text(max_size=60),
+    st.lists(
+        st.sampled_from(
+            [
+                *WORDS,
+                *("Zyx", "don't", "COLD", "3.5", "1,000", "www.a.org/x1", "a@b.org", "@me", "#hot"),
+                *(
+                    " ",
+                    "  ",
+                    "\n",
+                    ", ",
+                    ". ",
+                    "!",
+                    "(",
+                    "😀",
+                    "\u200b",
+                    "é",
+                    "ﬁ",
+                    "٣",
+                    "\x00",
+                    "_",
+                ),
+            ]
+        ),
+        max_size=15,
+    ).map("".join),
+)
+
+
+def words_of(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text.casefold())
+
+
+@given(texts, st.sampled_from(["map", "drop"]), st.sampled_from(["keep", "drop"]))
+def test_every_word_that_comes_out_is_one_of_the_lexicon(
+    text: str, unknown: str, punctuation: str
+) -> None:
+    privatizer = Privatizer(SMALL, ROUGH, unknown=unknown, punctuation=punctuation)  # type: ignore[arg-type]
+    release = privatizer(text)
+    found = words_of(release.text)
+    assert set(found) <= set(WORDS)
+    assert len(found) == release.counts["protected"]
+
+
+@given(texts)
+def test_only_listed_signs_pass_through(text: str) -> None:
+    release = Privatizer(SMALL, ROUGH)(text)
+    for sign in re.sub(r"[A-Za-z]+", "", release.text):
+        # No letter, digit, mark, emoji or invisible character, but for plain white space.
+        assert category(sign)[0] in "PZ" or sign in "\t\n\v\f\r$+<=>^`|~" or category(sign) == "Sc"
+
+
+@given(texts)
+def test_masked_words_show_the_placeholder(text: str) -> None:
+    release = Privatizer(SMALL, ROUGH, unknown="mask", placeholder="<gone>")(text)
+    assert release.text.count("<gone>") >= release.counts["masked"]
+    found = [word for word in words_of(release.text) if word != "gone"]
+    assert set(found) <= set(WORDS)
+    assert len(found) == release.counts["protected"] == release.counts["in_lexicon"]
+
+
+@given(texts)
+def test_kept_words_forfeit_the_guarantee(text: str) -> None:
+    privatizer = Privatizer(SMALL, ROUGH, unknown="keep")
+    for guarantee in (privatizer.guarantee, privatizer(text).guarantee):
+        assert str(guarantee.kind) == "none"
+        assert "kept as they are" in guarantee.reason
+        assert "ε = 0.5 (metric-dp)" in guarantee.reason
+        assert guarantee.loss(1.0) == math.inf
+
+
+def test_what_is_kept_is_counted_and_nothing_else_is_kept() -> None:
+    release = Privatizer(SMALL, ROUGH, unknown="keep")("cold Zyx 4711 a@b.org #zyx @zyx 😀 x1")
+    assert release.counts["kept"] == 1
+    assert "Zyx" in release.text
+    assert set(words_of(release.text)) <= {*WORDS, "zyx"}
+    assert not re.search(r"\d|@|#|😀", release.text)
+
+
+@given(texts)
+def test_the_counts_are_of_all_pieces(text: str) -> None:
+    counts = Privatizer(SMALL, ROUGH)(text).counts
+    assert set(counts) == {"protected", *COUNTED}
+    kinds = ("in_lexicon", "mapped", "numbers", "urls", "emails", "mentions", "hashtags", "emoji")
+    assert counts["protected"] == sum(counts[kind] for kind in kinds)
+    assert counts["kept"] == counts["masked"] == counts["dropped"] == 0
+
+
+@given(texts.filter(lambda text: text.upper().lower() == text.lower()), st.integers(0, 99))
+def test_capitals_have_no_influence(text: str, seed: int) -> None:
+    plain, loud = (
+        Privatizer(SMALL, ROUGH, rng=seeded_rng(seed))(form)
+        for form in (text.lower(), text.upper())
+    )
+    if len(text.upper()) == len(text.lower()):
+        assert plain.text == loud.text
+
+
+def test_capitals_are_those_of_a_sentence() -> None:
+    exact = Privatizer(SMALL, TEM(epsilon=500.0))
+    assert exact("the NURSE is cold. tHe doctor, Hot").text == "The nurse is cold. The doctor, hot"
+
+
+@given(st.lists(texts, max_size=5), st.integers(0, 99))
+def test_many_is_like_one_after_the_other(several: list[str], seed: int) -> None:
+    together = Privatizer(SMALL, ROUGH, rng=seeded_rng(seed)).many(several)
+    privatizer = Privatizer(SMALL, ROUGH, rng=seeded_rng(seed))
+    alone = [privatizer(text) for text in several]
+    shape = [(release.counts, release.guarantee, _gaps(release)) for release in together]
+    assert shape == [(release.counts, release.guarantee, _gaps(release)) for release in alone]
+
+
+def _gaps(release: Release) -> list[str]:
+    return re.split(r"[A-Za-z]+", release.text)
+
+
+def test_many_draws_each_text_from_its_own_law() -> None:
+    """Nothing is mixed up: at an epsilon where words stay, every text stays too."""
+    several = ["cold, hot", "", "The doctor", "nurse!", "...", "is"]
+    releases = Privatizer(SMALL, TEM(epsilon=500.0)).many(iter(several))
+    assert [release.text.casefold() for release in releases] == [t.casefold() for t in several]
+    assert Privatizer(SMALL, ROUGH).many([]) == []
+
+
+@given(texts)
+def test_a_release_can_be_published(text: str) -> None:
+    release = Privatizer(SMALL, ROUGH)(text)
+    published = release.to_dict()
+    assert json.loads(json.dumps(published, allow_nan=False)) == published
+    assert set(published) == {
+        *("text", "guarantee", "counts", "mechanism", "lexicon", "policy", "randomness"),
+        "malaprop",
+    }
+    assert set(published["counts"]) == {"protected", "masked"}  # type: ignore[call-overload]
+    assert not OWNER_ONLY & set(json.dumps(published["counts"]).replace('"', " ").split())
+    assert str(release) == release.text
+    assert repr(release).count("in_lexicon") == 0
+
+
+def test_a_release_with_an_infinite_threshold_is_json_too() -> None:
+    published = Privatizer(SMALL, TEM(epsilon=1.0, gamma=math.inf))("cold").to_dict()
+    assert json.loads(json.dumps(published, allow_nan=False))["guarantee"]["cap"] is None
+
+
+def test_a_release_travels_between_processes() -> None:
+    release = Privatizer(SMALL, ROUGH)("cold hot")
+    assert pickle.loads(pickle.dumps(release)) == release  # noqa: S301
+
+
+def test_releases_do_not_share_what_they_say() -> None:
+    one, other = Privatizer(SMALL, ROUGH).many(["cold", "hot"])
+    dict(one.policy).clear()
+    assert one.policy == other.policy
+    assert one.policy is not other.policy
+
+
+@pytest.mark.parametrize("mechanism", [ROUGH, Laplace(epsilon=0.5)])
+def test_the_same_seed_repeats(mechanism: TEM | Laplace) -> None:
+    text = "The doctor is cold, the nurse is hot. " * 5
+
+    def made(seed: int) -> str:
+        return Privatizer(SMALL, mechanism, rng=seeded_rng(seed))(text).text
+
+    assert made(1) == made(1)
+    assert made(1) != made(2)
+
+
+def test_randomness_is_secure_unless_seeded() -> None:
+    assert Privatizer(SMALL, ROUGH)("cold").randomness == "secure"
+    assert Privatizer(SMALL, ROUGH, rng=secure_rng())("cold").randomness == "secure"
+    seeded = Privatizer(SMALL, ROUGH, rng=seeded_rng(1))
+    assert seeded.randomness == seeded("cold").randomness == "seeded: not private"
+    long = "cold " * 200
+    assert Privatizer(SMALL, ROUGH)(long).text != Privatizer(SMALL, ROUGH)(long).text
+
+
+def test_the_guarantee_of_one_word() -> None:
+    privatizer = Privatizer(SMALL, TEM(epsilon=2.0, gamma=3.0))
+    for guarantee in (privatizer.guarantee, privatizer("Zyx!").guarantee, privatizer("").guarantee):
+        assert guarantee.words == 1
+        assert guarantee.loss(1.0) == 2.0
+        assert guarantee.loss(9.0) == 6.0
+        assert "differ in one word" in str(guarantee)
+        assert "added up" not in str(guarantee)
+
+
+def test_the_guarantee_of_several_words() -> None:
+    guarantee = Privatizer(SMALL, TEM(epsilon=2.0, gamma=3.0))("cold hot, zyx 12").guarantee
+    assert guarantee.words == 4
+    assert guarantee.loss(1.0) == 2.0
+    assert guarantee.loss(100.0) == 2.0 * 3.0 * 4
+    assert "one word" not in str(guarantee)
+    assert "distance between their words, added up, and never by more than e^24" in str(guarantee)
+
+
+@pytest.mark.parametrize(
+    ("unknown", "punctuation", "shown"),
+    [
+        ("map", "keep", "(words' places, punctuation, spacing), each word counting as"),
+        ("drop", "drop", "(words' places, line breaks),"),
+        ("mask", "drop", "(words' places, line breaks, masks),"),
+        ("mask", "keep", "(words' places, punctuation, spacing, masks),"),
+    ],
+)
+def test_the_guarantee_says_what_stays_visible(unknown: str, punctuation: str, shown: str) -> None:
+    privatizer = Privatizer(SMALL, ROUGH, unknown=unknown, punctuation=punctuation)  # type: ignore[arg-type]
+    assert shown in str(privatizer.guarantee)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"unknown": "forget"}, {"punctuation": "swap"}, {"placeholder": "..."}]
+)
+def test_a_wrong_policy_is_refused(wrong: dict[str, str]) -> None:
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        Privatizer(SMALL, ROUGH, **wrong)  # type: ignore[arg-type]
+
+
+def test_long_texts_and_long_words() -> None:
+    privatizer = Privatizer(SMALL, ROUGH)
+    started = time.monotonic()
+    text = "The doctor zyxed 12 colds, is hot. " * 30_000
+    release = privatizer(text)
+    assert len(text) > 1_000_000
+    assert release.counts["protected"] == 7 * 30_000
+    for word in ("x" * 100_000, "é" * 100_000, "1" * 100_000, "e\u0301" * 50_000, "a'" * 50_000):
+        assert set(words_of(privatizer(word).text)) <= set(WORDS)
+    assert time.monotonic() - started < 30  # seconds; it takes about two
+
+
+def test_words_that_differ_in_capitals_only_count_as_the_first_of_them() -> None:
+    """The statement must not promise the distance of a word that the mapping never reaches."""
+    cased = Lexicon(["Polish", "polish", "shine"], [[0.0], [10.0], [10.1]])
+    privatizer = Privatizer(cased, TEM(epsilon=20.0), rng=seeded_rng(1))
+    assert privatizer("polish").text == "Polish"
+    assert "each word counting as the lexicon word that it is mapped to" in str(
+        privatizer.guarantee
+    )
