@@ -23,7 +23,7 @@ def main() -> None:
     privatizer = Privatizer(Lexicon.open("english"), TEM(epsilon=EPSILON))
     releases = privatizer.many(notes)
 
-    table = Table(padding=(0, 1, 1, 1), show_edge=False)
+    table = Table(show_edge=False, show_lines=True)
     table.add_column("original", ratio=1)
     table.add_column(f"private, ε = {EPSILON}", ratio=1)
     for note, release in zip(notes, releases, strict=True):
