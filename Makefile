@@ -16,7 +16,7 @@ test: .venv/test
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-logo > .venv/imports.log || { cat .venv/imports.log; exit 1; }
-	@$(BIN)/python -m pytest -n 2
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 docs: .venv/test
 	@$(BIN)/python tools/build_cli_docs.py

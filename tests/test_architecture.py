@@ -51,7 +51,14 @@ def test_the_wheel_ships_lexicon_licence_and_types(tmp_path: Path) -> None:
         "py.typed",
         *[
             f"data/english/{name}"
-            for name in ("words.txt", "vectors.npy", "lexicon.json", "LICENSE", "README.md")
+            for name in (
+                "words.txt",
+                "vectors.npy",
+                "lexicon.json",
+                "exponents.json",
+                "LICENSE",
+                "README.md",
+            )
         ],
     ]
     assert {f"malaprop/{name}" for name in shipped} <= names

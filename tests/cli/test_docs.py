@@ -47,12 +47,15 @@ def test_all_commands_are_known() -> None:
         "malaprop",
         "malaprop privatize",
         "malaprop explain",
+        "malaprop audit",
         "malaprop mechanisms",
         "malaprop lexicon",
         "malaprop lexicon list",
         "malaprop lexicon info",
         "malaprop lexicon import",
         "malaprop lexicon neighbours",
+        "malaprop lexicon audit",
+        "malaprop lexicon train-poincare",
     }
 
 

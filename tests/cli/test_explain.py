@@ -21,7 +21,9 @@ def rows(ended: Ended) -> dict[str, tuple[float, float, str]]:
 
 
 def test_the_law_is_exact_for_tem(cli: Cli, lexicon_file: Path) -> None:
-    ended = explain(cli, lexicon_file, "cold", "--top", "13", "-p", "gamma=inf")
+    ended = explain(
+        cli, lexicon_file, "cold", "--top", "13", "-p", "gamma=inf", "-p", "exponent=half"
+    )
     assert ended.code == 0
     assert ended.err == ""
     found = rows(ended)
@@ -45,8 +47,8 @@ def test_bars_are_as_long_as_probabilities(cli: Cli, lexicon_file: Path) -> None
 def test_what_an_observer_can_infer(cli: Cli, lexicon_file: Path) -> None:
     flat = " ".join(explain(cli, lexicon_file, "cold", "--top", "3").text.split())
     distance = math.dist(VECTORS["cold"], VECTORS["cool"])
-    assert "cold stays as it is with probability" in flat
-    assert f"against cool (distance {distance:.2f}) change by a factor of at most" in flat
+    assert "“cold” stays as it is with probability" in flat
+    assert f"against “cool” (distance {distance:.2f}) change by a factor of at most" in flat
     assert f"at most {math.exp(2 * distance):.3g} (in fact " in flat
     assert "10 other words" in flat
     assert "ε = 2 (metric-dp): between any two words of the lexicon" in flat

@@ -87,7 +87,7 @@ def test_info_sees_changed_files(cli: Cli, lexicon_file: Path, home: Path) -> No
     words = home / "lexicons" / "small" / "words.txt"
     words.write_text(words.read_text().replace("mild", "milk"))
     ended = cli("lexicon", "info", "small")
-    assert ended.code == 2
+    assert ended.code == 1
     assert "somebody changed them" in ended.err
 
 

@@ -297,3 +297,16 @@ def test_an_empty_input_makes_an_empty_output(cli: Cli, folder: Path) -> None:
     assert ended.code == 0
     assert (folder / "out.txt").read_bytes() == b""
     assert "Protected   0 words\n" in ended.err
+
+
+def test_a_slash_at_the_end_means_a_folder(cli: Cli, folder: Path) -> None:
+    """Also for a single input: a pattern may match one file today and two tomorrow."""
+    Path("one.txt").write_text("cold\n", encoding="utf-8")
+    assert cli.privatize("one.txt", "-o", "private/").code == 0
+    assert Path("private/one.txt").is_file()
+
+
+def test_warnings_come_before_the_work(cli: Cli, folder: Path) -> None:
+    Path("one.txt").write_text("cold\n", encoding="utf-8")
+    lines = cli.privatize("one.txt", "-o", "out.txt", epsilon="500").err.splitlines()
+    assert lines[0].startswith("warning: this epsilon protects next to nothing")

@@ -6,11 +6,14 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import pytest
 from scipy.stats import kstest
 
-from malaprop import TEM, Laplace, Lexicon, secure_rng, seeded_rng
+from malaprop import TEM, Laplace, Lexicon, ParameterError, secure_rng, seeded_rng
 from malaprop.core.randomness import label
 
 SHARED = secure_rng()  # exists before any fork
@@ -97,3 +100,22 @@ def test_two_channels_with_fresh_randomness_differ(plane: Lexicon) -> None:
         channel = mechanism.on(plane)
         draws = {tuple(channel.substitute(ids, secure_rng())) for _ in range(3)}
         assert len(draws) == 3
+
+
+@pytest.mark.parametrize("seed", [None, -1, 1.5, "1"])
+def test_a_seed_is_a_whole_number(seed: Any) -> None:
+    with pytest.raises(ParameterError, match="whole number"):
+        seeded_rng(seed)
+
+
+@pytest.mark.parametrize("rng", [None, 3, np.random])
+def test_channels_take_generators_only(plane: Lexicon, rng: Any) -> None:
+    channel = Laplace(epsilon=1.0).on(plane)
+    calls: list[Callable[[], object]] = [
+        lambda: channel.substitute([0], rng),
+        lambda: channel.release(plane.vectors, rng),
+        lambda: channel.release_words([0], rng),
+    ]
+    for call in calls:
+        with pytest.raises(ParameterError, match="Generator"):
+            call()

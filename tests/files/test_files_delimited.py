@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malaprop.core.errors import DataError
+from malaprop.core.errors import DataError, ParameterError
 from malaprop.pipeline.files import FileCounts, Layout, rewrite
 from malaprop.pipeline.files.rewrite import Transform
 
@@ -166,7 +166,7 @@ def test_huge_fields_pass_and_the_limit_is_put_back() -> None:
     ],
 )
 def test_errors_name_records_by_number(data: str, message: str) -> None:
-    with pytest.raises(DataError, match=re.escape(message)) as caught:
+    with pytest.raises((DataError, ParameterError), match=re.escape(message)) as caught:
         run(data)
     assert caught.value.__cause__ is caught.value.__context__ is None
     assert "secret" not in repr(caught.value)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malaprop.core.errors import DataError
+from malaprop.core.errors import DataError, ParameterError
 from malaprop.pipeline.files import FileCounts, Layout, rewrite
 from malaprop.pipeline.files.rewrite import Transform
 
@@ -153,7 +153,7 @@ def test_what_is_no_object_is_named_by_its_number(line: str) -> None:
 
 def test_a_column_that_no_record_has_is_an_error() -> None:
     layout = Layout(format="jsonl", columns=("note", "nope"))
-    with pytest.raises(DataError, match="no record has the key 'nope': check --column") as caught:
+    with pytest.raises(ParameterError, match="no record has the key 'nope': check") as caught:
         run('{"note":"a","secret":"secret"}\n', layout)
     assert "secret" not in repr(caught.value)
 

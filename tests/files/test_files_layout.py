@@ -27,9 +27,18 @@ def test_a_name_tells_the_format(name: str, expected: str) -> None:
     assert expected in FORMATS
 
 
-@pytest.mark.parametrize("name", ["-", "notes", "notes.docx", "notes.csv.gz", ".csv"])
+@pytest.mark.parametrize("name", ["-", "notes", "notes.xyz", "notes.csv.gz", ".csv"])
 def test_other_names_ask_for_the_format(name: str) -> None:
     with pytest.raises(ParameterError, match="--format"):
+        format_of(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [("a.json", ".jsonl"), ("a.txt.gz", "zcat"), ("a.docx", ".txt"), ("a.xlsx", ".csv")],
+)
+def test_names_that_people_have_get_a_remedy(name: str, remedy: str) -> None:
+    with pytest.raises(ParameterError, match=remedy):
         format_of(name)
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malaprop.core.errors import DataError, OutputError
+from malaprop.core.errors import DataError, OutputError, ParameterError
 from malaprop.pipeline.files import FileCounts, Layout, rewrite
 from malaprop.pipeline.files.copying import BATCH_CHARACTERS, BATCH_RECORDS
 from malaprop.pipeline.files.rewrite import Transform
@@ -242,7 +242,9 @@ def test_other_types_are_refused(column: Any, kind: str) -> None:
 
 
 def test_a_missing_column_is_named_and_the_others_are_not() -> None:
-    with pytest.raises(DataError, match="no column is named 'note' among the file's 2") as caught:
+    with pytest.raises(
+        ParameterError, match="no column is named 'note' among the file's 2"
+    ) as caught:
         run(written(pa.table({"secret": ["a"], "b": ["c"]})))
     assert "secret" not in repr(caught.value)
 

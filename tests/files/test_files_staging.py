@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from malaprop.core.errors import DataError, OutputError
+from malaprop.core.errors import OutputError, ParameterError
 from malaprop.pipeline import files
 from malaprop.pipeline.files import Layout, Staging, rewrite
 
@@ -72,7 +72,7 @@ def test_a_failed_rewrite_leaves_nothing_behind(tmp_path: Path) -> None:
             target = stage.open(before, force=True)
             rewrite(io.BytesIO(b'{"a":"b"}\n'), target, layout, lambda texts: texts)
 
-    with pytest.raises(DataError, match="no record"):
+    with pytest.raises(ParameterError, match="no record"):
         fail()
     assert names(tmp_path) == ["out.jsonl"]
     assert before.read_bytes() == b"intact"

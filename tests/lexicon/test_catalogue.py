@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from malaprop.core.errors import LexiconError
+from malaprop.core.errors import ParameterError
 from malaprop.lexicon import catalogue, store
 
 
@@ -64,15 +64,15 @@ def test_names_come_before_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_unknown_names_get_a_suggestion(home: Path) -> None:
     compile_to(home / "lexicons" / "medical-terms")
     for wanted, meant in (("englsh", "english"), ("English", "english"), ("medical", "medical")):
-        with pytest.raises(LexiconError, match=f"Did you mean {meant}.*malaprop lexicon list"):
+        with pytest.raises(ParameterError, match=f"Did you mean '{meant}.*malaprop lexicon list"):
             catalogue.resolve(wanted)
     for wanted in ("/no/such/file.bin", "x" * 5000, "~no-such-user/file", "a\0b"):
-        with pytest.raises(LexiconError) as caught:
+        with pytest.raises(ParameterError) as caught:
             catalogue.resolve(wanted)
         assert "Did you mean" not in str(caught.value)
         assert "malaprop lexicon list" in str(caught.value)
 
 
 def test_other_folders_are_no_lexicons(tmp_path: Path) -> None:
-    with pytest.raises(LexiconError, match="no compiled lexicon"):
+    with pytest.raises(ParameterError, match="no compiled lexicon"):
         catalogue.resolve(tmp_path)

@@ -139,3 +139,11 @@ def test_failed_imports_leave_nothing(home: Path, source: Path) -> None:
     with pytest.raises(LexiconError, match="2 of 3 rows"):
         import_lexicon(source, "mine")
     assert list((home / "lexicons").iterdir()) == []
+
+
+def test_vectors_outside_the_ball_are_left_out(home: Path, tmp_path: Path) -> None:
+    path = tmp_path / "ball.txt"
+    path.write_text("inside 0.5 0\nedge 1 0\nfar 3 4\nalso -0.9 0\nthird 0.1 0.2\n", "utf-8")
+    report = import_lexicon(path, "ball", metric="poincare")
+    assert report.count == 3
+    assert report.repairs["vector outside the Poincaré ball"].count == 2

@@ -5,6 +5,7 @@ import math
 import pickle
 import re
 import time
+from collections.abc import Callable
 from unicodedata import category
 
 import pytest
@@ -213,7 +214,7 @@ def test_the_guarantee_of_several_words() -> None:
     assert guarantee.loss(1.0) == 2.0
     assert guarantee.loss(100.0) == 2.0 * 3.0 * 4
     assert "one word" not in str(guarantee)
-    assert "distance between their words, added up, and never by more than e^24" in str(guarantee)
+    assert "distance, added up over the words, and never by more than e^24" in str(guarantee)
 
 
 @pytest.mark.parametrize(
@@ -258,3 +259,17 @@ def test_words_that_differ_in_capitals_only_count_as_the_first_of_them() -> None
     assert "each word counting as the lexicon word that it is mapped to" in str(
         privatizer.guarantee
     )
+
+
+def test_wrong_arguments_are_refused() -> None:
+    privatizer = Privatizer(SMALL, ROUGH)
+    wrong: list[Callable[[], object]] = [
+        lambda: Privatizer("english", ROUGH),  # type: ignore[arg-type]
+        lambda: Privatizer(SMALL, TEM),  # type: ignore[arg-type]
+        lambda: Privatizer(SMALL, ROUGH, rng=3),  # type: ignore[arg-type]
+        lambda: privatizer.many("abc"),
+        lambda: privatizer(5),  # type: ignore[arg-type]
+    ]
+    for call in wrong:
+        with pytest.raises(ParameterError):
+            call()

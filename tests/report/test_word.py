@@ -10,7 +10,7 @@ from malaprop.report.word import rivals, word_law
 
 
 def test_the_law_is_exact_where_it_is_known(line: Lexicon) -> None:
-    law = word_law(TEM(epsilon=2.0, gamma=2.0).on(line), 0, seeded_rng(1))
+    law = word_law(TEM(epsilon=2.0, gamma=2.0, exponent="half").on(line), 0, seeded_rng(1))
     weights = [1.0, math.exp(-1.0), math.exp(-2.0)]
     exact = [weight / sum(weights) for weight in weights]
     assert law.draws == 0
@@ -49,6 +49,7 @@ def test_the_odds_against_the_nearest_words(plane: Lexicon) -> None:
             max(np.max(law[7] / law[other]), np.max(law[other] / law[7]))
         )
         assert rival.odds is not None
+        assert rival.bound is not None
         assert 1.0 < rival.odds <= rival.bound
         assert rival.bound == pytest.approx(math.exp(channel.guarantee.loss(rival.distance)))
 

@@ -104,11 +104,11 @@ def test_the_memo_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"unknown": "x"}, "'unknown' parameter of Policy must be one of map, mask, drop, keep."),
+        ({"unknown": "x"}, "'unknown' parameter must be one of map, mask, drop, keep."),
         ({"unknown": "x"}, "keep. Got 'x'."),
         ({"unknown": None}, "Got None"),
-        ({"punctuation": "hide"}, "'punctuation' parameter of Policy must be one of keep, drop."),
-        ({"placeholder": ""}, "The 'placeholder' parameter of Policy"),
+        ({"punctuation": "hide"}, "'punctuation' parameter must be one of keep, drop."),
+        ({"placeholder": ""}, "The 'placeholder' parameter"),
         ({"placeholder": "***"}, "at least one letter"),
         ({"placeholder": "a\nb"}, "on one line"),
         ({"placeholder": 3}, "Got 3"),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from malaprop.core.channel import Channel
     from malaprop.lexicon.lexicon import Lexicon
-    from malaprop.report.word import WordLaw
+    from malaprop.report.word import Rival, WordLaw
 
 _BAR = 30  # characters of the longest bar
 _EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -101,17 +101,26 @@ def _print_inference(
     word = lexicon.words[law.word]
     console.print("\nWhat an observer can infer", style="bold")
     console.print(
-        f"{word} stays as it is with probability {_percent(law.stays)}; its replacement is as "
-        f"uncertain as one of {law.plausible:,.0f} equally likely words, on average "
+        f"“{word}” stays as it is with probability {_percent(law.stays)}; what comes out is as "
+        f"uncertain as a choice of {law.plausible:,.3g} equally likely words, on average "
         f"{law.expected_distance:.2f} away."
     )
     for rival in rivals(channel, law.word, 3):
-        exact = f" (in fact {_factor(rival.odds)})" if rival.odds is not None else ""
-        console.print(
-            f"Whatever comes out, the odds of {word} against {rival.word} (distance "
-            f"{rival.distance:.2f}) change by a factor of at most {_factor(rival.bound)}{exact}."
-        )
+        console.print(_told_apart(word, rival, channel.guarantee.delta))
     console.print(f"\n{channel.guarantee}")
+
+
+def _told_apart(word: str, rival: "Rival", delta: float) -> str:
+    """What the guarantee says of a word and one near it."""
+    pair = f"“{word}” against “{rival.word}” (distance {rival.distance:.2f})"
+    if rival.bound is None:
+        return f"Nothing is promised for {pair}."
+    slip = f", except with probability {delta:.3g}" if delta else ""
+    exact = f" (in fact {_factor(rival.odds)})" if rival.odds is not None else ""
+    return (
+        f"Whatever comes out, the odds of {pair} change by a factor of at most "
+        f"{_factor(rival.bound)}{exact}{slip}."
+    )
 
 
 def _percent(p: float) -> str:

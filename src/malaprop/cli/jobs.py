@@ -1,6 +1,7 @@
 """From the inputs and the output that a user names to jobs: one file in, one file out each."""
 
 import io
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -75,8 +76,8 @@ def plan_jobs(
 
 @contextmanager
 def folder_for(inputs: list[str], output: str | None) -> Iterator[None]:
-    """Make the output folder that several inputs need; take it away again if nothing came of it."""
-    folder = Path(output) if output and output != PIPE and len(inputs) > 1 else None
+    """Make the output folder where one is meant; take it away again if nothing came of it."""
+    folder = Path(output) if output and _is_folder(inputs, output) else None
     if folder is None or folder.exists():
         yield
         return
@@ -90,6 +91,11 @@ def folder_for(inputs: list[str], output: str | None) -> Iterator[None]:
         with suppress(OSError):
             folder.rmdir()
         raise
+
+
+def _is_folder(inputs: list[str], output: str) -> bool:
+    """Whether the output is a folder: for several inputs, or where its name says so."""
+    return output != PIPE and (len(inputs) > 1 or output.endswith(("/", os.sep)))
 
 
 def _targets(inputs: list[str], output: str | None) -> list[str]:
@@ -106,7 +112,10 @@ def _targets(inputs: list[str], output: str | None) -> list[str]:
         raise OutputError(f"{output} is a file: several inputs need a folder")
     names = [Path(source).name for source in inputs]
     if len(set(names)) < len(names):
-        raise ParameterError("two of the inputs have the same name: give them different outputs")
+        raise ParameterError(
+            "two of the inputs have the same name, and so would their outputs: privatize them one "
+            "by one"
+        )
     return [str(Path(output) / name) for name in names]
 
 

@@ -6,9 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
+from malaprop.cli.audit import audit_lexicon
 from malaprop.cli.options import LexiconName
+from malaprop.cli.train import train_poincare
 
 app = typer.Typer(help="List, inspect and import lexicons.")
+app.command("train-poincare", short_help="Train vectors from IS-A relations.")(train_poincare)
+app.command("audit", short_help="Find how large TEM's exponent may be.")(audit_lexicon)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A lexicon's name or file.")]
 
 
@@ -70,7 +74,8 @@ def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file of vectors.")],
     name: Annotated[str, typer.Option(metavar="NAME", help="What to call the lexicon.")],
     metric: Annotated[
-        str, typer.Option(metavar="NAME", help="euclidean, angular, manhattan or chebyshev.")
+        str,
+        typer.Option(metavar="NAME", help="euclidean, angular, manhattan, chebyshev or poincare."),
     ] = "euclidean",
     vocabulary: Annotated[
         Path | None,

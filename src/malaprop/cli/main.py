@@ -1,9 +1,9 @@
 """The `malaprop` command: its subcommands, and how it ends.
 
-Every failure ends in one line on stderr and an exit code: 2 for wrong usage, 1 for a failure,
-128 + n for signal n. There is never a traceback, and never a word of the user's text: other
-libraries' messages may quote it, so they are not shown. Where nobody reads the output any more
-(`| head`), it ends with 1 and says nothing.
+Every failure ends in one line on stderr and an exit code: 2 for arguments that are wrong, or name
+what is not there; 1 for data or a system that fails; 128 + n for signal n. There is never a
+traceback, and never a word of the user's text: other libraries' messages may quote it, so they
+are not shown. Where nobody reads the output any more (`| head`), it ends with 1 and says nothing.
 """
 
 import io
@@ -17,7 +17,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from malaprop._version import __version__
-from malaprop.cli import explain, lexicons, mechanisms, privatize
+from malaprop.cli import audit, explain, lexicons, mechanisms, privatize
 
 app = typer.Typer(
     name="malaprop",
@@ -32,6 +32,7 @@ app.command("privatize", short_help="Privatize files of text, or standard input.
 app.command("explain", short_help="Show what a word may become, and what that gives away.")(
     explain.explain
 )
+app.command("audit", short_help="Check a guarantee on all pairs of words, exactly.")(audit.audit)
 app.command("mechanisms")(mechanisms.mechanisms)
 app.add_typer(lexicons.app, name="lexicon")
 
@@ -106,12 +107,12 @@ def run(arguments: list[str]) -> int:
 
 def _last_words(error: BaseException) -> tuple[str, int]:
     """The message and the exit code that an error ends with."""
-    from malaprop.core.errors import LexiconError, MalapropError, MetricError, ParameterError
+    from malaprop.core.errors import MalapropError, MetricError, ParameterError
 
     match error:
         case typer.TyperException():
             return _usage(error), error.exit_code
-        case ParameterError() | MetricError() | LexiconError():
+        case ParameterError() | MetricError():
             return str(error), 2
         case MalapropError():
             return str(error), 1
@@ -128,7 +129,7 @@ def _last_words(error: BaseException) -> tuple[str, int]:
 def _usage(error: typer.TyperException) -> str:
     """What is wrong with the arguments, and where it says what is right."""
     context = getattr(error, "ctx", None)
-    message = error.format_message()
+    message = error.format_message().replace("Value error, ", "")
     end = "" if message.endswith((".", "?")) else "."
     return f"{message}{end} See  {context.command_path} --help" if context else message
 

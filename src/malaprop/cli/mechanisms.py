@@ -12,12 +12,13 @@ def mechanisms() -> None:
     from malaprop.core.mechanism import registry
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
-    for heading in ("mechanism", "guarantee", "parameters", "what it does"):
-        table.add_column(heading)
+    table.add_column("mechanism", no_wrap=True)
+    table.add_column("guarantee", ratio=2)
+    table.add_column("what it does, and its parameters", ratio=3)
     for name, cls in sorted(registry.items()):
         parameters = [
             field.name if field.default is MISSING else f"{field.name}={field.default}"
             for field in cls.parameters()
         ]
-        table.add_row(name, cls.promise, "\n".join(parameters), cls.summary())
+        table.add_row(name, cls.promise, f"{cls.summary()}\n({', '.join(parameters)})")
     Console(markup=False, emoji=False, highlight=False).print(table)

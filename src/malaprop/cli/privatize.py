@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from pathlib import Path
+from shutil import get_terminal_size
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
@@ -96,9 +97,10 @@ def privatize(
     """
     from malaprop.core.randomness import secure_rng, seeded_rng
     from malaprop.lexicon.lexicon import Lexicon
+    from malaprop.measure.statistics import unchanged_share
     from malaprop.pipeline.files import Layout, Staging
     from malaprop.pipeline.privatizer import Privatizer
-    from malaprop.report.run import readable, run_report
+    from malaprop.report.run import readable, run_report, warnings
 
     def layout(format_: "Format") -> "Layout":
         return Layout(
@@ -122,12 +124,17 @@ def privatize(
                 punctuation=punctuation,
                 rng=secure_rng() if seed is None else seeded_rng(seed),
             )
+            share = unchanged_share(privatizer.channel)
+            for warning in warnings(privatizer, share):
+                typer.echo(f"warning: {warning}.", err=True)
             run = _Run(privatizer)
             files = [run.copy(job, target) for job, target in zip(jobs, targets, strict=True)]
-            summary = run_report(privatizer, files, run.counts)
+            summary = run_report(privatizer, files, run.counts, share)
             if report_file:
                 report_file.write(_json(summary))
-    typer.echo(readable(summary, warnings_only=quiet), nl=False, err=True)
+    if not quiet:
+        width = min(96, get_terminal_size().columns)
+        typer.echo(readable(summary, width), nl=False, err=True)
 
 
 class _Run:

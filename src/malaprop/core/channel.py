@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, rounded_up
+from malaprop.core.randomness import checked_rng
 from malaprop.core.sampling import draw, log_error
 from malaprop.core.space import Ids, MetricSpace, blocks, checked_ids
 
@@ -36,9 +37,14 @@ class Channel(ABC):
         """What the channel promises for one word."""
         return self._guarantee
 
+    @property
+    def hint(self) -> str:
+        """What would make the channel better, for people to read; mostly nothing."""
+        return ""
+
     def substitute(self, ids: Any, rng: Generator) -> Ids:
         """A private word for each of `ids`, each drawn independently."""
-        return self._substitute(checked_ids(ids, len(self._space)), rng)
+        return self._substitute(checked_ids(ids, len(self._space)), checked_rng(rng))
 
     @abstractmethod
     def _substitute(self, ids: Ids, rng: Generator) -> Ids: ...
@@ -108,7 +114,10 @@ class VectorChannel(Channel):
 
     def release(self, vectors: Any, rng: Generator) -> Floats:
         """A private vector for each row of `vectors`, which need not be words of the lexicon."""
-        array = np.asarray(vectors, dtype=np.float64)
+        try:
+            array = np.asarray(vectors, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError("Vectors must be a matrix of numbers.") from None
         dimension = self._space.vectors.shape[1]
         if array.ndim != 2 or array.shape[1] != dimension:
             raise ParameterError(
@@ -117,11 +126,11 @@ class VectorChannel(Channel):
             )
         if not np.isfinite(array).all():
             raise ParameterError("Vectors must be finite; there is NaN or infinity among them.")
-        return self._release(array, rng)
+        return self._release(array, checked_rng(rng))
 
     def release_words(self, ids: Any, rng: Generator) -> Floats:
         """A private vector for each of the words `ids`."""
-        return self._release_words(checked_ids(ids, len(self._space)), rng)
+        return self._release_words(checked_ids(ids, len(self._space)), checked_rng(rng))
 
     def _release_words(self, ids: Ids, rng: Generator) -> Floats:
         """Noisy vectors of words; overridden where the noise depends on the word."""

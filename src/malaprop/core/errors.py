@@ -3,9 +3,10 @@
     MalapropError
     ├── ParameterError (ValueError)   a parameter outside its range
     ├── MetricError    (ValueError)   a distance that is no metric, or does not fit a mechanism
-    ├── LexiconError   (ValueError)   words or vectors that make no lexicon; no such lexicon
+    ├── LexiconError   (ValueError)   words or vectors that make no lexicon
     ├── DataError      (ValueError)   a record, a column or an encoding that cannot be read
-    └── OutputError                   an output that exists already, or cannot be written
+    ├── OutputError                   an output that exists already, or cannot be written
+    └── MissingExtraError (ImportError)  an optional package that is not installed
 
 A message names the object, the constraint, the value and the remedy. It never contains the
 user's text: records are named by their number, columns only by the name that the user gave.

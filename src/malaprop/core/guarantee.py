@@ -10,6 +10,9 @@ PUBLIC = ("the lexicon", "the mechanism and its parameters")
 """What is always assumed to be known to everybody."""
 
 
+ANY_TWO_WORDS = "any two words of the lexicon"
+
+
 class Kind(StrEnum):
     """The notions of privacy that a mechanism can attain.
 
@@ -48,11 +51,13 @@ class Guarantee:
     """The distance beyond which the loss of one word grows no further (TEM's γ)."""
     radius: float = math.inf
     """For `bounded-dp`: the largest distance between two words that are protected."""
+    zcdp: float = math.inf
+    """ρ per squared distance, where known: words d apart are zcdp·min(d, γ)²-zCDP."""
     equivalents: tuple[tuple[str, float], ...] = ()
     """The same guarantee in other metrics: their names, each with its ε."""
     words: int = 1
     """How many words the guarantee speaks of; distances then add up over the positions."""
-    pairs: str = "any two words of the lexicon"
+    pairs: str = ANY_TWO_WORDS
     """Which inputs cannot be told apart."""
     public: tuple[str, ...] = PUBLIC
     """What is assumed to be known to everybody."""
@@ -74,16 +79,28 @@ class Guarantee:
             raise ParameterError(f"A distance must be 0 or more. Got {distance!r}.")
         if self.kind is Kind.METRIC:
             return self.epsilon * min(distance, self.cap * self.words)
-        return self.epsilon * self.words if distance <= self.radius * self.words else math.inf
+        # The distances of several words add up, so that each is within the radius if the sum is.
+        return self.epsilon * self.words if distance <= self.radius else math.inf
+
+    def in_metric(self, name: str) -> "Guarantee":
+        """The guarantee in another metric, by `equivalents`; `none` where there is no such one."""
+        if name == self.metric or self.kind is Kind.NONE:
+            return self
+        for other, epsilon in self.equivalents:
+            if other == name:
+                return replace(self, metric=name, epsilon=epsilon, equivalents=())
+        reason = f"it is stated in {self.metric} distance, not in {name}"
+        return replace(self, metric=name, kind=Kind.NONE, reason=reason)
 
     def for_words(self, n: int) -> "Guarantee":
         """The guarantee for texts of `n` words each, where distances add up over positions.
 
-        Each word has its own independent draw, so the log-ratios add: ε·Σ min(dᵢ, γ).
+        Each word has its own independent draw, so the log-ratios add: ε·Σ min(dᵢ, γ). So do the
+        δ. For texts whose differences are known see `malaprop.loss_of`.
         """
         if n < 1:
             raise ParameterError(f"A text must have 1 word or more. Got n = {n!r}.")
-        return replace(self, words=n)
+        return replace(self, words=n, delta=min(1.0, self.delta / self.words * n))
 
     def to_dict(self) -> dict[str, object]:
         """The guarantee as plain values that JSON can hold (no infinity: `null` for no cap)."""
@@ -92,6 +109,7 @@ class Guarantee:
         plain["public"] = list(self.public)
         plain["cap"] = None if math.isinf(self.cap) else self.cap
         plain["radius"] = None if math.isinf(self.radius) else self.radius
+        plain["zcdp"] = None if math.isinf(self.zcdp) else self.zcdp
         plain["equivalents"] = dict(self.equivalents)
         plain["statement"] = str(self)
         return plain
@@ -102,19 +120,20 @@ class Guarantee:
         epsilon = repr(self.epsilon).removesuffix(".0")  # exactly: a bound must not be rounded down
         slip = f", except with probability {rounded_up(self.delta)}" if self.delta else ""
         if self.kind is not Kind.METRIC:
-            within = "" if math.isinf(self.radius) else f" at most {self.radius:.4g} apart"
+            radius = repr(self.radius).removesuffix(".0")
+            within = "" if math.isinf(self.radius) else f" at most {radius} apart"
             return (
                 f"ε = {epsilon}, δ = {rounded_up(self.delta)} ({self.kind}): between "
                 f"{self.pairs}{within} ({self.metric}), the odds of any output differ by at most "
-                f"e^{epsilon}{slip}."
+                f"e^{rounded_up(self.epsilon * self.words)}{slip}."
             )
         worst = self.epsilon * self.cap * self.words
         capped = "" if math.isinf(worst) else f", and never by more than e^{rounded_up(worst)}"
         also = "".join(f" In {name} distance, ε = {rounded_up(e)}." for name, e in self.equivalents)
         return (
             f"ε = {epsilon} ({self.kind}): between {self.pairs}, the odds of any output "
-            f"differ by at most e^({epsilon}·d), d being the {self.metric} distance "
-            f"between their words{'' if self.words == 1 else ', added up'}{capped}{slip}.{also}"
+            f"differ by at most e^({epsilon}·d), d being their {self.metric} distance"
+            f"{'' if self.words == 1 else ', added up over the words'}{capped}{slip}.{also}"
         )
 
 

@@ -4,10 +4,9 @@ A mechanism that is written in `malaprop.mechanisms` registers itself by being d
 name, and so appears in the command line, the documentation and the contract tests.
 """
 
-import difflib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from numbers import Real
 from types import MappingProxyType
@@ -16,6 +15,7 @@ from typing import Any, ClassVar
 from malaprop.core.channel import Channel
 from malaprop.core.errors import ParameterError
 from malaprop.core.space import MetricSpace
+from malaprop.core.suggest import did_you_mean
 
 _registry: "dict[str, type[Mechanism]]" = {}
 
@@ -36,6 +36,8 @@ class Mechanism(ABC):
     """The name in the registry and on the command line."""
     promise: ClassVar[str] = ""
     """The guarantee in a few words, for tables."""
+    needs: ClassVar[str] = ""
+    """The metric that a lexicon must have, where only one will do."""
 
     def __init_subclass__(cls, *, name: str = "", **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -65,12 +67,12 @@ class Mechanism(ABC):
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return {"name": self.name or type(self).__name__, **{k: _plain(values[k]) for k in values}}
 
-    def _require(self, parameter: str, constraint: str, holds: Any) -> None:
+    def _require(self, parameter: str, constraint: str, holds: Callable[[float], bool]) -> None:
         """Check that a parameter is a number that satisfies a constraint, and make it a float."""
         value: Any = getattr(self, parameter)
         good = isinstance(value, Real) and not isinstance(value, bool) and holds(float(value))
         if not good:
-            shown = repr(value) if isinstance(value, Real) else f"a {type(value).__name__}"
+            shown = repr(value) if isinstance(value, Real | str) else f"a {type(value).__name__}"
             raise ParameterError(
                 f"The '{parameter}' parameter of {type(self).__name__} must be {constraint}. "
                 f"Got {shown}."
@@ -89,8 +91,7 @@ def mechanism_named(name: str) -> type[Mechanism]:
     """The mechanism of that name, or an error that suggests the nearest one."""
     found = registry.get(name.lower())
     if found is None:
-        near = difflib.get_close_matches(name.lower(), registry, n=1, cutoff=0.4)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(name.lower(), registry, cutoff=0.4)
         raise ParameterError(
             f"Unknown mechanism {name!r}.{hint} There are: {', '.join(sorted(registry))}."
         )

@@ -4,7 +4,6 @@ A user's function is tried for the axioms of a metric, and cosine distance, whic
 refused.
 """
 
-import difflib
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,8 @@ from numpy.typing import NDArray
 from malaprop.core.errors import MetricError
 from malaprop.core.euclidean import Angular, Euclidean
 from malaprop.core.metric import Floats, Metric, Rows, Vectors
+from malaprop.core.poincare import Poincare
+from malaprop.core.suggest import did_you_mean
 
 _TRIPLES = 200  # how many random triples a user's function is checked on
 _PROBES = 12  # for how many words their nearest words are looked at
@@ -51,7 +52,9 @@ class Custom(Metric):
 
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
         self._function = function
-        self._label = getattr(function, "__name__", type(function).__name__)
+        name = getattr(function, "__name__", type(function).__name__)
+        # A function called "euclidean" must not pass for the metric of that name.
+        self._label = name if name.isidentifier() and name not in NAMED else f"custom({name})"
 
     def __str__(self) -> str:
         return self._label
@@ -83,15 +86,26 @@ class Custom(Metric):
         except Exception:  # a function of vectors may fail on matrices in any way
             takes_matrices = False
         if takes_matrices:
-            return lambda a, b: np.array(self._function(a, b), dtype=np.float64)
-        return self._looped
+            return lambda a, b: self._tried(lambda: np.array(self._function(a, b), np.float64))
+        return lambda a, b: self._tried(lambda: self._looped(a, b))
+
+    def _tried(self, compute: Callable[[], Floats]) -> Floats:
+        try:
+            return compute()
+        except Exception as error:
+            raise MetricError(
+                f"{self._label} failed with {type(error).__name__}: a metric is a function of two "
+                "vectors that returns a number, or of two matrices that returns a matrix."
+            ) from None
 
     def _looped(self, a: Floats, b: Floats) -> Floats:
         found = [[float(self._function(x, y)) for y in b] for x in a]
         return np.array(found, dtype=np.float64).reshape(len(a), len(b))
 
 
-NAMED: dict[str, Metric] = {m.name: m for m in (Euclidean(), Angular(), Manhattan(), Chebyshev())}
+NAMED: dict[str, Metric] = {
+    m.name: m for m in (Euclidean(), Angular(), Manhattan(), Chebyshev(), Poincare())
+}
 
 
 def as_metric(metric: "str | Metric | Callable[[Any, Any], Any]") -> Metric:
@@ -113,8 +127,7 @@ def as_metric(metric: "str | Metric | Callable[[Any, Any], Any]") -> Metric:
             "Cosine distance is no metric: it breaks the triangle inequality, and with it every "
             "guarantee. Use 'angular', the angle itself, which orders words in the same way."
         )
-    near = difflib.get_close_matches(metric, NAMED, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(metric, NAMED)
     raise MetricError(
         f"Unknown metric {metric!r}.{hint} There are {', '.join(NAMED)}, or give a function."
     )

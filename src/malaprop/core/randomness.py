@@ -12,9 +12,12 @@ import os
 import secrets
 import weakref
 from collections.abc import Callable
+from numbers import Integral
 
 import numpy as np
 from numpy.random import Generator
+
+from malaprop.core.errors import ParameterError
 
 SECURE = "secure"
 SEEDED = "seeded: not private"
@@ -97,7 +100,19 @@ def seeded_rng(seed: int) -> Generator:
     >>> int(seeded_rng(7).integers(1000)) == int(seeded_rng(7).integers(1000))
     True
     """
-    return Generator(np.random.PCG64(seed))
+    if not isinstance(seed, Integral) or seed < 0:
+        raise ParameterError("A seed must be a whole number, 0 or more.")
+    return Generator(np.random.PCG64(int(seed)))
+
+
+def checked_rng(rng: object) -> Generator:
+    """`rng`, if it is a generator."""
+    if not isinstance(rng, Generator):
+        raise ParameterError(
+            f"Randomness must be a numpy.random.Generator, as malaprop.secure_rng() makes one. "
+            f"Got a {type(rng).__name__}."
+        )
+    return rng
 
 
 def label(rng: Generator) -> str:

@@ -49,13 +49,16 @@ def checked_ids(ids: Any, size: int) -> Ids:
     return array.astype(np.int64)
 
 
+_LEAST_ROWS = 16  # fewer at a time, and reading all vectors for them would take the most time
+
+
 def blocks(count: int, row_cells: int, budget: int = 1 << 21) -> list[slice]:
     """Slices of 0 … count whose rows of `row_cells` cells stay within `budget` cells.
 
     The default, 16 MB of float64, fits a processor's cache: larger blocks take twice the time.
 
-    >>> blocks(5, row_cells=4, budget=8)
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    >>> blocks(50, row_cells=4, budget=80)
+    [slice(0, 20, None), slice(20, 40, None), slice(40, 50, None)]
     """
-    step = max(1, budget // max(1, row_cells))
+    step = max(_LEAST_ROWS, budget // max(1, row_cells))
     return [slice(start, min(start + step, count)) for start in range(0, count, step)]

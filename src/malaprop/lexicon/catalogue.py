@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from pathlib import Path
 
-from malaprop.core.errors import LexiconError
+from malaprop.core.errors import ParameterError
+from malaprop.core.suggest import did_you_mean
 from malaprop.lexicon import store
 
 _DATA = Path(__file__).parent.parent / "data"
@@ -47,13 +47,12 @@ def resolve(name_or_path: str | os.PathLike[str]) -> Path:
     if os.path.isfile(path) or store.is_compiled(path):
         return path
     if os.path.isdir(path):
-        raise LexiconError(
+        raise ParameterError(
             f"The folder {wanted} is no compiled lexicon: name one, or a file of vectors"
         )
-    close = difflib.get_close_matches(wanted.lower(), known, n=1)
-    hint = f"Did you mean {close[0]}? " if close else ""
-    raise LexiconError(
-        f"There is no lexicon and no file named {wanted}. {hint}"
+    hint = did_you_mean(wanted.lower(), known)
+    raise ParameterError(
+        f"There is no lexicon and no file named {wanted}.{hint} "
         "Run  malaprop lexicon list  to see those there are."
     )
 

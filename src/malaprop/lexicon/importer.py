@@ -47,7 +47,7 @@ def import_lexicon(
     `limit` keeps the first rows only (files are usually sorted by frequency); `vocabulary` belongs
     to a matrix; `progress` is called with what is done and the total, in one unit.
     """
-    _check_name(name)
+    check_name(name)
     if limit is not None and limit < 1:
         raise ParameterError(f"The limit of an import must be at least 1 row. Got {limit} instead.")
     folder = catalogue.lexicons() / name
@@ -67,7 +67,8 @@ def import_lexicon(
     return ImportReport(folder, count, dimension, repairs, stored.fingerprint)
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
+    """Refuse a name that no imported lexicon can have."""
     if not _NAME.fullmatch(name):
         raise ParameterError(
             "The name of a lexicon must consist of at most 64 of a-z, 0-9, '.', '_' and '-', and "

@@ -185,14 +185,21 @@ def _checked_words(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def _writable(word: str) -> bool:
-    """Whether a word can stand on a line of a UTF-8 file."""
-    return not any(unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} for c in word)
+    """Whether a word can stand on a line of a UTF-8 file, and can be seen there."""
+    seen = any(sign.isprintable() and not sign.isspace() for sign in word)
+    return seen and not any(unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} for c in word)
+
+
+def _as_float32(vectors: Any) -> NDArray[np.float32]:
+    if np.iscomplexobj(vectors):  # numpy would drop the imaginary parts
+        raise TypeError
+    return np.array(vectors, dtype=np.float32, order="C")
 
 
 def _checked_vectors(vectors: Any, count: int) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):  # what overflows is infinite, and refused below
         try:
-            array = np.array(vectors, dtype=np.float32, order="C")
+            array = _as_float32(vectors)
         except (TypeError, ValueError):
             raise LexiconError(
                 "The vectors of a lexicon must be a matrix of numbers, a row a word."

@@ -32,24 +32,35 @@ class NearestSearch:
             found[block] = self._block(np.asarray(queries[block], dtype=np.float64), k)
         return found
 
+    def distances(self, queries: Floats, ids: Ids) -> Floats:
+        """The distance of each query to the vector of its id, in float64."""
+        return np.asarray(np.linalg.norm(self._vectors[ids] - queries, axis=1))
+
     def _block(self, queries: Floats, k: int) -> Ids:
-        # argmin ‖x − y‖ = argmax ⟨x, y⟩ − ‖y‖²/2; divided by ‖x‖ it cannot overflow float32.
-        scale = np.maximum(np.linalg.norm(queries, axis=1), 1.0)[:, None]
-        scores = (queries / scale).astype(np.float32) @ self._vectors.T
-        scores -= (self._half / scale).astype(np.float32)
+        scores, rounding = self._scores(queries)
         worst = scores.max(axis=1) if k == 1 else np.partition(scores, -k, axis=1)[:, -k]
-        near = scores >= (worst - 2.0 * self._rounding(scale[:, 0])).astype(np.float32)[:, None]
+        near = scores >= (worst - 2.0 * rounding).astype(scores.dtype)[:, None]
         found = np.empty((len(queries), k), dtype=np.int64)
         certain = near.sum(axis=1) == 1
         found[certain, 0] = np.argmax(near[certain], axis=1)
         for row in np.flatnonzero(~certain):
             candidates = np.flatnonzero(near[row])
-            difference = self._vectors[candidates] - queries[row]
-            squares = np.einsum("ij,ij->i", difference, difference)
-            found[row] = candidates[np.argsort(squares, kind="stable")[:k]]
+            order = np.argsort(self._exact(queries[row], candidates), kind="stable")
+            found[row] = candidates[order[:k]]
         return found
 
-    def _rounding(self, scale: Floats) -> Floats:
-        """A bound on the rounding error of a score: |fl(⟨x, y⟩) − ⟨x, y⟩| ≤ d·u·‖x‖·‖y‖."""
+    def _scores(self, queries: Floats) -> tuple[NDArray[np.floating[Any]], Floats]:
+        """Numbers that are higher for nearer vectors, and how far off those of a query can be."""
+        # argmin ‖x − y‖ = argmax ⟨x, y⟩ − ‖y‖²/2; divided by ‖x‖ it cannot overflow float32.
+        scale = np.maximum(np.linalg.norm(queries, axis=1), 1.0)[:, None]
+        scores = (queries / scale).astype(np.float32) @ self._vectors.T
+        scores -= (self._half / scale).astype(np.float32)
+        # |fl(⟨x, y⟩) − ⟨x, y⟩| ≤ d·u·‖x‖·‖y‖
         dimension = self._vectors.shape[1]
-        return np.asarray((dimension + 8) * _UNIT * (self._reach + self._reach**2 / scale))
+        largest = self._reach + self._reach**2 / scale[:, 0]
+        return scores, np.asarray((dimension + 8) * _UNIT * largest)
+
+    def _exact(self, query: Floats, ids: Ids) -> Floats:
+        """What orders the vectors `ids` by their distance to one query, in float64."""
+        difference = self._vectors[ids] - query
+        return np.asarray(np.einsum("ij,ij->i", difference, difference))

@@ -14,7 +14,7 @@ from numpy.random import Generator
 from malaprop.core.channel import Decoder, Floats
 from malaprop.core.errors import ParameterError
 from malaprop.core.space import Ids, MetricSpace
-from malaprop.lexicon.search import NearestSearch
+from malaprop.lexicon.poincare_search import search_on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,7 @@ def as_decoding(decoder: str | Decoding) -> Decoding:
 
 class _NearestDecoder(Decoder):
     def __init__(self, lexicon: MetricSpace) -> None:
-        self._search = NearestSearch(lexicon.vectors)
+        self._search = search_on(lexicon)
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
         return self._search.nearest(vectors)[:, 0]
@@ -95,15 +95,14 @@ class _NearestDecoder(Decoder):
 
 class _VickreyDecoder(Decoder):
     def __init__(self, lexicon: MetricSpace, t: float) -> None:
-        self._search = NearestSearch(lexicon.vectors)
-        self._vectors = lexicon.vectors
+        self._search = search_on(lexicon)
         self._t = t
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
         two = self._search.nearest(vectors, k=2)
         if two.shape[1] == 1:  # a lexicon of one word
             return two[:, 0]
-        d1, d2 = (np.linalg.norm(self._vectors[ids] - vectors, axis=1) for ids in two.T)
+        d1, d2 = (self._search.distances(vectors, ids) for ids in two.T)
         first, second = (1.0 - self._t) * d2, self._t * d1
         # Both 0 only if both words are where the noisy vector is, or t is 0 or 1 there.
         takes_first = rng.random(len(two)) * (first + second) <= first
@@ -112,7 +111,7 @@ class _VickreyDecoder(Decoder):
 
 class _RankDecoder(Decoder):
     def __init__(self, lexicon: MetricSpace, rate: float) -> None:
-        self._search = NearestSearch(lexicon.vectors)
+        self._search = search_on(lexicon)
         self._lexicon = lexicon
         self._rate = rate
 

@@ -6,36 +6,44 @@ from typing import ClassVar
 
 import numpy as np
 
-from malaprop.core.channel import Floats, LawChannel, law_numerics
-from malaprop.core.errors import ParameterError
+from malaprop.core.channel import Floats, law_numerics
+from malaprop.core.errors import LexiconError, ParameterError
 from malaprop.core.guarantee import PUBLIC, Guarantee, Kind
+from malaprop.core.loss import PeakedLaw
 from malaprop.core.mechanism import Mechanism
-from malaprop.core.space import Ids, MetricSpace
+from malaprop.core.space import MetricSpace
+from malaprop.lexicon.exponents import audited_exponent, how_to_audit
 
 
 @dataclass(frozen=True, kw_only=True)
 class TEM(Mechanism, name="tem"):
     """Draws a word with probability falling exponentially in its distance, up to a threshold.
 
-    Distribution: Pr[y | w] = exp(−(ε/2)·min(d(w, y), γ))/Z(w), Z(w) the sum over all words. The
-    words beyond γ, which the paper bundles into one element ⊥, thus have a weight of
-    exp(−εγ/2) each; where there are none, there is no ⊥.
+    Distribution: Pr[y | w] = exp(−t·min(d(w, y), γ))/Z(w), Z(w) the sum over all words. The words
+    beyond γ, which the paper bundles into one element ⊥, thus have a weight of exp(−tγ) each.
 
     Guarantee: ε·min(d, γ) metric differential privacy for any metric d; so at most ε·γ between
     any two words whatever.
 
-    Why: d_γ = min(d, γ) is a metric again, so each weight changes by at most exp((ε/2)·d_γ(w, w'))
-    between w and w', and Z, a sum of such weights, by the same factor.
+    Why: d_γ = min(d, γ) is a metric, so each weight, and with them Z, changes by at most a factor
+    of exp(t·d_γ(w, w')): t = ε/2 will always do. The loss is t·d_γ(w, w') + ln Z(w') − ln Z(w)
+    exactly; so a t up to ε will do if that is at most ε·d_γ for all pairs of the lexicon.
 
-    Parameters: `epsilon`, ε, loss per unit of distance. `gamma`, γ, the threshold, a distance;
-    `math.inf` for none; by default the one that words farther away are drawn with probability β
-    at most: (2/ε)·ln((1 − β)(|W| − 1)/β). `beta`, β, that probability.
+    Parameters: `epsilon`, ε, loss per unit of distance. `exponent`, t: `"half"`, ε/2, as the paper
+    has it; `"audited"`, the largest found for which all pairs of the lexicon were checked; by
+    default audited where that was done, or is done in a second, else half. `gamma`, γ, the
+    threshold, a distance; `math.inf` for none. By default there is none with an audited exponent;
+    else the one that words farther away are drawn with probability β at most:
+    (2/ε)·ln((1 − β)(|W| − 1)/β). `beta`, β, that probability.
 
     >>> from malaprop import Lexicon, TEM
     >>> import numpy as np
     >>> line = Lexicon(["a", "b", "c"], [[0.0], [1.0], [3.0]])
-    >>> np.exp(TEM(epsilon=2.0, gamma=2.0).on(line).log_probabilities([0])).round(8)
+    >>> half = TEM(epsilon=2.0, gamma=2.0, exponent="half").on(line)
+    >>> np.exp(half.log_probabilities([0])).round(8)
     array([[0.66524096, 0.24472847, 0.09003057]])
+    >>> round(TEM(epsilon=2.0, gamma=2.0).on(line).exponent, 8)
+    1.94432416
 
     Reference: Carvalho, Vasiloudis, Feyisetan, "TEM: high utility metric differential privacy on
     text", 2021.
@@ -47,6 +55,9 @@ class TEM(Mechanism, name="tem"):
     beta: float = field(
         default=0.001, metadata={"help": "β, chance of a word beyond γ, where γ is not given"}
     )
+    exponent: str | None = field(
+        default=None, metadata={"help": "t: half (ε/2), audited, or audited where it is at hand"}
+    )
 
     promise: ClassVar[str] = "metric-dp: ε·min(d, γ), any metric"
 
@@ -55,10 +66,25 @@ class TEM(Mechanism, name="tem"):
         self._require("beta", "a number between 0 and 1", lambda x: 0 < x < 1)
         if self.gamma is not None:
             self._require("gamma", "a number above 0, or None", lambda x: x > 0)
+        if self.exponent not in (None, "half", "audited"):
+            raise ParameterError(
+                "The 'exponent' parameter of TEM must be 'half', 'audited' or None. "
+                f"Got {self.exponent!r}."
+            )
 
     def on(self, lexicon: MetricSpace) -> "TEMChannel":
         """The mechanism bound to a lexicon of any metric."""
-        return TEMChannel(self, lexicon)
+        if self.exponent != "half":
+            found = audited_exponent(lexicon, self.epsilon, self.gamma)
+            if found is not None:
+                return TEMChannel(self, lexicon, *found, audited=True)
+            if self.exponent == "audited":
+                raise LexiconError(
+                    "The 'exponent' parameter of TEM is 'audited', and this lexicon was not: "
+                    f"{how_to_audit(lexicon)}, or use exponent='half'."
+                )
+        gamma = self.threshold(len(lexicon))
+        return TEMChannel(self, lexicon, self.epsilon / 2.0, gamma, audited=False)
 
     def threshold(self, words: int) -> float:
         """γ as given, or Theorem 3's for a lexicon of that many words."""
@@ -75,23 +101,40 @@ class TEM(Mechanism, name="tem"):
         return 2.0 / self.epsilon * math.log(odds)
 
 
-class TEMChannel(LawChannel):
+class TEMChannel(PeakedLaw):
     """TEM's law on the words of a lexicon."""
 
-    def __init__(self, mechanism: TEM, lexicon: MetricSpace) -> None:
-        self._exponent = mechanism.epsilon / 2.0
-        self._gamma = mechanism.threshold(len(lexicon))
+    def __init__(
+        self, mechanism: TEM, lexicon: MetricSpace, exponent: float, gamma: float, *, audited: bool
+    ) -> None:
+        self.exponent, self.gamma, self.audited = exponent, gamma, audited
+        self._by_choice = mechanism.exponent is not None
+        name = str(getattr(lexicon, "fingerprint", ""))[:12]
+        verified = f"the exponent {exponent:.6g}, verified for all pairs of this lexicon ({name})"
+        taken = [lexicon.metric.assumption, verified if audited else ""]
         guarantee = Guarantee(
             kind=Kind.METRIC,
             epsilon=mechanism.epsilon,
             metric=str(lexicon.metric),
-            cap=self._gamma,
+            cap=gamma,
+            zcdp=exponent**2 / 2.0,
             proof="docs/proofs/tem.md",
-            numerics=law_numerics(lexicon, self._exponent * self._gamma),
-            public=(*PUBLIC, *filter(None, [lexicon.metric.assumption])),
+            numerics=law_numerics(lexicon, exponent * gamma),
+            public=(*PUBLIC, *filter(None, taken)),
         )
         super().__init__(lexicon, guarantee)
 
-    def log_weights(self, ids: Ids) -> Floats:
-        """−(ε/2)·min(d(w, y), γ), over whole rows: how many words are near gives nothing away."""
-        return -self._exponent * np.minimum(self._space.distances(ids), self._gamma)
+    @property
+    def hint(self) -> str:
+        """What would keep more of the text at the same ε, or nothing."""
+        if self.audited or self._by_choice:
+            return ""
+        return f"the exponent is ε/2; for up to twice that, {how_to_audit(self._space)}"
+
+    def weights_at(self, distances: Floats) -> Floats:
+        """−t·min(d(w, y), γ)."""
+        return -self.exponent * np.minimum(distances, self.gamma)
+
+    def is_peaked(self, distances: Floats, log_weights: Floats) -> bool:
+        """Whether the weights are exp(−t·d_γ), whose loss docs/proofs/tem.md gives."""
+        return np.array_equal(log_weights, -self.exponent * np.minimum(distances, self.gamma))

@@ -10,17 +10,18 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.core.channel import Channel
-from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.errors import ParameterError
+from malaprop.core.guarantee import ANY_TWO_WORDS, Guarantee, Kind
 from malaprop.core.mechanism import Mechanism
-from malaprop.core.randomness import label, secure_rng
+from malaprop.core.randomness import checked_rng, label, secure_rng
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.pipeline.release import Release
 from malaprop.text import Action, Planner, Policy, fill, split
-from malaprop.text.policy import Unknown
+from malaprop.text.policy import IN_LEXICON, TAGS, Unknown
 from malaprop.text.surface import Punctuation
 
-_PROTECTED = ("in_lexicon", "mapped", "numbers", "urls", "emails", "mentions", "hashtags", "emoji")
-COUNTED = (*_PROTECTED, "masked", "dropped", "kept", "punctuation", "spaces", "removed")
+_UNPROTECTED = ("masked", "dropped", "kept", "punctuation", "spaces", "removed")
+COUNTED = (IN_LEXICON, *TAGS.values(), *_UNPROTECTED)
 
 
 class _Form(NamedTuple):
@@ -36,16 +37,16 @@ class Privatizer:
 
     Every word goes through the mechanism, stop words too. A word that is not in the lexicon is
     treated as `unknown` says: `map` it by a public function to a lexicon word and protect that
-    (default), `mask` it, `drop` it, or `keep` it, which forfeits the guarantee. Numbers, web and
-    e-mail addresses, mentions, hashtags and emoji are never kept. `punctuation` is `keep` or
-    `drop`. Capitals are never copied from the input.
+    (default), `mask` it, `drop` it, or `keep` it as it is, which forfeits the guarantee. Numbers,
+    web and e-mail addresses, mentions, hashtags and emoji are never kept. `punctuation` is `keep`
+    or `drop`. Capitals are never copied from the input, but those of words that are kept.
 
     >>> from malaprop import Lexicon, Privatizer, TEM, seeded_rng
     >>> tiny = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
     >>> privatizer = Privatizer(tiny, TEM(epsilon=2.0), rng=seeded_rng(3))
     >>> release = privatizer("Cold, so COLD! Hot?")
     >>> release.text, release.randomness
-    ('Cool, hot cool! Hot?', 'seeded: not private')
+    ('Cool, hot cold! Hot?', 'seeded: not private')
     >>> release.counts["in_lexicon"], release.counts["mapped"]
     (3, 1)
     """
@@ -60,18 +61,31 @@ class Privatizer:
         placeholder: str = "[masked]",
         rng: Generator | None = None,
     ) -> None:
+        if not isinstance(lexicon, Lexicon):
+            raise ParameterError(
+                "The 'lexicon' parameter of Privatizer must be a Lexicon, as Lexicon.open(name) "
+                f"gives one. Got a {type(lexicon).__name__}."
+            )
+        if not isinstance(mechanism, Mechanism):
+            raise ParameterError(
+                "The 'mechanism' parameter of Privatizer must be a mechanism with its parameters, "
+                "such as TEM(epsilon=2.0)."
+            )
         self._policy = Policy(unknown=unknown, punctuation=punctuation, placeholder=placeholder)
         self._planner = Planner(lexicon.words, self._policy)
         self._lexicon = lexicon
         self._mechanism = mechanism
         self._channel = mechanism.on(lexicon)
         self._guarantee = _for_texts(self._channel.guarantee, self._policy, words=1)
-        self._rng = secure_rng() if rng is None else rng
+        self._rng = secure_rng() if rng is None else checked_rng(rng)
         self._facts: dict[str, dict[str, Any]] = {
             "mechanism": mechanism.to_dict(),
             "lexicon": {"name": lexicon.name, "fingerprint": lexicon.fingerprint},
             "policy": self._policy.to_dict(),
         }
+
+    def __repr__(self) -> str:
+        return f"Privatizer({self._lexicon!r}, {self._mechanism!r}, {self.randomness})"
 
     @property
     def lexicon(self) -> Lexicon:
@@ -109,6 +123,8 @@ class Privatizer:
 
     def many(self, texts: Iterable[str]) -> list[Release]:
         """The private texts of several, in order; all their words are drawn together."""
+        if isinstance(texts, str):
+            raise ParameterError("`many` takes several texts; call the privatizer for one.")
         forms = [self._take_apart(text) for text in texts]
         ids = np.array([i for form in forms for i in form.ids], dtype=np.int64)
         drawn = iter(self._channel.substitute(ids, self._rng).tolist())
@@ -119,6 +135,8 @@ class Privatizer:
         ]
 
     def _take_apart(self, text: str) -> _Form:
+        if not isinstance(text, str):
+            raise ParameterError(f"A text must be a string. Got a {type(text).__name__}.")
         pieces = split(text)
         plans = self._planner.plan_all(pieces)
         skeleton: list[str | None] = []
@@ -164,4 +182,6 @@ def _for_texts(guarantee: Guarantee, policy: Policy, words: int) -> Guarantee:
         f"any two texts that {differ}look alike when private ({', '.join(shown)}), "
         "each word counting as the lexicon word that it is mapped to"
     )
+    if guarantee.pairs != ANY_TWO_WORDS:
+        pairs += f", where the words that differ are {guarantee.pairs}"
     return replace(guarantee, pairs=pairs).for_words(max(1, words))

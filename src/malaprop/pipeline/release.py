@@ -26,11 +26,11 @@ class Release:
     """What is promised for the whole text."""
     counts: Mapping[str, int] = field(repr=False)
     """How many pieces of the text were treated how; for the owner of the text."""
-    mechanism: Mapping[str, object]
+    mechanism: Mapping[str, object] = field(repr=False)
     """Name and parameters of the mechanism."""
-    lexicon: Mapping[str, str]
+    lexicon: Mapping[str, str] = field(repr=False)
     """Name and fingerprint of the lexicon."""
-    policy: Mapping[str, str]
+    policy: Mapping[str, str] = field(repr=False)
     """How words outside the lexicon and punctuation were treated."""
     randomness: str
     """`secure`, or `seeded: not private`."""

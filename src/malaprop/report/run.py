@@ -12,7 +12,6 @@ from typing import Any
 
 from malaprop._version import __version__
 from malaprop.core.randomness import SECURE
-from malaprop.measure.statistics import unchanged_share
 from malaprop.pipeline.files import FileCounts, Layout
 from malaprop.pipeline.privatizer import Privatizer
 
@@ -59,10 +58,12 @@ class FileRecord:
 
 
 def run_report(
-    privatizer: Privatizer, files: Sequence[FileRecord], counts: Counter[str]
+    privatizer: Privatizer, files: Sequence[FileRecord], counts: Counter[str], share: float
 ) -> dict[str, Any]:
-    """The report of a run as plain values that JSON can hold."""
-    share = unchanged_share(privatizer.channel)
+    """The report of a run as plain values that JSON can hold.
+
+    `share` is the share of words that are expected to stay: `unchanged_share(channel)`.
+    """
     lexicon = privatizer.lexicon
     return {
         "audience": _AUDIENCE,
@@ -70,7 +71,8 @@ def run_report(
         "guarantee": privatizer.guarantee.to_dict(),
         "randomness": privatizer.randomness,
         "expected_share_unchanged": round(share, 4),
-        "warnings": _warnings(privatizer, share),
+        "warnings": warnings(privatizer, share),
+        "hint": privatizer.channel.hint,
         "counts": dict(counts),
         "visible": visible(privatizer),
         "files": [file.to_dict() for file in files],
@@ -98,7 +100,8 @@ def visible(privatizer: Privatizer) -> list[str]:
     return shown
 
 
-def _warnings(privatizer: Privatizer, share: float) -> list[str]:
+def warnings(privatizer: Privatizer, share: float) -> list[str]:
+    """What a user should know before all the work is done."""
     found = []
     if privatizer.randomness != SECURE:
         found.append(
@@ -112,18 +115,15 @@ def _warnings(privatizer: Privatizer, share: float) -> list[str]:
         )
     elif share <= _LITTLE_LEFT:
         found.append(
-            f"this epsilon leaves next to nothing of the text: {share:.1%} of the lexicon's words "
+            f"this epsilon leaves next to nothing of the text: {share:.2%} of the lexicon's words "
             "are expected to stay. Take a larger one if the text is to be of use"
         )
     return found
 
 
-def readable(report: dict[str, Any], *, warnings_only: bool = False) -> str:
-    """The report for people, in lines."""
-    lines = [f"warning: {warning}." for warning in report["warnings"]]
-    if not warnings_only:
-        lines += _sections(report)
-    return "".join(f"{_wrapped(line)}\n" for line in lines)
+def readable(report: dict[str, Any], width: int = 96) -> str:
+    """The report for people, in lines of a width; the warnings have been said before the work."""
+    return "".join(f"{_wrapped(line, width)}\n" for line in _sections(report))
 
 
 def _sections(report: dict[str, Any]) -> list[str]:
@@ -139,13 +139,15 @@ def _sections(report: dict[str, Any]) -> list[str]:
         *_other_counts(report["counts"]),
         f"Visible     {'; '.join(report['visible'])}",
     ]
+    if report["hint"]:
+        lines.append(f"Hint        {report['hint']}")
     for file in report["files"]:
         lines += _file_lines(file)
     return lines
 
 
-def _wrapped(line: str) -> str:
-    return textwrap.fill(line, 96, subsequent_indent=" " * 12, break_on_hyphens=False)
+def _wrapped(line: str, width: int) -> str:
+    return textwrap.fill(line, width, subsequent_indent=" " * 12, break_on_hyphens=False)
 
 
 def _named(lexicon: dict[str, Any]) -> str:

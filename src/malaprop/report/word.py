@@ -62,8 +62,8 @@ class Rival:
 
     word: str
     distance: float
-    bound: float
-    """The most that the guarantee allows: e^loss(distance)."""
+    bound: float | None
+    """The most that the guarantee allows, e^loss; None where it does not cover the pair."""
     odds: float | None
     """Pr[y | word] / Pr[y | rival], or its inverse, at the y that tells most; None if unknown."""
 
@@ -79,9 +79,18 @@ def rivals(channel: Channel, word: int, count: int) -> list[Rival]:
         if isinstance(channel, LawChannel):
             own, its = channel.log_probabilities([word, other])
             odds = _exp(float(np.abs(own - its).max()))
-        bound = _exp(channel.guarantee.loss(float(distances[other])))
+        bound = _bound(channel, word, other, float(distances[other]))
         found.append(Rival(channel.lexicon.words[other], float(distances[other]), bound, odds))
     return found
+
+
+def _bound(channel: Channel, word: int, other: int, distance: float) -> float | None:
+    guarantee = channel.guarantee.in_metric(str(channel.lexicon.metric))
+    covers = getattr(channel, "covers", None)  # where neighbourhoods decide, and not distances
+    if covers is not None and not covers(np.array([word]))[0, other]:
+        return None
+    loss = guarantee.loss(distance)
+    return None if math.isinf(loss) else _exp(loss)
 
 
 def _exp(loss: float) -> float:

@@ -49,8 +49,7 @@ class Policy:
 def _require_one_of(parameter: str, value: object, choices: Sequence[str]) -> None:
     if value not in choices:
         raise ParameterError(
-            f"The '{parameter}' parameter of Policy must be one of {', '.join(choices)}. "
-            f"Got {value!r}."
+            f"The '{parameter}' parameter must be one of {', '.join(choices)}. Got {value!r}."
         )
 
 
@@ -58,7 +57,7 @@ def _require_placeholder(value: object) -> None:
     # Without a letter it would be taken for punctuation when the text is rebuilt.
     if not (isinstance(value, str) and value.isprintable() and any(map(str.isalnum, value))):
         raise ParameterError(
-            "The 'placeholder' parameter of Policy must be a printable string on one line "
+            "The 'placeholder' parameter must be a printable string on one line "
             f"with at least one letter or digit. Got {value!r}."
         )
 
@@ -101,7 +100,8 @@ _FIXED = {
     Kind.SPACE: _SHOW_SPACE,
     Kind.INVISIBLE: _REMOVE,
 }
-_TAGS = {
+IN_LEXICON = "in_lexicon"
+TAGS = {
     Kind.WORD: "mapped",
     Kind.NUMBER: "numbers",
     Kind.URL: "urls",
@@ -153,14 +153,14 @@ class Planner:
         if what in _FIXED:
             return _FIXED[what]
         if what is Kind.WORD and (found := self._words.lookup(piece)) is not None:
-            return Plan(Action.PROTECT, found, "in_lexicon")
+            return Plan(Action.PROTECT, found, IN_LEXICON)
         if self.policy.unknown == "mask":
             return _SHOW_MASK
         if self.policy.unknown == "drop":
             return _DROP
         if self.policy.unknown == "keep" and what is Kind.WORD and _may_be_kept(piece):
             return _KEEP
-        return Plan(Action.PROTECT, self._words.map(piece), _TAGS[what])
+        return Plan(Action.PROTECT, self._words.map(piece), TAGS[what])
 
 
 def _may_be_kept(word: str) -> bool:

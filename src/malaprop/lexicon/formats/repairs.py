@@ -28,6 +28,7 @@ class Fault(StrEnum):
     NUMBER = "unreadable number"
     NOT_FINITE = "NaN, infinite or too large value"
     ZERO = "zero vector, which has no direction"
+    OUTSIDE = "vector outside the Poincaré ball"
     TRUNCATED = "incomplete row"
     ROWS = "header with a wrong number of rows"
     DIMENSION = "header with a wrong dimension"

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.errors import LexiconError
+from malaprop.core.poincare import EDGE
 from malaprop.lexicon.formats.repairs import Fault, Repairs
 
 # Controls (C0, C1), Unicode's line separators, and halves of surrogate pairs, which have no UTF-8.
@@ -62,7 +63,7 @@ def screened(
     seen: set[str] = set()
     good = 0
     for block in table.blocks:
-        fit = _fit(block, seen, table.repairs, angular=metric == "angular")
+        fit = _fit(block, seen, table.repairs, metric)
         good += len(fit)
         if limit is not None and len(seen) + len(fit) >= limit:
             fit = fit[: limit - len(seen)]
@@ -75,26 +76,26 @@ def screened(
     _check_yield(good, table.repairs)
 
 
-def _fit(block: Block, seen: set[str], repairs: Repairs, *, angular: bool) -> Sequence[int]:
+def _fit(block: Block, seen: set[str], repairs: Repairs, metric: str) -> Sequence[int]:
     """Return the positions of the rows without a fault."""
     words = block.words
     unfit = np.logical_not(np.isfinite(block.vectors).all(axis=1))
-    zero = np.logical_not(block.vectors.any(axis=1)) & angular
+    stray, why = _without_place(block.vectors, metric)
     clean = (
         _SUSPECT.search("".join(words)) is None
         and "" not in words
         and len(set(words)) == len(words)
         and seen.isdisjoint(words)
     )
-    if clean and not unfit.any() and not zero.any():
+    if clean and not unfit.any() and not stray.any():
         return range(len(words))
     fit: dict[str, int] = {}
     for i, word in enumerate(words):
         fault = _word_fault(word)
         if fault is None and unfit[i]:
             fault = Fault.NOT_FINITE
-        elif fault is None and zero[i]:
-            fault = Fault.ZERO
+        elif fault is None and stray[i]:
+            fault = why
         elif fault is None and (word in fit or word in seen):
             fault = Fault.DUPLICATE
         if fault is None:
@@ -102,6 +103,15 @@ def _fit(block: Block, seen: set[str], repairs: Repairs, *, angular: bool) -> Se
         else:
             repairs.fault(fault, block.numbers[i])
     return list(fit.values())
+
+
+def _without_place(vectors: NDArray[np.float32], metric: str) -> tuple[NDArray[np.bool_], Fault]:
+    """Tell which vectors a metric has no place for."""
+    if metric == "angular":
+        return np.logical_not(vectors.any(axis=1)), Fault.ZERO
+    if metric == "poincare":
+        return np.linalg.norm(vectors.astype(np.float64), axis=1) > EDGE, Fault.OUTSIDE
+    return np.zeros(len(vectors), dtype=np.bool_), Fault.ZERO
 
 
 def _word_fault(word: str) -> Fault | None:

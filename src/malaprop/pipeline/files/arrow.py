@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from malaprop.core.errors import DataError, MalapropError
+from malaprop.core.errors import DataError, MalapropError, ParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,7 +38,7 @@ def text_columns(schema: "pa.Schema", names: Sequence[str]) -> list[int]:
     for name in dict.fromkeys(names):
         places = schema.get_all_field_indices(name)
         if not places:
-            raise DataError(
+            raise ParameterError(
                 f"no column is named {name!r} among the file's {len(schema)}: check --column"
             )
         for place in places:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO, Final, NamedTuple
 
-from malaprop.core.errors import DataError
+from malaprop.core.errors import DataError, ParameterError
 from malaprop.pipeline.files.copying import Passing
 from malaprop.pipeline.files.decoding import DecodedText
 from malaprop.pipeline.files.layout import Layout
@@ -94,7 +94,7 @@ class DelimitedCopy(TextCopy):
     def _read_header(self, fields: list[str]) -> None:
         for column in self.layout.columns:
             if column not in fields:
-                raise DataError(_no_such_column(column, len(fields)))
+                raise ParameterError(_no_such_column(column, len(fields)))
         self._header = fields
         self._asked = [i for i, name in enumerate(fields) if name in self.layout.columns]
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
-from malaprop.core.errors import DataError
+from malaprop.core.errors import DataError, ParameterError
 from malaprop.pipeline.files.copying import Passing
 from malaprop.pipeline.files.decoding import DecodedText
 from malaprop.pipeline.files.layout import Layout
@@ -53,7 +53,7 @@ class JsonlCopy(TextCopy):
             yield self._record(line, f"record {number} (line {line_number})")
         unseen = [column for column in self.layout.columns if column not in self._seen]
         if number and unseen:
-            raise DataError(f"no record has the key {unseen[0]!r}: check --column")
+            raise ParameterError(f"no record has the key {unseen[0]!r}: check --column")
 
     def render(self, text: str) -> str:
         """Return a text as a JSON string: its own letters in Unicode files, escapes in others.

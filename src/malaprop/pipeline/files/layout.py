@@ -21,6 +21,15 @@ _SUFFIXES: Final[dict[str, Format]] = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
+_HINTS: Final = {
+    ".json": "of JSON only JSON lines are read, a record a line: convert it to .jsonl",
+    **dict.fromkeys(
+        (".gz", ".zip", ".bz2", ".xz", ".zst"),
+        "compressed files are read through a pipe:  zcat FILE | malaprop privatize - --format txt",
+    ),
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "export the table to .csv"),
+    **dict.fromkeys((".docx", ".pdf", ".odt", ".rtf"), "export the document to .txt"),
+}
 _DELIMITERS: Final[dict[Format, str]] = {"csv": ",", "tsv": "\t"}
 
 
@@ -64,7 +73,9 @@ class Layout:
         if isinstance(self.columns, str):
             raise ParameterError("columns must be a tuple of names, not one string")
         if self.format == "txt" and self.columns:
-            raise ParameterError("a txt file has no columns: leave out --column")
+            raise ParameterError(
+                "a txt file has no columns: leave out --column, or privatize it by itself"
+            )
         if self.format != "txt" and not self.columns:
             raise ParameterError(
                 f"a {self.format} file needs the columns to privatize: name them with --column"
@@ -113,8 +124,6 @@ def format_of(path: Path | str) -> Format:
     """
     suffix = Path(path).suffix.lower()
     if suffix not in _SUFFIXES:
-        raise ParameterError(
-            f"the name {str(path)!r} does not tell the file's format: name it with --format "
-            f"({', '.join(FORMATS)})"
-        )
+        hint = _HINTS.get(suffix, f"name it with --format ({', '.join(FORMATS)})")
+        raise ParameterError(f"the name {str(path)!r} does not tell the file's format: {hint}")
     return _SUFFIXES[suffix]

@@ -1,0 +1,94 @@
+"""`malaprop lexicon train-poincare`: vectors in the Poincaré ball, from IS-A relations."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from malaprop.lexicon.poincare.relations import Hierarchy
+
+
+def train_poincare(
+    name: Annotated[str, typer.Option(metavar="NAME", help="What to call the lexicon.")],
+    relations: Annotated[
+        Path | None,
+        typer.Argument(metavar="RELATIONS", help="A file: on each line a word, a tab, its parent."),
+    ] = None,
+    wordnet: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Instead of a file: the nouns of WordNet, in a folder."
+        ),
+    ] = None,
+    words: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="With --wordnet: only nouns of this lexicon, and those above them."
+        ),
+    ] = None,
+    dim: Annotated[int, typer.Option(metavar="NUMBER", help="How many dimensions.")] = 10,
+    epochs: Annotated[
+        int, typer.Option(metavar="NUMBER", help="How often to go over all words.")
+    ] = 200,
+    rate: Annotated[
+        float, typer.Option(metavar="NUMBER", help="Length of the first steps, in the ball.")
+    ] = 0.3,
+    negatives: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Words to sample against, for each batch.")
+    ] = 200,
+    seed: Annotated[int, typer.Option(metavar="NUMBER", help="Another one, other vectors.")] = 0,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a training that was interrupted.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a lexicon of that name, or begin again.")
+    ] = False,
+) -> None:
+    """Train vectors in the Poincaré ball from IS-A relations (Nickel & Kiela 2017).
+
+    Words that are above many others come to lie near the origin. Prints how well the vectors give
+    the relations back. What is done is kept when it is interrupted; --resume goes on with it.
+    """
+    from malaprop.cli.progress import bar
+    from malaprop.lexicon.poincare.compiling import sha256_of, train_lexicon
+    from malaprop.lexicon.poincare.training import Settings
+
+    settings = Settings(dimension=dim, epochs=epochs, rate=rate, negatives=negatives, seed=seed)
+    hierarchy, files = _hierarchy(relations, wordnet, words)
+    with bar(f"training {name}") as progress:
+        report = train_lexicon(
+            hierarchy,
+            name,
+            settings,
+            sources=sha256_of(*files),
+            licence="WordNet 3.0" if wordnet else None,
+            resume=resume,
+            force=force,
+            progress=progress.to,
+        )
+    typer.echo(f"trained      {name}: {report.count:,} words × {report.dimension} dimensions")
+    typer.echo(
+        f"quality      MAP {report.quality.average_precision:.3f}, mean rank "
+        f"{report.quality.mean_rank:.2f}, over {report.pairs:,} pairs of a word and one above it"
+    )
+
+
+def _hierarchy(
+    relations: Path | None, wordnet: Path | None, words: str | None
+) -> "tuple[Hierarchy, list[Path]]":
+    """What to train on, and the files that it comes from."""
+    from malaprop.core.errors import ParameterError
+    from malaprop.lexicon.lexicon import Lexicon
+    from malaprop.lexicon.poincare.relations import Hierarchy, read_pairs
+    from malaprop.lexicon.poincare.wordnet import WordNet
+
+    if wordnet is not None and relations is None:
+        vocabulary = None if words is None else Lexicon.open(words).words
+        source = WordNet(wordnet)
+        return Hierarchy.of(source.relations(vocabulary), vocabulary or ()), source.files
+    if relations is None or wordnet is not None:
+        raise ParameterError("name a file of relations, or a folder with --wordnet: one of them")
+    if words is not None:
+        raise ParameterError("--words goes with --wordnet: a file has the words that it has")
+    return Hierarchy.of(read_pairs(relations)), [relations]

@@ -1,0 +1,130 @@
+"""Linear maps to fewer dimensions, how much they stretch, and noise that makes up for it.
+
+A map Φ stretches no difference of two vectors by more than its operator norm ‖Φ‖, its largest
+singular value. So spherical Laplace noise of scale ‖Φ‖/ε after it hides ε·‖x − x'‖₂ before it.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from malaprop.core.additive import Grid, spherical_laplace
+from malaprop.core.space import Floats
+
+PROJECTIONS = ("orthonormal", "pca", "gaussian")
+
+
+def projection_of(name: str, vectors: NDArray[np.floating[Any]], onto: int, seed: int) -> Floats:
+    """The matrix of that name onto `onto` dimensions, of the space of public `vectors`.
+
+    Only `pca` looks at the vectors; `seed` is for the other two.
+    """
+    if name == "pca":
+        return principal(vectors, onto)
+    draw = orthonormal if name == "orthonormal" else gaussian
+    return draw(vectors.shape[1], onto, seed)
+
+
+def orthonormal(dimension: int, onto: int, seed: int) -> Floats:
+    """Random orthonormal rows times √(d/m), so that lengths are kept on average: (onto, d)."""
+    gauss = seeded_normal((dimension, onto), seed)
+    columns, upper = np.linalg.qr(gauss)
+    # With the diagonal's signs it is the uniform law, whichever signs the algorithm chose.
+    columns *= np.where(np.diagonal(upper) < 0.0, -1.0, 1.0)
+    return np.ascontiguousarray(columns.T * math.sqrt(dimension / onto))
+
+
+def gaussian(dimension: int, onto: int, seed: int) -> Floats:
+    """Independent normal entries of variance 1/m: (onto, d)."""
+    return seeded_normal((onto, dimension), seed) / math.sqrt(onto)
+
+
+def principal(vectors: NDArray[np.floating[Any]], onto: int) -> Floats:
+    """The unit directions in which public `vectors` vary most, as rows: (onto, d)."""
+    centred = vectors.astype(np.float64)
+    centred -= centred.mean(axis=0)
+    _, directions = np.linalg.eigh(centred.T @ centred)
+    rows = directions[:, ::-1][:, :onto].T
+    largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1, keepdims=True), axis=1)
+    return np.ascontiguousarray(rows * np.where(largest < 0.0, -1.0, 1.0))
+
+
+def seeded_normal(shape: tuple[int, int], seed: int) -> Floats:
+    """Normal numbers that everybody can draw again."""
+    return Generator(np.random.PCG64(seed)).standard_normal(shape)
+
+
+def operator_norm(matrix: Floats) -> float:
+    """The largest factor by which a matrix stretches any vector; never below the exact value."""
+    computed = float(np.linalg.norm(matrix, ord=2))
+    return computed * (1.0 + 4.0 * float(max(matrix.shape)) * 2.0**-52)
+
+
+def paper_dimension(dimension: int, beta: float, delta: float) -> float:
+    """PrivEmb's m = (√log₂ d + √ln(1/δ))²/β², before it is rounded to a whole number.
+
+    >>> round(paper_dimension(300, 0.66, 1e-6), 1)
+    99.6
+    """
+    return ((math.sqrt(math.log2(dimension)) + math.sqrt(math.log(1.0 / delta))) / beta) ** 2
+
+
+def stretch_chance(words: int, onto: int, beta: float) -> float:
+    """At most how likely a Gaussian Φ stretches a pair of `words` fixed points by over 1 + β.
+
+    ‖Φv‖²·m/‖v‖² is χ² with m degrees of freedom for each fixed v, and there are C(n, 2) pairs. For
+    points that were chosen with a view to Φ it says nothing.
+    """
+    from scipy.stats import chi2
+
+    pairs = words * (words - 1) / 2
+    return min(1.0, pairs * float(chi2.sf(onto * (1.0 + beta) ** 2, onto)))
+
+
+def shortfall(norm: float, stretch: float, words: int, onto: int) -> str:
+    """Why noise for a `stretch` below ‖Φ‖ guarantees nothing; empty where it is not below."""
+    if norm <= stretch:
+        return ""
+    chance = stretch_chance(words, onto, stretch - 1.0)
+    return (
+        f"the projection stretches some differences by {norm:.3g} and the noise makes up for "
+        f"{stretch:.3g}, so that the loss can be {norm / stretch:.3g}·ε·d; between the {words} "
+        f"words alone it exceeds ε·d with a chance of {chance:.2g} at most over the draw of the "
+        "projection"
+    )
+
+
+class NoisyProjection:
+    """y = Φx + κ, κ of density ∝ exp(−‖κ‖₂/scale) in m dimensions, rounded to a grid."""
+
+    def __init__(self, matrix: Floats, scale: float) -> None:
+        self.matrix = matrix
+        self.matrix.setflags(write=False)
+        self.scale = scale
+        self._grid = Grid(math.sqrt(len(matrix) + 1) * scale)
+
+    def numerics(self, vectors: NDArray[np.floating[Any]]) -> str:
+        """What floating-point numbers add for such vectors, which must be public."""
+        delta = self._check(self.exact(vectors))
+        return f"float64, rounded to a grid of {self._grid.step:.3g}; adds δ ≈ {delta:.0e} a word"
+
+    def exact(self, vectors: NDArray[np.floating[Any]]) -> Floats:
+        """Φx, without noise: for public vectors only."""
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
+            return np.asarray(vectors @ self.matrix.T, dtype=np.float64)
+
+    def release(self, vectors: Floats, rng: Generator) -> Floats:
+        """A private vector of m dimensions for each row."""
+        projected = self.exact(vectors)
+        self._check(projected)
+        noise = spherical_laplace(len(vectors), len(self.matrix), self.scale, rng)
+        return self._grid.snap(projected + noise)
+
+    def _check(self, projected: Floats) -> float:
+        largest = float(np.abs(projected).max(initial=0.0))
+        if not math.isfinite(largest):
+            largest = 1e300
+        return self._grid.numeric_delta(projected.shape[1], largest)

@@ -1,0 +1,83 @@
+"""From relations to a lexicon that opens by its name."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from malaprop.core.errors import LexiconError, OutputError
+from malaprop.lexicon import catalogue, importer, store
+from malaprop.lexicon.poincare.quality import Quality, reconstruction
+from malaprop.lexicon.poincare.relations import Hierarchy
+from malaprop.lexicon.poincare.training import Progress, Settings, train
+
+
+@dataclass(frozen=True)
+class TrainingReport:
+    """What a training made: the folder, its size, and how well it gives the relations back."""
+
+    folder: Path
+    count: int
+    dimension: int
+    pairs: int
+    quality: Quality
+
+
+def train_lexicon(
+    hierarchy: Hierarchy,
+    name: str,
+    settings: Settings,
+    *,
+    sources: Mapping[str, str],
+    licence: str | None = None,
+    resume: bool = False,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> TrainingReport:
+    """Train vectors and compile them under a name that `Lexicon.open` then knows.
+
+    A training that was interrupted goes on with `resume`, and begins again with `force`, which also
+    replaces a lexicon of that name.
+    """
+    importer.check_name(name)
+    folder = catalogue.lexicons() / name
+    if folder.exists() and not force:
+        raise OutputError(f"A lexicon named {name} exists already: choose another name or --force")
+    checkpoint = folder.with_name(f".{name}.training.npz")
+    if checkpoint.exists() and not (resume or force):
+        raise OutputError(
+            f"A training of {name} was interrupted: go on with --resume, or --force a new one"
+        )
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        vectors = train(
+            hierarchy, settings, checkpoint=checkpoint, resume=resume, progress=progress
+        )
+    except OSError as error:
+        raise OutputError(f"{checkpoint} cannot be written: {error.strerror}") from None
+    store.write(
+        folder,
+        [(hierarchy.words, vectors)],
+        metric="poincare",
+        sources=sources,
+        licence=licence,
+        force=force,
+    )
+    checkpoint.unlink(missing_ok=True)
+    quality = reconstruction(hierarchy, vectors.astype(np.float64))
+    count, dimension = vectors.shape
+    return TrainingReport(folder, count, dimension, len(hierarchy.above), quality)
+
+
+def sha256_of(*files: Path) -> dict[str, str]:
+    """The files' names, each with its SHA-256."""
+    found = {}
+    for path in files:
+        try:
+            with path.open("rb") as file:
+                found[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise LexiconError(f"{path} cannot be read: {error.strerror}.") from None
+    return found

@@ -1,0 +1,98 @@
+"""The gradient of the training loss on a batch of words, by matrix products."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.core.poincare import conformal
+from malaprop.core.space import Ids
+from malaprop.lexicon.poincare.relations import Hierarchy
+
+Floats = NDArray[np.float64]
+_TINY = 1e-9  # the gradient of a distance is not defined at distance 0
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Words, and other words to tell those above them from; each counts for `weights` words."""
+
+    words: Ids
+    others: Ids
+    weights: Floats
+
+
+def gradients(hierarchy: Hierarchy, vectors: Floats, batch: Batch) -> tuple[Ids, Floats]:
+    """The ids of all words that take part, and the loss's Euclidean gradient at their vectors."""
+    rows, above = _pairs(hierarchy, batch.words)
+    own, others = vectors[batch.words], vectors[batch.others]
+    negative = _Distances(own, others)
+    decay = negative.decay * batch.weights
+    decay[_excluded(batch, rows, above, len(vectors))] = 0.0
+    total = decay.sum(axis=1)
+
+    positive = _Distances(own[rows], vectors[above], paired=True)
+    both = positive.decay + total[rows]
+    # The loss's derivatives by the distances: of a word above, and of the others.
+    pull = 2.0 * total[rows] / both
+    push = -2.0 * decay * np.bincount(rows, 1.0 / both, minlength=len(own))[:, None]
+
+    found = np.zeros_like(vectors)
+    from_own, from_above = positive.backward(pull)
+    np.add.at(found, batch.words[rows], from_own)
+    np.add.at(found, above, from_above)
+    from_own, from_others = negative.backward(push)
+    np.add.at(found, batch.words, from_own)
+    np.add.at(found, batch.others, from_others)
+    ids = np.unique(np.concatenate([batch.words, batch.others, above]))
+    return ids, found[ids]
+
+
+class _Distances:
+    """Distances of all x to all y, or of each x to its y, and how they change with both."""
+
+    def __init__(self, x: Floats, y: Floats, *, paired: bool = False) -> None:
+        self._x, self._y, self._paired = x, y, paired
+        self._cx, self._cy = conformal(x), conformal(y)
+        if paired:
+            self._chords = np.einsum("ij,ij->i", x - y, x - y)
+            self._scale = 1.0 / (self._cx * self._cy)
+        else:
+            squares = 2.0 - self._cx[:, None] - self._cy
+            self._chords = np.maximum(squares - 2.0 * (x @ y.T), 0.0)
+            self._scale = 1.0 / (self._cx[:, None] * self._cy)
+        excess = 2.0 * self._chords * self._scale  # cosh d − 1
+        self._sinh = np.sqrt(excess * (excess + 2.0))
+        decay = 1.0 / (1.0 + excess + self._sinh)
+        self.decay: Floats = decay * decay
+        """e^−2d"""
+
+    def backward(self, by_distance: Floats) -> tuple[Floats, Floats]:
+        """The gradients at x and at y, from the derivatives by the distances.
+
+        ∂d/∂x = 4/(sinh d·(1 − ‖x‖²)(1 − ‖y‖²))·(x − y + ‖x − y‖²/(1 − ‖x‖²)·x)
+        """
+        factors = 4.0 * by_distance * self._scale / np.maximum(self._sinh, _TINY)
+        radial = factors * self._chords
+        if self._paired:
+            towards = factors[:, None] * (self._x - self._y)
+            at_x = towards + (radial / self._cx)[:, None] * self._x
+            return at_x, (radial / self._cy)[:, None] * self._y - towards
+        own = factors.sum(axis=1) + radial.sum(axis=1) / self._cx
+        other = factors.sum(axis=0) + radial.sum(axis=0) / self._cy
+        at_x = own[:, None] * self._x - factors @ self._y
+        return at_x, other[:, None] * self._y - factors.T @ self._x
+
+
+def _pairs(hierarchy: Hierarchy, words: Ids) -> tuple[Ids, Ids]:
+    """For each word above one of `words`: the place of the latter, and the former's id."""
+    return np.repeat(np.arange(len(words)), hierarchy.counts[words]), hierarchy.above_of(words)
+
+
+def _excluded(batch: Batch, rows: Ids, above: Ids, size: int) -> tuple[Ids, Ids]:
+    """Where a word stands against itself, or against one that is above it."""
+    columns = np.full(size, -1)
+    columns[batch.others] = np.arange(len(batch.others))
+    all_rows = np.concatenate([rows, np.arange(len(batch.words))])
+    found = columns[np.concatenate([above, batch.words])]
+    return all_rows[found >= 0], found[found >= 0]

@@ -1,0 +1,104 @@
+"""Hierarchies: words, and for each of them all words above it."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from malaprop.core.errors import LexiconError
+from malaprop.core.space import Ids
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Words and the transitive closure of their IS-A relations.
+
+    The words above word i are `above[starts[i]:starts[i + 1]]`.
+
+    >>> pets = Hierarchy.of([("cat", "mammal"), ("dog", "mammal"), ("mammal", "animal")])
+    >>> pets.words
+    ('animal', 'cat', 'dog', 'mammal')
+    >>> pets.above_of(np.array([1])).tolist()
+    [0, 3]
+    """
+
+    words: tuple[str, ...]
+    starts: Ids
+    above: Ids
+
+    @classmethod
+    def of(cls, pairs: Iterable[Pair], order: Sequence[str] = ()) -> "Hierarchy":
+        """From pairs (child, parent); its words in the `order` of a list, the others after them."""
+        parents: dict[str, set[str]] = defaultdict(set)
+        for child, parent in pairs:
+            parents[child].add(parent)
+        found = set(parents).union(*parents.values())
+        if not found:
+            raise LexiconError("There are no relations to train on: a pair is needed at least.")
+        listed = [word for word in dict.fromkeys(order) if word in found]
+        words = (*listed, *sorted(found.difference(listed)))
+        index = {word: i for i, word in enumerate(words)}
+        above = [sorted(index[w] for w in _all_above(word, parents)) for word in words]
+        starts = np.concatenate([[0], np.cumsum([len(ids) for ids in above])]).astype(np.int64)
+        return cls(words, starts, np.array([i for ids in above for i in ids], dtype=np.int64))
+
+    @property
+    def counts(self) -> Ids:
+        """How many words are above each word."""
+        return np.diff(self.starts)
+
+    @property
+    def token(self) -> str:
+        """What identifies the hierarchy."""
+        digest = hashlib.sha256("\n".join(self.words).encode())
+        digest.update(self.starts.tobytes() + self.above.tobytes())
+        return digest.hexdigest()
+
+    def above_of(self, ids: Ids) -> Ids:
+        """The words above all of `ids`, one after the other."""
+        counts = self.starts[ids + 1] - self.starts[ids]
+        ends = np.cumsum(counts)
+        places = np.repeat(self.starts[ids] - ends + counts, counts) + np.arange(counts.sum())
+        return np.asarray(self.above[places])
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """The pairs of a file: a child, a tab and its parent on each line."""
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError:
+        raise LexiconError(f"{path} is no UTF-8 text: relations are lines of text.") from None
+    except OSError as error:
+        raise LexiconError(f"{path} cannot be read: {error.strerror}.") from None
+    pairs = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        child, _, parent = line.rstrip("\r").partition("\t")
+        if not (_is_word(child) and _is_word(parent)):
+            raise LexiconError(
+                f"{path}, line {number}: a relation must be two words without spaces, the child "
+                "first, with a tab between them."
+            )
+        pairs.append((child, parent))
+    return pairs
+
+
+def _is_word(text: str) -> bool:
+    return bool(text) and text.isprintable() and not any(sign.isspace() for sign in text)
+
+
+def _all_above(word: str, parents: dict[str, set[str]]) -> set[str]:
+    """All that can be reached upwards, but the word itself, also where relations go in circles."""
+    found: set[str] = set()
+    waiting = [word]
+    while waiting:
+        new = parents.get(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
+    return found - {word}

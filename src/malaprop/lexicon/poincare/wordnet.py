@@ -1,0 +1,134 @@
+"""IS-A relations between English nouns, from the files of WordNet.
+
+    index.noun    lemma … synsets, the most frequent sense first
+    data.noun     synset, its lemmas as they are written, its pointers
+    cntlist.rev   how often a sense was seen in tagged text, of all parts of speech (optional)
+
+A word stands for its first sense as a noun. Where no word stands for a synset, as for those that
+have names of several words only, its hyponyms belong to what is above it.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from malaprop.core.errors import LexiconError
+
+Pair = tuple[str, str]
+
+_WORD = re.compile("[a-z]+")
+# Common nouns and names; not symbols and acronyms such as He (helium), WHO and IT.
+_WRITTEN = re.compile("[a-z]+|[A-Z][a-z]{2,}")
+_ABOVE = ("@", "@i")  # hypernym; the class that a single thing, such as a city, belongs to
+
+
+@dataclass(frozen=True)
+class Synset:
+    """A sense: its lemmas as they are written, and the senses above it."""
+
+    lemmas: tuple[str, ...]
+    above: tuple[str, ...]
+
+
+class WordNet:
+    """The nouns of WordNet, in a folder with its index.noun and data.noun."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            self._synsets = dict(_synsets(folder / "data.noun"))
+            self._first = dict(_first_senses(folder / "index.noun"))
+        except (OSError, ValueError, IndexError):
+            raise LexiconError(
+                f"{folder} has no index.noun and data.noun that can be read as WordNet's: name the "
+                "folder of WordNet's database files."
+            ) from None
+        self._counts = _counts(folder / "cntlist.rev")
+        names = ("index.noun", "data.noun", "cntlist.rev")
+        self.files = [folder / name for name in names if (folder / name).is_file()]
+
+    def relations(self, vocabulary: Collection[str] | None = None) -> list[Pair]:
+        """Each noun with the nouns directly above it: (child, parent).
+
+        Of the nouns of a `vocabulary`, and of those above them; by default of all nouns.
+        """
+        names = self._names(self._first if vocabulary is None else vocabulary)
+        found = [
+            (word, parent)
+            for synset, words in names.items()
+            for word in words
+            for parent in sorted(self._parents(synset, names))
+        ]
+        return sorted(found)
+
+    def _names(self, vocabulary: Collection[str]) -> dict[str, list[str]]:
+        """The words that stand for each synset: those of the vocabulary, else one above them."""
+        names: dict[str, list[str]] = defaultdict(list)
+        for word in sorted(set(vocabulary)):
+            if self._is_noun(word):
+                names[self._first[word]].append(word)
+        for synset in sorted({above for own in list(names) for above in self._all_above(own)}):
+            if synset not in names:
+                nouns = (w for w in self._synsets[synset].lemmas if self._is_noun(w))
+                first = next((w for w in nouns if self._first[w] == synset), None)
+                if first:
+                    names[synset].append(first)
+        return dict(names)
+
+    def _is_noun(self, word: str) -> bool:
+        """Whether a word is one, and more often than it is a verb, an adjective or an adverb."""
+        if not _WORD.fullmatch(word) or word not in self._first:
+            return False
+        written = [w for w in self._synsets[self._first[word]].lemmas if w.lower() == word]
+        seen = self._counts.get(word, {})
+        return bool(written and _WRITTEN.fullmatch(written[0])) and (
+            seen.get("1", 0) >= max(seen.values(), default=0)
+        )
+
+    def _parents(self, synset: str, names: dict[str, list[str]]) -> set[str]:
+        """The words of the nearest synsets above that have any."""
+        found: set[str] = set()
+        for above in self._synsets[synset].above:
+            found |= set(names[above]) if above in names else self._parents(above, names)
+        return found
+
+    def _all_above(self, synset: str) -> set[str]:
+        found: set[str] = set()
+        waiting = [synset]
+        while waiting:
+            new = set(self._synsets[waiting.pop()].above) - found
+            found |= new
+            waiting += new
+        return found
+
+
+def _lines(path: Path) -> Iterator[list[str]]:
+    """The fields of each line, without the licence at the top, whose lines are indented."""
+    with path.open(encoding="utf-8") as file:
+        yield from (line.split("|")[0].split() for line in file if not line.startswith("  "))
+
+
+def _synsets(path: Path) -> Iterator[tuple[str, Synset]]:
+    for fields in _lines(path):
+        offset, count = fields[0], int(fields[3], 16)
+        lemmas = fields[4 : 4 + 2 * count : 2]
+        pointers = fields[5 + 2 * count :]
+        above = [pointers[i + 1] for i in range(0, len(pointers) - 3, 4) if pointers[i] in _ABOVE]
+        yield offset, Synset(tuple(lemmas), tuple(above))
+
+
+def _first_senses(path: Path) -> Iterator[tuple[str, str]]:
+    for fields in _lines(path):
+        pointers = int(fields[3])
+        yield fields[0], fields[6 + pointers]
+
+
+def _counts(path: Path) -> dict[str, dict[str, int]]:
+    """How often each lemma was seen, by the digit of its part of speech."""
+    counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    if path.is_file():
+        for key, _, count in _lines(path):
+            lemma, _, sense = key.partition("%")
+            counts[lemma]["3" if sense[0] == "5" else sense[0]] += int(count)
+    return counts

@@ -1,0 +1,51 @@
+"""Exact nearest-word search in the Poincaré ball, and the search that a lexicon's metric asks for.
+
+For a query x, d(x, y) grows with ‖x − y‖²/(1 − ‖y‖²), and that is linear in the word's *lifted*
+coordinates 2y/(1 − ‖y‖²) and 1/(1 − ‖y‖²): so one matrix product finds the nearest word here, too.
+It is in float64: near the edge of the ball the lifted coordinates are 10⁵ times as large as the
+differences that matter, more than float32 can tell apart.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.core.poincare import conformal, distances, lift
+from malaprop.core.space import Ids, MetricSpace
+from malaprop.lexicon.search import Floats, NearestSearch
+
+_UNIT = 2.0**-53  # float64's rounding unit
+
+
+class PoincareSearch(NearestSearch):
+    """The nearest of fixed points of the ball to any other point of it."""
+
+    def __init__(self, vectors: NDArray[np.float32]) -> None:
+        self._vectors = vectors
+        long = vectors.astype(np.float64)
+        self._conformal = conformal(long)
+        self._lifted = np.hstack([lift(long), 1.0 / self._conformal[:, None]])
+        self._largest = 4.0 / float(self._conformal.min())
+
+    def distances(self, queries: Floats, ids: Ids) -> Floats:
+        """The distance of each query to the vector of its id."""
+        return distances(queries, self._vectors[ids].astype(np.float64))
+
+    def _scores(self, queries: Floats) -> tuple[NDArray[np.floating[Any]], Floats]:
+        # ‖x − y‖²/(1 − ‖y‖²) = (1 + ‖x‖²)/(1 − ‖y‖²) − ⟨x, 2y/(1 − ‖y‖²)⟩ − 1
+        squares = 1.0 - conformal(queries)[:, None]
+        scores = np.hstack([queries, -1.0 - squares]) @ self._lifted.T
+        # The terms of the product are below `largest` together; a few more roundings made them.
+        rounding = (self._lifted.shape[1] + 8) * _UNIT * self._largest
+        return scores, np.full(len(queries), rounding)
+
+    def _exact(self, query: Floats, ids: Ids) -> Floats:
+        return np.asarray(super()._exact(query, ids) / self._conformal[ids])
+
+
+def search_on(space: MetricSpace) -> NearestSearch:
+    """The search by the space's own metric where that is Poincaré's, else by Euclidean distance."""
+    if str(space.metric) == "poincare":
+        return PoincareSearch(space.vectors)
+    return NearestSearch(space.vectors)

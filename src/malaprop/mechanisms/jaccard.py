@@ -1,0 +1,149 @@
+"""The density-aware Gaussian mechanism that its paper calls Jaccard."""
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.core.errors import LexiconError, MetricError, ParameterError
+from malaprop.core.gaussian import classical_scale, gaussian_scale, spherical_delta
+from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.mechanism import Mechanism
+from malaprop.core.scaled import ScaledChannel
+from malaprop.core.space import Floats, MetricSpace, blocks
+from malaprop.mechanisms.decoders import Decoding, as_decoding
+
+ALPHAS = (1.835, 1.276)
+"""The paper's factors of σ for words in dense and in sparse regions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Jaccard(Mechanism, name="jaccard"):
+    """Adds Gaussian noise scaled to how far a word's nearest neighbours are.
+
+    Distribution: y = x + z, z ~ N(0, σ²I), σ = u*(ε, δ)·Δ, Δ the largest distance from any word to
+    the m-th nearest other one. With `categories="public"` words are dense or sparse, by their mean
+    distance to those m words, and either category has its own Δ and σ.
+
+    Guarantee: (ε, δ) between any two words at most Δ apart; with public categories, between two
+    words of one category, and nothing between the two. As published: none.
+
+    Why: words that are protected from each other share one σ; then it is the Gaussian mechanism.
+    The paper gives σ = α·Δ·√(2 ln(1.25/δ))/ε with α = 1.835 or 1.276, Δ an average: in 300
+    dimensions the width of the noise alone tells the category. See docs/proofs/jaccard.md.
+
+    Parameters: `epsilon`, `delta`: ε and δ of a protected pair. `neighbours`, m. `categories`:
+    hidden, or public. `published`: the paper's. `decoder`, as for Laplace.
+
+    >>> from malaprop import Jaccard, Lexicon
+    >>> line = Lexicon(["cold", "cool", "hot", "warm"], [[0.0], [1.0], [9.0], [7.0]])
+    >>> guarantee = Jaccard(epsilon=1.0, neighbours=1).on(line).guarantee
+    >>> str(guarantee.kind), round(guarantee.radius, 6)
+    ('bounded-dp', 2.0)
+
+    Reference: Bollegala, Otake, Machide, Kawarabayashi 2023, §5 and appendix C.3.
+    """
+
+    epsilon: float = field(metadata={"help": "ε, the privacy loss of a protected pair"})
+    delta: float = field(default=1e-5, metadata={"help": "δ, the chance of a larger loss"})
+    neighbours: int = field(default=10, metadata={"help": "m, how many nearest words count"})
+    categories: str = field(
+        default="hidden", metadata={"help": "whether a word is in a dense region: hidden or public"}
+    )
+    published: bool = field(default=False, metadata={"help": "the paper's, without guarantee"})
+    decoder: str | Decoding = field(
+        default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
+    )
+
+    promise: ClassVar[str] = "bounded-dp: (ε, δ) within Δ, Euclidean; as published: none"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._require("delta", "a number between 0 and 1, both excluded", lambda x: 0 < x < 1)
+        self._require("neighbours", "a whole number above 0", lambda x: x >= 1 and x.is_integer())
+        object.__setattr__(self, "neighbours", int(self.neighbours))
+        choices = {"categories": ("hidden", "public"), "published": (True, False)}
+        for name, (one, other) in choices.items():
+            if getattr(self, name) not in (one, other):
+                raise ParameterError(
+                    f"The '{name}' parameter of Jaccard must be {one} or {other}. "
+                    f"Got {getattr(self, name)!r}."
+                )
+        as_decoding(self.decoder)
+
+    def on(self, lexicon: MetricSpace) -> "JaccardChannel":
+        """The mechanism bound to a lexicon, whose metric must be Euclidean."""
+        if str(lexicon.metric) != "euclidean":
+            raise MetricError(
+                f"Jaccard needs Euclidean distances; this lexicon measures {lexicon.metric} ones. "
+                "Use TEM, which takes any metric, or lexicon.with_metric('euclidean')."
+            )
+        return JaccardChannel(self, lexicon)
+
+
+class JaccardChannel(ScaledChannel):
+    """Gaussian noise on the words of a lexicon, of one σ or of two."""
+
+    def __init__(self, mechanism: Jaccard, lexicon: MetricSpace) -> None:
+        near = _nearest_distances(lexicon, mechanism.neighbours)
+        reach, mean = near.max(axis=1), near.mean(axis=1)
+        reach *= 1.0 + 1e-9  # above the rounding of distances
+        self.dense: NDArray[np.bool_] = mean < np.median(mean)
+        plain = Guarantee(
+            kind=Kind.BOUNDED,
+            epsilon=mechanism.epsilon,
+            delta=mechanism.delta,
+            metric="euclidean",
+            radius=float(reach.max()),
+            proof="docs/proofs/jaccard.md",
+        )
+        widths, guarantee = np.full(len(lexicon), plain.radius), plain
+        if mechanism.categories == "public":
+            widths, guarantee = self._public(reach, plain)
+        if not widths.all():
+            raise LexiconError(
+                "Jaccard needs neighbours of different vectors: remove words of equal vectors."
+            )
+        sigmas = gaussian_scale(mechanism.epsilon, mechanism.delta) * widths
+        if mechanism.published:
+            sigmas, guarantee = self._published(float(reach.mean()), plain, lexicon)
+        decoder = as_decoding(mechanism.decoder).on(lexicon, mechanism.epsilon)
+        super().__init__(lexicon, guarantee, decoder, sigmas=sigmas)
+
+    def _public(self, reach: Floats, plain: Guarantee) -> tuple[Floats, Guarantee]:
+        """Each word's Δ, the largest of its category; the smaller one holds for both."""
+        dense, sparse = (reach[members].max(initial=0.0) for members in (self.dense, ~self.dense))
+        widths = np.where(self.dense, dense, sparse)
+        return widths, replace(
+            plain,
+            kind=Kind.NEIGHBOURHOOD,
+            radius=float(widths.min()),
+            pairs="any two words of one density category, with no protection across the two,",
+            public=(*plain.public, "whether a word is in a dense or a sparse region"),
+        )
+
+    def _published(
+        self, average: float, plain: Guarantee, lexicon: MetricSpace
+    ) -> tuple[Floats, Guarantee]:
+        """The paper's two σ, and what is wrong with them on this lexicon."""
+        wide, narrow = (a * classical_scale(plain.epsilon, plain.delta, average) for a in ALPHAS)
+        exact = spherical_delta(plain.epsilon, wide, narrow, average, lexicon.vectors.shape[1])
+        reason = (
+            "the width of the noise tells words in dense regions from others: between one of each, "
+            f"{average:.4g} apart, the exact δ is {exact:.7g}, where the paper claims "
+            f"{plain.delta:.3g}; and its Δ = {average:.4g} is an average, which many pairs exceed"
+        )
+        return np.where(self.dense, wide, narrow), replace(
+            plain, kind=Kind.NONE, radius=average, reason=reason
+        )
+
+
+def _nearest_distances(lexicon: MetricSpace, count: int) -> Floats:
+    """The distances from each word to the `count` nearest other words; 0 where there is none."""
+    count = min(count, len(lexicon) - 1)
+    found = np.zeros((len(lexicon), max(count, 1)))
+    for block in blocks(len(lexicon), row_cells=len(lexicon)):
+        rows = lexicon.distances(np.arange(block.start, block.stop))
+        found[block] = np.partition(rows, count, axis=1)[:, min(count, 1) : count + 1]
+    return found

@@ -1,0 +1,111 @@
+"""The hyperbolic mechanism as it was published, for comparison only."""
+
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.core import poincare
+from malaprop.core.channel import Floats, VectorChannel
+from malaprop.core.errors import ParameterError
+from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.mechanism import Mechanism
+from malaprop.core.space import MetricSpace
+from malaprop.mechanisms.decoders import Decoding, as_decoding
+
+_LAMBDA = 1e-5  # how far inside the ball the paper's projection ends
+_REASON = (
+    "the published mechanism adds bounded noise by ordinary addition, so that some outputs are "
+    "possible for one word and impossible for another, however close they are; and its random "
+    "walk does not sample the distribution that the paper's proof is about. Use TEM, "
+    "HyperbolicLaplace or TangentLaplace"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoincareMetropolis(Mechanism, name="poincare-metropolis"):
+    """Adds noise from a random walk in the Poincaré ball, as published; it guarantees nothing.
+
+    Distribution: Algorithm 2 of the paper. A Metropolis walk starts at the origin; a step proposes
+    N(x, `spread`²·I), mapped into the ball by way of the hyperboloid, and accepts it with
+    probability f(x')/f(x), f(x) = ((1 + ‖x‖)/(1 − ‖x‖))^−ε. After `steps` steps the place is added
+    to the word's vector; what leaves the ball is put back inside its edge.
+
+    Guarantee: none. Among −0.9, 0, 0.2 and 0.9 in one dimension at ε = 2, the word −0.9 comes from
+    0 with probability 0.0129 and from 0.9 never.
+
+    Why: the noise is bounded, and x + noise covers another part of the ball for each x. Besides,
+    the proposal is not symmetric, so that the walk does not approach f.
+
+    Parameters: `epsilon`, ε of the paper. `steps`, b, the length of the walk; `spread`, the root
+    of Σ; the paper gives neither. `decoder`, from the noisy vector to a word: `nearest`,
+    `vickrey` or `rank`. `published` must be true: there is no sound variant.
+
+    >>> from malaprop import Lexicon, PoincareMetropolis
+    >>> line = Lexicon(["a", "b", "c"], [[-0.9], [0.0], [0.9]], metric="poincare")
+    >>> print(PoincareMetropolis(epsilon=2.0).on(line).guarantee.kind)
+    none
+
+    Reference: Feyisetan, Diethe, Drake, "Leveraging hierarchical representations for preserving
+    privacy and utility in text", 2019, Algorithm 2.
+    """
+
+    steps: int = field(default=1000, metadata={"help": "length of the random walk of a word"})
+    spread: float = field(default=1.0, metadata={"help": "standard deviation of a proposal"})
+    decoder: str | Decoding = field(
+        default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
+    )
+    published: bool = field(default=True, metadata={"help": "as published; there is no other"})
+
+    promise: ClassVar[str] = "none (as published, for comparison)"
+    needs: ClassVar[str] = "poincare"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._require("spread", "a finite number above 0", lambda x: 0 < x < math.inf)
+        self._require("steps", "a whole number, 1 or more", lambda x: x >= 1 and x.is_integer())
+        object.__setattr__(self, "steps", int(self.steps))
+        as_decoding(self.decoder)
+        if not self.published:
+            raise ParameterError(
+                "The 'published' parameter of PoincareMetropolis must be true: the algorithm has "
+                "no sound variant. Use TEM, HyperbolicLaplace or TangentLaplace instead."
+            )
+
+    def on(self, lexicon: MetricSpace) -> "PoincareMetropolisChannel":
+        """The mechanism bound to a lexicon in the Poincaré ball."""
+        poincare.require_ball(lexicon, "PoincareMetropolis")
+        return PoincareMetropolisChannel(self, lexicon)
+
+
+class PoincareMetropolisChannel(VectorChannel):
+    """The published noise on the vectors of a lexicon."""
+
+    def __init__(self, mechanism: PoincareMetropolis, lexicon: MetricSpace) -> None:
+        self._epsilon = mechanism.epsilon
+        self._steps, self._spread = mechanism.steps, mechanism.spread
+        guarantee = Guarantee(
+            kind=Kind.NONE, epsilon=mechanism.epsilon, metric="poincare", reason=_REASON
+        )
+        super().__init__(
+            lexicon, guarantee, as_decoding(mechanism.decoder).on(lexicon, mechanism.epsilon)
+        )
+
+    def _release(self, vectors: Floats, rng: Generator) -> Floats:
+        moved = poincare.in_ball(vectors) + self._walk(vectors.shape, rng)
+        norms = np.linalg.norm(moved, axis=1, keepdims=True)
+        return np.where(norms < 1.0 - _LAMBDA, moved, moved / norms * (1.0 - _LAMBDA))
+
+    def _walk(self, shape: tuple[int, ...], rng: Generator) -> Floats:
+        """The places after the walk, one for each row."""
+        places, scores = np.zeros(shape), np.zeros(shape[0])
+        for _ in range(self._steps):
+            proposed = poincare.lower(places + self._spread * rng.standard_normal(shape))
+            # ln f(x) = −2ε·artanh ‖x‖ = −ε·d(0, x)
+            norms = np.minimum(np.linalg.norm(proposed, axis=1), poincare.EDGE)
+            found = -2.0 * self._epsilon * np.arctanh(norms)
+            accepted = np.log(rng.random(shape[0])) <= found - scores
+            places[accepted], scores[accepted] = proposed[accepted], found[accepted]
+        return places

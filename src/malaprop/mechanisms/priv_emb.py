@@ -1,0 +1,149 @@
+"""The projected Laplace mechanism, known as PrivEmb."""
+
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from numpy.random import Generator
+
+from malaprop.core.channel import Floats, VectorChannel
+from malaprop.core.checks import require_choice, require_whole
+from malaprop.core.errors import MetricError, ParameterError
+from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.mechanism import Mechanism
+from malaprop.core.metric import Vectors
+from malaprop.core.projection import (
+    PROJECTIONS,
+    NoisyProjection,
+    operator_norm,
+    paper_dimension,
+    projection_of,
+    shortfall,
+)
+from malaprop.core.space import MetricSpace
+from malaprop.lexicon.lexicon import Lexicon
+from malaprop.mechanisms.decoders import Decoding, as_decoding
+
+_PAPER_BETA = 0.66  # 100 of 300 dimensions
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivEmb(Mechanism, name="priv-emb"):
+    """Projects a vector to fewer dimensions and adds spherical Laplace noise there.
+
+    Distribution: y = Φx + κ in m dimensions, κ with density ∝ exp(−ε‖κ‖₂/‖Φ‖): uniform direction,
+    radius ~ Gamma(m, ‖Φ‖/ε); ‖Φ‖ is Φ's largest singular value. Vectors are rounded to a grid.
+
+    Guarantee: ε·‖x − x'‖₂ metric differential privacy for *all* vectors of the space, words or
+    not, with δ = 0; Φ is public.
+
+    Why: ‖Φx − Φx'‖ ≤ ‖Φ‖·‖x − x'‖, and the noise is Laplace's for that distance. What is decoded
+    in the projected space is post-processing. See docs/proofs/priv-emb.md.
+
+    Parameters: `epsilon`, ε, loss per unit of Euclidean distance. `dimension`, m, by default a
+    third of d; or `beta`, β, and `delta`, δ: the paper's m = (√log₂ d + √ln(1/δ))²/β².
+    `projection`: `orthonormal` rows times √(d/m), `pca` (the lexicon's principal directions) or
+    `gaussian`; `projection_seed` draws it, and is public. `published`: Gaussian, with noise for a
+    stretch of 1 + β only. `decoder`, from vector to word, in the projected space.
+
+    >>> from malaprop import Lexicon, PrivEmb, seeded_rng
+    >>> tiny = Lexicon(["cold", "cool", "hot"], [[0.0, 1.0], [1.0, 1.0], [9.0, 0.0]])
+    >>> channel = PrivEmb(epsilon=2.0, dimension=1, projection="pca").on(tiny)
+    >>> channel.release([[0.5, 0.5], [8.0, 0.0]], seeded_rng(1)).shape
+    (2, 1)
+
+    Reference: Feyisetan, Kasiviswanathan, "Private release of text embedding vectors", 2021.
+    """
+
+    dimension: int | None = field(default=None, metadata={"help": "m, how many dimensions remain"})
+    beta: float | None = field(default=None, metadata={"help": "β, the stretch that gives m"})
+    delta: float = field(default=1e-6, metadata={"help": "δ, for m where β is given"})
+    projection: str = field(
+        default="orthonormal", metadata={"help": "orthonormal, pca (of the lexicon) or gaussian"}
+    )
+    projection_seed: int = field(default=0, metadata={"help": "the projection's seed: public"})
+    published: bool = field(
+        default=False, metadata={"help": "the paper's: gaussian, noise for a stretch of 1 + β"}
+    )
+    decoder: str | Decoding = field(
+        default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
+    )
+
+    promise: ClassVar[str] = "metric-dp: ε·d, Euclidean, before the projection"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._require("delta", "a number between 0 and 1", lambda x: 0 < x < 1)
+        require_whole(self, "projection_seed", least=0)
+        if self.dimension is not None:
+            require_whole(self, "dimension", least=1)
+        if self.beta is not None:
+            self._require("beta", "a number between 0 and 1", lambda x: 0 < x < 1)
+            if self.dimension is not None and not self.published:
+                raise ParameterError("PrivEmb takes 'dimension' or 'beta', not both: each gives m.")
+        require_choice(self, "projection", PROJECTIONS)
+        require_choice(self, "published", (True, False))
+        as_decoding(self.decoder)
+
+    def on(self, lexicon: MetricSpace) -> "PrivEmbChannel":
+        """The mechanism bound to a lexicon, whose metric must be Euclidean."""
+        if str(lexicon.metric) != "euclidean":
+            raise MetricError(
+                f"PrivEmb guarantees Euclidean distances; this lexicon measures {lexicon.metric} "
+                "ones. Use TEM, which takes any metric, or lexicon.with_metric('euclidean')."
+            )
+        return PrivEmbChannel(self, lexicon)
+
+    def onto(self, dimension: int) -> int:
+        """m for vectors of that dimension, d."""
+        if self.dimension is None and not self.published and self.beta is None:
+            return math.ceil(dimension / 3)
+        m = self.dimension or paper_dimension(dimension, self.beta or _PAPER_BETA, self.delta)
+        if self.dimension is not None and m > dimension and not self.published:
+            raise ParameterError(
+                f"The 'dimension' parameter of PrivEmb must be at most {dimension}, the vectors' "
+                f"own. Got {self.dimension}."
+            )
+        return math.ceil(m) if self.published else min(math.ceil(m), dimension)
+
+    def bind(self, vectors: Vectors) -> tuple[NoisyProjection, Guarantee]:
+        """Projection and noise for the space of public `vectors`, and what they guarantee."""
+        m = self.onto(vectors.shape[1])
+        kind = "gaussian" if self.published else self.projection
+        matrix = projection_of(kind, vectors, m, self.projection_seed)
+        norm = operator_norm(matrix)
+        stretch = 1.0 + (self.beta or _PAPER_BETA) if self.published else norm
+        reason = shortfall(norm, stretch, len(vectors), m)
+        noise = NoisyProjection(matrix, stretch / self.epsilon)
+        return noise, Guarantee(
+            kind=Kind.NONE if reason else Kind.METRIC,
+            epsilon=self.epsilon,
+            metric="euclidean",
+            public=(*Guarantee.public, "the projection, drawn by projection_seed"),
+            proof="docs/proofs/priv-emb.md",
+            numerics=noise.numerics(vectors),
+            reason=reason,
+        )
+
+
+class PrivEmbChannel(VectorChannel):
+    """Projected vectors of a lexicon's space, with Laplace noise."""
+
+    def __init__(self, mechanism: PrivEmb, lexicon: MetricSpace) -> None:
+        self._noise, guarantee = mechanism.bind(lexicon.vectors)
+        projected = Lexicon(lexicon.words, self._noise.exact(lexicon.vectors))
+        decoder = as_decoding(mechanism.decoder).on(projected, mechanism.epsilon)
+        super().__init__(lexicon, guarantee, decoder)
+
+    @property
+    def projection(self) -> Floats:
+        """Φ, with m rows: public."""
+        return self._noise.matrix
+
+    @property
+    def scale(self) -> float:
+        """What the noise's length is measured in: its density is ∝ exp(−‖κ‖₂/scale)."""
+        return self._noise.scale
+
+    def _release(self, vectors: Floats, rng: Generator) -> Floats:
+        return self._noise.release(vectors, rng)

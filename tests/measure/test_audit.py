@@ -1,0 +1,204 @@
+"""The audit of sound mechanisms, against losses that are written out."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+from malaprop import (
+    TEM,
+    Audit,
+    Gaussian,
+    Guarantee,
+    Kind,
+    Laplace,
+    LawChannel,
+    Lexicon,
+    MetricError,
+    PermuteAndFlip,
+    audit,
+    registry,
+)
+from malaprop.core.loss import allowed_by, full_loss, peak_loss
+from malaprop.core.space import Floats, Ids
+
+lexicons = st.tuples(st.integers(2, 9), st.integers(1, 3)).flatmap(
+    lambda size: arrays(np.float32, size, elements=st.floats(-8, 8, width=32))
+)
+
+
+def worst(law: NDArray[np.float64], allowed: NDArray[np.float64]) -> float:
+    """The definition: over all pairs and outputs."""
+    ratios = [
+        (law[a, y] - law[b, y]) / allowed[a, b]
+        for a in range(len(law))
+        for b in range(len(law))
+        for y in range(len(law))
+        if allowed[a, b] > 0
+    ]
+    return max(ratios, default=0.0)
+
+
+@given(
+    vectors=lexicons,
+    epsilon=st.floats(0.05, 8),
+    flip=st.booleans(),
+    gamma=st.one_of(st.none(), st.floats(0.1, 20)),
+)
+def test_it_is_the_definition(
+    vectors: NDArray[np.float32], epsilon: float, flip: bool, gamma: float | None
+) -> None:
+    lexicon = Lexicon([f"w{i}" for i in range(len(vectors))], vectors)
+    mechanism = PermuteAndFlip(epsilon=epsilon) if flip else TEM(epsilon=epsilon, gamma=gamma)
+    channel = mechanism.on(lexicon)
+    found = audit(channel)
+    distances = lexicon.distances(np.arange(len(lexicon)))
+    allowed = epsilon * np.minimum(distances, channel.guarantee.cap)
+    if distances[distances > 0].min(initial=1.0) > 1e-3:
+        law = channel.log_probabilities(np.arange(len(lexicon)))
+        assert found.worst_ratio == pytest.approx(worst(law, allowed), rel=1e-7, abs=1e-7)
+    assert found.holds is True
+    assert found.worst_ratio <= 1.0 + 1e-9
+
+
+@given(vectors=lexicons, rate=st.floats(0.1, 3.0), flip=st.booleans())
+def test_the_closed_form_finds_what_the_search_finds(
+    vectors: NDArray[np.float32], rate: float, flip: bool
+) -> None:
+    """At y = w the loss is largest, for TEM and permute-and-flip with any exponent."""
+    lexicon = Lexicon([f"w{i}" for i in range(len(vectors))], vectors)
+    mechanism = PermuteAndFlip(epsilon=rate) if flip else TEM(epsilon=rate, exponent="half")
+    channel = mechanism.on(lexicon)
+    assert isinstance(channel, LawChannel)
+    allowed = allowed_by(channel.guarantee)
+    peak, proved = peak_loss(channel, allowed)
+    full = full_loss(channel, allowed(lexicon.distances(np.arange(len(lexicon)))))
+    assert proved
+    assert peak.ratio == pytest.approx(full.ratio, rel=1e-6, abs=1e-6)
+
+
+def test_the_pair_and_the_output_attain_it(plane: Lexicon) -> None:
+    channel = TEM(epsilon=1.5, exponent="half").on(plane)
+    found = audit(channel)
+    assert found.pair is not None
+    assert found.output is not None
+    a, b, y = (plane.index[word] for word in (*found.pair, found.output))
+    law = channel.log_probabilities([a, b])
+    assert law[0, y] - law[1, y] == pytest.approx(found.loss, rel=1e-12)
+    assert found.allowed == pytest.approx(1.5 * plane.distances([a])[0, b], rel=1e-12)
+    assert found.loss / found.allowed == pytest.approx(found.worst_ratio, rel=1e-9)
+
+
+def test_progress_is_told(plane: Lexicon) -> None:
+    large = Lexicon([f"w{i}" for i in range(1500)], np.arange(1500.0).reshape(-1, 1))
+    for lexicon in (plane, large):
+        told: list[tuple[int, int]] = []
+        audit(TEM(epsilon=1.0).on(lexicon), progress=lambda *step, to=told: to.append(step))
+        done, total = zip(*told, strict=True)
+        assert list(done) == sorted(done)
+        assert done[-1] == total[-1]
+
+
+def test_words_of_one_vector_are_no_pair() -> None:
+    twins = Lexicon(["a", "b", "c"], [[1.0], [1.0], [1.0]])
+    found = audit(TEM(epsilon=1.0).on(twins))
+    assert (found.worst_ratio, found.pair, found.holds) == (0.0, None, True)
+    assert audit(TEM(epsilon=1.0).on(Lexicon(["a"], [[1.0]]))).holds is True
+
+
+class Fixed(LawChannel):
+    """A law given as a table."""
+
+    def __init__(self, space: Lexicon, guarantee: Guarantee, law: Floats) -> None:
+        super().__init__(space, guarantee)
+        self._law = np.log(law)
+
+    def log_weights(self, ids: Ids) -> Floats:
+        return self._law[ids].copy()
+
+
+def test_equal_laws_lose_nothing_and_different_twins_everything() -> None:
+    words = Lexicon(["a", "b"], [[0.0], [0.0]])
+    promise = Guarantee(kind=Kind.METRIC, epsilon=1.0, metric="euclidean")
+    assert audit(Fixed(words, promise, np.array([[0.3, 0.7], [0.3, 0.7]]))).holds is True
+    found = audit(Fixed(words, promise, np.array([[0.3, 0.7], [0.31, 0.69]])))
+    assert found.holds is False
+    assert found.worst_ratio == math.inf
+
+
+@pytest.mark.parametrize(("delta", "holds"), [(0.1001, True), (0.0999, False)])
+def test_a_delta_is_computed_exactly(delta: float, holds: bool) -> None:
+    """0.6 − e^ln2·0.25 = 0.1 one way, 0.75 − 2·0.4 < 0 the other."""
+    words = Lexicon(["a", "b", "far"], [[0.0], [1.0], [50.0]])
+    promise = Guarantee(
+        kind=Kind.BOUNDED, epsilon=math.log(2.0), delta=delta, radius=2.0, metric="euclidean"
+    )
+    law = np.array([[0.6, 0.4, 1e-9], [0.25, 0.75, 1e-9], [1e-9, 1e-9, 1.0]])
+    found = audit(Fixed(words, promise, law))
+    assert found.holds is holds
+    assert found.worst_ratio == pytest.approx(0.1 / delta, rel=1e-6)
+    assert found.pair == ("a", "b")
+
+
+def test_nothing_promised_is_nothing_held(plane: Lexicon) -> None:
+    channel = TEM(epsilon=1.0).on(plane)
+    channel._guarantee = replace(channel.guarantee, kind=Kind.NONE, reason="a test")
+    found = audit(channel)
+    assert found.holds is None
+    assert "nothing is promised" in found.method
+
+
+def test_it_decides_only_what_it_computed() -> None:
+    space = Lexicon([f"w{i}" for i in range(5)], np.eye(5))
+    found = audit(Laplace(epsilon=1.0).on(space))
+    assert found.holds is None
+    assert math.isnan(found.worst_ratio)
+    assert "not decided" in str(found)
+    vickrey = Laplace(epsilon=1.0, decoder="vickrey").on(Lexicon(["a", "b"], [[0.0], [1.0]]))
+    assert audit(vickrey).holds is None
+
+
+@pytest.mark.parametrize("name", sorted(registry))
+def test_no_registered_mechanism_fails_its_audit(name: str) -> None:
+    rng = np.random.Generator(np.random.PCG64(2))
+    space = Lexicon([f"w{i}" for i in range(9)], rng.normal(size=(9, 2)) / 5)
+    cls = registry[name]
+    try:
+        channel = cls(epsilon=1.3).on(space)
+    except MetricError:
+        channel = cls(epsilon=1.3).on(space.with_metric("poincare"))
+    found = audit(channel)
+    assert found.holds is not False
+    if name in ("tem", "permute-and-flip", "laplace", "mahalanobis", "gaussian", "nadp"):
+        assert found.holds is True
+
+
+def test_gaussian_at_other_distances(plane: Lexicon) -> None:
+    found = audit(Gaussian(epsilon=1.0, delta=1e-5, sensitivity=2.0).on(plane))
+    assert found.holds is True
+    assert found.worst_ratio <= 1.0
+
+
+def test_it_is_printed(line: Lexicon) -> None:
+    text = str(audit(TEM(epsilon=2.0, exponent="half").on(line)))
+    assert "verdict      holds" in text
+    assert "worst pair   three and one, at the output three" in text
+    assert "ε = 2 (metric-dp)" in text
+    assert isinstance(audit(TEM(epsilon=2.0).on(line)), Audit)
+
+
+@settings(max_examples=10)
+@given(
+    vectors=st.integers(2, 6).flatmap(
+        lambda n: arrays(np.float32, (n, 2), elements=st.floats(-4, 4, width=16))
+    ),
+    epsilon=st.floats(0.3, 2.0),
+)
+def test_laplace_in_the_plane_always_holds(vectors: NDArray[np.float32], epsilon: float) -> None:
+    space = Lexicon([f"w{i}" for i in range(len(vectors))], vectors)
+    assert audit(Laplace(epsilon=epsilon).on(space)).holds is not False

@@ -1,0 +1,356 @@
+"""Faults that have been made in published code and papers: the audit must catch each of them.
+
+Beside each stands the sound mechanism that it was made from, which must pass.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from malaprop import TEM, Guarantee, Kind, Laplace, LawChannel, Lexicon, Metric, audit, seeded_rng
+from malaprop.core.additive import AdditiveChannel, spherical_laplace
+from malaprop.core.gaussian import gaussian_scale
+from malaprop.core.metric import Rows, Vectors
+from malaprop.core.scaled import ScaledChannel
+from malaprop.measure import quadrature
+from malaprop.mechanisms.coordinate_laplace import CoordinateLaplace
+from malaprop.mechanisms.decoders import Nearest
+from malaprop.mechanisms.gaussian import Gaussian, GaussianChannel
+from malaprop.mechanisms.mahalanobis import Mahalanobis
+from malaprop.mechanisms.permute_and_flip import PermuteAndFlip, PermuteAndFlipChannel
+from malaprop.mechanisms.tem import TEMChannel
+
+Floats = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+
+def lexicon(vectors: object) -> Lexicon:
+    rows = np.asarray(vectors, dtype=np.float32)
+    return Lexicon([f"w{i}" for i in range(len(rows))], rows)
+
+
+def claim(epsilon: float, metric: str = "euclidean") -> Guarantee:
+    return Guarantee(kind=Kind.METRIC, epsilon=epsilon, metric=metric)
+
+
+class Law(LawChannel):
+    """A law of words that a test writes down."""
+
+    def __init__(
+        self, space: Lexicon, guarantee: Guarantee, weights: Callable[[Floats], Floats]
+    ) -> None:
+        super().__init__(space, guarantee)
+        self._weights = weights
+
+    def log_weights(self, ids: Ids) -> Floats:
+        rows = self._space.distances(np.arange(len(self._space)))
+        return self._weights(rows)[ids]
+
+
+# One word beside a crowd: what costs the exponential mechanism its factor of 2.
+CROWD = lexicon([[0.0], *([1.0 + i / 512] for i in range(60))])
+
+
+class TestExponent:
+    """ε instead of ε/2: Gumbel noise of scale 1/ε."""
+
+    @pytest.mark.parametrize("size", [60, 1100])
+    def test_tem(self, size: int) -> None:
+        crowd = lexicon([[0.0], *([1.0 + i / 8192] for i in range(size))])
+        mechanism = TEM(epsilon=2.0, exponent="half", gamma=math.inf)
+        assert audit(mechanism.on(crowd)).holds is True
+        wrong = TEMChannel(mechanism, crowd, 2.0, math.inf, audited=False)
+        found = audit(wrong)
+        assert found.holds is False
+        assert found.worst_ratio > 1.5
+
+    @pytest.mark.parametrize("size", [200, 1100])
+    def test_permute_and_flip(self, size: int) -> None:
+        crowd = lexicon([[0.0], *([1.0 + i / 8192] for i in range(size))])
+        channel = PermuteAndFlip(epsilon=2.0).on(crowd)
+        assert audit(channel).holds is True
+        channel.exponent = 2.0
+        found = audit(channel)
+        assert found.holds is False
+        assert 1.5 < found.worst_ratio < 2.0
+
+
+def tem_with_bottom(gamma: float, score: Callable[[int], float]) -> Callable[[Floats], Floats]:
+    """Algorithm 2 at ε = 2, with ⊥ scored by how many words it stands for."""
+
+    def weights(distances: Floats) -> Floats:
+        out = np.where(distances <= gamma, -distances, 0.0)
+        for row, far in zip(out, distances > gamma, strict=True):
+            if far.any():
+                row[far] = score(int(far.sum())) - math.log(far.sum())
+        return out
+
+    return weights
+
+
+@pytest.mark.parametrize(
+    ("score", "holds"),
+    [
+        (lambda k: -2.0 + math.log(k), True),
+        (lambda k: -2.0, False),  # ⊥ counts as one word
+        (lambda k: -2.0 + 2.0 * math.log(k), False),  # the 2/ε taken for the whole factor
+    ],
+)
+def test_bottom_with_a_wrong_score(score: Callable[[int], float], holds: bool) -> None:
+    # 3 sees all words within γ = 2.9; 0 has forty of them beyond.
+    words = lexicon([[0.0], [1.0], *([3.0 + i / 64] for i in range(40))])
+    guarantee = replace(claim(2.0), cap=2.0)
+    found = audit(Law(words, guarantee, tem_with_bottom(2.0, score)))
+    assert found.holds is holds
+
+
+class TestApproximateSearch:
+    """Words that an index misses: for TEM a violation."""
+
+    def test_missed_words_count_as_far(self) -> None:
+        rng = seeded_rng(1)
+        centres = rng.normal(size=(6, 3)) * 4
+        words = lexicon(np.repeat(centres, 8, axis=0) + 0.05 * rng.normal(size=(48, 3)))
+        found_by_index = rng.random((48, 48)) < 0.95
+        np.fill_diagonal(found_by_index, True)
+
+        def weights(distances: Floats) -> Floats:
+            return np.where(found_by_index, -np.minimum(distances, 5.0), -5.0)
+
+        guarantee = replace(claim(2.0), cap=5.0)
+        exact = Law(words, guarantee, lambda distances: -np.minimum(distances, 5.0))
+        assert audit(exact).holds is True
+        found = audit(Law(words, guarantee, weights))
+        assert found.holds is False
+        assert found.worst_ratio > 5.0
+
+    def test_only_the_nearest_are_candidates(self) -> None:
+        def weights(distances: Floats) -> Floats:
+            limit = np.sort(distances, axis=1)[:, 5:6]
+            return np.where(distances <= limit, -distances, -math.inf)
+
+        found = audit(Law(CROWD, claim(2.0), weights))
+        assert found.holds is False
+        assert found.worst_ratio == math.inf
+
+
+class Planted(Metric):
+    """A distance that is no metric, past the checks that refuse it."""
+
+    def __init__(self, name: str, function: Callable[[Floats, Floats], Floats]) -> None:
+        self.name, self._function = name, function  # type: ignore[misc]
+
+    def on(self, vectors: Vectors) -> Rows:
+        long = vectors.astype(np.float64)
+        return lambda ids: np.maximum(self._function(long[ids], long), 0.0)
+
+
+def cosine(a: Floats, b: Floats) -> Floats:
+    norms = np.linalg.norm(a, axis=1)[:, None] * np.linalg.norm(b, axis=1)
+    return np.asarray(np.round(1.0 - a @ b.T / norms, 12))
+
+
+def squared(a: Floats, b: Floats) -> Floats:
+    return np.asarray(((a[:, None] - b) ** 2).sum(axis=2))
+
+
+class TestNoMetric:
+    @pytest.mark.parametrize(("name", "function"), [("cosine", cosine), ("squared", squared)])
+    @pytest.mark.parametrize("size", [40, 1100])
+    def test_it_is_caught(
+        self, name: str, function: Callable[[Floats, Floats], Floats], size: int
+    ) -> None:
+        rng = seeded_rng(4)
+        vectors = rng.normal(size=(size, 2))
+        words = [f"w{i}" for i in range(size)]
+        mechanism = TEM(epsilon=6.0, gamma=math.inf, exponent="half")
+        assert audit(mechanism.on(Lexicon(words, vectors))).holds is True
+        planted = Lexicon(words, vectors, metric=Planted(name, function))
+        found = audit(mechanism.on(planted))
+        if size <= 1000:
+            assert found.holds is False
+            assert found.worst_ratio > 1.5
+        else:  # one triangle in a whole lexicon is enough to refuse the closed form
+            assert found.holds is not True
+
+
+PLANE = [[0.0, 0.0], [1.0, 0.2], [4.0, 0.5], [-3.0, -0.4], [0.5, 0.9], [7.0, -0.3]]
+
+
+class Noise(AdditiveChannel):
+    """Noise that a test states the density of, with the distance that it is sold in."""
+
+    def __init__(
+        self,
+        space: Lexicon,
+        guarantee: Guarantee,
+        log_density: Callable[[Floats], Floats],
+        distance: Callable[[Floats, Floats], Floats] | None = None,
+    ) -> None:
+        super().__init__(space, guarantee, Nearest().on(space, 1.0), spread=1.0)
+        self.log_density = log_density
+        if distance is not None:
+            self.distance = distance
+
+    def _noise(self, count: int, rng: Generator) -> Floats:
+        return spherical_laplace(count, 2, 1.0, rng)
+
+
+def test_noise_renormalised_after_the_covariance_root() -> None:
+    """A direction A^(1/2)u divided by its length again, then a Gamma radius: no longer private."""
+    words = lexicon(PLANE)
+    sound = Mahalanobis(epsilon=1.0, regularization=0.9).on(words)
+    assert audit(sound).holds is True
+    matrix = np.cov(np.array(PLANE).T, ddof=0)
+    matrix = 0.9 * matrix * 2 / np.trace(matrix) + 0.1 * np.eye(2)
+    inverse = np.linalg.inv(matrix)
+
+    def log_density(noise: Floats) -> Floats:
+        radius = np.linalg.norm(noise, axis=1)
+        unit = noise / radius[:, None]
+        angular = np.einsum("ij,jk,ik->i", unit, inverse, unit) * np.sqrt(np.linalg.det(matrix))
+        return np.asarray(-radius - np.log(2 * np.pi * angular))
+
+    fault = Noise(words, sound.guarantee, log_density, sound.distance)
+    found = audit(fault)
+    assert found.holds is False
+    assert found.worst_ratio > 1.05
+
+
+def test_per_coordinate_noise_sold_as_euclidean() -> None:
+    words = lexicon([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [-1.0, 0.5]])
+    assert audit(Laplace(epsilon=1.0).on(words)).holds is True
+    sound = CoordinateLaplace(epsilon=1.0).on(words)
+    assert audit(sound).holds is True
+
+    def log_density(noise: Floats) -> Floats:
+        return np.asarray(-np.abs(noise).sum(axis=1) - 2 * math.log(2.0))
+
+    found = audit(Noise(words, claim(1.0), log_density))
+    assert found.holds is False
+    assert 1.2 < found.worst_ratio <= math.sqrt(2.0)
+
+
+def test_other_noise_than_is_stated_is_never_certified() -> None:
+    words = lexicon([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
+
+    def log_density(noise: Floats) -> Floats:
+        return np.asarray(-0.2 * np.linalg.norm(noise, axis=1) + math.log(0.04 / (2 * math.pi)))
+
+    found = audit(Noise(words, claim(0.2), log_density))  # it draws with a rate of 1
+    assert found.holds is None
+    assert "draws" in found.method
+
+
+class TestDecoder:
+    def test_one_that_searches_near_the_input(self) -> None:
+        """Only the true word's nearest words can come out: their supports differ."""
+        positions = np.array([[0.0], [1.0], [2.0], [5.0], [6.0], [9.0]])
+        words = lexicon(positions)
+
+        def laplace(noise: Floats) -> Floats:
+            return -np.abs(noise[:, 0]) - math.log(2.0)
+
+        def weights(distances: Floats) -> Floats:
+            out = np.full(distances.shape, -math.inf)
+            for word, row in enumerate(distances):
+                near = np.sort(np.argsort(row, kind="stable")[:3])
+                law, _ = quadrature.nearest_law(positions[near], quadrature.Noise(laplace))
+                out[word, near] = law[list(near).index(word)]
+            return out
+
+        assert audit(Laplace(epsilon=1.0).on(words)).holds is True
+        found = audit(Law(words, claim(1.0), weights))
+        assert found.holds is False
+        assert found.worst_ratio == math.inf
+
+    def test_one_that_draws_again_until_the_word_has_changed(self) -> None:
+        channel = TEM(epsilon=1.0, exponent="half").on(CROWD)
+
+        def weights(distances: Floats) -> Floats:
+            return np.where(np.eye(len(distances)) > 0, -math.inf, -0.5 * distances)
+
+        found = audit(Law(CROWD, channel.guarantee, weights))
+        assert found.holds is False
+        assert found.worst_ratio == math.inf
+
+    def test_draws_that_bypass_the_law_are_never_certified(self) -> None:
+        class Bypass(TEMChannel):
+            def _substitute(self, ids: Ids, rng: Generator) -> Ids:
+                return ids
+
+        class Around(type(Laplace(epsilon=1.0).on(CROWD))):  # type: ignore[misc]
+            def _substitute(self, ids: Ids, rng: Generator) -> Ids:
+                return ids
+
+        mechanism = TEM(epsilon=1.0)
+        assert audit(Bypass(mechanism, CROWD, 0.5, 9.0, audited=False)).holds is None
+        assert audit(Around(Laplace(epsilon=1.0), CROWD)).holds is None
+
+
+def scaled(space: Lexicon, sigmas: list[float], radius: float = 2.0) -> ScaledChannel:
+    guarantee = Guarantee(
+        kind=Kind.BOUNDED, epsilon=1.0, delta=1e-5, radius=radius, metric="euclidean"
+    )
+    return ScaledChannel(
+        space, guarantee, Nearest().on(space, 1.0), sigmas=np.array(sigmas, dtype=np.float64)
+    )
+
+
+class TestGaussians:
+    WORDS = lexicon([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [9.0, 9.0]])
+    SIGMA = gaussian_scale(1.0, 1e-5, 2.0)
+
+    def test_one_sigma_for_all_is_sound(self) -> None:
+        found = audit(scaled(self.WORDS, [self.SIGMA] * 4))
+        assert found.holds is True
+        assert found.worst_ratio == pytest.approx(1.0, rel=1e-6)
+        assert found.pair == ("w2", "w0")
+
+    def test_a_sigma_that_is_5_percent_short(self) -> None:
+        found = audit(scaled(self.WORDS, [0.95 * self.SIGMA] * 4))
+        assert found.holds is False
+
+    def test_zero_noise_for_isolated_words(self) -> None:
+        found = audit(scaled(self.WORDS, [self.SIGMA] * 3 + [0.0], radius=20.0))
+        assert found.holds is False
+        assert found.loss == 1.0
+        assert found.pair is not None
+        assert "w3" in found.pair
+
+    def test_less_noise_than_is_stated_is_never_certified(self) -> None:
+        class Quiet(GaussianChannel):
+            def _noise(self, count: int, rng: Generator) -> Floats:
+                return 0.5 * super()._noise(count, rng)
+
+        mechanism = Gaussian(epsilon=1.0, delta=1e-5, sensitivity=2.0)
+        assert audit(mechanism.on(self.WORDS)).holds is True
+        found = audit(Quiet(mechanism, self.WORDS))
+        assert found.holds is None
+        assert "draws" in found.method
+
+    def test_different_sigmas_for_neighbours(self) -> None:
+        found = audit(scaled(self.WORDS, [self.SIGMA, 1.2 * self.SIGMA, self.SIGMA, self.SIGMA]))
+        assert found.holds is False
+        assert found.worst_ratio > 100.0
+
+
+def test_a_class_derived_from_a_known_one_is_not_taken_for_it() -> None:
+    """It may even be sound; but then nothing has proved it."""
+
+    class Derived(PermuteAndFlipChannel):
+        rate = 2.0
+
+        def weights_at(self, distances: Floats) -> Floats:
+            return -self.rate * self.exponent * distances
+
+    crowd = lexicon([[0.0], *([1.0 + i / 8192] for i in range(1100))])
+    channel = Derived(PermuteAndFlip(epsilon=2.0), crowd)
+    assert audit(channel).holds is False
+    channel.rate = 1.0
+    assert audit(channel).holds is None

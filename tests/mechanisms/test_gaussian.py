@@ -1,0 +1,166 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+from scipy.stats import kstest, norm
+
+from malaprop import (
+    Gaussian,
+    Kind,
+    Lexicon,
+    MetricError,
+    ParameterError,
+    gaussian_scale,
+    seeded_rng,
+)
+from malaprop.core.gaussian import classical_scale
+from malaprop.mechanisms.gaussian import diameter
+
+DRAWS = 20_000
+LINE = Lexicon(["a", "b", "c"], [[0.0], [1.0], [3.0]])
+SPACE = Lexicon(["origin", "one"], np.vstack([np.zeros(5), np.ones(5)]))
+
+
+def noise(mechanism: Gaussian, seed: int = 4) -> NDArray[np.float64]:
+    return mechanism.on(SPACE).release(np.zeros((DRAWS, 5)), seeded_rng(seed))
+
+
+@pytest.mark.parametrize("sensitivity", [0.2, 3.0])
+class TestNoise:
+    def test_each_coordinate_is_normal(self, sensitivity: float) -> None:
+        z = noise(Gaussian(epsilon=1.0, sensitivity=sensitivity))
+        sigma = gaussian_scale(1.0, 1e-5, sensitivity)
+        assert kstest(z.ravel() / sigma, norm.cdf).pvalue > 1e-6
+        correlation = np.corrcoef(z.T) - np.eye(5)
+        assert np.abs(correlation).max() < 5 / math.sqrt(DRAWS)
+
+    @pytest.mark.parametrize("factor", [0.95, 1.05])
+    def test_a_scale_off_by_5_percent_is_noticed(self, sensitivity: float, factor: float) -> None:
+        z = noise(Gaussian(epsilon=1.0, sensitivity=factor * sensitivity))
+        assert kstest(z.ravel() / gaussian_scale(1.0, 1e-5, sensitivity), norm.cdf).pvalue < 1e-6
+
+    def test_a_variance_of_sigma_would_be_noticed(self, sensitivity: float) -> None:
+        """N(0, σI), as the paper prints, is not N(0, σ²I)."""
+        sigma = gaussian_scale(1.0, 1e-5, sensitivity)
+        planted = math.sqrt(sigma) * seeded_rng(3).standard_normal(5 * DRAWS)
+        assert kstest(planted / sigma, norm.cdf).pvalue < 1e-6
+
+
+def attack(sigma_of_noise: float, epsilon: float, ratio: float) -> tuple[float, float]:
+    """The δ that an attacker measures on the most telling outputs, and its standard error."""
+    rng = seeded_rng(12)
+    edge = epsilon / ratio + ratio / 2  # in units of the claimed σ, from x towards x'
+    draws = 400_000
+    p = np.mean(sigma_of_noise * rng.standard_normal(draws) < ratio - edge)
+    q = np.mean(sigma_of_noise * rng.standard_normal(draws) < -edge)
+    error = math.sqrt((p + math.exp(2 * epsilon) * q) / draws)
+    return float(p - math.exp(epsilon) * q), error
+
+
+def test_an_attacker_measures_the_delta_that_is_claimed() -> None:
+    mechanism = Gaussian(epsilon=0.5, delta=0.05, sensitivity=2.0)
+    channel = mechanism.on(LINE)
+    ratio = 2.0 / channel.sigma
+    released = channel.release(np.zeros((DRAWS, 1)), seeded_rng(1)) / channel.sigma
+    assert kstest(released.ravel(), norm.cdf).pvalue > 1e-6
+    measured, error = attack(1.0, 0.5, ratio)
+    assert measured == pytest.approx(0.05, abs=5 * error)
+    planted, error = attack(0.8, 0.5, ratio)
+    assert planted > 0.05 + 5 * error
+
+
+def test_the_guarantee(line: Lexicon) -> None:
+    guarantee = Gaussian(epsilon=1.0, delta=1e-5, sensitivity=2.0).on(line).guarantee
+    assert guarantee.kind is Kind.BOUNDED
+    assert (guarantee.epsilon, guarantee.delta, guarantee.radius) == (1.0, 1e-5, 2.0)
+    assert guarantee.loss(2.0) == 1.0
+    assert guarantee.loss(2.1) == math.inf
+
+
+def test_the_curve(line: Lexicon) -> None:
+    channel = Gaussian(epsilon=1.0, delta=1e-5, sensitivity=1.0).on(line)
+    assert channel.sigma == gaussian_scale(1.0, 1e-5)
+    found = [channel.delta_at(r) for r in (1.0, 2.0, 3.0, 5.0)]
+    assert found == pytest.approx([1e-5, 0.0104, 0.064, 0.257], rel=0.01)
+    assert channel.delta_at(1.0) <= 1e-5
+    assert channel.delta_at(0.0) == 0.0
+    assert channel.delta_at(2.0, epsilon=3.0) < channel.delta_at(2.0) < channel.delta_at(2.0, 0.0)
+    with pytest.raises(ParameterError):
+        channel.delta_at(-1.0)
+
+
+lexicons = st.tuples(st.integers(2, 12), st.integers(1, 3)).flatmap(
+    lambda size: arrays(np.float32, size, elements=st.floats(-8, 8, width=32))
+)
+
+
+@given(vectors=lexicons)
+def test_without_a_sensitivity_every_pair_is_protected(vectors: NDArray[np.float32]) -> None:
+    lexicon = Lexicon([f"w{i}" for i in range(len(vectors))], vectors)
+    largest = lexicon.distances(np.arange(len(lexicon))).max()
+    if largest == 0:
+        with pytest.raises(ParameterError, match="sensitivity"):
+            diameter(lexicon)
+    else:
+        assert largest <= diameter(lexicon) <= largest * (1 + 2e-9)
+
+
+def test_a_large_lexicon_has_its_diameter_without_all_pairs() -> None:
+    rng = seeded_rng(7)
+    vectors = rng.normal(size=(3000, 4))
+    vectors[17] *= 9.0
+    lexicon = Lexicon([f"w{i}" for i in range(3000)], vectors)
+    expected = max(lexicon.distances(np.arange(i, i + 500)).max() for i in range(0, 3000, 500))
+    assert diameter(lexicon) == pytest.approx(expected, rel=2e-9)
+    assert Gaussian(epsilon=1.0).on(lexicon).guarantee.loss(expected) == 1.0
+
+
+def test_the_diameter_need_not_touch_the_outermost_words() -> None:
+    """Three hundred words farthest out, all in one place, and the widest pair between others."""
+    places = [[1.2, 0.0]] * 300 + [[-0.6, 0.0]] * 600 + [[0.0, 1.0], [0.0, -1.0]]
+    lexicon = Lexicon([f"w{i}" for i in range(len(places))], places)
+    assert diameter(lexicon) == pytest.approx(2.0, rel=2e-9)
+
+
+class TestPublished:
+    def test_it_is_the_classical_formula(self, line: Lexicon) -> None:
+        mechanism = Gaussian(epsilon=0.5, delta=1e-5, sensitivity=2.0, published=True)
+        channel = mechanism.on(line)
+        assert channel.sigma == classical_scale(0.5, 1e-5, 2.0) > gaussian_scale(0.5, 1e-5, 2.0)
+        assert channel.delta_at(2.0) <= 1e-5
+        assert channel.guarantee.kind is Kind.BOUNDED
+
+    @pytest.mark.parametrize("epsilon", [1.0, 5.0, 20.0])
+    def test_it_is_refused_where_it_is_not_proved(self, epsilon: float) -> None:
+        with pytest.raises(ParameterError, match="below 1"):
+            Gaussian(epsilon=epsilon, published=True)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"delta": 0.0}, {"delta": 1.0}, {"sensitivity": 0.0}, {"sensitivity": math.inf},
+     {"sensitivity": "1"}, {"published": "false"}, {"published": None}],
+)  # fmt: skip
+def test_wrong_parameters_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        Gaussian(epsilon=0.5, **wrong)  # type: ignore[arg-type]
+
+
+def test_it_needs_the_euclidean_metric(plane: Lexicon) -> None:
+    with pytest.raises(MetricError, match="TEM"):
+        Gaussian(epsilon=1.0).on(plane.with_metric("manhattan"))
+
+
+def test_only_the_ratio_of_scale_and_sensitivity_matters(plane: Lexicon) -> None:
+    ids = np.arange(40).repeat(25)
+    scaled = Lexicon(plane.words, plane.vectors * 8.0)
+    for sensitivity in (None, 0.7):
+        there = sensitivity and 8.0 * sensitivity
+        here = Gaussian(epsilon=3.0, sensitivity=sensitivity).on(plane)
+        other = Gaussian(epsilon=3.0, sensitivity=there).on(scaled)
+        drawn = here.substitute(ids, seeded_rng(2))
+        assert np.array_equal(drawn, other.substitute(ids, seeded_rng(2)))

@@ -1,0 +1,30 @@
+"""Audit the embedded lexicons, and write the exponents that TEM may have on each.
+
+    python tools/build_exponents.py [NAME ...]
+
+Writes src/malaprop/data/NAME/exponents.json: some minutes for 33,000 words on one core.
+"""
+
+import sys
+import time
+
+from malaprop.lexicon import catalogue
+from malaprop.lexicon.exponents import SHIPPED, build, write
+from malaprop.lexicon.lexicon import Lexicon
+
+
+def main(names: list[str]) -> None:
+    """Build the tables of these lexicons."""
+    for name in names:
+        started = time.monotonic()
+        table = build(Lexicon.open(name), progress=_show)
+        write(table, catalogue.embedded()[name] / SHIPPED)
+        print(f"\r{name}: {len(table.exponents)} exponents, {time.monotonic() - started:.0f} s")
+
+
+def _show(done: int, total: int) -> None:
+    print(f"\r{100 * done // total:3} %", end="", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or sorted(catalogue.embedded()))
