@@ -10,13 +10,12 @@ from malaprop.core.additive import AdditiveChannel
 from malaprop.core.channel import Floats
 from malaprop.core.errors import MetricError
 from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.mechanism import Mechanism
 from malaprop.core.space import MetricSpace
-from malaprop.mechanisms.decoders import Decoding, as_decoding
+from malaprop.mechanisms.decoders import VectorMechanism
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoordinateLaplace(Mechanism, name="coordinate-laplace"):
+class CoordinateLaplace(VectorMechanism, name="coordinate-laplace"):
     """Adds Laplace noise to each coordinate of a word's vector and takes the nearest word.
 
     Distribution: y = x + z, the coordinates of z independent, each of density (ε/2)·exp(−ε|z|).
@@ -41,15 +40,8 @@ class CoordinateLaplace(Mechanism, name="coordinate-laplace"):
     """
 
     epsilon: float = field(metadata={"help": "ε, the privacy loss per unit of Manhattan distance"})
-    decoder: str | Decoding = field(
-        default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
-    )
 
     promise: ClassVar[str] = "metric-dp: ε·d, Manhattan; √d·ε in Euclidean distance"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        as_decoding(self.decoder)
 
     def on(self, lexicon: MetricSpace) -> "CoordinateLaplaceChannel":
         """The mechanism bound to a lexicon, whose metric must be Manhattan or Euclidean."""
@@ -75,7 +67,7 @@ class CoordinateLaplaceChannel(AdditiveChannel):
             equivalents=(("euclidean", math.sqrt(self._dimension) * mechanism.epsilon),),
             proof="docs/proofs/coordinate-laplace.md",
         )
-        decoder = as_decoding(mechanism.decoder).on(lexicon, mechanism.epsilon)
+        decoder = mechanism.decoder_on(lexicon)
         spread = math.sqrt(2.0) * self._scale
         super().__init__(lexicon, guarantee, decoder, spread=spread)
 

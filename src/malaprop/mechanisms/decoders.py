@@ -6,13 +6,14 @@ post-processing, and the word has the guarantee that the vector had.
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.random import Generator
 
 from malaprop.core.channel import Decoder, Floats
 from malaprop.core.errors import ParameterError
+from malaprop.core.mechanism import Mechanism
 from malaprop.core.space import Ids, MetricSpace
 from malaprop.lexicon.poincare_search import search_on
 
@@ -83,6 +84,23 @@ def as_decoding(decoder: str | Decoding) -> Decoding:
     if decoder not in DECODINGS:
         raise ParameterError(f"Unknown decoder {decoder!r}. There are: {', '.join(DECODINGS)}.")
     return DECODINGS[decoder]()
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorMechanism(Mechanism):
+    """A mechanism that adds noise to vectors, and decodes the noisy ones where words are wanted."""
+
+    decoder: str | Decoding = field(
+        default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        as_decoding(self.decoder)
+
+    def decoder_on(self, lexicon: MetricSpace) -> Decoder:
+        """The decoder for a lexicon."""
+        return as_decoding(self.decoder).on(lexicon, self.epsilon)
 
 
 class _NearestDecoder(Decoder):

@@ -12,13 +12,12 @@ from malaprop.core.channel import Floats
 from malaprop.core.errors import MetricError, ParameterError
 from malaprop.core.gaussian import classical_scale, gaussian_delta, gaussian_scale
 from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.mechanism import Mechanism
 from malaprop.core.space import MetricSpace
-from malaprop.mechanisms.decoders import Decoding, as_decoding
+from malaprop.mechanisms.decoders import VectorMechanism
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gaussian(Mechanism, name="gaussian"):
+class Gaussian(VectorMechanism, name="gaussian"):
     """Adds Gaussian noise to a word's vector and takes the nearest word.
 
     Distribution: y = x + z, z ~ N(0, σ²I), σ = u*·Δ, u* the least number with
@@ -50,9 +49,6 @@ class Gaussian(Mechanism, name="gaussian"):
         metadata={"help": "Δ, the distance within which words are protected; None: all of them"},
     )
     published: bool = field(default=False, metadata={"help": "the paper's σ, for ε below 1 only"})
-    decoder: str | Decoding = field(
-        default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
-    )
 
     promise: ClassVar[str] = "bounded-dp: (ε, δ) within Δ, Euclidean"
 
@@ -61,7 +57,6 @@ class Gaussian(Mechanism, name="gaussian"):
         self._require("delta", "a number between 0 and 1, both excluded", lambda x: 0 < x < 1)
         if self.sensitivity is not None:
             self._require("sensitivity", "a number above 0, or None", lambda x: 0 < x < math.inf)
-        as_decoding(self.decoder)
         if self.published not in (True, False):
             raise ParameterError("The 'published' parameter of Gaussian must be True or False.")
         if self.published and self.epsilon >= 1.0:
@@ -98,7 +93,7 @@ class GaussianChannel(AdditiveChannel):
             metric="euclidean",
             proof="docs/proofs/gaussian.md",
         )
-        decoder = as_decoding(mechanism.decoder).on(lexicon, mechanism.epsilon)
+        decoder = mechanism.decoder_on(lexicon)
         super().__init__(lexicon, guarantee, decoder, spread=self._sigma)
 
     @property

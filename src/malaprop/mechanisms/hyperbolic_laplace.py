@@ -1,7 +1,7 @@
 """The Laplace mechanism of hyperbolic space."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,15 +12,14 @@ from malaprop.core.additive import Grid
 from malaprop.core.channel import Floats, VectorChannel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.mechanism import Mechanism
 from malaprop.core.space import MetricSpace
-from malaprop.mechanisms.decoders import Decoding, as_decoding
+from malaprop.mechanisms.decoders import VectorMechanism
 
 _FARTHEST = 300.0  # beyond it only the direction counts, and sinh would overflow
 
 
 @dataclass(frozen=True, kw_only=True)
-class HyperbolicLaplace(Mechanism, name="hyperbolic-laplace"):
+class HyperbolicLaplace(VectorMechanism, name="hyperbolic-laplace"):
     """Moves a word's vector by hyperbolic Laplace noise and takes the nearest word.
 
     Distribution: y in the Poincaré ball of dimension n, of density ∝ exp(−ε·d(x, y)) by hyperbolic
@@ -47,16 +46,8 @@ class HyperbolicLaplace(Mechanism, name="hyperbolic-laplace"):
     preserving privacy and utility in text", 2019, whose own sampler is `PoincareMetropolis`.
     """
 
-    decoder: str | Decoding = field(
-        default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
-    )
-
     promise: ClassVar[str] = "metric-dp: ε·d, Poincaré, ε > n − 1"
     needs: ClassVar[str] = "poincare"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        as_decoding(self.decoder)
 
     def on(self, lexicon: MetricSpace) -> "HyperbolicLaplaceChannel":
         """The mechanism bound to a lexicon in the Poincaré ball, of dimension below ε + 1."""
@@ -92,9 +83,7 @@ class HyperbolicLaplaceChannel(VectorChannel):
             numerics=f"float64, rounded to a grid of {self._grid.step:.3g} on the hyperboloid; "
             f"adds δ ≈ {delta:.0e}",
         )
-        super().__init__(
-            lexicon, guarantee, as_decoding(mechanism.decoder).on(lexicon, mechanism.epsilon)
-        )
+        super().__init__(lexicon, guarantee, mechanism.decoder_on(lexicon))
 
     def _numeric_delta(self, points: Floats) -> float:
         """About how often float64's last bits show; what they would betray is refused."""

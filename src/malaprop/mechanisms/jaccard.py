@@ -9,17 +9,16 @@ from numpy.typing import NDArray
 from malaprop.core.errors import LexiconError, MetricError, ParameterError
 from malaprop.core.gaussian import classical_scale, gaussian_scale, spherical_delta
 from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.mechanism import Mechanism
 from malaprop.core.scaled import ScaledChannel
 from malaprop.core.space import Floats, MetricSpace, blocks
-from malaprop.mechanisms.decoders import Decoding, as_decoding
+from malaprop.mechanisms.decoders import VectorMechanism
 
 ALPHAS = (1.835, 1.276)
 """The paper's factors of σ for words in dense and in sparse regions."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Jaccard(Mechanism, name="jaccard"):
+class Jaccard(VectorMechanism, name="jaccard"):
     """Adds Gaussian noise scaled to how far a word's nearest neighbours are.
 
     Distribution: y = x + z, z ~ N(0, σ²I), σ = u*(ε, δ)·Δ, Δ the largest distance from any word to
@@ -52,9 +51,6 @@ class Jaccard(Mechanism, name="jaccard"):
         default="hidden", metadata={"help": "whether a word is in a dense region: hidden or public"}
     )
     published: bool = field(default=False, metadata={"help": "the paper's, without guarantee"})
-    decoder: str | Decoding = field(
-        default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
-    )
 
     promise: ClassVar[str] = "bounded-dp: (ε, δ) within Δ, Euclidean; as published: none"
 
@@ -70,7 +66,6 @@ class Jaccard(Mechanism, name="jaccard"):
                     f"The '{name}' parameter of Jaccard must be {one} or {other}. "
                     f"Got {getattr(self, name)!r}."
                 )
-        as_decoding(self.decoder)
 
     def on(self, lexicon: MetricSpace) -> "JaccardChannel":
         """The mechanism bound to a lexicon, whose metric must be Euclidean."""
@@ -108,7 +103,7 @@ class JaccardChannel(ScaledChannel):
         sigmas = gaussian_scale(mechanism.epsilon, mechanism.delta) * widths
         if mechanism.published:
             sigmas, guarantee = self._published(float(reach.mean()), plain, lexicon)
-        decoder = as_decoding(mechanism.decoder).on(lexicon, mechanism.epsilon)
+        decoder = mechanism.decoder_on(lexicon)
         super().__init__(lexicon, guarantee, decoder, sigmas=sigmas)
 
     def _public(self, reach: Floats, plain: Guarantee) -> tuple[Floats, Guarantee]:

@@ -1,7 +1,7 @@
 """The multivariate Laplace mechanism, known as Madlib."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from numpy.random import Generator
@@ -11,13 +11,12 @@ from malaprop.core.channel import Floats
 from malaprop.core.errors import MetricError
 from malaprop.core.euclidean import Euclidean
 from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.mechanism import Mechanism
 from malaprop.core.space import MetricSpace
-from malaprop.mechanisms.decoders import Decoding, as_decoding
+from malaprop.mechanisms.decoders import VectorMechanism
 
 
 @dataclass(frozen=True, kw_only=True)
-class Laplace(Mechanism, name="laplace"):
+class Laplace(VectorMechanism, name="laplace"):
     """Adds spherical Laplace noise to a word's vector and takes the nearest word.
 
     Distribution: y = x + z with density ∝ exp(−ε‖z‖₂) in d dimensions: a uniform direction times
@@ -41,15 +40,7 @@ class Laplace(Mechanism, name="laplace"):
     Reference: Feyisetan, Balle, Drake, Diethe, WSDM 2020; Algorithm 1 of Carvalho et al. 2021.
     """
 
-    decoder: str | Decoding = field(
-        default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
-    )
-
     promise: ClassVar[str] = "metric-dp: ε·d, Euclidean"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        as_decoding(self.decoder)
 
     def on(self, lexicon: MetricSpace) -> "LaplaceChannel":
         """The mechanism bound to a lexicon, whose metric must be Euclidean."""
@@ -74,7 +65,7 @@ class LaplaceChannel(AdditiveChannel):
             proof="docs/proofs/laplace.md",
         )
         spread = math.sqrt(self._dimension + 1) * self._scale
-        decoder = as_decoding(mechanism.decoder).on(lexicon, mechanism.epsilon)
+        decoder = mechanism.decoder_on(lexicon)
         super().__init__(lexicon, guarantee, decoder, spread=spread)
 
     def _noise(self, count: int, rng: Generator) -> Floats:

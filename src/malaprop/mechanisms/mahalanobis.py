@@ -12,15 +12,14 @@ from malaprop.core.channel import Floats
 from malaprop.core.ellipsoid import Ellipsoid, clusters
 from malaprop.core.errors import MetricError
 from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.mechanism import Mechanism
 from malaprop.core.space import Ids, MetricSpace
-from malaprop.mechanisms.decoders import Decoding, as_decoding
+from malaprop.mechanisms.decoders import VectorMechanism
 
 _CHOICE = 0.25  # the part of ε that chooses the cluster, where there are several
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mahalanobis(Mechanism, name="mahalanobis"):
+class Mahalanobis(VectorMechanism, name="mahalanobis"):
     """Adds elliptical Laplace noise to a word's vector and takes the nearest word.
 
     Distribution: y = x + A^½·z, z of density ∝ exp(−ε‖z‖₂), A = λΣ + (1 − λ)I, Σ the covariance of
@@ -55,9 +54,6 @@ class Mahalanobis(Mechanism, name="mahalanobis"):
     clusters: int = field(
         default=1, metadata={"help": "how many clusters have a covariance of their own"}
     )
-    decoder: str | Decoding = field(
-        default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
-    )
 
     promise: ClassVar[str] = "metric-dp: ε·d, Mahalanobis; ε/√λ_min in Euclidean distance"
 
@@ -66,7 +62,6 @@ class Mahalanobis(Mechanism, name="mahalanobis"):
         self._require("regularization", "a number from 0 to 1", lambda x: 0 <= x <= 1)
         self._require("clusters", "a whole number, 1 or more", lambda x: x >= 1 and x % 1 == 0)
         object.__setattr__(self, "clusters", int(self.clusters))
-        as_decoding(self.decoder)
 
     def on(self, lexicon: MetricSpace) -> "MahalanobisChannel":
         """The mechanism bound to a lexicon, whose metric must be Euclidean."""
@@ -102,7 +97,7 @@ class MahalanobisChannel(AdditiveChannel):
         )
         narrowest = min(float(e.matrix.diagonal().min()) for e in self._ellipsoids)
         spread = math.sqrt((vectors.shape[1] + 1) * narrowest) * self._scale
-        decoder = as_decoding(mechanism.decoder).on(lexicon, mechanism.epsilon)
+        decoder = mechanism.decoder_on(lexicon)
         super().__init__(lexicon, guarantee, decoder, spread=spread)
 
     def distance(self, x: Any, y: Any) -> Floats:

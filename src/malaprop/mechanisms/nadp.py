@@ -10,11 +10,10 @@ from malaprop.core.checks import require_choice, require_whole
 from malaprop.core.errors import MetricError, ParameterError
 from malaprop.core.gaussian import gaussian_scale
 from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.mechanism import Mechanism
 from malaprop.core.scaled import ScaledChannel
 from malaprop.core.space import Floats, Ids, MetricSpace
 from malaprop.lexicon.neighbourhoods import NeighbourGraph
-from malaprop.mechanisms.decoders import Decoding, as_decoding
+from malaprop.mechanisms.decoders import VectorMechanism
 
 _PAIRS = {
     "component": "any two words of one public neighbourhood, with no protection across them",
@@ -23,7 +22,7 @@ _PAIRS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class NADP(Mechanism, name="nadp"):
+class NADP(VectorMechanism, name="nadp"):
     """Adds Gaussian noise that is as wide as the word's public neighbourhood asks for.
 
     Distribution: y = x + z, z ~ N(0, σᵢ²·I), σᵢ = u*(ε, δ)·Δᵢ, where i is the neighbourhood of the
@@ -65,9 +64,6 @@ class NADP(Mechanism, name="nadp"):
     published: bool = field(
         default=False, metadata={"help": "the paper's: by edges, isolated words in clear"}
     )
-    decoder: str | Decoding = field(
-        default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
-    )
 
     promise: ClassVar[str] = "neighbourhood-dp: (ε, δ) in a public neighbourhood, Euclidean"
 
@@ -81,7 +77,6 @@ class NADP(Mechanism, name="nadp"):
         require_choice(self, "scope", tuple(_PAIRS))
         require_choice(self, "isolated", ("attach", "suppress", "error"))
         require_choice(self, "published", (True, False))
-        as_decoding(self.decoder)
 
     def on(self, lexicon: MetricSpace) -> "NADPChannel":
         """The mechanism bound to a lexicon, whose metric must be Euclidean."""
@@ -132,7 +127,7 @@ class NADPChannel(ScaledChannel):
         super().__init__(
             lexicon,
             guarantee,
-            as_decoding(mechanism.decoder).on(lexicon, mechanism.epsilon),
+            mechanism.decoder_on(lexicon),
             sigmas=gaussian_scale(mechanism.epsilon, mechanism.delta) * self.sensitivities,
             bare=None if mechanism.published else 0.0,
         )

@@ -11,9 +11,8 @@ from malaprop.core import poincare
 from malaprop.core.channel import Floats, VectorChannel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.mechanism import Mechanism
 from malaprop.core.space import MetricSpace
-from malaprop.mechanisms.decoders import Decoding, as_decoding
+from malaprop.mechanisms.decoders import VectorMechanism
 
 _LAMBDA = 1e-5  # how far inside the ball the paper's projection ends
 _REASON = (
@@ -25,7 +24,7 @@ _REASON = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class PoincareMetropolis(Mechanism, name="poincare-metropolis"):
+class PoincareMetropolis(VectorMechanism, name="poincare-metropolis"):
     """Adds noise from a random walk in the Poincaré ball, as published; it guarantees nothing.
 
     Distribution: Algorithm 2 of the paper. A Metropolis walk starts at the origin; a step proposes
@@ -54,9 +53,6 @@ class PoincareMetropolis(Mechanism, name="poincare-metropolis"):
 
     steps: int = field(default=1000, metadata={"help": "length of the random walk of a word"})
     spread: float = field(default=1.0, metadata={"help": "standard deviation of a proposal"})
-    decoder: str | Decoding = field(
-        default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
-    )
     published: bool = field(default=True, metadata={"help": "as published; there is no other"})
 
     promise: ClassVar[str] = "none (as published, for comparison)"
@@ -67,7 +63,6 @@ class PoincareMetropolis(Mechanism, name="poincare-metropolis"):
         self._require("spread", "a finite number above 0", lambda x: 0 < x < math.inf)
         self._require("steps", "a whole number, 1 or more", lambda x: x >= 1 and x.is_integer())
         object.__setattr__(self, "steps", int(self.steps))
-        as_decoding(self.decoder)
         if not self.published:
             raise ParameterError(
                 "The 'published' parameter of PoincareMetropolis must be true: the algorithm has "
@@ -89,9 +84,7 @@ class PoincareMetropolisChannel(VectorChannel):
         guarantee = Guarantee(
             kind=Kind.NONE, epsilon=mechanism.epsilon, metric="poincare", reason=_REASON
         )
-        super().__init__(
-            lexicon, guarantee, as_decoding(mechanism.decoder).on(lexicon, mechanism.epsilon)
-        )
+        super().__init__(lexicon, guarantee, mechanism.decoder_on(lexicon))
 
     def _release(self, vectors: Floats, rng: Generator) -> Floats:
         moved = poincare.in_ball(vectors) + self._walk(vectors.shape, rng)

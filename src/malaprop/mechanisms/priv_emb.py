@@ -10,7 +10,6 @@ from malaprop.core.channel import Floats, VectorChannel
 from malaprop.core.checks import require_choice, require_whole
 from malaprop.core.errors import MetricError, ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.mechanism import Mechanism
 from malaprop.core.metric import Vectors
 from malaprop.core.projection import (
     PROJECTIONS,
@@ -22,13 +21,13 @@ from malaprop.core.projection import (
 )
 from malaprop.core.space import MetricSpace
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.mechanisms.decoders import Decoding, as_decoding
+from malaprop.mechanisms.decoders import VectorMechanism
 
 _PAPER_BETA = 0.66  # 100 of 300 dimensions
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivEmb(Mechanism, name="priv-emb"):
+class PrivEmb(VectorMechanism, name="priv-emb"):
     """Projects a vector to fewer dimensions and adds spherical Laplace noise there.
 
     Distribution: y = Φx + κ in m dimensions, κ with density ∝ exp(−ε‖κ‖₂/‖Φ‖): uniform direction,
@@ -65,9 +64,6 @@ class PrivEmb(Mechanism, name="priv-emb"):
     published: bool = field(
         default=False, metadata={"help": "the paper's: gaussian, noise for a stretch of 1 + β"}
     )
-    decoder: str | Decoding = field(
-        default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
-    )
 
     promise: ClassVar[str] = "metric-dp: ε·d, Euclidean, before the projection"
 
@@ -83,7 +79,6 @@ class PrivEmb(Mechanism, name="priv-emb"):
                 raise ParameterError("PrivEmb takes 'dimension' or 'beta', not both: each gives m.")
         require_choice(self, "projection", PROJECTIONS)
         require_choice(self, "published", (True, False))
-        as_decoding(self.decoder)
 
     def on(self, lexicon: MetricSpace) -> "PrivEmbChannel":
         """The mechanism bound to a lexicon, whose metric must be Euclidean."""
@@ -132,7 +127,7 @@ class PrivEmbChannel(VectorChannel):
     def __init__(self, mechanism: PrivEmb, lexicon: MetricSpace) -> None:
         self._noise, guarantee = mechanism.bind(lexicon.vectors)
         projected = Lexicon(lexicon.words, self._noise.exact(lexicon.vectors))
-        decoder = as_decoding(mechanism.decoder).on(projected, mechanism.epsilon)
+        decoder = mechanism.decoder_on(projected)
         super().__init__(lexicon, guarantee, decoder)
 
     @property

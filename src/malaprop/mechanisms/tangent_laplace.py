@@ -1,7 +1,7 @@
 """Laplace noise in the tangent space of hyperbolic space."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,13 +11,12 @@ from malaprop.core import poincare
 from malaprop.core.additive import Grid, spherical_laplace
 from malaprop.core.channel import Floats, VectorChannel
 from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.mechanism import Mechanism
 from malaprop.core.space import MetricSpace
-from malaprop.mechanisms.decoders import Decoding, as_decoding
+from malaprop.mechanisms.decoders import VectorMechanism
 
 
 @dataclass(frozen=True, kw_only=True)
-class TangentLaplace(Mechanism, name="tangent-laplace"):
+class TangentLaplace(VectorMechanism, name="tangent-laplace"):
     """Adds Laplace noise to a word's vector in the tangent space at the origin of the ball.
 
     Distribution: y = exp₀(log₀ x + z) in the Poincaré ball, z with density ∝ exp(−ε‖z‖₂): a
@@ -42,16 +41,8 @@ class TangentLaplace(Mechanism, name="tangent-laplace"):
     preserving privacy and utility in text", 2019; Cartan and Hadamard for the inequality.
     """
 
-    decoder: str | Decoding = field(
-        default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
-    )
-
     promise: ClassVar[str] = "metric-dp: ε·d, Poincaré"
     needs: ClassVar[str] = "poincare"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        as_decoding(self.decoder)
 
     def on(self, lexicon: MetricSpace) -> "TangentLaplaceChannel":
         """The mechanism bound to a lexicon in the Poincaré ball."""
@@ -75,9 +66,7 @@ class TangentLaplaceChannel(VectorChannel):
             numerics=f"float64, rounded to a grid of {self._grid.step:.3g} in the tangent space; "
             f"adds δ ≈ {delta:.0e}",
         )
-        super().__init__(
-            lexicon, guarantee, as_decoding(mechanism.decoder).on(lexicon, mechanism.epsilon)
-        )
+        super().__init__(lexicon, guarantee, mechanism.decoder_on(lexicon))
 
     def _numeric_delta(self, tangents: Floats) -> float:
         largest = float(np.abs(tangents).max(initial=0.0))
