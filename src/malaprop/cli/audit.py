@@ -17,11 +17,13 @@ def audit(
 
     Exit code 1 says that it is not; "not decided" is no failure. A whole lexicon takes minutes.
     """
-    from malaprop.cli.progress import bar
+    from malaprop.cli.progress import bar, working
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.measure.audit import audit as compute
 
-    channel = make_mechanism(mechanism, epsilon, param).on(Lexicon.open(lexicon))
+    made = make_mechanism(mechanism, epsilon, param)
+    with working(f"preparing {mechanism} on {lexicon}"):
+        channel = made.on(Lexicon.open(lexicon))
     with bar(f"auditing {mechanism}") as progress:
         found = compute(channel, progress=progress.to)
     typer.echo(str(found))

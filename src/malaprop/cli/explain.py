@@ -30,17 +30,19 @@ def explain(
     """Show what a word is replaced by, how likely, and what an observer can infer."""
     from rich.console import Console
 
+    from malaprop.cli.progress import working
     from malaprop.core.randomness import secure_rng
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.report.word import word_law
 
     made = make_mechanism(mechanism, epsilon, param)
     opened = Lexicon.open(lexicon)
-    channel = made.on(opened)
     # A lexicon's words may look like markup or emoji codes: they are shown as they are.
     console = Console(highlight=False, markup=False, emoji=False)
     own = _find(word, opened, console)
-    law = word_law(channel, own, secure_rng())
+    with working(f"preparing {mechanism} on {lexicon}"):
+        channel = made.on(opened)
+        law = word_law(channel, own, secure_rng())
     _print_law(law, opened, min(top, len(opened)), console)
     _print_inference(law, channel, opened, console)
 

@@ -95,6 +95,7 @@ def privatize(
     punctuation and spacing unless told otherwise; capitals are rebuilt. The output appears under
     its name only when it is whole. A report of what was protected, and what not, goes to stderr.
     """
+    from malaprop.cli.progress import working
     from malaprop.core.randomness import secure_rng, seeded_rng
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.measure.statistics import unchanged_share
@@ -117,14 +118,15 @@ def privatize(
         with Staging() as stage:
             targets = [job.open_target(stage, force=force) for job in jobs]
             report_file = stage.open(report, force=force) if report else None
-            privatizer = Privatizer(
-                Lexicon.open(lexicon),
-                made,
-                unknown=unknown,
-                punctuation=punctuation,
-                rng=secure_rng() if seed is None else seeded_rng(seed),
-            )
-            share = unchanged_share(privatizer.channel)
+            with working(f"preparing {mechanism} on {lexicon}"):
+                privatizer = Privatizer(
+                    Lexicon.open(lexicon),
+                    made,
+                    unknown=unknown,
+                    punctuation=punctuation,
+                    rng=secure_rng() if seed is None else seeded_rng(seed),
+                )
+                share = unchanged_share(privatizer.channel)
             for warning in warnings(privatizer, share):
                 typer.echo(f"warning: {warning}.", err=True)
             run = _Run(privatizer)

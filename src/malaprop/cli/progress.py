@@ -46,3 +46,16 @@ def bar(title: str) -> Iterator[Bar]:
     )
     with Progress(*columns, console=console, transient=True) as progress:
         yield Bar(progress, progress.add_task(title, total=None, note=""))
+
+
+@contextmanager
+def working(title: str) -> Iterator[None]:
+    """A sign of life on a terminal, while something runs whose end is not known."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(title):
+        yield
