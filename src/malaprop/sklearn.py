@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike
 
 from malaprop.core.additive import MOST_NUMERIC_DELTA
 from malaprop.core.errors import MissingExtraError, ParameterError
-from malaprop.core.randomness import label, secure_rng, seeded_rng
+from malaprop.core.guarantee import Kind
+from malaprop.core.randomness import SECURE, label, secure_rng, seeded_rng
 from malaprop.core.space import Floats
 from malaprop.mechanisms.priv_emb import PrivEmb
 
@@ -90,11 +91,21 @@ class PrivateEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.guarantee_ = replace(
             guarantee,
             pairs="any two vectors, whatever they stand for",
-            public=("the transformer's parameters", "the projection", "the number of rows"),
+            public=(
+                f"the transformer's parameters, with projection_seed = {self.projection_seed}",
+                "the projection" + (", and public_vectors" if self.projection == "pca" else ""),
+                "the number of rows",
+            ),
             numerics=f"float64, rounded to a grid; adds δ ≤ {MOST_NUMERIC_DELTA:.0e} a row: rows "
             "too long for that are refused",
         )
         self.randomness_ = label(self._rng())
+        if self.randomness_ != SECURE:
+            self.guarantee_ = replace(
+                self.guarantee_,
+                kind=Kind.NONE,
+                reason="random_state makes the noise repeatable: leave it out for private vectors",
+            )
         return self
 
     def transform(self, X: ArrayLike) -> Floats:  # noqa: N803
@@ -102,6 +113,11 @@ class PrivateEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         check_is_fitted(self)
         rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         return self._noise.release(rows, self._rng())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True  # each row has noise of its own, wherever it stands
+        return tags
 
     @property
     def _n_features_out(self) -> int:

@@ -180,3 +180,23 @@ class TestReleases:
             compose([metric(), replace(metric(), **change)])  # type: ignore[arg-type]
         with pytest.raises(ParameterError, match="one release"):
             compose([])
+
+
+def test_public_neighbourhoods_compose_within_the_smallest_radius() -> None:
+    wide, narrow = (
+        Guarantee(
+            kind=Kind.NEIGHBOURHOOD, epsilon=1.0, delta=1e-5, metric="euclidean", radius=radius
+        )
+        for radius in (1.7, 0.2)
+    )
+    for both in (compose([wide, narrow]), compose([narrow, wide])):
+        assert both.radius == 0.2
+
+
+def test_releases_on_different_lexicons_do_not_compose() -> None:
+    one, other = (
+        Guarantee(kind=Kind.METRIC, epsilon=1.0, metric="euclidean", lexicon=name)
+        for name in ("a", "b")
+    )
+    with pytest.raises(ParameterError, match="lexicon"):
+        compose([one, other])

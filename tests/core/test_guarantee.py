@@ -77,3 +77,30 @@ def test_the_sentence_says_epsilon_metric_and_worst_case() -> None:
     assert "ε = 1.5" in sentence
     assert "euclidean" in sentence
     assert "e^3" in sentence
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"epsilon": math.nan},
+        {"epsilon": -1.0},
+        {"epsilon": math.inf},
+        {"cap": math.nan},
+        {"radius": -1.0},
+        {"delta": math.nan},
+    ],
+)
+def test_what_is_no_promise_cannot_be_one(wrong: dict[str, float]) -> None:
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        guarantee(**wrong)
+
+
+def test_delta_of_many_words_is_not_forgotten() -> None:
+    many = guarantee(kind=Kind.BOUNDED, delta=1e-5).for_words(10**6)
+    assert many.for_words(1).delta == pytest.approx(1e-5)
+
+
+def test_another_metric_has_other_units() -> None:
+    other = guarantee(cap=2.0, zcdp=0.5, equivalents=(("manhattan", 6.0),)).in_metric("manhattan")
+    assert (other.epsilon, other.cap, other.zcdp) == (6.0, math.inf, math.inf)
+    assert guarantee().in_metric("angular").kind is Kind.NONE

@@ -9,8 +9,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, euclidean, sqeuclidean
 
-from malaprop import Lexicon, MetricError
-from malaprop.core.euclidean import products_are_exact
+from malaprop import NADP, Gaussian, Laplace, Lexicon, MetricError
+from malaprop.core.euclidean import Euclidean, products_are_exact
+from malaprop.core.metric import Rows
 from malaprop.core.metrics import NAMED, as_metric
 
 NAMES = sorted(set(NAMED) - {"poincare"})  # which has tests of its own
@@ -191,3 +192,19 @@ def test_an_unknown_name_gets_a_suggestion() -> None:
         as_metric("euclidian")
     with pytest.raises(MetricError, match="name or a function"):
         as_metric(3)  # type: ignore[arg-type]
+
+
+class Shrunk(Euclidean):
+    """Somebody's metric that has inherited a name."""
+
+    def on(self, vectors: NDArray[np.float32]) -> Rows:
+        rows = super().on(vectors)
+        return lambda ids: 0.3 * rows(ids)
+
+
+def test_an_inherited_name_does_not_make_the_same_metric(plane: Lexicon) -> None:
+    shrunk = plane.with_metric(Shrunk())
+    assert shrunk.fingerprint != plane.fingerprint
+    for mechanism in (Laplace(epsilon=1.0), Gaussian(epsilon=1.0), NADP(epsilon=1.0)):
+        with pytest.raises(MetricError):
+            mechanism.on(shrunk)

@@ -6,6 +6,7 @@ Beside each stands the sound mechanism that it was made from, which must pass.
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,8 +22,12 @@ from malaprop.measure import quadrature
 from malaprop.mechanisms.coordinate_laplace import CoordinateLaplace
 from malaprop.mechanisms.decoders import Nearest
 from malaprop.mechanisms.gaussian import Gaussian, GaussianChannel
+from malaprop.mechanisms.hyperbolic_laplace import HyperbolicLaplace
+from malaprop.mechanisms.laplace import LaplaceChannel
 from malaprop.mechanisms.mahalanobis import Mahalanobis
 from malaprop.mechanisms.permute_and_flip import PermuteAndFlip, PermuteAndFlipChannel
+from malaprop.mechanisms.priv_emb import PrivEmb
+from malaprop.mechanisms.tangent_laplace import TangentLaplace
 from malaprop.mechanisms.tem import TEMChannel
 
 Floats = NDArray[np.float64]
@@ -193,12 +198,15 @@ class Noise(AdditiveChannel):
         distance: Callable[[Floats, Floats], Floats] | None = None,
     ) -> None:
         super().__init__(space, guarantee, Nearest().on(space, 1.0), spread=1.0)
-        self.log_density = log_density
+        self._log_density = log_density
         if distance is not None:
             self.distance = distance
 
     def _noise(self, count: int, rng: Generator) -> Floats:
         return spherical_laplace(count, 2, 1.0, rng)
+
+    def log_density(self, noise: Floats, word: int) -> Floats:
+        return self._log_density(noise)
 
 
 def test_noise_renormalised_after_the_covariance_root() -> None:
@@ -247,20 +255,69 @@ def test_other_noise_than_is_stated_is_never_certified() -> None:
     assert "draws" in found.method
 
 
+BALL = Lexicon([f"w{i}" for i in range(6)], np.array(PLANE) / 10.0, "poincare")
+
+
+class TestScale:
+    """Noise that is too narrow, by 20 % or by 5 %."""
+
+    @pytest.mark.parametrize("factor", [0.8, 0.95])
+    @pytest.mark.parametrize("cls", [Laplace, CoordinateLaplace, Mahalanobis, TangentLaplace])
+    def test_of_the_channel(self, cls: Any, factor: float) -> None:
+        channel = cls(epsilon=1.0).on(BALL if cls is TangentLaplace else lexicon(PLANE))
+        channel._scale *= factor
+        found = audit(channel)
+        assert found.holds is False
+        assert found.worst_ratio > 1.0
+
+    @pytest.mark.parametrize("factor", [0.8, 0.95])
+    def test_of_a_projection(self, factor: float) -> None:
+        channel = PrivEmb(epsilon=1.0, dimension=2).on(lexicon(PLANE))
+        assert audit(channel).holds is True
+        channel._noise.scale *= factor
+        assert audit(channel).holds is False
+
+    @pytest.mark.parametrize("factor", [0.8, 0.95])
+    def test_of_hyperbolic_noise(self, factor: float) -> None:
+        channel = HyperbolicLaplace(epsilon=3.0).on(BALL)
+        channel._shape /= factor
+        assert audit(channel).holds is False
+
+    @pytest.mark.parametrize("dimension", [1, 2])
+    @pytest.mark.parametrize("factor", [0.8, 0.95, 1.05])
+    def test_of_the_draws_alone(self, factor: float, dimension: int) -> None:
+        """The density is as it should be, and the draws are not."""
+        words = lexicon(np.array(PLANE)[:, :dimension])
+        channel = Laplace(epsilon=1.0).on(words)
+        noise = channel._noise
+        channel._noise = lambda count, rng: factor * noise(count, rng)  # type: ignore[method-assign]
+        found = audit(channel)
+        assert found.holds is None
+        assert "draws" in found.method
+
+    def test_of_a_class_with_a_sampler_of_its_own(self) -> None:
+        class Other(LaplaceChannel):
+            def _noise(self, count: int, rng: Generator) -> Floats:
+                return super()._noise(count, rng)
+
+        assert audit(Other(Laplace(epsilon=1.0), lexicon(PLANE))).holds is None
+
+
 class TestDecoder:
     def test_one_that_searches_near_the_input(self) -> None:
         """Only the true word's nearest words can come out: their supports differ."""
         positions = np.array([[0.0], [1.0], [2.0], [5.0], [6.0], [9.0]])
         words = lexicon(positions)
 
-        def laplace(noise: Floats) -> Floats:
+        def laplace(noise: Floats, word: int) -> Floats:
             return -np.abs(noise[:, 0]) - math.log(2.0)
 
         def weights(distances: Floats) -> Floats:
             out = np.full(distances.shape, -math.inf)
             for word, row in enumerate(distances):
                 near = np.sort(np.argsort(row, kind="stable")[:3])
-                law, _ = quadrature.nearest_law(positions[near], quadrature.Noise(laplace))
+                rows = positions[near]
+                law, _ = quadrature.nearest_law(quadrature.Noise(laplace, rows, rows))
                 out[word, near] = law[list(near).index(word)]
             return out
 
@@ -323,10 +380,11 @@ class TestGaussians:
         assert found.pair is not None
         assert "w3" in found.pair
 
-    def test_less_noise_than_is_stated_is_never_certified(self) -> None:
+    @pytest.mark.parametrize("factor", [0.5, 0.95])
+    def test_less_noise_than_is_stated_is_never_certified(self, factor: float) -> None:
         class Quiet(GaussianChannel):
             def _noise(self, count: int, rng: Generator) -> Floats:
-                return 0.5 * super()._noise(count, rng)
+                return factor * super()._noise(count, rng)
 
         mechanism = Gaussian(epsilon=1.0, delta=1e-5, sensitivity=2.0)
         assert audit(mechanism.on(self.WORDS)).holds is True

@@ -1,12 +1,22 @@
 """The law by quadrature, against closed forms and against draws."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from malaprop import HyperbolicLaplace, Laplace, Lexicon, Mahalanobis, audit, seeded_rng
+from malaprop import (
+    HyperbolicLaplace,
+    Laplace,
+    Lexicon,
+    Mahalanobis,
+    PrivEmb,
+    TangentLaplace,
+    audit,
+    seeded_rng,
+)
 from malaprop.core.space import Floats
 from malaprop.measure.densities import noise_of
 from malaprop.measure.quadrature import nearest_law
@@ -17,7 +27,7 @@ def law_of(vectors: object, epsilon: float) -> tuple[Floats, float]:
     channel = Laplace(epsilon=epsilon).on(Lexicon([f"w{i}" for i in range(len(rows))], rows))
     noise = noise_of(channel)
     assert noise is not None
-    law, error = nearest_law(channel.lexicon.vectors.astype(np.float64), noise)
+    law, error = nearest_law(noise)
     return np.exp(law), error
 
 
@@ -50,20 +60,28 @@ def test_words_on_one_line_and_twins() -> None:
     assert law[:, 2].max() == 0.0  # the nearest word of the lowest id
 
 
-@pytest.mark.parametrize("mechanism", [Laplace(epsilon=0.8), Mahalanobis(epsilon=0.8)])
-def test_draws_follow_it(mechanism: Laplace | Mahalanobis) -> None:
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        Laplace(epsilon=0.8),
+        Mahalanobis(epsilon=0.8),
+        Mahalanobis(epsilon=0.8, clusters=2, regularization=0.9),
+        PrivEmb(epsilon=0.8, dimension=2),
+    ],
+)
+def test_draws_follow_it(mechanism: Laplace | Mahalanobis | PrivEmb) -> None:
     rng = np.random.Generator(np.random.PCG64(3))
     lexicon = Lexicon([f"w{i}" for i in range(7)], rng.normal(size=(7, 2)) * [3.0, 1.0])
     channel = mechanism.on(lexicon)
     noise = noise_of(channel)
     assert noise is not None
-    law, _ = nearest_law(lexicon.vectors.astype(np.float64), noise)
+    law, _ = nearest_law(noise)
     drawn = channel.substitute(np.full(100_000, 2), seeded_rng(4))
     counts = np.bincount(drawn, minlength=7)
     assert chisquare(counts, 100_000 * np.exp(law[2])).pvalue > 1e-6
-    other = noise_of(type(mechanism)(epsilon=0.84).on(lexicon))
+    other = noise_of(replace(mechanism, epsilon=0.84).on(lexicon))
     assert other is not None
-    off, _ = nearest_law(lexicon.vectors.astype(np.float64), other)
+    off, _ = nearest_law(other)
     assert chisquare(counts, 100_000 * np.exp(off[2])).pvalue < 1e-6
 
 
@@ -74,7 +92,7 @@ class TestHyperbolic:
         lexicon = Lexicon(["a", "b", "c"], np.tanh(places / 2)[:, None], "poincare")
         noise = noise_of(HyperbolicLaplace(epsilon=1.3).on(lexicon))
         assert noise is not None
-        law, _ = nearest_law(lexicon.vectors.astype(np.float64), noise)
+        law, _ = nearest_law(noise)
         flat, _ = law_of(places[:, None], 1.3)
         np.testing.assert_allclose(np.exp(law), flat, rtol=1e-6)
 
@@ -84,7 +102,7 @@ class TestHyperbolic:
         channel = HyperbolicLaplace(epsilon=2.5).on(lexicon)
         noise = noise_of(channel)
         assert noise is not None
-        law, error = nearest_law(lexicon.vectors.astype(np.float64), noise)
+        law, error = nearest_law(noise)
         np.testing.assert_allclose(np.exp(law).sum(axis=1), 1.0, rtol=1e-9)
         assert error < 1e-5
         # Its grid is coarse, so that a word's share is off by up to a hundredth.
@@ -98,3 +116,28 @@ class TestHyperbolic:
         found = audit(HyperbolicLaplace(epsilon=epsilon).on(lexicon))
         assert found.holds is True
         assert 0.9 < found.worst_ratio < 1.0
+
+
+class TestTangent:
+    def test_a_line_is_a_line(self) -> None:
+        places = np.array([-0.5, 1.0, 3.0])
+        lexicon = Lexicon(["a", "b", "c"], np.tanh(places / 2)[:, None], "poincare")
+        noise = noise_of(TangentLaplace(epsilon=1.3).on(lexicon))
+        assert noise is not None
+        law, _ = nearest_law(noise)
+        flat, _ = law_of(places[:, None], 1.3)
+        np.testing.assert_allclose(np.exp(law), flat, rtol=1e-6)
+
+    def test_draws_follow_it(self) -> None:
+        rng = np.random.Generator(np.random.PCG64(3))
+        lexicon = Lexicon([f"w{i}" for i in range(6)], rng.normal(size=(6, 2)) / 4, "poincare")
+        channel = TangentLaplace(epsilon=1.5).on(lexicon)
+        noise, other = (noise_of(TangentLaplace(epsilon=e).on(lexicon)) for e in (1.5, 1.575))
+        assert noise is not None
+        assert other is not None
+        (law, error), (off, _) = nearest_law(noise), nearest_law(other)
+        np.testing.assert_allclose(np.exp(law).sum(axis=1), 1.0, rtol=1e-9)
+        assert error < 1e-6
+        counts = np.bincount(channel.substitute(np.full(100_000, 2), seeded_rng(4)), minlength=6)
+        assert chisquare(counts, 100_000 * np.exp(law[2])).pvalue > 1e-6
+        assert chisquare(counts, 100_000 * np.exp(off[2])).pvalue < 1e-6

@@ -180,7 +180,7 @@ class TestRelease:
     def test_it_never_leaves_the_ball(self) -> None:
         """Just above n − 1, noise is arbitrarily long, and too long for float64."""
         for epsilon in (1.0 + 1e-12, 1.001, 1.1):
-            channel = HyperbolicLaplace(epsilon=epsilon).on(ball(2, far=12.0))
+            channel = HyperbolicLaplace(epsilon=epsilon).on(ball(2, far=2.0))
             released = channel.release_words(np.ones(2000, int), seeded_rng(5))
             poincare.in_ball(released)
             Lexicon([str(i) for i in range(2000)], released, metric="poincare")

@@ -1,5 +1,6 @@
 """`malaprop explain`: what a word may become, and what that gives away."""
 
+import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -117,11 +118,15 @@ def _told_apart(word: str, rival: "Rival", delta: float) -> str:
     pair = f"“{word}” against “{rival.word}” (distance {rival.distance:.2f})"
     if rival.bound is None:
         return f"Nothing is promised for {pair}."
-    slip = f", except with probability {delta:.3g}" if delta else ""
     exact = f" (in fact {_factor(rival.odds)})" if rival.odds is not None else ""
+    if delta:
+        return (
+            f"The chances of any set of outputs, for {pair}, differ by a factor of at most "
+            f"{_factor(rival.bound)}, and by a δ of {delta:.3g} beyond that."
+        )
     return (
         f"Whatever comes out, the odds of {pair} change by a factor of at most "
-        f"{_factor(rival.bound)}{exact}{slip}."
+        f"{_factor(rival.bound)}{exact}."
     )
 
 
@@ -130,4 +135,9 @@ def _percent(p: float) -> str:
 
 
 def _factor(odds: float) -> str:
-    return f"{odds:,.0f}" if 100 <= odds < 1e7 else f"{odds:.3g}"
+    """A factor in a few digits, rounded up."""
+    from malaprop.core.guarantee import rounded_up
+
+    if 100 <= odds < 1e7:
+        return f"{math.ceil(odds):,}"
+    return rounded_up(odds) if math.isfinite(odds) else "inf"

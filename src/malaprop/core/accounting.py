@@ -17,7 +17,7 @@ from malaprop.core.guarantee import Guarantee, Kind
 
 @dataclass(frozen=True)
 class Loss:
-    """The odds of any output differ by at most e^epsilon, except with probability delta."""
+    """Pr[S | one text] ≤ e^epsilon·Pr[S | the other] + delta, for any set S of outputs."""
 
     epsilon: float
     delta: float = 0.0
@@ -51,9 +51,8 @@ def loss_of(channel: Channel, pairs: Iterable[tuple[str, str]], delta: float = 0
 
 
 def _all_covered(channel: Channel, pairs: Sequence[tuple[int, int]]) -> bool:
-    """Whether both words of each pair are in one neighbourhood, as far as the channel can tell."""
-    covers = getattr(channel, "covers", None)
-    return covers is not None and all(covers(np.array([a]))[0, b] for a, b in pairs)
+    """Whether the guarantee speaks of both words of each pair."""
+    return all(channel.covers(np.array([a]))[0, b] for a, b in pairs)
 
 
 def loss_over(guarantee: Guarantee, distances: Sequence[float], delta: float = 0.0) -> Loss:
@@ -99,7 +98,7 @@ def compose(guarantees: Sequence[Guarantee]) -> Guarantee:
         raise ParameterError("There must be one release or more to compose. Got none.")
     for nothing in (g for g in guarantees if g.kind is Kind.NONE):
         return nothing
-    for name in ("metric", "words", "pairs"):
+    for name in ("lexicon", "metric", "words", "pairs"):
         if len({getattr(g, name) for g in guarantees}) > 1:
             raise ParameterError(
                 f"Releases compose where their guarantees have the same '{name}'. Got "
@@ -108,7 +107,7 @@ def compose(guarantees: Sequence[Guarantee]) -> Guarantee:
     known = dict.fromkeys(fact for g in guarantees for fact in g.public)
     together = replace(
         guarantees[0],
-        delta=min(1.0, math.fsum(g.delta for g in guarantees)),
+        delta=math.fsum(g.delta for g in guarantees),
         equivalents=(),
         public=tuple(known),
         numerics="; ".join(dict.fromkeys(g.numerics for g in guarantees if g.numerics)),
@@ -124,8 +123,9 @@ def compose(guarantees: Sequence[Guarantee]) -> Guarantee:
             "nothing of the distances that the others speak of."
         )
     epsilon = math.fsum(g.epsilon for g in guarantees)
-    pairs = together.pairs if len(guarantees) == 1 else f"{together.pairs}, in every release"
-    return replace(together, epsilon=epsilon, pairs=pairs)
+    pairs = together.pairs if len(guarantees) == 1 else f"{together.pairs} in every release"
+    radius = min(g.radius for g in guarantees)
+    return replace(together, epsilon=epsilon, pairs=pairs, radius=radius)
 
 
 def _of_metric(together: Guarantee, guarantees: Sequence[Guarantee]) -> Guarantee:

@@ -84,3 +84,15 @@ def spherical_laplace(count: int, dimension: int, scale: float, rng: Generator) 
     direction /= np.linalg.norm(direction, axis=1, keepdims=True)
     radius = rng.standard_gamma(dimension, size=(count, 1)) * scale
     return np.asarray(radius * direction)
+
+
+def log_sphere(dimension: int) -> float:
+    """ln of the surface of the unit sphere."""
+    return math.log(2.0) + 0.5 * dimension * math.log(math.pi) - math.lgamma(0.5 * dimension)
+
+
+def spherical_laplace_log_density(noise: Floats, scale: float) -> Floats:
+    """ln of the density of `spherical_laplace` at each row: c·exp(−‖z‖₂/scale)."""
+    dimension = noise.shape[1]
+    constant = dimension * math.log(scale) + math.lgamma(dimension) + log_sphere(dimension)
+    return np.asarray(-np.linalg.norm(noise, axis=1) / scale - constant)

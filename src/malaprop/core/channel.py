@@ -5,6 +5,7 @@ is the only thing that ever sees a user's words: whatever comes after it sees it
 """
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from malaprop.core.errors import ParameterError
-from malaprop.core.guarantee import Guarantee, rounded_up
+from malaprop.core.guarantee import Guarantee, Kind, rounded_up
+from malaprop.core.metrics import as_metric
 from malaprop.core.randomness import checked_rng
 from malaprop.core.sampling import draw, log_error
 from malaprop.core.space import Ids, MetricSpace, blocks, checked_ids
@@ -25,7 +27,7 @@ class Channel(ABC):
 
     def __init__(self, space: MetricSpace, guarantee: Guarantee) -> None:
         self._space = space
-        self._guarantee = guarantee
+        self._guarantee = replace(guarantee, lexicon=str(getattr(space, "fingerprint", "")))
 
     @property
     def lexicon(self) -> MetricSpace:
@@ -41,6 +43,28 @@ class Channel(ABC):
     def hint(self) -> str:
         """What would make the channel better, for people to read; mostly nothing."""
         return ""
+
+    def covers(self, ids: Ids) -> NDArray[np.bool_]:
+        """Whether the guarantee speaks of a word of `ids` and each word: (len(ids), words).
+
+        A channel whose guarantee is for public neighbourhoods overrides it.
+        """
+        kind, shape = self._guarantee.kind, (len(ids), len(self._space))
+        if kind is Kind.NEIGHBOURHOOD:
+            raise NotImplementedError(
+                f"{type(self).__name__} guarantees something in public neighbourhoods, and does "
+                "not say which those are: override `covers`."
+            )
+        if kind is Kind.BOUNDED:
+            return np.asarray(self._guaranteed_distances(ids) <= self._guarantee.radius)
+        return np.full(shape, kind is Kind.METRIC)
+
+    def _guaranteed_distances(self, ids: Ids) -> Floats:
+        """Distances to all words, in the metric that the guarantee speaks of."""
+        name = self._guarantee.metric
+        if name == str(self._space.metric):
+            return self._space.distances(ids)
+        return as_metric(name).on(self._space.vectors)(ids)
 
     def substitute(self, ids: Any, rng: Generator) -> Ids:
         """A private word for each of `ids`, each drawn independently."""

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from malaprop.core.errors import MetricError
 from malaprop.core.metric import Floats, Metric, Rows, Vectors
+from malaprop.core.space import MetricSpace
 
 
 class Euclidean(Metric):
@@ -42,6 +43,16 @@ class Angular(Metric):
             return 2.0 * np.arctan2(chords, _distances(-units[ids], units))
 
         return rows
+
+
+def require_euclidean(space: MetricSpace, mechanism: object) -> None:
+    """Refuse a lexicon whose metric is not this module's own Euclidean one, to the very class."""
+    if type(space.metric) is not Euclidean:
+        raise MetricError(
+            f"{type(mechanism).__name__} is about Euclidean distances; this lexicon measures "
+            f"{space.metric} ones. Use TEM, which takes any metric, or "
+            "lexicon.with_metric('euclidean')."
+        )
 
 
 def products_are_exact(vectors: Vectors) -> bool:

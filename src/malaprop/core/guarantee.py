@@ -45,8 +45,10 @@ class Guarantee:
     """The ε that was asked for: loss per unit of distance."""
     metric: str
     """The name of the metric that distances are measured in."""
+    lexicon: str = ""
+    """The fingerprint of the lexicon that the distances are those of."""
     delta: float = 0.0
-    """The probability with which the loss may be larger."""
+    """What is added to a probability beyond the factor: Pr[S | w] ≤ e^loss·Pr[S | w'] + δ."""
     cap: float = math.inf
     """The distance beyond which the loss of one word grows no further (TEM's γ)."""
     radius: float = math.inf
@@ -68,6 +70,17 @@ class Guarantee:
     reason: str = ""
     """For `none`: why nothing is promised."""
 
+    def __post_init__(self) -> None:
+        if not 0 < self.epsilon < math.inf:
+            raise ParameterError(
+                f"The 'epsilon' of a guarantee must be finite and above 0. Got {self.epsilon!r}."
+            )
+        for name in ("delta", "cap", "radius"):
+            if not getattr(self, name) >= 0:
+                raise ParameterError(
+                    f"The '{name}' of a guarantee must be 0 or more. Got {getattr(self, name)!r}."
+                )
+
     def loss(self, distance: float) -> float:
         """The largest log-ratio of probabilities, in nats, between inputs `distance` apart.
 
@@ -88,7 +101,15 @@ class Guarantee:
             return self
         for other, epsilon in self.equivalents:
             if other == name:
-                return replace(self, metric=name, epsilon=epsilon, equivalents=())
+                # γ and ρ are in the units of the first metric.
+                return replace(
+                    self,
+                    metric=name,
+                    epsilon=epsilon,
+                    equivalents=(),
+                    cap=math.inf,
+                    zcdp=math.inf,
+                )
         reason = f"it is stated in {self.metric} distance, not in {name}"
         return replace(self, metric=name, kind=Kind.NONE, reason=reason)
 
@@ -100,7 +121,7 @@ class Guarantee:
         """
         if n < 1:
             raise ParameterError(f"A text must have 1 word or more. Got n = {n!r}.")
-        return replace(self, words=n, delta=min(1.0, self.delta / self.words * n))
+        return replace(self, words=n, delta=self.delta / self.words * n)
 
     def to_dict(self) -> dict[str, object]:
         """The guarantee as plain values that JSON can hold (no infinity: `null` for no cap)."""
@@ -118,14 +139,17 @@ class Guarantee:
         if self.kind is Kind.NONE:
             return f"No guarantee: {self.reason}."
         epsilon = repr(self.epsilon).removesuffix(".0")  # exactly: a bound must not be rounded down
-        slip = f", except with probability {rounded_up(self.delta)}" if self.delta else ""
+        slip = (
+            f", and by a δ of {rounded_up(min(1.0, self.delta))} beyond that" if self.delta else ""
+        )
         if self.kind is not Kind.METRIC:
-            radius = repr(self.radius).removesuffix(".0")
-            within = "" if math.isinf(self.radius) else f" at most {radius} apart"
+            within = ""
+            if math.isfinite(self.radius):
+                within = f", at most {rounded_down(self.radius)} apart in {self.metric} distance"
             return (
-                f"ε = {epsilon}, δ = {rounded_up(self.delta)} ({self.kind}): between "
-                f"{self.pairs}{within} ({self.metric}), the odds of any output differ by at most "
-                f"e^{rounded_up(self.epsilon * self.words)}{slip}."
+                f"ε = {epsilon}, δ = {rounded_up(min(1.0, self.delta))} ({self.kind}): between "
+                f"{self.pairs}{within}, the chances of any set of outputs differ by a factor of at "
+                f"most e^{rounded_up(self.epsilon * self.words)}{slip}."
             )
         worst = self.epsilon * self.cap * self.words
         capped = "" if math.isinf(worst) else f", and never by more than e^{rounded_up(worst)}"
@@ -147,4 +171,17 @@ def rounded_up(bound: float, digits: int = 4) -> str:
     if float(text) < bound:
         unit = 10.0 ** (math.floor(math.log10(bound)) + 1 - digits)
         text = f"{float(text) + unit:.{digits}g}"
+    return text
+
+
+def rounded_down(reach: float, digits: int = 4) -> str:
+    """A reach in a few digits that is never above the reach itself.
+
+    >>> rounded_down(14.28460), rounded_down(2.0)
+    ('14.28', '2')
+    """
+    text = f"{reach:.{digits}g}"
+    if float(text) > reach:
+        unit = 10.0 ** (math.floor(math.log10(reach)) + 1 - digits)
+        text = f"{float(text) - unit:.{digits}g}"
     return text

@@ -37,7 +37,11 @@ class Metric(ABC):
 
     def token(self, vectors: Vectors) -> bytes:
         """What identifies the metric in a lexicon's fingerprint."""
-        return self.name.encode()
+        own = type(self)
+        if own.__module__.startswith("malaprop.core."):
+            return self.name.encode()
+        # A subclass of somebody's, which may have inherited the name.
+        return f"{self.name}\0{own.__module__}.{own.__qualname__}".encode()
 
     def __str__(self) -> str:
         return self.name

@@ -23,6 +23,10 @@ class Poincare(Metric):
 
     name = "poincare"
 
+    def relative_error(self, dimension: int) -> float:
+        """Near the edge 1 − ‖x‖², which is at least 2⁻²⁰, has lost up to 20 bits."""
+        return 2.0**21 * (dimension + 4) * 2.0**-53
+
     def on(self, vectors: Vectors) -> Rows:
         """From Euclidean distances; the textbooks' arcosh would lose all digits near 0."""
         norms = np.linalg.norm(vectors.astype(np.float64), axis=1)

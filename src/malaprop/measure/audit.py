@@ -29,6 +29,7 @@ from malaprop.measure.quadrature import nearest_law
 
 TOLERANCE = 1e-9
 """By how much rounding of distances may make a ratio exceed 1."""
+_SLACK = 1e-10  # nats that rounding may add to the difference of two log-densities
 _CUBED = 1_000  # words up to which all outputs of all pairs are looked at,
 _PAIRED = 300  # and all pairs for a δ;
 _PLANAR = 24  # up to which the law of a continuous channel is integrated;
@@ -143,24 +144,29 @@ def _gaussian_audit(channel: VectorChannel) -> Audit | None:
 
 def _quadrature_audit(channel: VectorChannel) -> Audit | None:
     """Small lexicons in one or two dimensions, whose noise has a known density."""
-    size, dimension = channel.lexicon.vectors.shape
-    noise, covers = noise_of(channel), coverage(channel) if size <= _PLANAR else None
-    if noise is None or covers is None or dimension > 2 or not decodes_nearest(channel):
+    small = len(channel.lexicon) <= _PLANAR
+    noise, covers = noise_of(channel), coverage(channel) if small else None
+    if noise is None or covers is None or noise.dimension > 2 or not decodes_nearest(channel):
         return None
     if channel.guarantee.kind not in (Kind.METRIC, Kind.NONE) or channel.guarantee.delta:
         return None
-    law, error = nearest_law(channel.lexicon.vectors.astype(np.float64), noise)
+    law, error = nearest_law(noise)
     worst = worst_of_law(law, covers, slack=2.0 * error)
     method = f"all outputs of all pairs, by quadrature with an error of {error:.0e} nats"
     found = _finding(channel, worst, exact=True, method=method)
     if found.holds is False or error == math.inf:
         return found
+    # The guarantee is for the vectors, too; where they tell most is mostly at the words' places.
+    bare = worst_of_law(noise.at_centres(), covers, slack=_SLACK)
+    if bare.ratio > 1.0 + TOLERANCE and channel.guarantee.kind is Kind.METRIC:
+        method = "the densities of the noisy vectors, before they are rounded, at the words' places"
+        return _finding(channel, bare, exact=True, method=method)
     # What quadrature may have missed counts against the guarantee, but between words of one
     # vector, for which the same is computed twice.
     upper = worst_of_law(law, np.where(covers > 0, covers, math.inf), slack=-2.0 * error)
     if upper.ratio > 1.0 + TOLERANCE:
         return replace(found, holds=None)
-    return _confirmed(found, draws_like(channel, np.exp(law)))
+    return _confirmed(found, draws_like(channel, noise, np.exp(law)))
 
 
 def _confirmed(found: Audit, plausible: bool) -> Audit:

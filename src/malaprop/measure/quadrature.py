@@ -11,94 +11,149 @@ or ends.
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 
-from malaprop.core.poincare import conformal, lift, mobius_add
+from malaprop.core.additive import log_sphere
+from malaprop.core.poincare import conformal, lift, log0, mobius_add
 from malaprop.core.space import Floats, Ids
 
-Density = Callable[[Floats], Floats]
-"""ln of the density of the noise by volume, for each row: a vector from the word to the output."""
+Density = Callable[[Floats, int], Floats]
+"""ln of the density of a word's noise by volume, for each row: a vector from where it starts."""
 
 _STEPS = (0.2, 0.13)  # of the rule between two directions; the laws by both tell the error
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _PANELS = np.array([0.0, 1 / 64, 1 / 16, 1 / 4, 1.0])
+_AROUND = np.concatenate([-(0.25 ** np.arange(10.0)), [0.0], 0.25 ** np.arange(10.0)])
 _DEEP = 90.0  # nats below its peak the density has vanished
 
 
 @dataclass(frozen=True)
 class Noise:
-    """Noise around every word: its density, in Euclidean or in hyperbolic space."""
+    """The noise of every word: its density, where it starts, and the words that may come out."""
 
     log_density: Density
-    hyperbolic: bool = False
+    centres: Floats
+    """Where the noise of each word starts."""
+    sites: Floats
+    """The places of the words, the nearest of which comes out."""
+    geometry: Literal["euclidean", "hyperbolic", "tangent"] = "euclidean"
+    """Both in Euclidean space; both in the Poincaré ball; or noise in the tangent space at the
+    ball's origin, and words in the ball. There rays run from the origin, not from the word."""
 
-    def lines(self, vectors: Floats, own: Floats) -> tuple[Floats, Floats]:
-        """Each word's start and slope: start − s·⟨θ, slope⟩ is least for the nearest at s on θ."""
-        if not self.hyperbolic:
-            offsets = vectors - own
+    @property
+    def dimension(self) -> int:
+        """Of the space that the noise is in."""
+        return int(self.centres.shape[1])
+
+    def lines(self, word: int) -> tuple[Floats, Floats]:
+        """Each site's start and slope: start − s·⟨θ, slope⟩ is least for the nearest at s on θ."""
+        own = self.centres[word]
+        if self.geometry == "euclidean":
+            offsets = self.sites - own
             return np.einsum("ij,ij->i", offsets, offsets), 2.0 * offsets
-        moved = mobius_add(np.broadcast_to(-own, vectors.shape), vectors)
+        moved = self.sites
+        if self.geometry == "hyperbolic":
+            moved = mobius_add(np.broadcast_to(-own, moved.shape), moved)
         return 2.0 / conformal(moved) - 1.0, lift(moved)
 
     def radius(self, s: Floats) -> Floats:
-        """How far from the word a place on the ray is."""
-        if not self.hyperbolic:
+        """How far out a place on the ray is."""
+        if self.geometry == "euclidean":
             return s
         with np.errstate(divide="ignore"):
             return np.asarray(np.arctanh(np.minimum(s, 1.0)))
 
-    def log_shell(self, r: Floats, dimension: int) -> Floats:
+    def log_shell(self, r: Floats) -> Floats:
         """ln of the surface of a sphere of that radius, but for a constant."""
-        width = r + np.log(-np.expm1(-2.0 * r) / 2.0) if self.hyperbolic else np.log(r)
-        return np.asarray((dimension - 1) * width)
+        curved = self.geometry == "hyperbolic"
+        width = r + np.log(-np.expm1(-2.0 * r) / 2.0) if curved else np.log(r)
+        return np.asarray((self.dimension - 1) * width)
 
-    def reach(self, dimension: int) -> float:
-        """How far from the word there is nothing left, along the axes."""
-        axes = np.concatenate([np.eye(dimension), -np.eye(dimension)])
+    def start(self, word: int) -> Floats:
+        """Where the noise starts, as seen from where the rays start."""
+        if self.geometry == "tangent":
+            return np.asarray(log0(self.centres[[word]])[0])
+        return np.zeros(self.dimension)
+
+    def reach(self, word: int) -> float:
+        """How far from its start there is nothing left, along the axes."""
+        axes = np.concatenate([np.eye(self.dimension), -np.eye(self.dimension)])
         reach, top = 1e-6, -np.inf
         while True:
-            shell = self.log_shell(np.array([reach]), dimension) if self.hyperbolic else 0.0
-            here = float((self.log_density(reach * axes) + shell).max())
+            shell = self.log_shell(np.array([reach])) if self.geometry == "hyperbolic" else 0.0
+            here = float((self.log_density(reach * axes, word) + shell).max())
             if here < top - _DEEP:
                 return reach
             reach, top = 1.5 * reach, max(top, here)
 
+    def at_centres(self) -> Floats:
+        """ln of the density of each word's noise, in rows, at all places where noise starts."""
+        found = np.empty((len(self.centres), len(self.centres)))
+        for word, own in enumerate(self.centres):
+            offsets = self.centres - own
+            if self.geometry == "hyperbolic":
+                offsets = log0(mobius_add(np.broadcast_to(-own, offsets.shape), self.centres))
+            elif self.geometry == "tangent":
+                offsets = log0(self.centres) - self.start(word)
+            found[word] = self.log_density(offsets, word)
+        return found
 
-def nearest_law(vectors: Floats, noise: Noise) -> tuple[Floats, float]:
+    def radial(self, word: int) -> tuple[Floats, Floats]:
+        """Lengths of the noise, and how likely it is at most so long: to about 10⁻³."""
+        r = self.reach(word) * np.linspace(0.0, 1.0, 501)[1:] ** 3
+        angles = np.arange(128) * (np.pi / 64.0)
+        rays = np.array([[1.0], [-1.0]])
+        if self.dimension == 2:
+            rays = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        points = (r[:, None, None] * rays).reshape(-1, self.dimension)
+        logs = self.log_density(points, word).reshape(len(r), -1) + self.log_shell(r)[:, None]
+        shells = np.exp(logs).mean(axis=1) * np.exp(log_sphere(self.dimension))
+        parts = np.diff(r, prepend=0.0) * (shells + np.append(shells[0], shells[:-1])) / 2.0
+        return r, parts.cumsum()
+
+
+def nearest_law(noise: Noise) -> tuple[Floats, float]:
     """ln Pr[y | w] of the word nearest to a word's vector with noise, and the error of it.
 
     The error is the largest difference in the logarithm between two steps of the rule.
     """
     with np.errstate(divide="ignore", invalid="ignore"):  # a word may be nearest to nothing
-        coarse, fine = (np.log(_law(vectors, noise, step)) for step in _STEPS)
+        coarse, fine = (np.log(_law(noise, step)) for step in _STEPS)
         return fine, float(np.nan_to_num(np.abs(fine - coarse), nan=0.0).max()) + 1e-12
 
 
-def _law(vectors: Floats, noise: Noise, step: float) -> Floats:
-    dimension = vectors.shape[1]
-    reach = noise.reach(dimension)
-    found = np.empty((len(vectors), len(vectors)))
-    for word, own in enumerate(vectors):
-        starts, slopes = noise.lines(vectors, own)
-        rays, weights = _rays(starts, slopes, step, noise.hyperbolic)
+def _law(noise: Noise, step: float) -> Floats:
+    found = np.empty((len(noise.centres), len(noise.sites)))
+    for word in range(len(noise.centres)):
+        starts, slopes = noise.lines(word)
+        start, reach = noise.start(word), noise.reach(word)
+        rays, weights = _rays(starts, slopes, step, noise.geometry != "euclidean", start)
         low, high = (noise.radius(s) for s in _cells(starts, slopes, rays))
-        high = np.minimum(high, low + reach)
+        peak = np.maximum(rays @ start, 0.0)[:, None]
+        high = np.minimum(high, np.maximum(low, peak) + reach)
+        low = np.maximum(low, np.minimum(high, peak) - reach)
         ray, cell = np.nonzero(high > low)
-        masses = _radial(noise, rays[ray], low[ray, cell], high[ray, cell], reach)
-        found[word] = np.bincount(cell, weights=masses * weights[ray], minlength=len(vectors))
+        edges = _edges(low[ray, cell], high[ray, cell], peak[ray, 0], reach)
+        masses = _radial(noise, word, rays[ray], edges)
+        found[word] = np.bincount(cell, weights=masses * weights[ray], minlength=len(noise.sites))
     return found
 
 
-def _rays(starts: Floats, slopes: Floats, step: float, disc: bool) -> tuple[Floats, Floats]:
+def _rays(
+    starts: Floats, slopes: Floats, step: float, disc: bool, start: Floats
+) -> tuple[Floats, Floats]:
     """Directions all around and their weights, in panels between which cells begin or end.
 
     Towards the end of a panel a cell may open or close within a tiny angle: the rule's nodes lie
-    ever closer there. The axes, where a density may have its edges, end panels, too.
+    ever closer there. The axes, where a density may have its edges, end panels, too, and so does
+    the direction in which the noise starts.
     """
     if slopes.shape[1] == 1:
         return np.array([[1.0], [-1.0]]), np.ones(2)
     corners = np.concatenate([_vertices(starts, slopes), _ends(starts, slopes, disc)])
+    corners = np.concatenate([corners, [start, -start]])
     axes = np.arange(-4, 5) * (np.pi / 4.0)
     angles = np.unique(np.append(np.arctan2(corners[:, 1], corners[:, 0]), axes).round(12))
     s = np.arange(-3.1, 3.1 + step / 2.0, step)
@@ -166,13 +221,25 @@ def _cells(starts: Floats, slopes: Floats, rays: Floats) -> tuple[Floats, Floats
     return low, high
 
 
-def _radial(noise: Noise, rays: Floats, low: Floats, high: Floats, reach: float) -> Floats:
-    """∫ density·surface dr from low to high, on panels that grow from low on."""
-    edges = np.minimum(low[:, None] + reach * _PANELS, high[:, None])
-    half = np.diff(edges, axis=1)[:, :, None] / 2.0
-    r = (edges[:, :-1, None] + half * (1.0 + _NODES)).reshape(len(low), -1)
-    weights = (half * _WEIGHTS).reshape(len(low), -1)
-    dimension = rays.shape[1]
-    points = (r[:, :, None] * rays[:, None, :]).reshape(-1, dimension)
-    logs = noise.log_density(points).reshape(r.shape) + noise.log_shell(r, dimension)
-    return np.asarray((np.exp(logs) * weights).sum(axis=1))
+def _edges(low: Floats, high: Floats, peak: Floats, reach: float) -> Floats:
+    """Panels on each ray that grow from low on; where the noise starts elsewhere, from there, too.
+
+    The density has a corner where the noise starts, and falls off on both sides.
+    """
+    edges = low[:, None] + reach * _PANELS
+    if peak.any():
+        around = peak[:, None] + reach * _AROUND
+        edges = np.concatenate([edges, high[:, None] - reach * _PANELS, around], axis=1)
+    return np.sort(np.clip(edges, low[:, None], high[:, None]), axis=1)
+
+
+def _radial(noise: Noise, word: int, rays: Floats, edges: Floats) -> Floats:
+    """∫ density·surface dr over the panels of each ray."""
+    half = np.diff(edges, axis=1) / 2.0
+    ray, panel = np.nonzero(half > 0.0)
+    half = half[ray, panel, None]
+    r = edges[ray, panel, None] + half * (1.0 + _NODES)
+    points = r[:, :, None] * rays[ray, None, :] - noise.start(word)
+    logs = noise.log_density(points.reshape(-1, noise.dimension), word).reshape(r.shape)
+    masses = (np.exp(logs + noise.log_shell(r)) * half * _WEIGHTS).sum(axis=1)
+    return np.bincount(ray, weights=masses, minlength=len(rays)).astype(np.float64)

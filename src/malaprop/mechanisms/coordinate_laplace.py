@@ -4,12 +4,15 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
 from numpy.random import Generator
 
 from malaprop.core.additive import AdditiveChannel
 from malaprop.core.channel import Floats
 from malaprop.core.errors import MetricError
+from malaprop.core.euclidean import Euclidean
 from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.metrics import Manhattan
 from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
 
@@ -45,7 +48,7 @@ class CoordinateLaplace(VectorMechanism, name="coordinate-laplace"):
 
     def on(self, lexicon: MetricSpace) -> "CoordinateLaplaceChannel":
         """The mechanism bound to a lexicon, whose metric must be Manhattan or Euclidean."""
-        if str(lexicon.metric) not in ("manhattan", "euclidean"):
+        if type(lexicon.metric) not in (Manhattan, Euclidean):
             raise MetricError(
                 "CoordinateLaplace guarantees Manhattan distances, and so Euclidean ones; this "
                 f"lexicon measures {lexicon.metric} ones. Use TEM, which takes any metric, or "
@@ -73,3 +76,8 @@ class CoordinateLaplaceChannel(AdditiveChannel):
 
     def _noise(self, count: int, rng: Generator) -> Floats:
         return rng.laplace(scale=self._scale, size=(count, self._dimension))
+
+    def log_density(self, noise: Floats, word: int) -> Floats:
+        """ln of the density of a word's noise at each row, before it is rounded."""
+        constant = self._dimension * math.log(2.0 * self._scale)
+        return np.asarray(-np.abs(noise).sum(axis=1) / self._scale - constant)

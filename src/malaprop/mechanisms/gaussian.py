@@ -9,7 +9,8 @@ from numpy.random import Generator
 
 from malaprop.core.additive import AdditiveChannel
 from malaprop.core.channel import Floats
-from malaprop.core.errors import MetricError, ParameterError
+from malaprop.core.errors import ParameterError
+from malaprop.core.euclidean import require_euclidean
 from malaprop.core.gaussian import classical_scale, gaussian_delta, gaussian_scale
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.space import MetricSpace
@@ -43,7 +44,9 @@ class Gaussian(VectorMechanism, name="gaussian"):
     """
 
     epsilon: float = field(metadata={"help": "ε, the privacy loss between words within Δ"})
-    delta: float = field(default=1e-5, metadata={"help": "δ, the chance of a larger loss"})
+    delta: float = field(
+        default=1e-5, metadata={"help": "δ, what may be added to a chance beyond the factor e^ε"}
+    )
     sensitivity: float | None = field(
         default=None,
         metadata={"help": "Δ, the distance within which words are protected; None: all of them"},
@@ -68,11 +71,7 @@ class Gaussian(VectorMechanism, name="gaussian"):
 
     def on(self, lexicon: MetricSpace) -> "GaussianChannel":
         """The mechanism bound to a lexicon, whose metric must be Euclidean."""
-        if str(lexicon.metric) != "euclidean":
-            raise MetricError(
-                f"Gaussian guarantees Euclidean distances; this lexicon measures {lexicon.metric} "
-                "ones. Use TEM, which takes any metric, or lexicon.with_metric('euclidean')."
-            )
+        require_euclidean(lexicon, self)
         return GaussianChannel(self, lexicon)
 
 

@@ -6,11 +6,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.errors import LexiconError, MetricError, ParameterError
+from malaprop.core.errors import LexiconError, ParameterError
+from malaprop.core.euclidean import require_euclidean
 from malaprop.core.gaussian import classical_scale, gaussian_scale, spherical_delta
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.scaled import ScaledChannel
-from malaprop.core.space import Floats, MetricSpace, blocks
+from malaprop.core.space import Floats, Ids, MetricSpace, blocks
 from malaprop.mechanisms.decoders import VectorMechanism
 
 ALPHAS = (1.835, 1.276)
@@ -45,7 +46,9 @@ class Jaccard(VectorMechanism, name="jaccard"):
     """
 
     epsilon: float = field(metadata={"help": "ε, the privacy loss of a protected pair"})
-    delta: float = field(default=1e-5, metadata={"help": "δ, the chance of a larger loss"})
+    delta: float = field(
+        default=1e-5, metadata={"help": "δ, what may be added to a chance beyond the factor e^ε"}
+    )
     neighbours: int = field(default=10, metadata={"help": "m, how many nearest words count"})
     categories: str = field(
         default="hidden", metadata={"help": "whether a word is in a dense region: hidden or public"}
@@ -69,11 +72,7 @@ class Jaccard(VectorMechanism, name="jaccard"):
 
     def on(self, lexicon: MetricSpace) -> "JaccardChannel":
         """The mechanism bound to a lexicon, whose metric must be Euclidean."""
-        if str(lexicon.metric) != "euclidean":
-            raise MetricError(
-                f"Jaccard needs Euclidean distances; this lexicon measures {lexicon.metric} ones. "
-                "Use TEM, which takes any metric, or lexicon.with_metric('euclidean')."
-            )
+        require_euclidean(lexicon, self)
         return JaccardChannel(self, lexicon)
 
 
@@ -103,8 +102,14 @@ class JaccardChannel(ScaledChannel):
         sigmas = gaussian_scale(mechanism.epsilon, mechanism.delta) * widths
         if mechanism.published:
             sigmas, guarantee = self._published(float(reach.mean()), plain, lexicon)
-        decoder = mechanism.decoder_on(lexicon)
-        super().__init__(lexicon, guarantee, decoder, sigmas=sigmas)
+        super().__init__(lexicon, guarantee, mechanism.decoder_on(lexicon), sigmas=sigmas)
+
+    def covers(self, ids: Ids) -> NDArray[np.bool_]:
+        """Whether the guarantee speaks of a word of `ids` and each word: (len(ids), words)."""
+        if self.guarantee.kind is not Kind.NEIGHBOURHOOD:
+            return super().covers(ids)
+        near = self.lexicon.distances(ids) <= self.guarantee.radius
+        return np.asarray(near & (self.dense[ids, None] == self.dense))
 
     def _public(self, reach: Floats, plain: Guarantee) -> tuple[Floats, Guarantee]:
         """Each word's Δ, the largest of its category; the smaller one holds for both."""

@@ -6,10 +6,9 @@ from typing import ClassVar
 
 from numpy.random import Generator
 
-from malaprop.core.additive import AdditiveChannel, spherical_laplace
+from malaprop.core.additive import AdditiveChannel, spherical_laplace, spherical_laplace_log_density
 from malaprop.core.channel import Floats
-from malaprop.core.errors import MetricError
-from malaprop.core.euclidean import Euclidean
+from malaprop.core.euclidean import require_euclidean
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
@@ -44,11 +43,7 @@ class Laplace(VectorMechanism, name="laplace"):
 
     def on(self, lexicon: MetricSpace) -> "LaplaceChannel":
         """The mechanism bound to a lexicon, whose metric must be Euclidean."""
-        if not isinstance(lexicon.metric, Euclidean):
-            raise MetricError(
-                f"Laplace guarantees Euclidean distances; this lexicon measures {lexicon.metric} "
-                "ones. Use TEM, which takes any metric, or lexicon.with_metric('euclidean')."
-            )
+        require_euclidean(lexicon, self)
         return LaplaceChannel(self, lexicon)
 
 
@@ -70,3 +65,7 @@ class LaplaceChannel(AdditiveChannel):
 
     def _noise(self, count: int, rng: Generator) -> Floats:
         return spherical_laplace(count, self._dimension, self._scale, rng)
+
+    def log_density(self, noise: Floats, word: int) -> Floats:
+        """ln of the density of a word's noise at each row, before it is rounded."""
+        return spherical_laplace_log_density(noise, self._scale)

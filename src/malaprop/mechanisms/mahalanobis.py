@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.core.additive import AdditiveChannel, spherical_laplace
+from malaprop.core.additive import AdditiveChannel, spherical_laplace, spherical_laplace_log_density
 from malaprop.core.channel import Floats
 from malaprop.core.ellipsoid import Ellipsoid, clusters
-from malaprop.core.errors import MetricError
+from malaprop.core.euclidean import require_euclidean
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.space import Ids, MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
@@ -65,12 +65,7 @@ class Mahalanobis(VectorMechanism, name="mahalanobis"):
 
     def on(self, lexicon: MetricSpace) -> "MahalanobisChannel":
         """The mechanism bound to a lexicon, whose metric must be Euclidean."""
-        if str(lexicon.metric) != "euclidean":
-            raise MetricError(
-                "Mahalanobis takes the covariance of vectors in Euclidean space; this lexicon "
-                f"measures {lexicon.metric} distances. Use TEM, which takes any metric, or "
-                "lexicon.with_metric('euclidean')."
-            )
+        require_euclidean(lexicon, self)
         return MahalanobisChannel(self, lexicon)
 
 
@@ -119,8 +114,25 @@ class MahalanobisChannel(AdditiveChannel):
         """A cluster for each vector, by the exponential mechanism on its distance to the centre."""
         if self._choice == 0.0:
             return np.zeros(len(vectors), dtype=np.int64)
+        cumulative = self._weights(vectors).cumsum(axis=1)
+        uniform = rng.random((len(vectors), 1)) * cumulative[:, -1:]
+        chosen = (cumulative <= uniform).sum(axis=1)
+        return np.asarray(np.minimum(chosen, cumulative.shape[1] - 1), dtype=np.int64)
+
+    def _weights(self, vectors: Floats) -> Floats:
+        """What the clusters' probabilities are proportional to: (vectors, clusters)."""
         distances = np.stack([e.norm(vectors - e.centre) for e in self._ellipsoids], axis=1)
         nearest = distances.min(axis=1, keepdims=True)
-        cumulative = np.exp(-self._choice / 2.0 * (distances - nearest)).cumsum(axis=1)
-        uniform = rng.random((len(vectors), 1)) * cumulative[:, -1:]
-        return np.asarray((cumulative <= uniform).sum(axis=1), dtype=np.int64)
+        return np.asarray(np.exp(-self._choice / 2.0 * (distances - nearest)))
+
+    def log_density(self, noise: Floats, word: int) -> Floats:
+        """ln of the density of a word's noise at each row, whichever cluster was drawn."""
+        weights = self._weights(self._space.vectors[[word]].astype(np.float64))[0]
+        with np.errstate(divide="ignore"):  # a cluster may be too far to be ever drawn
+            chances = np.log(weights / weights.sum())
+        parts = []
+        for chance, ellipsoid in zip(chances, self._ellipsoids, strict=True):
+            round_again = noise @ np.asarray(np.linalg.inv(ellipsoid.root), dtype=np.float64)
+            part = spherical_laplace_log_density(round_again, self._scale)
+            parts.append(chance + part - np.linalg.slogdet(ellipsoid.root)[1])
+        return np.asarray(np.logaddexp.reduce(parts))

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.checks import require_choice, require_whole
-from malaprop.core.errors import MetricError, ParameterError
+from malaprop.core.errors import ParameterError
+from malaprop.core.euclidean import require_euclidean
 from malaprop.core.gaussian import gaussian_scale
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.scaled import ScaledChannel
@@ -52,7 +53,9 @@ class NADP(VectorMechanism, name="nadp"):
     """
 
     epsilon: float = field(metadata={"help": "ε, the privacy loss of a protected pair"})
-    delta: float = field(default=1e-6, metadata={"help": "δ, the chance of a larger loss"})
+    delta: float = field(
+        default=1e-6, metadata={"help": "δ, what may be added to a chance beyond the factor e^ε"}
+    )
     tau: float = field(default=0.1, metadata={"help": "τ, the least similarity of joined words"})
     m_edge: int = field(default=2, metadata={"help": "how many nearest words may be joined"})
     m_jaccard: int = field(default=10, metadata={"help": "how many nearest words are compared"})
@@ -80,11 +83,7 @@ class NADP(VectorMechanism, name="nadp"):
 
     def on(self, lexicon: MetricSpace) -> "NADPChannel":
         """The mechanism bound to a lexicon, whose metric must be Euclidean."""
-        if str(lexicon.metric) != "euclidean":
-            raise MetricError(
-                f"NADP needs Euclidean distances; this lexicon measures {lexicon.metric} ones. "
-                "Use TEM, which takes any metric, or lexicon.with_metric('euclidean')."
-            )
+        require_euclidean(lexicon, self)
         graph = NeighbourGraph.of(
             lexicon.vectors, self.m_edge, self.m_jaccard, self.include_self, self.tau
         )
@@ -134,6 +133,8 @@ class NADPChannel(ScaledChannel):
 
     def covers(self, ids: Ids) -> NDArray[np.bool_]:
         """Whether the guarantee speaks of a word of `ids` and each word: (len(ids), words)."""
+        if self.guarantee.kind is not Kind.NEIGHBOURHOOD:
+            return super().covers(ids)
         if self._scope == "edge":
             pairs = self.graph.joined(self.graph.place[ids])[:, self.graph.place]
         else:

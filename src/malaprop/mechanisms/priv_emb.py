@@ -6,9 +6,11 @@ from typing import ClassVar
 
 from numpy.random import Generator
 
+from malaprop.core.additive import spherical_laplace_log_density
 from malaprop.core.channel import Floats, VectorChannel
 from malaprop.core.checks import require_choice, require_whole
-from malaprop.core.errors import MetricError, ParameterError
+from malaprop.core.errors import ParameterError
+from malaprop.core.euclidean import require_euclidean
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.metric import Vectors
 from malaprop.core.projection import (
@@ -82,11 +84,7 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
 
     def on(self, lexicon: MetricSpace) -> "PrivEmbChannel":
         """The mechanism bound to a lexicon, whose metric must be Euclidean."""
-        if str(lexicon.metric) != "euclidean":
-            raise MetricError(
-                f"PrivEmb guarantees Euclidean distances; this lexicon measures {lexicon.metric} "
-                "ones. Use TEM, which takes any metric, or lexicon.with_metric('euclidean')."
-            )
+        require_euclidean(lexicon, self)
         return PrivEmbChannel(self, lexicon)
 
     def onto(self, dimension: int) -> int:
@@ -101,6 +99,11 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
             )
         return math.ceil(m) if self.published else min(math.ceil(m), dimension)
 
+    def _source(self, kind: str) -> str:
+        if kind == "pca":
+            return "the projection, made of the lexicon's own vectors"
+        return f"the projection, drawn with projection_seed = {self.projection_seed}"
+
     def bind(self, vectors: Vectors) -> tuple[NoisyProjection, Guarantee]:
         """Projection and noise for the space of public `vectors`, and what they guarantee."""
         m = self.onto(vectors.shape[1])
@@ -114,7 +117,7 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
             kind=Kind.NONE if reason else Kind.METRIC,
             epsilon=self.epsilon,
             metric="euclidean",
-            public=(*Guarantee.public, "the projection, drawn by projection_seed"),
+            public=(*Guarantee.public, self._source(kind)),
             proof="docs/proofs/priv-emb.md",
             numerics=noise.numerics(vectors),
             reason=reason,
@@ -142,3 +145,7 @@ class PrivEmbChannel(VectorChannel):
 
     def _release(self, vectors: Floats, rng: Generator) -> Floats:
         return self._noise.release(vectors, rng)
+
+    def log_density(self, noise: Floats, word: int) -> Floats:
+        """ln of the density of a word's noise in m dimensions, before it is rounded."""
+        return spherical_laplace_log_density(noise, self.scale)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.core import poincare
-from malaprop.core.additive import Grid, spherical_laplace
+from malaprop.core.additive import Grid, spherical_laplace, spherical_laplace_log_density
 from malaprop.core.channel import Floats, VectorChannel
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.space import MetricSpace
@@ -79,3 +79,7 @@ class TangentLaplaceChannel(VectorChannel):
         # Beyond the reach, the ball has no room in float64.
         snapped = poincare.shorten(self._grid.snap(tangents + noise), poincare.REACH)
         return poincare.exp0(snapped)
+
+    def log_density(self, noise: Floats, word: int) -> Floats:
+        """ln of the density of a word's noise in the tangent space, before it is rounded."""
+        return spherical_laplace_log_density(noise, self._scale)

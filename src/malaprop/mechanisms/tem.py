@@ -79,8 +79,9 @@ class TEM(Mechanism, name="tem"):
             if found is not None:
                 return TEMChannel(self, lexicon, *found, audited=True)
             if self.exponent == "audited":
+                at = "" if self.gamma is None else f" with gamma = {self.gamma:g}"
                 raise LexiconError(
-                    "The 'exponent' parameter of TEM is 'audited', and this lexicon was not: "
+                    f"The 'exponent' parameter of TEM is 'audited', and this lexicon was not{at}: "
                     f"{how_to_audit(lexicon)}, or use exponent='half'."
                 )
         gamma = self.threshold(len(lexicon))

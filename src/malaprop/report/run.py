@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from malaprop._version import __version__
+from malaprop.core.guarantee import Kind
 from malaprop.core.randomness import SECURE
 from malaprop.pipeline.files import FileCounts, Layout
 from malaprop.pipeline.privatizer import Privatizer
@@ -103,6 +104,8 @@ def visible(privatizer: Privatizer) -> list[str]:
 def warnings(privatizer: Privatizer, share: float) -> list[str]:
     """What a user should know before all the work is done."""
     found = []
+    if privatizer.guarantee.kind is Kind.NONE:
+        found.append(f"NOTHING IS GUARANTEED: {privatizer.guarantee.reason}")
     if privatizer.randomness != SECURE:
         found.append(
             "made with a seed: NOT PRIVATE. Whoever knows the seed can undo it; the guarantee "
@@ -135,7 +138,7 @@ def _sections(report: dict[str, Any]) -> list[str]:
         f"Mechanism   {_parameters(report['mechanism'])} on {_named(report['lexicon'])}",
         f"Randomness  {report['randomness']}",
         f"Unchanged   {report['expected_share_unchanged']:.0%} of words, expected over the lexicon",
-        f"Protected   {_protected(report['counts'])}",
+        f"{_protected_or_not(report):<12}{_protected(report['counts'])}",
         *_other_counts(report["counts"]),
         f"Visible     {'; '.join(report['visible'])}",
     ]
@@ -158,6 +161,10 @@ def _named(lexicon: dict[str, Any]) -> str:
 def _parameters(mechanism: dict[str, Any]) -> str:
     values = [f"{k}={v}" for k, v in mechanism.items() if k != "name" and v is not None]
     return f"{mechanism['name']}({', '.join(values)})"
+
+
+def _protected_or_not(report: dict[str, Any]) -> str:
+    return "Replaced" if report["guarantee"]["kind"] == "none" else "Protected"
 
 
 def _protected(counts: dict[str, int]) -> str:

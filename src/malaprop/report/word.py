@@ -86,8 +86,7 @@ def rivals(channel: Channel, word: int, count: int) -> list[Rival]:
 
 def _bound(channel: Channel, word: int, other: int, distance: float) -> float | None:
     guarantee = channel.guarantee.in_metric(str(channel.lexicon.metric))
-    covers = getattr(channel, "covers", None)  # where neighbourhoods decide, and not distances
-    if covers is not None and not covers(np.array([word]))[0, other]:
+    if not channel.covers(np.array([word]))[0, other]:
         return None
     loss = guarantee.loss(distance)
     return None if math.isinf(loss) else _exp(loss)
