@@ -3,6 +3,7 @@
 Beside each stands the sound mechanism that it was made from, which must pass.
 """
 
+import copy
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,12 +13,14 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from malaprop import TEM, Guarantee, Kind, Laplace, LawChannel, Lexicon, Metric, audit, seeded_rng
 from malaprop.core.additive import AdditiveChannel, spherical_laplace
 from malaprop.core.gaussian import gaussian_scale
 from malaprop.core.metric import Rows, Vectors
 from malaprop.core.scaled import ScaledChannel
+from malaprop.core.space import Ids
 from malaprop.measure import quadrature
 from malaprop.mechanisms.coordinate_laplace import CoordinateLaplace
 from malaprop.mechanisms.decoders import Nearest
@@ -31,7 +34,6 @@ from malaprop.mechanisms.tangent_laplace import TangentLaplace
 from malaprop.mechanisms.tem import TEMChannel
 
 Floats = NDArray[np.float64]
-Ids = NDArray[np.int64]
 
 
 def lexicon(vectors: object) -> Lexicon:
@@ -412,3 +414,28 @@ def test_a_class_derived_from_a_known_one_is_not_taken_for_it() -> None:
     assert audit(channel).holds is False
     channel.rate = 1.0
     assert audit(channel).holds is None
+
+
+def test_draws_that_are_replaced_are_not_certified(plane: Lexicon) -> None:
+    """By a subclass, or on the channel itself."""
+
+    class Clear(TEMChannel):
+        def substitute(self, ids: Any, rng: Generator) -> Ids:
+            return np.asarray(ids)
+
+    patched = TEM(epsilon=1.0).on(plane)
+    replaced = copy.copy(patched)
+    replaced.__class__ = Clear
+    assert audit(patched).holds is True
+    assert audit(replaced).holds is None
+    patched._substitute = lambda ids, rng: ids  # type: ignore[method-assign]
+    assert audit(patched).holds is None
+
+
+def test_the_closed_form_is_not_trusted_with_a_users_function() -> None:
+    """A sample cannot prove the triangle inequality, and the closed form needs it."""
+    points = np.random.Generator(np.random.PCG64(4)).normal(size=(1201, 2))
+    lexicon = Lexicon(
+        [f"w{i}" for i in range(1201)], points, metric=lambda x, y: cdist(x, y, "cityblock")
+    )
+    assert audit(TEM(epsilon=1.0, exponent="half").on(lexicon)).holds is None
