@@ -1,5 +1,6 @@
 import json
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -43,9 +44,10 @@ def test_a_distance_is_never_negative(distance: float) -> None:
         guarantee().loss(distance)
 
 
-def test_a_text_has_words() -> None:
-    with pytest.raises(ParameterError):
-        guarantee().for_words(0)
+@pytest.mark.parametrize("words", [0, -1, 1.5, [("a", "b")]])
+def test_a_text_has_a_whole_number_of_words(words: Any) -> None:
+    with pytest.raises(ParameterError, match="whole number of words"):
+        guarantee().for_words(words)
 
 
 def test_it_is_a_frozen_value() -> None:

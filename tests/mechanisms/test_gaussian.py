@@ -164,3 +164,13 @@ def test_only_the_ratio_of_scale_and_sensitivity_matters(plane: Lexicon) -> None
         other = Gaussian(epsilon=3.0, sensitivity=there).on(scaled)
         drawn = here.substitute(ids, seeded_rng(2))
         assert np.array_equal(drawn, other.substitute(ids, seeded_rng(2)))
+
+
+def test_the_whole_curve(plane: Lexicon) -> None:
+    channel = Gaussian(epsilon=1.0, delta=1e-5, sensitivity=2.0).on(plane)
+    curve = channel.delta_curve([[0.0, 1.0], [2.0, 10.0]])
+    assert curve.shape == (2, 2)
+    assert curve[0, 0] == 0.0
+    assert curve[1, 0] == pytest.approx(1e-5, rel=1e-9)
+    assert (np.diff(curve.ravel()) > 0).all()
+    assert channel.delta_curve([2.0], epsilon=0.5)[0] > curve[1, 0]

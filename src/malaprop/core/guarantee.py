@@ -3,6 +3,7 @@
 import math
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from numbers import Integral
 
 from malaprop.core.errors import ParameterError
 
@@ -119,8 +120,8 @@ class Guarantee:
         Each word has its own independent draw, so the log-ratios add: ε·Σ min(dᵢ, γ). So do the
         δ. For texts whose differences are known see `malaprop.loss_of`.
         """
-        if n < 1:
-            raise ParameterError(f"A text must have 1 word or more. Got n = {n!r}.")
+        if not isinstance(n, Integral) or n < 1:
+            raise ParameterError("A text must have a whole number of words, 1 or more.")
         return replace(self, words=n, delta=self.delta / self.words * n)
 
     def to_dict(self) -> dict[str, object]:

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 
 from malaprop.core.additive import AdditiveChannel
 from malaprop.core.channel import Floats
@@ -104,6 +105,11 @@ class GaussianChannel(AdditiveChannel):
         """The exact δ between vectors `distance` apart, at the mechanism's ε or another."""
         chosen = self._epsilon if epsilon is None else epsilon
         return gaussian_delta(chosen, distance / self._sigma)
+
+    def delta_curve(self, distances: ArrayLike, epsilon: float | None = None) -> Floats:
+        """The exact δ for each of several distances: what lies beyond `sensitivity` too."""
+        apart = np.asarray(distances, dtype=np.float64)
+        return np.array([self.delta_at(d, epsilon) for d in apart.ravel()]).reshape(apart.shape)
 
     def _noise(self, count: int, rng: Generator) -> Floats:
         return self._sigma * rng.standard_normal((count, self._dimension))
