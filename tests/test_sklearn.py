@@ -117,3 +117,9 @@ def test_without_scikit_learn_the_error_says_what_to_install() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "MissingExtraError" in run.stderr
     assert "pip install 'malaprop[sklearn]'" in run.stderr
+
+
+def test_a_random_state_promises_nothing() -> None:
+    seeded = PrivateEmbedding(epsilon=1.0, random_state=0).fit(ROWS)
+    assert seeded.guarantee_.kind is Kind.NONE
+    assert PrivateEmbedding(epsilon=1.0).fit(ROWS).guarantee_.kind is Kind.METRIC

@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -157,3 +158,16 @@ def test_tem_keeps_its_guarantee_in_the_ball(
         for b in range(len(lexicon)):
             allowed = channel.guarantee.loss(d[a, b])
             assert loss[a, b] <= allowed * (1 + 1e-9) + 1e-9
+
+
+def test_the_stated_error_covers_the_edge_of_the_ball() -> None:
+    """Against exact fractions, for points whose 1 − ‖x‖² has lost many digits."""
+    x = np.full(10, 0.99999 / np.sqrt(10.0), dtype=np.float32)
+    vectors = np.stack([x, -x])
+    exact = [[Fraction(float(c)) for c in row] for row in vectors]
+    room = [1 - sum(c * c for c in row) for row in exact]
+    square = sum((a - b) ** 2 for a, b in zip(*exact, strict=True))
+    true = 2.0 * math.asinh(math.sqrt(float(square / (room[0] * room[1]))))
+    metric = poincare.Poincare()
+    found = metric.on(vectors)(np.array([0]))[0, 1]
+    assert abs(found - true) <= metric.relative_error(10) * true

@@ -210,3 +210,10 @@ def test_noise_that_float64_cannot_hide_is_refused() -> None:
     assert channel.substitute([0, 1], seeded_rng(1)).tolist() == [0, 1]
     with pytest.raises(ParameterError, match="float64"):
         channel.release([[0.0, poincare.EDGE]], seeded_rng(1))
+
+
+def test_ways_too_long_for_float64_are_refused() -> None:
+    """Far out, and just above n − 1, a way back across the origin cancels all digits."""
+    with pytest.raises(ParameterError, match="float64 cannot hide"):
+        HyperbolicLaplace(epsilon=0.1).on(ball(1, far=12.0))
+    HyperbolicLaplace(epsilon=1.0).on(ball(1, far=2.0))

@@ -12,6 +12,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from malaprop.core.additive import Grid, spherical_laplace
+from malaprop.core.guarantee import rounded_up
 from malaprop.core.space import Floats
 
 PROJECTIONS = ("orthonormal", "pca", "gaussian")
@@ -92,8 +93,8 @@ def shortfall(norm: float, stretch: float, words: int, onto: int) -> str:
     return (
         f"the projection stretches some differences by {norm:.3g} and the noise makes up for "
         f"{stretch:.3g}, so that the loss can be {norm / stretch:.3g}·ε·d; between the {words} "
-        f"words alone it exceeds ε·d with a chance of {chance:.2g} at most over the draw of the "
-        "projection"
+        f"words alone it exceeds ε·d with a chance of {rounded_up(chance, 2)} at most over the "
+        "draw of the projection"
     )
 
 
