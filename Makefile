@@ -1,12 +1,13 @@
 # make demo   set up, and privatize examples/notes.txt
 # make test   set up, then lint, types, import contract, tests and doctests
-# Both create .venv and install into it; nothing else on the machine is changed.
+# make stress   kill a run at 200 moments, and go on each time
+# All create .venv and install into it; nothing else on the machine is changed.
 
 PYTHON ?= python3
 BIN := .venv/bin
 QUIET_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo test docs clean
+.PHONY: demo test stress docs clean
 
 demo: .venv/demo
 	@$(BIN)/python examples/demo.py
@@ -16,7 +17,12 @@ test: .venv/test
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-logo > .venv/imports.log || { cat .venv/imports.log; exit 1; }
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+	@command -v java > /dev/null || test -n "$$JAVA_HOME" || \
+	  echo "There is no Java: the tests on Spark are skipped (they need openjdk-17-jre-headless)."
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
+
+stress: .venv/test
+	@MALAPROP_KILLS=200 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/cli/test_killed.py
 
 docs: .venv/test
 	@$(BIN)/python tools/build_cli_docs.py

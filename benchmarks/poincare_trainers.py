@@ -1,24 +1,29 @@
-"""Compare trainers of Poincaré vectors: Malaprop's and gensim's, on one core and the same pairs.
+"""Compare trainers of Poincaré vectors: Malaprop's and others, on one core and the same pairs.
 
     python benchmarks/poincare_trainers.py                   download WordNet, train, print a table
     python benchmarks/poincare_trainers.py --source FOLDER   with WordNet's files in a folder
+    ... --peer hypll=PYTHON --only hypll                     also with a package that PYTHON has
 
 The graph: English nouns below one noun of WordNet, each with all nouns above it. All vectors are
 measured as  malaprop lexicon train-poincare  does. Seconds are those of the processor, which other
-programs on the machine change little. It needs gensim:  pip install gensim.
+programs on the machine change little. It needs gensim:  pip install gensim. Other packages (geoopt,
+hypll, hyperlib) want environments of their own, and are called there by `poincare_peers.py`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import runpy
+import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +35,14 @@ os.environ["MKL_NUM_THREADS"] = "1"
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core import poincare
 from malaprop.lexicon.poincare.quality import Quality, reconstruction
 from malaprop.lexicon.poincare.relations import Hierarchy
 from malaprop.lexicon.poincare.training import Settings, train
 from malaprop.lexicon.poincare.wordnet import WordNet
 
 BUILDER = Path(__file__).resolve().parent.parent / "tools" / "build_english_hierarchy.py"
+PEERS = Path(__file__).resolve().parent / "poincare_peers.py"
 DIMENSION = 10
 SEED = 0
 HEADER = """\
@@ -71,18 +78,46 @@ class Gensim:
     burn_in: int = 10
     batch_size: int = 10
     regularization_coeff: float = 1.0
+    seed: int = SEED
 
     def __str__(self) -> str:
+        seed = f", seed {self.seed}" if self.seed != SEED else ""
         return (
             f"negatives {self.negative}, rate {self.alpha:g}, "
             f"burn-in {self.burn_in}, batch {self.batch_size} pairs, "
-            f"regularization {self.regularization_coeff:g}"
+            f"regularization {self.regularization_coeff:g}{seed}"
         )
 
 
 DEFAULTS = Gensim()
-# The best of three that were tried for 10 epochs after burn-in.
 TUNED = Gensim(alpha=0.5, batch_size=50, regularization_coeff=0.0)
+# What else was tried for gensim, each for 50 epochs after burn-in.
+TRIALS = (
+    replace(TUNED, seed=1),
+    replace(TUNED, seed=2),
+    replace(TUNED, alpha=1.0),
+    replace(TUNED, negative=5),
+)
+# The first of hypll's and of hyperlib's are those of its own example; geoopt has none.
+PEER_SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
+    "geoopt": (
+        {"optimizer": "adam", "rate": 0.01, "negatives": 50, "batch": 50, "epochs": 60},
+        {"rate": 3.0, "negatives": 50, "batch": 50, "epochs": 60},
+        {"rate": 10.0, "negatives": 50, "batch": 50, "epochs": 60},
+    ),
+    "hypll": (
+        {"rate": 0.3, "negatives": 10, "batch": 10, "epochs": 60},
+        {"rate": 3.0, "negatives": 50, "batch": 50, "epochs": 60},
+        {"rate": 10.0, "negatives": 50, "batch": 50, "epochs": 60},
+        {"optimizer": "adam", "rate": 0.01, "negatives": 50, "batch": 50, "epochs": 60},
+    ),
+    "hyperlib": (
+        {"rate": 0.01, "momentum": 0.9, "negatives": 10, "batch": 32, "epochs": 10},
+        {"rate": 0.01, "momentum": 0.9, "negatives": 10, "batch": 32, "epochs": 60},
+        {"rate": 0.03, "negatives": 50, "batch": 128, "epochs": 20, "clip": 5.0},
+        {"rate": 0.1, "optimizer": "rsgd", "negatives": 10, "batch": 32, "epochs": 10},
+    ),
+}
 
 
 def main() -> None:
@@ -90,6 +125,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Compare trainers of Poincaré vectors.")
     parser.add_argument("--source", type=Path, help="WordNet's files, if they are there already")
     parser.add_argument("--root", default="vertebrate", help="the noun at the top of the graph")
+    parser.add_argument(
+        "--peer", action="append", default=[], metavar="NAME=PYTHON", help="another trainer"
+    )
+    parser.add_argument("--only", default="", help="the one trainer to run")
     chosen = parser.parse_args()
     hierarchy = subtree(relations(chosen.source), chosen.root)
     names = ", ".join(f"{name} {version(name)}" for name in ("malaprop", "gensim", "numpy"))
@@ -99,8 +138,11 @@ def main() -> None:
         f"{len(hierarchy.above):,} pairs, {DIMENSION} dimensions, seed {SEED}\n"
     )
     print(HEADER, flush=True)
-    for row in rows(hierarchy):
-        print(row, flush=True)
+    peers = dict(peer.split("=", 1) for peer in chosen.peer)
+    for name, found in trainers(hierarchy, peers).items():
+        if chosen.only in ("", name):
+            for row in found:
+                print(row, flush=True)
 
 
 def relations(source: Path | None) -> list[tuple[str, str]]:
@@ -123,12 +165,18 @@ def subtree(pairs: list[tuple[str, str]], root: str) -> Hierarchy:
     return Hierarchy.of(pair for pair in pairs if inside.issuperset(pair))
 
 
-def rows(hierarchy: Hierarchy) -> Iterator[Row]:
-    """The table, row by row."""
-    yield malaprop(hierarchy, Settings(dimension=DIMENSION, seed=SEED, epochs=60))
-    yield malaprop(hierarchy, Settings(dimension=DIMENSION, seed=SEED))
-    yield from gensim(hierarchy, DEFAULTS, (50, 100))
-    yield from gensim(hierarchy, TUNED, (50, 200))
+def trainers(hierarchy: Hierarchy, peers: dict[str, str]) -> dict[str, Iterable[Row | str]]:
+    """The rows of each trainer, which is run when they are asked for."""
+    own = [Settings(dimension=DIMENSION, seed=SEED, epochs=60)]
+    own += [Settings(dimension=DIMENSION, seed=seed) for seed in (0, 1, 2)]
+    trials = [(DEFAULTS, (50, 100)), (TUNED, (50, 200)), *((trial, (50,)) for trial in TRIALS)]
+    return {
+        "malaprop": (malaprop(hierarchy, settings) for settings in own),
+        "gensim": chain.from_iterable(gensim(hierarchy, *trial) for trial in trials),
+    } | {
+        name: (peer(hierarchy, name, python, settings) for settings in PEER_SETTINGS[name])
+        for name, python in peers.items()
+    }
 
 
 def malaprop(hierarchy: Hierarchy, settings: Settings) -> Row:
@@ -139,7 +187,7 @@ def malaprop(hierarchy: Hierarchy, settings: Settings) -> Row:
     quality = reconstruction(hierarchy, vectors.astype(np.float64))
     words = (
         f"negatives {settings.general} + {settings.negatives}, rate {settings.rate:g}, "
-        f"batch {settings.batch} words"
+        f"batch {settings.batch} words" + (f", seed {settings.seed}" if settings.seed else "")
     )
     return Row("Malaprop", words, settings.epochs, quality, seconds, len(hierarchy.above))
 
@@ -160,7 +208,7 @@ def gensim(hierarchy: Hierarchy, settings: Gensim, stops: tuple[int, ...]) -> It
         burn_in=settings.burn_in,
         regularization_coeff=settings.regularization_coeff,
         workers=1,
-        seed=SEED,
+        seed=settings.seed,
     )
     seconds, done = time.process_time() - start, 0
     for stop in stops:
@@ -169,6 +217,26 @@ def gensim(hierarchy: Hierarchy, settings: Gensim, stops: tuple[int, ...]) -> It
         seconds, done = seconds + time.process_time() - start, stop
         quality = reconstruction(hierarchy, vectors_of(model, words))
         yield Row("gensim", str(settings), stop + settings.burn_in, quality, seconds, len(pairs))
+
+
+def peer(hierarchy: Hierarchy, name: str, python: str, settings: dict[str, Any]) -> Row | str:
+    """A package in an environment of its own: its row, or what it ended with."""
+    below = np.repeat(np.arange(len(hierarchy.words)), hierarchy.counts)
+    pairs = np.stack([below, hierarchy.above], axis=1)
+    words = ", ".join(f"{key} {value}" for key, value in settings.items() if key != "epochs")
+    with tempfile.TemporaryDirectory() as scratch:
+        graph, output = Path(scratch) / "graph.npz", Path(scratch) / "vectors.npz"
+        np.savez(graph, pairs=pairs, count=len(hierarchy.words))
+        command = [python, str(PEERS), name, str(graph), str(output), json.dumps(settings)]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+        if ended.returncode:
+            return f"| {name} | {words} | {ended.stderr.strip().splitlines()[-1][:120]} |"
+        with np.load(output) as found:
+            vectors, seconds = found["vectors"], float(found["seconds"])
+    if not np.isfinite(vectors).all():
+        return f"| {name} | {words} | vectors are NaN |"
+    quality = reconstruction(hierarchy, poincare.shorten(vectors, poincare.EDGE))
+    return Row(name, words, settings["epochs"], quality, seconds, len(pairs))
 
 
 def vectors_of(model: Any, words: tuple[str, ...]) -> NDArray[np.float64]:

@@ -38,8 +38,8 @@ def show(original: str, private: str) -> None:
     console = Console(highlight=False)
     console.print("\n", table, sep="")
     console.print(
-        "\nAbout half of the words stay, the others become nearly anything: in 300 dimensions "
-        f"hardly any word is near another. See  malaprop explain aspirin --epsilon {EPSILON}"
+        "\nAbout a third of the words stay, and as many become a near word. "
+        f"See  malaprop explain aspirin --epsilon {EPSILON}"
     )
 
 

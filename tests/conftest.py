@@ -1,6 +1,11 @@
-"""What all tests share: small lexicons, and hypothesis without a clock."""
+"""What all tests share: small lexicons, a cluster, and hypothesis without a clock."""
 
 import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -8,6 +13,9 @@ from hypothesis import settings
 from numpy.typing import NDArray
 
 from malaprop import Lexicon
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # New examples are for people at work; a build must not fail because of one that nobody changed.
 settings.register_profile(
@@ -41,3 +49,44 @@ def plane() -> Lexicon:
 def english() -> Lexicon:
     """The embedded lexicon."""
     return Lexicon.open("english")
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
+    """A real cluster on this machine: two executors, each a JVM of its own with one core.
+
+    Whoever uses it is in the xdist group `spark`: one cluster, in one worker.
+    """
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.skip("there is no Java: install openjdk-17-jre-headless to test on Spark")
+    import pyspark
+    from pyspark.sql import SparkSession
+
+    # A JVM that starts soon, for a short life.
+    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    # The workers of a local cluster write below Spark's home, which is the installed package.
+    home = tmp_path_factory.mktemp("spark")
+    for part in Path(pyspark.__file__).parent.iterdir():
+        (home / part.name).symlink_to(part)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_HOME", str(home))
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        session = (
+            SparkSession.builder.master("local-cluster[2,1,2048]")
+            .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
+            .config("spark.driver.memory", "1g")
+            .config("spark.executor.memory", "1g")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.task.maxFailures", "3")
+            .config("spark.driver.extraJavaOptions", quick)
+            .config("spark.executor.extraJavaOptions", quick)
+            .config("spark.sql.warehouse.dir", str(home / "warehouse"))
+            .getOrCreate()
+        )
+        session.sparkContext.setLogLevel("OFF")
+        try:
+            yield session
+        finally:
+            session.stop()

@@ -26,13 +26,13 @@ def test_the_errors_have_one_root() -> None:
 
 def test_importing_is_light() -> None:
     """Heavy packages are loaded when they are needed."""
-    heavy = ["scipy", "pyarrow", "rapidfuzz", "rich", "typer", "gensim", "safetensors"]
+    heavy = ["scipy", "pyarrow", "rapidfuzz", "rich", "typer", "gensim", "safetensors", "pyspark"]
     code = f"import sys, malaprop; print([m for m in {heavy!r} if m in sys.modules])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 
 def test_the_command_line_starts_without_numerics() -> None:
-    heavy = ["scipy", "pyarrow", "rapidfuzz"]
+    heavy = ["scipy", "pyarrow", "rapidfuzz", "pyspark"]
     code = (
         "import sys; from malaprop.cli.main import run; run(['--help']); "
         f"print([m for m in {heavy!r} if m in sys.modules])"

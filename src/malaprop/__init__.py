@@ -25,8 +25,11 @@ from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.mechanism import Mechanism, registry
 from malaprop.core.metric import Metric
 from malaprop.core.randomness import secure_rng, seeded_rng
+from malaprop.lexicon.graph.edges import GraphOptions
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.measure.audit import Audit, audit
+from malaprop.measure.audit import audit
+from malaprop.measure.finding import Audit
+from malaprop.mechanisms.balanced import Balanced
 from malaprop.mechanisms.coordinate_laplace import CoordinateLaplace
 from malaprop.mechanisms.gaussian import Gaussian
 from malaprop.mechanisms.hyperbolic_laplace import HyperbolicLaplace
@@ -46,11 +49,13 @@ __all__ = [
     "NADP",
     "TEM",
     "Audit",
+    "Balanced",
     "Channel",
     "CoordinateLaplace",
     "DataError",
     "Decoder",
     "Gaussian",
+    "GraphOptions",
     "Guarantee",
     "HyperbolicLaplace",
     "Jaccard",

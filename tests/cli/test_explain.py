@@ -23,7 +23,17 @@ def rows(ended: Ended) -> dict[str, tuple[float, float, str]]:
 
 def test_the_law_is_exact_for_tem(cli: Cli, lexicon_file: Path) -> None:
     ended = explain(
-        cli, lexicon_file, "cold", "--top", "13", "-p", "gamma=inf", "-p", "exponent=half"
+        cli,
+        lexicon_file,
+        "cold",
+        "--top",
+        "13",
+        "-m",
+        "tem",
+        "-p",
+        "gamma=inf",
+        "-p",
+        "exponent=half",
     )
     assert ended.code == 0
     assert ended.err == ""
@@ -38,7 +48,7 @@ def test_the_law_is_exact_for_tem(cli: Cli, lexicon_file: Path) -> None:
 
 
 def test_bars_are_as_long_as_probabilities(cli: Cli, lexicon_file: Path) -> None:
-    found = rows(explain(cli, lexicon_file, "cold"))
+    found = rows(explain(cli, lexicon_file, "cold", "-m", "tem"))
     lengths = {word: len(bar) for word, (_, _, bar) in found.items()}
     assert lengths["cold"] == 30
     assert lengths["cool"] == math.ceil(30 * found["cool"][1] / found["cold"][1])
@@ -46,7 +56,7 @@ def test_bars_are_as_long_as_probabilities(cli: Cli, lexicon_file: Path) -> None
 
 
 def test_what_an_observer_can_infer(cli: Cli, lexicon_file: Path) -> None:
-    flat = " ".join(explain(cli, lexicon_file, "cold", "--top", "3").text.split())
+    flat = " ".join(explain(cli, lexicon_file, "cold", "--top", "3", "-m", "tem").text.split())
     distance = math.dist(VECTORS["cold"], VECTORS["cool"])
     assert "“cold” stays as it is with probability" in flat
     assert f"against “cool” (distance {distance:.2f}) change by a factor of at most" in flat
@@ -97,10 +107,12 @@ def test_nothing_is_wider_than_the_terminal(
 
 
 def test_the_embedded_lexicon(cli: Cli) -> None:
-    ended = cli("explain", "aspirin", "-e", "2")
-    assert ended.code == 0
-    assert list(rows(ended))[:2] == ["aspirin", "ibuprofen"]
-    assert "32,769 other words" in ended.text
+    for mechanism in ("balanced", "tem"):
+        ended = cli("explain", "aspirin", "-e", "2", "-m", mechanism)
+        assert ended.code == 0
+        assert next(iter(rows(ended))) == "aspirin"
+        assert "ibuprofen" in list(rows(ended))
+        assert "32,769 other words" in ended.text
 
 
 def test_all_mechanisms_are_listed(cli: Cli) -> None:

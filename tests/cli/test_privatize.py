@@ -14,7 +14,8 @@ NOTES = "The doctor is Zyxcanary!\n\nPatient 4711: cold, cold; COLD.\n"
 
 
 def entries(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
+    """All names but those of the records that outputs leave, which have tests of their own."""
+    return sorted(path.name for path in folder.iterdir() if not path.name.endswith(".malaprop"))
 
 
 def test_a_line_of_a_txt_file_is_a_document(cli: Cli, folder: Path) -> None:
@@ -208,7 +209,8 @@ def test_a_failure_midway_leaves_nothing(
     monkeypatch.setattr(Privatizer, "many", many)
     (folder / "a.txt").write_text("cold\n" * 10_000)
     (folder / "b.txt").write_text("cold\n")
-    ended = cli.privatize("a.txt", "b.txt", "-o", "out", "--report", "r.json")
+    options = ("--report", "r.json", "--workers", "1")
+    ended = cli.privatize("a.txt", "b.txt", "-o", "out", *options)
     assert calls == 2
     assert ended.code == (130 if isinstance(error, KeyboardInterrupt) else 1)
     assert ended.err.count("\n") == 1

@@ -42,7 +42,7 @@ def report_of(cli: Cli, *options: str, epsilon: str = "2", stdin: bytes = b"cold
     [
         (),
         ("-m", "laplace"),
-        ("-p", "gamma=inf"),
+        ("-m", "tem", "-p", "gamma=inf"),
         ("--unknown", "keep"),
         ("--unknown", "mask", "--punctuation", "drop"),
     ],
@@ -64,6 +64,9 @@ def test_the_json_report_is_complete(cli: Cli, folder: Path, options: tuple[str,
             "records": 1,
             "texts": 1,
             "records_without_the_column": 0,
+            "on_error": "fail",
+            "faulty_records": 0,
+            "faults": [],
         }
     ]
     assert 0 <= report["expected_share_unchanged"] <= 1
@@ -86,7 +89,7 @@ def test_the_readable_report(cli: Cli, folder: Path) -> None:
         "ε = 2 (metric-dp)",
         "any two texts that differ in one word",
         "the losses add up",
-        "tem(epsilon=2.0, beta=0.001)",
+        "balanced(epsilon=2.0)",
         "% of words, expected over the lexicon",
         "Protected 2 words: 1 in the lexicon, 1 mapped to words of it",
         "Visible how many words there are, and in which places; punctuation and spacing",
@@ -104,7 +107,7 @@ def test_the_unchanged_share_is_the_mean_of_staying(cli: Cli, folder: Path) -> N
         1 / sum(math.exp(-min(math.dist(here, there), gamma)) for there in vectors)
         for here in vectors
     ]
-    report = report_of(cli, "-p", "exponent=half")
+    report = report_of(cli, "-m", "tem", "-p", "exponent=half")
     assert report["expected_share_unchanged"] == round(sum(shares) / len(shares), 4)
 
 

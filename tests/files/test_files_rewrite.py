@@ -1,4 +1,5 @@
 import ast
+import csv
 import io
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import pytest
 
 from malaprop.core.errors import DataError, MalapropError
 from malaprop.pipeline import files
-from malaprop.pipeline.files import FORMATS, Layout, rewrite
+from malaprop.pipeline.files import FORMATS, Layout, Rewriting, rewrite
 from malaprop.pipeline.files.copying import BATCH_CHARACTERS, BATCH_RECORDS
 from malaprop.pipeline.files.rewrite import COPIES
 
@@ -116,6 +117,18 @@ def test_errors_keep_no_hold_of_the_data() -> None:
             reached.append(error)
             pending += [error.__cause__, error.__context__]
     assert reached == [caught.value]
+
+
+def test_a_copy_that_is_given_up_puts_everything_back() -> None:
+    """Also while its batches are still held, as by the trace of an error."""
+    before = csv.field_size_limit()
+    data = HEADERS["csv"] + (ROWS["csv"] % b"a") * (BATCH_RECORDS + 1)  # more than a batch
+    with Rewriting(io.BytesIO(data), io.BytesIO(), LAYOUTS["csv"]) as rewriting:
+        held = rewriting.batches()
+        assert set(next(held)) == {"a"}
+        assert csv.field_size_limit() != before
+    assert csv.field_size_limit() == before
+    assert list(held) == []
 
 
 def test_every_format_has_its_copy() -> None:

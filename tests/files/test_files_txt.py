@@ -37,14 +37,18 @@ def texts_of(data: bytes, layout: Layout) -> list[str]:
     return seen
 
 
-@given(st.text(), st.sampled_from(UTF), st.booleans())
+@given(
+    st.text(st.characters(codec="utf-8", exclude_characters="\0")),
+    st.sampled_from(UTF),
+    st.booleans(),
+)
 def test_the_identity_changes_no_byte(text: str, encoding: str, by_line: bool) -> None:
     data = text.encode(encoding)
     layout = Layout(format="txt", encoding=encoding, document="line" if by_line else "file")
     assert run(data, layout)[0] == data
 
 
-@given(st.lists(st.text(st.characters(exclude_characters="\n", codec="utf-8")), min_size=1))
+@given(st.lists(st.text(st.characters(exclude_characters="\0\n", codec="utf-8")), min_size=1))
 def test_a_line_is_a_document(lines: list[str]) -> None:
     data = "\n".join(lines).encode()
     ended = lines if lines[-1] else lines[:-1]

@@ -52,7 +52,7 @@ def test_vectors(english: store.Stored) -> None:
     assert english.vectors.shape == (32_781, 300)
     assert english.vectors.dtype == np.float32
     assert not english.vectors.flags.writeable
-    assert english.metric == "euclidean"
+    assert str(english.metric) == "euclidean"
 
 
 def test_no_two_words_at_distance_0(folder: Path) -> None:

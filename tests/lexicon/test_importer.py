@@ -71,7 +71,7 @@ def test_angular_leaves_out_zero_vectors(source: Path) -> None:
     report = import_lexicon(source, "mine", metric="angular")
     assert report.count == 5
     assert report.repairs["zero vector, which has no direction"] == Repair(1, (8,))
-    assert store.load(report.folder).metric == "angular"
+    assert str(store.load(report.folder).metric) == "angular"
 
 
 def test_first_five_lines_are_remembered(source: Path) -> None:

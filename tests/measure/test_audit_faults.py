@@ -21,7 +21,7 @@ from malaprop.core.gaussian import gaussian_scale
 from malaprop.core.metric import Rows, Vectors
 from malaprop.core.scaled import ScaledChannel
 from malaprop.core.space import Ids
-from malaprop.measure import quadrature
+from malaprop.measure.line import nearest_edges, piece_chances
 from malaprop.mechanisms.coordinate_laplace import CoordinateLaplace
 from malaprop.mechanisms.decoders import Nearest
 from malaprop.mechanisms.gaussian import Gaussian, GaussianChannel
@@ -311,16 +311,12 @@ class TestDecoder:
         positions = np.array([[0.0], [1.0], [2.0], [5.0], [6.0], [9.0]])
         words = lexicon(positions)
 
-        def laplace(noise: Floats, word: int) -> Floats:
-            return -np.abs(noise[:, 0]) - math.log(2.0)
-
         def weights(distances: Floats) -> Floats:
             out = np.full(distances.shape, -math.inf)
             for word, row in enumerate(distances):
                 near = np.sort(np.argsort(row, kind="stable")[:3])
-                rows = positions[near]
-                law, _ = quadrature.nearest_law(quadrature.Noise(laplace, rows, rows))
-                out[word, near] = law[list(near).index(word)]
+                edges = nearest_edges(positions[near, 0])
+                out[word, near] = piece_chances(positions[word], edges, 1.0)[0]
             return out
 
         assert audit(Laplace(epsilon=1.0).on(words)).holds is True

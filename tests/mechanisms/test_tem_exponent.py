@@ -10,34 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
+from tests.mechanisms.conftest import loss_rate
 
 from malaprop import TEM, Lexicon, LexiconError, ParameterError, audit
 from malaprop.core.exponents import largest_exponent, loss_rates
 from malaprop.lexicon import catalogue, exponents
 from malaprop.lexicon.exponents import ExponentTable, build, keep, table_of
-
-
-def loss_rate(distances: NDArray[np.float64], t: float) -> float:
-    """L(t), from its definition: t + the steepest slope of ln Z."""
-    log_sums = np.log(np.exp(-t * distances).sum(axis=1))
-    pairs = np.argwhere(distances > 0)
-    slopes = [(log_sums[j] - log_sums[i]) / distances[i, j] for i, j in pairs]
-    return t + max(slopes, default=0.0)
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MALAPROP_HOME", str(tmp_path))
-    return tmp_path
-
-
-@pytest.fixture
-def cloud(monkeypatch: pytest.MonkeyPatch) -> Lexicon:
-    """A lexicon that counts as too large to be audited in passing."""
-    monkeypatch.setattr(exponents, "_SMALL", 100)
-    rng = np.random.Generator(np.random.PCG64(8))
-    vectors = np.round(rng.normal(size=(300, 6)) * 2, 2)
-    return Lexicon([f"w{i}" for i in range(300)], vectors)
 
 
 class TestSmallLexicons:
@@ -154,17 +132,6 @@ class TestTables:
         forged = exponents._kept(other.fingerprint)
         forged.write_text(exponents._kept(cloud.fingerprint).read_text())
         assert table_of(other) is None
-
-    def test_it_holds_without_a_threshold_only(self, home: Path, cloud: Lexicon) -> None:
-        table = build(cloud)
-        keep(table)
-        assert TEM(epsilon=1.0, gamma=math.inf).on(cloud).audited
-        assert TEM(epsilon=1.0, gamma=table.diameter).on(cloud).audited
-        below = TEM(epsilon=1.0, gamma=0.9 * table.diameter).on(cloud)
-        assert not below.audited
-        assert "'gamma'" in below.hint
-        with pytest.raises(LexiconError, match="'gamma'"):
-            TEM(epsilon=1.0, gamma=2.0, exponent="audited").on(cloud)
 
     def test_beyond_the_grid_it_is_half(self) -> None:
         table = ExponentTable(fingerprint="", diameter=1.0, exponents=(1.0, 2.0), losses=(1.5, 2.2))

@@ -107,3 +107,25 @@ def test_all_words_come_out_in_their_order(skeleton: list[str | None], data: st.
 
 def test_long_gaps_take_linear_time() -> None:
     assert fill([None, *["@"] * 100_000, None], ["a", "b"]) == "A" + "@" * 100_000 + "b"
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["a", "apple"], "An apple"),
+        (["an", "dog"], "A dog"),
+        (["an", "hour"], "An hour"),
+        (["a", "a", "egg"], "An an egg"),
+        (["a"], "A"),
+        (["an", "university"], "A university"),
+    ],
+)
+def test_articles_fit_the_word_that_follows(words: list[str], shown: str) -> None:
+    skeleton = [part for _ in words for part in (None, " ")][:-1]
+    assert fill(skeleton, words, articles=True) == shown
+    assert fill(skeleton, words).lower() == " ".join(words)
+
+
+def test_an_article_before_punctuation_or_a_mask_stays() -> None:
+    assert fill([None, ",", " ", None], ["a", "apple"], articles=True) == "A, apple"
+    assert fill([None, " ", "[masked]", " ", None], ["a", "apple"], articles=True).startswith("A ")

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from malaprop.cli.options import Epsilon, LexiconName, MechanismName, Parameters, make_mechanism
+from malaprop.cli.options import (
+    DEFAULT,
+    Epsilon,
+    LexiconName,
+    MechanismName,
+    Parameters,
+    make_mechanism,
+    open_lexicon,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +29,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 def explain(
     word: Annotated[str, typer.Argument(metavar="WORD", help="The word to explain.")],
     epsilon: Epsilon,
-    mechanism: MechanismName = "tem",
+    mechanism: MechanismName = DEFAULT,
     param: Parameters = None,
     lexicon: LexiconName = "english",
     top: Annotated[
@@ -33,11 +41,10 @@ def explain(
 
     from malaprop.cli.progress import working
     from malaprop.core.randomness import secure_rng
-    from malaprop.lexicon.lexicon import Lexicon
     from malaprop.report.word import word_law
 
     made = make_mechanism(mechanism, epsilon, param)
-    opened = Lexicon.open(lexicon)
+    opened = open_lexicon(lexicon, made)
     # A lexicon's words may look like markup or emoji codes: they are shown as they are.
     console = Console(highlight=False, markup=False, emoji=False)
     own = _find(word, opened, console)
@@ -72,22 +79,60 @@ def _print_law(law: "WordLaw", lexicon: "Lexicon", top: int, console: "Console")
     longest = float(law.probabilities[listed[0]])
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("becomes")
-    table.add_column("distance", justify="right", no_wrap=True)
+    table.add_column(_unit(lexicon), justify="right", no_wrap=True)
     table.add_column("probability", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     for i in listed:
         p = float(law.probabilities[i])
         bold = "bold" if i == law.word else None
         table.add_row(
-            lexicon.words[i], f"{law.distances[i]:.2f}", _percent(p), _bar(p / longest), style=bold
+            lexicon.words[i],
+            _distance(law.distances[i], lexicon),
+            _percent(p),
+            _bar(p / longest),
+            style=bold,
         )
     others = len(lexicon) - len(listed)
     if others:
         rest = max(0.0, 1.0 - float(law.probabilities[listed].sum()))
         table.add_row(f"{others:,} other words", "", _percent(rest), "")
     console.print(table)
+    if _unit(lexicon) == "steps":
+        _print_steps(law, lexicon, console)
     if law.draws:
         console.print(f"\nEstimated from {law.draws:,} draws; there is no closed form.")
+
+
+def _print_steps(law: "WordLaw", lexicon: "Lexicon", console: "Console") -> None:
+    """The neighbourhood by steps: how many words are there, how likely, and some of them."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("steps", "words", "probability"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("such as", no_wrap=True, overflow="ellipsis")
+    for level in law.by_distance():
+        shown = ", ".join(lexicon.words[i] for i in level.likeliest)
+        steps = _distance(level.distance, lexicon)
+        table.add_row(steps, f"{level.count:,}", _percent(level.probability), shown)
+    console.print()
+    console.print(table)
+
+
+def _unit(lexicon: "Lexicon") -> str:
+    return "steps" if str(lexicon.metric) == "graph" else "distance"
+
+
+def _apart(distance: float, lexicon: "Lexicon") -> str:
+    shown = _distance(distance, lexicon)
+    if _unit(lexicon) == "distance":
+        return f"distance {shown}"
+    return f"{shown} {'step' if distance == 1 else 'steps'} away"
+
+
+def _distance(distance: float, lexicon: "Lexicon") -> str:
+    """Steps as they are mostly: whole numbers."""
+    return f"{distance:g}" if _unit(lexicon) == "steps" else f"{distance:.2f}"
 
 
 def _bar(share: float) -> str:
@@ -106,16 +151,16 @@ def _print_inference(
     console.print(
         f"“{word}” stays as it is with probability {_percent(law.stays)}; what comes out is as "
         f"uncertain as a choice of {law.plausible:,.3g} equally likely words, on average "
-        f"{law.expected_distance:.2f} away."
+        f"{law.expected_distance:.2f}{' steps' if _unit(lexicon) == 'steps' else ''} away."
     )
     for rival in rivals(channel, law.word, 3):
-        console.print(_told_apart(word, rival, channel.guarantee.delta))
+        console.print(_told_apart(word, rival, channel.guarantee.delta, lexicon))
     console.print(f"\n{channel.guarantee}")
 
 
-def _told_apart(word: str, rival: "Rival", delta: float) -> str:
+def _told_apart(word: str, rival: "Rival", delta: float, lexicon: "Lexicon") -> str:
     """What the guarantee says of a word and one near it."""
-    pair = f"“{word}” against “{rival.word}” (distance {rival.distance:.2f})"
+    pair = f"“{word}” against “{rival.word}” ({_apart(rival.distance, lexicon)})"
     if rival.bound is None:
         return f"Nothing is promised for {pair}."
     exact = f" (in fact {_factor(rival.odds)})" if rival.odds is not None else ""

@@ -31,6 +31,11 @@ class Job:
         path = Path(self.source)
         return path.stat().st_size if self.source != PIPE and path.is_file() else None
 
+    @property
+    def lasting(self) -> bool:
+        """Whether both sides are files, so that a run that was stopped can go on."""
+        return PIPE not in (self.source, self.target) and Path(self.source).is_file()
+
     @contextmanager
     def open_source(self) -> Iterator[BinaryIO]:
         """The input, to be read."""

@@ -7,12 +7,14 @@ from typing import Annotated, Any
 import typer
 
 from malaprop.cli.audit import audit_lexicon
+from malaprop.cli.graph import graph_lexicon
 from malaprop.cli.options import LexiconName
 from malaprop.cli.train import train_poincare
 
 app = typer.Typer(help="List, inspect and import lexicons.")
 app.command("train-poincare", short_help="Train vectors from IS-A relations.")(train_poincare)
 app.command("audit", short_help="Find how large TEM's exponent may be.")(audit_lexicon)
+app.command("graph", short_help="Build the graph of near words.")(graph_lexicon)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A lexicon's name or file.")]
 
 

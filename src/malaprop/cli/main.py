@@ -18,6 +18,7 @@ import typer
 
 from malaprop._version import __version__
 from malaprop.cli import audit, explain, lexicons, mechanisms, privatize
+from malaprop.cli.outputs import HINT
 
 app = typer.Typer(
     name="malaprop",
@@ -100,6 +101,8 @@ def run(arguments: list[str]) -> int:
         return 1
     except (Exception, KeyboardInterrupt, _StoppedError) as error:
         message, code = _last_words(error)
+        if HINT in getattr(error, "__notes__", ()):
+            message += f"; {HINT}"
         typer.echo(f"malaprop: {_one_line(message)}", err=True)
         return code
     return 0

@@ -1,6 +1,6 @@
 """Options that several commands share."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -8,14 +8,20 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.suggest import did_you_mean
 
+if TYPE_CHECKING:
+    from malaprop.lexicon.lexicon import Lexicon
+
+DEFAULT = "balanced"
+"""The mechanism that is used unless told otherwise."""
+
 Epsilon = Annotated[
     str,
     typer.Option(
         "--epsilon",
         "-e",
         metavar="NUMBER",
-        help="ε, the privacy loss per unit of distance: smaller is more private. With tem on "
-        "english, 1.2 to 1.7 is the useful range.",
+        help="ε, the privacy loss per unit of distance: smaller is more private. With balanced on "
+        "english, where it is per step, 0.8 to 2.5 is the useful range.",
     ),
 ]
 MechanismName = Annotated[
@@ -24,7 +30,8 @@ MechanismName = Annotated[
         "--mechanism",
         "-m",
         metavar="NAME",
-        help="How words are replaced: tem, laplace, or another that  malaprop mechanisms  lists.",
+        help="How words are replaced: balanced, tem, laplace, or another that  malaprop "
+        "mechanisms  lists.",
     ),
 ]
 Parameters = Annotated[
@@ -43,6 +50,47 @@ LexiconName = Annotated[
     ),
 ]
 
+OnErrorChoice = Annotated[
+    Literal["fail", "skip", "mask"],
+    typer.Option(
+        "--on-error",
+        metavar="fail|skip|mask",
+        help="Records that cannot be processed (broken encoding, NUL characters, no JSON, too "
+        "long): stop; leave them out; or mask their texts. The report counts them.",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        metavar="NUMBER", min=1, help="How many processes to use; by default one for each core."
+    ),
+]
+Resume = Annotated[
+    bool,
+    typer.Option(
+        "--resume",
+        help="Go on where an earlier run of the same command was stopped, if one was.",
+    ),
+]
+Engine = Annotated[
+    Literal["local", "spark"],
+    typer.Option(
+        "--engine",
+        metavar="local|spark",
+        help="Where to work: on this machine, or on a Spark cluster, which reads a folder of "
+        "parquet, csv, tsv or jsonl files and writes another one.",
+    ),
+]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        "--master",
+        metavar="URL",
+        help="With --engine spark: the cluster, such as spark://HOST:7077, yarn or k8s://HOST; by "
+        "default all cores of this machine.",
+    ),
+]
+
 
 def make_mechanism(name: str, epsilon: str, parameters: list[str] | None) -> Mechanism:
     """The mechanism of that name, with its parameters."""
@@ -53,6 +101,14 @@ def make_mechanism(name: str, epsilon: str, parameters: list[str] | None) -> Mec
     known = [field.name for field in cls.parameters() if field.name != "epsilon"]
     values = dict(_parameter(text, cls.__name__, known) for text in parameters or [])
     return cls(epsilon=_value(epsilon), **values)  # type: ignore[arg-type]  # checked there
+
+
+def open_lexicon(name: str, mechanism: Mechanism) -> "Lexicon":
+    """The lexicon of that name, with its word graph if the mechanism counts steps."""
+    from malaprop.lexicon.graph.words import fitting
+    from malaprop.lexicon.lexicon import Lexicon
+
+    return fitting(Lexicon.open(name), mechanism)
 
 
 def _parameter(text: str, mechanism: str, known: list[str]) -> tuple[str, float | str | None]:

@@ -1,21 +1,30 @@
 """`malaprop privatize`: files of sensitive text in, private copies out."""
 
-import json
-from collections import Counter
 from pathlib import Path
 from shutil import get_terminal_size
-from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from malaprop.cli.jobs import Job, folder_for, plan_jobs
-from malaprop.cli.options import Epsilon, LexiconName, MechanismName, Parameters, make_mechanism
+from malaprop.cli.jobs import folder_for, plan_jobs
+from malaprop.cli.options import (
+    DEFAULT,
+    Engine,
+    Epsilon,
+    LexiconName,
+    Master,
+    MechanismName,
+    OnErrorChoice,
+    Parameters,
+    Resume,
+    Workers,
+    make_mechanism,
+)
+from malaprop.cli.spark import plan_spark, run_spark
+from malaprop.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from malaprop.pipeline.files import Format, Layout
-    from malaprop.pipeline.privatizer import Privatizer
-    from malaprop.report.run import FileRecord
 
 
 def privatize(
@@ -32,7 +41,7 @@ def privatize(
             help="The output file, or - for standard output; for several inputs, a folder.",
         ),
     ] = None,
-    mechanism: MechanismName = "tem",
+    mechanism: MechanismName = DEFAULT,
     param: Parameters = None,
     lexicon: LexiconName = "english",
     column: Annotated[
@@ -84,6 +93,11 @@ def privatize(
             metavar="NUMBER", min=0, help="Repeat a demonstration. The output is NOT private."
         ),
     ] = None,
+    on_error: OnErrorChoice = "fail",
+    workers: Workers = None,
+    resume: Resume = False,
+    engine: Engine = "local",
+    master: Master = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing outputs.")] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No report on stderr; warnings only.")
@@ -93,15 +107,13 @@ def privatize(
 
     Every word is replaced by one that the mechanism draws. All else stays: other columns exactly,
     punctuation and spacing unless told otherwise; capitals are rebuilt. The output appears under
-    its name only when it is whole. A report of what was protected, and what not, goes to stderr.
+    its name only when it is whole. A run that is stopped on its way goes on with --resume. A
+    report of what was protected, and what not, goes to stderr.
     """
-    from malaprop.cli.progress import working
-    from malaprop.core.randomness import secure_rng, seeded_rng
-    from malaprop.lexicon.lexicon import Lexicon
-    from malaprop.measure.statistics import unchanged_share
+    from malaprop.cli.running import Run
+    from malaprop.pipeline.drawing import Recipe
     from malaprop.pipeline.files import Layout, Staging
-    from malaprop.pipeline.privatizer import Privatizer
-    from malaprop.report.run import readable, run_report, warnings
+    from malaprop.report.run import as_json
 
     def layout(format_: "Format") -> "Layout":
         return Layout(
@@ -110,73 +122,55 @@ def privatize(
             encoding=encoding,
             document=document,
             delimiter=delimiter,
+            on_error=on_error,
         )
 
-    made = make_mechanism(mechanism, epsilon, param)
+    recipe = Recipe(
+        lexicon=lexicon,
+        mechanism=make_mechanism(mechanism, epsilon, param),
+        unknown=unknown,
+        punctuation=punctuation,
+        seed=seed,
+    )
+    if engine == "spark":
+        unfit = {
+            "--seed": seed is not None,
+            "--workers": workers is not None,
+            "--resume": resume,
+            "--document": document != "line",
+            "--encoding": encoding.lower() not in ("utf-8", "utf8"),
+        }
+        job = plan_spark(inputs, output, format_, layout, unfit)
+        summary = run_spark(job, recipe, master, report, force=force)
+        _tell(summary, quiet)
+        return
+    if master is not None:
+        raise ParameterError("--master is for --engine spark: add that, or leave it out")
     with folder_for(inputs, output):
         jobs = plan_jobs(inputs, output, format_, layout)
-        with Staging() as stage:
-            targets = [job.open_target(stage, force=force) for job in jobs]
-            report_file = stage.open(report, force=force) if report else None
-            with working(f"preparing {mechanism} on {lexicon}"):
-                privatizer = Privatizer(
-                    Lexicon.open(lexicon),
-                    made,
-                    unknown=unknown,
-                    punctuation=punctuation,
-                    rng=secure_rng() if seed is None else seeded_rng(seed),
-                )
-                share = unchanged_share(privatizer.channel)
-            for warning in warnings(privatizer, share):
-                typer.echo(f"warning: {warning}.", err=True)
-            run = _Run(privatizer)
-            files = [run.copy(job, target) for job, target in zip(jobs, targets, strict=True)]
-            summary = run_report(privatizer, files, run.counts, share)
-            if report_file:
-                report_file.write(_json(summary))
+        with Run(jobs, recipe, workers=workers, resume=resume, force=force) as run:
+            with Staging() as stage:
+                run.prepare(stage)
+                report_file = stage.open(report, force=force) if report and run.left else None
+                summary = run.complete()
+                if report_file:
+                    report_file.write(as_json(summary))
+                run.seal(stage)
+            run.conclude()
+    if not quiet:
+        _tell_whole(run.whole)
+    if run.left:
+        _tell(summary, quiet)
+
+
+def _tell_whole(paths: list[Path]) -> None:
+    for path in paths:
+        typer.echo(f"{path} is whole already: there is nothing to resume.", err=True)
+
+
+def _tell(summary: dict[str, Any], quiet: bool) -> None:
+    from malaprop.report.run import readable
+
     if not quiet:
         width = min(96, get_terminal_size().columns)
         typer.echo(readable(summary, width), nl=False, err=True)
-
-
-class _Run:
-    """Copies files through a privatizer, and counts how their pieces are treated."""
-
-    def __init__(self, privatizer: "Privatizer") -> None:
-        self._privatizer = privatizer
-        self._started = monotonic()
-        self.counts: Counter[str] = Counter()
-
-    def copy(self, job: Job, target: BinaryIO) -> "FileRecord":
-        """Write a job's input to its target, with private texts in the place of the true ones."""
-        from malaprop.cli.progress import bar
-        from malaprop.pipeline.files import rewrite
-        from malaprop.report.run import FileRecord
-
-        size = job.size
-        with bar(Path(job.source).name) as progress, job.open_source() as source:
-            found = rewrite(
-                source,
-                target,
-                job.layout,
-                self._transform,
-                lambda done: progress.to(done, size, self._rate()),
-            )
-            target.flush()
-        return FileRecord(input=job.source, output=job.target, layout=job.layout, counts=found)
-
-    def _rate(self) -> str:
-        words = self.counts["protected"]
-        return f"{words:,} words, {words / (monotonic() - self._started):,.0f} a second"
-
-    def _transform(self, texts: list[str]) -> list[str]:
-        releases = self._privatizer.many(texts)
-        for release in releases:
-            self.counts.update(release.counts)
-        return [release.text for release in releases]
-
-
-def _json(summary: dict[str, Any]) -> bytes:
-    text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
-    # Names of files and columns may hold half characters; their escapes are JSON's own.
-    return text.encode("utf-8", "backslashreplace") + b"\n"

@@ -6,16 +6,19 @@ is the only thing that ever sees a user's words: whatever comes after it sees it
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from malaprop.core.ahead import DrawsAhead
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind, rounded_up
 from malaprop.core.metrics import as_metric
-from malaprop.core.randomness import checked_rng
+from malaprop.core.randomness import SecureGenerator, checked_rng
 from malaprop.core.sampling import draw, log_error
 from malaprop.core.space import Ids, MetricSpace, blocks, checked_ids
 
@@ -92,13 +95,44 @@ class LawChannel(Channel):
         # All occurrences of a word are drawn from one row of the law.
         words, occurrence = np.unique(ids, return_inverse=True)
         counts = np.bincount(occurrence, minlength=len(words))
+
+        def rows(some: Ids, wanted: Ids) -> list[Ids]:
+            return self._draws(some, wanted, rng)
+
+        stock = self._stock_of(rng)
+        found = rows(words, counts) if stock is None else stock.take(words, counts, rows)
         drawn = np.empty(len(ids), dtype=np.int64)
-        places = np.split(np.argsort(occurrence, kind="stable"), np.cumsum(counts)[:-1])
+        drawn[np.argsort(occurrence, kind="stable")] = np.concatenate([ids[:0], *found])
+        return drawn
+
+    def _draws(self, words: Ids, counts: Ids, rng: Generator) -> list[Ids]:
+        """So many draws of each of some distinct words."""
+        found = []
         for block in blocks(len(words), row_cells=len(self._space)):
             rows = self.log_weights(words[block])
-            for row, where in zip(rows, places[block], strict=True):
-                drawn[where] = draw(row, len(where), rng)
-        return drawn
+            found += [
+                draw(row, int(count), rng) for row, count in zip(rows, counts[block], strict=True)
+            ]
+        return found
+
+    def _stock_of(self, rng: Generator) -> DrawsAhead | None:
+        """The draws that were made ahead with a source of noise: not one that must repeat itself.
+
+        A seeded generator gives the same words for the same call, whatever was drawn before.
+        """
+        if not isinstance(rng, SecureGenerator):
+            return None
+        if rng not in self._stocks:
+            self._stocks[rng] = DrawsAhead()
+        return self._stocks[rng]
+
+    @cached_property
+    def _stocks(self) -> "WeakKeyDictionary[SecureGenerator, DrawsAhead]":
+        return WeakKeyDictionary()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Noise that was drawn must not be given out twice.
+        return {name: value for name, value in vars(self).items() if name != "_stocks"}
 
 
 def law_numerics(space: MetricSpace, spread: float) -> str:

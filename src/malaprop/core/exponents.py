@@ -4,26 +4,28 @@ The loss between w and w' is t·d(w, w') + ln Z(w') − ln Z(w) exactly (docs/pr
 
     L(t) = t + max over pairs of |ln Z(w) − ln Z(w')| / d(w, w'),    t ≤ L(t) ≤ 2t,
 
-and the law is ε·d-private if and only if L(t) ≤ ε. All values here are upper bounds of L(t):
-they include what rounding can have taken away.
+and the law is ε·d-private if and only if L(t) ≤ ε. With a threshold γ all of that is true of the
+metric d_γ = min(d, γ), in Z and below the fraction alike: L_γ(t) is computed from d_γ, and says
+nothing about another γ. All values here are upper bounds of L(t): they include what rounding can
+have taken away.
 """
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from malaprop.core.loss import Progress, rounding
-from malaprop.core.space import Floats, MetricSpace, blocks
+from malaprop.core.partition import Sums, Truncated, in_threads, log_sums, nodes_for
+from malaprop.core.space import Floats, Ids, MetricSpace, blocks
 
-_STEPS = 4  # L(t) is computed for 4² equal steps of t from one power of two to the next,
-_PARTS = 4  # and bounded for 4 times as many
-_OCTAVES = 6
-_LEAST = 1e-150  # what weighs less counts as that: no denormal number slows the products down
+_PARTS = 4  # L(t) is bounded at so many places from one node to the next
 
 
 @dataclass(frozen=True)
 class Rates:
-    """L(t) for the exponents of a grid, without a threshold, and the largest distance."""
+    """L(t) for the exponents of a grid, and the largest distance, which is at most γ."""
 
     exponents: Floats
     losses: Floats
@@ -60,118 +62,73 @@ def _loss_rate(scaled: Floats, inverse: Floats, ratio: float) -> float:
     return ratio + min(ratio, float(gaps.max(initial=0.0)))
 
 
-def loss_rates(space: MetricSpace, progress: Progress | None = None) -> Rates:
-    """L(t) on a whole lexicon, for t on a grid over six powers of two around its scale.
+def loss_rates(
+    lexicon: MetricSpace, gamma: float = math.inf, progress: Progress | None = None
+) -> Rates:
+    """L_γ(t) on a whole lexicon, for t on a grid over six powers of two around its scale.
 
     Two passes over all distances: one for ln Z of all words at every fourth exponent, one for the
     steepest slopes there; ln Z is convex in t, which bounds the slopes in between.
     """
-    nodes = _nodes(space)
-    sums = _log_sums(space, nodes, progress)
+    space = Truncated(lexicon, gamma)
+    nodes = nodes_for(space)
+    half = _halves(progress)
+    sums = log_sums(space, nodes, half(0))
     if sums.diameter == 0.0:  # no two words are apart, so that nothing tells them apart
         return Rates(nodes, nodes, 0.0)
-    slopes = _steepest(space, sums, progress)
+    slopes = _steepest(space, sums, half(1))
     exponents, bounds = _between(nodes, sums, slopes)
-    bounds += 2.0 * rounding(len(space)) / float(sums.nearest.min())
+    bounds += 2.0 * rounding(len(lexicon)) / float(sums.nearest.min())
     return Rates(exponents, exponents + np.minimum(bounds, exponents), sums.diameter)
 
 
-@dataclass(frozen=True)
-class _Sums:
-    """ln Z and its derivative by t, for each exponent and word; and what distances there are."""
+def _halves(progress: Progress | None) -> Callable[[int], Progress]:
+    """The progress of two passes of the same length, as that of one task."""
 
-    logs: Floats
-    drifts: Floats
-    nearest: Floats
-    """The least distance above 0 of each word."""
-    diameter: float
+    def half(passed: int) -> Progress:
+        def tell(done: int, total: int) -> None:
+            if progress is not None:
+                progress(passed * total + done, 2 * total)
 
+        return tell
 
-def _nodes(space: MetricSpace) -> Floats:
-    """16 exponents from each power of two to the next, from about 1/(nearest distance) on."""
-    ids = np.unique(np.linspace(0, len(space) - 1, 256).astype(np.int64))
-    rows = [_nearest(space.distances(ids[b])) for b in blocks(len(ids), len(space))]
-    scale = float(np.median(np.concatenate(rows)))
-    first = 2.0 ** np.floor(np.log2(1.5 / scale)) if scale < np.inf else 1.0
-    step = np.arange(_STEPS**2) / _STEPS**2
-    octaves = [first * 2.0**octave * (1.0 + step) for octave in range(_OCTAVES)]
-    return np.append(np.concatenate(octaves), first * 2.0**_OCTAVES)
+    return half
 
 
-def _nearest(distances: Floats) -> Floats:
-    return np.asarray(np.where(distances > 0, distances, np.inf).min(axis=1))
-
-
-def _log_sums(space: MetricSpace, nodes: Floats, progress: Progress | None) -> _Sums:
-    size = len(space)
-    logs, drifts = np.empty((2, len(nodes), size))
-    nearest, diameter = np.empty(size), 0.0
-    steps = blocks(size, row_cells=size)
-    for done, block in enumerate(steps, 1):
-        distances = space.distances(np.arange(size)[block])
-        nearest[block], diameter = _nearest(distances), max(diameter, float(distances.max()))
-        for word, row in zip(np.arange(size)[block], distances, strict=True):
-            total, moment = _sums(row, nodes)
-            logs[:, word], drifts[:, word] = np.log(total), -moment / total
-        if progress:
-            progress(done, 2 * len(steps))
-    return _Sums(logs, drifts, nearest, diameter)
-
-
-def _sums(row: Floats, nodes: Floats) -> tuple[Floats, Floats]:
-    """Σ exp(−t·d) and Σ d·exp(−t·d) of a row, for all t.
-
-    On equal steps s, exp(−(t + (4i + j)·s)·d) is a product of two factors, so that 16 sums are one
-    product of two matrices of 4 rows; and from one power of two to the next, factors are squared.
-    """
-    start, step = np.exp(-nodes[0] * row), np.exp(-nodes[0] / _STEPS**2 * row)
-    coarse, fine = np.empty((_STEPS, len(row))), np.empty((2 * _STEPS, len(row)))
-    found = []
-    for _ in range(_OCTAVES):
-        np.maximum(start, _LEAST, out=start)
-        np.maximum(step, _LEAST ** (1 / _STEPS**2), out=step)
-        fine[0], coarse[0] = 1.0, start
-        for j in range(1, _STEPS):
-            np.multiply(fine[j - 1], step, out=fine[j])
-        stride = fine[_STEPS - 1] * step
-        for i in range(1, _STEPS):
-            np.multiply(coarse[i - 1], stride, out=coarse[i])
-        np.multiply(fine[:_STEPS], row, out=fine[_STEPS:])
-        found.append((coarse @ fine.T).reshape(_STEPS, 2, _STEPS).swapaxes(0, 1).reshape(2, -1))
-        start *= start
-        step *= step
-    last = np.maximum(start, _LEAST)
-    total, moment = np.hstack([*found, [[last.sum()], [last @ row]]])
-    return total, moment
-
-
-def _steepest(space: MetricSpace, sums: _Sums, progress: Progress | None) -> Floats:
+def _steepest(space: Truncated, sums: Sums, progress: Progress) -> Floats:
     """max over pairs of |ln Z(w) − ln Z(w')|/d(w, w'), for each exponent.
 
     A word whose ln Z is too near all others', given how far its nearest word is, cannot be in
-    the steepest pair. So the words with the most extreme ln Z come first.
+    the steepest pair; nor can two words that are too far apart for what their ln Z can differ by.
+    So the words with the most extreme ln Z come first.
     """
-    logs, nearest = sums.logs, sums.nearest
-    low, high = logs.min(axis=1, keepdims=True), logs.max(axis=1, keepdims=True)
+    logs, nearest = sums.logs.T.copy(), sums.nearest
+    low, high = logs.min(axis=0), logs.max(axis=0)
     reach = np.maximum(high - logs, logs - low)  # how far any other ln Z can be
-    order = np.argsort(-(reach / np.maximum(high - low, 1e-300)).max(axis=0) / nearest)
-    slopes = np.zeros(len(logs))
-    steps = blocks(len(space), row_cells=len(space))
-    for done, block in enumerate(steps, 1):
-        ids = order[block]
-        ids = ids[(reach[:, ids] > slopes[:, None] * nearest[ids]).any(axis=0)]
+    order = np.argsort(-(reach / np.maximum(high - low, 1e-300)).max(axis=1) / nearest)
+    slopes = np.zeros(logs.shape[1])
+
+    def of_block(block: slice) -> Floats:
+        found = slopes.copy()
+        ids: Ids = order[block]
+        ids = ids[(reach[ids] > found * nearest[ids, None]).any(axis=1)]
         for word, row in zip(ids, space.distances(ids), strict=True):
-            inverse = np.divide(1.0, row, out=np.zeros_like(row), where=row > 0)
-            for t in np.flatnonzero(reach[:, word] > slopes * nearest[word]):
-                gaps = np.abs(logs[t] - logs[t, word])
-                gaps *= inverse
-                slopes[t] = max(slopes[t], float(gaps.max()))
-        if progress:
-            progress(len(steps) + done, 2 * len(steps))
+            nodes = np.flatnonzero(reach[word] > found * nearest[word])
+            far = (reach[word, nodes] / np.maximum(found[nodes], 1e-300)).max(initial=0.0)
+            near = np.flatnonzero((row > 0) & (row < far))
+            gaps = np.abs(logs[near[:, None], nodes] - logs[word, nodes]) / row[near, None]
+            found[nodes] = np.maximum(found[nodes], gaps.max(axis=0, initial=0.0))
+        return found
+
+    # Threads read `slopes` and only this one writes it: an older value passes over fewer words.
+    steps = blocks(len(space), row_cells=len(space))
+    for done, found in enumerate(in_threads(of_block, steps), 1):
+        np.maximum(slopes, found, out=slopes)
+        progress(done, len(steps))
     return slopes
 
 
-def _between(nodes: Floats, sums: _Sums, slopes: Floats) -> tuple[Floats, Floats]:
+def _between(nodes: Floats, sums: Sums, slopes: Floats) -> tuple[Floats, Floats]:
     """Exponents at and between the nodes, and bounds on the slope of ln Z at each.
 
     ln Z(w) is convex in t: it lies below its chord from node to node and above its tangents. So

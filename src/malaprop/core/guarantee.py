@@ -157,9 +157,13 @@ class Guarantee:
         also = "".join(f" In {name} distance, ε = {rounded_up(e)}." for name, e in self.equivalents)
         return (
             f"ε = {epsilon} ({self.kind}): between {self.pairs}, the odds of any output "
-            f"differ by at most e^({epsilon}·d), d being their {self.metric} distance"
+            f"differ by at most e^({epsilon}·d), d being their {_distance_in(self.metric)}"
             f"{'' if self.words == 1 else ', added up over the words'}{capped}{slip}.{also}"
         )
+
+
+def _distance_in(metric: str) -> str:
+    return "distance in steps of the word graph" if metric == "graph" else f"{metric} distance"
 
 
 def rounded_up(bound: float, digits: int = 4) -> str:

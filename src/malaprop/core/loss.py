@@ -156,11 +156,9 @@ def normalised(log_weights: Floats) -> Floats:
 
 def draws_its_law(channel: LawChannel) -> bool:
     """Whether the channel draws from its log-weights in the one way that is proved."""
-    own = type(channel)
-    as_proved = (
-        own.substitute is LawChannel.substitute and own._substitute is LawChannel._substitute
-    )
-    return as_proved and not {"substitute", "_substitute", "log_weights"} & vars(channel).keys()
+    inherited = ("substitute", "_substitute", "_draws", "_stock_of")
+    as_proved = all(getattr(type(channel), n) is getattr(LawChannel, n) for n in inherited)
+    return as_proved and not {*inherited, "log_weights"} & vars(channel).keys()
 
 
 def _law(channel: LawChannel, ids: Ids, check: bool) -> tuple[Floats, Floats, bool]:

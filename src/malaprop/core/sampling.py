@@ -23,10 +23,9 @@ _DEEPEST = 1000  # magnitudes below 2^-1000 are beyond float64, and have no chan
 
 def draw(log_weights: Floats, count: int, rng: Generator) -> Ids:
     """`count` independent draws of an index i with probability ∝ exp(log_weights[i])."""
-    gaps = log_weights - np.max(log_weights)
-    weights = np.exp(gaps)
-    gaps *= -1.0 / _LN2
-    magnitudes = np.minimum(gaps, _DEEPEST, out=gaps).astype(np.intp)
+    weights = np.exp(log_weights - np.max(log_weights))
+    # The exponent of a float is its magnitude: a weight of magnitude m is in [2^-m, 2^(1-m)).
+    magnitudes = 1023 - (weights.view(np.int64) >> 52)
     masses: Floats = np.bincount(magnitudes, weights=weights).astype(np.float64)
     masses[_DEEPEST:] = 0.0
     chosen = _magnitudes(masses, count, rng)
@@ -34,7 +33,7 @@ def draw(log_weights: Floats, count: int, rng: Generator) -> Ids:
     for magnitude in np.unique(chosen):
         places = np.flatnonzero(chosen == magnitude)
         members = np.flatnonzero(magnitudes == magnitude)
-        drawn[places] = _members(members, weights, 0.5**magnitude, len(places), rng)
+        drawn[places] = _members(members, weights, 2.0 * 0.5**magnitude, len(places), rng)
     return drawn
 
 
@@ -59,7 +58,7 @@ def _magnitudes(masses: Floats, count: int, rng: Generator) -> NDArray[np.intp]:
 
 
 def _members(members: Ids, weights: Floats, bound: float, count: int, rng: Generator) -> Ids:
-    """`count` of the members, each with probability ∝ its weight, which is in (bound/2, bound]."""
+    """`count` of the members, each with probability ∝ its weight, which is in [bound/2, bound)."""
     accepted = np.empty(0, dtype=np.int64)
     while len(accepted) < count:
         tries = 2 * (count - len(accepted)) + 4

@@ -1,14 +1,17 @@
 """Audited exponents: how large TEM's exponent may be on a lexicon, verified once and kept.
 
-    exponents.json   beside an embedded lexicon
-    FINGERPRINT.json in the user's folder `exponents`, for others (`malaprop lexicon audit NAME`)
+    exponents.json         beside an embedded lexicon
+    FINGERPRINT.json       in the user's folder `exponents` (`malaprop lexicon audit NAME`)
+    FINGERPRINT-GAMMA.json beside it, for a threshold γ (`malaprop lexicon audit NAME --gamma G`)
 
-A table belongs to the lexicon whose fingerprint it has, and to no other.
+A table belongs to the lexicon whose fingerprint it has and to its γ, and to no other: L_γ(t) can
+be above L(t) for every other threshold.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import secrets
 from dataclasses import dataclass
@@ -16,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from malaprop.core.errors import LexiconError, OutputError
+from malaprop.core.errors import LexiconError, OutputError, ParameterError
 from malaprop.core.exponents import largest_exponent, loss_rates
 from malaprop.core.loss import Progress
 from malaprop.core.metrics import Custom
@@ -25,6 +28,7 @@ from malaprop.lexicon import catalogue
 from malaprop.lexicon.lexicon import Lexicon
 
 FORMAT = 1
+TRUNCATED = 2  # with a threshold: a version that knows none does not read it
 SHIPPED = "exponents.json"
 _SMALL = 2_000  # words: the audit of so many takes a second
 _UP = 1.0 + 1e-9  # above what rounding can take from the largest distance
@@ -32,12 +36,14 @@ _UP = 1.0 + 1e-9  # above what rounding can take from the largest distance
 
 @dataclass(frozen=True, kw_only=True)
 class ExponentTable:
-    """L(t), the exact loss per unit of distance, for exponents t on one lexicon (γ = ∞)."""
+    """L_γ(t), the exact loss per unit of distance, for exponents t on one lexicon."""
 
     fingerprint: str
     """The lexicon's."""
+    gamma: float = math.inf
+    """The threshold that it was audited with."""
     diameter: float
-    """The largest distance between two of its words."""
+    """The largest distance between two of its words, at most γ."""
     exponents: tuple[float, ...]
     losses: tuple[float, ...]
 
@@ -51,6 +57,11 @@ class ExponentTable:
         known = zip(self.exponents, self.losses, strict=True)
         return float(max([epsilon / 2.0, *(t for t, loss in known if loss <= epsilon)]))
 
+    def holds_for(self, fingerprint: str, gamma: float) -> bool:
+        """Whether it is about that lexicon, and min(d, γ) was its metric."""
+        same = gamma >= self.diameter if self.gamma == math.inf else gamma == self.gamma
+        return same and fingerprint == self.fingerprint
+
 
 def audited_exponent(
     lexicon: MetricSpace, epsilon: float, gamma: float | None
@@ -63,51 +74,61 @@ def audited_exponent(
         distances = lexicon.distances(np.arange(len(lexicon)))
         limit = float(distances.max()) * _UP if gamma is None else gamma
         return largest_exponent(np.minimum(distances, limit), epsilon), limit
-    table = table_of(lexicon)
-    if table is None or (gamma is not None and gamma < table.diameter):
+    table = table_of(lexicon, math.inf if gamma is None else gamma)
+    if table is None:
         return None
     return table.largest(epsilon), table.diameter * _UP if gamma is None else gamma
 
 
-def build(lexicon: Lexicon, progress: Progress | None = None) -> ExponentTable:
-    """Audit a lexicon: two passes over all distances."""
+def build(
+    lexicon: Lexicon, gamma: float = math.inf, progress: Progress | None = None
+) -> ExponentTable:
+    """Audit a lexicon with a threshold or without: two passes over all distances.
+
+    A threshold that no distance reaches is none, and the table says so.
+    """
+    if not gamma > 0.0:
+        raise ParameterError(f"The threshold γ must be a number above 0. Got {gamma}.")
     if isinstance(lexicon.metric, Custom):
         raise LexiconError(
             "A lexicon with a function of your own for its metric has no fingerprint to keep an "
             "audit under: code can change. Use one of the named metrics, or exponent='half'."
         )
-    rates = loss_rates(lexicon, progress)
+    rates = loss_rates(lexicon, gamma, progress)
     return ExponentTable(
         fingerprint=lexicon.fingerprint,
+        gamma=gamma if rates.diameter == gamma else math.inf,
         diameter=rates.diameter,
         exponents=tuple(rates.exponents.tolist()),
         losses=tuple(np.nextafter(rates.losses, np.inf).tolist()),
     )
 
 
-def table_of(lexicon: MetricSpace) -> ExponentTable | None:
-    """The table that was shipped or kept for this very lexicon, if there is one."""
+def table_of(lexicon: MetricSpace, gamma: float = math.inf) -> ExponentTable | None:
+    """The table that was shipped or kept for this very lexicon and γ, if there is one."""
     if not isinstance(lexicon, Lexicon) or isinstance(lexicon.metric, Custom):
         return None
     shipped = [folder / SHIPPED for folder in catalogue.embedded().values()]
-    for path in [*shipped, _kept(lexicon.fingerprint)]:
+    kept = [_kept(lexicon.fingerprint, at) for at in sorted({math.inf, gamma}, reverse=True)]
+    for path in [*shipped, *kept]:
         table = _read(path) if path.is_file() else None
-        if table is not None and table.fingerprint == lexicon.fingerprint:
+        if table is not None and table.holds_for(lexicon.fingerprint, gamma):
             return table
     return None
 
 
-def how_to_audit(lexicon: MetricSpace) -> str:
+def how_to_audit(lexicon: MetricSpace, gamma: float | None) -> str:
     """What to do for an audited exponent on a lexicon that has none for its threshold."""
-    if table_of(lexicon) is not None:
-        return "leave 'gamma' out, since the audit holds without a threshold"
     name = lexicon.name if isinstance(lexicon, Lexicon) and lexicon.name else "NAME"
-    return f"run  malaprop lexicon audit {name}"
+    if gamma is None or gamma == math.inf:
+        return f"run  malaprop lexicon audit {name}"
+    other = ", or leave 'gamma' out" if table_of(lexicon) is not None else ""
+    return f"run  malaprop lexicon audit {name} --gamma {float(gamma)!r}{other}"
 
 
 def keep(table: ExponentTable) -> Path:
     """Write a table into the user's folder, from where `table_of` takes it."""
-    path = _kept(table.fingerprint)
+    path = _kept(table.fingerprint, table.gamma)
     write(table, path)
     return path
 
@@ -116,6 +137,8 @@ def write(table: ExponentTable, path: Path) -> None:
     """Write a table; the file appears when it is whole."""
     pairs = list(zip(table.exponents, table.losses, strict=True))
     about = {"format": FORMAT, "fingerprint": table.fingerprint, "diameter": table.diameter}
+    if table.gamma < math.inf:
+        about |= {"format": TRUNCATED, "gamma": table.gamma}
     lines = ",\n".join(f"    [{t!r}, {loss!r}]" for t, loss in pairs)
     head = json.dumps(about, indent=2).removesuffix("\n}")
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
@@ -129,16 +152,19 @@ def write(table: ExponentTable, path: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def _kept(fingerprint: str) -> Path:
-    return catalogue.home() / "exponents" / f"{fingerprint}.json"
+def _kept(fingerprint: str, gamma: float = math.inf) -> Path:
+    threshold = "" if gamma == math.inf else f"-{float(gamma)!r}"
+    return catalogue.home() / "exponents" / f"{fingerprint}{threshold}.json"
 
 
 def _read(path: Path) -> ExponentTable:
     try:
         about = json.loads(path.read_text(encoding="utf-8"))
-        exponents, losses = zip(*about["losses"] if about["format"] == FORMAT else (), strict=True)
+        known = about["format"] in (FORMAT, TRUNCATED)
+        exponents, losses = zip(*about["losses"] if known else (), strict=True)
         return ExponentTable(
             fingerprint=about["fingerprint"],
+            gamma=float(about["gamma"]) if about["format"] == TRUNCATED else math.inf,
             diameter=float(about["diameter"]),
             exponents=tuple(map(float, exponents)),
             losses=tuple(map(float, losses)),

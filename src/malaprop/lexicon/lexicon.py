@@ -5,15 +5,18 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.errors import LexiconError, ParameterError
+from malaprop.core.errors import LexiconError, MetricError, ParameterError
 from malaprop.core.metric import Floats, Metric, Rows
 from malaprop.core.metrics import as_metric
 from malaprop.core.space import checked_ids
+
+if TYPE_CHECKING:
+    from malaprop.core.graph import WordGraph
 
 
 class Lexicon:
@@ -79,11 +82,86 @@ class Lexicon:
         self._name, self._stated = name, ""
         return self
 
+    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the lexicon, its graph included, into a folder that `Lexicon.open` opens."""
+        from pathlib import Path
+
+        from malaprop.core.metrics import Custom
+        from malaprop.lexicon.store import write
+
+        if isinstance(self._metric, Custom):
+            raise LexiconError(
+                "A lexicon with a function of your own for its metric cannot be written: code can "
+                "change. Use one of the named metrics, or a word graph."
+            )
+        write(Path(folder), [(self._words, self._vectors)], metric=self._metric, force=force)
+
     def with_metric(self, metric: str | Metric | Callable[[Any, Any], Any]) -> "Lexicon":
         """The same words and vectors under another metric."""
         other = Lexicon._trusted(self._words, self._vectors, as_metric(metric), name=self._name)
         other._rows  # noqa: B018  as in the constructor
         return other
+
+    def with_graph(
+        self,
+        *,
+        edges: Iterable[tuple[str, str] | tuple[str, str, float]] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        **options: Any,
+    ) -> "Lexicon":
+        """The same words under the metric `graph`: steps between near words.
+
+        The graph is made from the vectors by the `options` of `malaprop.GraphOptions` (cap,
+        candidates, components, anchors, anchor_weight, cutoff); one that was shipped or kept
+        is opened at once. Or it is made of your own `edges`, pairs of words with a weight or
+        without (1); then `cutoff` is the only option.
+
+        >>> colours = Lexicon(["red", "rose", "blue"], [[0.0], [1.0], [9.0]])
+        >>> near = colours.with_graph(edges=[("red", "rose"), ("rose", "blue", 3)])
+        >>> near.steps("red", "blue"), near.path("red", "blue")
+        (4.0, ['red', 'rose', 'blue'])
+        """
+        from malaprop.core.graph import Steps
+        from malaprop.lexicon.graph.words import graph_from, graph_of_edges
+
+        if edges is None:
+            return self.with_metric(Steps(graph_from(self, options, progress)))
+        return self.with_metric(Steps(graph_of_edges(self, edges, options)))
+
+    def steps(self, word: str, other: str) -> float:
+        """The length of a shortest path between two words in the word graph; not cut off."""
+        return self._graph.length(self._id(word), self._id(other))
+
+    def path(self, word: str, other: str) -> list[str]:
+        """The words on a shortest path between two words in the word graph."""
+        return [self._words[i] for i in self._graph.path(self._id(word), self._id(other))]
+
+    def neighbours_by_step(self, word: str, steps: float = 2) -> dict[float, list[str]]:
+        """The words within so many steps in the word graph, by their distance."""
+        row = self._graph.distances(np.array([self._id(word)]))[0]
+        return {
+            float(step): [self._words[i] for i in np.flatnonzero(row == step)]
+            for step in np.unique(row[(row > 0) & (row <= steps)])
+        }
+
+    @property
+    def _graph(self) -> "WordGraph":
+        from malaprop.core.graph import graph_of
+
+        found = graph_of(self._metric)
+        if found is None:
+            raise MetricError(
+                f"This lexicon measures {self._metric} distances and has no word graph. Use "
+                "lexicon.with_graph()."
+            )
+        return found
+
+    def _id(self, word: str) -> int:
+        if word not in self.index:
+            raise LexiconError(
+                "That word is not in the lexicon; `lexicon.index` has those that are."
+            )
+        return self.index[word]
 
     @cached_property
     def _rows(self) -> Rows:
@@ -151,13 +229,9 @@ class Lexicon:
 
     def neighbours(self, word: str, k: int = 10) -> list[tuple[str, float]]:
         """The `k` words nearest to `word`, with their distances, the nearest first."""
-        if word not in self.index:
-            raise LexiconError(
-                "That word is not in the lexicon; `lexicon.index` has those that are."
-            )
+        own = self._id(word)
         if k < 1:
             raise ParameterError(f"The number of neighbours must be 1 or more. Got {k}.")
-        own = self.index[word]
         row = self.distances([own])[0]
         row[own] = -1.0  # itself first, also where another word has the same vector
         order = np.argsort(row, kind="stable")[1 : k + 1]

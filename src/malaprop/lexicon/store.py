@@ -3,6 +3,7 @@
     words.txt      UTF-8, one word a line
     vectors.npy    float32, or int8 to be multiplied by the `step` in lexicon.json
     lexicon.json   format, metric, count, dimension, step, fingerprint, provenance
+    graph.npz      the word graph, where the metric is one
 
 What is written was checked; loading compares sizes and trusts the rest.
 """
@@ -24,10 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.errors import LexiconError, OutputError, ParameterError
+from malaprop.core.graph import Steps, graph_of
+from malaprop.core.metric import Metric
+from malaprop.core.metrics import as_metric
 from malaprop.lexicon.formats.repairs import Repairs
+from malaprop.lexicon.graph.files import read_graph, write_graph
 
 FORMAT = 1
-WORDS, VECTORS, ABOUT = "words.txt", "vectors.npy", "lexicon.json"
+WORDS, VECTORS, ABOUT, GRAPH = "words.txt", "vectors.npy", "lexicon.json", "graph.npz"
 _HASHED_AT_ONCE = 16 << 20
 
 Rows = tuple[Sequence[str], NDArray[Any]]
@@ -39,7 +44,7 @@ class Stored:
 
     words: tuple[str, ...]
     vectors: NDArray[np.float32]
-    metric: str
+    metric: Metric
     fingerprint: str
     meta: Mapping[str, Any]
 
@@ -73,7 +78,7 @@ def write(
     folder: Path,
     blocks: Iterable[Rows],
     *,
-    metric: str,
+    metric: str | Metric,
     step: float | None = None,
     sources: Mapping[str, str] | None = None,
     repairs: Repairs | None = None,
@@ -96,13 +101,15 @@ def write(
         part.mkdir(parents=True)
         words, shape = _write_rows(part, blocks, np.dtype(np.int8 if step else "<f4"))
         values = _mapped(part, shape, step)
+        measure = as_metric(metric)
+        _write_graph(part, measure)
         about = {
             "format": FORMAT,
-            "metric": metric,
+            "metric": str(measure),
             "count": shape[0],
             "dimension": shape[1],
             "step": step,
-            "fingerprint": fingerprint(words, values, metric.encode("ascii")),
+            "fingerprint": fingerprint(words, values, measure.token(values)),
             "sources": dict(sources or {}),
             "repairs": repairs.to_dict() if repairs else {},
             "licence": licence,
@@ -131,11 +138,24 @@ def load(folder: Path) -> Stored:
         vectors = _mapped(folder, (about["count"], about["dimension"]), about["step"])
         if len(words) != len(vectors):
             raise _damaged(folder)
-        return Stored(words, vectors, str(about["metric"]), str(about["fingerprint"]), about)
+        metric = _metric(folder, str(about["metric"]))
+        return Stored(words, vectors, metric, str(about["fingerprint"]), about)
     except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
         if isinstance(error, LexiconError):
             raise
         raise _damaged(folder) from None
+
+
+def _metric(folder: Path, name: str) -> Metric:
+    if name != Steps.name:
+        return as_metric(name)
+    return Steps(read_graph(folder / GRAPH)[0])
+
+
+def _write_graph(folder: Path, metric: Metric) -> None:
+    graph = graph_of(metric)
+    if graph is not None:
+        write_graph(folder / GRAPH, graph, base="")
 
 
 def _damaged(folder: Path) -> LexiconError:

@@ -1,19 +1,20 @@
-"""Which pairs of words a guarantee covers, and the exact δ of pairs of Gaussians."""
+"""Which pairs of words a guarantee covers, what it allows between them, and what exceeds it."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from malaprop.core.channel import Channel, VectorChannel
-from malaprop.core.gaussian import spherical_delta
+from malaprop.core.channel import Channel
 from malaprop.core.guarantee import Kind
-from malaprop.core.loss import allowed_by
+from malaprop.core.loss import Worst, allowed_by
+from malaprop.core.metric import Rows
 from malaprop.core.metrics import NAMED
-from malaprop.core.randomness import seeded_rng
-from malaprop.core.space import Floats
-from malaprop.measure.densities import fits
+from malaprop.core.space import Floats, Ids
+from malaprop.mechanisms.mahalanobis import MahalanobisChannel
 
-_DRAWS = 100_000  # coordinates of the noise of a word
+NOTHING = Worst(ratio=0.0, loss=0.0, bound=0.0, pair=(0, 0), output=0)
+"""What is told where nothing is."""
 
 
 def coverage(channel: Channel) -> Floats | None:
@@ -21,94 +22,85 @@ def coverage(channel: Channel) -> Floats | None:
 
     None if that cannot be told: neighbourhoods that are not known, a metric that is not.
     """
-    ids, guarantee = np.arange(len(channel.lexicon)), channel.guarantee
+    rows = allowance(channel)
+    return None if rows is None else rows(np.arange(len(channel.lexicon)))
+
+
+def allowance(channel: Channel) -> Rows | None:
+    """The rows of `coverage`, by ids."""
+    guarantee = channel.guarantee
     if guarantee.kind is Kind.NEIGHBOURHOOD:
         if type(channel).covers is Channel.covers:
             return None
-        return np.where(channel.covers(ids), guarantee.epsilon, math.inf)
-    distances = _distances(channel)
-    return None if distances is None else allowed_by(guarantee)(distances)
+        return lambda ids: np.where(channel.covers(ids), guarantee.epsilon, math.inf)
+    distances = _distances(channel, guarantee.metric)
+    if distances is None:
+        return None
+    statements: list[tuple[Callable[[Floats], Floats], Rows]]
+    statements = [(allowed_by(guarantee), distances)]
+    for name, _ in guarantee.equivalents:  # each of them is promised as well
+        further = _distances(channel, name)
+        if further is None:
+            return None
+        statements.append((allowed_by(guarantee.in_metric(name)), further))
+
+    def rows(ids: Ids) -> Floats:
+        return np.asarray(np.min([allowed(far(ids)) for allowed, far in statements], axis=0))
+
+    return rows
 
 
-def _distances(channel: Channel) -> Floats | None:
-    """All distances, in the metric that the guarantee speaks of."""
-    lexicon, name = channel.lexicon, channel.guarantee.metric
-    ids = np.arange(len(lexicon))
+def _distances(channel: Channel, name: str) -> Rows | None:
+    """Distances to all words, in a metric that a guarantee speaks of."""
+    lexicon = channel.lexicon
+    if name in NAMED:  # not the lexicon's own, which may only be called so
+        return NAMED[name].on(lexicon.vectors)
     if name == str(lexicon.metric):
-        return lexicon.distances(ids)
-    if name in NAMED:
-        return NAMED[name].on(lexicon.vectors)(ids)
+        return lexicon.distances
+    vectors = lexicon.vectors.astype(np.float64)
+    if type(channel) is MahalanobisChannel:
+        shapes = [np.linalg.cholesky(e.matrix) for e in channel._ellipsoids]
+        parts = [NAMED["euclidean"].on(np.linalg.solve(s, vectors.T).T) for s in shapes]
+        return lambda ids: np.asarray(np.max([far(ids) for far in parts], axis=0))
     if hasattr(channel, "distance"):
-        vectors = lexicon.vectors.astype(np.float64)
-        return np.array([channel.distance(vectors, row) for row in vectors])
+        distance = channel.distance
+        return lambda ids: np.array([distance(vectors, vectors[i]) for i in ids])
     return None
 
 
-def scales_of(channel: VectorChannel) -> Floats | None:
-    """The standard deviation of each word's Gaussian noise, if that is what a channel adds."""
-    if hasattr(channel, "sigmas"):
-        return np.asarray(channel.sigmas, dtype=np.float64)
-    if hasattr(channel, "sigma"):
-        return np.full(len(channel.lexicon), float(channel.sigma))
-    return None
+def losses(upper: Floats, lower: Floats) -> tuple[Floats, Ids]:
+    """max over y of ln p(y|w) − ln p(y|w'), from rows of either, and the y: (w, w').
 
-
-def is_as_wide(channel: VectorChannel, sigmas: Floats) -> bool:
-    """Whether the noise of a few words is as wide as is said: no proof, but 5 % off shows."""
-    from scipy.special import gammainc
-
-    dimension = channel.lexicon.vectors.shape[1]
-    r = math.sqrt(dimension) + np.linspace(-math.sqrt(dimension), 6.0, 1_000)
-    below = gammainc(dimension / 2.0, r**2 / 2.0)  # of χ with that many degrees of freedom
-    noisy = np.flatnonzero(sigmas > 0.0)
-    for word in noisy[np.unique(np.linspace(0, len(noisy) - 1, 9).astype(np.int64))]:
-        ids = np.full(max(_DRAWS // dimension, 2_000), word)
-        noise = channel.release_words(ids, seeded_rng(0)) - channel.lexicon.vectors[word]
-        if not fits(np.linalg.norm(noise, axis=1) / sigmas[word], r, below):
-            return False
-    return True
-
-
-def worst_gaussians(
-    channel: VectorChannel, sigmas: Floats, covers: Floats
-) -> tuple[float, int, int] | None:
-    """The largest δ of all covered pairs, and the pair.
-
-    Where both have the same σ, δ grows with the distance: the farthest pair of them stands for all.
+    Given bounds, the first from below and the second from above, it is a lower bound of the loss;
+    the other way round, an upper one.
     """
-    centres = channel.lexicon.vectors.astype(np.float64)
-    still = np.flatnonzero(sigmas == 0.0)  # without noise a word gives what it gives
-    centres[still] = channel.release_words(still, seeded_rng(0))
-    worst: tuple[float, int, int] | None = None
-    for i, j in _candidates(centres, sigmas, covers):
-        distance = float(np.linalg.norm(centres[i] - centres[j]))
-        delta = _delta(covers[i, j], sigmas[i], sigmas[j], distance, centres.shape[1])
-        if worst is None or delta > worst[0]:
-            worst = (delta, i, j)
-    return worst
+    found = np.full((len(upper), len(lower)), -math.inf)
+    outputs = np.zeros(found.shape, dtype=np.int64)
+    for word, row in enumerate(upper):
+        with np.errstate(invalid="ignore"):
+            differences = np.where(np.isneginf(row), -math.inf, row - lower)
+        differences[np.isnan(differences)] = -math.inf  # where a density is not known
+        outputs[word] = differences.argmax(axis=1)
+        found[word] = differences.max(axis=1)
+    return found, outputs
 
 
-def _candidates(centres: Floats, sigmas: Floats, covers: Floats) -> list[tuple[int, int]]:
-    """Pairs among which the worst is: all of different σ, and the farthest of each σ and ε."""
-    farthest: dict[tuple[float, float], tuple[float, int, int]] = {}
-    found = []
-    for i in range(len(centres)):
-        others = np.flatnonzero(np.isfinite(covers[i, :i]))
-        distances = np.linalg.norm(centres[others] - centres[i], axis=1)
-        same = sigmas[others] == sigmas[i]
-        found += [(i, int(j)) for j in others[~same]]
-        for epsilon in np.unique(covers[i, others[same]]):
-            here = same & (covers[i, others] == epsilon)
-            k = int(np.where(here, distances, -1.0).argmax())
-            key, entry = (
-                (float(sigmas[i]), float(epsilon)),
-                (float(distances[k]), i, int(others[k])),
-            )
-            farthest[key] = max(farthest.get(key, entry), entry)
-    return found + [(i, j) for _, i, j in farthest.values()]
+def worse(
+    worst: Worst, loss: Floats, bound: Floats, *, slack: float = 0.0, first: int = 0
+) -> Worst:
+    """The given one, or a worse one among rows of losses that begin with the word `first`.
 
-
-def _delta(epsilon: float, sigma: float, other: float, distance: float, dimension: int) -> float:
-    if sigma > 0.0 and other > 0.0:
-        return spherical_delta(epsilon, sigma, other, distance, dimension)
-    return 0.0 if sigma == other and distance == 0.0 else 1.0
+    `slack` is taken from each loss: what rounding may have added.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.nan_to_num((loss - slack) / bound, nan=0.0, posinf=math.inf, neginf=0.0)
+    row, other = divmod(int(ratio.argmax()), ratio.shape[1])
+    if ratio[row, other] <= worst.ratio:
+        return worst
+    return Worst(
+        ratio=float(ratio[row, other]),
+        loss=float(loss[row, other]),
+        bound=float(bound[row, other]),
+        pair=(first + row, other),
+        output=0,
+    )

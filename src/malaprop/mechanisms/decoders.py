@@ -33,7 +33,7 @@ class Nearest(Decoding):
 
     def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
         """The decoder for a lexicon; ε plays no part."""
-        return _NearestDecoder(lexicon)
+        return NearestDecoder(lexicon)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class Vickrey(Decoding):
 
     def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
         """The decoder for a lexicon; ε plays no part."""
-        return _VickreyDecoder(lexicon, self.t)
+        return VickreyDecoder(lexicon, self.t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ class Rank(Decoding):
 
     def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
         """The decoder for a lexicon, and for noise of a mechanism with that ε."""
-        return _RankDecoder(lexicon, self.c * epsilon)
+        return RankDecoder(lexicon, self.c * epsilon)
 
 
 DECODINGS: dict[str, type[Decoding]] = {"nearest": Nearest, "vickrey": Vickrey, "rank": Rank}
@@ -103,20 +103,26 @@ class VectorMechanism(Mechanism):
         return as_decoding(self.decoder).on(lexicon, self.epsilon)
 
 
-class _NearestDecoder(Decoder):
+class NearestDecoder(Decoder):
+    """The nearest word to each noisy vector."""
+
     def __init__(self, lexicon: MetricSpace) -> None:
         self._search = search_on(lexicon)
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
+        """A word for each of the noisy `vectors`."""
         return self._search.nearest(vectors)[:, 0]
 
 
-class _VickreyDecoder(Decoder):
+class VickreyDecoder(Decoder):
+    """The first or the second nearest word to each noisy vector."""
+
     def __init__(self, lexicon: MetricSpace, t: float) -> None:
         self._search = search_on(lexicon)
         self._t = t
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
+        """A word for each of the noisy `vectors`."""
         two = self._search.nearest(vectors, k=2)
         if two.shape[1] == 1:  # a lexicon of one word
             return two[:, 0]
@@ -127,21 +133,28 @@ class _VickreyDecoder(Decoder):
         return np.where(takes_first, two[:, 0], two[:, 1])
 
 
-class _RankDecoder(Decoder):
+class RankDecoder(Decoder):
+    """A word by its rank around the nearest one to each noisy vector."""
+
     def __init__(self, lexicon: MetricSpace, rate: float) -> None:
         self._search = search_on(lexicon)
         self._lexicon = lexicon
         self._rate = rate
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
+        """A word for each of the noisy `vectors`."""
         pivots = self._search.nearest(vectors)[:, 0]
         ranks = self._ranks(len(pivots), rng)
         found = pivots.copy()
         for place in np.flatnonzero(ranks):
-            row = self._lexicon.distances(pivots[place : place + 1])[0]
-            row[pivots[place]] = -1.0  # the pivot has rank 0, also beside a word of its vector
-            found[place] = np.argsort(row, kind="stable")[ranks[place]]
+            found[place] = self.ranking(int(pivots[place]))[ranks[place]]
         return found
+
+    def ranking(self, pivot: int) -> Ids:
+        """The words by their distance from the pivot, itself first."""
+        row = self._lexicon.distances([pivot])[0]
+        row[pivot] = -1.0  # also beside a word of its vector
+        return np.argsort(row, kind="stable")
 
     def _ranks(self, count: int, rng: Generator) -> Ids:
         """Ranks of probability ∝ exp(−rate·rank), below the number of words, by inversion."""

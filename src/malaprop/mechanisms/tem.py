@@ -82,7 +82,7 @@ class TEM(Mechanism, name="tem"):
                 at = "" if self.gamma is None else f" with gamma = {self.gamma:g}"
                 raise LexiconError(
                     f"The 'exponent' parameter of TEM is 'audited', and this lexicon was not{at}: "
-                    f"{how_to_audit(lexicon)}, or use exponent='half'."
+                    f"{how_to_audit(lexicon, self.gamma)}, or use exponent='half'."
                 )
         gamma = self.threshold(len(lexicon))
         return TEMChannel(self, lexicon, self.epsilon / 2.0, gamma, audited=False)
@@ -109,7 +109,7 @@ class TEMChannel(PeakedLaw):
         self, mechanism: TEM, lexicon: MetricSpace, exponent: float, gamma: float, *, audited: bool
     ) -> None:
         self.exponent, self.gamma, self.audited = exponent, gamma, audited
-        self._by_choice = mechanism.exponent is not None
+        self._mechanism = mechanism
         name = str(getattr(lexicon, "fingerprint", ""))[:12]
         verified = f"the exponent {exponent:.6g}, verified for all pairs of this lexicon ({name})"
         taken = [lexicon.metric.assumption, verified if audited else ""]
@@ -128,9 +128,10 @@ class TEMChannel(PeakedLaw):
     @property
     def hint(self) -> str:
         """What would keep more of the text at the same ε, or nothing."""
-        if self.audited or self._by_choice:
+        if self.audited or self._mechanism.exponent is not None:
             return ""
-        return f"the exponent is ε/2; for up to twice that, {how_to_audit(self._space)}"
+        remedy = how_to_audit(self._space, self._mechanism.gamma)
+        return f"the exponent is ε/2; for up to twice that, {remedy}"
 
     def weights_at(self, distances: Floats) -> Floats:
         """−t·min(d(w, y), γ)."""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -12,11 +13,13 @@ from numpy.random import Generator
 from malaprop.core.channel import Channel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import ANY_TWO_WORDS, Guarantee, Kind
-from malaprop.core.mechanism import Mechanism
+from malaprop.core.mechanism import Mechanism, mechanism_named
 from malaprop.core.randomness import checked_rng, label, secure_rng
+from malaprop.lexicon.graph.words import fitting
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.pipeline.release import Release
 from malaprop.text import Action, Planner, Policy, fill, split
+from malaprop.text.articles import SIGNS
 from malaprop.text.policy import IN_LEXICON, TAGS, Unknown
 from malaprop.text.surface import Punctuation
 
@@ -41,6 +44,8 @@ class Privatizer:
     web and e-mail addresses, mentions, hashtags and emoji are never kept. `punctuation` is `keep`
     or `drop`. Capitals are never copied from the input, but those of words that are kept.
 
+    `Privatizer(epsilon=1.5)` alone is `Balanced` on the word graph of `english`.
+
     >>> from malaprop import Lexicon, Privatizer, TEM, seeded_rng
     >>> tiny = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
     >>> privatizer = Privatizer(tiny, TEM(epsilon=2.0), rng=seeded_rng(3))
@@ -53,14 +58,16 @@ class Privatizer:
 
     def __init__(
         self,
-        lexicon: Lexicon,
-        mechanism: Mechanism,
+        lexicon: Lexicon | None = None,
+        mechanism: Mechanism | None = None,
         *,
+        epsilon: float | None = None,
         unknown: Unknown = "map",
         punctuation: Punctuation = "keep",
         placeholder: str = "[masked]",
         rng: Generator | None = None,
     ) -> None:
+        lexicon, mechanism = _completed(lexicon, mechanism, epsilon)
         if not isinstance(lexicon, Lexicon):
             raise ParameterError(
                 "The 'lexicon' parameter of Privatizer must be a Lexicon, as Lexicon.open(name) "
@@ -69,10 +76,11 @@ class Privatizer:
         if not isinstance(mechanism, Mechanism):
             raise ParameterError(
                 "The 'mechanism' parameter of Privatizer must be a mechanism with its parameters, "
-                "such as TEM(epsilon=2.0)."
+                "such as Balanced(epsilon=1.5)."
             )
         self._policy = Policy(unknown=unknown, punctuation=punctuation, placeholder=placeholder)
         self._planner = Planner(lexicon.words, self._policy)
+        self._articles = lexicon.index.keys() >= SIGNS
         self._lexicon = lexicon
         self._mechanism = mechanism
         self._channel = mechanism.on(lexicon)
@@ -117,6 +125,12 @@ class Privatizer:
         """`secure`, or `seeded: not private`."""
         return label(self._rng)
 
+    def drawing_from(self, rng: Generator) -> "Privatizer":
+        """The same privatizer with another generator; what is prepared is shared."""
+        other = copy(self)
+        other._rng = checked_rng(rng)
+        return other
+
     def __call__(self, text: str) -> Release:
         """The private text of one text."""
         return self.many([text])[0]
@@ -154,12 +168,33 @@ class Privatizer:
     def _release(self, form: _Form, words: list[str]) -> Release:
         counts = {name: form.tags[name] for name in COUNTED}
         return Release(
-            text=fill(form.skeleton, words, punctuation=self._policy.punctuation),
+            text=fill(
+                form.skeleton,
+                words,
+                punctuation=self._policy.punctuation,
+                articles=self._articles,
+            ),
             guarantee=_for_texts(self._channel.guarantee, self._policy, len(words)),
             counts={"protected": len(words), **counts},
             randomness=self.randomness,
             **{name: fact.copy() for name, fact in self._facts.items()},
         )
+
+
+def _completed(
+    lexicon: Lexicon | None, mechanism: Mechanism | None, epsilon: float | None
+) -> tuple[Lexicon, Mechanism]:
+    """What is not given: `Balanced` with that ε, and `english`, with its word graph if need be."""
+    if (mechanism is None) == (epsilon is None):
+        raise ParameterError(
+            "A Privatizer needs either a mechanism with its parameters, such as "
+            "Balanced(epsilon=1.5), or an 'epsilon' alone, which means the same."
+        )
+    if mechanism is None:
+        mechanism = mechanism_named("balanced")(epsilon=epsilon)  # type: ignore[arg-type]
+    if lexicon is None:
+        lexicon = Lexicon.open("english")
+    return fitting(lexicon, mechanism), mechanism
 
 
 @lru_cache(maxsize=1024)  # most texts of a file have as many words as some other one

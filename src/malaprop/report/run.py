@@ -4,6 +4,7 @@ It is for the owner of the text. Its counts depend on the input in ways that the
 not cover, so it says of itself that it is not for publication.
 """
 
+import json
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from malaprop.pipeline.privatizer import Privatizer
 _LITTLE_PROTECTION = 0.9
 _LITTLE_LEFT = 0.01
 _MOST_NAMES = 20  # columns that the readable report names; the JSON names all
+_MOST_FAULTS = 5  # likewise
 _AUDIENCE = (
     "For the owner of the text, not for publication: the counts depend on the input in ways that "
     "the guarantee does not cover."
@@ -55,6 +57,9 @@ class FileRecord:
             "records": self.counts.records,
             "texts": self.counts.cells,
             "records_without_the_column": self.counts.missing,
+            "on_error": self.layout.on_error,
+            "faulty_records": self.counts.faulty,
+            "faults": [fault._asdict() for fault in self.counts.faults],
         }
 
 
@@ -124,9 +129,26 @@ def warnings(privatizer: Privatizer, share: float) -> list[str]:
     return found
 
 
+def fault_warnings(files: Sequence[FileRecord]) -> list[str]:
+    """What a user should know of records that could not be processed: never what they held."""
+    return [
+        f"{_count(file.counts.faulty, 'record')} of {file.input} could not be processed: "
+        + ("left out" if file.layout.on_error == "skip" else "texts masked")
+        for file in files
+        if file.counts.faulty
+    ]
+
+
 def readable(report: dict[str, Any], width: int = 96) -> str:
     """The report for people, in lines of a width; the warnings have been said before the work."""
     return "".join(f"{_wrapped(line, width)}\n" for line in _sections(report))
+
+
+def as_json(report: dict[str, Any]) -> bytes:
+    """The report as a JSON file."""
+    text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
+    # Names of files and columns may hold half characters; their escapes are JSON's own.
+    return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def _sections(report: dict[str, Any]) -> list[str]:
@@ -192,6 +214,14 @@ def _file_lines(file: dict[str, Any]) -> list[str]:
         lines.append(f"            not protected: {', '.join(named + more)}")
     if lacking := file["records_without_the_column"]:
         lines.append(f"            without a column asked for: {_count(lacking, 'record')}")
+    if faulty := file["faulty_records"]:
+        shown = file["faults"][:_MOST_FAULTS]
+        faults = [f"{fault['record']:,} {fault['reason']}" for fault in shown]
+        more = [f"and {faulty - _MOST_FAULTS:,} more"] if faulty > _MOST_FAULTS else []
+        done = "left out" if file["on_error"] == "skip" else "masked"
+        # Where many machines share the work, nobody knows the records' numbers.
+        told = f"record {', '.join(faults + more)}" if faults else _count(faulty, "record")
+        lines.append(f"            {done}: {told}")
     return lines
 
 

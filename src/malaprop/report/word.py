@@ -10,6 +10,17 @@ from malaprop.core.channel import Channel, Floats, LawChannel
 from malaprop.core.space import Ids
 
 _DRAWS = 4000
+_SHOWN = 6  # words of a level
+
+
+@dataclass(frozen=True)
+class Level:
+    """All words at one distance: how many, how likely together, and the likeliest of them."""
+
+    distance: float
+    count: int
+    probability: float
+    likeliest: Ids
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +50,16 @@ class WordLaw:
     def expected_distance(self) -> float:
         """The mean distance between the word and its replacement."""
         return float(self.probabilities @ self.distances)
+
+    def by_distance(self) -> list["Level"]:
+        """The words that are equally far away, level by level: for metrics that count steps."""
+        found = []
+        for distance in np.unique(self.distances):
+            ids = np.flatnonzero(self.distances == distance)
+            p = self.probabilities[ids]
+            best = ids[np.argsort(-p, kind="stable")[:_SHOWN]]
+            found.append(Level(float(distance), len(ids), float(p.sum()), best))
+        return found
 
     def most_likely(self, count: int) -> Ids:
         """The `count` most likely replacements; of equally likely ones the nearest."""

@@ -1,7 +1,8 @@
 """Rebuilds a text around the words that the mechanism gave.
 
 Only public material comes in: a skeleton, which holds what may be shown and empty slots for the
-rest, and the words for the slots. Capitals are made here, by the rules of a sentence.
+rest, and the words for the slots. Capitals are made here, by the rules of a sentence, and so are
+spaces and the choice between “a” and “an”.
 """
 
 import re
@@ -9,6 +10,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from malaprop.core.errors import ParameterError
+from malaprop.text.articles import ARTICLES, article_before
 
 Punctuation = Literal["keep", "drop"]
 
@@ -23,7 +25,13 @@ _FIRST_PERSON = {word: f"I{word[1:]}" for word in ("i", "i'm", "i'd", "i'll", "i
 _PLAIN_GAP = [" "]
 
 
-def fill(skeleton: Skeleton, words: Sequence[str], *, punctuation: Punctuation = "keep") -> str:
+def fill(
+    skeleton: Skeleton,
+    words: Sequence[str],
+    *,
+    punctuation: Punctuation = "keep",
+    articles: bool = False,
+) -> str:
     """Put words into the slots of a skeleton, in sentence case.
 
     A string in the skeleton that has a letter or a digit (a placeholder, a kept word) stands for
@@ -34,17 +42,21 @@ def fill(skeleton: Skeleton, words: Sequence[str], *, punctuation: Punctuation =
     With `punctuation="drop"` a gap becomes one space, or one line break if it has any, and the
     gaps at both ends vanish; what they held has no influence on the capitals either.
 
+    With `articles`, an “a” or “an” among the words is made to fit the word that follows it.
+
     >>> fill([None, ",", " ", None, ".", " ", None, "!"], ["cold", "i", "rain"])
     'Cold, I. Rain!'
     >>> fill(["(", None, ")", " ", "[masked]", "?"], ["one"], punctuation="drop")
     'One [masked]'
+    >>> fill([None, " ", None], ["a", "apple"], articles=True)
+    'An apple'
     """
     if skeleton.count(None) != len(words):
         raise ParameterError(
             "The 'words' parameter of fill must hold one word for each slot of the skeleton, "
             f"{skeleton.count(None)}. Got {len(words)}."
         )
-    given = iter(words)
+    given = iter(_with_articles(skeleton, words) if articles else words)
     shown: list[str] = []
     gap: list[str] = []
     for part in skeleton:
@@ -66,6 +78,23 @@ def fill(skeleton: Skeleton, words: Sequence[str], *, punctuation: Punctuation =
     if punctuation == "keep":
         shown.append(_merged(gap))
     return "".join(shown)
+
+
+def _with_articles(skeleton: Skeleton, words: Sequence[str]) -> list[str]:
+    """The words, each article fitting what follows it after mere white space."""
+    found = list(words)
+    if ARTICLES.isdisjoint(found):
+        return found
+    place, before = -1, None  # the last word's number, and whether it is an article still open
+    for part in skeleton:
+        if part is None:
+            place += 1
+            if before is not None:
+                found[before] = article_before(found[place])
+            before = place if found[place] in ARTICLES else None
+        elif not part.isspace():
+            before = None
+    return found
 
 
 def _cased(word: str, starts: bool) -> str:

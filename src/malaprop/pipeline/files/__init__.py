@@ -5,7 +5,16 @@ is read; `Staging` lets an output appear under its name only when it is whole.
 """
 
 from malaprop.pipeline.files.layout import FORMATS, Format, Layout, format_of
-from malaprop.pipeline.files.rewrite import FileCounts, rewrite
+from malaprop.pipeline.files.rewrite import FileCounts, Rewriting, rewrite
 from malaprop.pipeline.files.staging import Staging
 
-__all__ = ["FORMATS", "FileCounts", "Format", "Layout", "Staging", "format_of", "rewrite"]
+__all__ = [
+    "FORMATS",
+    "FileCounts",
+    "Format",
+    "Layout",
+    "Rewriting",
+    "Staging",
+    "format_of",
+    "rewrite",
+]

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from malaprop.core.errors import DataError, MalapropError, ParameterError
+from malaprop.pipeline.files.faults import FlawError, check_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -111,6 +112,28 @@ def slices(rows: int, columns: list["pa.Array"], most_bytes: int) -> Iterator[tu
         else:
             half = length // 2
             pending += [(start + half, length - half), (start, half)]
+
+
+def texts_of(column: "pa.Array") -> tuple[list[str | None], dict[int, FlawError]]:
+    """Return the texts of a plain column, and the places of those that are none, with reasons."""
+    import pyarrow as pa
+
+    flaws: dict[int, FlawError] = {}
+    try:
+        texts: list[str | None] = column.to_pylist()
+    except UnicodeDecodeError:
+        texts = column.cast(pa.large_binary()).to_pylist()
+    for place, text in enumerate(texts):
+        if text is None:
+            continue
+        try:
+            texts[place] = text = text.decode() if isinstance(text, bytes) else text
+            check_text(text)
+        except UnicodeDecodeError:
+            flaws[place] = FlawError("has a text that is not UTF-8, as Parquet's texts must be")
+        except FlawError as flaw:
+            flaws[place] = FlawError(flaw.reason)
+    return texts, flaws
 
 
 def array_of(values: list[str | None], kind: "pa.DataType") -> "pa.Array":

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Final, Generic, Protocol, TypeVar
 
 from malaprop.core.errors import MalapropError
+from malaprop.pipeline.files.faults import Faults
 from malaprop.pipeline.files.layout import Layout
 
 # A batch ends with the record that reaches one of these, so that memory depends on the
 # longest record and not on the number of records.
 BATCH_CHARACTERS: Final = 2**20
-BATCH_RECORDS: Final = 8_192
+BATCH_RECORDS: Final = 32_768
 
 
 class Batch(Protocol):
@@ -52,6 +53,7 @@ class Copy(ABC, Generic[BatchT]):
         self.source = source
         self.target = target
         self.layout = layout
+        self.faults = Faults(layout.on_error)
 
     @property
     @abstractmethod
@@ -77,14 +79,14 @@ class Copy(ABC, Generic[BatchT]):
 AnyCopy = Copy[Any]
 
 
-def matched(texts: list[str], private: list[str]) -> list[str]:
-    """Return `private`, if it has one text for each of `texts`.
+def matched(texts: int, private: list[str]) -> list[str]:
+    """Return `private`, if it has one text for each of so many.
 
     A missing one would leave a true text in its place, or shift all that follow.
     """
-    if len(private) != len(texts):
+    if len(private) != texts:
         raise MalapropError(
-            f"the transform was given {len(texts)} texts and returned {len(private)}: it must "
+            f"the transform was given {texts} texts and returned {len(private)}: it must "
             "return one for each"
         )
     return private

@@ -7,9 +7,11 @@ of no text and of no column's name, and the copy has one exactly if the original
 import codecs
 import io
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import BinaryIO, Final
 
 from malaprop.core.errors import DataError
+from malaprop.pipeline.files.faults import LONGEST_RECORD, REMEDY
 
 _CHUNK: Final = 2**16
 _LONGEST_MARK: Final = 4
@@ -70,20 +72,35 @@ class _CountedBytes(io.BufferedIOBase):
         return chunk
 
 
+class Overlong(str):
+    """In the place of a line that is too long to be held: its end alone."""
+
+    __slots__ = ()
+
+
 class DecodedText:
     """The text of a source, by lines or as a whole.
 
     `mark` is the byte order mark that the source has, or nothing; `codec` decodes and encodes
-    what follows it.
+    what follows it. With `lenient`, bytes that are no text become half surrogates, which no
+    text has otherwise; written again with `errors`, they are those bytes. In encodings of two
+    or four bytes a unit, that is not possible.
     """
 
-    def __init__(self, source: BinaryIO, encoding: str, newline: str) -> None:
+    def __init__(
+        self, source: BinaryIO, encoding: str, newline: str, *, lenient: bool = False
+    ) -> None:
         self._encoding = codecs.lookup(encoding).name
         self._bytes = _CountedBytes(source)
         marks = _MARKS.get(self._encoding, {})
         self.mark = self._bytes.take_mark(marks)
         self.codec = marks.get(self.mark, _UNMARKED.get(self._encoding, self._encoding))
-        self._text = io.TextIOWrapper(self._bytes, encoding=self.codec, newline=newline)
+        self._wide = self.codec.startswith(("utf-16", "utf-32"))
+        self.errors = "surrogateescape" if lenient and not self._wide else "strict"
+        self._text = io.TextIOWrapper(
+            self._bytes, encoding=self.codec, errors=self.errors, newline=newline
+        )
+        self._ends = ("\n",) if newline == "\n" else ("\n", "\r")
 
     @property
     def consumed(self) -> int:
@@ -92,12 +109,23 @@ class DecodedText:
 
     def lines(self) -> Iterator[str]:
         """Yield the lines with their ends as they are."""
-        while line := self._decoded(self._text.readline):
-            yield line
+        read = partial(self._text.readline, LONGEST_RECORD)
+        while line := self._decoded(read):
+            if len(line) < LONGEST_RECORD or line.endswith(self._ends):
+                yield line
+            else:
+                yield self._overlong(read)
+
+    def _overlong(self, read: Callable[[], str]) -> Overlong:
+        """Read a line to its end, holding nothing of it."""
+        while (line := self._decoded(read)) and not line.endswith(self._ends):
+            pass
+        return Overlong(line[len(line.rstrip("\r\n")) :])
 
     def whole(self) -> str:
         """Return all that is left."""
-        return self._decoded(self._text.read)
+        text = self._decoded(partial(self._text.read, LONGEST_RECORD + 1))
+        return text if len(text) <= LONGEST_RECORD else Overlong()
 
     def _decoded(self, read: Callable[[], str]) -> str:
         try:
@@ -110,7 +138,8 @@ class DecodedText:
         if isinstance(error, UnicodeDecodeError):
             # What the decoder had in hand ends where reading has come to.
             place = f"byte {self.consumed - len(error.object) + error.start} of the input"
+        remedy = REMEDY if not self._wide else ""
         return DataError(
             f"{place} cannot be read as {self._encoding}: name the file's encoding with "
-            "--encoding (such as utf-8, utf-16, cp1252 or latin-1)"
+            f"--encoding (such as utf-8, utf-16, cp1252 or latin-1){remedy}"
         )

@@ -8,11 +8,12 @@ keep not only their values but their very characters: quotes, leading zeros, lin
 import csv
 import re
 from collections.abc import Iterator
-from typing import BinaryIO, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from malaprop.core.errors import DataError, ParameterError
 from malaprop.pipeline.files.copying import Passing
-from malaprop.pipeline.files.decoding import DecodedText
+from malaprop.pipeline.files.decoding import DecodedText, Overlong
+from malaprop.pipeline.files.faults import LONGEST_RECORD, TOO_LONG, FlawError, has_half_pairs
 from malaprop.pipeline.files.layout import Layout
 from malaprop.pipeline.files.textual import Record, TextCopy
 
@@ -20,12 +21,43 @@ _LONGEST_FIELD: Final = 2**31 - 1
 
 
 class _Row(NamedTuple):
-    """A record as it stands in the file; the header is number 0, and a blank line has no fields."""
+    """A record as it stands in the file; the header is number 0, and a blank line has no fields.
+
+    One with a flaw has no fields that anybody could trust.
+    """
 
     number: int
     line: int  # the number of its last line
     fields: list[str]
     raw: str
+    flaw: FlawError | None = None
+
+
+class _Tape:
+    """The lines of a text for the reader of fields, and those of the record that it is at."""
+
+    def __init__(self, text: DecodedText) -> None:
+        self._lines = text.lines()
+        self._size = 0
+        self._record: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self._record.append(line)
+        self._size += len(line)
+        if self._size > LONGEST_RECORD or isinstance(line, Overlong):
+            raise FlawError(TOO_LONG)
+        return line
+
+    def cut(self) -> str:
+        """Return the record's own characters, and go on with the next one."""
+        record = "".join(self._record)
+        self._record.clear()
+        self._size = 0
+        return record
 
 
 class DelimitedCopy(TextCopy):
@@ -48,14 +80,12 @@ class DelimitedCopy(TextCopy):
     def records(self, text: DecodedText) -> Iterator[Record]:
         """Yield the header, the records, and blank lines wherever they are."""
         for row in self._rows(text):
-            if not row.fields:
-                yield Record([row.raw], [], counts=False)
-            elif not row.number:
-                self._read_header(row.fields)
-                yield Record([row.raw], [], counts=False)
-            else:
-                self._check_width(row)
+            if row.number and (row.flaw or row.fields):
                 yield self._record(row)
+                continue
+            if row.flaw or row.fields:
+                self._read_header(row)
+            yield Record([row.raw], [], counts=False)
         if not self._header:
             raise DataError("the input is empty: its first record must name the columns")
 
@@ -71,43 +101,75 @@ class DelimitedCopy(TextCopy):
         return Passing(columns=tuple(dict.fromkeys(others)))
 
     def _rows(self, text: DecodedText) -> Iterator[_Row]:
-        pending: list[str] = []
-
-        def tape() -> Iterator[str]:
-            for line in text.lines():
-                pending.append(line)
-                yield line
-
-        reader = csv.reader(tape(), delimiter=self.layout.separator, strict=True)
+        tape = _Tape(text)
+        reader = csv.reader(tape, delimiter=self.layout.separator, strict=True)
         number = 0
         usual = csv.field_size_limit(_LONGEST_FIELD)
         try:
-            for fields in reader:
-                yield _Row(number, reader.line_num, fields, "".join(pending))
-                number += bool(fields)
-                pending.clear()
-        except csv.Error:
-            raise DataError(_malformed(number, reader.line_num)) from None
+            while row := self._next_row(reader, tape, number):
+                yield row
+                number += bool(row.fields or row.flaw)
         finally:
             csv.field_size_limit(usual)
 
-    def _read_header(self, fields: list[str]) -> None:
-        for column in self.layout.columns:
-            if column not in fields:
-                raise ParameterError(_no_such_column(column, len(fields)))
-        self._header = fields
-        self._asked = [i for i, name in enumerate(fields) if name in self.layout.columns]
+    def _next_row(self, reader: Any, tape: _Tape, number: int) -> _Row | None:
+        """Return the next record; after one with a flaw, the reader goes on with the next line."""
+        flaw = None
+        fields: list[str] = []
+        try:
+            fields = next(reader)
+        except StopIteration:
+            return None
+        except csv.Error:
+            flaw = _malformed(reader.line_num)
+        except FlawError as too_long:
+            flaw = FlawError(too_long.reason)  # without a trace, which holds the record
+        return _Row(number, reader.line_num, fields, tape.cut(), flaw)
 
-    def _check_width(self, row: _Row) -> None:
-        """Refuse ragged records: a text with a stray delimiter spills into other columns."""
-        if len(row.fields) != len(self._header):
-            raise DataError(
-                f"record {row.number} has {_count(len(row.fields), 'field')}, the header has "
-                f"{len(self._header)} (at line {row.line}): a field that contains the delimiter or "
-                "a line end must be quoted"
-            )
+    def _read_header(self, row: _Row) -> None:
+        if row.flaw or has_half_pairs(row.raw):
+            flaw = row.flaw or FlawError(f"cannot be read as {self.layout.encoding}")
+            raise DataError(f"the header {flaw.reason}: {flaw.remedy}".removesuffix(": "))
+        for column in self.layout.columns:
+            if column not in row.fields:
+                raise ParameterError(_no_such_column(column, len(row.fields)))
+        self._header = row.fields
+        self._asked = [i for i, name in enumerate(row.fields) if name in self.layout.columns]
 
     def _record(self, row: _Row) -> Record:
+        record = None
+        try:
+            self._check_fields(row)
+            record = self._cut(row)
+            self.check(row.raw, record)
+        except FlawError as flaw:
+            self.faults.meet(row.number, flaw)
+            return self.masked(record or self._stand_in(row.raw))
+        return record
+
+    def _check_fields(self, row: _Row) -> None:
+        """Refuse ragged records: a text with a stray delimiter spills into other columns."""
+        if row.flaw:
+            raise row.flaw
+        if len(row.fields) != len(self._header):
+            raise FlawError(
+                f"has {_count(len(row.fields), 'field')}, the header has {len(self._header)} "
+                f"(at line {row.line})",
+                "a field that contains the delimiter or a line end must be quoted",
+            )
+
+    def _stand_in(self, raw: str) -> Record:
+        """Return a record with the columns asked for alone, for one that cannot be read."""
+        pieces: list[str] = []
+        cells = []
+        for place in range(len(self._header)):
+            if place in self._asked:
+                cells.append(len(pieces))
+            pieces += ["", self.layout.separator]
+        end = raw[len(raw.rstrip("\r\n")) :]
+        return Record([*pieces[:-1], end], cells)
+
+    def _cut(self, row: _Row) -> Record:
         raw = row.raw
         places = list(zip(row.fields, self._places(raw), strict=True))
         pieces: list[str] = []
@@ -129,11 +191,11 @@ class DelimitedCopy(TextCopy):
                 return
 
 
-def _malformed(number: int, line: int) -> str:
-    where = f"record {number}" if number else "the header"
-    return (
-        f"{where} is not well-formed (at line {line}): a quote is not closed, or more text "
-        "follows a closing quote; quotes inside a quoted field must be doubled"
+def _malformed(line: int) -> FlawError:
+    return FlawError(
+        f"is not well-formed (at line {line})",
+        "a quote is not closed, or more text follows a closing quote; quotes inside a quoted "
+        "field must be doubled",
     )
 
 

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
-from malaprop.core.errors import DataError, ParameterError
+from malaprop.core.errors import ParameterError
 from malaprop.pipeline.files.copying import Passing
-from malaprop.pipeline.files.decoding import DecodedText
+from malaprop.pipeline.files.decoding import DecodedText, Overlong
+from malaprop.pipeline.files.faults import TOO_LONG, FlawError
 from malaprop.pipeline.files.layout import Layout
 from malaprop.pipeline.files.textual import Record, TextCopy
 
@@ -25,6 +26,10 @@ _SCANNER: Final = json.JSONDecoder(
     strict=False, parse_int=lambda _: 0, parse_float=lambda _: 0, parse_constant=lambda _: 0
 )
 _KINDS: Final[dict[type, str]] = {dict: "an object", list: "a list", bool: "a boolean"}
+
+
+# Key, value, and where the value begins and ends.
+_Member = tuple[str, Any, int, int]
 
 
 class _NotAnObjectError(ValueError):
@@ -46,13 +51,18 @@ class JsonlCopy(TextCopy):
         """Yield the objects, and blank lines wherever they are."""
         number = 0
         for line_number, line in enumerate(text.lines(), start=1):
-            if _SPACE.fullmatch(line):
+            if _SPACE.fullmatch(line) and not isinstance(line, Overlong):
                 yield Record([line], [], counts=False)
                 continue
             number += 1
-            yield self._record(line, f"record {number} (line {line_number})")
+            yield self._record(line, number, line_number)
+        if number:
+            self.check_keys()
+
+    def check_keys(self) -> None:
+        """Refuse a file without a key asked for: it would pass unprotected, by a slip."""
         unseen = [column for column in self.layout.columns if column not in self._seen]
-        if number and unseen:
+        if unseen:
             raise ParameterError(f"no record has the key {unseen[0]!r}: check --column")
 
     def render(self, text: str) -> str:
@@ -68,24 +78,48 @@ class JsonlCopy(TextCopy):
         """Return what was seen beside the columns asked for."""
         return Passing(missing=self._missing, columns=tuple(self._others))
 
-    def _record(self, line: str, name: str) -> Record:
+    def _record(self, line: str, number: int, line_number: int) -> Record:
+        record = None
+        try:
+            members = _members(line)
+            record = self._cut(line, members)
+            self.check(line, record)
+            self._check_types(members)
+        except FlawError as flaw:
+            self.faults.meet(number, flaw, f"record {number} (line {line_number})")
+            return self.masked(record or self._stand_in(line))
+        return record
+
+    def _cut(self, line: str, members: list[_Member]) -> Record:
+        """Cut a line at the values asked for, whatever they are; null is none."""
         pieces: list[str] = []
         found: set[str] = set()
         end = 0
-        for key, value, start, stop in _members(line, name):
+        for key, value, start, stop in members:
             if key not in self._asked:
                 self._note(key)
                 continue
             found.add(key)
-            if isinstance(value, str):
-                pieces += [line[end:start], value]
+            if value is not None:
+                pieces += [line[end:start], value if isinstance(value, str) else ""]
                 end = stop
-            elif value is not None:
-                kind = _KINDS.get(type(value), "a number")
-                raise DataError(f"the value of {key!r} in {name} is {kind}, not a string")
         self._seen |= found
         self._missing += len(found) < len(self._asked)
         return Record([*pieces, line[end:]], list(range(1, len(pieces), 2)))
+
+    def _check_types(self, members: list[_Member]) -> None:
+        for key, value, _, _ in members:
+            if key in self._asked and not isinstance(value, str | None):
+                kind = _KINDS.get(type(value), "a number")
+                raise FlawError(f"has a value of {key!r} that is {kind}, not a string")
+
+    def _stand_in(self, line: str) -> Record:
+        """Return an object with the columns asked for alone, for a line that is none."""
+        pieces = ["{"]
+        for column in dict.fromkeys(self.layout.columns):
+            pieces += [f"{json.dumps(column)}: ", "", ", "]
+        end = line[len(line.rstrip("\r\n")) :]
+        return Record([*pieces[:-1], "}" + end], list(range(2, len(pieces), 3)))
 
     def _note(self, key: str) -> None:
         # Objects that are maps from data to data would make this list grow with the input.
@@ -93,15 +127,17 @@ class JsonlCopy(TextCopy):
             self._others[key] = None
 
 
-def _members(line: str, name: str) -> list[tuple[str, Any, int, int]]:
+def _members(line: str) -> list[_Member]:
     """Return key, value and the value's place, for each member of the object in a line."""
+    if isinstance(line, Overlong):
+        raise FlawError(TOO_LONG)
     try:
         return list(_scan(line))
     except (ValueError, RecursionError):
-        raise DataError(f"{name} is not a JSON object") from None
+        raise FlawError("is not a JSON object") from None
 
 
-def _scan(line: str) -> Iterator[tuple[str, Any, int, int]]:
+def _scan(line: str) -> Iterator[_Member]:
     position = _after("{", line, 0)
     more = not line.startswith("}", position)
     while more:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final, Literal, get_args
 
 from malaprop.core.errors import ParameterError
+from malaprop.pipeline.files.faults import OnError
 
 Format = Literal["txt", "csv", "tsv", "jsonl", "parquet"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
@@ -41,7 +42,9 @@ class Layout:
     - `columns`: the names of the columns to privatize; `txt` has none, all others need one;
     - `encoding`: of the text formats, for reading and for writing;
     - `document`: for `txt`, whether each line is a document or the whole file is one;
-    - `delimiter`: of `csv` and `tsv`; None is a comma for the one and a tab for the other.
+    - `delimiter`: of `csv` and `tsv`; None is a comma for the one and a tab for the other;
+    - `on_error`: what a record that cannot be processed does: `fail` stops everything; `skip`
+      leaves it out; `mask` puts `[masked]` in the place of its texts.
 
     >>> Layout(format="csv", columns=("note",)).separator
     ','
@@ -52,6 +55,7 @@ class Layout:
     encoding: str = "utf-8"
     document: Literal["line", "file"] = "line"
     delimiter: str | None = None
+    on_error: OnError = "fail"
 
     def __post_init__(self) -> None:
         if self.format not in FORMATS:
@@ -63,6 +67,10 @@ class Layout:
         self._check_document()
         self._check_delimiter()
         _check_encoding(self.encoding)
+        if self.on_error not in get_args(OnError):
+            raise ParameterError(
+                f"on_error must be one of {', '.join(get_args(OnError))}, got {self.on_error!r}"
+            )
 
     @property
     def separator(self) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 from malaprop.core.errors import DataError
 from malaprop.pipeline.files import arrow
 from malaprop.pipeline.files.copying import BATCH_CHARACTERS, BATCH_RECORDS, Copy, Passing
+from malaprop.pipeline.files.faults import PLACEHOLDER, FlawError
 from malaprop.pipeline.files.layout import Layout
 
 if TYPE_CHECKING:
@@ -46,11 +47,17 @@ class ParquetBatch:
 
     rows: "pa.RecordBatch"
     cells: dict[int, list[str | None]]
+    masked: frozenset[int] = frozenset()  # the rows whose texts are not to be seen
 
     @property
     def texts(self) -> list[str]:
         """The texts to privatize."""
-        return [text for cells in self.cells.values() for text in cells if text is not None]
+        return [
+            text
+            for cells in self.cells.values()
+            for row, text in enumerate(cells)
+            if text is not None and row not in self.masked
+        ]
 
     @property
     def records(self) -> int:
@@ -64,7 +71,10 @@ class ParquetBatch:
         texts = iter(private)
         arrays = self.rows.columns
         for index, cells in self.cells.items():
-            values = [None if cell is None else next(texts) for cell in cells]
+            values = [
+                None if cell is None else PLACEHOLDER if row in self.masked else next(texts)
+                for row, cell in enumerate(cells)
+            ]
             arrays[index] = arrow.array_of(values, schema.field(index).type)
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
@@ -115,11 +125,27 @@ class ParquetCopy(Copy[ParquetBatch]):
             for start, length in arrow.slices(
                 rows.num_rows, list(texts.values()), BATCH_CHARACTERS
             ):
-                self._done += length
-                yield ParquetBatch(
+                yield self._batch(
                     rows.slice(start, length),
-                    {i: self._values(text.slice(start, length)) for i, text in texts.items()},
+                    {i: text.slice(start, length) for i, text in texts.items()},
                 )
+
+    def _batch(self, rows: "pa.RecordBatch", texts: dict[int, "pa.Array"]) -> ParquetBatch:
+        """Return a batch without the rows that cannot be processed, or with them masked."""
+        cells: dict[int, list[str | None]] = {}
+        flawed: dict[int, FlawError] = {}
+        for index, column in texts.items():
+            cells[index], flaws = arrow.texts_of(column)
+            flawed |= flaws
+        for row in sorted(flawed):
+            self.faults.meet(self._done + row + 1, flawed[row])
+        self._done += rows.num_rows
+        if not flawed or self.layout.on_error == "mask":
+            return ParquetBatch(rows, cells, frozenset(flawed))
+        kept = [row for row in range(rows.num_rows) if row not in flawed]
+        return ParquetBatch(
+            rows.take(kept), {i: [column[row] for row in kept] for i, column in cells.items()}
+        )
 
     def write(self, batch: ParquetBatch, private: list[str]) -> None:
         """Put a batch into the row group that is being gathered."""
@@ -153,13 +179,6 @@ class ParquetCopy(Copy[ParquetBatch]):
             if rows is None:
                 return
             yield rows
-
-    def _values(self, column: "pa.Array") -> list[str | None]:
-        with arrow.failing_as(
-            f"a text up to record {self._done} is not UTF-8, as Parquet's texts must be"
-        ):
-            values: list[str | None] = column.to_pylist()
-        return values
 
     def _write_group(self) -> None:
         import pyarrow as pa

@@ -8,40 +8,26 @@ import contextlib
 import errno
 import io
 import os
-import secrets
 import stat
-from collections.abc import Iterator
+from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from malaprop.core.errors import OutputError
+from malaprop.pipeline.files.disk import (
+    PartialFile,
+    create_locked,
+    refusing,
+    remove,
+    remove_stale,
+    sync_folder,
+)
+from malaprop.pipeline.files.sidefile import Stamp, stamp
 
 _BUFFER: Final = 2**18
-_REASONS: Final = {
-    errno.ENOSPC: "no space left on the disk while writing {}",
-    errno.EDQUOT: "the disk quota is used up while writing {}",
-    errno.EFBIG: "{} grows larger than the disk or the limits of this process allow",
-    errno.EACCES: "no permission to write {}: choose another folder with -o",
-    errno.EPERM: "no permission to write {}: choose another folder with -o",
-    errno.EROFS: "{} lies on a disk that can only be read: choose another folder with -o",
-    errno.ENAMETOOLONG: "the name {} is too long: choose a shorter one",
-    errno.ENOTDIR: "{} lies in something that is no folder: choose another one with -o",
-}
 # What systems say that have no hard links on the disk in question.
 _NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
-
-
-class _PartialFile(io.FileIO):
-    """A file whose failures to write name the output that the user asked for."""
-
-    def __init__(self, descriptor: int, path: Path) -> None:
-        super().__init__(descriptor, "wb")
-        self._path = path
-
-    def write(self, data: Any, /) -> int:
-        with _refusing(self._path):
-            return super().write(data)
 
 
 class _Partial:
@@ -51,27 +37,30 @@ class _Partial:
         self.path = path
         self.final = final
         self.force = force
-        self._hidden = final.with_name(f".malaprop-{secrets.token_hex(8)}.partial")
+        # The same for each run, so that the next one finds what a killed one has left behind.
+        name = blake2b(os.fsencode(final.name), digest_size=8).hexdigest()
+        self._hidden = final.with_name(f".malaprop-{name}.partial")
         self._file: io.BufferedWriter | None = None
 
     def open(self) -> BinaryIO:
         """Create the hidden file, with the permissions of any new file."""
-        with _refusing(self.path):
-            descriptor = os.open(self._hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        self._file = io.BufferedWriter(_PartialFile(descriptor, self.path), _BUFFER)
+        with refusing(self.path):
+            descriptor = create_locked(self._hidden, self.path)
+        self._file = io.BufferedWriter(PartialFile(descriptor, self.path), _BUFFER)
         return self._file
 
-    def complete(self) -> None:
-        """Bring all that was written to the disk."""
-        if self._file and not self._file.closed:
-            with _refusing(self.path):
-                self._file.flush()
-                os.fsync(self._file.fileno())
-                self._file.close()
+    def complete(self) -> Stamp:
+        """Bring all that was written to the disk; the file stays open, and so locked."""
+        file = self._file
+        with refusing(self.path):
+            if file and not file.closed:
+                file.flush()
+                os.fsync(file.fileno())
+            return stamp(os.stat(self._hidden))
 
     def publish(self) -> bool:
         """Give the file its final name; return whether that name is new."""
-        with _refusing(self.path):
+        with refusing(self.path):
             try:
                 self._take_name()
             except FileExistsError:
@@ -98,7 +87,7 @@ class _Partial:
         try:
             os.replace(self._hidden, self.final)
         except BaseException:
-            _remove(self.final)
+            remove(self.final)
             raise
 
     def discard(self) -> None:
@@ -106,7 +95,8 @@ class _Partial:
         if self._file:
             with contextlib.suppress(OSError):
                 self._file.raw.close()
-        _remove(self._hidden)
+        with contextlib.suppress(OSError, OutputError):
+            remove_stale(self._hidden, self.path)  # that of a run that is at work is locked
 
 
 class Staging:
@@ -159,21 +149,25 @@ class Staging:
             self._partials.remove(partial)
             raise
 
+    def complete(self) -> dict[Path, Stamp]:
+        """Bring all outputs to the disk; return what their stamps will be, by their names."""
+        return {partial.path: partial.complete() for partial in self._partials}
+
     def _publish(self) -> None:
         for partial in self._partials:
             partial.complete()
         with contextlib.ExitStack() as withdrawal:
             for partial in self._partials:
                 if partial.publish():
-                    withdrawal.callback(_remove, partial.final)
+                    withdrawal.callback(remove, partial.final)
             withdrawal.pop_all()
         for folder in {partial.final.parent for partial in self._partials}:
-            _sync(folder)
+            sync_folder(folder)
 
 
 def _check_name(path: Path, final: Path, *, force: bool) -> None:
     """Refuse at once what could only fail at the end."""
-    with _refusing(path):
+    with refusing(path):
         if not final.parent.exists():
             raise OutputError(f"there is no folder {path.parent}: create it first")
         mode = _mode(final)
@@ -196,28 +190,3 @@ def _mode(path: Path) -> int | None:
 
 def _exists(path: Path) -> OutputError:
     return OutputError(f"{path} exists already: choose another name, or replace it with --force")
-
-
-@contextlib.contextmanager
-def _refusing(path: Path) -> Iterator[None]:
-    """Say in plain words why an output cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        reason = _REASONS.get(error.errno or 0, f"cannot write {{}}: {error.strerror}")
-        raise OutputError(reason.format(path)) from None
-
-
-def _remove(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        os.unlink(path)
-
-
-def _sync(folder: Path) -> None:
-    """Bring the names to the disk too, on systems where a folder can be opened."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -7,7 +7,14 @@ from typing import BinaryIO, ClassVar, NamedTuple
 
 from malaprop.core.errors import DataError
 from malaprop.pipeline.files.copying import BATCH_CHARACTERS, BATCH_RECORDS, Copy
-from malaprop.pipeline.files.decoding import DecodedText
+from malaprop.pipeline.files.decoding import DecodedText, Overlong
+from malaprop.pipeline.files.faults import (
+    PLACEHOLDER,
+    TOO_LONG,
+    FlawError,
+    check_text,
+    has_half_pairs,
+)
 from malaprop.pipeline.files.layout import Layout
 
 
@@ -17,6 +24,7 @@ class Record(NamedTuple):
     pieces: list[str]
     cells: list[int]
     counts: bool = True  # False for a blank line, which is copied and is no record
+    faulty: bool = False
 
 
 @dataclass(kw_only=True)
@@ -46,7 +54,8 @@ class TextBatch:
         self.cells += [start + cell for cell in record.cells]
         self.records += record.counts
         self.rows += 1
-        self.characters += sum(map(len, record.pieces))
+        # Where a batch ends must not depend on what becomes of records that are faulty.
+        self.characters += 0 if record.faulty else sum(map(len, record.pieces))
 
     def rebuild(self, rendered: Iterable[str]) -> str:
         """Return the text of the batch with `rendered` in the place of its cells."""
@@ -64,7 +73,8 @@ class TextCopy(Copy[TextBatch]):
 
     def __init__(self, source: BinaryIO, target: BinaryIO, layout: Layout) -> None:
         super().__init__(source, target, layout)
-        self._text = DecodedText(source, layout.encoding, self.newline)
+        lenient = layout.on_error != "fail"
+        self._text = DecodedText(source, layout.encoding, self.newline, lenient=lenient)
         self._written = 0
         target.write(self._text.mark)
 
@@ -75,6 +85,24 @@ class TextCopy(Copy[TextBatch]):
     def render(self, text: str) -> str:
         """Return a private text as it is written in the file; a function of that text alone."""
         return text
+
+    def check(self, raw: str, record: Record) -> None:
+        """Refuse a record with bytes that are no text, or with texts that are none."""
+        if isinstance(raw, Overlong):
+            raise FlawError(TOO_LONG)
+        if has_half_pairs(raw):
+            raise FlawError(f"cannot be read as {self._text.codec}")
+        for cell in record.cells:
+            check_text(record.pieces[cell])
+
+    def masked(self, record: Record) -> Record:
+        """Return what stands in the place of a record with a flaw."""
+        if self.layout.on_error == "skip":
+            return Record([], [], faulty=True)
+        pieces = record.pieces.copy()
+        for cell in record.cells:
+            pieces[cell] = self.render(PLACEHOLDER)
+        return Record(pieces, [], faulty=True)
 
     @property
     def consumed(self) -> int:
@@ -99,7 +127,7 @@ class TextCopy(Copy[TextBatch]):
 
     def _encoded(self, text: str, records: int) -> bytes:
         try:
-            return text.encode(self._text.codec)
+            return text.encode(self._text.codec, self._text.errors)
         except UnicodeError:
             first, last = self._written + 1, self._written + records
             raise DataError(

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from malaprop.pipeline.files.copying import Passing
 from malaprop.pipeline.files.decoding import DecodedText
+from malaprop.pipeline.files.faults import FlawError
 from malaprop.pipeline.files.textual import Record, TextCopy
 
 
@@ -17,13 +18,22 @@ class TxtCopy(TextCopy):
     def records(self, text: DecodedText) -> Iterator[Record]:
         """Yield the documents."""
         if self.layout.document == "file":
-            yield Record([text.whole()], [0])
+            yield self._record(1, text.whole(), "")
             return
-        for line in text.lines():
+        for number, line in enumerate(text.lines(), start=1):
             document = line.removesuffix("\n")
             if document != line:
                 document = document.removesuffix("\r")
-            yield Record([document, line[len(document) :]], [0])
+            yield self._record(number, line, line[len(document) :])
+
+    def _record(self, number: int, line: str, end: str) -> Record:
+        record = Record([line[: len(line) - len(end)], end], [0])
+        try:
+            self.check(line, record)
+        except FlawError as flaw:
+            self.faults.meet(number, flaw)
+            return self.masked(record)
+        return record
 
     def finish(self) -> Passing:
         """Return that nothing passes unchanged."""

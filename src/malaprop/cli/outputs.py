@@ -1,0 +1,151 @@
+"""An output on its way: from what an earlier run has left of it to the record that it is whole."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from malaprop.cli.jobs import Job
+from malaprop.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from malaprop.pipeline.files import Layout, Staging
+    from malaprop.pipeline.files.journal import Journal
+    from malaprop.pipeline.files.resuming import Outset
+    from malaprop.pipeline.files.sidefile import Header, Stamp
+    from malaprop.pipeline.privatizer import Privatizer
+
+HINT = (
+    "what was drawn is kept: go on with the same command and --resume, or start anew with --force"
+)
+
+
+@dataclass
+class Output:
+    """One job's output. What goes through a pipe has no journal, and cannot be resumed."""
+
+    job: Job
+    number: int
+    target: BinaryIO | None = None
+    journal: "Journal | None" = None
+    _outset: "Outset | None" = None
+    _header: "Header | None" = None
+    _kept: bool = False
+
+    @property
+    def path(self) -> Path:
+        """The output's name."""
+        return Path(self.job.target)
+
+    @property
+    def whole(self) -> bool:
+        """Whether there is nothing left to be done."""
+        return self._outset is not None and self._outset.whole
+
+    def claim(self, stage: "Staging", *, force: bool) -> None:
+        """Open the output for a run that starts at the beginning."""
+        from malaprop.pipeline.files.resuming import start_anew
+
+        if self.job.lasting:
+            self._outset = start_anew(self.path, force=force)
+        self.target = self.job.open_target(stage, force=force)
+
+    def reclaim(self, stage: "Staging", settings: dict[str, str], *, force: bool) -> None:
+        """Open the output for a run that goes on with what is there."""
+        from malaprop.pipeline.files.resuming import go_on
+
+        self._outset = go_on(self.path, Path(self.job.source), settings, force=force)
+        if not self.whole:
+            self.target = self.job.open_target(stage, force=self._outset.replace)
+
+    def begin(
+        self, settings: dict[str, str], progress: Callable[[int], None], *, keep: bool
+    ) -> None:
+        """Open the journal, if what is drawn is to be kept; refuse to go on with another input."""
+        if not self.job.lasting or self._outset is None:
+            return
+        from malaprop.pipeline.files.journal import Journal
+        from malaprop.pipeline.files.resuming import THE_INPUT, known, same_input
+        from malaprop.pipeline.files.sidefile import Header, digest, new_key
+
+        side = self._outset.side
+        key = side.header.key if side else new_key()
+        facts = known(settings, key)
+        if side or keep:
+            with self.job.open_source() as source:
+                facts[THE_INPUT] = digest(source, key, progress)
+        if side:
+            same_input(self.path, side.header, facts[THE_INPUT])
+        self._header = Header(facts=facts, key=key, force=self._outset.replace)
+        if side or keep:
+            self.journal = Journal(self.path, self._outset.final, self._header, side)
+
+    def seal(self, stamps: "dict[Path, Stamp]") -> None:
+        """Note, before the output gets its name, what it will look like when it is whole."""
+        from malaprop.pipeline.files.journal import seal
+        from malaprop.pipeline.files.resuming import record_of
+        from malaprop.pipeline.files.sidefile import write_record
+
+        if self._header is None or self._outset is None:
+            return
+        if self._kept:
+            seal(self.path, self._outset.final, stamps[self.path])
+        else:
+            record = record_of(self._header, Path(self.job.source), stamps[self.path])
+            write_record(self._outset.final, record)
+
+    def conclude(self) -> None:
+        """Leave a record in the place of the journal of an output that is whole."""
+        from malaprop.pipeline.files.resuming import record_of
+        from malaprop.pipeline.files.sidefile import stamp, write_record
+
+        if self._outset is None:
+            return
+        side = self._outset.side
+        header = side.header if self.whole and side and side.batches else self._header
+        if header:
+            whole = stamp(self._outset.final.stat())
+            write_record(self._outset.final, record_of(header, Path(self.job.source), whole))
+
+    def close(self) -> bool:
+        """Close the journal; return whether there is something in it to go on with."""
+        if self.journal is not None:
+            self._kept = bool(len(self.journal))
+            self.journal.close()
+        return self._kept
+
+
+def check_resumable(jobs: list[Job]) -> None:
+    """Refuse to resume what has left no trace."""
+    for job in jobs:
+        if not job.lasting:
+            raise ParameterError(
+                "only files can be resumed, not what comes or goes through a pipe: name a file on "
+                "both sides, or leave out --resume"
+            )
+
+
+def settings_of(
+    privatizer: "Privatizer", layout: "Layout", seed: int | None, number: int
+) -> dict[str, str]:
+    """What an output depends on besides its input, each under a name that a message can use.
+
+    What becomes of faulty records is not among it: the texts that are drawn do not depend on it.
+    """
+    from malaprop._version import __version__
+    from malaprop.pipeline.files.copying import BATCH_CHARACTERS, BATCH_RECORDS
+
+    shape = {name: value for name, value in asdict(layout).items() if name != "on_error"}
+    return {
+        "the version of Malaprop": f"{__version__} {BATCH_CHARACTERS} {BATCH_RECORDS}",
+        "the lexicon": privatizer.lexicon.fingerprint,
+        "the mechanism or its parameters": _text(privatizer.mechanism.to_dict()),
+        "the treatment of unknown words or punctuation": _text(privatizer.policy.to_dict()),
+        "the columns, the format or the encoding": _text(shape),
+        "the seed": "none" if seed is None else f"{seed} {number}",
+    }
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, sort_keys=True, default=repr)

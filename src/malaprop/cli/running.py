@@ -1,0 +1,187 @@
+"""A run of `malaprop privatize`: all its outputs, from the first claim to the last record."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+from malaprop.cli.jobs import Job
+from malaprop.cli.outputs import HINT, Output, check_resumable, settings_of
+from malaprop.cli.progress import Bar, bar, working
+from malaprop.measure.statistics import unchanged_share
+from malaprop.pipeline.crew import Crew, available_cores
+from malaprop.pipeline.drawing import BatchDraw, Item, Recipe, draw_all
+from malaprop.pipeline.files.copying import BATCH_CHARACTERS
+from malaprop.pipeline.files.rewrite import Rewriting
+from malaprop.report.run import FileRecord, fault_warnings, run_report, warnings
+
+if TYPE_CHECKING:
+    from malaprop.pipeline.files import Staging
+
+END: Final = -1  # in the place of a batch's number
+
+
+class Run:
+    """Copies files through a privatizer, and counts how their pieces are treated."""
+
+    def __init__(
+        self, jobs: list[Job], recipe: Recipe, *, workers: int | None, resume: bool, force: bool
+    ) -> None:
+        if resume:
+            check_resumable(jobs)
+        self._outputs = [Output(job, number) for number, job in enumerate(jobs)]
+        self._recipe = recipe
+        self._workers = workers or available_cores()
+        self._resume = resume
+        self._force = force
+        self._counts: Counter[str] = Counter()
+        self._copyings: dict[int, _Copying] = {}
+        # What is drawn in one go cannot be stopped in the middle: a journal would hold nothing.
+        self._long = sum(job.size or 0 for job in jobs) > BATCH_CHARACTERS
+        self._ends = ExitStack()
+
+    def __enter__(self) -> "Run":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._ends.close()
+        kept = [output.close() for output in self._outputs]
+        if error is not None and any(kept):
+            error.add_note(HINT)
+
+    @property
+    def left(self) -> list[Output]:
+        """The outputs that are still to be made."""
+        return [output for output in self._outputs if not output.whole]
+
+    @property
+    def whole(self) -> list[Path]:
+        """The outputs that were there already."""
+        return [output.path for output in self._outputs if output.whole]
+
+    def prepare(self, stage: "Staging") -> None:
+        """Open the outputs and get ready to draw; what can be refused is refused beforehand."""
+        if not self._resume:
+            for output in self._outputs:
+                output.claim(stage, force=self._force)
+        with working(f"preparing {self._recipe.mechanism.name} on {self._recipe.lexicon}"):
+            self._draw = BatchDraw(self._recipe)
+            self._share = unchanged_share(self._draw.privatizer.channel)
+        if self._resume:
+            for output in self._outputs:
+                output.reclaim(stage, self._settings(output), force=self._force)
+
+    def complete(self) -> dict[str, Any]:
+        """Make all outputs that are left, and return the report."""
+        privatizer = self._draw.privatizer
+        for warning in warnings(privatizer, self._share) if self.left else []:
+            typer.echo(f"warning: {warning}.", err=True)
+        crew = self._ends.enter_context(Crew(self._draw, self._workers))
+        files = []
+        with bar(_title(self.left)) as progress:
+            shown = _Shown(progress, self.left)
+            for item, drawn in draw_all(self._items(shown), crew):
+                copying = self._copyings[item.key[0]]
+                if item.last:
+                    files.append(copying.finish())
+                else:
+                    self._counts.update(drawn.counts)
+                    copying.rewriting.write(drawn.texts)
+                shown.update(copying, self._counts["protected"])
+        for warning in fault_warnings(files):
+            typer.echo(f"warning: {warning}.", err=True)
+        return run_report(privatizer, files, self._counts, self._share)
+
+    def _items(self, shown: "_Shown") -> Iterator[Item]:
+        """Read the inputs, one after the other."""
+        for output in self.left:
+            output.begin(self._settings(output), shown.checking(output), keep=self._long)
+            copying = self._copyings[output.number] = self._ends.enter_context(_Copying(output))
+            for number, texts in enumerate(copying.rewriting.batches()):
+                yield Item((output.number, number), texts, output.journal)
+            yield Item((output.number, END), [], last=True)
+
+    def seal(self, stage: "Staging") -> None:
+        """Bring the outputs to the disk, and note that they will be whole."""
+        stamps = stage.complete()
+        for output in self.left:
+            output.seal(stamps)
+
+    def conclude(self) -> None:
+        """Leave records in the place of journals, now that the outputs have their names."""
+        for output in self._outputs:
+            output.conclude()
+
+    def _settings(self, output: Output) -> dict[str, str]:
+        privatizer = self._draw.privatizer
+        return settings_of(privatizer, output.job.layout, self._recipe.seed, output.number)
+
+
+class _Copying:
+    """A file that is being copied: its input is open, and its output half written."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._ends = ExitStack()
+
+    def __enter__(self) -> "_Copying":
+        job, target = self._output.job, self._output.target
+        if target is None:
+            raise RuntimeError("an output must be claimed before it is written")
+        with ExitStack() as ends:
+            source = ends.enter_context(job.open_source())
+            self.rewriting = ends.enter_context(Rewriting(source, target, job.layout))
+            self._ends = ends.pop_all()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ends.close()
+
+    def finish(self) -> FileRecord:
+        """End the output, and say what was in the input."""
+        job, target = self._output.job, self._output.target
+        counts = self.rewriting.finish()
+        if target is not None:
+            target.flush()
+        self._output.close()
+        self._ends.close()
+        return FileRecord(input=job.source, output=job.target, layout=job.layout, counts=counts)
+
+
+class _Shown:
+    """How far a run has come, as the user sees it."""
+
+    def __init__(self, progress: Bar, outputs: list[Output]) -> None:
+        sizes = [output.job.size for output in outputs]
+        self._progress = progress
+        self._total = None if None in sizes else sum(size or 0 for size in sizes)
+        self._done: dict[int, int] = {}
+        self._started = monotonic()
+
+    def checking(self, output: Output) -> Callable[[int], None]:
+        """What shows that an input is read to see whether it is the same as before."""
+        note = f"checking {Path(output.job.source).name}"
+        return lambda done: self._progress.to(done, output.job.size, note)
+
+    def update(self, copying: _Copying, words: int) -> None:
+        """Show how far it has come."""
+        self._done[id(copying)] = copying.rewriting.consumed
+        rate = words / (monotonic() - self._started)
+        done = sum(self._done.values())
+        self._progress.to(done, self._total, f"{words:,} words, {rate:,.0f} a second")
+
+
+def _title(outputs: list[Output]) -> str:
+    if len(outputs) == 1:
+        return Path(outputs[0].job.source).name
+    return f"{len(outputs)} files"

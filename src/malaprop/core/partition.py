@@ -1,0 +1,128 @@
+"""Z(w) = Σ exp(−t·d(w, y)) of all words of a lexicon, for many exponents t in one pass.
+
+Blocks of words go to as many threads as there are cores: NumPy's loops run side by side.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from malaprop.core.loss import Progress
+from malaprop.core.space import Floats, Ids, MetricSpace, blocks
+
+_STEPS = 4  # 4² equal steps of t from one power of two to the next
+_OCTAVES = 6
+_NEGLIGIBLE = 40.0  # all terms below exp(−40)/n together: below 2⁻⁵⁷ of Z, which is 1 or more
+_MOST_THREADS = 8  # each has a block of distances of its own, 16 MB
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+
+
+@dataclass(frozen=True)
+class Truncated:
+    """The metric d_γ = min(d, γ) on a lexicon."""
+
+    space: MetricSpace
+    gamma: float
+
+    def __len__(self) -> int:
+        return len(self.space)
+
+    def distances(self, ids: Ids) -> Floats:
+        """Distances from the words `ids` to all words, at most γ."""
+        return np.minimum(self.space.distances(ids), self.gamma)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """ln Z and its derivative by t, for each exponent and word; and what distances there are."""
+
+    logs: Floats
+    drifts: Floats
+    nearest: Floats
+    """The least distance above 0 of each word."""
+    diameter: float
+
+
+def in_threads(function: Callable[[In], Out], items: Sequence[In]) -> Iterator[Out]:
+    """function(item) for all items in order, some at a time."""
+    workers = min(os.cpu_count() or 1, _MOST_THREADS)
+    with ThreadPoolExecutor(workers) as pool:
+        for start in range(0, len(items), workers):  # so that an interruption waits for few
+            yield from pool.map(function, items[start : start + workers])
+
+
+def nodes_for(space: Truncated) -> Floats:
+    """16 exponents from each power of two to the next, from about 1/(nearest distance) on."""
+    ids = np.unique(np.linspace(0, len(space) - 1, 256).astype(np.int64))
+    rows = [_nearest(space.distances(ids[b])) for b in blocks(len(ids), len(space))]
+    scale = float(np.median(np.concatenate(rows)))
+    first = 2.0 ** np.floor(np.log2(1.5 / scale)) if scale < np.inf else 1.0
+    step = np.arange(_STEPS**2) / _STEPS**2
+    octaves = [first * 2.0**octave * (1.0 + step) for octave in range(_OCTAVES)]
+    return np.append(np.concatenate(octaves), first * 2.0**_OCTAVES)
+
+
+def _nearest(distances: Floats) -> Floats:
+    return np.asarray(np.where(distances > 0, distances, np.inf).min(axis=1))
+
+
+def log_sums(space: Truncated, nodes: Floats, progress: Progress) -> Sums:
+    """ln Z of all words at all nodes."""
+    size = len(space)
+    logs, drifts = np.empty((2, len(nodes), size))
+    nearest, farthest = np.empty((2, size))
+
+    def of_block(block: slice) -> None:
+        words = np.arange(size)[block]
+        distances = space.distances(words)
+        nearest[block], farthest[block] = _nearest(distances), distances.max(axis=1)
+        for word, row in zip(words, distances, strict=True):
+            total, moment = _sums(row, float(nodes[0]))
+            logs[:, word], drifts[:, word] = np.log(total), -moment / total
+
+    steps = blocks(size, row_cells=size)
+    for done, _ in enumerate(in_threads(of_block, steps), 1):
+        progress(done, len(steps))
+    return Sums(logs, drifts, nearest, float(farthest.max()))
+
+
+def _sums(row: Floats, first: float) -> tuple[Floats, Floats]:
+    """Σ exp(−t·d) and Σ d·exp(−t·d) of a row, for all t.
+
+    On equal steps s, exp(−(t + (4i + j)·s)·d) is a product of two factors, so that 16 sums are one
+    product of two matrices of 4 rows; and from one power of two to the next, factors are squared.
+    Words that have become negligible are left out from there on.
+    """
+    farthest = (_NEGLIGIBLE + np.log(len(row))) / first
+    row = row[row <= farthest]
+    start, step = np.exp(-first * row), np.exp(-first / _STEPS**2 * row)
+    found = []
+    for octave in range(_OCTAVES):
+        near = row <= farthest / 2.0**octave
+        if not near.all():
+            row, start, step = row[near], start[near], step[near]
+        found.append(_octave(row, start, step))
+        start *= start
+        step *= step
+    total, moment = np.hstack([*found, [[start.sum()], [start @ row]]])
+    return total, moment
+
+
+def _octave(row: Floats, start: Floats, step: Floats) -> Floats:
+    """Both sums for 16 exponents: start·stepᵏ, k = 0 … 15."""
+    coarse, fine = np.empty((_STEPS, len(row))), np.empty((2 * _STEPS, len(row)))
+    fine[0], coarse[0] = 1.0, start
+    for j in range(1, _STEPS):
+        np.multiply(fine[j - 1], step, out=fine[j])
+    stride = fine[_STEPS - 1] * step
+    for i in range(1, _STEPS):
+        np.multiply(coarse[i - 1], stride, out=coarse[i])
+    np.multiply(fine[:_STEPS], row, out=fine[_STEPS:])
+    products = (coarse @ fine.T).reshape(_STEPS, 2, _STEPS)
+    return np.asarray(products.swapaxes(0, 1).reshape(2, -1))

@@ -1,0 +1,89 @@
+"""The audit of a law on a word graph: every row computed anew, then every edge."""
+
+import numpy as np
+
+from malaprop.core.graph import WordGraph
+from malaprop.core.loss import Progress, Worst, rounding
+from malaprop.core.metric import Floats
+from malaprop.core.space import Ids, blocks
+from malaprop.mechanisms.balanced import BalancedChannel
+
+_SLIP = 1e-11  # by which rounding may make a row differ from the law that the proof speaks of
+
+
+def edge_loss(
+    channel: BalancedChannel, epsilon: float, progress: Progress | None = None
+) -> tuple[Worst, bool]:
+    """The worst edge, or pair across the cut-off, and whether all rows are of the proved form.
+
+    Pr[y|w] = ν(y)·(a(w)·e^(−t·d) + b(w)) is checked for every w and y; that gives a and b, and
+    they give a bound for each edge (docs/proofs/balanced.md) which no table has a say in.
+    """
+    graph, size = channel.graph, len(channel.lexicon)
+    near, rest, proved = np.empty(size), np.empty(size), True
+    for done, block in enumerate(steps := blocks(size, row_cells=size), 1):
+        ids = np.arange(size)[block]
+        near[block], rest[block], formed = _form(channel, ids)
+        proved = proved and formed
+        if progress is not None:
+            progress(done, len(steps))
+    slack = rounding(size)
+    return _worst(graph, channel.law.exponent, epsilon, near, rest, slack), proved
+
+
+def _form(channel: BalancedChannel, ids: Ids) -> tuple[Floats, Floats, bool]:
+    """ln a and ln b of some words, and whether their rows are what these say."""
+    law, drawn = channel.law, law_weights(channel)
+    rows = np.exp(channel.log_probabilities(ids)[:, drawn]) / law.weights[drawn]
+    kernel = np.exp(-law.exponent * channel.graph.distances(ids)[:, drawn])
+    # Two unknowns, a and b, from the nearest word and the farthest; then all others must agree.
+    high, low = kernel.argmax(axis=1), kernel.argmin(axis=1)
+    at = np.arange(len(ids))
+    difference = kernel[at, high] - kernel[at, low]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a = np.where(difference > 0, (rows[at, high] - rows[at, low]) / difference, 1.0)
+        b = np.maximum(rows[at, low] - a * kernel[at, low], 0.0)
+        if law.scale is None:
+            a, b = rows[at, high] / kernel[at, high], np.zeros(len(ids))
+        stated = a[:, None] * kernel + b[:, None]
+        formed = bool((np.abs(rows - stated) <= _SLIP * stated).all() and (a > 0).all())
+        return np.log(a), np.log(b), formed
+
+
+def law_weights(channel: BalancedChannel) -> Ids:
+    """The words that can come out."""
+    return np.flatnonzero(channel.law.weights)
+
+
+def _worst(
+    graph: WordGraph, exponent: float, epsilon: float, near: Floats, rest: Floats, slack: float
+) -> Worst:
+    here, there = graph.edges.T
+    gaps = [np.abs(x[here] - x[there]) if np.isfinite(x).all() else None for x in (near, rest)]
+    losses = exponent * graph.weights + (0.0 if gaps[0] is None else gaps[0])
+    if gaps[1] is not None:
+        losses = np.maximum(losses, gaps[1])
+    bounds = epsilon * graph.weights
+    worst = int(np.argmax((losses - slack) / bounds)) if len(losses) else -1
+    across = _across(graph, exponent, near, rest)
+    if worst < 0:
+        return Worst(ratio=0.0, loss=0.0, bound=0.0, pair=(0, 0), output=0)
+    ratio = float((losses[worst] - slack) / bounds[worst])
+    u, v = int(here[worst]), int(there[worst])
+    if near[u] < near[v]:
+        u, v = v, u
+    if across / (epsilon * graph.cutoff) > ratio:
+        u, v = int(near.argmax()), int(near.argmin())
+        bound = epsilon * graph.cutoff
+        return Worst(ratio=across / bound, loss=across, bound=bound, pair=(u, v), output=u)
+    return Worst(
+        ratio=ratio, loss=float(losses[worst]), bound=float(bounds[worst]), pair=(u, v), output=u
+    )
+
+
+def _across(graph: WordGraph, exponent: float, near: Floats, rest: Floats) -> float:
+    """A bound of the loss between any two words at or beyond the cut-off; 0 without one."""
+    if not np.isfinite(graph.cutoff):
+        return 0.0
+    spreads = [float(np.ptp(x)) if np.isfinite(x).all() else 0.0 for x in (near, rest)]
+    return max(exponent * graph.cutoff + spreads[0], spreads[1])

@@ -1,0 +1,127 @@
+"""What an audit has found."""
+
+import math
+from dataclasses import dataclass, replace
+
+from malaprop.core.channel import Channel
+from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.loss import Worst
+
+TOLERANCE = 1e-9
+"""By how much rounding of distances may make a ratio exceed 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """What an audit has found; `str()` says it in words."""
+
+    worst_ratio: float
+    """The worst loss over what the guarantee allows for that pair: at most 1 if it is true.
+
+    For a guarantee with a δ, the worst true δ over the δ that it allows. NaN if nothing is known.
+    """
+    at_most: float
+    """What the worst ratio is at most. It is larger where the loss is known between bounds only,
+    the lower of which is `worst_ratio`, and infinite where nothing is proved."""
+    pair: tuple[str, str] | None
+    """The two words that can be told apart best."""
+    output: str | None
+    """The output that tells them apart best, if outputs are words."""
+    holds: bool | None
+    """Whether the guarantee is true: None where that was not decided."""
+    loss: float
+    """The loss of that pair in nats, or its δ."""
+    allowed: float
+    """What the guarantee allows for that pair."""
+    method: str
+    """How it was computed."""
+    guarantee: Guarantee
+
+    def __str__(self) -> str:
+        verdict = {True: "holds", False: "FAILS", None: "not decided"}[self.holds]
+        lines = [f"verdict      {verdict}", f"method       {self.method}"]
+        if self.pair is not None:
+            what = "δ" if self.guarantee.delta else "loss"
+            at = "" if self.output is None else f", at the output {self.output}"
+            told = f"{what} {self.loss:.6g} where {self.allowed:.6g} is allowed"
+            lines += [
+                f"worst pair   {self.pair[0]} and {self.pair[1]}{at}",
+                f"worst ratio  {self._ratio}: {told}",
+            ]
+        return "\n".join([*lines, f"guarantee    {self.guarantee}"])
+
+    @property
+    def _ratio(self) -> str:
+        if not self.worst_ratio < self.at_most < math.inf:
+            return f"{self.worst_ratio:.6g}"
+        return f"between {self.worst_ratio:.6g} and {self.at_most:.6g}"
+
+
+def finding(
+    channel: Channel,
+    worst: Worst,
+    *,
+    exact: bool,
+    method: str,
+    tolerance: float = TOLERANCE,
+    words: bool = True,
+) -> Audit:
+    """A worst loss as a verdict: "holds" only if no larger one is possible, i.e. it is `exact`."""
+    names, holds = channel.lexicon.words, worst.ratio <= 1.0 + tolerance
+    decided = exact or not holds
+    if channel.guarantee.kind is Kind.NONE:
+        decided, method = False, f"{method}; compared with ε·d, since nothing is promised"
+    first, second = worst.pair
+    return Audit(
+        worst_ratio=worst.ratio,
+        at_most=worst.ratio if exact else math.inf,
+        pair=None if first == second else (names[first], names[second]),
+        output=names[worst.output] if words else None,
+        holds=holds if decided else None,
+        loss=worst.loss,
+        allowed=worst.bound,
+        method=method,
+        guarantee=channel.guarantee,
+    )
+
+
+def delta_finding(
+    channel: Channel, worst: tuple[float, int, int] | None, method: str, unproved: str = ""
+) -> Audit:
+    """A worst δ as a verdict: "holds" only if nothing is `unproved`."""
+    if worst is None:
+        return undecided(channel, "no pair of words is covered")
+    delta, first, second = worst
+    words, allowed = channel.lexicon.words, channel.guarantee.delta
+    ratio = delta / allowed if allowed else math.inf if delta else 0.0
+    found = Audit(
+        worst_ratio=ratio,
+        at_most=math.inf if unproved else ratio,
+        pair=(words[first], words[second]),
+        output=None,
+        holds=delta <= allowed * (1.0 + TOLERANCE),
+        loss=delta,
+        allowed=allowed,
+        method=method,
+        guarantee=channel.guarantee,
+    )
+    if channel.guarantee.kind is Kind.NONE:
+        return replace(found, holds=None, method=f"{method}; nothing is promised")
+    if found.holds and unproved:
+        return replace(found, holds=None, method=f"{method}; but {unproved}")
+    return found
+
+
+def undecided(channel: Channel, reason: str) -> Audit:
+    """No verdict, and why."""
+    return Audit(
+        worst_ratio=math.nan,
+        at_most=math.inf,
+        pair=None,
+        output=None,
+        holds=None,
+        loss=math.nan,
+        allowed=math.nan,
+        method=reason,
+        guarantee=channel.guarantee,
+    )

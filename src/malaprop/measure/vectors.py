@@ -1,0 +1,82 @@
+"""The audit of channels that add noise to vectors.
+
+What the vectors tell is known in closed form, for any number of words and dimensions, and decides:
+what a decoder makes of them without a look at the word tells no more. How much less the words tell
+is enclosed between bounds where that can be done.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from malaprop.core.channel import VectorChannel
+from malaprop.core.guarantee import Kind
+from malaprop.core.loss import Progress, Worst
+from malaprop.core.metric import Rows
+from malaprop.core.space import blocks
+from malaprop.measure.decoding import enclosures
+from malaprop.measure.finding import TOLERANCE, Audit, finding, undecided
+from malaprop.measure.noise import Noise, noise_of
+from malaprop.measure.pairs import NOTHING, allowance, losses, worse
+from malaprop.measure.shipped import UNPROVED
+from malaprop.measure.stated import stated_audit
+
+_SMALL = 24  # words up to which the law of decoded words is enclosed
+_NARROW = 1e-3  # how narrow an enclosure of the worst ratio is narrow enough
+_CLOSED = "the noisy vectors of all pairs, in closed form"
+
+
+def vector_audit(channel: VectorChannel, progress: Progress | None) -> Audit:
+    """Compare what noisy vectors tell with what a guarantee without δ allows."""
+    guarantee, allowed = channel.guarantee, allowance(channel)
+    if guarantee.kind not in (Kind.METRIC, Kind.NONE) or guarantee.delta or allowed is None:
+        return undecided(channel, "there is no exact computation for this channel's guarantee")
+    noise = noise_of(channel)
+    if noise is None:
+        return stated_audit(channel, allowed, UNPROVED)
+    if not noise.is_sane:
+        return undecided(channel, "its parameters are those of no noise: a scale must be above 0")
+    share, nats = noise.rounding
+    tolerance = TOLERANCE + share
+    worst = _worst_vectors(noise.loss(), allowed, nats, len(channel.lexicon), progress)
+    method = f"{_CLOSED}; words tell no more"
+    found = finding(channel, worst, exact=True, method=method, tolerance=tolerance, words=False)
+    if worst.ratio > 1.0 + tolerance:
+        loose = "only an upper bound of the loss is known, and that exceeds it"
+        return found if noise.is_attained else stated_audit(channel, allowed, loose)
+    if len(channel.lexicon) > _SMALL:
+        return found
+    return _with_words(found, channel, noise, allowed, progress)
+
+
+def _worst_vectors(
+    loss: Rows, allowed: Rows, slack: float, size: int, progress: Progress | None
+) -> Worst:
+    worst, steps = NOTHING, blocks(size, row_cells=size)
+    for done, block in enumerate(steps, 1):
+        ids = np.arange(size)[block]
+        worst = worse(worst, loss(ids), allowed(ids), slack=slack, first=int(ids[0]))
+        if progress is not None:
+            progress(done, len(steps))
+    return worst
+
+
+def _with_words(
+    found: Audit, channel: VectorChannel, noise: Noise, allowed: Rows, progress: Progress | None
+) -> Audit:
+    """The finding, with what words tell in the place of what vectors tell, where that is known."""
+    ids = np.arange(len(channel.lexicon))
+    bound, most, vectors = allowed(ids), noise.loss()(ids), found.worst_ratio
+    method = (
+        f"{_CLOSED}, tell up to {vectors:.6g} of what is allowed; all words of all pairs, as below"
+    )
+    for law in enclosures(channel, noise, progress):
+        least, outputs = losses(law.low, law.high)
+        upper = worse(NOTHING, np.minimum(losses(law.high, law.low)[0], most), bound)
+        shown = worse(NOTHING, least, bound)
+        shown = replace(shown, output=int(outputs[shown.pair]))
+        found = finding(channel, shown, exact=True, method=method)
+        found = replace(found, at_most=max(upper.ratio, shown.ratio))
+        if found.holds is False or found.at_most - found.worst_ratio < _NARROW:
+            break
+    return found

@@ -1,0 +1,222 @@
+"""Worker processes that share what has been prepared, and never share noise.
+
+Where the system can fork, a worker is a fork: the lexicon and all that a channel has prepared
+lie in memory once. Elsewhere, a worker starts anew and gets a pickle of the task; the lexicon
+is then opened again, as a memory map of the same file. In both cases its randomness is its own:
+`malaprop.core.randomness` takes a new key in a fork, and no pickle holds one.
+"""
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import traceback
+import warnings
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection, wait
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+from malaprop.core.errors import MalapropError
+
+if TYPE_CHECKING:
+    from multiprocessing.context import BaseContext
+    from multiprocessing.process import BaseProcess
+
+StartMethod = Literal["fork", "spawn", "forkserver"]
+
+
+class Task(Protocol):
+    """What a worker does; it must bear to be pickled where there is no fork."""
+
+    def __call__(self, key: Any, texts: list[str], /) -> Any:
+        """The result for some texts; `key` tells them from all others."""
+
+
+class _Worker(NamedTuple):
+    process: "BaseProcess"
+    connection: "Connection[Any, Any]"
+
+
+class WorkerError(MalapropError):
+    """A worker process has ended before its time."""
+
+
+class Crew:
+    """Up to `size` processes that work off what is added, in any order.
+
+    A process is started only when there is work for it. The last piece of work, where nobody
+    has been called in yet, is done right here: a short text does not pay for processes.
+
+        with Crew(task, size=4) as crew:
+            crew.add(1, texts)
+            for key, result in crew.results():
+                ...
+    """
+
+    def __init__(self, task: Task, size: int, start: StartMethod | None = None) -> None:
+        self._task = task
+        self._size = size
+        self._context: BaseContext = multiprocessing.get_context(start or _usual_start())
+        self._backlog: deque[tuple[Any, list[str]]] = deque()
+        self._processes: list[BaseProcess] = []
+        self._idle: list[_Worker] = []
+        self._busy: dict[Connection[Any, Any], _Worker] = {}
+
+    def __enter__(self) -> "Crew":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for process in self._processes:
+            if process.pid is not None:
+                process.kill()
+                process.join()
+        for worker in (*self._idle, *self._busy.values()):
+            worker.connection.close()
+        self._processes.clear()
+        self._idle.clear()
+        self._busy.clear()
+
+    @property
+    def size(self) -> int:
+        """How many pieces of work can be under way at the same time."""
+        return self._size
+
+    def add(self, key: Any, texts: list[str]) -> None:
+        """Add a piece of work."""
+        self._backlog.append((key, texts))
+
+    def results(self) -> Iterator[tuple[Any, Any]]:
+        """Wait until some work is done; yield its keys and results. There must be some."""
+        if self._alone():
+            key, texts = self._backlog.popleft()
+            yield key, self._task(key, texts)
+            return
+        self._assign()
+        for connection in wait(list(self._busy)):
+            worker = self._busy.pop(connection)  # type: ignore[call-overload]
+            try:
+                key, result = worker.connection.recv()
+            except (EOFError, OSError):
+                self._busy[worker.connection] = worker  # to be ended with the others
+                raise _gone(worker.process) from None
+            self._idle.append(worker)
+            self._assign()  # before the result is used, so that nobody has to wait for that
+            if isinstance(result, BaseException):
+                raise result
+            yield key, result
+
+    def _alone(self) -> bool:
+        started = bool(self._idle or self._busy)
+        return self._size <= 1 or (not started and len(self._backlog) == 1)
+
+    def _assign(self) -> None:
+        while self._backlog and (self._idle or len(self._busy) < self._size):
+            worker = self._idle.pop() if self._idle else self._start()
+            self._busy[worker.connection] = worker
+            try:
+                worker.connection.send(self._backlog.popleft())
+            except OSError:
+                raise _gone(worker.process) from None
+
+    def _start(self) -> _Worker:
+        ours, theirs = self._context.Pipe()
+        # Not every context says so, but all of them have processes.
+        make: Any = self._context
+        process = make.Process(target=_work, args=(self._task, theirs), daemon=True)
+        self._processes.append(process)  # before it runs, so that an interrupt finds it
+        with warnings.catch_warnings():
+            # Newer Pythons warn of forks beside threads, which could hold locks for ever. The
+            # threads here are those of a progress bar, which no worker touches, and of BLAS,
+            # which sees to itself.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            # A signal must find the child ready for it, or it would end in a traceback.
+            with _signals_held():
+                process.start()
+        theirs.close()
+        return _Worker(process, ours)
+
+
+def available_cores() -> int:
+    """How many processes can run at the same time, where the system tells."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _usual_start() -> StartMethod:
+    # macOS can fork too, but its own libraries break in the child.
+    return "fork" if sys.platform == "linux" else "spawn"
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _signals())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _signals() -> list[signal.Signals]:
+    names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
+    return [getattr(signal, name) for name in names if hasattr(signal, name)]
+
+
+def _gone(process: "BaseProcess") -> WorkerError:
+    process.join(1.0)
+    return WorkerError(
+        f"a worker process has ended before its time (exit code {process.exitcode}), perhaps for "
+        "want of memory: try fewer of them with --workers"
+    )
+
+
+def _work(task: Task, connection: "Connection[Any, Any]") -> None:
+    """Work until told otherwise, or until the process that has called for it is gone."""
+    # Ctrl-C goes to all processes of a terminal, but only the first one cleans up, and ends
+    # the others.
+    for number in _signals():
+        signal.signal(number, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _signals())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        while True:
+            key, texts = connection.recv()
+            connection.send((key, _attempt(task, key, texts)))
+    except (EOFError, OSError):
+        # Without Python's usual end, which would flush buffers that a fork has inherited.
+        os._exit(0)
+
+
+def _attempt(task: Task, key: Any, texts: list[str]) -> Any:
+    try:
+        return task(key, texts)
+    except MalapropError as error:
+        return error
+    except MemoryError:
+        return MemoryError()
+    except Exception as error:
+        # Its message may quote the text, and need not survive a pickle.
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+        kind = type(error).__name__
+        return WorkerError(f"internal error in a worker: {kind} at {place}; please report it")
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

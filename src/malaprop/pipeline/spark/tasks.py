@@ -1,0 +1,108 @@
+"""What runs in the Python processes of the executors.
+
+A process opens the lexicon once and prepares the mechanism once, for all tasks that it is given.
+Each task, and each further attempt at it, takes a new key for its noise from the operating system.
+"""
+
+import os
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from malaprop._version import __version__
+from malaprop.core.errors import MalapropError
+from malaprop.core.mechanism import Mechanism
+from malaprop.core.randomness import secure_rng
+from malaprop.pipeline.files.copying import matched
+from malaprop.pipeline.files.layout import Layout
+from malaprop.pipeline.privatizer import Privatizer
+from malaprop.pipeline.spark.counting import Tally
+from malaprop.pipeline.spark.shipping import Shipment
+from malaprop.text.policy import Policy
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """All that a task needs to know; `promise` is what the driver's channel promises."""
+
+    shipment: Shipment
+    mechanism: Mechanism
+    policy: Policy
+    layout: Layout
+    promise: tuple[Any, ...]
+    version: str = __version__
+
+
+def promise_of(privatizer: Privatizer) -> tuple[Any, ...]:
+    """What must be the same at the driver and at an executor for one report to be true of both."""
+    guarantee = privatizer.guarantee
+    facts = (guarantee.kind, guarantee.epsilon, guarantee.delta, guarantee.metric)
+    return (*facts, privatizer.channel.hint)
+
+
+@lru_cache(maxsize=1)
+def _prepared(plan: Plan) -> Privatizer:
+    if plan.version != __version__:
+        raise MalapropError(
+            f"An executor has malaprop {__version__}, the driver {plan.version}: install the same "
+            "version on all machines."
+        )
+    with plan.shipment.opened() as lexicon:
+        privatizer = Privatizer(
+            lexicon,
+            plan.mechanism,
+            unknown=plan.policy.unknown,
+            punctuation=plan.policy.punctuation,
+            placeholder=plan.policy.placeholder,
+        )
+    if promise_of(privatizer) != plan.promise:
+        raise MalapropError(
+            "The mechanism does not promise at an executor what it does at the driver: install "
+            "the same versions of malaprop and of what it needs on all machines."
+        )
+    return privatizer
+
+
+class Task(ABC):
+    """Privatizes the batches of one partition, and counts."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.tally = Tally()
+
+    def run(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+        """Yield private batches. What goes wrong is told without a word of the data."""
+        try:
+            opened = _prepared.cache_info().misses
+            self._privatizer = _prepared(self.plan).drawing_from(secure_rng())
+            self.tally.seen["prepared"] += _prepared.cache_info().misses - opened
+            for batch in batches:
+                yield from self.private(batch)
+        except (MalapropError, MemoryError) as error:
+            raise error.with_traceback(None) from None
+        except Exception as error:
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+            kind = type(error).__name__
+            raise MalapropError(
+                f"internal error in a task: {kind} at {place}; please report it"
+            ) from None
+
+    @abstractmethod
+    def private(self, batch: "pa.RecordBatch") -> Iterator["pa.RecordBatch"]:
+        """Yield the private rows of a batch."""
+
+    def drawn(self, texts: list[str]) -> list[str]:
+        """The private texts of some texts."""
+        private = []
+        for release in self._privatizer.many(texts):
+            self.tally.treated.update(release.counts)
+            private.append(release.text)
+        self.tally.seen["texts"] += len(texts)
+        return matched(len(texts), private)

@@ -1,0 +1,145 @@
+"""Private text on a Spark cluster: needs the extra `malaprop[spark]`, and Java 17.
+
+    from malaprop.spark import privatize
+
+    private = privatize(
+        notes, ["text"], lexicon="english", mechanism=malaprop.TEM(epsilon=1.5), path="hdfs:///private"
+    )
+    private.dataframe.show()
+    private.report["counts"]
+
+See docs/scaling.md.
+"""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from malaprop.core.errors import MissingExtraError, ParameterError
+from malaprop.core.mechanism import Mechanism
+from malaprop.lexicon.lexicon import Lexicon
+from malaprop.measure.statistics import unchanged_share
+from malaprop.pipeline.files import FileCounts, Layout
+from malaprop.pipeline.files.faults import OnError
+from malaprop.pipeline.privatizer import Privatizer
+from malaprop.report.run import FileRecord, run_report
+from malaprop.text.policy import Unknown
+from malaprop.text.surface import Punctuation
+
+try:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+    from malaprop.pipeline.spark.engine import draw, without_text
+    from malaprop.pipeline.spark.tables import read
+except ImportError:
+    raise MissingExtraError("pyspark", "spark", "Privatizing on Spark") from None
+
+
+@dataclass(frozen=True)
+class Privatized:
+    """What has been drawn, and where it is; the report is for the owner of the text."""
+
+    dataframe: DataFrame
+    """The private table, read from its folder: it is never drawn again."""
+    path: str
+    """The folder."""
+    report: dict[str, Any] = field(repr=False)
+    """Guarantee, counts and all else that `malaprop privatize` reports."""
+
+
+def privatize(
+    dataframe: DataFrame,
+    columns: Sequence[str],
+    *,
+    lexicon: Lexicon | str,
+    mechanism: Mechanism,
+    path: str | None = None,
+    unknown: Unknown = "map",
+    punctuation: Punctuation = "keep",
+    on_error: OnError = "fail",
+) -> Privatized:
+    """Draw private texts for some columns of a Spark table, once, and keep them as Parquet.
+
+    The work is done at once, not when somebody looks: a table that is drawn anew at each look
+    gives away more each time. What is drawn goes to the folder `path`, which all machines must
+    reach and which must not exist; without it, to a new folder in Spark's checkpoint directory.
+    Missing texts stay missing. Rows keep their other columns; their order is not kept, as always
+    in Spark, so have a key. `unknown`, `punctuation`: as for `Privatizer`. `on_error`: what a
+    record does that cannot be processed, `fail`, `skip` or `mask`.
+    """
+    if not isinstance(dataframe, ClassicDataFrame):
+        raise ParameterError(
+            "The 'dataframe' parameter of privatize must be a DataFrame of a Spark session with a "
+            f"driver of its own, not of Spark Connect. Got a {type(dataframe).__name__}."
+        )
+    if isinstance(columns, str):
+        raise ParameterError("The 'columns' parameter of privatize must be a list of names.")
+    layout = Layout(format="parquet", columns=tuple(columns), on_error=on_error)
+    known = Lexicon.open(lexicon) if isinstance(lexicon, str) else lexicon
+    privatizer = Privatizer(known, mechanism, unknown=unknown, punctuation=punctuation)
+    target = path or _checkpoint(dataframe.sparkSession)
+    share = unchanged_share(privatizer.channel)
+
+    def made() -> Privatized:
+        report = _copied(dataframe, layout, privatizer, share, "a Spark table", target)
+        return Privatized(dataframe.sparkSession.read.parquet(target), target, report)
+
+    return without_text(made)
+
+
+def privatize_files(
+    spark: SparkSession,
+    source: str,
+    target: str,
+    layout: Layout,
+    privatizer: Privatizer,
+    share: float,
+    *,
+    force: bool = False,
+) -> dict[str, Any]:
+    """Copy a folder of Parquet, CSV or JSON lines with private texts; return the report.
+
+    `share` is the share of words that are expected to stay, for the report.
+    """
+
+    def made() -> dict[str, Any]:
+        table = read(spark, source, layout)
+        return _copied(table, layout, privatizer, share, source, target, force=force)
+
+    return without_text(made)
+
+
+def _copied(
+    table: DataFrame,
+    layout: Layout,
+    privatizer: Privatizer,
+    share: float,
+    source: str,
+    target: str,
+    *,
+    force: bool = False,
+) -> dict[str, Any]:
+    """Write a table with private texts to a folder, and return the report."""
+    counted = draw(table, layout, privatizer, target, force=force)
+    counts = FileCounts(
+        records=counted.seen["rows"],
+        cells=counted.seen["texts"],
+        missing=counted.seen["missing"],
+        other_columns=tuple(counted.others),
+        faulty=counted.seen["faulty"],
+    )
+    record = FileRecord(input=source, output=target, layout=layout, counts=counts)
+    report = run_report(privatizer, [record], counted.treated, share)
+    return report | {"engine": {"name": "spark", "lexicons_opened": counted.seen["prepared"]}}
+
+
+def _checkpoint(spark: SparkSession) -> str:
+    folder = spark.sparkContext.getCheckpointDir()
+    if not folder:
+        raise ParameterError(
+            "privatize needs a folder that all machines reach, to keep there what it draws: give "
+            "it a path, or call spark.sparkContext.setCheckpointDir."
+        )
+    return f"{folder}/malaprop-{secrets.token_hex(8)}"

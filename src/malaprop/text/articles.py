@@ -1,0 +1,25 @@
+"""“a” or “an”, by the sound of the word that follows: a repair of what has come out.
+
+It looks at drawn words alone, never at the text that went in, and so gives nothing more away.
+"""
+
+import re
+
+ARTICLES = frozenset({"a", "an"})
+SIGNS = frozenset({"a", "an", "the"})
+"""The words that a lexicon has if it is English enough for this."""
+
+_VOWEL = re.compile(r"[aeiou]|(?:hour|honest|honou?r|heir)")
+# Written with a vowel, spoken with a consonant: a unit, a user, a euro, a one-off.
+_CONSONANT = re.compile(
+    r"(?:uni(?!n|m[aio])|use|usu|uti|ubi|uk|ura|uro|ute|eu|ewe|one(?!r)|once|oui)"
+)
+
+
+def article_before(word: str) -> str:
+    """The article that a word takes.
+
+    >>> [article_before(word) for word in ("apple", "hour", "user", "uninvited", "house")]
+    ['an', 'an', 'a', 'an', 'a']
+    """
+    return "an" if _VOWEL.match(word) and not _CONSONANT.match(word) else "a"

@@ -1,0 +1,58 @@
+"""`malaprop lexicon graph`: build, keep, and use."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from malaprop import Lexicon
+from malaprop.cli.main import run
+
+
+@pytest.fixture
+def imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A lexicon of 120 words, imported under the name `mine`."""
+    monkeypatch.setenv("MALAPROP_HOME", str(tmp_path / "home"))
+    rng = np.random.Generator(np.random.PCG64(1))
+    vectors = rng.normal(size=(120, 20)).astype(np.float32)
+    Lexicon([f"word{i}" for i in range(120)], vectors).save(tmp_path / "home/lexicons/mine")
+    return "mine"
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if 120 words were many."""
+    monkeypatch.setattr("malaprop.lexicon.graph.balances.SMALL", 100)
+    monkeypatch.setattr("malaprop.lexicon.graph.words.SMALL", 100)
+
+
+@pytest.mark.usefixtures("large")
+def test_a_large_lexicon_gets_its_graph_once(
+    imported: str, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    source, target = tmp_path / "in.txt", tmp_path / "out.txt"
+    source.write_text("word1 word2 word3\n")
+    command = ["privatize", str(source), "-o", str(target), "-e", "1.5", "--lexicon", imported]
+    assert run(command) == 1
+    assert "malaprop lexicon graph mine" in capfd.readouterr().err
+    assert run(["lexicon", "graph", imported]) == 0
+    built = capfd.readouterr().out
+    assert "120 words" in built
+    assert "balanced" in built
+    assert run(["lexicon", "graph", imported]) == 0  # at once, from what was kept
+    assert capfd.readouterr().out == built
+    assert run(command) == 0
+    assert target.read_text().count("ord") == 3
+
+
+def test_explain_shows_steps(imported: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "word5", "-e", "1.5", "--lexicon", imported]) == 0
+    shown = " ".join(capfd.readouterr().out.split())
+    assert "such as" in shown
+    assert "1 step away" in shown
+    assert "steps of the word graph" in shown
+
+
+def test_audit_of_the_default_mechanism(imported: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["audit", "-e", "1.5", "--lexicon", imported]) == 0
+    assert "verdict      holds" in capfd.readouterr().out

@@ -1,0 +1,146 @@
+"""The word graph of `english` and its balances, as they are shipped."""
+
+import numpy as np
+import pytest
+
+from malaprop import TEM, Balanced, GraphOptions, LawChannel, Lexicon, audit
+from malaprop.core.graph import WordGraph, graph_of
+from malaprop.core.metric import Floats
+from malaprop.core.space import Ids
+from malaprop.lexicon.graph.balances import grid, table_of
+from malaprop.lexicon.graph.nearness import points_of
+
+
+@pytest.fixture(scope="module")
+def near(english: Lexicon) -> Lexicon:
+    return english.with_graph()
+
+
+@pytest.fixture(scope="module")
+def graph(near: Lexicon) -> WordGraph:
+    found = graph_of(near.metric)
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="module")
+def sample(english: Lexicon) -> Ids:
+    """400 words, the frequent and the rare."""
+    return np.unique(np.linspace(0, len(english) - 1, 400).round().astype(np.int64))
+
+
+class Ground:
+    """What is near what: angles without the mean and three principal components."""
+
+    def __init__(self, lexicon: Lexicon, sample: Ids) -> None:
+        centred = lexicon.vectors.astype(np.float64)
+        centred -= centred.mean(axis=0)
+        _, axes = np.linalg.eigh(centred.T @ centred)
+        centred -= (centred @ axes[:, -3:]) @ axes[:, -3:].T
+        units = centred / np.linalg.norm(centred, axis=1, keepdims=True)
+        self.sample, self.similar = sample, units[sample] @ units.T
+        others = self.similar.copy()
+        others[np.arange(len(sample)), sample] = -2.0
+        self.nearest = np.argsort(-others, axis=1)[:, :11]
+
+    def kept_and_similarity(self, channel: LawChannel) -> tuple[float, float]:
+        p = np.exp(channel.log_probabilities(self.sample))
+        own = p[np.arange(len(self.sample)), self.sample]
+        return float(own.mean()), float((p * self.similar).sum(axis=1).mean())
+
+
+@pytest.fixture(scope="module")
+def ground(english: Lexicon, sample: Ids) -> Ground:
+    return Ground(english, sample)
+
+
+def test_it_is_the_one_that_the_options_make(graph: WordGraph) -> None:
+    options = GraphOptions()
+    assert graph.made == options.to_dict()
+    assert graph.cutoff == options.cutoff
+    steps = np.bincount(graph.edges[graph.weights == 1.0].ravel(), minlength=graph.size)
+    assert steps.max() == options.cap
+    assert set(graph.weights) == {1.0, options.anchor_weight}
+
+
+def test_the_nearest_words_are_near(graph: WordGraph, ground: Ground, sample: Ids) -> None:
+    distances = graph.distances(sample)
+    five = np.take_along_axis(distances, ground.nearest[:, :5], axis=1)
+    # The graph's own angles are those of vectors rounded to a grid, so that ranks may swap.
+    assert (five <= GraphOptions().anchor_weight).mean() > 0.99
+
+
+def test_near_words_are_found_again(english: Lexicon, graph: WordGraph, sample: Ids) -> None:
+    """The five nearest of some words, searched for anew, are all joined to them."""
+    joined = {tuple(edge) for edge in graph.edges.tolist()}
+    found = points_of(english, GraphOptions().components).nearest(sample[::4], 6)
+    assert np.array_equal(found[:, 0], sample[::4])
+    pairs = np.stack([np.repeat(found[:, 0], 5), found[:, 1:].ravel()], axis=1)
+    assert {tuple(pair) for pair in np.sort(pairs, axis=1).tolist()} <= joined
+
+
+@pytest.mark.parametrize("epsilon", [1.8, 2.0, 2.5, 3.0, 4.0, 6.0, 20.0])
+def test_nothing_of_epsilon_is_lost(near: Lexicon, graph: WordGraph, epsilon: float) -> None:
+    law = Balanced(epsilon=epsilon).on(near).law
+    assert law.exponent / law.loss(graph) >= 0.98
+    assert law.loss(graph) <= epsilon
+    assert law.exponent >= 0.95 * epsilon
+
+
+def test_every_law_of_the_table_passes_its_audit(near: Lexicon, graph: WordGraph) -> None:
+    table = table_of(near.fingerprint)
+    assert table is not None
+    assert [law["epsilon"] for law in table.laws] == grid().tolist()
+    for place, epsilon in enumerate(grid()):
+        assert table.law(graph, place).loss(graph) <= epsilon
+
+
+@pytest.mark.parametrize("epsilon", [0.7, 1.0, 1.2, 1.5, 2.2, 4.0, 7.0])
+def test_rows_have_the_masses_that_were_audited(near: Lexicon, sample: Ids, epsilon: float) -> None:
+    channel = Balanced(epsilon=epsilon).on(near)
+    p = np.exp(channel.log_probabilities(sample[::8]))  # refused if a mass is another
+    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_a_whole_audit_that_trusts_no_table(near: Lexicon) -> None:
+    found = audit(Balanced(epsilon=1.5).on(near))
+    assert found.holds
+    assert 0.99 <= found.worst_ratio <= 1.0
+
+
+class TestAgainstTEM:
+    """At the same chance to keep a word."""
+
+    @pytest.fixture(scope="class")
+    def curve(self, english: Lexicon, ground: Ground) -> Floats:
+        """Kept words and similarity of TEM with its audited exponent."""
+        epsilons = (1.2, 1.25, 1.3, 1.4, 1.45, 1.5, 1.55)
+        return np.array([ground.kept_and_similarity(TEM(epsilon=e).on(english)) for e in epsilons])
+
+    @pytest.mark.parametrize(
+        ("epsilons", "kept", "times"),
+        [((0.97, 1.0, 1.05, 1.1), 0.1, 2.0), ((1.3, 1.35), 0.25, 1.7), ((1.85, 1.9), 0.5, 1.3)],
+    )
+    def test_the_text_is_nearer(
+        self,
+        near: Lexicon,
+        ground: Ground,
+        curve: Floats,
+        epsilons: tuple[float, ...],
+        kept: float,
+        times: float,
+    ) -> None:
+        ours = np.array(
+            [ground.kept_and_similarity(Balanced(epsilon=e).on(near)) for e in epsilons]
+        )
+        assert ours[0, 0] <= kept <= ours[-1, 0]
+        assert curve[0, 0] <= kept <= curve[-1, 0]
+        similarity = [float(np.interp(kept, line[:, 0], line[:, 1])) for line in (ours, curve)]
+        assert similarity[0] >= times * similarity[1]
+
+    def test_near_words_are_protected_better(self, graph: WordGraph, ground: Ground) -> None:
+        """At ε = 1.85, where half of the words stay."""
+        distances = graph.distances(ground.sample)
+        nats = 1.85 * np.take_along_axis(distances, ground.nearest[:, :5], axis=1)
+        assert np.quantile(nats[:, 0], 0.95) <= 2.5
+        assert np.quantile(nats, 0.95) <= 7.0

@@ -1,0 +1,33 @@
+"""What tests of TEM's exponent share."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from malaprop import Lexicon
+from malaprop.lexicon import exponents
+
+
+def loss_rate(distances: NDArray[np.float64], t: float) -> float:
+    """L(t), from its definition: t + the steepest slope of ln Z."""
+    log_sums = np.log(np.exp(-t * distances).sum(axis=1))
+    apart = distances > 0
+    slopes = (log_sums - log_sums[:, None])[apart] / distances[apart]
+    return t + float(slopes.max(initial=0.0))
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MALAPROP_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def cloud(monkeypatch: pytest.MonkeyPatch) -> Lexicon:
+    """A lexicon that counts as too large to be audited in passing."""
+    monkeypatch.setattr(exponents, "_SMALL", 100)
+    rng = np.random.Generator(np.random.PCG64(8))
+    vectors = np.round(rng.normal(size=(300, 6)) * 2, 2)
+    return Lexicon([f"w{i}" for i in range(300)], vectors)

@@ -1,0 +1,265 @@
+"""The balanced mechanism: its law, its audit, its fallbacks, and what is refused."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from malaprop import TEM, Balanced, Lexicon, LexiconError, MetricError, audit, seeded_rng
+from malaprop.core.balance import Balance
+from malaprop.core.graph import Steps, WordGraph, graph_of
+from malaprop.core.metric import Floats
+from malaprop.core.space import Ids
+from malaprop.lexicon.graph import balances, places
+from malaprop.mechanisms.balanced import BalancedChannel
+
+
+def lexicon_of(graph: WordGraph) -> Lexicon:
+    words = [f"w{i}" for i in range(graph.size)]
+    return Lexicon(words, np.arange(graph.size, dtype=float)[:, None]).with_metric(Steps(graph))
+
+
+@pytest.fixture(scope="module")
+def near() -> Lexicon:
+    """300 words in 20 dimensions, with the graph that is made of them."""
+    rng = np.random.Generator(np.random.PCG64(3))
+    centres = rng.normal(size=(30, 20))
+    vectors = np.repeat(centres, 10, axis=0) + 0.4 * rng.normal(size=(300, 20))
+    return Lexicon([f"w{i}" for i in range(300)], vectors).with_graph()
+
+
+def graph_in(lexicon: Lexicon) -> WordGraph:
+    graph = graph_of(lexicon.metric)
+    assert graph is not None
+    return graph
+
+
+@pytest.mark.parametrize("epsilon", [0.4, 0.9, 1.3, 1.8, 3.0, 12.0])
+def test_it_holds_at_every_epsilon_and_uses_all_of_it(near: Lexicon, epsilon: float) -> None:
+    channel = Balanced(epsilon=epsilon).on(near)
+    found = audit(channel)
+    assert found.holds
+    assert found.worst_ratio == pytest.approx(1.0, abs=0.02)
+    assert channel.law.exponent <= epsilon
+    if epsilon >= 1.8:
+        assert channel.law.form == "balanced"
+        assert channel.law.exponent / channel.law.loss(graph_in(near)) >= 0.98
+
+
+@pytest.mark.parametrize("epsilon", [0.6, 1.5])
+def test_draws_follow_the_law(near: Lexicon, epsilon: float) -> None:
+    channel = Balanced(epsilon=epsilon).on(near)
+    seen = np.bincount(channel.substitute(np.full(60_000, 7), seeded_rng(1)), minlength=300)
+    common = np.exp(channel.log_probabilities([7])[0]) * 60_000 >= 5.0
+    limit = chi2.isf(1e-6, df=int(common.sum()))
+
+    def distance(law: BalancedChannel) -> float:
+        expected = np.exp(law.log_probabilities([7])[0]) * 60_000
+        parts = [np.append(x[common], x[~common].sum()) for x in (seen, expected)]
+        return float(((parts[0] - parts[1]) ** 2 / np.maximum(parts[1], 1e-9)).sum())
+
+    assert distance(channel) < limit
+    assert distance(Balanced(epsilon=1.05 * epsilon).on(near)) > limit
+
+
+def test_it_keeps_more_than_tem_on_the_same_graph(near: Lexicon) -> None:
+    own = np.arange(300)
+    kept = [
+        np.exp(np.diagonal(mechanism(epsilon=1.5).on(near).log_probabilities(own))).mean()
+        for mechanism in (Balanced, TEM)
+    ]
+    assert kept[0] > kept[1]
+
+
+def test_the_guarantee_says_which_form_it_is(near: Lexicon) -> None:
+    said = {e: " ".join(Balanced(epsilon=e).on(near).guarantee.public) for e in (0.5, 1.8)}
+    assert "no exact balance" in said[0.5]
+    assert "balanced: verified over all" in said[1.8]
+    guarantee = Balanced(epsilon=1.8).on(near).guarantee
+    assert guarantee.metric == "graph"
+    assert guarantee.loss(1.0) == 1.8
+    assert guarantee.loss(99.0) == pytest.approx(1.8 * graph_in(near).cutoff)
+
+
+def test_a_lexicon_without_a_graph_is_refused_with_the_remedy(plane: Lexicon) -> None:
+    with pytest.raises(MetricError, match=r"with_graph\(\)"):
+        Balanced(epsilon=1.0).on(plane)
+
+
+class TestPlantedFaults:
+    """An unbalanced ν sold as balanced, in every way that files or code can do it."""
+
+    def planted(self, near: Lexicon) -> tuple[WordGraph, Balance]:
+        graph = graph_in(near)
+        law = balances.find(graph, "", 1.8)
+        weights = law.weights.copy()
+        weights[5] *= 1.05
+        return graph, replace(law, weights=weights)
+
+    def test_true_masses_do_not_pass_the_audit(self, near: Lexicon) -> None:
+        graph, law = self.planted(near)
+        masses = np.exp(-law.exponent * graph.distances(np.arange(300))) @ law.weights
+        with pytest.raises(LexiconError, match="do not pass the audit"):
+            BalancedChannel(Balanced(epsilon=1.8), near, graph, replace(law, masses=masses))
+
+    def test_false_masses_are_refused_at_the_first_draw(self, near: Lexicon) -> None:
+        graph, law = self.planted(near)
+        channel = BalancedChannel(Balanced(epsilon=1.8), near, graph, law)
+        with pytest.raises(LexiconError, match="were changed"):
+            channel.substitute([5], seeded_rng(1))
+
+    def test_a_channel_without_checks_is_caught_by_the_audit(
+        self, near: Lexicon, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        graph, law = self.planted(near)
+        monkeypatch.setattr(BalancedChannel, "_check", lambda *_: None)
+        channel = BalancedChannel(Balanced(epsilon=1.8), near, graph, law)
+        found = audit(channel)
+        assert found.holds is False
+        assert found.worst_ratio > 1.005
+
+
+class TestEdgeAudit:
+    """The audit that whole lexicons get, against the one of all outputs of all pairs."""
+
+    @pytest.mark.parametrize("epsilon", [0.5, 0.9, 1.8, 6.0])
+    def test_it_agrees_with_all_pairs(
+        self, near: Lexicon, epsilon: float, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        channel = Balanced(epsilon=epsilon).on(near)
+        whole = audit(channel)
+        monkeypatch.setattr("malaprop.measure.audit._CUBED", 10)
+        edges = audit(channel)
+        assert "edges of the graph" in edges.method
+        assert whole.holds
+        assert edges.holds
+        assert edges.worst_ratio >= whole.worst_ratio - 1e-9
+        assert edges.worst_ratio == pytest.approx(whole.worst_ratio, abs=0.02)
+
+    def test_it_catches_the_planted_fault(
+        self, near: Lexicon, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        free = near.with_graph(edges=_edges(near))
+        graph = graph_in(free)
+        fair = balances.find(graph, "", 1.8)
+        weights = fair.weights.copy()
+        weights[5] *= 1.05
+        monkeypatch.setattr(BalancedChannel, "_check", lambda *_: None)
+        channel = BalancedChannel(
+            Balanced(epsilon=1.8), free, graph, replace(fair, weights=weights)
+        )
+        monkeypatch.setattr("malaprop.measure.audit._CUBED", 10)
+        found = audit(channel)
+        assert found.holds is False
+        assert found.worst_ratio > 1.005
+
+    def test_rows_of_another_law_are_not_certified(
+        self, near: Lexicon, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        true = BalancedChannel.log_weights
+
+        def bent(self: BalancedChannel, ids: Ids) -> Floats:
+            rows = true(self, ids)
+            rows[:, 3] += 0.001 * (ids == 3)
+            return rows
+
+        monkeypatch.setattr(BalancedChannel, "log_weights", bent)
+        monkeypatch.setattr("malaprop.measure.audit._CUBED", 10)
+        assert audit(Balanced(epsilon=1.8).on(near)).holds is None
+
+
+def _edges(lexicon: Lexicon) -> list[tuple[str, str, float]]:
+    graph, words = graph_in(lexicon), lexicon.words
+    ends = zip(graph.edges.tolist(), graph.weights.tolist(), strict=True)
+    return [(words[a], words[b], weight) for (a, b), weight in ends]
+
+
+class TestTables:
+    """Balances that are kept in files, as those of large lexicons are."""
+
+    @pytest.fixture
+    def kept(
+        self, near: Lexicon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> balances.BalanceTable:
+        monkeypatch.setenv("MALAPROP_HOME", str(tmp_path))
+        monkeypatch.setattr(balances, "SMALL", 10)
+        wanted = np.array([0.6, 1.0, 1.5, 2.0])
+        table = balances.build(graph_in(near), near.fingerprint, wanted)
+        balances.write(table, places.balance_place(near.fingerprint))
+        return table
+
+    @pytest.mark.parametrize("epsilon", [0.3, 0.6, 0.7, 1.0, 1.3, 1.5, 2.0, 2.2, 9.0])
+    def test_what_they_give_holds(
+        self, near: Lexicon, kept: balances.BalanceTable, epsilon: float
+    ) -> None:
+        channel = Balanced(epsilon=epsilon).on(near)
+        assert channel.law.exponent >= epsilon / 2.0
+        found = audit(channel)
+        assert found.holds
+        channel.substitute(np.arange(300), seeded_rng(1))
+
+    def test_without_a_table_half_of_epsilon_holds_and_a_hint_is_given(
+        self, near: Lexicon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("MALAPROP_HOME", str(tmp_path))
+        monkeypatch.setattr(balances, "SMALL", 10)
+        channel = Balanced(epsilon=1.5).on(near)
+        assert channel.law.exponent == 0.75
+        assert "malaprop lexicon graph" in channel.hint
+        assert "holds on any graph" in " ".join(channel.guarantee.public)
+        assert audit(channel).holds
+
+    @pytest.mark.parametrize("array", ["weights", "masses"])
+    def test_a_table_that_was_changed_is_refused(
+        self, near: Lexicon, kept: balances.BalanceTable, array: str
+    ) -> None:
+        path = places.balance_place(near.fingerprint) / f"{array}.npy"
+        values = np.load(path)
+        values[2, 5] = values[2, 5] // 2 + 100
+        np.save(path, values)
+        with pytest.raises(LexiconError, match="changed"):
+            Balanced(epsilon=1.5).on(near).substitute(np.arange(300), seeded_rng(1))
+
+    def test_a_table_of_another_graph_is_not_used(
+        self, near: Lexicon, kept: balances.BalanceTable
+    ) -> None:
+        other = near.with_graph(cap=3)
+        assert Balanced(epsilon=1.5).on(other).law.masses is None
+
+    def test_broken_files_are_named(self, near: Lexicon, kept: balances.BalanceTable) -> None:
+        (places.balance_place(near.fingerprint) / "about.json").write_text("{}")
+        with pytest.raises(LexiconError, match="lexicon graph"):
+            Balanced(epsilon=1.5).on(near)
+
+    def test_more_words_than_fit_have_level_counts(
+        self, near: Lexicon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("MALAPROP_HOME", str(tmp_path))
+        monkeypatch.setattr(balances, "SMALL", 10)
+        monkeypatch.setattr(balances, "LARGE", 100)
+        table = balances.build(graph_in(near), near.fingerprint)
+        assert not table.laws
+        balances.write(table, places.balance_place(near.fingerprint))
+        channel = Balanced(epsilon=1.5).on(near)
+        assert 0.75 < channel.law.exponent <= 1.5
+        assert "without weights" in " ".join(channel.guarantee.public)
+        assert audit(channel).holds
+
+
+def test_a_hub_has_no_balance_and_is_spread() -> None:
+    star = lexicon_of(WordGraph(12, [[0, i] for i in range(1, 12)]))
+    channel = Balanced(epsilon=0.8).on(star)
+    assert channel.law.form == "spread"
+    assert audit(channel).holds
+
+
+def test_one_word_and_two() -> None:
+    for size in (1, 2):
+        graph = WordGraph(size, [[0, 1]][: size - 1])
+        channel = Balanced(epsilon=1.0).on(lexicon_of(graph))
+        assert np.exp(channel.log_probabilities([0]))[0, 0] == pytest.approx(
+            1.0 if size == 1 else 1.0 / (1.0 + np.exp(-1.0))
+        )
+        assert audit(channel).holds
