@@ -108,14 +108,15 @@ def test_a_whole_audit_that_trusts_no_table(near: Lexicon) -> None:
     assert 0.99 <= found.worst_ratio <= 1.0
 
 
+@pytest.fixture(scope="module")
+def curve(english: Lexicon, ground: Ground) -> Floats:
+    """Kept words and similarity of TEM with its audited exponent."""
+    epsilons = (1.2, 1.25, 1.3, 1.4, 1.45, 1.5, 1.55)
+    return np.array([ground.kept_and_similarity(TEM(epsilon=e).on(english)) for e in epsilons])
+
+
 class TestAgainstTEM:
     """At the same chance to keep a word."""
-
-    @pytest.fixture(scope="class")
-    def curve(self, english: Lexicon, ground: Ground) -> Floats:
-        """Kept words and similarity of TEM with its audited exponent."""
-        epsilons = (1.2, 1.25, 1.3, 1.4, 1.45, 1.5, 1.55)
-        return np.array([ground.kept_and_similarity(TEM(epsilon=e).on(english)) for e in epsilons])
 
     @pytest.mark.parametrize(
         ("epsilons", "kept", "times"),

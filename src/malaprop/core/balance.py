@@ -89,7 +89,7 @@ class Balance:
         if self.scale is None:
             return self.exponent + _steepest(graph, np.log(low), np.log(high))
         least, most = 1.0 - self.scale * high, 1.0 - self.scale * low
-        if not least.min() > 0.0:
+        if not (least.min() > 0.0 and self.scale.min() > 0.0):
             return math.inf
         slope = _steepest(graph, np.log(self.scale), np.log(self.scale))
         return max(self.exponent + slope, _steepest(graph, np.log(least), np.log(most)))
@@ -177,7 +177,7 @@ def spread(graph: WordGraph, even: Balance, epsilon: float) -> Balance:
 
 def even_scale(graph: WordGraph, masses: Floats, slope: float) -> Floats:
     """The largest function a with a·Z ≤ 1 whose logarithm changes by at most `slope` a step."""
-    slope *= 1.0 - 1e-9  # so that rounding cannot make it steeper
+    slope = max(0.0, slope - 1e-12)  # so that rounding cannot make it steeper
     here, there = graph.edges.T
     fall, highest = slope * graph.weights, np.log(masses)
     # −ln a is the upper envelope of ln Z: it spreads along the edges, falling as it goes.
