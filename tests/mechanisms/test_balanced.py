@@ -114,7 +114,7 @@ class TestPlantedFaults:
         self, near: Lexicon, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         graph, law = self.planted(near)
-        monkeypatch.setattr(BalancedChannel, "_check", lambda *_: None)
+        monkeypatch.setattr(BalancedChannel, "_weigh", lambda *_: None)
         channel = BalancedChannel(Balanced(epsilon=1.8), near, graph, law)
         found = audit(channel)
         assert found.holds is False
@@ -146,7 +146,7 @@ class TestEdgeAudit:
         fair = balances.find(graph, "", 1.8)
         weights = fair.weights.copy()
         weights[5] *= 1.05
-        monkeypatch.setattr(BalancedChannel, "_check", lambda *_: None)
+        monkeypatch.setattr(BalancedChannel, "_weigh", lambda *_: None)
         channel = BalancedChannel(
             Balanced(epsilon=1.8), free, graph, replace(fair, weights=weights)
         )

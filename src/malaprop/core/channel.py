@@ -19,7 +19,7 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind, rounded_up
 from malaprop.core.metrics import as_metric
 from malaprop.core.randomness import SecureGenerator, checked_rng
-from malaprop.core.sampling import draw, log_error
+from malaprop.core.sampling import Rows, draw, log_error, whole
 from malaprop.core.space import Ids, MetricSpace, blocks, checked_ids
 
 Floats = NDArray[np.float64]
@@ -109,11 +109,12 @@ class LawChannel(Channel):
         """So many draws of each of some distinct words."""
         found = []
         for block in blocks(len(words), row_cells=len(self._space)):
-            rows = self.log_weights(words[block])
-            found += [
-                draw(row, int(count), rng) for row, count in zip(rows, counts[block], strict=True)
-            ]
+            found += draw(self._rows(words[block]), counts[block], rng)
         return found
+
+    def _rows(self, ids: Ids) -> Rows:
+        """What to draw from for each of some words: the law that `log_weights` states."""
+        return whole(self.log_weights(ids))
 
     def _stock_of(self, rng: Generator) -> DrawsAhead | None:
         """The draws that were made ahead with a source of noise: not one that must repeat itself.

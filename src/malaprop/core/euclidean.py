@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.errors import MetricError
-from malaprop.core.metric import Floats, Metric, Rows, Vectors
+from malaprop.core.metric import Floats, KeyedRows, Keys, Metric, Rows, Vectors
 from malaprop.core.space import MetricSpace
 
 
@@ -85,16 +85,19 @@ def _squares(vectors: NDArray[np.floating[Any]]) -> Floats:
 
 
 def _grid_rows(vectors: Vectors) -> Rows:
-    squares = _squares(vectors)
+    """Distances by their squares, which are exact in float32."""
+    squares = _squares(vectors).astype(np.float32)
 
-    def rows(ids: NDArray[np.int64]) -> Floats:
-        found = (vectors[ids] @ vectors.T).astype(np.float64)
-        found *= -2.0
+    def keys(ids: NDArray[np.int64]) -> Keys:
+        found = (-2.0 * vectors[ids]) @ vectors.T
         found += squares
         found += squares[ids, None]
-        return np.sqrt(found, out=found)
+        return found
 
-    return rows
+    def lengths(keys: Keys) -> Floats:
+        return np.sqrt(keys, dtype=np.float64)
+
+    return KeyedRows(keys, lengths)
 
 
 def _float_rows(vectors: Vectors) -> Rows:

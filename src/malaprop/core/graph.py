@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from malaprop.core.errors import MetricError
 from malaprop.core.levels import MOST, Bytes, Levels, Progress
-from malaprop.core.metric import Floats, Metric, Rows, Vectors
+from malaprop.core.metric import Floats, KeyedRows, Metric, Rows, Vectors
 from malaprop.core.space import Ids
 
 _UNITS = (1.0, 0.5, 0.25, 0.125)
@@ -93,7 +93,7 @@ class WordGraph:
     def distances(self, ids: Ids) -> Floats:
         """Distances from `ids` to all words."""
         if self.unit:
-            return np.multiply(self.levels(ids), self.unit, dtype=np.float64)
+            return _in_units(self.levels(ids), self.unit)
         from scipy.sparse.csgraph import dijkstra
 
         found = dijkstra(self._matrix, directed=False, indices=ids)
@@ -162,7 +162,10 @@ class Steps(Metric):
                 f"The word graph is one of {self.graph.size} words, the lexicon has "
                 f"{len(vectors)}: build it from that lexicon, by lexicon.with_graph()."
             )
-        return self.graph.distances
+        graph = self.graph
+        if not graph.unit:
+            return graph.distances
+        return KeyedRows(graph.levels, lambda levels: _in_units(levels, graph.unit))
 
     def relative_error(self, dimension: int) -> float:
         """Whole numbers are exact; other lengths are added up along a path."""
@@ -176,6 +179,10 @@ class Steps(Metric):
 def graph_of(metric: Metric) -> WordGraph | None:
     """The word graph of a metric that counts its steps, to the very class; None for others."""
     return metric.graph if type(metric) is Steps else None
+
+
+def _in_units(levels: Bytes, unit: float) -> Floats:
+    return np.multiply(levels, unit, dtype=np.float64)
 
 
 def _check(size: int, edges: Ids, weights: Floats, cutoff: float) -> None:

@@ -1,12 +1,13 @@
-"""Shortest paths from 64 words at a time, where all steps are whole numbers.
+"""Shortest paths from 256 words at a time, where all steps are whole numbers.
 
 Let V_k(w) be the words within k steps of w. Then V_0(w) = {w}, and
 
     V_k = V_{k−1} ∪ ⋃ over lengths s of the words joined by a step of length s to V_{k−s},
 
-which is one pass over the steps for 64 words w together, each being one bit of a machine word.
-A word's distance is the number of k at which it is not in V_k yet; that number is added up in
-binary digits, each of them again one bit a word.
+which is one pass over the steps for 256 words w together, each being one bit of 32 bytes. A word's
+distance is the number of k at which it is not in V_k yet. The digit of 2^j of a number is odd or
+even with how many multiples of 2^j up to it there are: so that digit is the parity of how many of
+V_{2^j − 1}, V_{2·2^j − 1}, … a word is not in.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,9 +21,11 @@ Bits = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
 Progress = Callable[[int, int], None]
 
-AT_ONCE = 64
+AT_ONCE = 256
 MOST = 255
 """The most levels that a byte can number."""
+
+_LANES = AT_ONCE // 64
 
 
 class Levels:
@@ -30,14 +33,20 @@ class Levels:
 
     def __init__(self, size: int, edges: Ids, lengths: Ids, last: int) -> None:
         self._size, self._last = size, last
-        self._joined = {int(s): _both_ways(size, edges[lengths == s]) for s in np.unique(lengths)}
+        classes = {int(s): edges[lengths == s] for s in np.unique(lengths)}
+        # Those with the most steps come first, so that what has a j-th step stands in front.
+        degrees = [np.bincount(some.ravel(), minlength=size) for some in classes.values()]
+        uneven = max(degrees, key=np.max, default=np.zeros(size))
+        order = np.argsort(-uneven, kind="stable")
+        self._place = np.argsort(order)
+        self._joined = {s: _slots(size, self._place[some]) for s, some in classes.items()}
 
     def from_words(self, ids: Ids) -> Bytes:
         """Distances from the words `ids` to all words: (len(ids), words)."""
         found = np.empty((len(ids), self._size), dtype=np.uint8)
         for start in range(0, len(ids), AT_ONCE):
             some = ids[start : start + AT_ONCE]
-            found[start : start + AT_ONCE] = self._search(some)[: len(some)]
+            found[start : start + AT_ONCE] = _numbers(self._digits(some), len(some))
         return found
 
     def counts(self, progress: Progress | None = None) -> NDArray[np.int64]:
@@ -48,63 +57,78 @@ class Levels:
             ids = np.arange(start, min(start + AT_ONCE, self._size))
             for k, reached in enumerate(self._spreading(ids)):
                 # As many words have w within k steps as w has.
-                within[:, k] += np.bitwise_count(reached)
+                within[:, k] += np.bitwise_count(reached).sum(axis=1, dtype=np.int64)[self._place]
             within[:, k + 1 : -1] += len(ids)
             if progress is not None:
                 progress(start + len(ids), self._size)
         return np.diff(within, axis=1, prepend=0)
 
-    def _search(self, ids: Ids) -> Bytes:
-        digits = list[Bits]()
-        for reached in self._spreading(ids):
-            digits = _plus_one(digits, ~reached)
-        return _numbers(digits, self._size)
+    def _digits(self, ids: Ids) -> list[Bits]:
+        """The binary digits of the distances, the lowest first."""
+        digits = [np.zeros((self._size, _LANES), dtype=np.uint64) for _ in range(8)]
+        for k, reached in enumerate(self._spreading(ids)):
+            for j, digit in enumerate(digits):
+                if (k + 1) % (1 << j) == 0:
+                    np.bitwise_xor(digit, ~reached, out=digit)
+        return [digit[self._place] for digit in digits[: self._last.bit_length()]]
 
     def _spreading(self, ids: Ids) -> Iterator[Bits]:
-        """V_0, V_1, … of up to 64 words, until all words are reached or the last level is."""
-        reached = np.zeros(self._size, dtype=np.uint64)
-        ones = np.uint64(1) << np.arange(len(ids), dtype=np.uint64)
-        np.bitwise_or.at(reached, ids, ones)  # a word may occur twice
-        everyone = np.bitwise_or.reduce(ones)
+        """V_0, V_1, … of up to 256 words, until all words are reached or the last level is."""
+        place = np.arange(len(ids))
+        ones = np.uint64(1) << (place % 64).astype(np.uint64)
+        reached = np.zeros((self._size, _LANES), dtype=np.uint64)
+        np.bitwise_or.at(reached, (self._place[ids], place // 64), ones)  # a word may occur twice
+        everyone = np.bitwise_or.reduce(reached, axis=0)
+        room = np.empty_like(reached)
         levels = [reached]
         for _ in range(self._last):
             yield levels[-1]
             if (levels[-1] == everyone).all():
                 return
-            levels = [*levels, self._next(levels)][-max(self._joined, default=1) :]
+            levels = [*levels, self._next(levels, room)][-max(self._joined, default=1) :]
 
-    def _next(self, levels: list[Bits]) -> Bits:
+    def _next(self, levels: list[Bits], room: Bits) -> Bits:
         """V_k from the V before it, of which the last are kept."""
-        found = levels[-1]
-        for length, (ends, first) in self._joined.items():
+        found = levels[-1].copy()
+        for length, slots in self._joined.items():
             if length <= len(levels):
-                found = found | np.bitwise_or.reduceat(levels[-length][ends], first)
+                for neighbours in slots:
+                    some = room[: len(neighbours)]
+                    # "clip" spares a check of indices that are right.
+                    np.take(levels[-length], neighbours, axis=0, out=some, mode="clip")
+                    found[: len(neighbours)] |= some
         return found
 
 
-def _both_ways(size: int, edges: Ids) -> tuple[Ids, Ids]:
-    """The words joined to each word, itself among them, in one row; and where each one's begin."""
-    itself = np.arange(size)
-    here = np.concatenate([edges[:, 0], edges[:, 1], itself])
-    there = np.concatenate([edges[:, 1], edges[:, 0], itself])
+def _slots(size: int, edges: Ids) -> list[Ids]:
+    """The first neighbours of all words, the second ones, and so on.
+
+    Each row ends with the last word that has such a neighbour. A word before it that has none is
+    its own, which changes nothing.
+    """
+    here = np.concatenate([edges[:, 0], edges[:, 1]])
+    there = np.concatenate([edges[:, 1], edges[:, 0]])
     order = np.argsort(here, kind="stable")
-    return there[order], np.searchsorted(here[order], itself)
+    here, there = here[order], there[order]
+    number = np.arange(len(here)) - np.searchsorted(here, here)
+    found = []
+    for j in range(int(number.max(initial=-1)) + 1):
+        row = np.arange(int(here[number == j].max()) + 1)
+        row[here[number == j]] = there[number == j]
+        found.append(row)
+    return found
 
 
-def _plus_one(digits: list[Bits], where: Bits) -> list[Bits]:
-    """Numbers in binary digits, the lowest first, with 1 added to those marked."""
-    more, carry = list[Bits](), where
-    for digit in digits:
-        more.append(digit ^ carry)
-        carry = digit & carry
-    return [*more, carry] if carry.any() else more
-
-
-def _numbers(digits: list[Bits], size: int) -> Bytes:
-    """The numbers themselves: (64, size)."""
-    found = np.zeros((size, AT_ONCE), dtype=np.uint8)
-    for place, digit in enumerate(digits):
-        # Little-endian on every machine, so that bit b is that of the b-th word.
-        bits = digit.astype("<u8")[:, None].view(np.uint8)
-        found |= np.unpackbits(bits, axis=1, bitorder="little") << place
-    return found.T
+def _numbers(digits: list[Bits], count: int) -> Bytes:
+    """The numbers themselves, of the first `count` words: (count, size)."""
+    # Little-endian on every machine, so that bit b is that of the b-th word.
+    planes = [digit.astype("<u8", copy=False).view(np.uint8) for digit in digits]
+    planes = [np.ascontiguousarray(plane.T) for plane in planes]
+    found = np.empty((-(-count // 8), 8, len(digits[0])), dtype=np.uint8)
+    for group, eight in enumerate(found):  # of a size that a processor's cache can hold
+        numbers = np.zeros(len(digits[0]), dtype=np.uint64)  # eight bytes, none of which overflows
+        for place, plane in enumerate(planes):
+            bits = np.unpackbits(plane[group], bitorder="little").view(np.uint64)
+            numbers |= bits << np.uint64(place)
+        eight[:] = numbers.view(np.uint8).reshape(-1, 8).T
+    return found.reshape(-1, len(digits[0]))[:count]

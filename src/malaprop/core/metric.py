@@ -5,7 +5,7 @@ It must satisfy the triangle inequality, or every guarantee that is stated in it
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,20 @@ from numpy.typing import NDArray
 Vectors = NDArray[np.float32]
 Floats = NDArray[np.float64]
 Rows = Callable[[NDArray[np.int64]], Floats]
+Keys = NDArray[Any]
+
+
+class KeyedRows:
+    """Rows of distances that grow with keys, which are cheaper to compute and to compare."""
+
+    def __init__(
+        self, keys: Callable[[NDArray[np.int64]], Keys], lengths: Callable[[Keys], Floats]
+    ) -> None:
+        self.keys, self.lengths = keys, lengths
+
+    def __call__(self, ids: NDArray[np.int64]) -> Floats:
+        """The distances."""
+        return self.lengths(self.keys(ids))
 
 
 class Metric(ABC):

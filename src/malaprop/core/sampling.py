@@ -1,14 +1,20 @@
-"""Exact draws from a law that is given by log-weights.
+"""Exact draws from laws that are given by weights.
 
 Inverting a cumulative sum with one 53-bit uniform number would give words of probability below
 2⁻⁵³ no chance at all, and an output that is impossible for one word but not for another gives
-the word away. So a draw here has two stages, both of which keep the *relative* precision of
-rare words: first the binary order of magnitude, counted from the rarest up; then a word of that
-magnitude by rejection, which accepts at least every other try.
+the word away. So a draw here keeps the *relative* precision of rare words: first comes a binary
+order of magnitude, counted from the rarest up; then one of the words of that magnitude, which is
+accepted in proportion to its weight, or all begins anew.
+
+Words that are too many and too rare to be weighed one by one make up the rest of a row: all that
+must be known of them beforehand is a bound. One of them is weighed when it is tried.
 
 How far the log-probabilities of what is drawn can be from the law's is `log_error`, proved in
 docs/proofs/sampling.md.
 """
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -19,22 +25,55 @@ Ids = NDArray[np.int64]
 
 _LN2 = float(np.log(2.0))
 _DEEPEST = 1000  # magnitudes below 2^-1000 are beyond float64, and have no chance
+_TRIES = 1 << 16  # of a row, at a time
 
 
-def draw(log_weights: Floats, count: int, rng: Generator) -> Ids:
-    """`count` independent draws of an index i with probability ∝ exp(log_weights[i])."""
-    weights = np.exp(log_weights - np.max(log_weights))
-    # The exponent of a float is its magnitude: a weight of magnitude m is in [2^-m, 2^(1-m)).
-    magnitudes = 1023 - (weights.view(np.int64) >> 52)
-    masses: Floats = np.bincount(magnitudes, weights=weights).astype(np.float64)
-    masses[_DEEPEST:] = 0.0
-    chosen = _magnitudes(masses, count, rng)
-    drawn = np.empty(count, dtype=np.int64)
-    for magnitude in np.unique(chosen):
-        places = np.flatnonzero(chosen == magnitude)
-        members = np.flatnonzero(magnitudes == magnitude)
-        drawn[places] = _members(members, weights, 2.0 * 0.5**magnitude, len(places), rng)
-    return drawn
+class Rest(NamedTuple):
+    """All words once more, with a bound for each row; those of its head weigh nothing here."""
+
+    words: Ids
+    """A word may occur several times, each with a part of its weight."""
+    bounds: Floats
+    weights: Callable[[Ids, Ids], Floats]
+    """The weights of some of `words`, by their rows and places; 0 for words of the row's head."""
+
+
+class Rows(NamedTuple):
+    """Rows of a law: words with their weights, all below 2, and what there is beside them."""
+
+    heads: list[Ids]
+    weights: list[Floats]
+    rest: Rest | None = None
+
+
+def whole(log_weights: Floats) -> Rows:
+    """Rows in which every word is weighed."""
+    weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+    return Rows([np.arange(weights.shape[1])] * len(weights), list(weights))
+
+
+def draw(rows: Rows, counts: Ids, rng: Generator) -> list[Ids]:
+    """So many independent draws of a word from each row, with probabilities ∝ the weights."""
+    envelope = _Envelope(rows)
+    parts: list[list[Ids]] = [[] for _ in rows.heads]
+    found, tried = np.zeros_like(counts), np.zeros_like(counts)
+    while (short := np.flatnonzero(found < counts)).size:
+        # As many as it takes by what was seen so far, one in two at first, and some to spare.
+        lacking = counts[short] - found[short]
+        rate = (found[short] + 4.0) / (tried[short] + 8.0)
+        tries = np.minimum((lacking / rate).astype(np.int64) + 8, _TRIES)
+        words, accepted = envelope.tries(short, tries, rng)
+        for row, some in zip(
+            short.tolist(), np.split(words, np.cumsum(accepted)[:-1]), strict=True
+        ):
+            parts[row].append(some)
+        found[short] += accepted
+        tried[short] += tries
+    cut = zip(parts, counts.tolist(), strict=True)
+    return [(np.concatenate(some) if some else _NONE)[:count] for some, count in cut]
+
+
+_NONE: Ids = np.empty(0, dtype=np.int64)
 
 
 def log_error(size: int, spread: float) -> float:
@@ -44,25 +83,84 @@ def log_error(size: int, spread: float) -> float:
     rarer than 2⁻¹⁰⁰ together.
     """
     magnitudes = min(spread / _LN2, _DEEPEST) + 2.0
-    return 4.0 * magnitudes * size * 2.0**-53
+    return 8.0 * magnitudes * size * 2.0**-53
 
 
-def _magnitudes(masses: Floats, count: int, rng: Generator) -> NDArray[np.intp]:
-    """`count` magnitudes, drawn by their masses; the rarest come first in the cumulative sum."""
-    cumulative = np.cumsum(masses[::-1])
-    # Near 0, where the rare magnitudes lie, the second and third number give the digits.
-    first, second, third = rng.random((3, count))
-    uniform = first + 2.0**-53 * (second + 2.0**-53 * third)
-    found = np.searchsorted(cumulative, uniform * cumulative[-1], side="right")
-    return np.asarray(len(masses) - 1 - np.minimum(found, len(masses) - 1), dtype=np.intp)
+class _Envelope:
+    """The weights rounded up to powers of two: words of one magnitude are tried equally often.
+
+    The words of the rest are all of the magnitude of their bound.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self._rest = rows.rest
+        # The exponent of a float is its magnitude: a weight of magnitude m is in [2^-m, 2^(1-m)).
+        magnitudes = [
+            (1023 - (some.view(np.int64) >> 52)).astype(np.int16) for some in rows.weights
+        ]
+        orders = [np.argsort(some, kind="stable") for some in magnitudes]
+        self._words = _in_order(rows.heads, orders)
+        self._weights = _in_order(rows.weights, orders)
+        resting = self._resting(len(rows.heads))
+        deepest = max(*(int(some.max(initial=0)) for some in magnitudes), int(resting.max()))
+        self._counts = np.array([np.bincount(some, minlength=1024) for some in magnitudes])
+        self._first = np.cumsum(self._counts).reshape(self._counts.shape) - self._counts
+        self._sizes = self._counts.astype(np.float64)
+        if rows.rest is not None:
+            self._sizes[np.arange(len(resting)), resting] += len(rows.rest.words)
+        self._tops = 2.0 * 0.5 ** np.arange(1024)
+        # Sizes are whole numbers and tops powers of two: these products are exact.
+        used = min(deepest + 1, _DEEPEST)
+        self._cumulative = np.cumsum((self._sizes * self._tops)[:, :used][:, ::-1], axis=1)
+
+    def _resting(self, rows: int) -> Ids:
+        """The magnitude of the rest of each row; that of nothing where there is none."""
+        if self._rest is None:
+            return np.zeros(rows, dtype=np.int64)
+        return np.minimum(1 - np.frexp(self._rest.bounds)[1], 1023).astype(np.int64)
+
+    def tries(self, rows: Ids, counts: Ids, rng: Generator) -> tuple[Ids, Ids]:
+        """The accepted ones of so many tries of each row, in order, and how many they are.
+
+        Each is a word with a probability ∝ its weight.
+        """
+        at = np.repeat(rows, counts)
+        magnitudes = self._magnitudes(rows, counts, rng)
+        sizes, held = self._sizes[at, magnitudes], self._counts[at, magnitudes]
+        places = (rng.random(len(at)) * sizes).astype(np.int64)
+        chosen = np.minimum(self._first[at, magnitudes] + places, len(self._words) - 1)
+        weights, words = self._weights[chosen], self._words[chosen]
+        level = rng.random(len(at))
+        if self._rest is not None:
+            resting = np.flatnonzero(places >= held)
+            further = places[resting] - held[resting]
+            words[resting] = self._rest.words[further]
+            weights[resting] = self._rest.weights(at[resting], further)
+            level[resting] = _fine(len(resting), rng)  # a word of the rest may be far rarer
+        accepted = level * self._tops[magnitudes] < weights
+        ends = np.cumsum(counts)
+        passed = np.concatenate([[0], np.cumsum(accepted)])
+        return words[accepted], passed[ends] - passed[ends - counts]
+
+    def _magnitudes(self, rows: Ids, counts: Ids, rng: Generator) -> Ids:
+        """Magnitudes, drawn by what they hold; the rarest come first in the cumulative sums."""
+        last = self._cumulative.shape[1] - 1
+        level, found = _fine(int(counts.sum()), rng), list[Ids]()
+        for row, some in zip(rows.tolist(), np.split(level, np.cumsum(counts)[:-1]), strict=True):
+            sums = self._cumulative[row]
+            found.append(np.searchsorted(sums, some * sums[-1], side="right"))
+        return last - np.minimum(np.concatenate(found), last)
 
 
-def _members(members: Ids, weights: Floats, bound: float, count: int, rng: Generator) -> Ids:
-    """`count` of the members, each with probability ∝ its weight, which is in [bound/2, bound)."""
-    accepted = np.empty(0, dtype=np.int64)
-    while len(accepted) < count:
-        tries = 2 * (count - len(accepted)) + 4
-        candidates = members[rng.integers(len(members), size=tries)]
-        kept = candidates[rng.random(tries) * bound < weights[candidates]]
-        accepted = np.concatenate([accepted, kept])
-    return accepted[:count]
+def _in_order(parts: list[NDArray[np.generic]], orders: list[Ids]) -> NDArray[np.generic]:
+    return np.concatenate([part[order] for part, order in zip(parts, orders, strict=True)])
+
+
+def _fine(count: int, rng: Generator) -> Floats:
+    """Uniform numbers with the precision of a float also near 0: 159 binary digits."""
+    first, second = rng.random((2, count))
+    found: Floats = first + 2.0**-53 * second
+    small = np.flatnonzero(found < 2.0**-40)
+    if len(small):
+        found[small] += 2.0**-106 * rng.random(len(small))
+    return found

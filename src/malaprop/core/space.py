@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.errors import ParameterError
-from malaprop.core.metric import Metric
+from malaprop.core.metric import Keys, Metric
 
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -32,6 +32,12 @@ class MetricSpace(Protocol):
 
     def distances(self, ids: Any) -> Floats:
         """Distances from the words `ids` to all words."""
+
+    def keys(self, ids: Any) -> Keys:
+        """Numbers that grow with those distances, and are cheaper."""
+
+    def lengths(self, keys: Keys) -> Floats:
+        """The distances that belong to keys."""
 
 
 def checked_ids(ids: Any, size: int) -> Ids:

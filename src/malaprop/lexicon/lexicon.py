@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.errors import LexiconError, MetricError, ParameterError
-from malaprop.core.metric import Floats, Metric, Rows
+from malaprop.core.metric import Floats, KeyedRows, Keys, Metric, Rows
 from malaprop.core.metrics import as_metric
 from malaprop.core.space import checked_ids
 
@@ -226,6 +226,20 @@ class Lexicon:
         A word is at distance 0 from itself, exactly.
         """
         return self._rows(checked_ids(ids, len(self)))
+
+    def keys(self, ids: Any) -> Keys:
+        """Numbers that grow with the distances, and are cheaper to compute; see `lengths`."""
+        rows = self._rows.keys if isinstance(self._rows, KeyedRows) else self._rows
+        return rows(checked_ids(ids, len(self)))
+
+    def lengths(self, keys: Keys) -> Floats:
+        """The distances that belong to keys.
+
+        >>> line = Lexicon(["a", "b", "c"], [[0.0], [1.0], [3.0]])
+        >>> line.keys([0]).tolist(), line.lengths(line.keys([0])).tolist()
+        ([[0.0, 1.0, 9.0]], [[0.0, 1.0, 3.0]])
+        """
+        return self._rows.lengths(keys) if isinstance(self._rows, KeyedRows) else keys
 
     def neighbours(self, word: str, k: int = 10) -> list[tuple[str, float]]:
         """The `k` words nearest to `word`, with their distances, the nearest first."""

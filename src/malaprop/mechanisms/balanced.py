@@ -1,16 +1,19 @@
 """The balanced mechanism on a graph of near words."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from malaprop.core import near
 from malaprop.core.balance import Balance
 from malaprop.core.channel import LawChannel, law_numerics
 from malaprop.core.errors import LexiconError, MetricError
 from malaprop.core.graph import WordGraph, graph_of
 from malaprop.core.guarantee import PUBLIC, Guarantee, Kind
 from malaprop.core.mechanism import Mechanism
-from malaprop.core.metric import Floats
+from malaprop.core.metric import Floats, Keys
+from malaprop.core.sampling import Rows
 from malaprop.core.space import Ids, MetricSpace
 from malaprop.lexicon.graph import balances
 
@@ -77,10 +80,8 @@ class BalancedChannel(LawChannel):
                 "graph  again."
             )
         self.law, self.graph = law, graph
-        with np.errstate(divide="ignore"):
-            self._log_weights = np.log(law.weights)
-        finite = self._log_weights[np.isfinite(self._log_weights)]
-        spread = law.exponent * graph.reach + float(finite.max() - finite.min())
+        drawn = law.weights[law.weights > 0.0]
+        spread = law.exponent * graph.reach + float(np.log(drawn.max() / drawn.min()))
         form = "half" if law.masses is None else law.form
         how = _FORMS[form].format(t=law.exponent, s=law.rest.mean(), m=len(graph.edges))
         guarantee = Guarantee(
@@ -104,26 +105,55 @@ class BalancedChannel(LawChannel):
         return f"the exponent is ε/2; for up to twice that, run  malaprop lexicon graph {name}"
 
     def log_weights(self, ids: Ids) -> Floats:
-        """ln ν(y) − t·d(w, y), or ln ν(y) + ln(a(w)·e^(−t·d) + b(w)) where it is spread."""
-        law, found = self.law, self._space.distances(ids)
-        found *= -law.exponent
-        if law.masses is None:
-            return found
-        if law.scale is None:
-            found += self._log_weights
-            self._check(ids, np.exp(found).sum(axis=1))
-            return found
-        near = np.exp(found)
-        masses, scale = near @ law.weights, law.scale[ids]
-        self._check(ids, masses)
-        rest = (1.0 - scale * masses) / law.weights.sum()
-        return np.asarray(np.log(scale[:, None] * near + rest[:, None]) + self._log_weights)
+        """ln ν(y) + ln(a(w)·e^(−t·d(w, y)) + b(w)), with a = 1 and b = 0 but where it is spread."""
+        keys = self._space.keys(ids)
+        near_share, rest = self._shares(ids, keys)
+        with np.errstate(divide="ignore"):
+            found = np.log(self.law.weights)
+        if self.law.scale is None:
+            return np.asarray(found - self.law.exponent * self._space.lengths(keys))
+        return np.asarray(found + np.log(near_share[:, None] * self._kernel(keys) + rest[:, None]))
 
-    def _check(self, ids: Ids, masses: Floats) -> None:
-        """Refuse to draw from a row whose mass is not the one that was audited."""
-        stated = self.law.masses
-        if stated is not None and (np.abs(masses - stated[ids]) > self.law.slack).any():
+    def _rows(self, ids: Ids) -> Rows:
+        if type(self) is not BalancedChannel:  # the law may be another
+            return super()._rows(ids)
+        keys = self._space.keys(ids)
+        near_share, rest = self._shares(ids, keys)
+
+        def fall(rows: Ids, keys: Keys) -> Floats:
+            return np.asarray(near_share[rows] * self._kernel(keys) + rest[rows])
+
+        return near.rows(keys, self.law.weights, fall)
+
+    def _kernel(self, keys: Keys) -> Floats:
+        """e^(−t·d), from the keys of distances."""
+        if not self.graph.unit:
+            return np.exp(-self.law.exponent * self._space.lengths(keys))
+        lengths = self.graph.unit * np.arange(self.graph.last + 1)
+        return np.exp(-self.law.exponent * lengths).take(keys)
+
+    def _shares(self, ids: Ids, keys: Keys) -> tuple[Floats, Floats]:
+        """a(w) and b(w), for rows whose masses are those that were audited."""
+        law = self.law
+        if law.masses is not None:
+            self._weigh(ids, keys, law.masses)
+        if law.scale is None:
+            return np.ones(len(ids)), np.zeros(len(ids))
+        # From the masses as they are, not as the table rounds them: the row must add up to 1.
+        return law.scale[ids], (1.0 - law.scale[ids] * self._masses[ids]) / law.weights.sum()
+
+    def _weigh(self, ids: Ids, keys: Keys, stated: Floats) -> None:
+        """Compute the masses of rows; refuse to draw where they are not those of the table."""
+        new = np.flatnonzero(np.isnan(self._masses[ids]))
+        masses = self._kernel(keys[new]) @ self.law.weights
+        if not (np.abs(masses - stated[ids[new]]) <= self.law.slack).all():
             raise LexiconError(
                 "The masses that were audited are not those of this lexicon's graph: the files of "
                 "its balances were changed. Run  malaprop lexicon graph  again."
             )
+        self._masses[ids[new]] = masses
+
+    @cached_property
+    def _masses(self) -> Floats:
+        """The masses of the rows that were computed so far."""
+        return np.full(len(self._space), np.nan)

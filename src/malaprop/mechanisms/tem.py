@@ -6,12 +6,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from malaprop.core import near
 from malaprop.core.channel import Floats, law_numerics
 from malaprop.core.errors import LexiconError, ParameterError
 from malaprop.core.guarantee import PUBLIC, Guarantee, Kind
 from malaprop.core.loss import PeakedLaw
 from malaprop.core.mechanism import Mechanism
-from malaprop.core.space import MetricSpace
+from malaprop.core.metric import Keys
+from malaprop.core.sampling import Rows
+from malaprop.core.space import Ids, MetricSpace
 from malaprop.lexicon.exponents import audited_exponent, how_to_audit
 
 
@@ -136,6 +139,15 @@ class TEMChannel(PeakedLaw):
     def weights_at(self, distances: Floats) -> Floats:
         """−t·min(d(w, y), γ)."""
         return -self.exponent * np.minimum(distances, self.gamma)
+
+    def _rows(self, ids: Ids) -> Rows:
+        if type(self) is not TEMChannel:  # the law may be another
+            return super()._rows(ids)
+
+        def fall(rows: Ids, keys: Keys) -> Floats:
+            return np.exp(self.weights_at(self._space.lengths(keys)))
+
+        return near.rows(self._space.keys(ids), np.ones(len(self._space)), fall)
 
     def is_peaked(self, distances: Floats, log_weights: Floats) -> bool:
         """Whether the weights are exp(−t·d_γ), whose loss docs/proofs/tem.md gives."""
