@@ -90,12 +90,14 @@ def _save(figure: Any, path: Path) -> None:
 def _curves(found: Found, path: Path) -> None:
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, 4, figsize=(13, 3.4))
+    figure, grid = plt.subplots(2, 3, figsize=(10, 6.2))
+    *axes, last = grid.ravel()
     names = {
         "cos": "expected similarity",
         "top": "one of the 11 nearest",
         "one_95": "ε·d to the nearest word, 95 % (nats)",
         "five_95": "ε·d to the five nearest, 95 % (nats)",
+        "random_mean": "ε·d to a random word, mean (nats)",
     }
     for (key, label), axis in zip(names.items(), axes, strict=True):
         for name, points in found.items():
@@ -104,7 +106,8 @@ def _curves(found: Found, path: Path) -> None:
             axis.plot([p["kept"] for p in rows], [p[key] for p in rows], style, ms=3, label=name)
         axis.set(xlabel="N_w, Bayes success (uniform prior)", title=label, xlim=(0, 0.6))
         axis.grid(alpha=0.3)
-    axes[0].legend(fontsize=7)
+    last.axis("off")
+    last.legend(*axes[0].get_legend_handles_labels(), loc="center", fontsize=9)
     _save(figure, path)
     plt.close(figure)
 
