@@ -10,6 +10,7 @@ from typing import Any
 from laws import at_success
 
 SHARES = (0.05, 0.1, 0.25, 0.5)
+_START, _CHOSEN = "cap 4, weight 4", "weight 3.5"
 Found = dict[str, list[dict[str, Any]]]
 
 
@@ -89,12 +90,14 @@ def _save(figure: Any, path: Path) -> None:
 def _curves(found: Found, path: Path) -> None:
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, 4, figsize=(13, 3.4))
+    figure, grid = plt.subplots(2, 3, figsize=(10, 6.2))
+    *axes, last = grid.ravel()
     names = {
         "cos": "expected similarity",
         "top": "one of the 11 nearest",
         "one_95": "ε·d to the nearest word, 95 % (nats)",
         "five_95": "ε·d to the five nearest, 95 % (nats)",
+        "random_mean": "ε·d to a random word, mean (nats)",
     }
     for (key, label), axis in zip(names.items(), axes, strict=True):
         for name, points in found.items():
@@ -103,39 +106,52 @@ def _curves(found: Found, path: Path) -> None:
             axis.plot([p["kept"] for p in rows], [p[key] for p in rows], style, ms=3, label=name)
         axis.set(xlabel="N_w, Bayes success (uniform prior)", title=label, xlim=(0, 0.6))
         axis.grid(alpha=0.3)
-    axes[0].legend(fontsize=7)
+    last.axis("off")
+    last.legend(*axes[0].get_legend_handles_labels(), loc="center", fontsize=9)
     _save(figure, path)
     plt.close(figure)
 
 
 def _variants(found: Found, path: Path) -> None:
-    """All graphs tried: similarity against what the five nearest may differ by."""
+    """All graphs tried, a line each: similarity, and what the five nearest may differ by."""
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, 3, figsize=(15, 5.5))
-    graphs = {name: points for name, points in found.items() if not name.startswith("TEM")}
-    families = sorted({_family(name) for name in graphs})
-    for share, axis in zip((0.1, 0.25, 0.5), axes, strict=True):
-        for place, family in enumerate(families):
-            some = [name for name in graphs if _family(name) == family]
-            at = {name: at_success(graphs[name], share) for name in some}
-            dots = {name: (a["five_95"], a["cos"]) for name, a in at.items() if a}
-            marker = "os^v"[place % 4]
-            colour = f"C{place % 10}"
-            axis.scatter(*zip(*dots.values(), strict=True), marker=marker, c=colour, label=family)
-            for name, dot in dots.items():
-                axis.annotate(name.removeprefix(family + " "), dot, fontsize=6, alpha=0.8)
-        axis.set(xlabel="ε·d to the five nearest, 95 % (nats)", ylabel="expected similarity")
-        axis.set_title(f"N_w = {share:g}, 8,000 words")
+    names = _listed(found)
+    figure, axes = plt.subplots(1, 4, figsize=(11, 0.175 * len(names) + 1), sharey=True)
+    panels = [("cos", share, f"similarity at N_w {share:g}") for share in (0.1, 0.25, 0.5)]
+    panels.append(("five_95", 0.5, "nats to the five nearest,\n95 %, at N_w 0.5"))
+    for (key, share, title), axis in zip(panels, axes, strict=True):
+        at = {name: at_success(found[name], share).get(key) for name in names}
+        for place, name in enumerate(names):
+            if at[name] is not None:
+                axis.plot(at[name], place, "o", ms=4.5, color=_colour(names, name))
+        axis.axvline(at[_START], color="grey", lw=0.8, zorder=1)
+        axis.axhspan(*(names.index(_CHOSEN) + d for d in (-0.5, 0.5)), color="C1", alpha=0.25, lw=0)
+        axis.set_title(title, fontsize=9)
+        axis.tick_params(labelsize=7)
         axis.grid(alpha=0.3)
-    axes[2].legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    axes[0].set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.5, -0.5))
     _save(figure, path)
     plt.close(figure)
 
 
+def _listed(found: Found) -> list[str]:
+    """The graphs' names: the start, then those that change the same thing, one after another."""
+    graphs = [name for name in found if not name.startswith("TEM") and name != _START]
+    families = list(dict.fromkeys(_family(name) for name in graphs))
+    return [_START, *sorted(graphs, key=lambda name: families.index(_family(name)))]
+
+
+def _colour(names: list[str], name: str) -> str:
+    families = list(dict.fromkeys(_family(one) for one in names))
+    return ("C0", "C2")[families.index(_family(name)) % 2]
+
+
 def _family(name: str) -> str:
-    """What a graph changes first, by which it is coloured."""
-    return name.partition(",")[0].partition(" ")[0]
+    """What a graph changes first; those that change several things are one family."""
+    if name == _START:
+        return "start"
+    return "several" if "," in name else name.partition(" ")[0]
 
 
 def _sentiment(found: Found, path: Path) -> None:

