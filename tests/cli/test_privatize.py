@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.conftest import Cli, assert_private, words_of
 
-from malaprop import Privatizer, Release
+from malaprop import Privatizer
 
 NOTES = "The doctor is Zyxcanary!\n\nPatient 4711: cold, cold; COLD.\n"
 
@@ -198,15 +198,15 @@ def test_a_failure_midway_leaves_nothing(
 ) -> None:
     calls = 0
 
-    def many(privatizer: Privatizer, texts: list[str]) -> list[Release]:
+    def private(privatizer: Privatizer, texts: list[str]) -> tuple[list[str], dict[str, int]]:
         nonlocal calls
         calls += 1
         if calls == 2:
             raise error
         return original(privatizer, texts)
 
-    original = Privatizer.many
-    monkeypatch.setattr(Privatizer, "many", many)
+    original = Privatizer.texts
+    monkeypatch.setattr(Privatizer, "texts", private)
     (folder / "a.txt").write_text("cold\n" * 10_000)
     (folder / "b.txt").write_text("cold\n")
     options = ("--report", "r.json", "--workers", "1")

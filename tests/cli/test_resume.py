@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.conftest import WORDS, Cli, Ended, assert_private, running
 
-from malaprop import Privatizer, Release
+from malaprop import Privatizer
 from malaprop.cli import running as running_module
 from malaprop.cli.outputs import Output
 from malaprop.pipeline.files import parquet, textual
@@ -76,15 +76,15 @@ class Breaking:
         self.stop_at: int | None = None
         self.calls = 0
         self.error: BaseException = KeyboardInterrupt()
-        original = Privatizer.many
+        original = Privatizer.texts
 
-        def many(privatizer: Privatizer, texts: list[str]) -> list[Release]:
+        def private(privatizer: Privatizer, texts: list[str]) -> tuple[list[str], dict[str, int]]:
             if self.calls == self.stop_at:
                 raise self.error
             self.calls += 1
             return original(privatizer, texts)
 
-        monkeypatch.setattr(Privatizer, "many", many)
+        monkeypatch.setattr(Privatizer, "texts", private)
 
     def after(self, calls: int | None, run: Callable[[], Ended]) -> Ended:
         self.stop_at, self.calls = calls, 0
@@ -301,14 +301,14 @@ def test_small_files_are_shared_among_workers(
 ) -> None:
     """Each of them is one batch, which alone would need no other process."""
     drawn_here = 0
-    original = Privatizer.many
+    original = Privatizer.texts
 
-    def many(privatizer: Privatizer, texts: list[str]) -> list[Release]:
+    def private(privatizer: Privatizer, texts: list[str]) -> tuple[list[str], dict[str, int]]:
         nonlocal drawn_here
         drawn_here += 1
         return original(privatizer, texts)
 
-    monkeypatch.setattr(Privatizer, "many", many)
+    monkeypatch.setattr(Privatizer, "texts", private)
     names = [f"{number}.txt" for number in range(12)]
     for number, name in enumerate(names):
         (folder / name).write_text("cold\n" * (number % 5))

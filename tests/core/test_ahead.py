@@ -1,9 +1,12 @@
 """Draws made ahead: each given out once, in the process that made it, and following the law."""
 
+import itertools
 import multiprocessing
 import os
 import pickle
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 
 import numpy as np
 import pytest
@@ -11,6 +14,7 @@ from scipy.stats import chi2
 
 from malaprop import TEM, Lexicon, secure_rng
 from malaprop.core.ahead import DrawsAhead
+from malaprop.core.errors import LexiconError
 from malaprop.core.space import Ids
 
 
@@ -30,15 +34,15 @@ class Numbered:
 
 
 def test_no_draw_is_given_out_twice() -> None:
-    stock, rows, rng = DrawsAhead(), Numbered(), np.random.Generator(np.random.PCG64(1))
+    stock, rows, rng = DrawsAhead(20), Numbered(), np.random.Generator(np.random.PCG64(1))
     seen: Counter[int] = Counter()
     asked = 0
     for _ in range(300):
         words = np.unique(rng.integers(0, 20, size=6))
         counts = rng.integers(1, 9, size=len(words))
-        for part, count in zip(stock.take(words, counts, rows), counts, strict=True):
-            assert len(part) == count
-            seen.update(part.tolist())
+        found = stock.take(words, counts, rows)
+        assert len(found) == counts.sum()
+        seen.update(found.tolist())
         asked += int(counts.sum())
     assert max(seen.values()) == 1
     assert len(seen) == asked
@@ -46,12 +50,75 @@ def test_no_draw_is_given_out_twice() -> None:
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("malaprop.core.ahead._KEPT", 50)
-    stock, rows = DrawsAhead(), Numbered()
-    for start in range(0, 400, 10):
-        stock.take(np.arange(start, start + 10), np.full(10, 3), rows)
-    assert stock._kept <= 50
-    assert stock._kept == sum(map(len, stock._stock.values()))
+    monkeypatch.setattr("malaprop.core.ahead._KEPT", 500)
+    stock, rows = DrawsAhead(400), Numbered()
+    seen: Counter[int] = Counter()
+    for start in (*range(0, 400, 10), *range(0, 400, 10)):
+        seen.update(stock.take(np.arange(start, start + 10), np.full(10, 3), rows).tolist())
+        assert stock._top[0] <= 500
+        assert stock._left.sum() <= 500
+    stock.take(np.arange(400), np.full(400, 1), rows)  # more than could be kept
+    assert max(seen.values()) == 1
+
+
+def test_an_error_leaves_the_word_free() -> None:
+    stock = DrawsAhead(3)
+
+    def failing(words: Ids, counts: Ids) -> list[Ids]:
+        raise LexiconError("no rows today")
+
+    for _ in range(2):
+        with pytest.raises(LexiconError):
+            stock.take(np.array([1]), np.array([2]), failing)
+    assert len(stock.take(np.array([1]), np.array([2]), Numbered())) == 2
+
+
+def test_threads_share_a_stock() -> None:
+    """Each draw is given out once, and a row that another thread computes is waited for."""
+    stock, numbers, lock = DrawsAhead(50), itertools.count(), Lock()
+
+    def rows(words: Ids, counts: Ids) -> list[Ids]:
+        with lock:
+            return [np.array([next(numbers) for _ in range(n)]) for n in counts.tolist()]
+
+    def job(seed: int) -> list[int]:
+        rng, found = np.random.Generator(np.random.PCG64(seed)), []
+        for _ in range(60):
+            words = np.unique(rng.integers(0, 50, size=30))
+            found += stock.take(words, rng.integers(1, 6, size=len(words)), rows).tolist()
+        return found
+
+    with ThreadPoolExecutor(4) as pool:
+        seen = Counter(number for part in pool.map(job, range(4)) for number in part)
+    assert max(seen.values()) == 1
+
+
+def _numbers_of(out: object, stock: DrawsAhead, seed: int) -> None:
+    rng, found, rows = np.random.Generator(np.random.PCG64(seed)), list[int](), Numbered()
+    rows.next = 1_000_000 * (seed + 1)  # so that each process makes numbers of its own
+    for _ in range(100):
+        words = np.unique(rng.integers(0, 200, size=60))
+        found += stock.take(words, rng.integers(1, 9, size=len(words)), rows).tolist()
+    out.put((found, rows.rows))  # type: ignore[attr-defined]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_workers_share_a_stock() -> None:
+    """What one has drawn ahead serves the others, and nothing is given out twice."""
+    context = multiprocessing.get_context("fork")
+    stock, queue = DrawsAhead(200, shared=True), context.SimpleQueue()
+    workers = [context.Process(target=_numbers_of, args=(queue, stock, i)) for i in range(3)]
+    for worker in workers:
+        worker.start()
+    results = [queue.get() for _ in workers]
+    for worker in workers:
+        worker.join()
+    seen = Counter(number for found, _ in results for number in found)
+    assert max(seen.values()) == 1
+    owners = [{number // 1_000_000 for number in found} for found, _ in results]
+    assert all(len(some) > 1 for some in owners)
+    assert sum(rows for _, rows in results) < 200 * 8
 
 
 def test_a_long_run_follows_the_law(line: Lexicon) -> None:

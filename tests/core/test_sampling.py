@@ -104,8 +104,9 @@ class TestRest:
     def test_a_law_off_by_5_percent_is_noticed(self, head: int) -> None:
         assert self.fits(self.row(head, 1.0), self.LAW**1.05) < 1e-6
 
-    def test_a_rest_of_vanishing_weight_is_left_out(self) -> None:
-        rest = Rest(np.arange(9), np.array([2.0**-1020]), lambda rows, words: np.zeros(len(words)))
+    @pytest.mark.parametrize("bound", [0.0, 2.0**-1020, 2.0**-1074])
+    def test_a_rest_of_vanishing_weight_is_left_out(self, bound: float) -> None:
+        rest = Rest(np.arange(9), np.array([bound]), lambda rows, words: np.zeros(len(words)))
         row = Rows([np.arange(2)], [np.array([1.0, 0.5])], rest)
         assert set(some(row, 1000, seeded_rng(1)).tolist()) == {0, 1}
 

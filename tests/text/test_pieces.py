@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from malaprop.text import Kind, kind, split
+from malaprop.text import Kind, kind, pieces, split
 
 # All of Unicode, surrogates too, with a fondness for what the patterns are made of.
 ANY_TEXT = st.text() | st.text(st.characters(), max_size=40)
@@ -26,6 +26,12 @@ def test_split_loses_nothing(text: str) -> None:
     pieces = split(text)
     assert "".join(pieces) == text
     assert all(pieces)
+
+
+@given(ANY_TEXT | TRICKY_TEXT)
+@example("WwW.a w. http:/ a@b.cd")
+def test_addresses_are_left_out_of_the_search_only_where_there_are_none(text: str) -> None:
+    assert split(text) == pieces._cutter(True)(text)
 
 
 @given(ANY_TEXT | TRICKY_TEXT)

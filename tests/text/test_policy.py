@@ -21,17 +21,17 @@ PLANNERS: dict[Unknown, Planner] = {
 
 
 def protect(word: str, tag: str) -> Plan:
-    return Plan(Action.PROTECT, WORDS.index(word), tag)
+    return Plan(Action.PROTECT, WORDS.index(word), tag, None)
 
 
 FIXED = {
     "Patient": protect("patient", "in_lexicon"),
-    ",": Plan(Action.SHOW, -1, "punctuation"),
-    "$": Plan(Action.SHOW, -1, "punctuation"),
-    " \n": Plan(Action.SHOW, -1, "spaces"),
-    "\u200b": Plan(Action.REMOVE, -1, "removed"),
-    "\u0301": Plan(Action.REMOVE, -1, "removed"),
-    "\ud800": Plan(Action.REMOVE, -1, "removed"),
+    ",": Plan(Action.SHOW, -1, "punctuation", ","),
+    "$": Plan(Action.SHOW, -1, "punctuation", "$"),
+    " \n": Plan(Action.SHOW, -1, "spaces", " \n"),
+    "\u200b": Plan(Action.REMOVE, -1, "removed", ""),
+    "\u0301": Plan(Action.REMOVE, -1, "removed", ""),
+    "\ud800": Plan(Action.REMOVE, -1, "removed", ""),
 }
 MAPPED = {
     "patients": protect("patient", "mapped"),
@@ -45,7 +45,7 @@ MAPPED = {
     "B12": protect("b", "mapped"),
     "23rd": protect("twentieth", "mapped"),
 }
-KEPT = Plan(Action.KEEP, -1, "kept")
+KEPT = {word: Plan(Action.KEEP, -1, "kept", word) for word in ("patients", "can't")}
 
 
 @pytest.mark.parametrize("unknown", UNKNOWN)
@@ -59,11 +59,9 @@ def test_known_words_and_gaps_are_treated_alike_by_all_policies(
 @pytest.mark.parametrize("piece", MAPPED, ids=ascii)
 def test_unknown_pieces(piece: str) -> None:
     assert PLANNERS["map"].plan(piece) == MAPPED[piece]
-    assert PLANNERS["mask"].plan(piece) == Plan(Action.SHOW_MASK, -1, "masked")
-    assert PLANNERS["drop"].plan(piece) == Plan(Action.DROP, -1, "dropped")
-    assert PLANNERS["keep"].plan(piece) == (
-        KEPT if piece in ("patients", "can't") else MAPPED[piece]
-    )
+    assert PLANNERS["mask"].plan(piece) == Plan(Action.SHOW_MASK, -1, "masked", "[masked]")
+    assert PLANNERS["drop"].plan(piece) == Plan(Action.DROP, -1, "dropped", "")
+    assert PLANNERS["keep"].plan(piece) == KEPT.get(piece, MAPPED[piece])
 
 
 @pytest.mark.parametrize("piece", ["5mg", "m²", "x½", "xⅣ", "1️⃣", "a\u200db", "pa\u00adtients"])

@@ -86,7 +86,7 @@ class Run:
         privatizer = self._draw.privatizer
         for warning in warnings(privatizer, self._share) if self.left else []:
             typer.echo(f"warning: {warning}.", err=True)
-        crew = self._ends.enter_context(Crew(self._draw, self._workers))
+        crew = self._ends.enter_context(self._crew())
         files = []
         with bar(_title(self.left)) as progress:
             shown = _Shown(progress, self.left)
@@ -101,6 +101,12 @@ class Run:
         for warning in fault_warnings(files):
             typer.echo(f"warning: {warning}.", err=True)
         return run_report(privatizer, files, self._counts, self._share)
+
+    def _crew(self) -> Crew:
+        crew = Crew(self._draw, self._workers)
+        if self._long and crew.forks:
+            self._draw.privatizer.share_draws()
+        return crew
 
     def _items(self, shown: "_Shown") -> Iterator[Item]:
         """Read the inputs, one after the other."""

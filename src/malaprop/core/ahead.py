@@ -1,14 +1,21 @@
 """Draws made ahead: what a word may become, drawn before it occurs again.
 
-A row of a law takes far longer to compute than a thousand draws from it. So when a row is at
-hand, as many draws are made as the word has needed so far, and kept for its next occurrences:
-over a long text each row is computed a few times only, and yet each draw is independent and is
-given out once. What is kept never leaves the process: a fork and a pickle begin with nothing.
+A row of a law takes far longer to compute than a hundred draws from it. So when a row is at hand,
+more draws are made than are asked for, and kept for the word's next occurrences: over a long text
+each row is computed a few times only, and yet each draw is independent and is given out once.
+
+What is kept stays in the process: a fork and a pickle begin with nothing. Only workers that are
+forked for one job may have a stock in common, in memory that they share; a lock sees to it that
+each draw is given out once among all of them, and that no two compute the same row.
 """
 
 import os
+import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from multiprocessing import get_context
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,60 +26,108 @@ Rows = Callable[[Ids, Ids], list[Ids]]
 """From words, and how many draws of each are wanted, to those draws."""
 
 _KEPT = 1 << 24  # draws that are kept at most: 64 MB
+_LEAST, _TIMES = 16, 4  # how many are made ahead: so many times what was needed so far
+_AT_ONCE = 256  # words whose rows are computed before what was drawn is laid down
+_PATIENCE = 0.0005  # seconds between two looks at what another worker is drawing
 
 
 class DrawsAhead:
     """A stock of draws that belongs to one channel and one source of noise."""
 
-    def __init__(self) -> None:
-        self._lock = Lock()
+    def __init__(self, size: int, *, shared: bool = False) -> None:
+        """Make an empty stock for a lexicon of that size; one that forks share, if so wanted."""
+        self._size, self._shared = size, shared
         self._forget()
 
     def _forget(self) -> None:
         self._owner = os.getpid()
-        self._stock: dict[int, NDArray[np.int32]] = {}
-        self._needed: dict[int, int] = {}
-        self._kept = 0
+        make: Callable[..., Any] = _common_zeros if self._shared else np.zeros
+        lock: Any = get_context("fork").Lock() if self._shared else Lock()
+        self._lock: AbstractContextManager[object] = lock
+        self._drawn: NDArray[np.int32] = make(_KEPT, np.int32)
+        self._top: Ids = make(1, np.int64)
+        self._first: Ids = make(self._size, np.int64)
+        self._left: Ids = make(self._size, np.int64)
+        self._needed: Ids = make(self._size, np.int64)
+        self._claimed: NDArray[np.bool_] = make(self._size, np.bool_)
 
-    def take(self, words: Ids, counts: Ids, rows: Rows) -> list[Ids]:
-        """`counts` draws of each of `words`, which are distinct."""
+    def take(self, words: Ids, counts: Ids, rows: Rows) -> Ids:
+        """`counts` draws of each of `words`, which are distinct, in one row."""
+        if not self._shared and self._owner != os.getpid():
+            self._forget()  # else parent and child would give out the same
+        order = _Order(words, counts)
         with self._lock:
-            if self._owner != os.getpid():  # else parent and child would give out the same
-                self._forget()
-            given = [
-                self._from_stock(word, count)
-                for word, count in zip(words.tolist(), counts.tolist(), strict=True)
-            ]
-            missing = counts - np.array([len(part) for part in given], dtype=np.int64)
-            lacking = np.flatnonzero(missing)
-            further = missing[lacking] + self._allowance(words[lacking])
-            fresh = rows(words[lacking], further)
-            for place, drawn in zip(lacking.tolist(), fresh, strict=True):
-                now = int(missing[place])
-                given[place] = np.concatenate([given[place], drawn[:now]])
-                self._keep(int(words[place]), drawn[now:])
-            return given
+            self._needed[words] += counts
+        while True:
+            with self._lock:
+                self._serve(order)
+                lacking = np.flatnonzero(order.missing)
+                mine = lacking[~self._claimed[words[lacking]]][:_AT_ONCE]
+                self._claimed[words[mine]] = True
+            if len(mine):
+                self._draw(mine, order, rows)
+            elif len(lacking):
+                time.sleep(_PATIENCE)
+            else:
+                return order.found
 
-    def _from_stock(self, word: int, count: int) -> Ids:
-        self._needed[word] = self._needed.get(word, 0) + count
-        stock = self._stock.get(word)
-        if stock is None:
-            return np.empty(0, dtype=np.int64)
-        taken, left = stock[:count], stock[count:]
-        self._kept -= len(taken)
-        if len(left):
-            self._stock[word] = left
-        else:
-            del self._stock[word]
-        return taken.astype(np.int64)
+    def _serve(self, order: "_Order") -> None:
+        """Give out what is there."""
+        open_ = np.flatnonzero(order.missing)
+        words = order.words[open_]
+        taken = np.minimum(order.missing[open_], self._left[words])
+        order.fill(open_, taken, self._drawn[_ranges(self._first[words], taken)])
+        self._first[words] += taken
+        self._left[words] -= taken
 
-    def _allowance(self, words: Ids) -> Ids:
-        """How many draws of each word to make ahead: as many as it has needed so far."""
-        needed = np.array([self._needed[word] for word in words.tolist()], dtype=np.int64)
-        room = max(0, _KEPT - self._kept)
-        return np.where(np.cumsum(needed) <= room, needed, 0)
+    def _draw(self, mine: Ids, order: "_Order", rows: Rows) -> None:
+        """Compute the rows of words that are claimed: draw what is missing, and some ahead."""
+        words, now = order.words[mine], order.missing[mine]
+        ahead = np.maximum(_LEAST, _TIMES * self._needed[words])
+        try:
+            drawn = rows(words, now + ahead)
+            each = list(zip(drawn, now.tolist(), strict=True))
+            order.fill(mine, now, np.concatenate([some[:count] for some, count in each]))
+            with self._lock:
+                self._keep(words, ahead, np.concatenate([some[count:] for some, count in each]))
+        finally:
+            self._claimed[words] = False
 
-    def _keep(self, word: int, drawn: Ids) -> None:
-        if len(drawn):
-            self._stock[word] = drawn.astype(np.int32)
-            self._kept += len(drawn)
+    def _keep(self, words: Ids, counts: Ids, drawn: Ids) -> None:
+        if len(drawn) > _KEPT:
+            return
+        if self._top[0] + len(drawn) > _KEPT:  # what nobody has asked for is thrown away
+            self._left[:], self._top[0] = 0, 0
+        start = int(self._top[0])
+        self._drawn[start : start + len(drawn)] = drawn
+        self._top[0] += len(drawn)
+        self._first[words] = start + np.cumsum(counts) - counts
+        self._left[words] = counts
+
+
+class _Order:
+    """Draws that are asked for, and what is there of them."""
+
+    def __init__(self, words: Ids, counts: Ids) -> None:
+        self.words, self.missing = words, counts.copy()
+        self._next = np.cumsum(counts) - counts
+        self.found: Ids = np.empty(int(counts.sum()), dtype=np.int64)
+
+    def fill(self, places: Ids, counts: Ids, drawn: NDArray[np.integer[Any]]) -> None:
+        """Lay down so many draws for each of some words."""
+        self.found[_ranges(self._next[places], counts)] = drawn
+        self._next[places] += counts
+        self.missing[places] -= counts
+
+
+def _ranges(first: Ids, counts: Ids) -> Ids:
+    """first[0], first[0] + 1, … counts[0] of them, then those of first[1], and so on."""
+    ends = np.cumsum(counts)
+    return np.arange(int(counts.sum())) + np.repeat(first - ends + counts, counts)
+
+
+def _common_zeros(shape: int, kind: Any) -> Any:
+    """An array of zeros in memory that forks have in common."""
+    from mmap import mmap
+
+    return np.frombuffer(mmap(-1, shape * np.dtype(kind).itemsize), dtype=kind)

@@ -69,6 +69,10 @@ class Channel(ABC):
             return self._space.distances(ids)
         return as_metric(name).on(self._space.vectors)(ids)
 
+    def share_draws(self, rng: Generator) -> None:
+        """Have forks of this process help each other to draw, where the channel knows how."""
+        return
+
     def substitute(self, ids: Any, rng: Generator) -> Ids:
         """A private word for each of `ids`, each drawn independently."""
         return self._substitute(checked_ids(ids, len(self._space)), checked_rng(rng))
@@ -100,9 +104,12 @@ class LawChannel(Channel):
             return self._draws(some, wanted, rng)
 
         stock = self._stock_of(rng)
-        found = rows(words, counts) if stock is None else stock.take(words, counts, rows)
+        if stock is None:
+            found = np.concatenate([ids[:0], *rows(words, counts)])
+        else:
+            found = stock.take(words, counts, rows)
         drawn = np.empty(len(ids), dtype=np.int64)
-        drawn[np.argsort(occurrence, kind="stable")] = np.concatenate([ids[:0], *found])
+        drawn[np.argsort(occurrence, kind="stable")] = found
         return drawn
 
     def _draws(self, words: Ids, counts: Ids, rng: Generator) -> list[Ids]:
@@ -124,8 +131,13 @@ class LawChannel(Channel):
         if not isinstance(rng, SecureGenerator):
             return None
         if rng not in self._stocks:
-            self._stocks[rng] = DrawsAhead()
+            self._stocks[rng] = DrawsAhead(len(self._space))
         return self._stocks[rng]
+
+    def share_draws(self, rng: Generator) -> None:
+        """Have one stock of draws made ahead for all processes that are forked from now on."""
+        if isinstance(rng, SecureGenerator):
+            self._stocks[rng] = DrawsAhead(len(self._space), shared=True)
 
     @cached_property
     def _stocks(self) -> "WeakKeyDictionary[SecureGenerator, DrawsAhead]":

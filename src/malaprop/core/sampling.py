@@ -99,25 +99,29 @@ class _Envelope:
             (1023 - (some.view(np.int64) >> 52)).astype(np.int16) for some in rows.weights
         ]
         orders = [np.argsort(some, kind="stable") for some in magnitudes]
-        self._words = _in_order(rows.heads, orders)
-        self._weights = _in_order(rows.weights, orders)
+        sorted_heads = [head[order] for head, order in zip(rows.heads, orders, strict=True)]
+        sorted_weights = [some[order] for some, order in zip(rows.weights, orders, strict=True)]
+        self._words, self._weights = np.concatenate(sorted_heads), np.concatenate(sorted_weights)
         resting = self._resting(len(rows.heads))
-        deepest = max(*(int(some.max(initial=0)) for some in magnitudes), int(resting.max()))
-        self._counts = np.array([np.bincount(some, minlength=1024) for some in magnitudes])
-        self._first = np.cumsum(self._counts).reshape(self._counts.shape) - self._counts
+        deepest = max(int(resting.max()), *(int(some.max(initial=0)) for some in magnitudes))
+        used = min(deepest + 1, _DEEPEST)
+        self._counts = np.array([np.bincount(some, minlength=used)[:used] for some in magnitudes])
+        before = np.cumsum([0, *map(len, rows.heads[:-1])])[:, None]
+        self._first = before + np.cumsum(self._counts, axis=1) - self._counts
         self._sizes = self._counts.astype(np.float64)
         if rows.rest is not None:
-            self._sizes[np.arange(len(resting)), resting] += len(rows.rest.words)
-        self._tops = 2.0 * 0.5 ** np.arange(1024)
+            there = np.flatnonzero(resting < used)
+            self._sizes[there, resting[there]] += len(rows.rest.words)
+        self._tops = 2.0 * 0.5 ** np.arange(used)
         # Sizes are whole numbers and tops powers of two: these products are exact.
-        used = min(deepest + 1, _DEEPEST)
-        self._cumulative = np.cumsum((self._sizes * self._tops)[:, :used][:, ::-1], axis=1)
+        self._cumulative = np.cumsum((self._sizes * self._tops)[:, ::-1], axis=1)
 
     def _resting(self, rows: int) -> Ids:
-        """The magnitude of the rest of each row; that of nothing where there is none."""
+        """The magnitude of the rest of each row: beyond all others where it weighs nothing."""
         if self._rest is None:
             return np.zeros(rows, dtype=np.int64)
-        return np.minimum(1 - np.frexp(self._rest.bounds)[1], 1023).astype(np.int64)
+        exponents: Ids = np.frexp(self._rest.bounds)[1].astype(np.int64)
+        return np.where(self._rest.bounds > 0.0, np.minimum(1 - exponents, _DEEPEST), _DEEPEST)
 
     def tries(self, rows: Ids, counts: Ids, rng: Generator) -> tuple[Ids, Ids]:
         """The accepted ones of so many tries of each row, in order, and how many they are.
@@ -148,12 +152,9 @@ class _Envelope:
         level, found = _fine(int(counts.sum()), rng), list[Ids]()
         for row, some in zip(rows.tolist(), np.split(level, np.cumsum(counts)[:-1]), strict=True):
             sums = self._cumulative[row]
-            found.append(np.searchsorted(sums, some * sums[-1], side="right"))
-        return last - np.minimum(np.concatenate(found), last)
-
-
-def _in_order(parts: list[NDArray[np.generic]], orders: list[Ids]) -> NDArray[np.generic]:
-    return np.concatenate([part[order] for part, order in zip(parts, orders, strict=True)])
+            below = np.minimum(some * sums[-1], np.nextafter(sums[-1], 0.0))
+            found.append(np.searchsorted(sums, below, side="right"))
+        return np.asarray(last - np.concatenate(found))
 
 
 def _fine(count: int, rng: Generator) -> Floats:

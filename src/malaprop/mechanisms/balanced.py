@@ -130,7 +130,7 @@ class BalancedChannel(LawChannel):
         if not self.graph.unit:
             return np.exp(-self.law.exponent * self._space.lengths(keys))
         lengths = self.graph.unit * np.arange(self.graph.last + 1)
-        return np.exp(-self.law.exponent * lengths).take(keys)
+        return np.asarray(np.exp(-self.law.exponent * lengths).take(keys))
 
     def _shares(self, ids: Ids, keys: Keys) -> tuple[Floats, Floats]:
         """a(w) and b(w), for rows whose masses are those that were audited."""

@@ -86,6 +86,11 @@ class Crew:
         self._busy.clear()
 
     @property
+    def forks(self) -> bool:
+        """Whether there are workers that have this process's memory."""
+        return self._size > 1 and self._context.get_start_method() == "fork"
+
+    @property
     def size(self) -> int:
         """How many pieces of work can be under way at the same time."""
         return self._size

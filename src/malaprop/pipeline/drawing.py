@@ -1,6 +1,6 @@
 """Batches of texts in, private texts out: in order, with workers, and never drawn twice."""
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -61,12 +61,7 @@ class BatchDraw:
         privatizer = self.privatizer
         if self._recipe.seed is not None:
             privatizer = privatizer.drawing_from(_seeded(self._recipe.seed, key))
-        counts: Counter[str] = Counter()
-        private = []
-        for release in privatizer.many(texts):
-            counts.update(release.counts)
-            private.append(release.text)
-        return Drawn(private, dict(counts))
+        return Drawn(*privatizer.texts(texts))
 
 
 def _seeded(seed: int, key: Key) -> Generator:

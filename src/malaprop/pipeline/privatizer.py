@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain, islice
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,9 +20,9 @@ from malaprop.core.randomness import checked_rng, label, secure_rng
 from malaprop.lexicon.graph.words import fitting
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.pipeline.release import Release
-from malaprop.text import Action, Planner, Policy, fill, split
+from malaprop.text import Plan, Planner, Policy, fill, split
 from malaprop.text.articles import SIGNS
-from malaprop.text.policy import IN_LEXICON, TAGS, Unknown
+from malaprop.text.policy import IN_LEXICON, LEFT_OUT, TAGS, Unknown
 from malaprop.text.surface import Punctuation
 
 _UNPROTECTED = ("masked", "dropped", "kept", "punctuation", "spaces", "removed")
@@ -32,7 +34,7 @@ class _Form(NamedTuple):
 
     skeleton: list[str | None]
     ids: list[int]
-    tags: Counter[str]
+    plans: list[Plan]
 
 
 class Privatizer:
@@ -137,48 +139,64 @@ class Privatizer:
 
     def many(self, texts: Iterable[str]) -> list[Release]:
         """The private texts of several, in order; all their words are drawn together."""
+        forms = self._take_apart(texts)
+        private = zip(forms, self._put_together(forms), strict=True)
+        return [self._release(form, text) for form, text in private]
+
+    def texts(self, texts: Iterable[str]) -> tuple[list[str], dict[str, int]]:
+        """The private texts of several, and how all their pieces were treated: `many` in brief."""
+        forms = self._take_apart(texts)
+        return self._put_together(forms), _counts(forms)
+
+    def share_draws(self) -> None:
+        """Have forks of this process draw ahead for each other; see `malaprop.core.ahead`."""
+        self._channel.share_draws(self._rng)
+
+    def _take_apart(self, texts: Iterable[str]) -> list[_Form]:
         if isinstance(texts, str):
             raise ParameterError("`many` takes several texts; call the privatizer for one.")
-        forms = [self._take_apart(text) for text in texts]
-        ids = np.array([i for form in forms for i in form.ids], dtype=np.int64)
-        drawn = iter(self._channel.substitute(ids, self._rng).tolist())
-        words = self._lexicon.words
+        return [self._form(text) for text in texts]
+
+    def _form(self, text: str) -> _Form:
+        if not isinstance(text, str):
+            raise ParameterError(f"A text must be a string. Got a {type(text).__name__}.")
+        plans = self._planner.plan_all(split(text))
+        skeleton = [plan.shown for plan in plans]
+        if LEFT_OUT in skeleton:
+            skeleton = [shown for shown in skeleton if shown != LEFT_OUT]
+        return _Form(skeleton, [plan.id for plan in plans if plan.id >= 0], plans)
+
+    def _put_together(self, forms: list[_Form]) -> list[str]:
+        """Draw the words of all forms together, and fill them in."""
+        ids = np.fromiter(chain.from_iterable(form.ids for form in forms), dtype=np.int64)
+        drawn = self._channel.substitute(ids, self._rng).tolist()
+        words = iter(map(self._lexicon.words.__getitem__, drawn))
+        punctuation, articles = self._policy.punctuation, self._articles
         return [
-            self._release(form, [words[next(drawn)] for _ in range(len(form.ids))])
+            fill(
+                form.skeleton,
+                list(islice(words, len(form.ids))),
+                punctuation=punctuation,
+                articles=articles,
+            )
             for form in forms
         ]
 
-    def _take_apart(self, text: str) -> _Form:
-        if not isinstance(text, str):
-            raise ParameterError(f"A text must be a string. Got a {type(text).__name__}.")
-        pieces = split(text)
-        plans = self._planner.plan_all(pieces)
-        skeleton: list[str | None] = []
-        ids: list[int] = []
-        for piece, (action, word, _) in zip(pieces, plans, strict=True):
-            if action is Action.PROTECT:
-                skeleton.append(None)
-                ids.append(word)
-            elif action is Action.SHOW or action is Action.KEEP:
-                skeleton.append(piece)
-            elif action is Action.SHOW_MASK:
-                skeleton.append(self._policy.placeholder)
-        return _Form(skeleton, ids, Counter(plan.tag for plan in plans))
-
-    def _release(self, form: _Form, words: list[str]) -> Release:
-        counts = {name: form.tags[name] for name in COUNTED}
+    def _release(self, form: _Form, text: str) -> Release:
         return Release(
-            text=fill(
-                form.skeleton,
-                words,
-                punctuation=self._policy.punctuation,
-                articles=self._articles,
-            ),
-            guarantee=_for_texts(self._channel.guarantee, self._policy, len(words)),
-            counts={"protected": len(words), **counts},
+            text=text,
+            guarantee=_for_texts(self._channel.guarantee, self._policy, len(form.ids)),
+            counts=_counts([form]),
             randomness=self.randomness,
             **{name: fact.copy() for name, fact in self._facts.items()},
         )
+
+
+def _counts(forms: list[_Form]) -> dict[str, int]:
+    """How the pieces of texts were treated."""
+    tags = Counter(map(attrgetter("tag"), chain.from_iterable(form.plans for form in forms)))
+    protected = sum(len(form.ids) for form in forms)
+    return {"protected": protected, **{name: tags[name] for name in COUNTED}}
 
 
 def _completed(

@@ -79,27 +79,27 @@ class Action(IntEnum):
     """Left out always: invisible characters."""
 
 
+LEFT_OUT = ""
+"""In the place of what is shown of a piece that is left out."""
+
+
 class Plan(NamedTuple):
-    """What is done with a piece, the id of the word to protect (or -1), and how it is counted."""
+    """What is done with a piece, the id of the word to protect (or -1), and how it is counted.
+
+    `shown` is what the private text has in its place: `None` for a word of the mechanism's.
+    """
 
     action: Action
     id: int
     tag: str
+    shown: str | None
 
 
 _NO_WORD = -1
-_SHOW_PUNCTUATION = Plan(Action.SHOW, _NO_WORD, "punctuation")
-_SHOW_SPACE = Plan(Action.SHOW, _NO_WORD, "spaces")
-_SHOW_MASK = Plan(Action.SHOW_MASK, _NO_WORD, "masked")
-_DROP = Plan(Action.DROP, _NO_WORD, "dropped")
-_KEEP = Plan(Action.KEEP, _NO_WORD, "kept")
-_REMOVE = Plan(Action.REMOVE, _NO_WORD, "removed")
+_DROP = Plan(Action.DROP, _NO_WORD, "dropped", LEFT_OUT)
+_REMOVE = Plan(Action.REMOVE, _NO_WORD, "removed", LEFT_OUT)
+_SHOWN = {Kind.PUNCTUATION: "punctuation", Kind.SPACE: "spaces"}
 
-_FIXED = {
-    Kind.PUNCTUATION: _SHOW_PUNCTUATION,
-    Kind.SPACE: _SHOW_SPACE,
-    Kind.INVISIBLE: _REMOVE,
-}
 IN_LEXICON = "in_lexicon"
 TAGS = {
     Kind.WORD: "mapped",
@@ -150,17 +150,19 @@ class Planner:
 
     def _decide(self, piece: str) -> Plan:
         what = kind(piece)
-        if what in _FIXED:
-            return _FIXED[what]
+        if what in _SHOWN:
+            return Plan(Action.SHOW, _NO_WORD, _SHOWN[what], piece)
+        if what is Kind.INVISIBLE:
+            return _REMOVE
         if what is Kind.WORD and (found := self._words.lookup(piece)) is not None:
-            return Plan(Action.PROTECT, found, IN_LEXICON)
+            return Plan(Action.PROTECT, found, IN_LEXICON, None)
         if self.policy.unknown == "mask":
-            return _SHOW_MASK
+            return Plan(Action.SHOW_MASK, _NO_WORD, "masked", self.policy.placeholder)
         if self.policy.unknown == "drop":
             return _DROP
         if self.policy.unknown == "keep" and what is Kind.WORD and _may_be_kept(piece):
-            return _KEEP
-        return Plan(Action.PROTECT, self._words.map(piece), TAGS[what])
+            return Plan(Action.KEEP, _NO_WORD, "kept", piece)
+        return Plan(Action.PROTECT, self._words.map(piece), TAGS[what], None)
 
 
 def _may_be_kept(word: str) -> bool:

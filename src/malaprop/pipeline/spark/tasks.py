@@ -100,9 +100,7 @@ class Task(ABC):
 
     def drawn(self, texts: list[str]) -> list[str]:
         """The private texts of some texts."""
-        private = []
-        for release in self._privatizer.many(texts):
-            self.tally.treated.update(release.counts)
-            private.append(release.text)
+        private, counts = self._privatizer.texts(texts)
+        self.tally.treated.update(counts)
         self.tally.seen["texts"] += len(texts)
         return matched(len(texts), private)

@@ -1,0 +1,92 @@
+"""Rows taken apart into near words and a rest have the same law as whole ones."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+from malaprop import TEM, Balanced, Lexicon, seeded_rng
+from malaprop.core import near
+from malaprop.core.channel import LawChannel
+from malaprop.core.sampling import Floats, Ids, Rows
+
+
+def law_of(rows: Rows, size: int) -> Floats:
+    """The exact law of what is drawn from each row, from all that a draw can look at."""
+    found = np.zeros((len(rows.heads), size))
+    for number, (head, weights) in enumerate(zip(rows.heads, rows.weights, strict=True)):
+        found[number, head] = weights
+        if rows.rest is not None:
+            places = np.arange(len(rows.rest.words))
+            parts = rows.rest.weights(np.full(len(places), number), places)
+            assert (parts <= rows.rest.bounds[number] * (1.0 + 1e-12)).all()
+            np.add.at(found[number], rows.rest.words, parts)
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+@given(
+    st.integers(1, 3000),
+    st.floats(0.0, 30.0),
+    st.booleans(),
+    st.integers(0, 2**32),
+)
+def test_nothing_is_lost_and_nothing_added(size: int, steep: float, even: bool, seed: int) -> None:
+    random = np.random.Generator(np.random.PCG64(seed))
+    keys = random.integers(0, 40, (3, size)) / 4.0
+    keys[:, random.integers(size)] = 0.0
+    weights = np.ones(size) if even else random.uniform(0.0, 1.0, size) ** 8 + 1e-6
+
+    def fall(rows: Ids, keys: Floats) -> Floats:
+        return np.asarray(np.exp(-steep * keys) * np.array([1.0, 0.5, 0.9])[rows])
+
+    found = law_of(near.rows(keys, weights, fall), size)
+    expected = weights * np.exp(-steep * keys)
+    np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
+
+
+def channels(lexicon: Lexicon, epsilon: float) -> list[LawChannel]:
+    graph = lexicon.with_graph()
+    return [
+        TEM(epsilon=epsilon).on(lexicon),
+        TEM(epsilon=epsilon, gamma=3.0, exponent="half").on(lexicon),
+        TEM(epsilon=epsilon).on(graph),
+        Balanced(epsilon=epsilon).on(graph),
+    ]
+
+
+@pytest.fixture(scope="module")
+def words() -> Lexicon:
+    """700 words, enough for far ones."""
+    random = np.random.Generator(np.random.PCG64(3))
+    return Lexicon([f"w{i}" for i in range(700)], random.normal(size=(700, 12)).round(2))
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 0.7, 1.5, 4.0, 20.0])
+@pytest.mark.parametrize("which", range(4))
+def test_rows_are_those_of_the_law(words: Lexicon, which: int, epsilon: float) -> None:
+    channel, ids = channels(words, epsilon)[which], np.arange(0, 700, 23)
+    found = law_of(channel._rows(ids), 700)
+    np.testing.assert_allclose(found, np.exp(channel.log_probabilities(ids)), rtol=1e-9, atol=0)
+
+
+@pytest.mark.parametrize("epsilon", [0.7, 4.0])
+@pytest.mark.parametrize("which", range(4))
+def test_draws_follow_the_law(words: Lexicon, which: int, epsilon: float) -> None:
+    """Chi-square against log_probabilities; words that are hardly ever drawn count together."""
+    channel, count = channels(words, epsilon)[which], 100_000
+    drawn = channel.substitute(np.full(count, 5), seeded_rng(8))
+    expected = np.exp(channel.log_probabilities([5])[0]) * count
+    seen = np.bincount(drawn, minlength=700).astype(np.float64)
+    often = expected >= 10.0
+    seen = np.append(seen[often], seen[~often].sum())
+    expected = np.append(expected[often], max(expected[~often].sum(), 1e-9))
+    if expected[-1] < 10.0:
+        seen, expected = seen[:-1], expected[:-1]
+    assert ((seen - expected) ** 2 / expected).sum() < chi2.isf(1e-6, df=len(seen))
+
+
+def test_far_words_are_not_weighed() -> None:
+    keys = np.linspace(0.0, 10.0, 5000)[None]
+    found = near.rows(keys, np.ones(5000), lambda rows, keys: np.exp(-3.0 * keys))
+    assert len(found.heads[0]) < 2500
