@@ -50,7 +50,7 @@ _METRICS: tuple[type, ...] = (*(type(metric) for metric in NAMED.values()), Step
 _PLAIN = (NoneType, bool, int, float, str, Kind)
 _ARRAYS = (np.ndarray, np.memmap, *set(np.sctypeDict.values()))
 
-UNPROVED = "what it draws is not proved, since it is no channel of this library as shipped"
+UNPROVED = "what it draws is not proved: it has no proof here, or is not as this library ships it"
 
 
 def _behaviour(cls: type) -> dict[str, Any]:
