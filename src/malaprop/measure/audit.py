@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from malaprop.core.channel import Channel, LawChannel, VectorChannel
+from malaprop.core.channel import Channel, LawChannel, VectorChannel, checked_channel
 from malaprop.core.graph import graph_of
 from malaprop.core.guarantee import Kind
 from malaprop.core.loss import (
@@ -49,6 +49,7 @@ def audit(channel: Channel, *, progress: Progress | None = None) -> Audit:
     >>> found.holds, found.pair, round(found.worst_ratio, 6)
     (True, ('c', 'b'), 0.55944)
     """
+    checked_channel(channel)
     if isinstance(channel, LawChannel):
         return _law_audit(channel, progress)
     if isinstance(channel, VectorChannel):
