@@ -1,7 +1,9 @@
 """The audit of sound mechanisms, against losses that are written out."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,6 +27,7 @@ from malaprop import (
     Mahalanobis,
     Mechanism,
     MetricError,
+    ParameterError,
     PermuteAndFlip,
     PoincareMetropolis,
     PrivEmb,
@@ -285,6 +288,13 @@ def test_gaussian_at_other_distances(plane: Lexicon) -> None:
     found = audit(Gaussian(epsilon=1.0, delta=1e-5, sensitivity=2.0).on(plane))
     assert found.holds is True
     assert found.worst_ratio <= 1.0
+
+
+@pytest.mark.parametrize("compute", [audit, lambda thing: loss_of(thing, [])])
+@pytest.mark.parametrize("thing", [TEM(epsilon=1.0), "tem", None])
+def test_what_is_no_channel_is_refused(compute: Callable[[Any], Any], thing: Any) -> None:
+    with pytest.raises(ParameterError, match=r"mechanism\.on\(lexicon\)"):
+        compute(thing)
 
 
 def test_it_is_printed(line: Lexicon) -> None:

@@ -1,6 +1,7 @@
 """Channels that draw something else than they say: none of them may be certified."""
 
 import copy
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -87,6 +88,56 @@ class TestEveryChannel:
         other._decoder = copy.copy(channel._decoder)
         setattr(other._decoder, "decode", lambda vectors, rng: vectors[:, 0])  # noqa: B010
         assert audit(other).holds is None
+
+
+def test_a_callable_on_the_class_that_is_no_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    channel = Laplace(epsilon=1.0).on(FLAT)
+    clear = functools.partial(lambda ids, rng: ids)
+    monkeypatch.setattr(LaplaceChannel, "_substitute", clear, raising=False)
+    assert channel.substitute([3], RNG).tolist() == [3]
+    assert audit(channel).holds is None
+
+
+def test_a_method_that_calls_itself_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Same:
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        __hash__ = None  # type: ignore[assignment]
+
+        def __get__(self, channel: object, owner: type) -> "Same":
+            return self
+
+        def __call__(self, count: int, rng: Generator) -> Floats:
+            return np.zeros((count, 2))
+
+    monkeypatch.setattr(LaplaceChannel, "_noise", Same())
+    assert audit(Laplace(epsilon=1.0).on(FLAT)).holds is None
+
+
+def test_numbers_that_are_not_what_they_seem() -> None:
+    class Hollow(np.ndarray[Any, Any]):
+        __module__ = "numpy"
+
+        def __getitem__(self, key: Any) -> Any:
+            return np.asarray(self)[key] * 1e-6
+
+    channel = Jaccard(epsilon=1.0, neighbours=2).on(FLAT)
+    channel._sigmas = channel._sigmas.view(Hollow)
+    assert audit(channel).holds is None
+
+
+def test_a_shape_that_float64_cannot_audit() -> None:
+    """The rounding error of so flat a shape would hide an excess."""
+    channel = Mahalanobis(epsilon=1.0).on(FLAT)
+    flat = channel._ellipsoids[0]
+    flat.root = np.diag([1.0, 1e-11])
+    flat.matrix = flat.root @ flat.root
+    channel._guarantee = replace(channel.guarantee, equivalents=())
+    channel._scale *= 0.9999
+    found = audit(channel)
+    assert found.holds is None
+    assert "float64" in found.method
 
 
 class Leaky(Grid):

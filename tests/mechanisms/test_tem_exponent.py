@@ -157,6 +157,18 @@ class TestTables:
         with pytest.raises(LexiconError, match="remove it"):
             TEM(epsilon=1.0).on(cloud)
 
+    @pytest.mark.parametrize("loss", [0.99, 2.01, math.nan, 0.0])
+    def test_a_table_that_no_lexicon_can_have(
+        self, home: Path, cloud: Lexicon, loss: float
+    ) -> None:
+        """t ≤ L(t) ≤ 2t, whatever the words are."""
+        table = exponents.ExponentTable(
+            fingerprint=cloud.fingerprint, diameter=9.0, exponents=(1.0,), losses=(loss,)
+        )
+        exponents.keep(table)
+        with pytest.raises(LexiconError, match="remove it"):
+            TEM(epsilon=1.0).on(cloud)
+
 
 class TestEnglish:
     def test_its_table_is_shipped(self, english: Lexicon) -> None:

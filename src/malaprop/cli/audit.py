@@ -23,7 +23,8 @@ def audit(
 ) -> None:
     """Compute the worst loss over all pairs of words, and whether the guarantee is true.
 
-    Exit code 1 says that it is not; "not decided" is no failure. A whole lexicon takes minutes.
+    After the verdict FAILS the exit code is 1; "not decided" is no failure. A whole lexicon takes
+    minutes.
     """
     from malaprop.cli.progress import bar, working
     from malaprop.measure.audit import audit as compute

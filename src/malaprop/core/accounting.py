@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from malaprop.core.channel import Channel
+from malaprop.core.channel import Channel, checked_channel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
 
@@ -34,7 +34,7 @@ def loss_of(channel: Channel, pairs: Iterable[tuple[str, str]], delta: float = 0
     >>> loss_of(channel, [("cold", "cool"), ("hot", "hot"), ("cool", "hot")])
     Loss(epsilon=2.5, delta=0.0)
     """
-    lexicon = channel.lexicon
+    lexicon = checked_channel(channel).lexicon
     index = {word: i for i, word in enumerate(lexicon.words)}
     try:
         ids = [(index[before], index[after]) for before, after in pairs]

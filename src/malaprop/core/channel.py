@@ -81,6 +81,16 @@ class Channel(ABC):
     def _substitute(self, ids: Ids, rng: Generator) -> Ids: ...
 
 
+def checked_channel(channel: Any) -> Channel:
+    """The channel itself; a mechanism that is not bound to a lexicon yet is refused."""
+    if not isinstance(channel, Channel):
+        raise ParameterError(
+            "A channel is needed, which is a mechanism bound to a lexicon: mechanism.on(lexicon). "
+            f"Got a {type(channel).__name__}."
+        )
+    return channel
+
+
 class LawChannel(Channel):
     """A channel whose law is known in closed form: it draws from what it states."""
 

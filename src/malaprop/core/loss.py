@@ -154,18 +154,6 @@ def normalised(log_weights: Floats) -> Floats:
     return log_weights
 
 
-def draws_its_law(channel: LawChannel, *, proved: tuple[object, ...] = ()) -> bool:
-    """Whether the channel draws from its log-weights in the one way that is proved.
-
-    `proved` are ways to take rows apart that are known to be those of the log-weights.
-    """
-    own, inherited = type(channel), ("substitute", "_substitute", "_draws", "_stock_of")
-    as_proved = all(getattr(own, n) is getattr(LawChannel, n) for n in inherited)
-    as_proved = as_proved and own._rows in (LawChannel._rows, *proved)
-    replaced = {name for name in vars(channel) if callable(getattr(own, name, None))}
-    return as_proved and not replaced
-
-
 def _law(channel: LawChannel, ids: Ids, check: bool) -> tuple[Floats, Floats, bool]:
     """Log-probabilities and distances of some words, and whether the law is provably peaked."""
     distances = channel.lexicon.distances(ids)

@@ -54,7 +54,8 @@ class Custom(Metric):
         self._function = function
         name = getattr(function, "__name__", type(function).__name__)
         # A function called "euclidean" must not pass for the metric of that name.
-        self._label = name if name.isidentifier() and name not in NAMED else f"custom({name})"
+        free = name.isidentifier() and name not in (*NAMED, "graph")
+        self._label = name if free else f"custom({name})"
 
     def __str__(self) -> str:
         return self._label

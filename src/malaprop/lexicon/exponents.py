@@ -161,6 +161,8 @@ def _read(path: Path) -> ExponentTable:
     try:
         about = json.loads(path.read_text(encoding="utf-8"))
         known = about["format"] in (FORMAT, TRUNCATED)
+        # On any lexicon t ≤ L(t) ≤ 2t: a table that says otherwise is none.
+        known = known and all(0.0 < t <= loss <= 2.0 * t * _UP for t, loss in about["losses"])
         exponents, losses = zip(*about["losses"] if known else (), strict=True)
         return ExponentTable(
             fingerprint=about["fingerprint"],

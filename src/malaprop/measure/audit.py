@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from malaprop.core.channel import Channel, LawChannel, VectorChannel
+from malaprop.core.channel import Channel, LawChannel, VectorChannel, checked_channel
+from malaprop.core.graph import graph_of
 from malaprop.core.guarantee import Kind
 from malaprop.core.loss import (
     Progress,
     allowed_by,
-    draws_its_law,
     excess_delta,
     full_loss,
     normalised,
@@ -24,13 +24,12 @@ from malaprop.core.space import Floats
 from malaprop.measure.edges import edge_loss
 from malaprop.measure.finding import Audit, delta_finding, finding, undecided
 from malaprop.measure.gaussians import scales_of, unproved, worst_gaussians
+from malaprop.measure.laws import draws_its_law, flaw
 from malaprop.measure.pairs import coverage
+from malaprop.measure.shipped import is_shipped_law
 from malaprop.measure.vectors import vector_audit
 from malaprop.mechanisms.balanced import BalancedChannel
-from malaprop.mechanisms.tem import TEMChannel
 
-# Laws whose rows are taken apart by distance, as docs/proofs/sampling.md has it.
-_PROVED = (TEMChannel._rows, BalancedChannel._rows)
 _CUBED = 1_000  # words up to which all outputs of all pairs are looked at,
 _PAIRED = 300  # and all pairs for a δ;
 _GAUSSIANS = 2_000  # and up to which pairs of Gaussians are looked at
@@ -50,6 +49,7 @@ def audit(channel: Channel, *, progress: Progress | None = None) -> Audit:
     >>> found.holds, found.pair, round(found.worst_ratio, 6)
     (True, ('c', 'b'), 0.55944)
     """
+    checked_channel(channel)
     if isinstance(channel, LawChannel):
         return _law_audit(channel, progress)
     if isinstance(channel, VectorChannel):
@@ -62,8 +62,10 @@ def audit(channel: Channel, *, progress: Progress | None = None) -> Audit:
 
 def _law_audit(channel: LawChannel, progress: Progress | None) -> Audit:
     guarantee, size = channel.guarantee, len(channel.lexicon)
-    if not draws_its_law(channel, proved=_PROVED):
+    if not draws_its_law(channel):
         return undecided(channel, "it does not draw from its log-weights, so those prove nothing")
+    if size <= _CUBED and (reason := flaw(channel)):
+        return undecided(channel, reason)
     if guarantee.delta:
         return _delta_audit(channel)
     if size <= _CUBED:
@@ -72,17 +74,17 @@ def _law_audit(channel: LawChannel, progress: Progress | None) -> Audit:
             return undecided(
                 channel, f"it is not known how far words are apart: {guarantee.metric}"
             )
-        if np.isnan(channel.log_weights(np.arange(size))).any():
-            return undecided(channel, "its log-weights are no numbers")
         worst = full_loss(channel, bound, progress)
         return finding(channel, worst, exact=True, method="all outputs of all pairs")
-    if guarantee.metric != str(channel.lexicon.metric) or guarantee.kind is Kind.NEIGHBOURHOOD:
+    of_the_lexicon = guarantee.metric == str(channel.lexicon.metric) and not guarantee.equivalents
+    if not of_the_lexicon or guarantee.kind is Kind.NEIGHBOURHOOD:
         return undecided(channel, f"only {_CUBED} words can be audited with this guarantee")
-    if type(channel) is BalancedChannel:
+    if type(channel) is BalancedChannel and channel.graph is graph_of(channel.lexicon.metric):
         return _edge_audit(channel, progress)
     worst, proved = peak_loss(channel, allowed_by(guarantee), progress)
-    # The closed form needs the triangle inequality, which no sample of a user's function proves.
-    proved = proved and not channel.lexicon.metric.assumption
+    # The closed form needs a proof of the law, and the triangle inequality, which no sample of a
+    # user's function proves.
+    proved = proved and is_shipped_law(channel)
     closed = "all pairs, in closed form: the law is one whose loss from w to w' is largest at w"
     lower = "all pairs, at the output w only: a lower bound, with no proof that it is the worst"
     return finding(channel, worst, exact=proved, method=closed if proved else lower)
@@ -94,7 +96,7 @@ def _edge_audit(channel: BalancedChannel, progress: Progress | None) -> Audit:
     if not proved:
         return undecided(channel, "its rows are not those of the law that the proof speaks of")
     method = f"all rows computed anew, then all {len(channel.graph.edges):,} edges of the graph"
-    found = finding(channel, worst, exact=True, method=method)
+    found = finding(channel, worst, exact=is_shipped_law(channel), method=method)
     attained = channel.law.scale is None and np.isinf(channel.graph.cutoff)
     return found if found.holds or attained else replace(found, holds=None)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from malaprop.core.graph import WordGraph
-from malaprop.core.loss import Progress, Worst, rounding
+from malaprop.core.loss import Progress, Worst, normalised, rounding
 from malaprop.core.metric import Floats
 from malaprop.core.space import Ids, blocks
 from malaprop.mechanisms.balanced import BalancedChannel
@@ -34,7 +34,8 @@ def edge_loss(
 def _form(channel: BalancedChannel, ids: Ids) -> tuple[Floats, Floats, bool]:
     """ln a and ln b of some words, and whether their rows are what these say."""
     law, drawn = channel.law, law_weights(channel)
-    rows = np.exp(channel.log_probabilities(ids)[:, drawn]) / law.weights[drawn]
+    chances = np.exp(normalised(channel.log_weights(ids)))
+    rows = chances[:, drawn] / law.weights[drawn]
     kernel = np.exp(-law.exponent * channel.graph.distances(ids)[:, drawn])
     # Two unknowns, a and b, from the nearest word and the farthest; then all others must agree.
     high, low = kernel.argmax(axis=1), kernel.argmin(axis=1)
@@ -47,6 +48,7 @@ def _form(channel: BalancedChannel, ids: Ids) -> tuple[Floats, Floats, bool]:
             a, b = rows[at, high] / kernel[at, high], np.zeros(len(ids))
         stated = a[:, None] * kernel + b[:, None]
         formed = bool((np.abs(rows - stated) <= _SLIP * stated).all() and (a > 0).all())
+        formed = formed and not np.delete(chances, drawn, axis=1).any()
         return np.log(a), np.log(b), formed
 
 
@@ -59,10 +61,8 @@ def _worst(
     graph: WordGraph, exponent: float, epsilon: float, near: Floats, rest: Floats, slack: float
 ) -> Worst:
     here, there = graph.edges.T
-    gaps = [np.abs(x[here] - x[there]) if np.isfinite(x).all() else None for x in (near, rest)]
-    losses = exponent * graph.weights + (0.0 if gaps[0] is None else gaps[0])
-    if gaps[1] is not None:
-        losses = np.maximum(losses, gaps[1])
+    losses = exponent * graph.weights + _gaps(near[here], near[there])
+    losses = np.maximum(losses, _gaps(rest[here], rest[there]))
     bounds = epsilon * graph.weights
     worst = int(np.argmax((losses - slack) / bounds)) if len(losses) else -1
     across = _across(graph, exponent, near, rest)
@@ -85,5 +85,11 @@ def _across(graph: WordGraph, exponent: float, near: Floats, rest: Floats) -> fl
     """A bound of the loss between any two words at or beyond the cut-off; 0 without one."""
     if not np.isfinite(graph.cutoff):
         return 0.0
-    spreads = [float(np.ptp(x)) if np.isfinite(x).all() else 0.0 for x in (near, rest)]
+    spreads = [float(_gaps(x.max(), x.min())) for x in (near, rest)]
     return max(exponent * graph.cutoff + spreads[0], spreads[1])
+
+
+def _gaps(x: Floats, y: Floats) -> Floats:
+    """|x − y| of logarithms: none between two zeros, and no end of it beside one."""
+    with np.errstate(invalid="ignore"):
+        return np.where(x == y, 0.0, np.abs(x - y))

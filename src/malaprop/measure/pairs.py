@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from malaprop.core.channel import Channel
+from malaprop.core.graph import Steps, graph_of
 from malaprop.core.guarantee import Kind
 from malaprop.core.loss import Worst, allowed_by
 from malaprop.core.metric import Rows
@@ -23,7 +24,12 @@ def coverage(channel: Channel) -> Floats | None:
     None if that cannot be told: neighbourhoods that are not known, a metric that is not.
     """
     rows = allowance(channel)
-    return None if rows is None else rows(np.arange(len(channel.lexicon)))
+    if rows is None:
+        return None
+    found = rows(np.arange(len(channel.lexicon)))
+    if not (found >= 0.0).all():  # NaN, or a user's metric that is none
+        return None
+    return np.minimum(found, found.T)  # a pair is covered either way round
 
 
 def allowance(channel: Channel) -> Rows | None:
@@ -56,7 +62,8 @@ def _distances(channel: Channel, name: str) -> Rows | None:
     if name in NAMED:  # not the lexicon's own, which may only be called so
         return NAMED[name].on(lexicon.vectors)
     if name == str(lexicon.metric):
-        return lexicon.distances
+        real = name != Steps.name or graph_of(lexicon.metric) is not None
+        return lexicon.distances if real else None
     vectors = lexicon.vectors.astype(np.float64)
     if type(channel) is MahalanobisChannel:
         shapes = [np.linalg.cholesky(e.matrix) for e in channel._ellipsoids]

@@ -23,6 +23,7 @@ from malaprop.measure.stated import stated_audit
 
 _SMALL = 24  # words up to which the law of decoded words is enclosed
 _NARROW = 1e-3  # how narrow an enclosure of the worst ratio is narrow enough
+_BLURRED = 1e-6  # a rounding error, as a share or in nats, that an excess could hide in
 _CLOSED = "the noisy vectors of all pairs, in closed form"
 
 
@@ -44,6 +45,8 @@ def vector_audit(channel: VectorChannel, progress: Progress | None) -> Audit:
     if worst.ratio > 1.0 + tolerance:
         loose = "only an upper bound of the loss is known, and that exceeds it"
         return found if noise.is_attained else stated_audit(channel, allowed, loose)
+    if max(share, nats) > _BLURRED:
+        return undecided(channel, "its shape is so narrow that float64 cannot tell its loss")
     if len(channel.lexicon) > _SMALL:
         return found
     return _with_words(found, channel, noise, allowed, progress)
