@@ -53,22 +53,22 @@ class TestDraws:
 
     def test_by_a_stock_of_its_own(self) -> None:
         class Echo(DrawsAhead):
-            def take(self, words: Ids, counts: Ids, rows: Any) -> list[Ids]:
-                return [np.full(k, w) for w, k in zip(words, counts, strict=True)]
+            def take(self, words: Ids, counts: Ids, rows: Any) -> Ids:
+                return np.repeat(words, counts)
 
         class Always(dict[Any, Any]):
             def __contains__(self, key: object) -> bool:
                 return True
 
             def __getitem__(self, key: Any) -> Echo:
-                return Echo()
+                return Echo(8)
 
         class Stocked(Uniform):
             _stocks = Always()  # type: ignore[assignment]
 
         self.is_not_certified(Stocked(FLAT, PROMISE))
         rng, channel = secure_rng(), Uniform(FLAT, PROMISE)
-        channel._stocks[rng] = Echo()  # type: ignore[index]
+        channel._stocks[rng] = Echo(8)  # type: ignore[index]
         assert channel.substitute(np.arange(8), rng).tolist() == list(range(8))
         assert audit(channel).holds is None
 
