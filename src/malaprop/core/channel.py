@@ -24,6 +24,8 @@ from malaprop.core.space import Ids, MetricSpace, blocks, checked_ids
 
 Floats = NDArray[np.float64]
 
+_ROWS = 1 << 23  # cells of the rows that are drawn from together: 256 rows of 32,768 words
+
 
 class Channel(ABC):
     """A mechanism bound to a lexicon: word ids in, word ids out."""
@@ -125,7 +127,7 @@ class LawChannel(Channel):
     def _draws(self, words: Ids, counts: Ids, rng: Generator) -> list[Ids]:
         """So many draws of each of some distinct words."""
         found = []
-        for block in blocks(len(words), row_cells=len(self._space)):
+        for block in blocks(len(words), row_cells=len(self._space), budget=_ROWS):
             found += draw(self._rows(words[block]), counts[block], rng)
         return found
 

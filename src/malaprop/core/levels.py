@@ -65,12 +65,15 @@ class Levels:
 
     def _digits(self, ids: Ids) -> list[Bits]:
         """The binary digits of the distances, the lowest first."""
-        digits = [np.zeros((self._size, _LANES), dtype=np.uint64) for _ in range(8)]
-        for k, reached in enumerate(self._spreading(ids)):
+        digits = np.zeros((self._last.bit_length(), self._size, _LANES), dtype=np.uint64)
+        for k, reached in enumerate(self._spreading(ids), 1):
             for j, digit in enumerate(digits):
-                if (k + 1) % (1 << j) == 0:
-                    np.bitwise_xor(digit, ~reached, out=digit)
-        return [digit[self._place] for digit in digits[: self._last.bit_length()]]
+                if k % (1 << j) == 0:
+                    np.bitwise_xor(digit, reached, out=digit)
+        for j, digit in enumerate(digits):  # what was added up are those that are reached
+            if (k >> j) % 2:
+                np.invert(digit, out=digit)
+        return [digit[self._place] for digit in digits]
 
     def _spreading(self, ids: Ids) -> Iterator[Bits]:
         """V_0, V_1, … of up to 256 words, until all words are reached or the last level is."""
@@ -81,9 +84,9 @@ class Levels:
         everyone = np.bitwise_or.reduce(reached, axis=0)
         room = np.empty_like(reached)
         levels = [reached]
-        for _ in range(self._last):
+        for k in range(self._last):
             yield levels[-1]
-            if (levels[-1] == everyone).all():
+            if k % 8 == 7 and (levels[-1] == everyone).all():
                 return
             levels = [*levels, self._next(levels, room)][-max(self._joined, default=1) :]
 

@@ -20,9 +20,12 @@ _PARTS = 64  # that the largest ν is cut into
 Fall = Callable[[Ids, Keys], Floats]
 """f_w for some rows, given keys of distances there; ν·f is below 2."""
 
+Pool = tuple[Ids, Floats]
+"""Words, and what each has of its ν; a word may occur several times."""
 
-def rows(keys: Keys, weights: Floats, fall: Fall) -> Rows:
-    """The rows of a law, from the keys of all words and ν."""
+
+def rows(keys: Keys, weights: Floats, pool: Pool, fall: Fall) -> Rows:
+    """The rows of a law, from the keys of all words, ν, and the pool of ν."""
     last, beyond = _last_near(keys, fall)
     heads = [np.flatnonzero(row <= end) for row, end in zip(keys, last, strict=True)]
     own = [
@@ -30,7 +33,7 @@ def rows(keys: Keys, weights: Floats, fall: Fall) -> Rows:
         for number, head in enumerate(heads)
     ]
 
-    words, parts = _pool(weights)
+    words, parts = pool
 
     def of_rest(rows: Ids, places: Ids) -> Floats:
         found = keys[rows, words[places]]
@@ -39,7 +42,7 @@ def rows(keys: Keys, weights: Floats, fall: Fall) -> Rows:
     return Rows(heads, own, Rest(words, beyond * parts.max(), of_rest))
 
 
-def _pool(weights: Floats) -> tuple[Ids, Floats]:
+def pool(weights: Floats) -> Pool:
     """All words, those with a large ν several times over, and what each place has of its word's ν.
 
     So all places have about the same, and few tries are in vain.

@@ -79,7 +79,7 @@ class BalancedChannel(LawChannel):
                 f"of the word graph: the loss is {law.loss(graph):.6g}. Run  malaprop lexicon "
                 "graph  again."
             )
-        self.law, self.graph = law, graph
+        self.law, self.graph, self._pool = law, graph, near.pool(law.weights)
         drawn = law.weights[law.weights > 0.0]
         spread = law.exponent * graph.reach + float(np.log(drawn.max() / drawn.min()))
         form = "half" if law.masses is None else law.form
@@ -123,7 +123,7 @@ class BalancedChannel(LawChannel):
         def fall(rows: Ids, keys: Keys) -> Floats:
             return np.asarray(near_share[rows] * self._kernel(keys) + rest[rows])
 
-        return near.rows(keys, self.law.weights, fall)
+        return near.rows(keys, self.law.weights, self._pool, fall)
 
     def _kernel(self, keys: Keys) -> Floats:
         """e^(−t·d), from the keys of distances."""
@@ -145,7 +145,8 @@ class BalancedChannel(LawChannel):
     def _weigh(self, ids: Ids, keys: Keys, stated: Floats) -> None:
         """Compute the masses of rows; refuse to draw where they are not those of the table."""
         new = np.flatnonzero(np.isnan(self._masses[ids]))
-        masses = self._kernel(keys[new]) @ self.law.weights
+        # One at a time: what a row takes fits a processor's cache.
+        masses = np.array([self._kernel(keys[place]) @ self.law.weights for place in new])
         if not (np.abs(masses - stated[ids[new]]) <= self.law.slack).all():
             raise LexiconError(
                 "The masses that were audited are not those of this lexicon's graph: the files of "

@@ -147,7 +147,8 @@ class TEMChannel(PeakedLaw):
         def fall(rows: Ids, keys: Keys) -> Floats:
             return np.exp(self.weights_at(self._space.lengths(keys)))
 
-        return near.rows(self._space.keys(ids), np.ones(len(self._space)), fall)
+        even = np.ones(len(self._space))
+        return near.rows(self._space.keys(ids), even, (np.arange(len(even)), even), fall)
 
     def is_peaked(self, distances: Floats, log_weights: Floats) -> bool:
         """Whether the weights are exp(−t·d_γ), whose loss docs/proofs/tem.md gives."""

@@ -20,6 +20,8 @@ from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
+from threadpoolctl import threadpool_limits
+
 from malaprop.core.errors import MalapropError
 
 if TYPE_CHECKING:
@@ -196,6 +198,8 @@ def _work(task: Task, connection: "Connection[Any, Any]") -> None:
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _signals())
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    # There is a worker for each core: matrix products of theirs must not wait for each other.
+    threadpool_limits(1)
     try:
         while True:
             key, texts = connection.recv()
