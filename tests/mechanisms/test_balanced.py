@@ -1,5 +1,6 @@
 """The balanced mechanism: its law, its audit, its fallbacks, and what is refused."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -228,9 +229,56 @@ class TestTables:
         other = near.with_graph(cap=3)
         assert Balanced(epsilon=1.5).on(other).law.masses is None
 
-    def test_broken_files_are_named(self, near: Lexicon, kept: balances.BalanceTable) -> None:
-        (places.balance_place(near.fingerprint) / "about.json").write_text("{}")
-        with pytest.raises(LexiconError, match="lexicon graph"):
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            "{}",
+            "[]",
+            '{"format": 1, "laws": []}',
+            '{"format": 1, "fingerprint": "x", "laws": "abc"}',
+            '{"format": 1, "fingerprint": "x", "laws": [{"epsilon": 1.5}]}',
+        ],
+    )
+    def test_broken_files_are_named(
+        self, near: Lexicon, kept: balances.BalanceTable, wrong: str
+    ) -> None:
+        (places.balance_place(near.fingerprint) / "about.json").write_text(wrong)
+        with pytest.raises(LexiconError, match="lexicon graph NAME --force"):
+            Balanced(epsilon=1.5).on(near)
+
+    @pytest.mark.parametrize("array", ["weights", "masses", "counts"])
+    def test_arrays_of_another_kind_or_shape_are_refused(
+        self, near: Lexicon, kept: balances.BalanceTable, array: str
+    ) -> None:
+        path = places.balance_place(near.fingerprint) / f"{array}.npy"
+        whole = np.load(path)
+        for wrong in (-whole.astype(float), whole[1:], whole[:, 1:], whole[0], whole.astype(str)):
+            path.unlink()
+            np.save(path, wrong)
+            with pytest.raises(LexiconError, match="lexicon graph NAME --force"):
+                Balanced(epsilon=1.5).on(near)
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [("exponent", -1.0), ("exponent", 2.0), ("mass_unit", -1e-6), ("least_mass", "NaN")],
+    )
+    def test_numbers_that_were_changed_are_refused(
+        self, near: Lexicon, kept: balances.BalanceTable, name: str, value: object
+    ) -> None:
+        path = places.balance_place(near.fingerprint) / "about.json"
+        about = json.loads(path.read_text())
+        for law in about["laws"]:
+            law[name] = value
+        path.write_text(json.dumps(about))
+        with pytest.raises(LexiconError, match="does not pass the audit"):
+            Balanced(epsilon=1.5).on(near)
+
+    def test_weights_that_are_all_zero_are_refused(
+        self, near: Lexicon, kept: balances.BalanceTable
+    ) -> None:
+        path = places.balance_place(near.fingerprint) / "weights.npy"
+        np.save(path, np.zeros_like(np.load(path)))
+        with pytest.raises(LexiconError, match="does not pass the audit"):
             Balanced(epsilon=1.5).on(near)
 
     def test_more_words_than_fit_have_level_counts(
@@ -252,6 +300,14 @@ def test_a_hub_has_no_balance_and_is_spread() -> None:
     star = lexicon_of(WordGraph(12, [[0, i] for i in range(1, 12)]))
     channel = Balanced(epsilon=0.8).on(star)
     assert channel.law.form == "spread"
+    assert audit(channel).holds
+
+
+def test_steps_too_short_for_an_audit_have_half_of_epsilon() -> None:
+    chain = lexicon_of(WordGraph(4, [[0, 1], [1, 2], [2, 3]], [1e-12, 1.0, 1e-12]))
+    channel = Balanced(epsilon=1e-4).on(chain)
+    assert channel.law.exponent == 5e-5
+    assert channel.law.form == "plain"
     assert audit(channel).holds
 
 

@@ -21,6 +21,7 @@ def graph_lexicon(
     square; beyond 75,000 words it keeps what the mechanism needs without weights.
     """
     from malaprop.cli.progress import bar
+    from malaprop.core.graph import Steps
     from malaprop.lexicon.graph import balances, places
     from malaprop.lexicon.graph.edges import GraphOptions, build_graph
     from malaprop.lexicon.graph.files import write_graph
@@ -34,7 +35,7 @@ def graph_lexicon(
         with bar(f"finding near words of {name}") as progress:
             graph = build_graph(lexicon, options, progress.to)
         write_graph(places.graph_place(lexicon.fingerprint, graph), graph, lexicon.fingerprint)
-    fingerprint = lexicon.with_graph().fingerprint
+    fingerprint = lexicon.with_metric(Steps(graph)).fingerprint
     table = None if force else balances.table_of(fingerprint)
     if table is None:
         with bar(f"balancing {name}") as progress:

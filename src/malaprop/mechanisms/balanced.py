@@ -77,7 +77,7 @@ class BalancedChannel(LawChannel):
             raise LexiconError(
                 f"The weights for ε = {mechanism.epsilon:g} do not pass the audit over all edges "
                 f"of the word graph: the loss is {law.loss(graph):.6g}. Run  malaprop lexicon "
-                "graph  again."
+                "graph NAME --force"
             )
         self.law, self.graph = law, graph
         drawn = law.weights[law.weights > 0.0]
@@ -149,7 +149,7 @@ class BalancedChannel(LawChannel):
         if not (np.abs(masses - stated[ids[new]]) <= self.law.slack).all():
             raise LexiconError(
                 "The masses that were audited are not those of this lexicon's graph: the files of "
-                "its balances were changed. Run  malaprop lexicon graph  again."
+                "its balances were changed. Run  malaprop lexicon graph NAME --force"
             )
         self._masses[ids[new]] = masses
 
