@@ -1,11 +1,12 @@
 """`malaprop lexicon graph`: build, keep, and use."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from malaprop import Lexicon
+from malaprop import Balanced, Lexicon
 from malaprop.cli.main import run
 
 
@@ -43,6 +44,35 @@ def test_a_large_lexicon_gets_its_graph_once(
     assert capfd.readouterr().out == built
     assert run(command) == 0
     assert target.read_text().count("ord") == 3
+
+
+@pytest.mark.usefixtures("large")
+def test_a_lexicon_saved_with_its_own_graph_keeps_it(
+    imported: str, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "home/lexicons/chain"
+    words = Lexicon.open(imported).words
+    chain = Lexicon.open(imported).with_graph(edges=pairwise(words), cutoff=20.0)
+    chain.save(folder)
+    assert Balanced(epsilon=1.5).on(chain).law.masses is None
+    assert run(["lexicon", "graph", "chain"]) == 0
+    assert "119 edges of 1 step, 0 longer ones, cut off at 20" in capfd.readouterr().out
+    law = Balanced(epsilon=1.5).on(Lexicon.open(folder)).law
+    assert law.form == "balanced"
+    assert law.exponent == pytest.approx(1.5, abs=1e-3)
+
+
+def test_a_table_that_was_damaged_is_made_again(
+    imported: str, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run(["lexicon", "graph", imported]) == 0
+    built = capfd.readouterr().out
+    (about,) = (tmp_path / "home/balances").glob("*/about.json")
+    about.write_text("{}")
+    assert run(["lexicon", "graph", imported]) == 1
+    assert "--force" in capfd.readouterr().err
+    assert run(["lexicon", "graph", imported, "--force"]) == 0
+    assert capfd.readouterr().out == built
 
 
 def test_explain_shows_steps(imported: str, capfd: pytest.CaptureFixture[str]) -> None:
