@@ -170,6 +170,37 @@ class TestEdgeAudit:
         monkeypatch.setattr("malaprop.measure.audit._CUBED", 10)
         assert audit(Balanced(epsilon=1.8).on(near)).holds is None
 
+    @pytest.mark.parametrize("epsilon", [0.5, 1.8])
+    def test_an_output_that_the_weights_rule_out_is_noticed(
+        self, near: Lexicon, epsilon: float, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A word of weight 0 that comes out for one word only gives that word away."""
+        true = BalancedChannel.log_weights
+        fair = Balanced(epsilon=epsilon).on(near).law
+        weights = fair.weights.copy()
+        weights[3] = 0.0
+        law = replace(fair, weights=weights, masses=None, scale=None, exponent=epsilon / 2)
+
+        def planted(self: BalancedChannel, ids: Ids) -> Floats:
+            with np.errstate(divide="ignore"):
+                rows = true(self, ids) + np.log(weights)
+            rows[ids == 3, 3] = -9.0
+            return rows
+
+        monkeypatch.setattr("malaprop.measure.audit._CUBED", 10)
+        channel = BalancedChannel(Balanced(epsilon=epsilon), near, graph_in(near), law)
+        monkeypatch.setattr(BalancedChannel, "log_weights", planted)
+        assert audit(channel).holds is None
+
+    @pytest.mark.parametrize("wrong", [-1.0, 0.0])
+    def test_an_exponent_that_favours_far_words_is_not_certified(
+        self, near: Lexicon, wrong: float, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        channel = Balanced(epsilon=1.8).on(near)
+        channel.law = Balance(exponent=wrong, weights=np.ones(300))
+        monkeypatch.setattr("malaprop.measure.audit._CUBED", 10)
+        assert audit(channel).holds is None
+
 
 def _edges(lexicon: Lexicon) -> list[tuple[str, str, float]]:
     graph, words = graph_in(lexicon), lexicon.words
