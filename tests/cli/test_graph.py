@@ -1,5 +1,6 @@
 """`malaprop lexicon graph`: build, keep, and use."""
 
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -81,6 +82,26 @@ def test_explain_shows_steps(imported: str, capfd: pytest.CaptureFixture[str]) -
     assert "such as" in shown
     assert "1 step away" in shown
     assert "steps of the word graph" in shown
+
+
+@pytest.mark.parametrize("width", [30, 80])
+def test_numbers_are_never_cut(
+    width: int, imported: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    lexicon = Lexicon.open(imported).with_graph()
+    row = lexicon.distances([5])[0]
+    assert run(["explain", "word5", "-e", "1.5", "--lexicon", imported]) == 0
+    out = capfd.readouterr().out
+    levels = re.findall(r"^ *([\d.]+)(\+?) +(\d+) +[\d.]+%  (word\S+(?:, word\d+)*)$", out, re.M)
+    assert [(float(d), int(n)) for d, _, n, _ in levels] == [
+        (d, int((row == d).sum())) for d in np.unique(row)
+    ]
+    assert [plus for *_, plus, _, _ in levels] == [
+        "+" if float(d) == 10 else "" for d, *_ in levels
+    ]
+    if width == 80:
+        assert max(map(len, out[out.index("such as") :].splitlines())) <= 80
 
 
 def test_audit_of_the_default_mechanism(imported: str, capfd: pytest.CaptureFixture[str]) -> None:

@@ -243,6 +243,23 @@ class TestTables:
         assert "holds on any graph" in " ".join(channel.guarantee.public)
         assert audit(channel).holds
 
+    def test_the_hint_names_what_would_help(
+        self, near: Lexicon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("MALAPROP_HOME", str(tmp_path))
+        monkeypatch.setattr(balances, "SMALL", 10)
+        near.with_metric("euclidean").save(tmp_path / "lexicons" / "mine")
+        mine = Lexicon.open("mine")
+        other = mine.with_graph(cap=3)
+        other.save(tmp_path / "lexicons" / "other")
+
+        def hint(lexicon: Lexicon) -> str:
+            return Balanced(epsilon=1.5).on(lexicon).hint
+
+        assert hint(mine.with_graph()).endswith("run  malaprop lexicon graph mine")
+        assert hint(other).endswith("save(FOLDER), and run  malaprop lexicon graph FOLDER")
+        assert hint(Lexicon.open("other")).endswith(", run  malaprop lexicon graph other")
+
     @pytest.mark.parametrize("array", ["weights", "masses"])
     def test_a_table_that_was_changed_is_refused(
         self, near: Lexicon, kept: balances.BalanceTable, array: str

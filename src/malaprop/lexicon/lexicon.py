@@ -177,6 +177,11 @@ class Lexicon:
         return self._name
 
     @property
+    def opened_as(self) -> str:
+        """The name that opens this very lexicon again, its metric included, or nothing."""
+        return self._name if self._stated else ""
+
+    @property
     def words(self) -> tuple[str, ...]:
         """The words; a word's place is its id."""
         return self._words

@@ -16,6 +16,7 @@ from malaprop.core.metric import Floats, Keys
 from malaprop.core.sampling import Rows
 from malaprop.core.space import Ids, MetricSpace
 from malaprop.lexicon.graph import balances
+from malaprop.lexicon.graph.edges import GraphOptions
 
 _FORMS = {
     "balanced": "the weights ν and the exponent {t:.6g}, balanced: verified over all {m:,} edges",
@@ -101,8 +102,11 @@ class BalancedChannel(LawChannel):
         """What would keep more of the text at the same ε, or nothing."""
         if self.law.masses is not None:
             return ""
-        name = getattr(self._space, "name", "") or "NAME"
-        return f"the exponent is ε/2; for up to twice that, run  malaprop lexicon graph {name}"
+        usual = self.graph.made == GraphOptions().to_dict()
+        name = getattr(self._space, "name" if usual else "opened_as", "")
+        saved = "" if usual or name else "save it by lexicon.save(FOLDER), and "
+        command = f"malaprop lexicon graph {name or ('FOLDER' if saved else 'NAME')}"
+        return f"the exponent is ε/2; for up to twice that, {saved}run  {command}"
 
     def log_weights(self, ids: Ids) -> Floats:
         """ln ν(y) + ln(a(w)·e^(−t·d(w, y)) + b(w)), with a = 1 and b = 0 but where it is spread."""
