@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,8 @@ from malaprop.lexicon.graph.nearness import Points, Progress, near_words
 
 if TYPE_CHECKING:
     from malaprop.lexicon.lexicon import Lexicon
+
+_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,13 +103,17 @@ def candidate_edges(near: Ids) -> Ids:
 
 def _capped(size: int, order: Ids, cap: int, points: Points) -> Ids:
     parts = _Parts(size, cap)
-    pairs = order.tolist()
-    taken = [parts.join(a, b) for a, b in pairs]
+    taken = np.fromiter((parts.join(a, b) for a, b in _pairs(order)), np.bool_, len(order))
     parts.join_all(points)
-    left = (pair for pair, used in zip(pairs, taken, strict=True) if not used)
-    for a, b in left:
+    for a, b in _pairs(order[~taken]):
         parts.fill(a, b)
     return np.array(parts.edges, dtype=np.int64).reshape(-1, 2)
+
+
+def _pairs(edges: Ids) -> Iterator[list[int]]:
+    """Edges one by one, as numbers of Python; not all at once: they take ten times the memory."""
+    for start in range(0, len(edges), _AT_ONCE):
+        yield from edges[start : start + _AT_ONCE].tolist()
 
 
 class _Parts:
