@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 from scipy.stats import chi2
 
 from malaprop import TEM, Balanced, Lexicon, LexiconError, MetricError, audit, seeded_rng
@@ -82,6 +83,27 @@ def test_the_guarantee_says_which_form_it_is(near: Lexicon) -> None:
     assert guarantee.metric == "graph"
     assert guarantee.loss(1.0) == 1.8
     assert guarantee.loss(99.0) == pytest.approx(1.8 * graph_in(near).cutoff)
+
+
+@pytest.mark.parametrize(("epsilon", "form"), [(0.5, "spread"), (1.8, "balanced")])
+def test_the_stated_zcdp_bounds_every_renyi_divergence(
+    near: Lexicon, epsilon: float, form: str
+) -> None:
+    """D_α between the laws of two words is at most ρ·d²·α, for every α above 1."""
+    channel = Balanced(epsilon=epsilon).on(near)
+    assert channel.law.form == form
+    zcdp, log_p = channel.guarantee.zcdp, channel.log_probabilities(np.arange(300))
+    drawn = np.isfinite(log_p[0])
+    log_p = log_p[:, drawn]
+    squares = near.distances(np.arange(300)) ** 2
+    worst = 0.0
+    for order in (1.01, 1.5, 3.0, 10.0, 100.0):
+        for word in range(0, 300, 10):
+            terms = order * log_p[word] + (1.0 - order) * log_p
+            divergence = logsumexp(terms, axis=1) / (order - 1.0)
+            others = squares[word] > 0
+            worst = max(worst, float((divergence[others] / squares[word][others]).max() / order))
+    assert 0.05 * zcdp < worst <= zcdp
 
 
 def test_a_lexicon_without_a_graph_is_refused_with_the_remedy(plane: Lexicon) -> None:
