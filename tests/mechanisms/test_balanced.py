@@ -299,6 +299,11 @@ class TestTables:
         other = near.with_graph(cap=3)
         assert Balanced(epsilon=1.5).on(other).law.masses is None
 
+    def test_a_space_without_a_fingerprint_has_no_table(
+        self, near: Lexicon, kept: balances.BalanceTable
+    ) -> None:
+        assert balances.find(graph_in(near), "", 1.5).masses is None
+
     @pytest.mark.parametrize(
         "wrong",
         [

@@ -50,7 +50,7 @@ def find(graph: WordGraph, fingerprint: str, epsilon: float) -> Balance:
     """
     if graph.size <= SMALL:
         return _of_small(graph, epsilon)
-    table = table_of(fingerprint)
+    table = table_of(fingerprint) if fingerprint else None
     if table is None:
         return Balance(exponent=epsilon / 2.0, weights=np.ones(graph.size))
     return table.best(graph, epsilon)
