@@ -260,7 +260,8 @@ class TestTables:
         monkeypatch.setenv("MALAPROP_HOME", str(tmp_path))
         monkeypatch.setattr(balances, "SMALL", 10)
         channel = Balanced(epsilon=1.5).on(near)
-        assert channel.law.exponent == 0.75
+        assert (channel.law.form, channel.law.exponent) == ("half", 0.75)
+        assert channel.guarantee.zcdp == 0.75**2 / 2
         assert "malaprop lexicon graph" in channel.hint
         assert "holds on any graph" in " ".join(channel.guarantee.public)
         assert audit(channel).holds

@@ -57,7 +57,9 @@ class Balance:
 
     @property
     def form(self) -> str:
-        """`balanced`, `spread` or `plain`."""
+        """`balanced`, `spread`, `plain`, or `half`: plain without an audit, at t = ε/2."""
+        if self.masses is None:
+            return "half"
         if self.scale is not None:
             return "spread"
         return "plain" if (self.weights == 1.0).all() else "balanced"

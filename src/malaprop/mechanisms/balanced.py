@@ -83,14 +83,13 @@ class BalancedChannel(LawChannel):
         self.law, self.graph = law, graph
         drawn = law.weights[law.weights > 0.0]
         spread = law.exponent * graph.reach + float(np.log(drawn.max() / drawn.min()))
-        form = "half" if law.masses is None else law.form
-        how = _FORMS[form].format(t=law.exponent, s=law.rest.mean(), m=len(graph.edges))
+        how = _FORMS[law.form].format(t=law.exponent, s=law.rest.mean(), m=len(graph.edges))
         guarantee = Guarantee(
             kind=Kind.METRIC,
             epsilon=mechanism.epsilon,
             metric=str(lexicon.metric),
             cap=graph.cutoff,
-            zcdp=(mechanism.epsilon if form == "spread" else law.exponent) ** 2 / 2.0,
+            zcdp=(mechanism.epsilon if law.form == "spread" else law.exponent) ** 2 / 2.0,
             proof="docs/proofs/balanced.md",
             numerics=law_numerics(lexicon, spread),
             public=(*PUBLIC, "the word graph", how),
