@@ -49,8 +49,7 @@ def _form(channel: BalancedChannel, ids: Ids) -> tuple[Floats, Floats, bool]:
             a, b = rows[at, high] / kernel[at, high], np.zeros(len(ids))
         stated = a[:, None] * kernel + b[:, None]
         formed = never and (np.abs(rows - stated) <= _SLIP * stated).all() and (a > 0).all()
-        positive = law.scale is None or (b > 0).all()  # for ln b to be compared
-        return np.log(a), np.log(b), bool(formed and positive)
+        return np.log(a), np.log(b), bool(formed)
 
 
 def _worst(
