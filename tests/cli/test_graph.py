@@ -1,11 +1,13 @@
 """`malaprop lexicon graph`: build, keep, and use."""
 
+import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from malaprop import Lexicon
+from malaprop import Balanced, Lexicon
 from malaprop.cli.main import run
 
 
@@ -45,12 +47,61 @@ def test_a_large_lexicon_gets_its_graph_once(
     assert target.read_text().count("ord") == 3
 
 
+@pytest.mark.usefixtures("large")
+def test_a_lexicon_saved_with_its_own_graph_keeps_it(
+    imported: str, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "home/lexicons/chain"
+    words = Lexicon.open(imported).words
+    chain = Lexicon.open(imported).with_graph(edges=pairwise(words), cutoff=20.0)
+    chain.save(folder)
+    assert Balanced(epsilon=1.5).on(chain).law.masses is None
+    assert run(["lexicon", "graph", "chain"]) == 0
+    assert "119 edges of 1 step, 0 longer ones, cut off at 20" in capfd.readouterr().out
+    law = Balanced(epsilon=1.5).on(Lexicon.open(folder)).law
+    assert law.form == "balanced"
+    assert law.exponent == pytest.approx(1.5, abs=1e-3)
+
+
+def test_a_table_that_was_damaged_is_made_again(
+    imported: str, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run(["lexicon", "graph", imported]) == 0
+    built = capfd.readouterr().out
+    (about,) = (tmp_path / "home/balances").glob("*/about.json")
+    about.write_text("{}")
+    assert run(["lexicon", "graph", imported]) == 1
+    assert "--force" in capfd.readouterr().err
+    assert run(["lexicon", "graph", imported, "--force"]) == 0
+    assert capfd.readouterr().out == built
+
+
 def test_explain_shows_steps(imported: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["explain", "word5", "-e", "1.5", "--lexicon", imported]) == 0
     shown = " ".join(capfd.readouterr().out.split())
     assert "such as" in shown
     assert "1 step away" in shown
     assert "steps of the word graph" in shown
+
+
+@pytest.mark.parametrize("width", [30, 80])
+def test_numbers_are_never_cut(
+    width: int, imported: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    lexicon = Lexicon.open(imported).with_graph()
+    row = lexicon.distances([5])[0]
+    assert run(["explain", "word5", "-e", "1.5", "--lexicon", imported]) == 0
+    out = capfd.readouterr().out
+    levels = re.findall(r"^ *([\d.]+)(\+?) +(\d+) +[\d.]+%  (word\S+(?:, word\d+)*)$", out, re.M)
+    assert [(float(d), int(n)) for d, _, n, _ in levels] == [
+        (d, int((row == d).sum())) for d in np.unique(row)
+    ]
+    assert [plus for *_, plus, _, _ in levels] == [
+        "+" if float(d) == 10 else "" for d, *_ in levels
+    ]
+    if width == 80:
+        assert max(map(len, out[out.index("such as") :].splitlines())) <= 80
 
 
 def test_audit_of_the_default_mechanism(imported: str, capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,8 @@
 """Balance: closed forms, reference values, and the audit on edges against all pairs."""
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -155,11 +157,38 @@ def test_unbalanced_weights_sold_as_balanced_are_caught() -> None:
         assert worst_excess(graph, law_of(graph, law), 1.5) > 0.01
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"exponent": -1.0},
+        {"exponent": math.nan},
+        {"slack": -0.1},
+        {"weights": np.zeros(3)},
+        {"weights": np.array([0.7, -0.1, 0.7])},
+        {"weights": np.array([0.7, math.nan, 0.7])},
+    ],
+)
+def test_what_the_proof_does_not_speak_of_never_passes(wrong: dict[str, Any]) -> None:
+    graph = path_of(3)
+    law = Balance(exponent=1.0, weights=weights_of(graph, 1.0), masses=np.ones(3))
+    assert law.loss(graph) == 1.0
+    assert math.isinf(replace(law, **wrong).loss(graph))
+
+
+def test_where_rounding_hides_the_loss_of_a_short_step_half_of_epsilon_holds() -> None:
+    graph = WordGraph(4, [[0, 1], [1, 2], [2, 3]], [1e-12, 1.0, 1e-12])
+    distances = graph.distances(np.arange(4))
+    law = plain(graph, 1e-4, lambda t: np.exp(-t * distances).sum(axis=1))
+    assert law.exponent == 5e-5
+    assert law.loss(graph) == 1e-4
+    assert worst_excess(graph, law_of(graph, law), 1e-4) <= 1e-14
+
+
 def test_the_cutoff_is_audited_by_itself() -> None:
     """Small changes along a long path add up to more than ε·γ between its ends."""
     chain = WordGraph(40, [[i, i + 1] for i in range(39)], cutoff=3.0)
-    slope = np.exp(0.5 * np.arange(40))
-    law = Balance(exponent=1.0, weights=np.ones(40), masses=slope)
+    slope = np.exp(-0.5 * np.arange(40))
+    law = Balance(exponent=1.0, weights=np.ones(40), masses=np.full(40, 0.01), scale=slope)
     assert law.loss(chain) == pytest.approx(1.0 + 0.5 * 39 / 3.0)
 
 

@@ -1,5 +1,6 @@
 """How a lexicon's word graph is made, kept and found again."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -105,12 +106,26 @@ def test_own_edges(line: Lexicon) -> None:
     [
         ([("zero", "two")], {}, LexiconError, "Edge 0"),
         ([("zero", "one", 1.0, 2.0)], {}, LexiconError, "Edge 0"),
+        ([("zero", "one"), ("one",)], {}, LexiconError, "Edge 1"),
+        ([("zero", "one", "2")], {}, LexiconError, "Edge 0"),
+        ([("zero", "one", True)], {}, LexiconError, "Edge 0"),
+        ([("zero", "one", 10**400)], {}, LexiconError, "Edge 0"),
+        ([(["zero"], "one")], {}, LexiconError, "Edge 0"),
+        ([3], {}, LexiconError, "Edge 0"),
+        ("zero", {}, LexiconError, "list of pairs"),
+        (3, {}, LexiconError, "list of pairs"),
+        ([("zero", "one"), ("one", "three")], {"cutoff": "5"}, MetricError, "cutoff"),
         ([("zero", "one")], {}, MetricError, "2 parts"),
         ([("zero", "one"), ("one", "three")], {"cap": 3}, ParameterError, "no option 'cap'"),
         (None, {"kap": 3}, ParameterError, "Did you mean 'cap'"),
         (None, {"cap": 1}, ParameterError, "cap"),
         (None, {"cutoff": 0}, ParameterError, "cutoff"),
+        (None, {"cutoff": "5"}, ParameterError, "cutoff"),
+        (None, {"cutoff": 0.5, "anchor_weight": 0.5}, ParameterError, "nor below 1"),
         (None, {"anchor_weight": -1}, ParameterError, "anchor_weight"),
+        (None, {"anchor_weight": None}, ParameterError, "anchor_weight"),
+        (None, {"anchor_weight": math.inf, "cutoff": math.inf}, ParameterError, "finite"),
+        (None, {"anchor_weight": 11}, ParameterError, "not below it"),
     ],
 )
 def test_wrong_edges_and_options_are_refused(
@@ -120,11 +135,48 @@ def test_wrong_edges_and_options_are_refused(
         line.with_graph(edges=edges, **options)
 
 
+def test_two_letters_are_no_pair_of_words() -> None:
+    letters = Lexicon(["a", "b"], [[0.0], [1.0]])
+    with pytest.raises(LexiconError, match="Edge 0"):
+        letters.with_graph(edges=["ab"])  # type: ignore[list-item]
+
+
+def test_a_whole_number_and_a_float_are_the_same_option() -> None:
+    whole, real = ({"cutoff": 10, "anchor_weight": 3}, {"cutoff": 10.0, "anchor_weight": 3.0})
+    first, second = (random_lexicon(60, 20).with_graph(**options) for options in (whole, real))
+    assert first.fingerprint == second.fingerprint
+
+
+def test_anchors_need_no_candidates() -> None:
+    lexicon = random_lexicon(60, 20)
+    graph = graph_in(lexicon.with_graph(candidates=1, anchors=5))
+    near, _ = near_words(lexicon, 5, 3)
+    reached = np.take_along_axis(graph.distances(np.arange(60)), near, axis=1)
+    assert reached.max() <= 3.5
+
+
+def test_steps_are_not_cut_off() -> None:
+    chain = Lexicon(["a", "b", "c", "d"], [[0.0], [1.0], [2.0], [3.0]])
+    near = chain.with_graph(edges=[("a", "b"), ("b", "c"), ("c", "d")], cutoff=2.0)
+    assert near.distances([0]).tolist() == [[0.0, 1.0, 2.0, 2.0]]
+    assert near.steps("a", "d") == 3.0
+    assert near.neighbours_by_step("a") == {1.0: ["b"], 2.0: ["c"]}
+
+
 def test_a_lexicon_without_a_graph_has_no_steps(line: Lexicon) -> None:
     with pytest.raises(MetricError, match="with_graph"):
         line.steps("zero", "one")
-    with pytest.raises(LexiconError, match="not in the lexicon"):
-        line.with_graph().steps("zero", "secret")
+    with pytest.raises(MetricError, match="with_graph"):
+        line.with_metric("graph")
+    near = line.with_graph()
+    for asked in (
+        lambda: near.steps("zero", "secret"),
+        lambda: near.path("secret", "zero"),
+        lambda: near.neighbours_by_step("secret"),
+        lambda: near.neighbours_by_step(["zero"]),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(LexiconError, match="not in the lexicon"):
+            asked()
 
 
 def test_a_lexicon_is_saved_with_its_graph(tmp_path: Path) -> None:
@@ -134,9 +186,25 @@ def test_a_lexicon_is_saved_with_its_graph(tmp_path: Path) -> None:
     assert again.fingerprint == near.fingerprint
     assert graph_in(again).made == graph_in(near).made
     assert np.array_equal(again.distances([3]), near.distances([3]))
-    (tmp_path / "near" / store.GRAPH).write_bytes(b"no graph")
-    with pytest.raises(LexiconError, match="no word graph"):
-        Lexicon.open(tmp_path / "near")
+
+
+def test_a_damaged_graph_is_refused_whatever_the_damage(tmp_path: Path) -> None:
+    near = random_lexicon(50, 20).with_graph(cap=3)
+    near.save(tmp_path / "near")
+    path = tmp_path / "near" / store.GRAPH
+    whole, rng = path.read_bytes(), np.random.Generator(np.random.PCG64(5))
+    refused = 0
+    for _ in range(200):
+        damaged = bytearray(whole)
+        damaged[rng.integers(len(whole))] ^= 1 << int(rng.integers(8))
+        path.write_bytes(damaged)
+        try:
+            same = Lexicon.open(tmp_path / "near").fingerprint == near.fingerprint
+        except LexiconError:
+            refused += 1
+        else:
+            assert same  # a bit that means nothing, such as one of a date
+    assert refused > 100
 
 
 def test_a_graph_that_was_exchanged_does_not_have_the_fingerprint(tmp_path: Path) -> None:

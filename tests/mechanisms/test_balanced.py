@@ -1,10 +1,12 @@
 """The balanced mechanism: its law, its audit, its fallbacks, and what is refused."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 from scipy.stats import chi2
 
 from malaprop import TEM, Balanced, Lexicon, LexiconError, MetricError, audit, seeded_rng
@@ -81,6 +83,27 @@ def test_the_guarantee_says_which_form_it_is(near: Lexicon) -> None:
     assert guarantee.metric == "graph"
     assert guarantee.loss(1.0) == 1.8
     assert guarantee.loss(99.0) == pytest.approx(1.8 * graph_in(near).cutoff)
+
+
+@pytest.mark.parametrize(("epsilon", "form"), [(0.5, "spread"), (1.8, "balanced")])
+def test_the_stated_zcdp_bounds_every_renyi_divergence(
+    near: Lexicon, epsilon: float, form: str
+) -> None:
+    """D_α between the laws of two words is at most ρ·d²·α, for every α above 1."""
+    channel = Balanced(epsilon=epsilon).on(near)
+    assert channel.law.form == form
+    zcdp, log_p = channel.guarantee.zcdp, channel.log_probabilities(np.arange(300))
+    drawn = np.isfinite(log_p[0])
+    log_p = log_p[:, drawn]
+    squares = near.distances(np.arange(300)) ** 2
+    worst = 0.0
+    for order in (1.01, 1.5, 3.0, 10.0, 100.0):
+        for word in range(0, 300, 10):
+            terms = order * log_p[word] + (1.0 - order) * log_p
+            divergence = logsumexp(terms, axis=1) / (order - 1.0)
+            others = squares[word] > 0
+            worst = max(worst, float((divergence[others] / squares[word][others]).max() / order))
+    assert 0.05 * zcdp < worst <= zcdp
 
 
 def test_a_lexicon_without_a_graph_is_refused_with_the_remedy(plane: Lexicon) -> None:
@@ -169,6 +192,37 @@ class TestEdgeAudit:
         monkeypatch.setattr("malaprop.measure.audit._CUBED", 10)
         assert audit(Balanced(epsilon=1.8).on(near)).holds is None
 
+    @pytest.mark.parametrize("epsilon", [0.5, 1.8])
+    def test_an_output_that_the_weights_rule_out_is_noticed(
+        self, near: Lexicon, epsilon: float, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A word of weight 0 that comes out for one word only gives that word away."""
+        true = BalancedChannel.log_weights
+        fair = Balanced(epsilon=epsilon).on(near).law
+        weights = fair.weights.copy()
+        weights[3] = 0.0
+        law = replace(fair, weights=weights, masses=None, scale=None, exponent=epsilon / 2)
+
+        def planted(self: BalancedChannel, ids: Ids) -> Floats:
+            with np.errstate(divide="ignore"):
+                rows = true(self, ids) + np.log(weights)
+            rows[ids == 3, 3] = -9.0
+            return rows
+
+        monkeypatch.setattr("malaprop.measure.audit._CUBED", 10)
+        channel = BalancedChannel(Balanced(epsilon=epsilon), near, graph_in(near), law)
+        monkeypatch.setattr(BalancedChannel, "log_weights", planted)
+        assert audit(channel).holds is None
+
+    @pytest.mark.parametrize("wrong", [-1.0, 0.0])
+    def test_an_exponent_that_favours_far_words_is_not_certified(
+        self, near: Lexicon, wrong: float, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        channel = Balanced(epsilon=1.8).on(near)
+        channel.law = Balance(exponent=wrong, weights=np.ones(300))
+        monkeypatch.setattr("malaprop.measure.audit._CUBED", 10)
+        assert audit(channel).holds is None
+
 
 def _edges(lexicon: Lexicon) -> list[tuple[str, str, float]]:
     graph, words = graph_in(lexicon), lexicon.words
@@ -206,10 +260,28 @@ class TestTables:
         monkeypatch.setenv("MALAPROP_HOME", str(tmp_path))
         monkeypatch.setattr(balances, "SMALL", 10)
         channel = Balanced(epsilon=1.5).on(near)
-        assert channel.law.exponent == 0.75
+        assert (channel.law.form, channel.law.exponent) == ("half", 0.75)
+        assert channel.guarantee.zcdp == 0.75**2 / 2
         assert "malaprop lexicon graph" in channel.hint
         assert "holds on any graph" in " ".join(channel.guarantee.public)
         assert audit(channel).holds
+
+    def test_the_hint_names_what_would_help(
+        self, near: Lexicon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("MALAPROP_HOME", str(tmp_path))
+        monkeypatch.setattr(balances, "SMALL", 10)
+        near.with_metric("euclidean").save(tmp_path / "lexicons" / "mine")
+        mine = Lexicon.open("mine")
+        other = mine.with_graph(cap=3)
+        other.save(tmp_path / "lexicons" / "other")
+
+        def hint(lexicon: Lexicon) -> str:
+            return Balanced(epsilon=1.5).on(lexicon).hint
+
+        assert hint(mine.with_graph()).endswith("run  malaprop lexicon graph mine")
+        assert hint(other).endswith("save(FOLDER), and run  malaprop lexicon graph FOLDER")
+        assert hint(Lexicon.open("other")).endswith(", run  malaprop lexicon graph other")
 
     @pytest.mark.parametrize("array", ["weights", "masses"])
     def test_a_table_that_was_changed_is_refused(
@@ -228,9 +300,61 @@ class TestTables:
         other = near.with_graph(cap=3)
         assert Balanced(epsilon=1.5).on(other).law.masses is None
 
-    def test_broken_files_are_named(self, near: Lexicon, kept: balances.BalanceTable) -> None:
-        (places.balance_place(near.fingerprint) / "about.json").write_text("{}")
-        with pytest.raises(LexiconError, match="lexicon graph"):
+    def test_a_space_without_a_fingerprint_has_no_table(
+        self, near: Lexicon, kept: balances.BalanceTable
+    ) -> None:
+        assert balances.find(graph_in(near), "", 1.5).masses is None
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            "{}",
+            "[]",
+            '{"format": 1, "laws": []}',
+            '{"format": 1, "fingerprint": "x", "laws": "abc"}',
+            '{"format": 1, "fingerprint": "x", "laws": [{"epsilon": 1.5}]}',
+        ],
+    )
+    def test_broken_files_are_named(
+        self, near: Lexicon, kept: balances.BalanceTable, wrong: str
+    ) -> None:
+        (places.balance_place(near.fingerprint) / "about.json").write_text(wrong)
+        with pytest.raises(LexiconError, match="lexicon graph NAME --force"):
+            Balanced(epsilon=1.5).on(near)
+
+    @pytest.mark.parametrize("array", ["weights", "masses", "counts"])
+    def test_arrays_of_another_kind_or_shape_are_refused(
+        self, near: Lexicon, kept: balances.BalanceTable, array: str
+    ) -> None:
+        path = places.balance_place(near.fingerprint) / f"{array}.npy"
+        whole = np.load(path)
+        for wrong in (-whole.astype(float), whole[1:], whole[:, 1:], whole[0], whole.astype(str)):
+            path.unlink()
+            np.save(path, wrong)
+            with pytest.raises(LexiconError, match="lexicon graph NAME --force"):
+                Balanced(epsilon=1.5).on(near)
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [("exponent", -1.0), ("exponent", 2.0), ("mass_unit", -1e-6), ("least_mass", "NaN")],
+    )
+    def test_numbers_that_were_changed_are_refused(
+        self, near: Lexicon, kept: balances.BalanceTable, name: str, value: object
+    ) -> None:
+        path = places.balance_place(near.fingerprint) / "about.json"
+        about = json.loads(path.read_text())
+        for law in about["laws"]:
+            law[name] = value
+        path.write_text(json.dumps(about))
+        with pytest.raises(LexiconError, match="does not pass the audit"):
+            Balanced(epsilon=1.5).on(near)
+
+    def test_weights_that_are_all_zero_are_refused(
+        self, near: Lexicon, kept: balances.BalanceTable
+    ) -> None:
+        path = places.balance_place(near.fingerprint) / "weights.npy"
+        np.save(path, np.zeros_like(np.load(path)))
+        with pytest.raises(LexiconError, match="does not pass the audit"):
             Balanced(epsilon=1.5).on(near)
 
     def test_more_words_than_fit_have_level_counts(
@@ -252,6 +376,14 @@ def test_a_hub_has_no_balance_and_is_spread() -> None:
     star = lexicon_of(WordGraph(12, [[0, i] for i in range(1, 12)]))
     channel = Balanced(epsilon=0.8).on(star)
     assert channel.law.form == "spread"
+    assert audit(channel).holds
+
+
+def test_steps_too_short_for_an_audit_have_half_of_epsilon() -> None:
+    chain = lexicon_of(WordGraph(4, [[0, 1], [1, 2], [2, 3]], [1e-12, 1.0, 1e-12]))
+    channel = Balanced(epsilon=1e-4).on(chain)
+    assert channel.law.exponent == 5e-5
+    assert channel.law.form == "plain"
     assert audit(channel).holds
 
 

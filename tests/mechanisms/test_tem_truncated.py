@@ -124,6 +124,15 @@ class TestTables:
         keep(build(cloud))
         assert TEM(epsilon=1.0, gamma=2.5).on(cloud).hint == f"{hint}, or leave 'gamma' out"
 
+    def test_a_hint_names_the_lexicon_only_under_its_own_metric(
+        self, home: Path, cloud: Lexicon
+    ) -> None:
+        cloud.save(home / "lexicons" / "cloud")
+        opened = Lexicon.open("cloud")
+        assert TEM(epsilon=1.0).on(opened).hint.endswith(" malaprop lexicon audit cloud")
+        other = TEM(epsilon=1.0).on(opened.with_metric("manhattan"))
+        assert other.hint.endswith("save(FOLDER), and run  malaprop lexicon audit FOLDER")
+
     def test_a_table_without_its_threshold_is_refused(self, home: Path, cloud: Lexicon) -> None:
         kept = keep(build(cloud, 4.0))
         about = json.loads(kept.read_text())

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from malaprop.core.errors import ParameterError
 from malaprop.text import Skeleton, fill, split
+from malaprop.text.articles import article_before
 from malaprop.text.surface import Punctuation
 
 
@@ -124,6 +125,19 @@ def test_articles_fit_the_word_that_follows(words: list[str], shown: str) -> Non
     skeleton = [part for _ in words for part in (None, " ")][:-1]
     assert fill(skeleton, words, articles=True) == shown
     assert fill(skeleton, words).lower() == " ".join(words)
+
+
+@pytest.mark.parametrize(
+    ("article", "words"),
+    [
+        ("a", "unit union unanimous usage using urine utah utopia uganda ufo euro one house u b"),
+        ("an", "uninvited unidentified unimportant unable usher urban utter onerous hour heir x e"),
+    ],
+)
+def test_articles_go_by_sound(article: str, words: str) -> None:
+    assert {word: article_before(word) for word in words.split()} == dict.fromkeys(
+        words.split(), article
+    )
 
 
 def test_an_article_before_punctuation_or_a_mask_stays() -> None:

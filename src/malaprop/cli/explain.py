@@ -105,18 +105,36 @@ def _print_law(law: "WordLaw", lexicon: "Lexicon", top: int, console: "Console")
 
 def _print_steps(law: "WordLaw", lexicon: "Lexicon", console: "Console") -> None:
     """The neighbourhood by steps: how many words are there, how likely, and some of them."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("steps", "words", "probability"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("such as", no_wrap=True, overflow="ellipsis")
+    cutoff = _cutoff(lexicon)
+    rows = [("steps", "words", "probability", ["such as"])]
     for level in law.by_distance():
-        shown = ", ".join(lexicon.words[i] for i in level.likeliest)
-        steps = _distance(level.distance, lexicon)
-        table.add_row(steps, f"{level.count:,}", _percent(level.probability), shown)
+        steps = _distance(level.distance, lexicon) + ("+" if level.distance == cutoff else "")
+        words = [lexicon.words[i] for i in level.likeliest]
+        rows.append((steps, f"{level.count:,}", _percent(level.probability), words))
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
     console.print()
-    console.print(table)
+    for *numbers, words in rows:
+        line = "  ".join(f"{n:>{width}}" for n, width in zip(numbers, widths, strict=True))
+        room = console.width - len(line) - 2
+        console.print(f"{line}  {_fitting(words, room)}", soft_wrap=True)
+
+
+def _fitting(words: list[str], room: int) -> str:
+    """As many whole words as there is room for, but one at least."""
+    shown = words[0]
+    for word in words[1:]:
+        if len(shown) + len(word) + 2 > room:
+            break
+        shown += f", {word}"
+    return shown
+
+
+def _cutoff(lexicon: "Lexicon") -> float:
+    """The distance that stands for all larger ones."""
+    from malaprop.core.graph import graph_of
+
+    graph = graph_of(lexicon.metric)
+    return math.inf if graph is None else graph.cutoff
 
 
 def _unit(lexicon: "Lexicon") -> str:

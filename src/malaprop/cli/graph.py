@@ -7,6 +7,7 @@ import typer
 if TYPE_CHECKING:
     from malaprop.core.graph import WordGraph
     from malaprop.lexicon.graph.balances import BalanceTable
+    from malaprop.lexicon.lexicon import Lexicon
 
 
 def graph_lexicon(
@@ -17,30 +18,41 @@ def graph_lexicon(
 ) -> None:
     """Build the graph of near words of a lexicon and its balances, and keep them for later runs.
 
-    The mechanism  balanced  works on it. It takes minutes for 30,000 words, and grows with their
+    The mechanism  balanced  works on it. A lexicon that was saved with a graph of its own keeps
+    that one, and gets the balances only. It takes minutes for 30,000 words, and grows with their
     square; beyond 75,000 words it keeps what the mechanism needs without weights.
     """
     from malaprop.cli.progress import bar
+    from malaprop.core.graph import Steps, graph_of
     from malaprop.lexicon.graph import balances, places
-    from malaprop.lexicon.graph.edges import GraphOptions, build_graph
-    from malaprop.lexicon.graph.files import write_graph
-    from malaprop.lexicon.graph.words import kept_graph
     from malaprop.lexicon.lexicon import Lexicon
 
     lexicon = Lexicon.open(name)
-    options = GraphOptions()
-    graph = None if force else kept_graph(lexicon, options)
-    if graph is None:
-        with bar(f"finding near words of {name}") as progress:
-            graph = build_graph(lexicon, options, progress.to)
-        write_graph(places.graph_place(lexicon.fingerprint, graph), graph, lexicon.fingerprint)
-    fingerprint = lexicon.with_graph().fingerprint
+    graph = graph_of(lexicon.metric) or _graph(lexicon, force)
+    fingerprint = lexicon.with_metric(Steps(graph)).fingerprint
     table = None if force else balances.table_of(fingerprint)
     if table is None:
         with bar(f"balancing {name}") as progress:
             table = balances.build(graph, fingerprint, progress=progress.to)
         balances.write(table, places.balance_place(fingerprint))
     _print(name, graph, table)
+
+
+def _graph(lexicon: "Lexicon", force: bool) -> "WordGraph":
+    """The graph that is kept for a lexicon, or a new one, which then is."""
+    from malaprop.cli.progress import bar
+    from malaprop.lexicon.graph import places
+    from malaprop.lexicon.graph.edges import GraphOptions, build_graph
+    from malaprop.lexicon.graph.files import write_graph
+    from malaprop.lexicon.graph.words import kept_graph
+
+    options = GraphOptions()
+    graph = None if force else kept_graph(lexicon, options)
+    if graph is None:
+        with bar(f"finding near words of {lexicon.name or 'the lexicon'}") as progress:
+            graph = build_graph(lexicon, options, progress.to)
+        write_graph(places.graph_place(lexicon.fingerprint, graph), graph, lexicon.fingerprint)
+    return graph
 
 
 def _print(name: str, graph: "WordGraph", table: "BalanceTable") -> None:

@@ -57,7 +57,9 @@ class Balance:
 
     @property
     def form(self) -> str:
-        """`balanced`, `spread` or `plain`."""
+        """`balanced`, `spread`, `plain`, or `half`: plain without an audit, at t = ε/2."""
+        if self.masses is None:
+            return "half"
         if self.scale is not None:
             return "spread"
         return "plain" if (self.weights == 1.0).all() else "balanced"
@@ -79,15 +81,25 @@ class Balance:
         scale = 1.0 / self._known if self.scale is None else self.scale
         return float((self.weights * (scale + self.rest / self.weights.sum())).mean())
 
+    @property
+    def _within_the_proof(self) -> bool:
+        """Whether the proof speaks of such numbers: t > 0, ν ≥ 0 and not all 0."""
+        signs = self.weights.min() >= 0.0 and self.weights.max() > 0.0
+        return bool(signs and self.exponent > 0.0 and self.slack >= 0.0)
+
     def loss(self, graph: WordGraph) -> float:
         """The exact audit: the loss a step, over all edges and across the cut-off."""
+        if not self._within_the_proof:
+            return math.inf
         if self.masses is None:
             return 2.0 * self.exponent
         low, high = self.masses - self.slack, self.masses + self.slack
         if not low.min() > 0.0:
             return math.inf
         if self.scale is None:
-            return self.exponent + _steepest(graph, np.log(low), np.log(high))
+            # On very short steps rounding alone may exceed what the triangle inequality gives.
+            steepest = _steepest(graph, np.log(low), np.log(high))
+            return min(self.exponent + steepest, 2.0 * self.exponent)
         least, most = 1.0 - self.scale * high, 1.0 - self.scale * low
         if not (least.min() > 0.0 and self.scale.min() > 0.0):
             return math.inf
@@ -193,7 +205,7 @@ def even_scale(graph: WordGraph, masses: Floats, slope: float) -> Floats:
 
 
 def plain(graph: WordGraph, epsilon: float, masses_at: Callable[[float], Floats]) -> Balance:
-    """ν = 1 with the largest t that the audit allows; t = ε/2 always passes."""
+    """ν = 1 with the largest t that the audit allows; t = ε/2 always holds."""
 
     def at(exponent: float) -> Balance:
         masses = masses_at(exponent)

@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Mapping
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -109,11 +110,11 @@ class WordGraph:
             found.append(int(before[found[-1]]))
         return found
 
-    def length(self, start: int, end: int) -> float:
-        """The length of a shortest path; not cut off."""
+    def lengths(self, start: int) -> Floats:
+        """The lengths of shortest paths from one word to all words; not cut off."""
         from scipy.sparse.csgraph import dijkstra
 
-        return float(dijkstra(self._matrix, directed=False, indices=start)[end])
+        return np.asarray(dijkstra(self._matrix, directed=False, indices=start), np.float64)
 
     @cached_property
     def token(self) -> bytes:
@@ -141,10 +142,7 @@ class WordGraph:
         """No distance is larger: γ, or twice the largest distance from the first word."""
         if math.isfinite(self.cutoff):
             return self.cutoff
-        from scipy.sparse.csgraph import dijkstra
-
-        farthest = float(dijkstra(self._matrix, directed=False, indices=0).max())
-        return max(1.0, 2.0 * farthest)
+        return max(1.0, 2.0 * float(self.lengths(0).max()))
 
 
 class Steps(Metric):
@@ -192,8 +190,8 @@ def _check(size: int, edges: Ids, weights: Floats, cutoff: float) -> None:
         raise MetricError(f"The ends of an edge must be ids of words, 0 to {size - 1}.")
     if not (np.isfinite(weights) & (weights > 0)).all():
         raise MetricError("The weight of an edge must be a finite number above 0.")
-    if not cutoff > 0:
-        raise MetricError(f"The 'cutoff' of a word graph must be above 0. Got {cutoff!r}.")
+    if not (isinstance(cutoff, Real) and cutoff > 0):
+        raise MetricError("The 'cutoff' of a word graph must be a number above 0.")
     if len(weights) and weights.max() > cutoff:
         raise MetricError(
             f"The weight of an edge must be at most the cutoff, {cutoff:g}: beyond it distances "

@@ -128,6 +128,8 @@ def as_metric(metric: "str | Metric | Callable[[Any, Any], Any]") -> Metric:
             "Cosine distance is no metric: it breaks the triangle inequality, and with it every "
             "guarantee. Use 'angular', the angle itself, which orders words in the same way."
         )
+    if metric == "graph":
+        raise MetricError("The metric 'graph' needs a word graph: use lexicon.with_graph().")
     hint = did_you_mean(metric, NAMED)
     raise MetricError(
         f"Unknown metric {metric!r}.{hint} There are {', '.join(NAMED)}, or give a function."

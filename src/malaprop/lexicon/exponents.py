@@ -119,11 +119,19 @@ def table_of(lexicon: MetricSpace, gamma: float = math.inf) -> ExponentTable | N
 
 def how_to_audit(lexicon: MetricSpace, gamma: float | None) -> str:
     """What to do for an audited exponent on a lexicon that has none for its threshold."""
-    name = lexicon.name if isinstance(lexicon, Lexicon) and lexicon.name else "NAME"
+    run = _command(lexicon)
     if gamma is None or gamma == math.inf:
-        return f"run  malaprop lexicon audit {name}"
+        return run
     other = ", or leave 'gamma' out" if table_of(lexicon) is not None else ""
-    return f"run  malaprop lexicon audit {name} --gamma {float(gamma)!r}{other}"
+    return f"{run} --gamma {float(gamma)!r}{other}"
+
+
+def _command(lexicon: MetricSpace) -> str:
+    if isinstance(lexicon, Lexicon) and lexicon.name and not lexicon.opened_as:
+        # The name is that of the same words under another metric.
+        return "save it by lexicon.save(FOLDER), and run  malaprop lexicon audit FOLDER"
+    name = lexicon.opened_as if isinstance(lexicon, Lexicon) else ""
+    return f"run  malaprop lexicon audit {name or 'NAME'}"
 
 
 def keep(table: ExponentTable) -> Path:

@@ -130,15 +130,15 @@ class Lexicon:
 
     def steps(self, word: str, other: str) -> float:
         """The length of a shortest path between two words in the word graph; not cut off."""
-        return self._graph.length(self._id(word), self._id(other))
+        return float(self._graph.lengths(self._id(word))[self._id(other)])
 
     def path(self, word: str, other: str) -> list[str]:
         """The words on a shortest path between two words in the word graph."""
         return [self._words[i] for i in self._graph.path(self._id(word), self._id(other))]
 
     def neighbours_by_step(self, word: str, steps: float = 2) -> dict[float, list[str]]:
-        """The words within so many steps in the word graph, by their distance."""
-        row = self._graph.distances(np.array([self._id(word)]))[0]
+        """The words within so many steps in the word graph, by their distance; not cut off."""
+        row = self._graph.lengths(self._id(word))
         return {
             float(step): [self._words[i] for i in np.flatnonzero(row == step)]
             for step in np.unique(row[(row > 0) & (row <= steps)])
@@ -157,7 +157,7 @@ class Lexicon:
         return found
 
     def _id(self, word: str) -> int:
-        if word not in self.index:
+        if not isinstance(word, str) or word not in self.index:
             raise LexiconError(
                 "That word is not in the lexicon; `lexicon.index` has those that are."
             )
@@ -175,6 +175,11 @@ class Lexicon:
     def name(self) -> str:
         """The name that it was opened by, or nothing."""
         return self._name
+
+    @property
+    def opened_as(self) -> str:
+        """The name that opens this very lexicon again, its metric included, or nothing."""
+        return self._name if self._stated else ""
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ def edge_loss(
     they give a bound for each edge (docs/proofs/balanced.md) which no table has a say in.
     """
     graph, size = channel.graph, len(channel.lexicon)
-    near, rest, proved = np.empty(size), np.empty(size), True
+    near, rest, proved = np.empty(size), np.empty(size), channel.law.exponent > 0.0
     for done, block in enumerate(steps := blocks(size, row_cells=size), 1):
         ids = np.arange(size)[block]
         near[block], rest[block], formed = _form(channel, ids)
@@ -33,8 +33,9 @@ def edge_loss(
 
 def _form(channel: BalancedChannel, ids: Ids) -> tuple[Floats, Floats, bool]:
     """ln a and ln b of some words, and whether their rows are what these say."""
-    law, drawn = channel.law, law_weights(channel)
+    law, drawn = channel.law, channel.law.weights > 0.0
     chances = np.exp(normalised(channel.log_weights(ids)))
+    never = not chances[:, ~drawn].any()
     rows = chances[:, drawn] / law.weights[drawn]
     kernel = np.exp(-law.exponent * channel.graph.distances(ids)[:, drawn])
     # Two unknowns, a and b, from the nearest word and the farthest; then all others must agree.
@@ -47,14 +48,8 @@ def _form(channel: BalancedChannel, ids: Ids) -> tuple[Floats, Floats, bool]:
         if law.scale is None:
             a, b = rows[at, high] / kernel[at, high], np.zeros(len(ids))
         stated = a[:, None] * kernel + b[:, None]
-        formed = bool((np.abs(rows - stated) <= _SLIP * stated).all() and (a > 0).all())
-        formed = formed and not np.delete(chances, drawn, axis=1).any()
-        return np.log(a), np.log(b), formed
-
-
-def law_weights(channel: BalancedChannel) -> Ids:
-    """The words that can come out."""
-    return np.flatnonzero(channel.law.weights)
+        formed = never and (np.abs(rows - stated) <= _SLIP * stated).all() and (a > 0).all()
+        return np.log(a), np.log(b), bool(formed)
 
 
 def _worst(

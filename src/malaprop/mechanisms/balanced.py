@@ -16,6 +16,7 @@ from malaprop.core.metric import Floats, Keys
 from malaprop.core.sampling import Rows
 from malaprop.core.space import Ids, MetricSpace
 from malaprop.lexicon.graph import balances
+from malaprop.lexicon.graph.edges import GraphOptions
 
 _FORMS = {
     "balanced": "the weights ν and the exponent {t:.6g}, balanced: verified over all {m:,} edges",
@@ -77,19 +78,18 @@ class BalancedChannel(LawChannel):
             raise LexiconError(
                 f"The weights for ε = {mechanism.epsilon:g} do not pass the audit over all edges "
                 f"of the word graph: the loss is {law.loss(graph):.6g}. Run  malaprop lexicon "
-                "graph  again."
+                "graph NAME --force"
             )
         self.law, self.graph, self._pool = law, graph, near.pool(law.weights)
         drawn = law.weights[law.weights > 0.0]
         spread = law.exponent * graph.reach + float(np.log(drawn.max() / drawn.min()))
-        form = "half" if law.masses is None else law.form
-        how = _FORMS[form].format(t=law.exponent, s=law.rest.mean(), m=len(graph.edges))
+        how = _FORMS[law.form].format(t=law.exponent, s=law.rest.mean(), m=len(graph.edges))
         guarantee = Guarantee(
             kind=Kind.METRIC,
             epsilon=mechanism.epsilon,
             metric=str(lexicon.metric),
             cap=graph.cutoff,
-            zcdp=(mechanism.epsilon if form == "spread" else law.exponent) ** 2 / 2.0,
+            zcdp=(mechanism.epsilon if law.form == "spread" else law.exponent) ** 2 / 2.0,
             proof="docs/proofs/balanced.md",
             numerics=law_numerics(lexicon, spread),
             public=(*PUBLIC, "the word graph", how),
@@ -101,8 +101,11 @@ class BalancedChannel(LawChannel):
         """What would keep more of the text at the same ε, or nothing."""
         if self.law.masses is not None:
             return ""
-        name = getattr(self._space, "name", "") or "NAME"
-        return f"the exponent is ε/2; for up to twice that, run  malaprop lexicon graph {name}"
+        usual = self.graph.made == GraphOptions().to_dict()
+        name = getattr(self._space, "name" if usual else "opened_as", "")
+        saved = "" if usual or name else "save it by lexicon.save(FOLDER), and "
+        command = f"malaprop lexicon graph {name or ('FOLDER' if saved else 'NAME')}"
+        return f"the exponent is ε/2; for up to twice that, {saved}run  {command}"
 
     def log_weights(self, ids: Ids) -> Floats:
         """ln ν(y) + ln(a(w)·e^(−t·d(w, y)) + b(w)), with a = 1 and b = 0 but where it is spread."""
@@ -150,7 +153,7 @@ class BalancedChannel(LawChannel):
         if not (np.abs(masses - stated[ids[new]]) <= self.law.slack).all():
             raise LexiconError(
                 "The masses that were audited are not those of this lexicon's graph: the files of "
-                "its balances were changed. Run  malaprop lexicon graph  again."
+                "its balances were changed. Run  malaprop lexicon graph NAME --force"
             )
         self._masses[ids[new]] = masses
 

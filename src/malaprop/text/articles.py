@@ -9,10 +9,12 @@ ARTICLES = frozenset({"a", "an"})
 SIGNS = frozenset({"a", "an", "the"})
 """The words that a lexicon has if it is English enough for this."""
 
-_VOWEL = re.compile(r"[aeiou]|(?:hour|honest|honou?r|heir)")
+# Written with a consonant, spoken with a vowel: an hour, an heir, an x.
+_VOWEL = re.compile(r"[aeiou]|hour|honest|honou?r|heir|[fhlmnrsx]$")
 # Written with a vowel, spoken with a consonant: a unit, a user, a euro, a one-off.
 _CONSONANT = re.compile(
-    r"(?:uni(?!n|m[aio])|use|usu|uti|ubi|uk|ura|uro|ute|eu|ewe|one(?!r)|once|oui)"
+    r"uni(?![dmn])|unanim|unesco|us(?!h)|ut[aceio]|ur[aeiou]|u(?:ae|bi|c|ef|f|ga|hf|i|k|lys|v|$)"
+    r"|eu|ewe|one(?!r)|once|oui"
 )
 
 

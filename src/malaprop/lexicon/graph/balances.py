@@ -50,7 +50,7 @@ def find(graph: WordGraph, fingerprint: str, epsilon: float) -> Balance:
     """
     if graph.size <= SMALL:
         return _of_small(graph, epsilon)
-    table = table_of(fingerprint)
+    table = table_of(fingerprint) if fingerprint else None
     if table is None:
         return Balance(exponent=epsilon / 2.0, weights=np.ones(graph.size))
     return table.best(graph, epsilon)
@@ -66,10 +66,9 @@ def _of_small(graph: WordGraph, epsilon: float) -> Balance:
         exponent *= 1.0 - _SLOPE
         weights = approach(kernel, exponent, start)
     found = balance(graph, kernel, epsilon, exponent, weights)
-    return max(
-        [found, plain(graph, epsilon, lambda t: np.exp(-t * distances).sum(axis=1))],
-        key=lambda law: law.kept if law.loss(graph) <= epsilon else -1.0,
-    )
+    even = plain(graph, epsilon, lambda t: np.exp(-t * distances).sum(axis=1))
+    passing = [law for law in (found, even) if law.loss(graph) <= epsilon]
+    return max(passing, key=lambda law: law.kept)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +86,7 @@ class BalanceTable:
         if self.counts.shape != (graph.size, graph.last + 1):
             raise LexiconError(
                 "The balances that are kept for this lexicon do not fit its graph: run  "
-                "malaprop lexicon graph  again"
+                "malaprop lexicon graph NAME --force"
             )
         steps = graph.unit * np.arange(graph.last + 1)
         even = plain(graph, epsilon, lambda t: self.counts @ np.exp(-t * steps))
@@ -101,7 +100,7 @@ class BalanceTable:
             raise LexiconError(
                 f"The balance that is kept for ε = {self.laws[nearest]['epsilon']} on this lexicon "
                 "does not pass the audit over all edges: its files were changed. Run  malaprop "
-                "lexicon graph  again"
+                "lexicon graph NAME --force"
             )
         return max([law, even], key=lambda one: one.kept)
 

@@ -13,8 +13,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +28,8 @@ from malaprop.lexicon.graph.nearness import Points, Progress, near_words
 
 if TYPE_CHECKING:
     from malaprop.lexicon.lexicon import Lexicon
+
+_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,10 +52,17 @@ class GraphOptions:
     def __post_init__(self) -> None:
         for name, least in (("cap", 2), ("candidates", 1), ("components", 0), ("anchors", 0)):
             require_whole(self, name, least)
-        if not 0 < self.anchor_weight < math.inf or not self.cutoff > 0:
+        # Floats, so that 10 and 10.0 are the same option, and the same graph.
+        for name in ("anchor_weight", "cutoff"):
+            value: Any = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0:
+                raise ParameterError(f"The '{name}' of a word graph must be a number above 0.")
+            object.__setattr__(self, name, float(value))
+        longest = max(1.0, self.anchor_weight)
+        if math.isinf(longest) or longest > self.cutoff:
             raise ParameterError(
-                "The 'anchor_weight' of a word graph must be finite and above 0, its 'cutoff' "
-                f"above 0. Got {self.anchor_weight!r} and {self.cutoff!r}."
+                "The 'anchor_weight' of a word graph must be finite, and its 'cutoff' not below it "
+                f"nor below 1. Got {self.anchor_weight!r} and {self.cutoff!r}."
             )
 
     def to_dict(self) -> dict[str, int | str]:
@@ -64,8 +75,9 @@ def build_graph(
 ) -> WordGraph:
     """The word graph of a lexicon; the same for the same lexicon and options."""
     size = len(lexicon)
-    near, points = near_words(lexicon, options.candidates, options.components, progress)
-    order = candidate_edges(near)
+    count = max(options.candidates, options.anchors)
+    near, points = near_words(lexicon, count, options.components, progress)
+    order = candidate_edges(near[:, : options.candidates])
     capped = _capped(size, order, options.cap, points)
     anchored = _anchored(capped, near[:, : options.anchors])
     weights = np.repeat([1.0, options.anchor_weight], [len(capped), len(anchored)])
@@ -91,13 +103,17 @@ def candidate_edges(near: Ids) -> Ids:
 
 def _capped(size: int, order: Ids, cap: int, points: Points) -> Ids:
     parts = _Parts(size, cap)
-    pairs = order.tolist()
-    taken = [parts.join(a, b) for a, b in pairs]
+    taken = np.fromiter((parts.join(a, b) for a, b in _pairs(order)), np.bool_, len(order))
     parts.join_all(points)
-    left = (pair for pair, used in zip(pairs, taken, strict=True) if not used)
-    for a, b in left:
+    for a, b in _pairs(order[~taken]):
         parts.fill(a, b)
     return np.array(parts.edges, dtype=np.int64).reshape(-1, 2)
+
+
+def _pairs(edges: Ids) -> Iterator[list[int]]:
+    """Edges one by one, as numbers of Python; not all at once: they take ten times the memory."""
+    for start in range(0, len(edges), _AT_ONCE):
+        yield from edges[start : start + _AT_ONCE].tolist()
 
 
 class _Parts:

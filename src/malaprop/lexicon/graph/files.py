@@ -15,7 +15,6 @@ import json
 import os
 import secrets
 import shutil
-import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,6 +28,7 @@ from malaprop.core.graph import WordGraph
 
 FORMAT = 1
 _ABOUT = "about.json"
+_NUMBERS = ("epsilon", "exponent", "least_mass", "mass_unit")
 
 
 def write_graph(path: Path, graph: WordGraph, base: str) -> None:
@@ -48,7 +48,7 @@ def write_graph(path: Path, graph: WordGraph, base: str) -> None:
 def read_graph(path: Path) -> tuple[WordGraph, str]:
     """A graph and the fingerprint of the lexicon that it was made for."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             about = _understood(json.loads(str(file["about"])))
             graph = WordGraph(
                 int(about["size"]),
@@ -58,10 +58,10 @@ def read_graph(path: Path) -> tuple[WordGraph, str]:
                 made=about["made"],
             )
             return graph, str(about["base"])
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile):
+    except Exception:  # a damaged archive makes zipfile, zlib and numpy raise what they like
         raise LexiconError(
             f"{path} is no word graph that this version reads: remove it, and run  "
-            "malaprop lexicon graph  again"
+            "malaprop lexicon graph NAME"
         ) from None
 
 
@@ -85,12 +85,29 @@ def read_balances(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             name: np.load(path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
             for name in ("weights", "masses", "counts")
         }
-    except (OSError, ValueError, KeyError, TypeError, EOFError):
+        about["laws"] = [_law(law) for law in about["laws"]]
+        _check_arrays(arrays, len(about["laws"]))
+        about["fingerprint"] = str(about["fingerprint"])
+    except Exception:  # as above
         raise LexiconError(
-            f"{path} holds no balances that this version reads: remove it, and run  "
-            "malaprop lexicon graph  again"
+            f"{path} holds no balances that this version reads: run  malaprop lexicon graph NAME "
+            "--force"
         ) from None
     return about, arrays
+
+
+def _law(about: dict[str, Any]) -> dict[str, Any]:
+    return {"spread": bool(about["spread"])} | {name: float(about[name]) for name in _NUMBERS}
+
+
+def _check_arrays(arrays: dict[str, NDArray[Any]], laws: int) -> None:
+    """Whether the arrays are of the kind and the shapes that were written."""
+    shape = (laws, len(arrays["counts"]))
+    if arrays["counts"].ndim != 2 or arrays["counts"].dtype.kind != "u":
+        raise ValueError("no counts")
+    for name in ("weights", "masses"):
+        if arrays[name].shape != shape or arrays[name].dtype != np.uint16:
+            raise ValueError(f"no {name}")
 
 
 def _understood(about: dict[str, Any]) -> dict[str, Any]:

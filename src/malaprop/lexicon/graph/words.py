@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from malaprop.core.errors import LexiconError, ParameterError
@@ -56,16 +57,28 @@ def fitting(lexicon: Lexicon, mechanism: Mechanism) -> Lexicon:
 def graph_of_edges(lexicon: Lexicon, edges: Iterable[Any], options: Mapping[str, Any]) -> WordGraph:
     """A graph of a user's own edges: pairs of words, with a weight or without."""
     rest = _known(options, ("cutoff",))
-    index, ends, weights = lexicon.index, [], []
+    if isinstance(edges, str) or not isinstance(edges, Iterable):
+        raise LexiconError("The edges of a word graph must be a list of pairs of words.")
+    ends, weights = [], []
     for place, edge in enumerate(edges):
-        here, there, *weight = edge
-        if here not in index or there not in index or len(weight) > 1:
+        try:
+            pair, weight = _edge(edge, lexicon.index)
+        except (KeyError, TypeError, ValueError, OverflowError):
             raise LexiconError(
                 f"Edge {place} must be two words of the lexicon, and a weight if it is not 1."
-            )
-        ends.append((index[here], index[there]))
-        weights.append(float(weight[0]) if weight else 1.0)
+            ) from None
+        ends.append(pair)
+        weights.append(weight)
     return WordGraph(len(lexicon), ends, weights, made={"edges": "own"}, **rest)
+
+
+def _edge(edge: Any, index: Mapping[str, int]) -> tuple[tuple[int, int], float]:
+    """The ids and the weight of a user's edge."""
+    here, there, weight = edge if len(edge) == 3 else (*edge, 1)
+    # Two letters are no pair of words, nor is "2" a number.
+    if isinstance(edge, str) or isinstance(weight, bool) or not isinstance(weight, Real):
+        raise TypeError
+    return (index[here], index[there]), float(weight)
 
 
 def _known(options: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]:
