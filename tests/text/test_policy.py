@@ -12,6 +12,7 @@ from malaprop.core.errors import ParameterError
 from malaprop.text import Action, Plan, Planner, Policy, split
 from malaprop.text import policy as policy_module
 from malaprop.text.policy import Unknown
+from malaprop.text.surface import mark
 
 WORDS = ["patient", "not", "forty", "website", "email", "user", "flu", "grinning", "b", "twentieth"]
 UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
@@ -20,18 +21,22 @@ PLANNERS: dict[Unknown, Planner] = {
 }
 
 
+def plan(action: Action, word: int, tag: str, shown: str | None) -> Plan:
+    return Plan(action, word, tag, shown, "" if shown == "" else mark(shown))
+
+
 def protect(word: str, tag: str) -> Plan:
-    return Plan(Action.PROTECT, WORDS.index(word), tag, None)
+    return plan(Action.PROTECT, WORDS.index(word), tag, None)
 
 
 FIXED = {
     "Patient": protect("patient", "in_lexicon"),
-    ",": Plan(Action.SHOW, -1, "punctuation", ","),
-    "$": Plan(Action.SHOW, -1, "punctuation", "$"),
-    " \n": Plan(Action.SHOW, -1, "spaces", " \n"),
-    "\u200b": Plan(Action.REMOVE, -1, "removed", ""),
-    "\u0301": Plan(Action.REMOVE, -1, "removed", ""),
-    "\ud800": Plan(Action.REMOVE, -1, "removed", ""),
+    ",": plan(Action.SHOW, -1, "punctuation", ","),
+    "$": plan(Action.SHOW, -1, "punctuation", "$"),
+    " \n": plan(Action.SHOW, -1, "spaces", " \n"),
+    "\u200b": plan(Action.REMOVE, -1, "removed", ""),
+    "\u0301": plan(Action.REMOVE, -1, "removed", ""),
+    "\ud800": plan(Action.REMOVE, -1, "removed", ""),
 }
 MAPPED = {
     "patients": protect("patient", "mapped"),
@@ -45,7 +50,7 @@ MAPPED = {
     "B12": protect("b", "mapped"),
     "23rd": protect("twentieth", "mapped"),
 }
-KEPT = {word: Plan(Action.KEEP, -1, "kept", word) for word in ("patients", "can't")}
+KEPT = {word: plan(Action.KEEP, -1, "kept", word) for word in ("patients", "can't")}
 
 
 @pytest.mark.parametrize("unknown", UNKNOWN)
@@ -59,8 +64,8 @@ def test_known_words_and_gaps_are_treated_alike_by_all_policies(
 @pytest.mark.parametrize("piece", MAPPED, ids=ascii)
 def test_unknown_pieces(piece: str) -> None:
     assert PLANNERS["map"].plan(piece) == MAPPED[piece]
-    assert PLANNERS["mask"].plan(piece) == Plan(Action.SHOW_MASK, -1, "masked", "[masked]")
-    assert PLANNERS["drop"].plan(piece) == Plan(Action.DROP, -1, "dropped", "")
+    assert PLANNERS["mask"].plan(piece) == plan(Action.SHOW_MASK, -1, "masked", "[masked]")
+    assert PLANNERS["drop"].plan(piece) == plan(Action.DROP, -1, "dropped", "")
     assert PLANNERS["keep"].plan(piece) == KEPT.get(piece, MAPPED[piece])
 
 

@@ -1,12 +1,11 @@
 """Text in, private text out."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, islice
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from malaprop.core.randomness import checked_rng, label, secure_rng
 from malaprop.lexicon.graph.words import fitting
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.pipeline.release import Release
-from malaprop.text import Plan, Planner, Policy, fill, split
+from malaprop.text import Planner, Policy, fill, split
 from malaprop.text.articles import SIGNS
 from malaprop.text.policy import IN_LEXICON, LEFT_OUT, TAGS, Unknown
 from malaprop.text.surface import Punctuation
@@ -32,9 +31,10 @@ COUNTED = (IN_LEXICON, *TAGS.values(), *_UNPROTECTED)
 class _Form(NamedTuple):
     """A text taken apart: its public skeleton, and the secret ids that fill its slots."""
 
-    skeleton: list[str | None]
+    skeleton: Sequence[str | None]
+    marks: str
     ids: list[int]
-    plans: list[Plan]
+    tags: Sequence[str]
 
 
 class Privatizer:
@@ -161,10 +161,12 @@ class Privatizer:
         if not isinstance(text, str):
             raise ParameterError(f"A text must be a string. Got a {type(text).__name__}.")
         plans = self._planner.plan_all(split(text))
-        skeleton = [plan.shown for plan in plans]
-        if LEFT_OUT in skeleton:
-            skeleton = [shown for shown in skeleton if shown != LEFT_OUT]
-        return _Form(skeleton, [plan.id for plan in plans if plan.id >= 0], plans)
+        if not plans:
+            return _Form((), "", [], ())
+        _, ids, tags, shown, marks = zip(*plans, strict=True)
+        if LEFT_OUT in shown:
+            shown = tuple(part for part in shown if part != LEFT_OUT)
+        return _Form(shown, "".join(marks), [word for word in ids if word >= 0], tags)
 
     def _put_together(self, forms: list[_Form]) -> list[str]:
         """Draw the words of all forms together, and fill them in."""
@@ -178,6 +180,7 @@ class Privatizer:
                 list(islice(words, len(form.ids))),
                 punctuation=punctuation,
                 articles=articles,
+                marks=form.marks,
             )
             for form in forms
         ]
@@ -194,7 +197,7 @@ class Privatizer:
 
 def _counts(forms: list[_Form]) -> dict[str, int]:
     """How the pieces of texts were treated."""
-    tags = Counter(map(attrgetter("tag"), chain.from_iterable(form.plans for form in forms)))
+    tags = Counter(chain.from_iterable(form.tags for form in forms))
     protected = sum(len(form.ids) for form in forms)
     return {"protected": protected, **{name: tags[name] for name in COUNTED}}
 

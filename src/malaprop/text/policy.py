@@ -19,7 +19,7 @@ from unicodedata import category
 from malaprop.core.errors import ParameterError
 from malaprop.text.mapping import WordMap
 from malaprop.text.pieces import Kind, kind
-from malaprop.text.surface import Punctuation
+from malaprop.text.surface import Punctuation, mark
 
 Unknown = Literal["map", "mask", "drop", "keep"]
 
@@ -86,13 +86,15 @@ LEFT_OUT = ""
 class Plan(NamedTuple):
     """What is done with a piece, the id of the word to protect (or -1), and how it is counted.
 
-    `shown` is what the private text has in its place: `None` for a word of the mechanism's.
+    `shown` is what the private text has in its place: `None` for a word of the mechanism's. `mark`
+    is its mark in a skeleton, nothing if it is left out.
     """
 
     action: Action
     id: int
     tag: str
     shown: str | None
+    mark: str = ""
 
 
 _NO_WORD = -1
@@ -133,9 +135,11 @@ class Planner:
 
     def plan_all(self, pieces: Iterable[str]) -> list[Plan]:
         """The plan of each piece."""
-        known = self._memo.get
-        plan = self.plan
-        return [known(piece) or plan(piece) for piece in pieces]
+        pieces = list(pieces)
+        plans = list(map(self._memo.get, pieces))
+        if None in plans:
+            return [known or self.plan(piece) for known, piece in zip(plans, pieces, strict=True)]
+        return plans  # type: ignore[return-value]
 
     def plan(self, piece: str) -> Plan:
         """The plan of a piece."""
@@ -149,7 +153,10 @@ class Planner:
         return plan
 
     def _decide(self, piece: str) -> Plan:
-        what = kind(piece)
+        plan = self._treatment(piece, kind(piece))
+        return plan if plan.shown == LEFT_OUT else plan._replace(mark=mark(plan.shown))
+
+    def _treatment(self, piece: str, what: Kind) -> Plan:
         if what in _SHOWN:
             return Plan(Action.SHOW, _NO_WORD, _SHOWN[what], piece)
         if what is Kind.INVISIBLE:

@@ -16,13 +16,34 @@ Punctuation = Literal["keep", "drop"]
 
 Skeleton = Sequence[str | None]
 """Strings are shown as they are; `None` is a slot for a word."""
+Gap = Skeleton
+"""What stands between two words: strings only."""
 
 # The end of a sentence, or a blank line. Chinese and Japanese stops need no space after them.
 _SENTENCE_END = re.compile(r"""[.!?…؟۔।]["'”’»)\]}]*\s|[。！？]|\n\s*\n""")
 _LINE_BREAK = re.compile(r"[\n\r\u2028\u2029]")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _FIRST_PERSON = {word: f"I{word[1:]}" for word in ("i", "i'm", "i'd", "i'll", "i've")}
-_PLAIN_GAP = [" "]
+# Words with one space between them, or a word that is shown as it is.
+_RUNS = re.compile(r"w(?:sw)*|k")
+
+
+def mark(part: str | None) -> str:
+    """One letter for what a part of a skeleton is.
+
+    w: a slot for a word; k: a word that is kept, or a placeholder; s: one space; o: other white
+    space; p: punctuation.
+
+    >>> "".join(map(mark, [None, ",", " ", "[masked]", "\\n"]))
+    'wpsko'
+    """
+    if part is None:
+        return "w"
+    if part == " ":
+        return "s"
+    if _LETTER_OR_DIGIT.search(part):
+        return "k"
+    return "o" if part.isspace() else "p"
 
 
 def fill(
@@ -31,6 +52,7 @@ def fill(
     *,
     punctuation: Punctuation = "keep",
     articles: bool = False,
+    marks: str | None = None,
 ) -> str:
     """Put words into the slots of a skeleton, in sentence case.
 
@@ -43,6 +65,7 @@ def fill(
     gaps at both ends vanish; what they held has no influence on the capitals either.
 
     With `articles`, an “a” or “an” among the words is made to fit the word that follows it.
+    `marks` are the marks of the skeleton's parts, where they are known.
 
     >>> fill([None, ",", " ", None, ".", " ", None, "!"], ["cold", "i", "rain"])
     'Cold, I. Rain!'
@@ -51,60 +74,54 @@ def fill(
     >>> fill([None, " ", None], ["a", "apple"], articles=True)
     'An apple'
     """
-    if skeleton.count(None) != len(words):
+    marks = "".join(map(mark, skeleton)) if marks is None else marks
+    if marks.count("w") != len(words):
         raise ParameterError(
             "The 'words' parameter of fill must hold one word for each slot of the skeleton, "
-            f"{skeleton.count(None)}. Got {len(words)}."
+            f"{marks.count('w')}. Got {len(words)}."
         )
-    given = iter(_with_articles(skeleton, words) if articles else words)
+    if articles and not ARTICLES.isdisjoint(words):
+        words = _with_articles(marks, words)
     shown: list[str] = []
-    gap: list[str] = []
-    for part in skeleton:
-        if part is not None and (part == " " or not _LETTER_OR_DIGIT.search(part)):
-            gap.append(part)
-            continue
-        if not shown:
-            starts = True
-            shown.append(_merged(gap) if punctuation == "keep" else "")
-        elif gap == _PLAIN_GAP:
-            starts = False
-            shown.append(" ")
+    end = taken = 0
+    for run in _RUNS.finditer(marks):
+        gap, starts = skeleton[end : run.start()], True
+        if shown:
+            shown.append(_between(gap, punctuation))
+            starts = _SENTENCE_END.search(shown[-1]) is not None
         else:
-            between = _between(gap, punctuation)
-            starts = _SENTENCE_END.search(between) is not None
-            shown.append(between)
-        gap.clear()
-        shown.append(_cased(next(given), starts) if part is None else part)
+            shown.append(_merged(gap) if punctuation == "keep" else "")
+        end = run.end()
+        if marks[end - 1] == "k":
+            shown.append(skeleton[end - 1] or "")
+        else:
+            count = (end - run.start() + 1) // 2
+            shown.append(_written(words[taken : taken + count], starts))
+            taken += count
     if punctuation == "keep":
-        shown.append(_merged(gap))
+        shown.append(_merged(skeleton[end:]))
     return "".join(shown)
 
 
-def _with_articles(skeleton: Skeleton, words: Sequence[str]) -> list[str]:
+def _with_articles(marks: str, words: Sequence[str]) -> list[str]:
     """The words, each article fitting what follows it after mere white space."""
     found = list(words)
-    if ARTICLES.isdisjoint(found):
-        return found
-    place, before = -1, None  # the last word's number, and whether it is an article still open
-    for part in skeleton:
-        if part is None:
-            place += 1
-            if before is not None:
-                found[before] = article_before(found[place])
-            before = place if found[place] in ARTICLES else None
-        elif not part.isspace():
-            before = None
+    slots = [place for place, sign in enumerate(marks) if sign == "w"]
+    for place, word in enumerate(words[:-1]):
+        if word in ARTICLES and not marks[slots[place] + 1 : slots[place + 1]].strip("so"):
+            found[place] = article_before(words[place + 1])
     return found
 
 
-def _cased(word: str, starts: bool) -> str:
-    """A word of a lexicon as it is written at the start of a sentence, or elsewhere."""
-    if starts:
-        return word[:1].title() + word[1:]
-    return _FIRST_PERSON.get(word, word)
+def _written(words: Sequence[str], starts: bool) -> str:
+    """Words of a lexicon as they are written, at the start of a sentence or elsewhere."""
+    first = words[0][:1].title() + words[0][1:]
+    if not _FIRST_PERSON.keys().isdisjoint(words):
+        words = [_FIRST_PERSON.get(word, word) for word in words]
+    return " ".join([first, *words[1:]] if starts else words)
 
 
-def _between(gap: list[str], punctuation: Punctuation) -> str:
+def _between(gap: Gap, punctuation: Punctuation) -> str:
     """What is shown between two words."""
     text = _merged(gap)
     if punctuation == "keep":
@@ -112,12 +129,12 @@ def _between(gap: list[str], punctuation: Punctuation) -> str:
     return "\n" if _LINE_BREAK.search(text) else " "
 
 
-def _merged(gap: list[str]) -> str:
+def _merged(gap: Gap) -> str:
     """The text of a gap, with one white space for several side by side."""
-    if len(gap) == 1:
-        return gap[0]
     parts: list[str] = []
     for part in gap:
+        if part is None:  # a slot is no part of a gap
+            continue
         if parts and part.isspace() and parts[-1].isspace():
             parts[-1] = max(parts[-1], part, key=_line_breaks)
         else:
