@@ -26,9 +26,21 @@ Rows = Callable[[Ids, Ids], list[Ids]]
 """From words, and how many draws of each are wanted, to those draws."""
 
 _KEPT = 1 << 24  # draws that are kept at most: 64 MB
-_LEAST, _TIMES = 16, 4  # how many are made ahead: so many times what was needed so far
+_LEAST, _TIMES = 64, 3  # how many are made ahead: so many times what was needed so far
 _AT_ONCE = 256  # words whose rows are computed before what was drawn is laid down
 _PATIENCE = 0.0005  # seconds between two looks at what another worker is drawing
+
+
+_forks = 0  # how many forks lie between this process and the first one
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    os.register_at_fork(after_in_child=_count_fork)
 
 
 class DrawsAhead:
@@ -40,7 +52,7 @@ class DrawsAhead:
         self._forget()
 
     def _forget(self) -> None:
-        self._owner = os.getpid()
+        self._process = _forks
         make: Callable[..., Any] = _common_zeros if self._shared else np.zeros
         lock: Any = get_context("fork").Lock() if self._shared else Lock()
         self._lock: AbstractContextManager[object] = lock
@@ -53,7 +65,7 @@ class DrawsAhead:
 
     def take(self, words: Ids, counts: Ids, rows: Rows) -> Ids:
         """`counts` draws of each of `words`, which are distinct, in one row."""
-        if not self._shared and self._owner != os.getpid():
+        if not self._shared and self._process != _forks:
             self._forget()  # else parent and child would give out the same
         order = _Order(words, counts)
         with self._lock:

@@ -160,14 +160,15 @@ class LawChannel(Channel):
         return {name: value for name, value in vars(self).items() if name != "_stocks"}
 
 
-def law_numerics(space: MetricSpace, spread: float) -> str:
+def law_numerics(space: MetricSpace, spread: float, resting: int | None = None) -> str:
     """What floating-point numbers add to the loss of an exactly drawn word.
 
-    `spread` is the largest difference of two log-weights, all of them −t·d; see
-    docs/proofs/sampling.md.
+    `spread` is the largest difference of two log-weights, and `resting` the size of the rest of a
+    row, by default that of the lexicon; see docs/proofs/sampling.md.
     """
+    members = len(space) + (len(space) if resting is None else resting)
     distances = 4.0 * min(spread, 690.0) * space.metric.relative_error(space.vectors.shape[1])
-    added = rounded_up(2.0 * log_error(len(space), spread) + distances, digits=1)
+    added = rounded_up(2.0 * log_error(members, spread) + distances, digits=1)
     rare = ", except with probability 2⁻¹⁰⁰" if spread > 69.0 else ""
     return f"float64; adds less than {added} to the loss of a word{rare}"
 

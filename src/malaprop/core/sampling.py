@@ -76,14 +76,14 @@ def draw(rows: Rows, counts: Ids, rng: Generator) -> list[Ids]:
 _NONE: Ids = np.empty(0, dtype=np.int64)
 
 
-def log_error(size: int, spread: float) -> float:
-    """A bound on the error of a drawn log-probability, for `size` words.
+def log_error(members: int, spread: float) -> float:
+    """A bound on the error of a drawn log-probability, for rows of so many words and rests.
 
     `spread` is the largest difference of two log-weights. The bound holds for all words but those
     rarer than 2⁻¹⁰⁰ together.
     """
     magnitudes = min(spread / _LN2, _DEEPEST) + 2.0
-    return 8.0 * magnitudes * size * 2.0**-53
+    return 4.0 * magnitudes * members * 2.0**-53
 
 
 class _Envelope:

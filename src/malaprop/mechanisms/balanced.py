@@ -91,7 +91,7 @@ class BalancedChannel(LawChannel):
             cap=graph.cutoff,
             zcdp=(mechanism.epsilon if law.form == "spread" else law.exponent) ** 2 / 2.0,
             proof="docs/proofs/balanced.md",
-            numerics=law_numerics(lexicon, spread),
+            numerics=law_numerics(lexicon, spread, resting=len(self._pool[0])),
             public=(*PUBLIC, "the word graph", how),
         )
         super().__init__(lexicon, guarantee)
