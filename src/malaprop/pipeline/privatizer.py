@@ -53,7 +53,7 @@ class Privatizer:
     >>> privatizer = Privatizer(tiny, TEM(epsilon=2.0), rng=seeded_rng(3))
     >>> release = privatizer("Cold, so COLD! Hot?")
     >>> release.text, release.randomness
-    ('Cool, hot cold! Hot?', 'seeded: not private')
+    ('Cold, hot cold! Hot?', 'seeded: not private')
     >>> release.counts["in_lexicon"], release.counts["mapped"]
     (3, 1)
     """
