@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from malaprop.core.loss import Progress, rounding
-from malaprop.core.partition import Sums, Truncated, in_threads, log_sums, nodes_for
+from malaprop.core.partition import Sums, Truncated, log_sums, nodes_for
 from malaprop.core.space import Floats, Ids, MetricSpace, blocks
+from malaprop.core.threads import in_threads
 
 _PARTS = 4  # L(t) is bounded at so many places from one node to the next
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.space import Ids
+from malaprop.core.threads import in_threads
 
 Bits = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
@@ -51,17 +52,22 @@ class Levels:
 
     def counts(self, progress: Progress | None = None) -> NDArray[np.int64]:
         """How many words are on each level, from each word: (words, levels)."""
-        within = np.zeros((self._size, self._last + 1), dtype=np.int64)
-        within[:, -1] = self._size
-        for start in range(0, self._size, AT_ONCE):
-            ids = np.arange(start, min(start + AT_ONCE, self._size))
-            for k, reached in enumerate(self._spreading(ids)):
-                # As many words have w within k steps as w has.
-                within[:, k] += np.bitwise_count(reached).sum(axis=1, dtype=np.int64)[self._place]
-            within[:, k + 1 : -1] += len(ids)
+        within = np.zeros((self._last + 1, self._size), dtype=np.int64)
+        starts = range(0, self._size, AT_ONCE)
+        for start, found in zip(starts, in_threads(self._within, starts), strict=True):
+            within[:-1] += found
             if progress is not None:
-                progress(start + len(ids), self._size)
-        return np.diff(within, axis=1, prepend=0)
+                progress(min(start + AT_ONCE, self._size), self._size)
+        within[-1] = self._size
+        return np.diff(within.T[self._place], axis=1, prepend=0)
+
+    def _within(self, start: int) -> NDArray[np.uint16]:
+        """How many of 256 words each word has within 0, 1, 2 … steps: as many as have it."""
+        ids = np.arange(start, min(start + AT_ONCE, self._size))
+        found = np.full((self._last, self._size), len(ids), dtype=np.uint16)
+        for k, reached in enumerate(self._spreading(ids)):
+            np.bitwise_count(reached).sum(axis=1, dtype=np.uint16, out=found[k])
+        return found
 
     def _digits(self, ids: Ids) -> list[Bits]:
         """The binary digits of the distances, the lowest first."""

@@ -3,24 +3,17 @@
 Blocks of words go to as many threads as there are cores: NumPy's loops run side by side.
 """
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
 from malaprop.core.loss import Progress
 from malaprop.core.space import Floats, Ids, MetricSpace, blocks
+from malaprop.core.threads import in_threads
 
 _STEPS = 4  # 4² equal steps of t from one power of two to the next
 _OCTAVES = 6
 _NEGLIGIBLE = 40.0  # all terms below exp(−40)/n together: below 2⁻⁵⁷ of Z, which is 1 or more
-_MOST_THREADS = 8  # each has a block of distances of its own, 16 MB
-
-In = TypeVar("In")
-Out = TypeVar("Out")
 
 
 @dataclass(frozen=True)
@@ -47,14 +40,6 @@ class Sums:
     nearest: Floats
     """The least distance above 0 of each word."""
     diameter: float
-
-
-def in_threads(function: Callable[[In], Out], items: Sequence[In]) -> Iterator[Out]:
-    """function(item) for all items in order, some at a time."""
-    workers = min(os.cpu_count() or 1, _MOST_THREADS)
-    with ThreadPoolExecutor(workers) as pool:
-        for start in range(0, len(items), workers):  # so that an interruption waits for few
-            yield from pool.map(function, items[start : start + workers])
 
 
 def nodes_for(space: Truncated) -> Floats:
