@@ -8,42 +8,48 @@
 2.0
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from malaprop._version import __version__
-from malaprop.core.accounting import Loss, compose, loss_of
-from malaprop.core.channel import Channel, Decoder, LawChannel, VectorChannel
-from malaprop.core.errors import (
-    DataError,
-    LexiconError,
-    MalapropError,
-    MetricError,
-    MissingExtraError,
-    OutputError,
-    ParameterError,
-)
-from malaprop.core.gaussian import gaussian_scale
-from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.mechanism import Mechanism, registry
-from malaprop.core.metric import Metric
-from malaprop.core.randomness import secure_rng, seeded_rng
-from malaprop.lexicon.graph.edges import GraphOptions
-from malaprop.lexicon.lexicon import Lexicon
-from malaprop.measure.audit import audit
-from malaprop.measure.finding import Audit
-from malaprop.mechanisms.balanced import Balanced
-from malaprop.mechanisms.coordinate_laplace import CoordinateLaplace
-from malaprop.mechanisms.gaussian import Gaussian
-from malaprop.mechanisms.hyperbolic_laplace import HyperbolicLaplace
-from malaprop.mechanisms.jaccard import Jaccard
-from malaprop.mechanisms.laplace import Laplace
-from malaprop.mechanisms.mahalanobis import Mahalanobis
-from malaprop.mechanisms.nadp import NADP
-from malaprop.mechanisms.permute_and_flip import PermuteAndFlip
-from malaprop.mechanisms.poincare_metropolis import PoincareMetropolis
-from malaprop.mechanisms.priv_emb import PrivEmb
-from malaprop.mechanisms.tangent_laplace import TangentLaplace
-from malaprop.mechanisms.tem import TEM
-from malaprop.pipeline.privatizer import Privatizer
-from malaprop.pipeline.release import Release
+
+if TYPE_CHECKING:
+    from malaprop.core.accounting import Loss, compose, loss_of
+    from malaprop.core.channel import Channel, Decoder, LawChannel, VectorChannel
+    from malaprop.core.errors import (
+        DataError,
+        LexiconError,
+        MalapropError,
+        MetricError,
+        MissingExtraError,
+        OutputError,
+        ParameterError,
+    )
+    from malaprop.core.gaussian import gaussian_scale
+    from malaprop.core.guarantee import Guarantee, Kind
+    from malaprop.core.mechanism import Mechanism
+    from malaprop.core.metric import Metric
+    from malaprop.core.randomness import secure_rng, seeded_rng
+    from malaprop.lexicon.graph.edges import GraphOptions
+    from malaprop.lexicon.lexicon import Lexicon
+    from malaprop.measure.audit import audit
+    from malaprop.measure.finding import Audit
+    from malaprop.mechanisms import registry
+    from malaprop.mechanisms.balanced import Balanced
+    from malaprop.mechanisms.coordinate_laplace import CoordinateLaplace
+    from malaprop.mechanisms.gaussian import Gaussian
+    from malaprop.mechanisms.hyperbolic_laplace import HyperbolicLaplace
+    from malaprop.mechanisms.jaccard import Jaccard
+    from malaprop.mechanisms.laplace import Laplace
+    from malaprop.mechanisms.mahalanobis import Mahalanobis
+    from malaprop.mechanisms.nadp import NADP
+    from malaprop.mechanisms.permute_and_flip import PermuteAndFlip
+    from malaprop.mechanisms.poincare_metropolis import PoincareMetropolis
+    from malaprop.mechanisms.priv_emb import PrivEmb
+    from malaprop.mechanisms.tangent_laplace import TangentLaplace
+    from malaprop.mechanisms.tem import TEM
+    from malaprop.pipeline.privatizer import Privatizer
+    from malaprop.pipeline.release import Release
 
 __all__ = [
     "NADP",
@@ -89,3 +95,50 @@ __all__ = [
     "secure_rng",
     "seeded_rng",
 ]
+
+# Where the names are: a module is imported when one of its names is asked for, so that a program
+# which needs a part waits for that part alone.
+_HOMES = {
+    "core.accounting": "Loss compose loss_of",
+    "core.channel": "Channel Decoder LawChannel VectorChannel",
+    "core.errors": "DataError LexiconError MalapropError MetricError MissingExtraError "
+    "OutputError ParameterError",
+    "core.gaussian": "gaussian_scale",
+    "core.guarantee": "Guarantee Kind",
+    "core.mechanism": "Mechanism",
+    "core.metric": "Metric",
+    "core.randomness": "secure_rng seeded_rng",
+    "lexicon.graph.edges": "GraphOptions",
+    "lexicon.lexicon": "Lexicon",
+    "measure.audit": "audit",
+    "measure.finding": "Audit",
+    "mechanisms": "registry",
+    "mechanisms.balanced": "Balanced",
+    "mechanisms.coordinate_laplace": "CoordinateLaplace",
+    "mechanisms.gaussian": "Gaussian",
+    "mechanisms.hyperbolic_laplace": "HyperbolicLaplace",
+    "mechanisms.jaccard": "Jaccard",
+    "mechanisms.laplace": "Laplace",
+    "mechanisms.mahalanobis": "Mahalanobis",
+    "mechanisms.nadp": "NADP",
+    "mechanisms.permute_and_flip": "PermuteAndFlip",
+    "mechanisms.poincare_metropolis": "PoincareMetropolis",
+    "mechanisms.priv_emb": "PrivEmb",
+    "mechanisms.tangent_laplace": "TangentLaplace",
+    "mechanisms.tem": "TEM",
+    "pipeline.privatizer": "Privatizer",
+    "pipeline.release": "Release",
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _HOMES.items():
+        if name in names.split():
+            value = getattr(importlib.import_module(f"malaprop.{module}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'malaprop' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

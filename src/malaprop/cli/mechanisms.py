@@ -8,8 +8,7 @@ def mechanisms() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    import malaprop.mechanisms  # noqa: F401  fills the registry
-    from malaprop.core.mechanism import registry
+    from malaprop.mechanisms import registry
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
     table.add_column("mechanism", no_wrap=True)

@@ -94,8 +94,7 @@ Master = Annotated[
 
 def make_mechanism(name: str, epsilon: str, parameters: list[str] | None) -> Mechanism:
     """The mechanism of that name, with its parameters."""
-    import malaprop.mechanisms  # noqa: F401  fills the registry
-    from malaprop.core.mechanism import mechanism_named
+    from malaprop.mechanisms import mechanism_named
 
     cls = mechanism_named(name)
     known = [field.name for field in cls.parameters() if field.name != "epsilon"]

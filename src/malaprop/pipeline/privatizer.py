@@ -14,10 +14,11 @@ from numpy.random import Generator
 from malaprop.core.channel import Channel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import ANY_TWO_WORDS, Guarantee, Kind
-from malaprop.core.mechanism import Mechanism, mechanism_named
+from malaprop.core.mechanism import Mechanism
 from malaprop.core.randomness import checked_rng, label, secure_rng
 from malaprop.lexicon.graph.words import fitting
 from malaprop.lexicon.lexicon import Lexicon
+from malaprop.mechanisms.balanced import Balanced
 from malaprop.pipeline.release import Release
 from malaprop.text import Planner, Policy, fill, split
 from malaprop.text.articles import SIGNS
@@ -212,7 +213,7 @@ def _completed(
             "Balanced(epsilon=1.5), or an 'epsilon' alone, which means the same."
         )
     if mechanism is None:
-        mechanism = mechanism_named("balanced")(epsilon=epsilon)  # type: ignore[arg-type]
+        mechanism = Balanced(epsilon=epsilon)  # type: ignore[arg-type]
     if lexicon is None:
         lexicon = Lexicon.open("english")
     return fitting(lexicon, mechanism), mechanism

@@ -46,7 +46,10 @@ def fitting(lexicon: Lexicon, mechanism: Mechanism) -> Lexicon:
     wants_graph = mechanism.needs == Steps.name and graph_of(lexicon.metric) is None
     if not wants_graph:
         return lexicon
-    if len(lexicon) > SMALL and kept_graph(lexicon, GraphOptions()) is None:
+    kept = kept_graph(lexicon, GraphOptions())
+    if kept is not None:
+        return lexicon.with_metric(Steps(kept))
+    if len(lexicon) > SMALL:
         raise LexiconError(
             f"This lexicon has no word graph yet: run  malaprop lexicon graph "
             f"{lexicon.name or 'NAME'}  once, or use another mechanism, such as TEM."
