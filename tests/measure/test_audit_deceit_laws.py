@@ -17,6 +17,7 @@ from malaprop import (
     PermuteAndFlip,
     audit,
 )
+from malaprop.core import near
 from malaprop.core.ahead import DrawsAhead
 from malaprop.core.euclidean import Euclidean
 from malaprop.core.metric import KeyedRows, Metric, Rows, Vectors
@@ -295,6 +296,8 @@ class TestEdges:
         monkeypatch.setattr("malaprop.measure.audit._CUBED", size)
         even = np.ones(60)
         channel.law = replace(channel.law, exponent=0.2, weights=even, masses=None, scale=None)
+        assert audit(channel).holds is not True  # what it draws from belongs to other weights
+        channel._pool = near.pool(even)
         assert audit(channel).holds is True
         channel.graph = type(channel.graph)(60, channel.graph.edges, channel.graph.weights / 4.0)
         assert audit(channel).holds is not True

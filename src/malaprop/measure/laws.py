@@ -5,6 +5,7 @@ Of a class of somebody's own, too: what it must not do is to draw in a way of it
 
 import numpy as np
 
+from malaprop.core import near
 from malaprop.core.ahead import DrawsAhead
 from malaprop.core.channel import LawChannel
 from malaprop.core.loss import normalised
@@ -31,7 +32,15 @@ def draws_its_law(channel: LawChannel) -> bool:
     hidden = {name for name in held if callable(getattr(own, name, None))}
     one_space = "_space" in held and not hasattr(own, "_space")
     stocks = dict(held.get("_stocks", {})).values()
-    return as_proved and one_space and not hidden and all(_is_stock(stock) for stock in stocks)
+    as_proved = as_proved and one_space and not hidden and _has_own_pool(channel)
+    return as_proved and all(_is_stock(stock) for stock in stocks)
+
+
+def _has_own_pool(channel: LawChannel) -> bool:
+    """Whether the words of a rest are those of the law's weights."""
+    if not isinstance(channel, BalancedChannel):
+        return True
+    return all(map(np.array_equal, channel._pool, near.pool(channel.law.weights)))
 
 
 def _is_stock(thing: object) -> bool:
