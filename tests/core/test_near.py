@@ -40,7 +40,7 @@ def test_nothing_is_lost_and_nothing_added(size: int, steep: float, even: bool, 
     def fall(rows: Ids, keys: Floats) -> Floats:
         return np.asarray(np.exp(-steep * keys) * np.array([1.0, 0.5, 0.9])[rows])
 
-    found = law_of(near.rows(keys, weights, near.pool(weights), fall), size)
+    found = law_of(near.rows(keys, weights, near.pool(weights), fall, tries=2.0), size)
     expected = weights * np.exp(-steep * keys)
     np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
 
@@ -88,7 +88,8 @@ def test_draws_follow_the_law(words: Lexicon, which: int, epsilon: float) -> Non
 
 def test_far_words_are_not_weighed() -> None:
     keys = np.linspace(0.0, 10.0, 5000)[None]
+    even = np.ones(5000)
     found = near.rows(
-        keys, np.ones(5000), near.pool(np.ones(5000)), lambda rows, keys: np.exp(-3.0 * keys)
+        keys, even, near.pool(even), lambda rows, keys: np.exp(-3.0 * keys), tries=2.0
     )
     assert len(found.heads[0]) < 2500

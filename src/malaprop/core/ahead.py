@@ -26,8 +26,8 @@ Rows = Callable[[Ids, Ids], list[Ids]]
 """From words, and how many draws of each are wanted, to those draws."""
 
 _KEPT = 1 << 24  # draws that are kept at most: 64 MB
-_LEAST, _TIMES = 64, 3  # how many are made ahead: so many times what was needed so far
-_AT_ONCE = 256  # words whose rows are computed before what was drawn is laid down
+_LEAST, _TIMES = 64, 2  # how many are made ahead: so many times what was needed so far
+_AT_ONCE = 1024  # words whose rows are computed before what was drawn is laid down
 _PATIENCE = 0.0005  # seconds between two looks at what another worker is drawing
 
 

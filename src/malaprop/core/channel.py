@@ -24,7 +24,7 @@ from malaprop.core.space import Ids, MetricSpace, blocks, checked_ids
 
 Floats = NDArray[np.float64]
 
-_ROWS = 1 << 23  # cells of the rows that are drawn from together: 256 rows of 32,768 words
+_CELLS = 1 << 23  # of the rows that are drawn from together: 256 rows of 32,768 words
 
 
 class Channel(ABC):
@@ -96,6 +96,8 @@ def checked_channel(channel: Any) -> Channel:
 class LawChannel(Channel):
     """A channel whose law is known in closed form: it draws from what it states."""
 
+    _cells = _CELLS
+
     @abstractmethod
     def log_weights(self, ids: Ids) -> Floats:
         """ln of the unnormalised probability of each output: (len(ids), len(lexicon))."""
@@ -127,7 +129,7 @@ class LawChannel(Channel):
     def _draws(self, words: Ids, counts: Ids, rng: Generator) -> list[Ids]:
         """So many draws of each of some distinct words."""
         found = []
-        for block in blocks(len(words), row_cells=len(self._space), budget=_ROWS):
+        for block in blocks(len(words), row_cells=len(self._space), budget=self._cells):
             found += draw(self._rows(words[block]), counts[block], rng)
         return found
 

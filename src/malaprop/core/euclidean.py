@@ -90,8 +90,8 @@ def _grid_rows(vectors: Vectors) -> Rows:
 
     def keys(ids: NDArray[np.int64]) -> Keys:
         found = (-2.0 * vectors[ids]) @ vectors.T
-        found += squares
-        found += squares[ids, None]
+        for row, own in zip(found, squares[ids], strict=True):
+            row += squares + own
         return found
 
     def lengths(keys: Keys) -> Floats:

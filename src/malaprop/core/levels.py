@@ -1,11 +1,11 @@
-"""Shortest paths from 256 words at a time, where all steps are whole numbers.
+"""Shortest paths from up to 1,024 words at a time, where all steps are whole numbers.
 
 Let V_k(w) be the words within k steps of w. Then V_0(w) = {w}, and
 
     V_k = V_{k−1} ∪ ⋃ over lengths s of the words joined by a step of length s to V_{k−s},
 
-which is one pass over the steps for 256 words w together, each being one bit of 32 bytes. A word's
-distance is the number of k at which it is not in V_k yet. The digit of 2^j of a number is odd or
+which is one pass over the steps for 1,024 words w together, each being one bit of 128 bytes. A
+word's distance is the number of k at which it is not in V_k yet. The digit of 2^j of a number is odd or
 even with how many multiples of 2^j up to it there are: so that digit is the parity of how many of
 V_{2^j − 1}, V_{2·2^j − 1}, … a word is not in.
 """
@@ -22,11 +22,9 @@ Bits = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
 Progress = Callable[[int, int], None]
 
-AT_ONCE = 256
+AT_ONCE = 1024
 MOST = 255
 """The most levels that a byte can number."""
-
-_LANES = AT_ONCE // 64
 
 
 class Levels:
@@ -62,7 +60,7 @@ class Levels:
         return np.diff(within.T[self._place], axis=1, prepend=0)
 
     def _within(self, start: int) -> NDArray[np.uint16]:
-        """How many of 256 words each word has within 0, 1, 2 … steps: as many as have it."""
+        """How many of 1,024 words each word has within 0, 1, 2 … steps: as many as have it."""
         ids = np.arange(start, min(start + AT_ONCE, self._size))
         found = np.full((self._last, self._size), len(ids), dtype=np.uint16)
         for k, reached in enumerate(self._spreading(ids)):
@@ -71,7 +69,8 @@ class Levels:
 
     def _digits(self, ids: Ids) -> list[Bits]:
         """The binary digits of the distances, the lowest first."""
-        digits = np.zeros((self._last.bit_length(), self._size, _LANES), dtype=np.uint64)
+        shape = (self._last.bit_length(), self._size, _lanes(len(ids)))
+        digits = np.zeros(shape, dtype=np.uint64)
         for k, reached in enumerate(self._spreading(ids), 1):
             for j, digit in enumerate(digits):
                 if k % (1 << j) == 0:
@@ -82,10 +81,10 @@ class Levels:
         return [digit[self._place] for digit in digits]
 
     def _spreading(self, ids: Ids) -> Iterator[Bits]:
-        """V_0, V_1, … of up to 256 words, until all words are reached or the last level is."""
+        """V_0, V_1, … of up to 1,024 words, until all words are reached or the last level is."""
         place = np.arange(len(ids))
         ones = np.uint64(1) << (place % 64).astype(np.uint64)
-        reached = np.zeros((self._size, _LANES), dtype=np.uint64)
+        reached = np.zeros((self._size, _lanes(len(ids))), dtype=np.uint64)
         np.bitwise_or.at(reached, (self._place[ids], place // 64), ones)  # a word may occur twice
         everyone = np.bitwise_or.reduce(reached, axis=0)
         room = np.empty_like(reached)
@@ -107,6 +106,11 @@ class Levels:
                     np.take(levels[-length], neighbours, axis=0, out=some, mode="clip")
                     found[: len(neighbours)] |= some
         return found
+
+
+def _lanes(words: int) -> int:
+    """How many machine words of 64 bits there are for so many words."""
+    return -(-words // 64)
 
 
 def _slots(size: int, edges: Ids) -> list[Ids]:

@@ -14,7 +14,6 @@ from malaprop.core.metric import Keys
 from malaprop.core.sampling import Floats, Ids, Rest, Rows
 
 _LOOKED_AT = 512  # keys of a row that say how many words are how near
-_TRIES = 4.0  # of words of the rest, for each draw, that near words are chosen for
 _PARTS = 64  # that the largest ν is cut into
 
 Fall = Callable[[Ids, Keys], Floats]
@@ -24,9 +23,12 @@ Pool = tuple[Ids, Floats]
 """Words, and what each has of its ν; a word may occur several times."""
 
 
-def rows(keys: Keys, weights: Floats, pool: Pool, fall: Fall) -> Rows:
-    """The rows of a law, from the keys of all words, ν, and the pool of ν."""
-    last, beyond = _last_near(keys, fall)
+def rows(keys: Keys, weights: Floats, pool: Pool, fall: Fall, *, tries: float) -> Rows:
+    """The rows of a law, from the keys of all words, ν, and the pool of ν.
+
+    As many words count as near as leave about `tries` tries of words of the rest for each draw.
+    """
+    last, beyond = _last_near(keys, fall, tries)
     heads = [np.flatnonzero(row <= end) for row, end in zip(keys, last, strict=True)]
     own = [
         weights[head] * fall(np.full(len(head), number), keys[number, head])
@@ -53,7 +55,7 @@ def pool(weights: Floats) -> Pool:
     return words, weights[words] / times[words]
 
 
-def _last_near(keys: Keys, fall: Fall) -> tuple[Keys, Floats]:
+def _last_near(keys: Keys, fall: Fall, tries: float) -> tuple[Keys, Floats]:
     """The largest key of a near word in each row, and f there: no word beyond has more."""
     step = max(1, keys.shape[1] // _LOOKED_AT)
     seen = np.sort(keys[:, ::step], axis=1)
@@ -61,6 +63,6 @@ def _last_near(keys: Keys, fall: Fall) -> tuple[Keys, Floats]:
     found = fall(each[:, None], seen)
     # About what the words of a pool weigh; the word itself is hardly ever among those looked at.
     whole = found[:, :1] / keys.shape[1] + found.mean(axis=1, keepdims=True)
-    few = found <= _TRIES * whole
+    few = found <= tries * whole
     place = np.where(few.any(axis=1), few.argmax(axis=1), seen.shape[1] - 1)
     return seen[each, place], found[each, place]

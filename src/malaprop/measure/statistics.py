@@ -14,7 +14,7 @@ from malaprop.core.channel import Channel, LawChannel
 from malaprop.core.randomness import secure_rng
 from malaprop.core.space import Ids, MetricSpace, blocks
 
-_WORDS = 512  # sampled words: the standard error of a share is then 2 % at most
+_WORDS = 128  # sampled words: the standard error of a share is then 4 % at most
 _CELLS = 1 << 25  # distances that are computed for a figure: fewer words of a large lexicon
 _DRAWS = 4  # per word, where the law is not known in closed form
 
@@ -22,7 +22,7 @@ _DRAWS = 4  # per word, where the law is not known in closed form
 def unchanged_share(channel: Channel, rng: Generator | None = None) -> float:
     """The expected share of words that come back as they went in: the mean of Pr[w | w].
 
-    Over up to 512 words, evenly spread over the lexicon; exact for each of them where the law
+    Over up to 128 words, evenly spread over the lexicon; exact for each of them where the law
     is known in closed form, else from 4 draws of each.
     """
     ids = sample(len(channel.lexicon))
@@ -33,7 +33,7 @@ def unchanged_share(channel: Channel, rng: Generator | None = None) -> float:
 
 
 def sample(size: int) -> Ids:
-    """The words that figures are computed from: up to 512, fewer of a large lexicon."""
+    """The words that figures are computed from: up to 128, fewer of a large lexicon."""
     return spread(size, max(32, min(_WORDS, _CELLS // size)))
 
 

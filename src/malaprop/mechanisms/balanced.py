@@ -71,6 +71,8 @@ class Balanced(Mechanism, name="balanced"):
 class BalancedChannel(LawChannel):
     """The law of a balance on a lexicon; one that does not pass its audit is refused."""
 
+    _cells = 1 << 25  # a level is a byte, and searches from 1,024 words at a time are the fastest
+
     def __init__(
         self, mechanism: Balanced, lexicon: MetricSpace, graph: WordGraph, law: Balance
     ) -> None:
@@ -126,7 +128,7 @@ class BalancedChannel(LawChannel):
         def fall(rows: Ids, keys: Keys) -> Floats:
             return np.asarray(near_share[rows] * self._kernel(keys) + rest[rows])
 
-        return near.rows(keys, self.law.weights, self._pool, fall)
+        return near.rows(keys, self.law.weights, self._pool, fall, tries=1.0)
 
     def _kernel(self, keys: Keys) -> Floats:
         """e^(−t·d), from the keys of distances."""
