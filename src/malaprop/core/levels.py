@@ -5,9 +5,9 @@ Let V_k(w) be the words within k steps of w. Then V_0(w) = {w}, and
     V_k = V_{k−1} ∪ ⋃ over lengths s of the words joined by a step of length s to V_{k−s},
 
 which is one pass over the steps for 1,024 words w together, each being one bit of 128 bytes. A
-word's distance is the number of k at which it is not in V_k yet. The digit of 2^j of a number is odd or
-even with how many multiples of 2^j up to it there are: so that digit is the parity of how many of
-V_{2^j − 1}, V_{2·2^j − 1}, … a word is not in.
+word's distance is the number of k at which it is not in V_k yet. The digit of 2^j of a number is
+odd or even with how many multiples of 2^j up to it there are: so that digit is the parity of how
+many of V_{2^j − 1}, V_{2·2^j − 1}, … a word is not in.
 """
 
 from collections.abc import Callable, Iterator
