@@ -17,6 +17,7 @@ Ties go to the word with the lowest id.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain
 from unicodedata import category, name
 
@@ -25,6 +26,7 @@ from malaprop.text.folding import LIMIT, bare, fold
 from malaprop.text.inflection import base_forms
 from malaprop.text.numbers import number_words
 from malaprop.text.pieces import Kind, kind
+from malaprop.text.spelling import NearestSpelling
 
 NEAREST_LETTERS = 32
 """The nearest spelling looks at so many letters, so that its time is bounded."""
@@ -151,14 +153,13 @@ class WordMap:
         return self._bare_ids.get(spelling) if found is None else found
 
     def _nearest(self, word: str) -> int:
-        from rapidfuzz.distance import Levenshtein
-        from rapidfuzz.process import extractOne
-
         letters = "".join(sign for sign in word if category(sign)[0] in "LM") or word
-        nearest = extractOne(
-            letters[:NEAREST_LETTERS], self._spellings, scorer=Levenshtein.distance
-        )
-        return self._ids[nearest[0]]
+        place = self._by_spelling.nearest(letters[:NEAREST_LETTERS])
+        return self._ids[self._spellings[place]]
+
+    @cached_property
+    def _by_spelling(self) -> NearestSpelling:
+        return NearestSpelling(self._spellings)
 
 
 def _spellings(reading: str) -> Iterator[str]:

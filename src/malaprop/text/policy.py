@@ -112,7 +112,7 @@ TAGS = {
     Kind.HASHTAG: "hashtags",
     Kind.EMOJI: "emoji",
 }
-_MEMO_ENTRIES = 2**16
+_MEMO_ENTRIES = 2**17
 _MEMO_LETTERS = 64
 
 
@@ -127,11 +127,13 @@ class Planner:
     def __init__(self, words: Sequence[str], policy: Policy) -> None:
         self.policy = policy
         self._words = WordMap(words)
+        # What was planned lately, and before that: so words that occur again and again stay.
         self._memo: dict[str, Plan] = {}
+        self._older: dict[str, Plan] = {}
 
     def __getstate__(self) -> dict[str, object]:
         # The memo holds words of the user's texts, which must not travel.
-        return {**self.__dict__, "_memo": {}}
+        return {**self.__dict__, "_memo": {}, "_older": {}}
 
     def plan_all(self, pieces: Iterable[str]) -> list[Plan]:
         """The plan of each piece."""
@@ -145,10 +147,10 @@ class Planner:
         """The plan of a piece."""
         plan = self._memo.get(piece)
         if plan is None:
-            plan = self._decide(piece)
+            plan = self._older.get(piece) or self._decide(piece)
             if len(piece) <= _MEMO_LETTERS:
                 if len(self._memo) >= _MEMO_ENTRIES:
-                    self._memo.clear()
+                    self._older, self._memo = self._memo, {}
                 self._memo[piece] = plan
         return plan
 
