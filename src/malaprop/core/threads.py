@@ -3,18 +3,18 @@
 BLAS alone would use all cores for the matrix products and leave one for what is done with them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
+_limiting = Lock()
 
 
 def threads() -> int:
@@ -23,12 +23,16 @@ def threads() -> int:
 
 
 def in_threads(work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
-    """`work(part)` for each part, in their order."""
-    workers = min(threads(), len(parts))
-    if workers < 2:
+    """`work(part)` for each part, in their order. A single part is done in one thread."""
+    most = threads()
+    if most == 1:
         return [work(part) for part in parts]
-    with _single.held(), ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(work, parts))
+    # The limit is the process's: of two who set it at once, one would give the other's back.
+    with _limiting, _blas().limit(limits=1):
+        if len(parts) < 2:  # no pool, and no BLAS threads that wait for each other all the time
+            return [work(part) for part in parts]
+        with ThreadPoolExecutor(min(most, len(parts))) as pool:
+            return list(pool.map(work, parts))
 
 
 @cache
@@ -36,33 +40,3 @@ def _blas() -> "ThreadpoolController":
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")
-
-
-class _SingleBlas:
-    """BLAS kept to one thread for as long as somebody wants it so.
-
-    The limit is the process's, so that of two who set it on their own, the first to end would
-    give it back too early, and the second for ever.
-    """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._holders = 0
-        self._limit: Any = None
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        with self._lock:
-            if self._holders == 0:
-                self._limit = _blas().limit(limits=1)
-            self._holders += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._holders -= 1
-                if self._holders == 0:
-                    self._limit.restore_original_limits()
-
-
-_single = _SingleBlas()

@@ -16,8 +16,8 @@ from malaprop.core.threads import in_threads, threads
 Floats = NDArray[np.float64]
 Scores = NDArray[np.floating[Any]]
 Rows = NDArray[np.intp]
-_TILE = 1024  # words whose scores are made at a time,
-_QUERIES = 512  # for so many queries: 2 MB, which stay in a core's cache
+_TILE = 512  # words whose scores are made at a time,
+_QUERIES = 512  # for so many queries: 1 MB, which stays in a core's cache
 _GROUP = 256  # words of which the first product leaves one score; see `_group_size`
 _SHARE = 4096  # queries of a thread at a time; few enough for its memory,
 _FEWEST = 64  # and enough for the thread's start
@@ -146,8 +146,9 @@ class NearestSearch:
         terms = self._vectors.shape[1] + 8
         largest = self._reach + self._reach**2 / scale[:, 0]
         rounding = terms * self._unit / (1.0 - terms * self._unit) * largest
-        # What could overflow, float64 decides.
-        rounding[largest > 1e37] = np.inf
+        # Where scores could overflow, float64 decides between all words.
+        huge = largest > 1e37
+        lifted[huge], rounding[huge] = 0.0, np.inf
         return lifted, rounding + terms * self._least
 
     def _coordinates(self, words: slice, out: Scores) -> Scores:
