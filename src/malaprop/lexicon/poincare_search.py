@@ -9,8 +9,10 @@ differences that matter, more than float32 can tell apart.
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.errors import ParameterError
 from malaprop.core.poincare import conformal, distances, lift
 from malaprop.core.space import Ids, MetricSpace
+from malaprop.lexicon.approximate import FEWEST, ApproximateSearch
 from malaprop.lexicon.search import Floats, NearestSearch, Scores
 
 
@@ -37,15 +39,25 @@ class PoincareSearch(NearestSearch):
         rounding = (self._lifted.shape[1] + 8) * self._unit * self._largest
         return np.hstack([queries, -1.0 - squares]), np.full(len(queries), rounding)
 
-    def _coordinates(self, words: slice, out: Scores) -> Scores:
+    def _coordinates(self, words: slice | Ids, out: Scores) -> Scores:
         return np.asarray(self._lifted[words])
 
     def _exact(self, queries: Floats, ids: Ids) -> Floats:
         return np.asarray(super()._exact(queries, ids) / self._conformal[ids])
 
 
-def search_on(space: MetricSpace) -> NearestSearch:
-    """The search by the space's own metric where that is Poincaré's, else by Euclidean distance."""
+def search_on(space: MetricSpace, kind: str = "exact") -> NearestSearch:
+    """The search by the space's own metric where that is Poincaré's, else by Euclidean distance.
+
+    `kind` is `exact` or, for Euclidean distance, `approximate`.
+    """
     if str(space.metric) == "poincare":
+        if kind != "exact":
+            raise ParameterError(
+                "The approximate search knows Euclidean distance only, and this lexicon's metric "
+                "is Poincaré's: use search='exact'."
+            )
         return PoincareSearch(space.vectors)
-    return NearestSearch(space.vectors)
+    if kind == "exact" or len(space) < FEWEST:
+        return NearestSearch(space.vectors)
+    return ApproximateSearch(space.vectors)

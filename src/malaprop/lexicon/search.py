@@ -51,13 +51,22 @@ class NearestSearch:
         """The distance of each query to the vector of its id, in float64."""
         return np.asarray(np.linalg.norm(self._vectors[ids] - queries, axis=1))
 
+    def scores(self, queries: Floats) -> Scores:
+        """Numbers that are higher for nearer vectors, of all vectors; in float32, for a few."""
+        lifted, _ = self._lift(queries)
+        words = np.empty((len(self._vectors), lifted.shape[1]), dtype=lifted.dtype)
+        return np.asarray(lifted @ self._coordinates(slice(None), words).T)
+
     def _shares(self, count: int, k: int) -> list[slice]:
         """The queries in parts, of one size where there are enough for several threads."""
-        groups = -(-len(self._vectors) // self._group_size(k))
-        most = max(_FEWEST, min(_SHARE, _MAXIMA // groups))
+        most = max(_FEWEST, min(_SHARE, _MAXIMA // self._row_cells(k)))
         workers = threads() if count > _FEWEST else 1
         parts = workers * max(1, -(-count // (workers * most)))
         return blocks(count, row_cells=1, budget=max(_FEWEST, -(-count // parts)))
+
+    def _row_cells(self, k: int) -> int:
+        """Cells that are kept of the first product, for each query."""
+        return -(-len(self._vectors) // self._group_size(k))
 
     def _group_size(self, k: int) -> int:
         """Words in a group: so few that the k nearest are in an eighth of the groups at most."""
@@ -151,7 +160,7 @@ class NearestSearch:
         lifted[huge], rounding[huge] = 0.0, np.inf
         return lifted, rounding + terms * self._least
 
-    def _coordinates(self, words: slice, out: Scores) -> Scores:
+    def _coordinates(self, words: slice | Ids, out: Scores) -> Scores:
         """The words' coordinates, whose products with those of queries are the scores."""
         vectors = self._vectors[words]
         found = out[: len(vectors)]
