@@ -29,6 +29,7 @@ from malaprop.core.additive import Grid
 from malaprop.core.channel import Decoder, VectorChannel
 from malaprop.core.scaled import ScaledChannel
 from malaprop.core.space import Floats, Ids
+from malaprop.lexicon.search import NearestSearch
 from malaprop.mechanisms.decoders import Nearest, NearestDecoder
 from malaprop.mechanisms.gaussian import GaussianChannel
 from malaprop.mechanisms.laplace import LaplaceChannel
@@ -221,7 +222,7 @@ def test_a_second_statement_counts_as_much_as_the_first() -> None:
         )  # ‖v‖₂ ≤ ‖v‖₁, with equality on the axes
         line = Lexicon(["a", "b"], [[0.0, 0.0], [1.0, 0.0]])
         channel._space = line
-        channel._decoder = NearestDecoder(line)
+        channel._decoder = NearestDecoder(NearestSearch(line.vectors))
         assert audit(channel).holds is holds
 
 

@@ -98,7 +98,7 @@ def make_mechanism(name: str, epsilon: str, parameters: list[str] | None) -> Mec
 
     cls = mechanism_named(name)
     known = [field.name for field in cls.parameters() if field.name != "epsilon"]
-    values = dict(_parameter(text, cls.__name__, known) for text in parameters or [])
+    values = dict(_parameter(text, cls, known) for text in parameters or [])
     return cls(epsilon=_value(epsilon), **values)  # type: ignore[arg-type]  # checked there
 
 
@@ -110,14 +110,17 @@ def open_lexicon(name: str, mechanism: Mechanism) -> "Lexicon":
     return fitting(Lexicon.open(name), mechanism)
 
 
-def _parameter(text: str, mechanism: str, known: list[str]) -> tuple[str, float | str | None]:
+def _parameter(
+    text: str, mechanism: type[Mechanism], known: list[str]
+) -> tuple[str, float | str | None]:
     name, equals, value = text.partition("=")
     if not equals:
         raise ParameterError(f"A parameter is given as NAME=VALUE. Got {text!r}.")
+    mechanism.refuse(name)
     if name not in known:
-        hint = did_you_mean(name, known)
+        hint, has = did_you_mean(name, known), ", ".join(known) or "none"
         raise ParameterError(
-            f"{mechanism} has no parameter {name!r}.{hint} It has: {', '.join(known) or 'none'}."
+            f"{mechanism.__name__} has no parameter {name!r}.{hint} It has: {has}."
         )
     return name, _value(value)
 

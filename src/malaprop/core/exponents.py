@@ -19,7 +19,7 @@ import numpy as np
 from malaprop.core.loss import Progress, rounding
 from malaprop.core.partition import Sums, Truncated, log_sums, nodes_for
 from malaprop.core.space import Floats, Ids, MetricSpace, blocks
-from malaprop.core.threads import in_threads
+from malaprop.core.threads import each_in_threads
 
 _PARTS = 4  # L(t) is bounded at so many places from one node to the next
 
@@ -123,7 +123,7 @@ def _steepest(space: Truncated, sums: Sums, progress: Progress) -> Floats:
 
     # Threads read `slopes` and only this one writes it: an older value passes over fewer words.
     steps = blocks(len(space), row_cells=len(space))
-    for done, found in enumerate(in_threads(of_block, steps), 1):
+    for done, found in enumerate(each_in_threads(of_block, steps), 1):
         np.maximum(slopes, found, out=slopes)
         progress(done, len(steps))
     return slopes

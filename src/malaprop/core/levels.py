@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.space import Ids
-from malaprop.core.threads import in_threads
+from malaprop.core.threads import each_in_threads
 
 Bits = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
@@ -52,7 +52,7 @@ class Levels:
         """How many words are on each level, from each word: (words, levels)."""
         within = np.zeros((self._last + 1, self._size), dtype=np.int64)
         starts = range(0, self._size, AT_ONCE)
-        for start, found in zip(starts, in_threads(self._within, starts), strict=True):
+        for start, found in zip(starts, each_in_threads(self._within, starts), strict=True):
             within[:-1] += found
             if progress is not None:
                 progress(min(start + AT_ONCE, self._size), self._size)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from numbers import Real
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from malaprop.core.channel import Channel
 from malaprop.core.errors import ParameterError
@@ -18,6 +18,16 @@ from malaprop.core.space import MetricSpace
 from malaprop.core.suggest import did_you_mean
 
 _registry: "dict[str, type[Mechanism]]" = {}
+
+DRAWS_FROM_THE_WORD = MappingProxyType(
+    {
+        "search": "that is for mechanisms that add noise to a vector and look for the words near "
+        "the result, such as Laplace. {name} draws by the distances from the word itself to all "
+        "words: to leave out those that an approximate search does not find would change its law "
+        "with the word, and the guarantee would not hold."
+    }
+)
+"""What a mechanism without noisy vectors refuses."""
 
 registry: "Mapping[str, type[Mechanism]]" = MappingProxyType(_registry)
 """All named mechanisms, by name."""
@@ -38,6 +48,14 @@ class Mechanism(ABC):
     """The guarantee in a few words, for tables."""
     needs: ClassVar[str] = ""
     """The metric that a lexicon must have, where only one will do."""
+    refuses: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Parameters of other mechanisms that would break this one's guarantee, and why."""
+
+    def __new__(cls, *_: Any, **parameters: Any) -> Self:
+        """A mechanism, unless a parameter would break its guarantee."""
+        for parameter in parameters:
+            cls.refuse(parameter)
+        return super().__new__(cls)
 
     def __init_subclass__(cls, *, name: str = "", **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -56,6 +74,13 @@ class Mechanism(ABC):
     def parameters(cls) -> tuple[Field[Any], ...]:
         """The mechanism's parameters, with their help in `metadata`."""
         return fields(cls)
+
+    @classmethod
+    def refuse(cls, parameter: str) -> None:
+        """Raise an error if a parameter would break the guarantee."""
+        if parameter in cls.refuses:
+            reason = cls.refuses[parameter].format(name=cls.__name__)
+            raise ParameterError(f"{cls.__name__} has no parameter {parameter!r}: {reason}")
 
     @classmethod
     def summary(cls) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from malaprop.core.loss import Progress
 from malaprop.core.space import Floats, Ids, MetricSpace, blocks
-from malaprop.core.threads import in_threads
+from malaprop.core.threads import each_in_threads
 
 _STEPS = 4  # 4² equal steps of t from one power of two to the next
 _OCTAVES = 6
@@ -72,7 +72,7 @@ def log_sums(space: Truncated, nodes: Floats, progress: Progress) -> Sums:
             logs[:, word], drifts[:, word] = np.log(total), -moment / total
 
     steps = blocks(size, row_cells=size)
-    for done, _ in enumerate(in_threads(of_block, steps), 1):
+    for done, _ in enumerate(each_in_threads(of_block, steps), 1):
         progress(done, len(steps))
     return Sums(logs, drifts, nearest, float(farthest.max()))
 

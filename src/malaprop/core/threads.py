@@ -1,19 +1,50 @@
-"""Work on all cores: NumPy's loops over large arrays run side by side."""
+"""Work on all cores: parts of it in threads of this process, with one BLAS thread each.
 
-import os
+BLAS alone would use all cores for the matrix products and leave one for what is done with them.
+"""
+
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from functools import cache
+from threading import RLock
+from typing import TYPE_CHECKING, TypeVar
 
-_MOST_THREADS = 8  # each has large arrays of its own
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
-In = TypeVar("In")
-Out = TypeVar("Out")
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+_limiting = RLock()
 
 
-def in_threads(function: Callable[[In], Out], items: Sequence[In]) -> Iterator[Out]:
-    """function(item) for all items in order, some at a time."""
-    workers = min(os.cpu_count() or 1, _MOST_THREADS)
-    with ThreadPoolExecutor(workers) as pool:
-        for start in range(0, len(items), workers):  # so that an interruption waits for few
-            yield from pool.map(function, items[start : start + workers])
+def threads() -> int:
+    """How many threads BLAS would use: OPENBLAS_NUM_THREADS and its like limit them."""
+    return max([1, *(int(each["num_threads"]) for each in _blas().info())])
+
+
+def in_threads(work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+    """`work(part)` for each part, in their order. A single part is done in one thread."""
+    most = threads()
+    if most == 1:
+        return [work(part) for part in parts]
+    # The limit is the process's: of two who set it at once, one would give the other's back.
+    with _limiting, _blas().limit(limits=1):
+        if len(parts) < 2:  # no pool, and no BLAS threads that wait for each other all the time
+            return [work(part) for part in parts]
+        with ThreadPoolExecutor(min(most, len(parts))) as pool:
+            return list(pool.map(work, parts))
+
+
+def each_in_threads(work: Callable[[Part], Result], parts: Sequence[Part]) -> Iterator[Result]:
+    """The same, one result after the other, for parts that are many, or whose results are large."""
+    most = threads()
+    with _limiting, _blas().limit(limits=1), ThreadPoolExecutor(most) as pool:
+        for start in range(0, len(parts), most):  # so that an interruption waits for few
+            yield from pool.map(work, parts[start : start + most])
+
+
+@cache
+def _blas() -> "ThreadpoolController":
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")

@@ -6,20 +6,20 @@ It is in float64: near the edge of the ball the lifted coordinates are 10⁵ tim
 differences that matter, more than float32 can tell apart.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.errors import ParameterError
 from malaprop.core.poincare import conformal, distances, lift
 from malaprop.core.space import Ids, MetricSpace
-from malaprop.lexicon.search import Floats, NearestSearch
-
-_UNIT = 2.0**-53  # float64's rounding unit
+from malaprop.lexicon.approximate import FEWEST, ApproximateSearch
+from malaprop.lexicon.search import Floats, NearestSearch, Scores
 
 
 class PoincareSearch(NearestSearch):
     """The nearest of fixed points of the ball to any other point of it."""
+
+    _unit = 2.0**-53  # float64's rounding unit
 
     def __init__(self, vectors: NDArray[np.float32]) -> None:
         self._vectors = vectors
@@ -32,20 +32,32 @@ class PoincareSearch(NearestSearch):
         """The distance of each query to the vector of its id."""
         return distances(queries, self._vectors[ids].astype(np.float64))
 
-    def _scores(self, queries: Floats) -> tuple[NDArray[np.floating[Any]], Floats]:
+    def _lift(self, queries: Floats) -> tuple[Scores, Floats]:
         # ‖x − y‖²/(1 − ‖y‖²) = (1 + ‖x‖²)/(1 − ‖y‖²) − ⟨x, 2y/(1 − ‖y‖²)⟩ − 1
         squares = 1.0 - conformal(queries)[:, None]
-        scores = np.hstack([queries, -1.0 - squares]) @ self._lifted.T
         # The terms of the product are below `largest` together; a few more roundings made them.
-        rounding = (self._lifted.shape[1] + 8) * _UNIT * self._largest
-        return scores, np.full(len(queries), rounding)
+        rounding = (self._lifted.shape[1] + 8) * self._unit * self._largest
+        return np.hstack([queries, -1.0 - squares]), np.full(len(queries), rounding)
 
-    def _exact(self, query: Floats, ids: Ids) -> Floats:
-        return np.asarray(super()._exact(query, ids) / self._conformal[ids])
+    def _coordinates(self, words: slice | Ids, out: Scores) -> Scores:
+        return np.asarray(self._lifted[words])
+
+    def _exact(self, queries: Floats, ids: Ids) -> Floats:
+        return np.asarray(super()._exact(queries, ids) / self._conformal[ids])
 
 
-def search_on(space: MetricSpace) -> NearestSearch:
-    """The search by the space's own metric where that is Poincaré's, else by Euclidean distance."""
+def search_on(space: MetricSpace, kind: str = "exact") -> NearestSearch:
+    """The search by the space's own metric where that is Poincaré's, else by Euclidean distance.
+
+    `kind` is `exact` or, for Euclidean distance, `approximate`.
+    """
     if str(space.metric) == "poincare":
+        if kind != "exact":
+            raise ParameterError(
+                "The approximate search knows Euclidean distance only, and this lexicon's metric "
+                "is Poincaré's: use search='exact'."
+            )
         return PoincareSearch(space.vectors)
-    return NearestSearch(space.vectors)
+    if kind == "exact" or len(space) < FEWEST:
+        return NearestSearch(space.vectors)
+    return ApproximateSearch(space.vectors)

@@ -1,7 +1,8 @@
 """Exact nearest-word search in Euclidean space.
 
-One float32 matrix product finds, for each query, the words that can be among the nearest within
-that product's own rounding error; where those are too many, float64 decides between them.
+A float32 matrix product scores all words, a tile at a time, and leaves of each group of words the
+highest score. Only the groups that can hold one of the nearest words, within the product's own
+rounding error, are scored again; where words of theirs are too close to call, float64 decides.
 """
 
 from typing import Any
@@ -10,14 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.space import Ids, blocks
+from malaprop.core.threads import in_threads, threads
 
 Floats = NDArray[np.float64]
-_UNIT = 2.0**-24  # float32's rounding unit
-_BLOCK = 1 << 23  # cells of a block of the product: 32 MB
+Scores = NDArray[np.floating[Any]]
+Rows = NDArray[np.intp]
+_TILE = 512  # words whose scores are made at a time,
+_QUERIES = 512  # for so many queries: 1 MB, which stays in a core's cache
+_GROUP = 256  # words of which the first product leaves one score; see `_group_size`
+_SHARE = 4096  # queries of a thread at a time; few enough for its memory,
+_FEWEST = 64  # and enough for the thread's start
+_MAXIMA = 1 << 23  # cells of the groups' highest scores: 32 MB
+_AGAIN = 1 << 22  # cells that are scored again at a time
 
 
 class NearestSearch:
     """The nearest of fixed vectors to any query, ties going to the lowest id."""
+
+    _unit = 2.0**-24  # float32's rounding unit
+    _least = 2.0**-149  # and its smallest number
 
     def __init__(self, vectors: NDArray[np.float32]) -> None:
         self._vectors = vectors
@@ -28,39 +40,149 @@ class NearestSearch:
         """The ids of the `k` nearest vectors to each query, the nearest first: (queries, k)."""
         k = min(k, len(self._vectors))
         found = np.empty((len(queries), k), dtype=np.int64)
-        for block in blocks(len(queries), row_cells=len(self._vectors), budget=_BLOCK):
-            found[block] = self._block(np.asarray(queries[block], dtype=np.float64), k)
+
+        def search(share: slice) -> None:
+            found[share] = self._share(np.asarray(queries[share], dtype=np.float64), k)
+
+        in_threads(search, self._shares(len(queries), k))
         return found
 
     def distances(self, queries: Floats, ids: Ids) -> Floats:
         """The distance of each query to the vector of its id, in float64."""
         return np.asarray(np.linalg.norm(self._vectors[ids] - queries, axis=1))
 
-    def _block(self, queries: Floats, k: int) -> Ids:
-        scores, rounding = self._scores(queries)
-        worst = scores.max(axis=1) if k == 1 else np.partition(scores, -k, axis=1)[:, -k]
-        near = scores >= (worst - 2.0 * rounding).astype(scores.dtype)[:, None]
+    def scores(self, queries: Floats) -> Scores:
+        """Numbers that are higher for nearer vectors, of all vectors; in float32, for a few."""
+        lifted, _ = self._lift(queries)
+        words = np.empty((len(self._vectors), lifted.shape[1]), dtype=lifted.dtype)
+        return np.asarray(lifted @ self._coordinates(slice(None), words).T)
+
+    def _shares(self, count: int, k: int) -> list[slice]:
+        """The queries in parts, of one size where there are enough for several threads."""
+        most = max(_FEWEST, min(_SHARE, _MAXIMA // self._row_cells(k)))
+        workers = threads() if count > _FEWEST else 1
+        parts = workers * max(1, -(-count // (workers * most)))
+        return blocks(count, row_cells=1, budget=max(_FEWEST, -(-count // parts)))
+
+    def _row_cells(self, k: int) -> int:
+        """Cells that are kept of the first product, for each query."""
+        return -(-len(self._vectors) // self._group_size(k))
+
+    def _group_size(self, k: int) -> int:
+        """Words in a group: so few that the k nearest are in an eighth of the groups at most."""
+        return max(1, min(_GROUP, len(self._vectors) // (8 * k)))
+
+    def _share(self, queries: Floats, k: int) -> Ids:
+        size = self._group_size(k)
+        lifted, rounding = self._lift(queries)
+        maxima = self._maxima(lifted, size)
+        # k words have computed scores of at least `worst`, hence true ones of at least
+        # worst − rounding; and a word whose true score is that has this computed one.
+        worst = maxima.max(axis=0) if k == 1 else np.partition(maxima, -k, axis=0)[-k]
+        least = (worst - 2.0 * rounding).astype(lifted.dtype)
+        # Not ≥: should there be a NaN for some reason, float64 decides.
+        near = ~(maxima < least)
         found = np.empty((len(queries), k), dtype=np.int64)
-        certain = near.sum(axis=1) == 1
-        found[certain, 0] = np.argmax(near[certain], axis=1)
-        for row in np.flatnonzero(~certain):
-            candidates = np.flatnonzero(near[row])
-            order = np.argsort(self._exact(queries[row], candidates), kind="stable")
-            found[row] = candidates[order[:k]]
+        cells = np.cumsum(np.count_nonzero(near, axis=0)) * size
+        for rows in np.split(np.arange(len(queries)), _cuts(cells)):
+            again = self._again(lifted[rows], least[rows], near[:, rows], size)
+            found[rows] = self._decide(queries[rows], rounding[rows], *again, k)
         return found
 
-    def _scores(self, queries: Floats) -> tuple[NDArray[np.floating[Any]], Floats]:
-        """Numbers that are higher for nearer vectors, and how far off those of a query can be."""
+    def _maxima(self, lifted: Scores, size: int) -> Scores:
+        """The highest score of each group of words for each query: (groups, queries)."""
+        words, count = len(self._vectors), len(lifted)
+        maxima = np.empty((-(-words // size), count), dtype=lifted.dtype)
+        tile = max(1, _TILE // size) * size
+        coordinates = np.empty((tile, lifted.shape[1]), dtype=lifted.dtype)
+        cells = np.empty(tile * min(_QUERIES, count), dtype=lifted.dtype)
+        for start in range(0, words, tile):
+            some = self._coordinates(slice(start, start + tile), coordinates)
+            for first in range(0, count, _QUERIES):
+                part = slice(first, first + _QUERIES)
+                wanted = lifted[part]
+                scores = cells[: len(some) * len(wanted)].reshape(len(some), len(wanted))
+                np.matmul(some, wanted.T, out=scores)
+                _group_maxima(scores, size, out=maxima[start // size :, part])
+        return maxima
+
+    def _again(
+        self, lifted: Scores, least: Scores, near: NDArray[np.bool_], size: int
+    ) -> tuple[Rows, Ids, Scores]:
+        """Rows of queries, words, and their scores: all from `least` on, in the groups `near`."""
+        rows, ids, kept = [], [], []
+        coordinates = np.empty((size, lifted.shape[1]), dtype=lifted.dtype)
+        for group in np.flatnonzero(near.any(axis=1)):
+            here = np.flatnonzero(near[group])
+            words = slice(group * size, (group + 1) * size)
+            scores = self._coordinates(words, coordinates) @ lifted[here].T
+            word, row = np.nonzero(~(scores < least[here]))
+            rows.append(here[row])
+            ids.append(word + group * size)
+            kept.append(scores[word, row])
+        return np.concatenate(rows), np.concatenate(ids), np.concatenate(kept)
+
+    def _decide(
+        self, queries: Floats, rounding: Floats, rows: Rows, ids: Ids, scores: Scores, k: int
+    ) -> Ids:
+        """The k nearest of the words that were found near each query, the nearest first."""
+        keys = -scores.astype(np.float64)
+        order = np.lexsort((keys, rows))
+        rows, ids, keys = rows[order], ids[order], keys[order]
+        counts = np.bincount(rows, minlength=len(queries))
+        first = np.cumsum(counts) - counts
+        place = np.arange(len(rows)) - first[rows]
+        # The k nearest are told from each other and from the next by more than both can be off.
+        clear = np.diff(keys) > 2.0 * rounding[rows[1:]]
+        close = (rows[1:] == rows[:-1]) & (place[1:] <= k) & ~clear
+        if close.any():
+            unclear = np.flatnonzero(np.isin(rows, rows[1:][close]))
+            for block in blocks(len(unclear), row_cells=queries.shape[1]):
+                some = unclear[block]
+                keys[some] = self._exact(queries[rows[some]], ids[some])
+            order = np.lexsort((ids, keys, rows))
+            ids = ids[order]
+        return np.asarray(ids[first[:, None] + np.arange(k)])
+
+    def _lift(self, queries: Floats) -> tuple[Scores, Floats]:
+        """Coordinates of queries, for scores that are higher for nearer vectors; and how far off
+        a query's scores can be.
+        """
         # argmin ‖x − y‖ = argmax ⟨x, y⟩ − ‖y‖²/2; divided by ‖x‖ it cannot overflow float32.
         scale = np.maximum(np.linalg.norm(queries, axis=1), 1.0)[:, None]
-        scores = (queries / scale).astype(np.float32) @ self._vectors.T
-        scores -= (self._half / scale).astype(np.float32)
-        # |fl(⟨x, y⟩) − ⟨x, y⟩| ≤ d·u·‖x‖·‖y‖
-        dimension = self._vectors.shape[1]
+        lifted = np.hstack([queries / scale, -max(1.0, self._reach) / scale]).astype(np.float32)
+        # |fl(⟨x, y⟩) − ⟨x, y⟩| ≤ n·u/(1 − n·u)·Σ|xᵢyᵢ| for n terms; a few more roundings made them.
+        terms = self._vectors.shape[1] + 8
         largest = self._reach + self._reach**2 / scale[:, 0]
-        return scores, np.asarray((dimension + 8) * _UNIT * largest)
+        rounding = terms * self._unit / (1.0 - terms * self._unit) * largest
+        # Where scores could overflow, float64 decides between all words.
+        huge = largest > 1e37
+        lifted[huge], rounding[huge] = 0.0, np.inf
+        return lifted, rounding + terms * self._least
 
-    def _exact(self, query: Floats, ids: Ids) -> Floats:
-        """What orders the vectors `ids` by their distance to one query, in float64."""
-        difference = self._vectors[ids] - query
+    def _coordinates(self, words: slice | Ids, out: Scores) -> Scores:
+        """The words' coordinates, whose products with those of queries are the scores."""
+        vectors = self._vectors[words]
+        found = out[: len(vectors)]
+        found[:, :-1] = vectors
+        found[:, -1] = self._half[words] / max(1.0, self._reach)
+        return found
+
+    def _exact(self, queries: Floats, ids: Ids) -> Floats:
+        """What orders vectors by their distance to a query, in float64, for pairs of them."""
+        difference = self._vectors[ids] - queries
         return np.asarray(np.einsum("ij,ij->i", difference, difference))
+
+
+def _group_maxima(scores: Scores, size: int, out: Scores) -> None:
+    """The maxima of groups of `size` rows, the last of which may be smaller."""
+    whole = len(scores) // size
+    grouped = scores[: whole * size].reshape(whole, size, scores.shape[1])
+    np.maximum.reduce(grouped, axis=1, out=out[:whole])
+    if whole * size < len(scores):
+        np.maximum.reduce(scores[whole * size :], axis=0, out=out[whole])
+
+
+def _cuts(cells: NDArray[np.int64]) -> Rows:
+    """Where to cut rows, of which the sums of cells so far are given, into parts of a budget."""
+    return np.flatnonzero(np.diff(cells // _AGAIN)) + 1

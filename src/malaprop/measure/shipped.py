@@ -18,6 +18,7 @@ from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.metrics import NAMED
 from malaprop.core.projection import NoisyProjection
 from malaprop.core.scaled import ScaledChannel
+from malaprop.lexicon.approximate import ApproximateSearch
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.lexicon.neighbourhoods import NeighbourGraph
 from malaprop.lexicon.poincare_search import PoincareSearch
@@ -42,7 +43,8 @@ _CHANNELS = (
     *(GaussianChannel, ScaledChannel, JaccardChannel, NADPChannel),
 )
 _PARTS = (
-    *(NearestDecoder, VickreyDecoder, RankDecoder, NearestSearch, PoincareSearch),
+    *(NearestDecoder, VickreyDecoder, RankDecoder),
+    *(NearestSearch, PoincareSearch, ApproximateSearch),
     *(Grid, Ellipsoid, NoisyProjection, NeighbourGraph, Guarantee, Lexicon),
 )
 _LAWS = (TEMChannel, PermuteAndFlipChannel, BalancedChannel)

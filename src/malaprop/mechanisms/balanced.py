@@ -11,7 +11,7 @@ from malaprop.core.channel import LawChannel, law_numerics
 from malaprop.core.errors import LexiconError, MetricError
 from malaprop.core.graph import WordGraph, graph_of
 from malaprop.core.guarantee import PUBLIC, Guarantee, Kind
-from malaprop.core.mechanism import Mechanism
+from malaprop.core.mechanism import DRAWS_FROM_THE_WORD, Mechanism
 from malaprop.core.metric import Floats, Keys
 from malaprop.core.sampling import Rows
 from malaprop.core.space import Ids, MetricSpace
@@ -53,6 +53,7 @@ class Balanced(Mechanism, name="balanced"):
 
     promise = "ε per step between near words"
     needs = "graph"
+    refuses = DRAWS_FROM_THE_WORD
 
     def on(self, lexicon: MetricSpace) -> "BalancedChannel":
         """The mechanism bound to a lexicon with a word graph."""

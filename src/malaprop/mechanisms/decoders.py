@@ -16,6 +16,7 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.space import Ids, MetricSpace
 from malaprop.lexicon.poincare_search import search_on
+from malaprop.lexicon.search import NearestSearch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,17 +24,20 @@ class Decoding(ABC):
     """A way to decode; `on(lexicon, epsilon)` makes it a decoder."""
 
     @abstractmethod
-    def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
-        """The decoder for a lexicon, and for noise of a mechanism with that ε."""
+    def on(self, lexicon: MetricSpace, epsilon: float, search: str = "exact") -> Decoder:
+        """The decoder for a lexicon, and for noise of a mechanism with that ε.
+
+        `search` is one of `SEARCHES`.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Nearest(Decoding):
-    """The word nearest to the noisy vector, exactly; ties go to the lowest id."""
+    """The word nearest to the noisy vector; ties go to the lowest id."""
 
-    def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
+    def on(self, lexicon: MetricSpace, epsilon: float, search: str = "exact") -> Decoder:
         """The decoder for a lexicon; ε plays no part."""
-        return NearestDecoder(lexicon)
+        return NearestDecoder(search_on(lexicon, search))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +54,9 @@ class Vickrey(Decoding):
         if not 0.0 <= self.t <= 1.0:
             raise ParameterError(f"The 't' parameter of Vickrey must be in 0 … 1. Got {self.t}.")
 
-    def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
+    def on(self, lexicon: MetricSpace, epsilon: float, search: str = "exact") -> Decoder:
         """The decoder for a lexicon; ε plays no part."""
-        return VickreyDecoder(lexicon, self.t)
+        return VickreyDecoder(search_on(lexicon, search), self.t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,10 +73,13 @@ class Rank(Decoding):
         if not 0.0 < self.c < math.inf:
             raise ParameterError(f"The 'c' parameter of Rank must be above 0. Got {self.c}.")
 
-    def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
+    def on(self, lexicon: MetricSpace, epsilon: float, search: str = "exact") -> Decoder:
         """The decoder for a lexicon, and for noise of a mechanism with that ε."""
-        return RankDecoder(lexicon, self.c * epsilon)
+        return RankDecoder(lexicon, search_on(lexicon, search), self.c * epsilon)
 
+
+SEARCHES = ("exact", "approximate")
+"""Ways to find the nearest word. Both see the noisy vector only, so the guarantee is the same."""
 
 DECODINGS: dict[str, type[Decoding]] = {"nearest": Nearest, "vickrey": Vickrey, "rank": Rank}
 
@@ -94,20 +101,30 @@ class VectorMechanism(Mechanism):
         default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
     )
 
+    search: str = field(
+        default="exact",
+        metadata={"help": "for the nearest word: exact; approximate, faster in large lexicons"},
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
         as_decoding(self.decoder)
+        if self.search not in SEARCHES:
+            raise ParameterError(
+                f"The 'search' parameter of {type(self).__name__} must be one of "
+                f"{', '.join(SEARCHES)}. Got {self.search!r}."
+            )
 
     def decoder_on(self, lexicon: MetricSpace) -> Decoder:
         """The decoder for a lexicon."""
-        return as_decoding(self.decoder).on(lexicon, self.epsilon)
+        return as_decoding(self.decoder).on(lexicon, self.epsilon, self.search)
 
 
 class NearestDecoder(Decoder):
     """The nearest word to each noisy vector."""
 
-    def __init__(self, lexicon: MetricSpace) -> None:
-        self._search = search_on(lexicon)
+    def __init__(self, search: NearestSearch) -> None:
+        self._search = search
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
         """A word for each of the noisy `vectors`."""
@@ -117,8 +134,8 @@ class NearestDecoder(Decoder):
 class VickreyDecoder(Decoder):
     """The first or the second nearest word to each noisy vector."""
 
-    def __init__(self, lexicon: MetricSpace, t: float) -> None:
-        self._search = search_on(lexicon)
+    def __init__(self, search: NearestSearch, t: float) -> None:
+        self._search = search
         self._t = t
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
@@ -136,8 +153,8 @@ class VickreyDecoder(Decoder):
 class RankDecoder(Decoder):
     """A word by its rank around the nearest one to each noisy vector."""
 
-    def __init__(self, lexicon: MetricSpace, rate: float) -> None:
-        self._search = search_on(lexicon)
+    def __init__(self, lexicon: MetricSpace, search: NearestSearch, rate: float) -> None:
+        self._search = search
         self._lexicon = lexicon
         self._rate = rate
 

@@ -9,7 +9,7 @@ import numpy as np
 from malaprop.core.channel import Floats, law_numerics
 from malaprop.core.guarantee import PUBLIC, Guarantee, Kind
 from malaprop.core.loss import PeakedLaw
-from malaprop.core.mechanism import Mechanism
+from malaprop.core.mechanism import DRAWS_FROM_THE_WORD, Mechanism
 from malaprop.core.space import MetricSpace
 
 _SMALL, _TERMS = 1 / 16, 14  # below 1/16, fourteen powers of a weight are all that float64 sees
@@ -44,6 +44,7 @@ class PermuteAndFlip(Mechanism, name="permute-and-flip"):
     """
 
     promise: ClassVar[str] = "metric-dp: ε·d, any metric"
+    refuses = DRAWS_FROM_THE_WORD
 
     def on(self, lexicon: MetricSpace) -> "PermuteAndFlipChannel":
         """The mechanism bound to a lexicon of any metric."""

@@ -11,7 +11,7 @@ from malaprop.core.channel import Floats, law_numerics
 from malaprop.core.errors import LexiconError, ParameterError
 from malaprop.core.guarantee import PUBLIC, Guarantee, Kind
 from malaprop.core.loss import PeakedLaw
-from malaprop.core.mechanism import Mechanism
+from malaprop.core.mechanism import DRAWS_FROM_THE_WORD, Mechanism
 from malaprop.core.metric import Keys
 from malaprop.core.sampling import Rows
 from malaprop.core.space import Ids, MetricSpace
@@ -63,6 +63,7 @@ class TEM(Mechanism, name="tem"):
     )
 
     promise: ClassVar[str] = "metric-dp: ε·min(d, γ), any metric"
+    refuses = DRAWS_FROM_THE_WORD
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 _FEWEST = 16  # dimensions below which an angle says little, and distances are as good
 _GRID = 1024.0
-_AT_ONCE = 1024
+_AT_ONCE = 4096
 
 
 def near_words(
