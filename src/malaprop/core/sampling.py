@@ -13,8 +13,8 @@ How far the log-probabilities of what is drawn can be from the law's is `log_err
 docs/proofs/sampling.md.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
+Number = TypeVar("Number", np.int64, np.float64)
 _LN2 = float(np.log(2.0))
 _DEEPEST = 1000  # magnitudes below 2^-1000 are beyond float64, and have no chance
 _TRIES = 1 << 16  # of a row, at a time
@@ -63,9 +64,7 @@ def draw(rows: Rows, counts: Ids, rng: Generator) -> list[Ids]:
         rate = (found[short] + 4.0) / (tried[short] + 8.0)
         tries = np.minimum((lacking / rate).astype(np.int64) + 8, _TRIES)
         words, accepted = envelope.tries(short, tries, rng)
-        for row, some in zip(
-            short.tolist(), np.split(words, np.cumsum(accepted)[:-1]), strict=True
-        ):
+        for row, some in zip(short.tolist(), _split(words, accepted), strict=True):
             parts[row].append(some)
         found[short] += accepted
         tried[short] += tries
@@ -130,10 +129,13 @@ class _Envelope:
         """
         at = np.repeat(rows, counts)
         magnitudes = self._magnitudes(rows, counts, rng)
-        sizes, held = self._sizes[at, magnitudes], self._counts[at, magnitudes]
-        places = (rng.random(len(at)) * sizes).astype(np.int64)
-        chosen = np.minimum(self._first[at, magnitudes] + places, len(self._words) - 1)
-        weights, words = self._weights[chosen], self._words[chosen]
+        cells = at * len(self._tops) + magnitudes
+        held = self._counts.take(cells)
+        places = (rng.random(len(at)) * self._sizes.take(cells)).astype(np.int64)
+        chosen = self._first.take(cells) + places
+        # The place of a word of the rest is beyond those of its magnitude, and means another one.
+        weights = self._weights.take(chosen, mode="clip")
+        words = self._words.take(chosen, mode="clip")
         level = rng.random(len(at))
         if self._rest is not None:
             resting = np.flatnonzero(places >= held)
@@ -141,20 +143,28 @@ class _Envelope:
             words[resting] = self._rest.words[further]
             weights[resting] = self._rest.weights(at[resting], further)
             level[resting] = _fine(len(resting), rng)  # a word of the rest may be far rarer
-        accepted = level * self._tops[magnitudes] < weights
-        ends = np.cumsum(counts)
-        passed = np.concatenate([[0], np.cumsum(accepted)])
-        return words[accepted], passed[ends] - passed[ends - counts]
+        accepted = level * self._tops.take(magnitudes) < weights
+        return words[accepted], np.add.reduceat(
+            accepted, np.cumsum(counts) - counts, dtype=np.int64
+        )
 
     def _magnitudes(self, rows: Ids, counts: Ids, rng: Generator) -> Ids:
         """Magnitudes, drawn by what they hold; the rarest come first in the cumulative sums."""
         last = self._cumulative.shape[1] - 1
         level, found = _fine(int(counts.sum()), rng), list[Ids]()
-        for row, some in zip(rows.tolist(), np.split(level, np.cumsum(counts)[:-1]), strict=True):
+        for row, some in zip(rows.tolist(), _split(level, counts), strict=True):
             sums = self._cumulative[row]
             below = np.minimum(some * sums[-1], np.nextafter(sums[-1], 0.0))
             found.append(np.searchsorted(sums, below, side="right"))
         return np.asarray(last - np.concatenate(found))
+
+
+def _split(values: NDArray[Number], counts: Ids) -> Iterator[NDArray[Number]]:
+    """So many values, then so many, and so on."""
+    end = 0
+    for count in counts.tolist():
+        yield values[end : end + count]
+        end += count
 
 
 def _fine(count: int, rng: Generator) -> Floats:
