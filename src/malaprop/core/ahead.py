@@ -26,7 +26,9 @@ Rows = Callable[[Ids, Ids], list[Ids]]
 """From words, and how many draws of each are wanted, to those draws."""
 
 _KEPT = 1 << 24  # draws that are kept at most: 64 MB
-_LEAST, _TIMES = 64, 2  # how many are made ahead: so many times what was needed so far
+# How many are made ahead: so many times what was needed so far. Beyond some thousands, to compute
+# a row again takes no longer than to draw from it.
+_LEAST, _TIMES, _MOST = 64, 2, 4096
 _AT_ONCE = 1024  # words whose rows are computed before what was drawn is laid down
 _PATIENCE = 0.0005  # seconds between two looks at what another worker is drawing
 
@@ -95,7 +97,7 @@ class DrawsAhead:
     def _draw(self, mine: Ids, order: "_Order", rows: Rows) -> None:
         """Compute the rows of words that are claimed: draw what is missing, and some ahead."""
         words, now = order.words[mine], order.missing[mine]
-        ahead = np.maximum(_LEAST, _TIMES * self._needed[words])
+        ahead = np.clip(_TIMES * self._needed[words], _LEAST, _MOST)
         try:
             drawn = rows(words, now + ahead)
             each = list(zip(drawn, now.tolist(), strict=True))

@@ -26,7 +26,7 @@ Ids = NDArray[np.int64]
 Number = TypeVar("Number", np.int64, np.float64)
 _LN2 = float(np.log(2.0))
 _DEEPEST = 1000  # magnitudes below 2^-1000 are beyond float64, and have no chance
-_TRIES = 1 << 16  # of a row, at a time
+_TRIES = 1 << 19  # at a time, of all rows: some 50 MB
 
 
 class Rest(NamedTuple):
@@ -62,7 +62,7 @@ def draw(rows: Rows, counts: Ids, rng: Generator) -> list[Ids]:
         # As many as it takes by what was seen so far, one in two at first, and some to spare.
         lacking = counts[short] - found[short]
         rate = (found[short] + 4.0) / (tried[short] + 8.0)
-        tries = np.minimum((lacking / rate).astype(np.int64) + 8, _TRIES)
+        tries = np.minimum((lacking / rate).astype(np.int64) + 8, max(16, _TRIES // len(short)))
         words, accepted = envelope.tries(short, tries, rng)
         for row, some in zip(short.tolist(), _split(words, accepted), strict=True):
             parts[row].append(some)
