@@ -1,0 +1,77 @@
+"""How much is measured: `full`, `quick` in two minutes, `smoke` to try the suite."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """What a run measures. Times are seconds; a part stops to repeat when its time is up."""
+
+    name: str
+    epsilons: tuple[float, ...]
+    tokens: int
+    """Of the text that is privatized from file to file."""
+    repeats: int
+    """At most so many; one at least."""
+    time: float
+    """What the repeats of a part may take."""
+    growth: tuple[int, ...]
+    """Numbers of tokens for the plot of cost against size."""
+    rows: int
+    """Of the matrix product that noisy vectors are compared with."""
+    starts: int
+    """How often a fresh process is started."""
+    megabytes: tuple[int, int]
+    """A small and a large text file."""
+    audited: int
+    """Words of the lexicon whose exponent is audited; 0 for all."""
+    peer_time: float
+    """For one peer, mechanism and ε, each time."""
+    peer_repeats: int
+
+
+FULL = Size(
+    name="full",
+    epsilons=(0.5, 1.0, 1.5, 2.0, 5.0, 20.0),
+    tokens=5_000_000,
+    repeats=5,
+    time=1_800.0,
+    growth=(10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000),
+    rows=8_192,
+    starts=15,
+    megabytes=(10, 1_000),
+    audited=0,
+    peer_time=5.0,
+    peer_repeats=5,
+)
+QUICK = Size(
+    name="quick",
+    epsilons=(0.5, 1.5, 20.0),
+    tokens=300_000,
+    repeats=3,
+    time=15.0,
+    growth=(10_000, 30_000, 100_000, 300_000, 1_000_000),
+    rows=2_048,
+    starts=7,
+    megabytes=(10, 100),
+    audited=4_000,
+    peer_time=0.5,
+    peer_repeats=3,
+)
+SMOKE = Size(
+    name="smoke",
+    epsilons=(1.5,),
+    tokens=40_000,
+    repeats=2,
+    time=1.0,
+    growth=(1_000, 10_000),
+    rows=256,
+    starts=2,
+    megabytes=(1, 2),
+    audited=2_100,
+    peer_time=0.2,
+    peer_repeats=2,
+)
+SIZES = {size.name: size for size in (FULL, QUICK, SMOKE)}
