@@ -67,6 +67,8 @@ CASES = [
     privatize(2, "Did you mean 'gamma'?", f"{GOOD} -e 2 -m tem -p gama=1"),
     privatize(2, "It has: gamma, beta", f"{GOOD} -e 2 -m tem -p epsilon=1"),
     privatize(2, "NAME=VALUE", f"{GOOD} -e 2 -m tem -p gamma"),
+    privatize(2, "guarantee would not hold", f"{GOOD} -e 2 -m tem -p search=approximate"),
+    privatize(2, "must be one of exact", f"{GOOD} -e 2 -m laplace -p search=quick"),
     privatize(2, "'gamma' parameter", f"{GOOD} -e 2 -m tem -p gamma=-1"),
     privatize(2, "'beta' parameter", f"{GOOD} -e 2 -m tem -p beta=small"),
     privatize(2, "Did you mean 'english'?", f"{GOOD} -e 2 -l englsh"),
