@@ -56,8 +56,8 @@ def data(n: int, d: int, rng: np.random.Generator) -> tuple[Floats32, Floats32]:
 
 
 def product(vectors: Floats32) -> Callable[[Floats32], None]:
-    """The bare product A @ B.T, in blocks, the result thrown away."""
-    rows = max(64, (1 << 24) // len(vectors))
+    """The bare product A @ B.T, in blocks large enough for it, the result thrown away."""
+    rows = max(512, (1 << 24) // len(vectors))
     out = np.empty((rows, len(vectors)), dtype=np.float32)
 
     def run(queries: Floats32) -> None:
@@ -71,7 +71,7 @@ def product(vectors: Floats32) -> Callable[[Floats32], None]:
 def plain(vectors: Floats32) -> Callable[[Floats32], Any]:
     """What one would write in numpy: product, subtraction, argmax."""
     half = np.einsum("ij,ij->i", vectors, vectors) / 2.0
-    rows = max(64, (1 << 24) // len(vectors))
+    rows = max(512, (1 << 24) // len(vectors))
     out = np.empty((rows, len(vectors)), dtype=np.float32)
 
     def run(queries: Floats32) -> NDArray[np.intp]:
