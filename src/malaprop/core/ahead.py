@@ -29,7 +29,7 @@ _KEPT = 1 << 24  # draws that are kept at most: 64 MB
 # How many are made ahead: so many times what was needed so far. Beyond some thousands, to compute
 # a row again takes no longer than to draw from it.
 _LEAST, _TIMES, _MOST = 64, 2, 4096
-_AT_ONCE = 1024  # words whose rows are computed before what was drawn is laid down
+_AT_ONCE = 256  # words whose rows are computed before what was drawn is laid down
 _PATIENCE = 0.0005  # seconds between two looks at what another worker is drawing
 
 

@@ -96,8 +96,6 @@ def checked_channel(channel: Any) -> Channel:
 class LawChannel(Channel):
     """A channel whose law is known in closed form: it draws from what it states."""
 
-    _cells = _CELLS
-
     @abstractmethod
     def log_weights(self, ids: Ids) -> Floats:
         """ln of the unnormalised probability of each output: (len(ids), len(lexicon))."""
@@ -129,7 +127,7 @@ class LawChannel(Channel):
     def _draws(self, words: Ids, counts: Ids, rng: Generator) -> list[Ids]:
         """So many draws of each of some distinct words."""
         found = []
-        for block in blocks(len(words), row_cells=len(self._space), budget=self._cells):
+        for block in blocks(len(words), row_cells=len(self._space), budget=_CELLS):
             found += draw(self._rows(words[block]), counts[block], rng)
         return found
 

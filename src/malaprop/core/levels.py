@@ -1,10 +1,10 @@
-"""Shortest paths from up to 1,024 words at a time, where all steps are whole numbers.
+"""Shortest paths from up to 256 words at a time, where all steps are whole numbers.
 
 Let V_k(w) be the words within k steps of w. Then V_0(w) = {w}, and
 
     V_k = V_{k−1} ∪ ⋃ over lengths s of the words joined by a step of length s to V_{k−s},
 
-which is one pass over the steps for 1,024 words w together, each being one bit of 128 bytes. A
+which is one pass over the steps for 256 words w together, each being one bit of 32 bytes. A
 word's distance is the number of k at which it is not in V_k yet. The digit of 2^j of a number is
 odd or even with how many multiples of 2^j up to it there are: so that digit is the parity of how
 many of V_{2^j − 1}, V_{2·2^j − 1}, … a word is not in.
@@ -22,7 +22,7 @@ Bits = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
 Progress = Callable[[int, int], None]
 
-AT_ONCE = 1024
+AT_ONCE = 256
 MOST = 255
 """The most levels that a byte can number."""
 
@@ -60,7 +60,7 @@ class Levels:
         return np.diff(within.T[self._place], axis=1, prepend=0)
 
     def _within(self, start: int) -> NDArray[np.uint16]:
-        """How many of 1,024 words each word has within 0, 1, 2 … steps: as many as have it."""
+        """How many of 256 words each word has within 0, 1, 2 … steps: as many as have it."""
         ids = np.arange(start, min(start + AT_ONCE, self._size))
         found = np.full((self._last, self._size), len(ids), dtype=np.uint16)
         for k, reached in enumerate(self._spreading(ids)):
@@ -81,31 +81,36 @@ class Levels:
         return [digit[self._place] for digit in digits]
 
     def _spreading(self, ids: Ids) -> Iterator[Bits]:
-        """V_0, V_1, … of up to 1,024 words, until all words are reached or the last level is."""
+        """V_0, V_1, … of up to 256 words, until all words are reached or the last level is.
+
+        Each is to be looked at before the next is asked for.
+        """
         place = np.arange(len(ids))
         ones = np.uint64(1) << (place % 64).astype(np.uint64)
         reached = np.zeros((self._size, _lanes(len(ids))), dtype=np.uint64)
         np.bitwise_or.at(reached, (self._place[ids], place // 64), ones)  # a word may occur twice
         everyone = np.bitwise_or.reduce(reached, axis=0)
+        # Memory that is used again and again: fresh pages would take as long as the search.
+        kept = [reached, *(np.empty_like(reached) for _ in range(max(self._joined, default=1)))]
         room = np.empty_like(reached)
-        levels = [reached]
         for k in range(self._last):
-            yield levels[-1]
-            if k % 8 == 7 and (levels[-1] == everyone).all():
+            yield kept[k % len(kept)]
+            if k % 8 == 7 and (kept[k % len(kept)] == everyone).all():
                 return
-            levels = [*levels, self._next(levels, room)][-max(self._joined, default=1) :]
+            self._advance(kept, k + 1, room)
 
-    def _next(self, levels: list[Bits], room: Bits) -> Bits:
-        """V_k from the V before it, of which the last are kept."""
-        found = levels[-1].copy()
+    def _advance(self, kept: list[Bits], k: int, room: Bits) -> None:
+        """V_k, in the place of the oldest V that is kept."""
+        found = kept[k % len(kept)]
+        found[:] = kept[(k - 1) % len(kept)]
         for length, slots in self._joined.items():
-            if length <= len(levels):
+            if length <= k:
+                source = kept[(k - length) % len(kept)]
                 for neighbours in slots:
                     some = room[: len(neighbours)]
                     # "clip" spares a check of indices that are right.
-                    np.take(levels[-length], neighbours, axis=0, out=some, mode="clip")
-                    found[: len(neighbours)] |= some
-        return found
+                    np.take(source, neighbours, axis=0, out=some, mode="clip")
+                    np.bitwise_or(found[: len(neighbours)], some, out=found[: len(neighbours)])
 
 
 def _lanes(words: int) -> int:
@@ -134,14 +139,14 @@ def _slots(size: int, edges: Ids) -> list[Ids]:
 
 def _numbers(digits: list[Bits], count: int) -> Bytes:
     """The numbers themselves, of the first `count` words: (count, size)."""
-    # Little-endian on every machine, so that bit b is that of the b-th word.
-    planes = [digit.astype("<u8", copy=False).view(np.uint8) for digit in digits]
-    planes = [np.ascontiguousarray(plane.T) for plane in planes]
-    found = np.empty((-(-count // 8), 8, len(digits[0])), dtype=np.uint8)
+    size = len(digits[0])
+    found = np.empty((-(-count // 8), 8, size), dtype=np.uint8)
     for group, eight in enumerate(found):  # of a size that a processor's cache can hold
-        numbers = np.zeros(len(digits[0]), dtype=np.uint64)  # eight bytes, none of which overflows
-        for place, plane in enumerate(planes):
-            bits = np.unpackbits(plane[group], bitorder="little").view(np.uint64)
-            numbers |= bits << np.uint64(place)
+        numbers = np.zeros(size, dtype=np.uint64)  # eight bytes, none of which overflows
+        for place, digit in enumerate(digits):
+            # Little-endian on every machine, so that bit b is that of the b-th word.
+            octets = digit.astype("<u8", copy=False).view(np.uint8)
+            bits = np.unpackbits(np.ascontiguousarray(octets[:, group]), bitorder="little")
+            numbers |= bits.view(np.uint64) << np.uint64(place)
         eight[:] = numbers.view(np.uint8).reshape(-1, 8).T
-    return found.reshape(-1, len(digits[0]))[:count]
+    return found.reshape(-1, size)[:count]

@@ -72,8 +72,6 @@ class Balanced(Mechanism, name="balanced"):
 class BalancedChannel(LawChannel):
     """The law of a balance on a lexicon; one that does not pass its audit is refused."""
 
-    _cells = 1 << 25  # a level is a byte, and searches from 1,024 words at a time are the fastest
-
     def __init__(
         self, mechanism: Balanced, lexicon: MetricSpace, graph: WordGraph, law: Balance
     ) -> None:
