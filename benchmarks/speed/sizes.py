@@ -1,4 +1,4 @@
-"""How much is measured: `full`, `quick` in two minutes, `smoke` to try the suite."""
+"""How much is measured: `full`, `quick` in five minutes, `smoke` to try the suite."""
 
 from __future__ import annotations
 
