@@ -1,8 +1,6 @@
 """K(w, y) = e^(−t·d(w, y)) for all pairs of words, as a product with vectors."""
 
-import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,7 @@ from malaprop.core.graph import WordGraph
 from malaprop.core.levels import AT_ONCE, Bytes, Progress
 from malaprop.core.metric import Floats
 from malaprop.core.space import Ids
+from malaprop.core.threads import in_threads
 
 Pairs = NDArray[np.complexfloating[Any, Any]]
 
@@ -72,8 +71,7 @@ class LevelKernel:
             pairs = self._levels[start : start + _ROWS].view(np.uint16)
             found[start : start + _ROWS] = np.take(table, pairs, mode="clip").view(real) @ padded
 
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(rows, range(0, size, _ROWS)))
+        in_threads(rows, range(0, size, _ROWS))
         return found
 
 

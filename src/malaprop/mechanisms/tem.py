@@ -149,7 +149,7 @@ class TEMChannel(PeakedLaw):
             return np.exp(self.weights_at(self._space.lengths(keys)))
 
         even = np.ones(len(self._space))
-        return near.rows(self._space.keys(ids), even, (np.arange(len(even)), even), fall, tries=4.0)
+        return near.rows(self._space.keys(ids), even, near.pool(even), fall, tries=4.0)
 
     def is_peaked(self, distances: Floats, log_weights: Floats) -> bool:
         """Whether the weights are exp(−t·d_γ), whose loss docs/proofs/tem.md gives."""
