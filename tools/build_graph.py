@@ -27,6 +27,7 @@ def main(name: str) -> None:
     table = balances.build(graph, lexicon.with_metric(Steps(graph)).fingerprint, progress=_show)
     balances.write(table, folder / places.BALANCE)
     print(f"\r{name}: {len(table.laws)} laws, {time.monotonic() - started:.0f} s")
+    print(f"for balances.VERIFIED, once the tests have passed: {table.digest}")
 
 
 def _show(done: int, total: int) -> None:

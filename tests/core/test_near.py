@@ -9,14 +9,18 @@ from scipy.stats import chi2
 from malaprop import TEM, Balanced, Lexicon, seeded_rng
 from malaprop.core import near
 from malaprop.core.channel import LawChannel
+from malaprop.core.graph import WordGraph
 from malaprop.core.sampling import Floats, Ids, Rows
 
 
 def law_of(rows: Rows, size: int) -> Floats:
     """The exact law of what is drawn from each row, from all that a draw can look at."""
-    found = np.zeros((len(rows.heads), size))
-    for number, (head, weights) in enumerate(zip(rows.heads, rows.weights, strict=True)):
-        found[number, head] = weights
+    count = len(rows.sizes)
+    cells = np.repeat(np.arange(count) * size, rows.sizes) + rows.words
+    assert len(np.unique(cells)) == len(cells)
+    found = np.zeros((count, size))
+    found.put(cells, rows.weights)
+    for number in range(count):
         if rows.rest is not None:
             places = np.arange(len(rows.rest.words))
             parts = rows.rest.weights(np.full(len(places), number), places)
@@ -40,7 +44,8 @@ def test_nothing_is_lost_and_nothing_added(size: int, steep: float, even: bool, 
     def fall(rows: Ids, keys: Floats) -> Floats:
         return np.asarray(np.exp(-steep * keys) * np.array([1.0, 0.5, 0.9])[rows])
 
-    found = law_of(near.rows(keys, weights, near.pool(weights), fall, tries=2.0), size)
+    nearer = near.among(keys, fall, tries=2.0)
+    found = law_of(near.rows(nearer, weights, near.pool(weights), fall), size)
     expected = weights * np.exp(-steep * keys)
     np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
 
@@ -88,8 +93,24 @@ def test_draws_follow_the_law(words: Lexicon, which: int, epsilon: float) -> Non
 
 def test_far_words_are_not_weighed() -> None:
     keys = np.linspace(0.0, 10.0, 5000)[None]
-    even = np.ones(5000)
-    found = near.rows(
-        keys, even, near.pool(even), lambda rows, keys: np.exp(-3.0 * keys), tries=2.0
-    )
-    assert len(found.heads[0]) < 2500
+    assert near.among(keys, lambda rows, keys: np.exp(-3.0 * keys), tries=2.0).sizes[0] < 2500
+
+
+@given(st.integers(2, 80), st.integers(0, 2**32), st.integers(1, 30))
+def test_near_words_of_a_graph(size: int, seed: int, beyond: int) -> None:
+    """From any number of words, some twice: the levels are those of a whole search."""
+    random = np.random.Generator(np.random.PCG64(seed))
+    chain = np.stack([np.arange(size - 1), np.arange(1, size)], axis=1)
+    more = random.integers(0, size, (size // 2, 2))
+    edges = np.concatenate([chain, more[more[:, 0] != more[:, 1]]])
+    lengths = random.integers(1, 8, len(edges)) / 2.0
+    graph = WordGraph(size, edges, lengths, cutoff=float(random.integers(8, 24)) / 2.0)
+    ids = random.integers(0, size, int(random.integers(1, 600)))
+    levels, found = graph.levels(ids), graph.near(ids, beyond)
+    rows = np.repeat(np.arange(len(ids)), found.sizes)
+    assert np.array_equal(found.sizes, (levels < found.beyond[:, None]).sum(axis=1))
+    assert len({*zip(rows.tolist(), found.words.tolist(), strict=True)}) == len(rows)
+    assert np.array_equal(found.keys, levels[rows, found.words])
+    some, words = random.integers(0, len(ids), 500), random.integers(0, size, 500)
+    assert np.array_equal(found.at(some, words), levels[some, words])
+    assert (found.keys < found.beyond[rows]).all()

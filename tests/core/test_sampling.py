@@ -88,7 +88,7 @@ class TestRest:
             return np.where(words < head, 0.0, self.LAW[words])
 
         rest = Rest(np.arange(len(self.LAW)), np.array([bound]), weights)
-        return Rows([np.arange(head)], [self.LAW[:head]], rest)
+        return Rows(np.array([head]), np.arange(head), self.LAW[:head], rest)
 
     def fits(self, row: Rows, law: Floats) -> float:
         drawn = np.bincount(some(row, COUNT, seeded_rng(4)), minlength=len(law))
@@ -107,7 +107,7 @@ class TestRest:
     @pytest.mark.parametrize("bound", [0.0, 2.0**-1020, 2.0**-1074])
     def test_a_rest_of_vanishing_weight_is_left_out(self, bound: float) -> None:
         rest = Rest(np.arange(9), np.array([bound]), lambda rows, words: np.zeros(len(words)))
-        row = Rows([np.arange(2)], [np.array([1.0, 0.5])], rest)
+        row = Rows(np.array([2]), np.arange(2), np.array([1.0, 0.5]), rest)
         assert set(some(row, 1000, seeded_rng(1)).tolist()) == {0, 1}
 
 
@@ -118,8 +118,8 @@ def test_rows_are_drawn_apart() -> None:
     def weights(rows: Ids, words: Ids) -> Floats:
         return np.where(words == rows, 0.0, laws[rows, words])
 
-    own = [np.array([laws[i, i]]) for i in range(3)]
-    rows = Rows([np.array([i]) for i in range(3)], own, Rest(np.arange(3), np.ones(3), weights))
+    rest = Rest(np.arange(3), np.ones(3), weights)
+    rows = Rows(np.ones(3, dtype=np.int64), np.arange(3), np.diagonal(laws).copy(), rest)
     counts = np.array([COUNT, 50_000, 0])
     first, second, none = draw(rows, counts, seeded_rng(5))
     assert len(none) == 0

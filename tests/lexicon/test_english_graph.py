@@ -1,13 +1,15 @@
 """The word graph of `english` and its balances, as they are shipped."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from malaprop import TEM, Balanced, GraphOptions, LawChannel, Lexicon, audit
+from malaprop import TEM, Balanced, GraphOptions, LawChannel, Lexicon, audit, seeded_rng
 from malaprop.core.graph import WordGraph, graph_of
 from malaprop.core.metric import Floats
 from malaprop.core.space import Ids
-from malaprop.lexicon.graph.balances import grid, table_of
+from malaprop.lexicon.graph.balances import VERIFIED, grid, table_of
 from malaprop.lexicon.graph.nearness import points_of
 
 
@@ -95,11 +97,38 @@ def test_every_law_of_the_table_passes_its_audit(near: Lexicon, graph: WordGraph
         assert table.law(graph, place).loss(graph) <= epsilon
 
 
-@pytest.mark.parametrize("epsilon", [0.7, 1.0, 1.2, 1.5, 2.2, 4.0, 7.0])
-def test_rows_have_the_masses_that_were_audited(near: Lexicon, sample: Ids, epsilon: float) -> None:
+def test_rows_have_the_masses_that_were_audited(
+    near: Lexicon, graph: WordGraph, sample: Ids
+) -> None:
+    table, some = table_of(near.fingerprint), sample[::8]
+    assert table is not None
+    levels = graph.levels(some)
+    for place in range(len(table.laws)):
+        law = table.law(graph, place)
+        assert law.masses is not None
+        kernel = np.exp(-law.exponent * graph.unit * np.arange(graph.last + 1))
+        found = kernel.take(levels) @ law.weights
+        np.testing.assert_allclose(found, law.masses[some], rtol=0, atol=law.slack)
+    counted = np.array([np.bincount(row, minlength=graph.last + 1) for row in levels])
+    assert np.array_equal(counted, table.counts[some])
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 0.9, 1.5, 7.0])
+def test_what_is_shipped_needs_no_check_at_a_draw(near: Lexicon, epsilon: float) -> None:
     channel = Balanced(epsilon=epsilon).on(near)
-    p = np.exp(channel.log_probabilities(sample[::8]))  # refused if a mass is another
-    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
+    assert channel.law.verified
+    channel.substitute(np.arange(20), seeded_rng(1))
+    assert "_weighed" not in vars(channel)
+
+
+@pytest.mark.parametrize("array", ["weights", "masses", "counts"])
+def test_a_shipped_table_that_was_changed_is_not_trusted(near: Lexicon, array: str) -> None:
+    table = table_of(near.fingerprint)
+    assert table is not None
+    values = getattr(table, array).copy()
+    values[10, 5] += 1
+    assert table.digest in VERIFIED
+    assert replace(table, **{array: values}).digest not in VERIFIED
 
 
 def test_a_whole_audit_that_trusts_no_table(near: Lexicon) -> None:

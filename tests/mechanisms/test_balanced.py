@@ -119,26 +119,26 @@ class TestPlantedFaults:
         law = balances.find(graph, "", 1.8)
         weights = law.weights.copy()
         weights[5] *= 1.05
-        return graph, replace(law, weights=weights)
+        return graph, replace(law, weights=weights, verified=False)
 
     def test_true_masses_do_not_pass_the_audit(self, near: Lexicon) -> None:
         graph, law = self.planted(near)
         masses = np.exp(-law.exponent * graph.distances(np.arange(300))) @ law.weights
         with pytest.raises(LexiconError, match="do not pass the audit"):
-            BalancedChannel(Balanced(epsilon=1.8), near, graph, replace(law, masses=masses))
+            BalancedChannel(Balanced(epsilon=1.8), near, replace(law, masses=masses))
 
     def test_false_masses_are_refused_at_the_first_draw(self, near: Lexicon) -> None:
-        graph, law = self.planted(near)
-        channel = BalancedChannel(Balanced(epsilon=1.8), near, graph, law)
+        _, law = self.planted(near)
+        channel = BalancedChannel(Balanced(epsilon=1.8), near, law)
         with pytest.raises(LexiconError, match="were changed"):
             channel.substitute([5], seeded_rng(1))
 
     def test_a_channel_without_checks_is_caught_by_the_audit(
         self, near: Lexicon, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        graph, law = self.planted(near)
+        _, law = self.planted(near)
         monkeypatch.setattr(BalancedChannel, "_weigh", lambda *_: None)
-        channel = BalancedChannel(Balanced(epsilon=1.8), near, graph, law)
+        channel = BalancedChannel(Balanced(epsilon=1.8), near, law)
         found = audit(channel)
         assert found.holds is False
         assert found.worst_ratio > 1.005
@@ -171,7 +171,7 @@ class TestEdgeAudit:
         weights[5] *= 1.05
         monkeypatch.setattr(BalancedChannel, "_weigh", lambda *_: None)
         channel = BalancedChannel(
-            Balanced(epsilon=1.8), free, graph, replace(fair, weights=weights)
+            Balanced(epsilon=1.8), free, replace(fair, weights=weights, verified=False)
         )
         monkeypatch.setattr("malaprop.measure.audit._CUBED", 10)
         found = audit(channel)
@@ -210,7 +210,7 @@ class TestEdgeAudit:
             return rows
 
         monkeypatch.setattr("malaprop.measure.audit._CUBED", 10)
-        channel = BalancedChannel(Balanced(epsilon=epsilon), near, graph_in(near), law)
+        channel = BalancedChannel(Balanced(epsilon=epsilon), near, law)
         monkeypatch.setattr(BalancedChannel, "log_weights", planted)
         assert audit(channel).holds is None
 

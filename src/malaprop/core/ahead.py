@@ -75,7 +75,7 @@ class DrawsAhead:
         while True:
             with self._lock:
                 self._serve(order)
-                lacking = np.flatnonzero(order.missing)
+                lacking = order.lacking()
                 mine = lacking[~self._claimed[words[lacking]]][:_AT_ONCE]
                 self._claimed[words[mine]] = True
             if len(mine):
@@ -126,6 +126,13 @@ class _Order:
         self.words, self.missing = words, counts.copy()
         self._next = np.cumsum(counts) - counts
         self.found: Ids = np.empty(int(counts.sum()), dtype=np.int64)
+
+    def lacking(self) -> Ids:
+        """The places of words with missing draws, those with the most first.
+
+        Rows of which about as many draws are wanted are best computed together.
+        """
+        return np.argsort(-self.missing, kind="stable")[: np.count_nonzero(self.missing)]
 
     def fill(self, places: Ids, counts: Ids, drawn: NDArray[np.integer[Any]]) -> None:
         """Lay down so many draws for each of some words."""

@@ -1,6 +1,6 @@
 """Balance on a word graph: weights ν that let the exponent t be the loss itself.
 
-    Pr[y|w] = ν(y)·(a(w)·e^(−t·d(w, y)) + b(w)),   Z(w) = Σ_y ν(y)·e^(−t·d(w, y))
+    Pr[y|w] ∝ ν(y)·(a(w)·e^(−t·d(w, y)) + b(w)),   Z(w) = Σ_y ν(y)·e^(−t·d(w, y))
 
 Between two words that an edge of weight s joins, no output changes the odds by more than
 max(t·s + |Δ ln a|, |Δ ln b|); multiplied along a shortest path that bounds all pairs
@@ -54,6 +54,8 @@ class Balance:
     """a(w) of the spread form; None for a = 1/Z, b = 0."""
     slack: float = 0.0
     """How far the masses stated may be from the true ones."""
+    verified: bool = False
+    """Whether the masses are known to be true, and need not be checked at a draw."""
 
     @property
     def form(self) -> str:
@@ -100,11 +102,16 @@ class Balance:
             # On very short steps rounding alone may exceed what the triangle inequality gives.
             steepest = _steepest(graph, np.log(low), np.log(high))
             return min(self.exponent + steepest, 2.0 * self.exponent)
-        least, most = 1.0 - self.scale * high, 1.0 - self.scale * low
-        if not (least.min() > 0.0 and self.scale.min() > 0.0):
+        if not (self.rest.min() > 0.0 and self.scale.min() > 0.0):
             return math.inf
         slope = _steepest(graph, np.log(self.scale), np.log(self.scale))
-        return max(self.exponent + slope, _steepest(graph, np.log(least), np.log(most)))
+        level = _steepest(graph, np.log(self.rest), np.log(self.rest))
+        return max(self.exponent + slope, level) + self._uneven(graph)
+
+    def _uneven(self, graph: WordGraph) -> float:
+        """What the loss of a spread law gains by rows that add up to 1 up to the slack only."""
+        off = np.zeros(1) if self.scale is None else self.scale * self.slack
+        return _steepest(graph, np.log1p(-off), np.log1p(off)) if off.max() < 1.0 else math.inf
 
 
 def _steepest(graph: WordGraph, low: Floats, high: Floats) -> float:
@@ -175,7 +182,9 @@ def spread(graph: WordGraph, even: Balance, epsilon: float) -> Balance:
 
     There is one: with a·Z ≤ 1/(1 + e^−t) the rest 1 − aZ cannot change by more than t a step.
     """
-    shape = even_scale(graph, even._known, epsilon - even.exponent)
+    # No a is above 1/Z: this is the most that rows which do not quite add up to 1 can add.
+    reserve = replace(even, scale=1.0 / (even._known - even.slack))._uneven(graph)
+    shape = even_scale(graph, even._known, epsilon - even.exponent - reserve)
 
     def at(share: float) -> Balance:
         return replace(even, scale=share * shape)

@@ -128,11 +128,15 @@ class LawChannel(Channel):
         """So many draws of each of some distinct words."""
         found = []
         for block in blocks(len(words), row_cells=len(self._space), budget=_CELLS):
-            found += draw(self._rows(words[block]), counts[block], rng)
+            usual = int(counts[block].mean())
+            found += draw(self._rows(words[block], usual), counts[block], rng)
         return found
 
-    def _rows(self, ids: Ids) -> Rows:
-        """What to draw from for each of some words: the law that `log_weights` states."""
+    def _rows(self, ids: Ids, draws: int = 1) -> Rows:
+        """What to draw from for each of some words: the law that `log_weights` states.
+
+        About so many `draws` are made of each, which may decide how, but not what.
+        """
         return whole(self.log_weights(ids))
 
     def _stock_of(self, rng: Generator) -> DrawsAhead | None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from malaprop.core.errors import MetricError
 from malaprop.core.levels import MOST, Bytes, Levels, Progress
 from malaprop.core.metric import Floats, KeyedRows, Metric, Rows, Vectors
+from malaprop.core.near import Near
 from malaprop.core.space import Ids
 
 _UNITS = (1.0, 0.5, 0.25, 0.125)
@@ -86,6 +87,10 @@ class WordGraph:
     def levels(self, ids: Ids) -> Bytes:
         """Distances from `ids` to all words in units, where there is a unit."""
         return self._levels.from_words(ids)
+
+    def near(self, ids: Ids, beyond: int) -> Near:
+        """The words within fewer units than `beyond` of `ids`, and all other levels on demand."""
+        return self._levels.near(ids, beyond)
 
     def counts(self, progress: Progress | None = None) -> Ids:
         """How many words are 0, 1, 2 … units away from each word: (words, levels)."""

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.near import Near
 from malaprop.core.space import Ids
 from malaprop.core.threads import each_in_threads
 
@@ -37,7 +38,7 @@ class Levels:
         degrees = [np.bincount(some.ravel(), minlength=size) for some in classes.values()]
         uneven = max(degrees, key=np.max, default=np.zeros(size))
         order = np.argsort(-uneven, kind="stable")
-        self._place = np.argsort(order)
+        self._order, self._place = order, np.argsort(order)
         self._joined = {s: _slots(size, self._place[some]) for s, some in classes.items()}
 
     def from_words(self, ids: Ids) -> Bytes:
@@ -45,8 +46,28 @@ class Levels:
         found = np.empty((len(ids), self._size), dtype=np.uint8)
         for start in range(0, len(ids), AT_ONCE):
             some = ids[start : start + AT_ONCE]
-            found[start : start + AT_ONCE] = _numbers(self._digits(some), len(some))
+            digits = self._no_digits(len(some))
+            self._spell(some, digits)
+            in_order = [digit[self._place] for digit in digits]
+            found[start : start + AT_ONCE] = _numbers(in_order, len(some))
         return found
+
+    def near(self, ids: Ids, beyond: int) -> Near:
+        """The words that are nearer than a level, without the numbers of all others."""
+        beyond = min(max(beyond, 1), self._last)
+        starts = range(0, len(ids), AT_ONCE)
+        digits = self._no_digits(min(len(ids), AT_ONCE), len(starts))
+        sizes, words = list[Ids](), list[Ids]()
+        for start, room in zip(starts, digits, strict=True):
+            some = ids[start : start + AT_ONCE]
+            nearer = self._spell(some, room[..., : _lanes(len(some))], beyond)
+            rows, places = _members(nearer)
+            sizes.append(np.bincount(rows, minlength=len(some)))
+            words.append(self._order[places])
+        at = _Lookup(digits, self._place)
+        found, each = np.concatenate(words), np.concatenate(sizes)
+        keys = at(np.repeat(np.arange(len(ids)), each), found)
+        return Near(each, found, keys, np.full(len(ids), beyond, dtype=np.uint8), at)
 
     def counts(self, progress: Progress | None = None) -> NDArray[np.int64]:
         """How many words are on each level, from each word: (words, levels)."""
@@ -67,18 +88,29 @@ class Levels:
             np.bitwise_count(reached).sum(axis=1, dtype=np.uint16, out=found[k])
         return found
 
-    def _digits(self, ids: Ids) -> list[Bits]:
-        """The binary digits of the distances, the lowest first."""
-        shape = (self._last.bit_length(), self._size, _lanes(len(ids)))
-        digits = np.zeros(shape, dtype=np.uint64)
+    def _no_digits(self, words: int, *blocks: int) -> Bits:
+        """Room for the binary digits of the distances from so many words."""
+        shape = (*blocks, self._last.bit_length(), self._size, _lanes(words))
+        return np.zeros(shape, dtype=np.uint64)
+
+    def _spell(self, ids: Ids, digits: Bits, beyond: int = 1) -> Bits:
+        """Write the digits of the distances, the lowest first; words in the order of places.
+
+        What comes back are the words that are nearer than the level `beyond`.
+        """
+        nearer: Bits = np.empty(digits.shape[1:], dtype=np.uint64)
         for k, reached in enumerate(self._spreading(ids), 1):
             for j, digit in enumerate(digits):
                 if k % (1 << j) == 0:
                     np.bitwise_xor(digit, reached, out=digit)
+            if k == beyond:
+                nearer[:] = reached
+        if k < beyond:  # all words were reached before
+            nearer[:] = reached
         for j, digit in enumerate(digits):  # what was added up are those that are reached
             if (k >> j) % 2:
                 np.invert(digit, out=digit)
-        return [digit[self._place] for digit in digits]
+        return nearer
 
     def _spreading(self, ids: Ids) -> Iterator[Bits]:
         """V_0, V_1, … of up to 256 words, until all words are reached or the last level is.
@@ -111,6 +143,36 @@ class Levels:
                     # "clip" spares a check of indices that are right.
                     np.take(source, neighbours, axis=0, out=some, mode="clip")
                     np.bitwise_or(found[: len(neighbours)], some, out=found[: len(neighbours)])
+
+
+class _Lookup:
+    """Distances of single pairs, from their digits: (blocks, digits, words, lanes)."""
+
+    def __init__(self, digits: Bits, place: Ids) -> None:
+        self._digits, self._place = digits, place
+
+    def __call__(self, rows: Ids, words: Ids) -> Bytes:
+        """The distances of some words, by the rows of what they are far from."""
+        _, count, size, lanes = self._digits.shape
+        block, bit = rows // AT_ONCE, rows % AT_ONCE
+        where = (block * count * size + self._place[words]) * lanes + bit // 64
+        shift = (bit % 64).astype(np.uint64)
+        found = np.zeros(len(rows), dtype=np.uint64)
+        for j in range(count):
+            digit = self._digits.take(where + j * size * lanes) >> shift
+            found |= (digit & np.uint64(1)) << np.uint64(j)
+        return found.astype(np.uint8)
+
+
+def _members(reached: Bits) -> tuple[Ids, Ids]:
+    """The rows and places of the bits that are set, row by row."""
+    octets = reached.astype("<u8", copy=False).view(np.uint8)
+    full = np.flatnonzero(octets)
+    bits = np.flatnonzero(np.unpackbits(octets.ravel()[full], bitorder="little"))
+    places, octet = np.divmod(full[bits // 8], octets.shape[1])
+    rows = octet * 8 + bits % 8
+    order = np.argsort(rows.astype(np.uint16), kind="stable")
+    return rows[order], places[order]
 
 
 def _lanes(words: int) -> int:

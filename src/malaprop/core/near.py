@@ -7,6 +7,7 @@ them is in the rest of the row, and drawn from there with the weight that it has
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,25 +24,31 @@ Pool = tuple[Ids, Floats]
 """Words, and what each has of its ν; a word may occur several times."""
 
 
-def rows(keys: Keys, weights: Floats, pool: Pool, fall: Fall, *, tries: float) -> Rows:
-    """The rows of a law, from the keys of all words, ν, and the pool of ν.
+class Near(NamedTuple):
+    """The near words of some rows, and how to look up the keys of all others."""
 
-    As many words count as near as leave about `tries` tries of words of the rest for each draw.
-    """
-    last, beyond = _last_near(keys, fall, tries)
-    heads = [np.flatnonzero(row <= end) for row, end in zip(keys, last, strict=True)]
-    own = [
-        weights[head] * fall(np.full(len(head), number), keys[number, head])
-        for number, head in enumerate(heads)
-    ]
+    sizes: Ids
+    """How many words are near in each row; they follow each other in `words` and `keys`."""
+    words: Ids
+    keys: Keys
+    beyond: Keys
+    """A word is near in a row exactly where its key is below this."""
+    at: Callable[[Ids, Ids], Keys]
+    """The keys of some words, by their rows and ids."""
 
+
+def rows(near: Near, weights: Floats, pool: Pool, fall: Fall) -> Rows:
+    """The rows of a law, from ν and the pool of ν."""
+    each = np.arange(len(near.sizes))
+    own = weights[near.words] * fall(np.repeat(each, near.sizes), near.keys)
     words, parts = pool
 
     def of_rest(rows: Ids, places: Ids) -> Floats:
-        found = keys[rows, words[places]]
-        return np.where(found <= last[rows], 0.0, parts[places] * fall(rows, found))
+        keys = near.at(rows, words[places])
+        return np.where(keys < near.beyond[rows], 0.0, parts[places] * fall(rows, keys))
 
-    return Rows(heads, own, Rest(words, beyond * parts.max(), of_rest))
+    bounds = fall(each, near.beyond) * parts.max()
+    return Rows(near.sizes, near.words, own, Rest(words, bounds, of_rest))
 
 
 def pool(weights: Floats) -> Pool:
@@ -55,8 +62,21 @@ def pool(weights: Floats) -> Pool:
     return words, weights[words] / times[words]
 
 
-def _last_near(keys: Keys, fall: Fall, tries: float) -> tuple[Keys, Floats]:
-    """The largest key of a near word in each row, and f there: no word beyond has more."""
+def among(keys: Keys, fall: Fall, *, tries: float) -> Near:
+    """The near words where the keys of all words are at hand.
+
+    As many words count as near as leave about `tries` tries of words of the rest for each draw.
+    """
+    beyond = _border(keys, fall, tries)
+    found = [np.flatnonzero(row < end) for row, end in zip(keys, beyond, strict=True)]
+    sizes = np.fromiter(map(len, found), np.int64, len(found))
+    words = np.concatenate(found)
+    own = keys[np.repeat(np.arange(len(keys)), sizes), words]
+    return Near(sizes, words, own, beyond, lambda rows, words: keys[rows, words])
+
+
+def _border(keys: Keys, fall: Fall, tries: float) -> Keys:
+    """The key at which far words begin in each row."""
     step = max(1, keys.shape[1] // _LOOKED_AT)
     seen = np.sort(keys[:, ::step], axis=1)
     each = np.arange(len(keys))
@@ -65,4 +85,4 @@ def _last_near(keys: Keys, fall: Fall, tries: float) -> tuple[Keys, Floats]:
     whole = found[:, :1] / keys.shape[1] + found.mean(axis=1, keepdims=True)
     few = found <= tries * whole
     place = np.where(few.any(axis=1), few.argmax(axis=1), seen.shape[1] - 1)
-    return seen[each, place], found[each, place]
+    return np.asarray(seen[each, place])

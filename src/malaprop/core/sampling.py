@@ -42,21 +42,24 @@ class Rest(NamedTuple):
 class Rows(NamedTuple):
     """Rows of a law: words with their weights, all below 2, and what there is beside them."""
 
-    heads: list[Ids]
-    weights: list[Floats]
+    sizes: Ids
+    """How many words of each row are weighed; they follow each other in `words` and `weights`."""
+    words: Ids
+    weights: Floats
     rest: Rest | None = None
 
 
 def whole(log_weights: Floats) -> Rows:
     """Rows in which every word is weighed."""
     weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
-    return Rows([np.arange(weights.shape[1])] * len(weights), list(weights))
+    count, size = weights.shape
+    return Rows(np.full(count, size), np.tile(np.arange(size), count), weights.ravel())
 
 
 def draw(rows: Rows, counts: Ids, rng: Generator) -> list[Ids]:
     """So many independent draws of a word from each row, with probabilities ∝ the weights."""
     envelope = _Envelope(rows)
-    parts: list[list[Ids]] = [[] for _ in rows.heads]
+    parts: list[list[Ids]] = [[] for _ in rows.sizes]
     found, tried = np.zeros_like(counts), np.zeros_like(counts)
     while (short := np.flatnonzero(found < counts)).size:
         # As many as it takes by what was seen so far, one in two at first, and some to spare.
@@ -93,27 +96,30 @@ class _Envelope:
 
     def __init__(self, rows: Rows) -> None:
         self._rest = rows.rest
+        count = len(rows.sizes)
         # The exponent of a float is its magnitude: a weight of magnitude m is in [2^-m, 2^(1-m)).
-        magnitudes = [
-            (1023 - (some.view(np.int64) >> 52)).astype(np.int16) for some in rows.weights
-        ]
-        orders = [np.argsort(some, kind="stable") for some in magnitudes]
-        sorted_heads = [head[order] for head, order in zip(rows.heads, orders, strict=True)]
-        sorted_weights = [some[order] for some, order in zip(rows.weights, orders, strict=True)]
-        self._words, self._weights = np.concatenate(sorted_heads), np.concatenate(sorted_weights)
-        resting = self._resting(len(rows.heads))
-        deepest = max(int(resting.max()), *(int(some.max(initial=0)) for some in magnitudes))
+        magnitudes = 1023 - (rows.weights.view(np.int64) >> 52)
+        resting = self._resting(count)
+        deepest = max(int(resting.max(initial=0)), int(magnitudes.max(initial=0)))
         used = min(deepest + 1, _DEEPEST)
-        self._counts = np.array([np.bincount(some, minlength=used)[:used] for some in magnitudes])
-        before = np.cumsum([0, *map(len, rows.heads[:-1])])[:, None]
-        self._first = before + np.cumsum(self._counts, axis=1) - self._counts
-        self._sizes = self._counts.astype(np.float64)
+        there = magnitudes < used
+        cells = (np.repeat(np.arange(count) * used, rows.sizes) + magnitudes)[there]
+        if count * used <= 1 << 16:
+            cells = cells.astype(np.uint16)  # which numpy sorts by digits
+        order = np.argsort(cells, kind="stable")
+        # One more, which is never chosen: there may be no word but those of the rest.
+        self._words = np.append(rows.words[there][order], 0)
+        self._weights = np.append(rows.weights[there][order], 0.0)
+        self._counts = np.bincount(cells, minlength=count * used)
+        self._first = np.cumsum(self._counts) - self._counts
+        sizes = self._counts.reshape(count, used).astype(np.float64)
         if rows.rest is not None:
-            there = np.flatnonzero(resting < used)
-            self._sizes[there, resting[there]] += len(rows.rest.words)
+            with_rest = np.flatnonzero(resting < used)
+            sizes[with_rest, resting[with_rest]] += len(rows.rest.words)
+        self._sizes = sizes.ravel()
         self._tops = 2.0 * 0.5 ** np.arange(used)
         # Sizes are whole numbers and tops powers of two: these products are exact.
-        self._cumulative = np.cumsum((self._sizes * self._tops)[:, ::-1], axis=1)
+        self._cumulative = np.cumsum((sizes * self._tops)[:, ::-1], axis=1)
 
     def _resting(self, rows: int) -> Ids:
         """The magnitude of the rest of each row: beyond all others where it weighs nothing."""

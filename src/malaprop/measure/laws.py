@@ -9,7 +9,7 @@ from malaprop.core import near
 from malaprop.core.ahead import DrawsAhead
 from malaprop.core.channel import LawChannel
 from malaprop.core.loss import normalised
-from malaprop.core.sampling import Rows
+from malaprop.core.sampling import Rest, Rows
 from malaprop.core.space import Floats
 from malaprop.mechanisms.balanced import BalancedChannel
 from malaprop.mechanisms.tem import TEMChannel
@@ -73,17 +73,27 @@ def _are_weights(weights: Floats, rows: int) -> bool:
 
 def _is_drawn(rows: Rows, law: Floats) -> bool:
     """Whether probabilities are those that rows are drawn with, which `draw` takes as they are."""
+    if len(rows.sizes) != len(law) or rows.sizes.sum() != len(rows.words):
+        return False
     found = np.zeros(law.shape)
-    for number, (head, weights) in enumerate(zip(rows.heads, rows.weights, strict=True)):
-        found[number] = np.bincount(head, weights, minlength=law.shape[1])
-        if rows.rest is None:
-            continue
-        places = np.arange(len(rows.rest.words))
-        rest = rows.rest.weights(np.full(len(places), number), places)
-        if not (rest <= rows.rest.bounds[number] * (1.0 + _AGREE)).all():
-            return False  # what is above the bound is drawn too rarely
-        found[number] += np.bincount(rows.rest.words, rest, minlength=law.shape[1])
-    if not (found >= 0.0).all() or not all((some < 2.0).all() for some in rows.weights):
+    cells = np.repeat(np.arange(len(law)) * law.shape[1], rows.sizes) + rows.words
+    np.add.at(found.reshape(-1), cells, rows.weights)  # a word may be there twice
+    if rows.rest is not None:
+        resting = [_of_rest(rows.rest, number, law.shape[1]) for number in range(len(law))]
+        if any(some is None for some in resting):
+            return False
+        found += np.array(resting)
+    if not (found >= 0.0).all() or not (rows.weights < 2.0).all():
         return False
     found /= found.sum(axis=1, keepdims=True)
     return np.allclose(found, law, rtol=_AGREE, atol=_RARE)
+
+
+def _of_rest(rest: Rest, row: int, size: int) -> Floats | None:
+    """What the words of a rest weigh; None if one is above the bound, and drawn too rarely."""
+    places = np.arange(len(rest.words))
+    weights = rest.weights(np.full(len(places), row), places)
+    if not (weights <= rest.bounds[row] * (1.0 + _AGREE)).all():
+        return None
+    found: Floats = np.bincount(rest.words, weights, minlength=size).astype(np.float64)
+    return found

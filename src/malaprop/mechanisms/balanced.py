@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from malaprop.core import near
 from malaprop.core.balance import Balance
@@ -18,6 +19,7 @@ from malaprop.core.space import Ids, MetricSpace
 from malaprop.lexicon.graph import balances
 from malaprop.lexicon.graph.edges import GraphOptions
 
+_SAMPLE = 64  # words that tell how many others are how near
 _FORMS = {
     "balanced": "the weights ν and the exponent {t:.6g}, balanced: verified over all {m:,} edges",
     "spread": "the weights ν, the exponent {t:.6g} and a share of {s:.1%} of draws that do not "
@@ -57,31 +59,23 @@ class Balanced(Mechanism, name="balanced"):
 
     def on(self, lexicon: MetricSpace) -> "BalancedChannel":
         """The mechanism bound to a lexicon with a word graph."""
-        graph = graph_of(lexicon.metric)
-        if graph is None:
-            raise MetricError(
-                f"Balanced counts steps in a graph of near words; this lexicon measures "
-                f"{lexicon.metric} distances. Use lexicon.with_graph()."
-            )
+        graph = _graph_in(lexicon)
         fingerprint = str(getattr(lexicon, "fingerprint", ""))
-        return BalancedChannel(
-            self, lexicon, graph, balances.find(graph, fingerprint, self.epsilon)
-        )
+        return BalancedChannel(self, lexicon, balances.find(graph, fingerprint, self.epsilon))
 
 
 class BalancedChannel(LawChannel):
     """The law of a balance on a lexicon; one that does not pass its audit is refused."""
 
-    def __init__(
-        self, mechanism: Balanced, lexicon: MetricSpace, graph: WordGraph, law: Balance
-    ) -> None:
+    def __init__(self, mechanism: Balanced, lexicon: MetricSpace, law: Balance) -> None:
+        graph = _graph_in(lexicon)
         if not law.loss(graph) <= mechanism.epsilon:
             raise LexiconError(
                 f"The weights for ε = {mechanism.epsilon:g} do not pass the audit over all edges "
                 f"of the word graph: the loss is {law.loss(graph):.6g}. Run  malaprop lexicon "
                 "graph NAME --force"
             )
-        self.law, self.graph, self._pool = law, graph, near.pool(law.weights)
+        self.law, self._pool = law, near.pool(law.weights)
         drawn = law.weights[law.weights > 0.0]
         spread = law.exponent * graph.reach + float(np.log(drawn.max() / drawn.min()))
         how = _FORMS[law.form].format(t=law.exponent, s=law.rest.mean(), m=len(graph.edges))
@@ -98,6 +92,11 @@ class BalancedChannel(LawChannel):
         super().__init__(lexicon, guarantee)
 
     @property
+    def graph(self) -> WordGraph:
+        """The lexicon's word graph."""
+        return _graph_in(self._space)
+
+    @property
     def hint(self) -> str:
         """What would keep more of the text at the same ε, or nothing."""
         if self.law.masses is not None:
@@ -110,45 +109,73 @@ class BalancedChannel(LawChannel):
 
     def log_weights(self, ids: Ids) -> Floats:
         """ln ν(y) + ln(a(w)·e^(−t·d(w, y)) + b(w)), with a = 1 and b = 0 but where it is spread."""
-        keys = self._space.keys(ids)
-        near_share, rest = self._shares(ids, keys)
+        keys = self._checked_keys(ids)
+        near_share, rest = self._shares(ids)
         with np.errstate(divide="ignore"):
             found = np.log(self.law.weights)
         if self.law.scale is None:
             return np.asarray(found - self.law.exponent * self._space.lengths(keys))
         return np.asarray(found + np.log(near_share[:, None] * self._kernel(keys) + rest[:, None]))
 
-    def _rows(self, ids: Ids) -> Rows:
+    def _rows(self, ids: Ids, draws: int = 1) -> Rows:
         if type(self) is not BalancedChannel:  # the law may be another
-            return super()._rows(ids)
-        keys = self._space.keys(ids)
-        near_share, rest = self._shares(ids, keys)
+            return super()._rows(ids, draws)
+        near_share, rest = self._shares(ids)
 
         def fall(rows: Ids, keys: Keys) -> Floats:
             return np.asarray(near_share[rows] * self._kernel(keys) + rest[rows])
 
-        return near.rows(keys, self.law.weights, self._pool, fall, tries=1.0)
+        if self.graph.unit and (self.law.verified or self.law.masses is None):
+            found = self.graph.near(ids, self._beyond(draws))
+        else:
+            found = near.among(self._checked_keys(ids), fall, tries=1.0)
+        return near.rows(found, self.law.weights, self._pool, fall)
 
     def _kernel(self, keys: Keys) -> Floats:
         """e^(−t·d), from the keys of distances."""
         if not self.graph.unit:
             return np.exp(-self.law.exponent * self._space.lengths(keys))
-        lengths = self.graph.unit * np.arange(self.graph.last + 1)
-        return np.asarray(np.exp(-self.law.exponent * lengths).take(keys))
+        return np.asarray(self._falls.take(keys))
 
-    def _shares(self, ids: Ids, keys: Keys) -> tuple[Floats, Floats]:
-        """a(w) and b(w), for rows whose masses are those that were audited."""
+    @property
+    def _falls(self) -> Floats:
+        """e^(−t·d) at each level of the graph."""
+        levels = np.arange(self.graph.last + 1)
+        return np.asarray(np.exp(-self.law.exponent * self.graph.unit * levels))
+
+    def _beyond(self, draws: int) -> int:
+        """The level at which words are far: where near words and tries of far ones cost least.
+
+        A near word costs a row about as much as a try of a far one costs a draw.
+        """
+        counts, falls = self._sampled, self._falls
+        tries = self.graph.size * falls[1:] / (counts @ falls)
+        return 1 + int(np.argmin(np.cumsum(counts)[:-1] + draws * tries))
+
+    @cached_property
+    def _sampled(self) -> Floats:
+        """About how many words are on each level."""
+        some = np.unique(np.linspace(0, self.graph.size - 1, _SAMPLE).astype(np.int64))
+        levels = self.graph.levels(some)
+        return np.bincount(levels.ravel(), minlength=self.graph.last + 1) / len(some)
+
+    def _shares(self, ids: Ids) -> tuple[Floats, Floats]:
+        """a(w) and b(w): together a row's weights add up to 1, within the law's slack."""
         law = self.law
-        if law.masses is not None:
-            self._weigh(ids, keys, law.masses)
         if law.scale is None:
             return np.ones(len(ids)), np.zeros(len(ids))
-        # From the masses as they are, not as the table rounds them: the row must add up to 1.
-        return law.scale[ids], (1.0 - law.scale[ids] * self._masses[ids]) / law.weights.sum()
+        return law.scale[ids], law.rest[ids] / law.weights.sum()
+
+    def _checked_keys(self, ids: Ids) -> Keys:
+        """The keys of all distances, for rows whose masses are those that were audited."""
+        keys = self._space.keys(ids)
+        if self.law.masses is not None and not self.law.verified:
+            self._weigh(ids, keys, self.law.masses)
+        return keys
 
     def _weigh(self, ids: Ids, keys: Keys, stated: Floats) -> None:
         """Compute the masses of rows; refuse to draw where they are not those of the table."""
-        new = np.flatnonzero(np.isnan(self._masses[ids]))
+        new = np.flatnonzero(~self._weighed[ids])
         # One at a time: what a row takes fits a processor's cache.
         masses = np.array([self._kernel(keys[place]) @ self.law.weights for place in new])
         if not (np.abs(masses - stated[ids[new]]) <= self.law.slack).all():
@@ -156,9 +183,19 @@ class BalancedChannel(LawChannel):
                 "The masses that were audited are not those of this lexicon's graph: the files of "
                 "its balances were changed. Run  malaprop lexicon graph NAME --force"
             )
-        self._masses[ids[new]] = masses
+        self._weighed[ids[new]] = True
 
     @cached_property
-    def _masses(self) -> Floats:
-        """The masses of the rows that were computed so far."""
-        return np.full(len(self._space), np.nan)
+    def _weighed(self) -> NDArray[np.bool_]:
+        """The words whose masses were found to be as stated."""
+        return np.zeros(len(self._space), dtype=np.bool_)
+
+
+def _graph_in(lexicon: MetricSpace) -> WordGraph:
+    graph = graph_of(lexicon.metric)
+    if graph is None:
+        raise MetricError(
+            f"Balanced counts steps in a graph of near words; this lexicon measures "
+            f"{lexicon.metric} distances. Use lexicon.with_graph()."
+        )
+    return graph

@@ -141,15 +141,16 @@ class TEMChannel(PeakedLaw):
         """−t·min(d(w, y), γ)."""
         return -self.exponent * np.minimum(distances, self.gamma)
 
-    def _rows(self, ids: Ids) -> Rows:
+    def _rows(self, ids: Ids, draws: int = 1) -> Rows:
         if type(self) is not TEMChannel:  # the law may be another
-            return super()._rows(ids)
+            return super()._rows(ids, draws)
 
         def fall(rows: Ids, keys: Keys) -> Floats:
             return np.exp(self.weights_at(self._space.lengths(keys)))
 
         even = np.ones(len(self._space))
-        return near.rows(self._space.keys(ids), even, near.pool(even), fall, tries=4.0)
+        found = near.among(self._space.keys(ids), fall, tries=4.0)
+        return near.rows(found, even, near.pool(even), fall)
 
     def is_peaked(self, distances: Floats, log_weights: Floats) -> bool:
         """Whether the weights are exp(−t·d_γ), whose loss docs/proofs/tem.md gives."""
