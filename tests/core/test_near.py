@@ -114,3 +114,43 @@ def test_near_words_of_a_graph(size: int, seed: int, beyond: int) -> None:
     some, words = random.integers(0, len(ids), 500), random.integers(0, size, 500)
     assert np.array_equal(found.at(some, words), levels[some, words])
     assert (found.keys < found.beyond[rows]).all()
+
+
+class TestNearestOfEnglish:
+    """The list of nearest words that is shipped."""
+
+    IDS = np.array([0, 5, 777, 12_345, 32_780])
+
+    def test_nothing_nearer_is_missing(self, english: Lexicon) -> None:
+        ids = np.unique(np.linspace(0, len(english) - 1, 300).astype(np.int64))
+        found, keys = english.near(ids), english.keys(ids)
+        assert found is not None
+        rows = np.repeat(np.arange(len(ids)), found.sizes)
+        assert np.array_equal(found.keys, keys[rows, found.words])
+        assert np.array_equal(found.sizes, (keys < found.beyond[:, None]).sum(axis=1))
+        assert found.sizes.mean() > 30
+
+    @pytest.mark.parametrize("epsilon", [0.5, 1.5, 6.0])
+    @pytest.mark.parametrize("draws", [1, 100_000])
+    def test_rows_are_those_of_the_law(self, english: Lexicon, epsilon: float, draws: int) -> None:
+        channel = TEM(epsilon=epsilon).on(english)
+        found = law_of(channel._rows(self.IDS, draws), len(english))
+        expected = np.exp(channel.log_probabilities(self.IDS))
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=0)
+
+    def test_a_few_draws_need_no_distances_to_all_words(
+        self, english: Lexicon, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        channel = TEM(epsilon=1.5).on(english)
+        channel.substitute(np.arange(3), seeded_rng(1))
+        monkeypatch.setattr(Lexicon, "keys", None)
+        channel.substitute(np.arange(3), seeded_rng(1))
+
+    def test_a_list_that_was_changed_is_not_used(
+        self, english: Lexicon, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        other = Lexicon.open("english")
+        monkeypatch.setattr("malaprop.lexicon.nearest.VERIFIED", {other.fingerprint: "0"})
+        assert other.near([1]) is None
+        assert english.with_graph().near([1]) is None
+        assert Lexicon(["a", "b"], [[0.0], [1.0]]).near([1]) is None

@@ -1,5 +1,6 @@
 """Euclidean distances and angles, by matrix products that lose no digits where it matters."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,8 @@ from numpy.typing import NDArray
 from malaprop.core.errors import MetricError
 from malaprop.core.metric import Floats, KeyedRows, Keys, Metric, Rows, Vectors
 from malaprop.core.space import MetricSpace
+
+_PAIRS = 1 << 11  # vectors that are gathered at a time
 
 
 class Euclidean(Metric):
@@ -97,7 +100,16 @@ def _grid_rows(vectors: Vectors) -> Rows:
     def lengths(keys: Keys) -> Floats:
         return np.sqrt(keys, dtype=np.float64)
 
-    return KeyedRows(keys, lengths)
+    def pairs(ids: NDArray[np.int64], words: NDArray[np.int64]) -> Keys:
+        products = np.empty(len(ids), dtype=np.float32)
+        changes = np.flatnonzero(ids[1:] != ids[:-1]) + 1
+        for first, last in pairwise([0, *changes.tolist(), len(ids)]):  # of one word each
+            for start in range(first, last, _PAIRS):
+                part = slice(start, min(start + _PAIRS, last))
+                products[part] = vectors.take(words[part], axis=0) @ vectors[ids[first]]
+        return squares[ids] + squares[words] - 2.0 * products
+
+    return KeyedRows(keys, lengths, pairs)
 
 
 def _float_rows(vectors: Vectors) -> Rows:

@@ -20,9 +20,13 @@ class KeyedRows:
     """Rows of distances that grow with keys, which are cheaper to compute and to compare."""
 
     def __init__(
-        self, keys: Callable[[NDArray[np.int64]], Keys], lengths: Callable[[Keys], Floats]
+        self,
+        keys: Callable[[NDArray[np.int64]], Keys],
+        lengths: Callable[[Keys], Floats],
+        pairs: Callable[[NDArray[np.int64], NDArray[np.int64]], Keys] | None = None,
     ) -> None:
-        self.keys, self.lengths = keys, lengths
+        """From ids to `keys` of all words, or of some words, pair by pair, to their `lengths`."""
+        self.keys, self.lengths, self.pairs = keys, lengths, pairs
 
     def __call__(self, ids: NDArray[np.int64]) -> Floats:
         """The distances."""

@@ -1,13 +1,16 @@
 """A finite metric space: all that a mechanism may know of a lexicon."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.errors import ParameterError
 from malaprop.core.metric import Keys, Metric
+
+if TYPE_CHECKING:
+    from malaprop.core.near import Near
 
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -38,6 +41,9 @@ class MetricSpace(Protocol):
 
     def lengths(self, keys: Keys) -> Floats:
         """The distances that belong to keys."""
+
+    def near(self, ids: Any) -> "Near | None":
+        """The nearest words of `ids`, where there is a list of them."""
 
 
 def checked_ids(ids: Any, size: int) -> Ids:

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from malaprop.core.errors import LexiconError, MetricError, ParameterError
 from malaprop.core.metric import Floats, KeyedRows, Keys, Metric, Rows
 from malaprop.core.metrics import as_metric
+from malaprop.core.near import Near
 from malaprop.core.space import checked_ids
 
 if TYPE_CHECKING:
     from malaprop.core.graph import WordGraph
+    from malaprop.lexicon.nearest import NearestWords
 
 
 class Lexicon:
@@ -169,7 +171,7 @@ class Lexicon:
 
     def __getstate__(self) -> dict[str, Any]:
         # What can be computed again need not travel, and closures cannot.
-        return {k: v for k, v in self.__dict__.items() if k not in ("_rows", "index")}
+        return {k: v for k, v in self.__dict__.items() if k not in ("_rows", "_nearest", "index")}
 
     @property
     def name(self) -> str:
@@ -245,6 +247,17 @@ class Lexicon:
         ([[0.0, 1.0, 9.0]], [[0.0, 1.0, 3.0]])
         """
         return self._rows.lengths(keys) if isinstance(self._rows, KeyedRows) else keys
+
+    def near(self, ids: Any) -> Near | None:
+        """The nearest words of `ids`, where the package has a list of them; else nothing."""
+        return self._nearest.of(checked_ids(ids, len(self))) if self._nearest else None
+
+    @cached_property
+    def _nearest(self) -> "NearestWords | None":
+        from malaprop.lexicon import nearest
+
+        pairs = self._rows.pairs if isinstance(self._rows, KeyedRows) else None
+        return None if pairs is None else nearest.find(self.fingerprint, pairs)
 
     def neighbours(self, word: str, k: int = 10) -> list[tuple[str, float]]:
         """The `k` words nearest to `word`, with their distances, the nearest first."""

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +17,9 @@ from malaprop.core.metric import Keys
 from malaprop.core.sampling import Rows
 from malaprop.core.space import Ids, MetricSpace
 from malaprop.lexicon.exponents import audited_exponent, how_to_audit
+
+_SAMPLE = 16  # words that tell how far the others are
+_ROW = 1500.0  # tries of far words that take as long as the distances to all words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,9 +152,23 @@ class TEMChannel(PeakedLaw):
         def fall(rows: Ids, keys: Keys) -> Floats:
             return np.exp(self.weights_at(self._space.lengths(keys)))
 
+        found = self._space.near(ids) if draws * self._far_tries < _ROW else None
+        if found is None:
+            found = near.among(self._space.keys(ids), fall, tries=4.0)
         even = np.ones(len(self._space))
-        found = near.among(self._space.keys(ids), fall, tries=4.0)
         return near.rows(found, even, near.pool(even), fall)
+
+    @cached_property
+    def _far_tries(self) -> float:
+        """How often a far word is tried for each draw, about, with the listed near words."""
+        size = len(self._space)
+        some = np.unique(np.linspace(0, size - 1, _SAMPLE).astype(np.int64))
+        listed = self._space.near(some)
+        if listed is None:
+            return math.inf
+        whole = np.exp(self.log_weights(some)).sum(axis=1)
+        beyond = np.exp(self.weights_at(self._space.lengths(listed.beyond)))
+        return float((size * beyond / whole).mean())
 
     def is_peaked(self, distances: Floats, log_weights: Floats) -> bool:
         """Whether the weights are exp(−t·d_γ), whose loss docs/proofs/tem.md gives."""
