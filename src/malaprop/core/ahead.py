@@ -29,6 +29,7 @@ _KEPT = 1 << 24  # draws that are kept at most: 64 MB
 # How many are made ahead: so many times what was needed so far. Beyond some thousands, to compute
 # a row again takes no longer than to draw from it.
 _LEAST, _TIMES, _MOST = 64, 2, 4096
+_SPARE = 8  # made beyond what is likely to be needed, where that is known
 _AT_ONCE = 256  # words whose rows are computed before what was drawn is laid down
 _PATIENCE = 0.0005  # seconds between two looks at what another worker is drawing
 
@@ -64,6 +65,11 @@ class DrawsAhead:
         self._left: Ids = make(self._size, np.int64)
         self._needed: Ids = make(self._size, np.int64)
         self._claimed: NDArray[np.bool_] = make(self._size, np.bool_)
+        self._done: NDArray[np.float64] = make(1, np.float64)
+
+    def tell(self, done: float) -> None:
+        """Tell what share of the work is done, so that not much more is drawn than is needed."""
+        self._done[0] = done
 
     def take(self, words: Ids, counts: Ids, rows: Rows) -> Ids:
         """`counts` draws of each of `words`, which are distinct, in one row."""
@@ -97,7 +103,7 @@ class DrawsAhead:
     def _draw(self, mine: Ids, order: "_Order", rows: Rows) -> None:
         """Compute the rows of words that are claimed: draw what is missing, and some ahead."""
         words, now = order.words[mine], order.missing[mine]
-        ahead = np.clip(_TIMES * self._needed[words], _LEAST, _MOST)
+        ahead = self._ahead(self._needed[words])
         try:
             drawn = rows(words, now + ahead)
             each = list(zip(drawn, now.tolist(), strict=True))
@@ -106,6 +112,14 @@ class DrawsAhead:
                 self._keep(words, ahead, np.concatenate([some[count:] for some, count in each]))
         finally:
             self._claimed[words] = False
+
+    def _ahead(self, needed: Ids) -> Ids:
+        """How many draws to make ahead of words of which so many were needed so far."""
+        found = np.maximum(_TIMES * needed, _LEAST).astype(np.float64)
+        if (done := min(float(self._done[0]), 1.0)) > 0.0:
+            left = needed * (1.0 / done - 1.0)
+            found = np.minimum(found, left + 2.0 * np.sqrt(left) + _SPARE)
+        return np.minimum(found, _MOST).astype(np.int64)
 
     def _keep(self, words: Ids, counts: Ids, drawn: Ids) -> None:
         if len(drawn) > _KEPT:

@@ -5,6 +5,7 @@ is the only thing that ever sees a user's words: whatever comes after it sees it
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -24,7 +25,7 @@ from malaprop.core.space import Ids, MetricSpace, blocks, checked_ids
 
 Floats = NDArray[np.float64]
 
-_CELLS = 1 << 23  # of the rows that are drawn from together: 256 rows of 32,768 words
+_CELLS = 1 << 24  # of the rows that are drawn from together: 512 rows of 32,768 words
 
 
 class Channel(ABC):
@@ -71,9 +72,12 @@ class Channel(ABC):
             return self._space.distances(ids)
         return as_metric(name).on(self._space.vectors)(ids)
 
-    def share_draws(self, rng: Generator) -> None:
-        """Have forks of this process help each other to draw, where the channel knows how."""
-        return
+    def share_draws(self, rng: Generator) -> Callable[[float], None]:
+        """Have forks of this process help each other to draw, where the channel knows how.
+
+        What comes back is to be told what share of the work is done, now and then.
+        """
+        return lambda done: None
 
     def substitute(self, ids: Any, rng: Generator) -> Ids:
         """A private word for each of `ids`, each drawn independently."""
@@ -150,10 +154,12 @@ class LawChannel(Channel):
             self._stocks[rng] = DrawsAhead(len(self._space))
         return self._stocks[rng]
 
-    def share_draws(self, rng: Generator) -> None:
+    def share_draws(self, rng: Generator) -> Callable[[float], None]:
         """Have one stock of draws made ahead for all processes that are forked from now on."""
-        if isinstance(rng, SecureGenerator):
-            self._stocks[rng] = DrawsAhead(len(self._space), shared=True)
+        if not isinstance(rng, SecureGenerator):
+            return super().share_draws(rng)
+        stock = self._stocks[rng] = DrawsAhead(len(self._space), shared=True)
+        return stock.tell
 
     @cached_property
     def _stocks(self) -> "WeakKeyDictionary[SecureGenerator, DrawsAhead]":

@@ -154,9 +154,9 @@ class _Lookup:
     def __call__(self, rows: Ids, words: Ids) -> Bytes:
         """The distances of some words, by the rows of what they are far from."""
         _, count, size, lanes = self._digits.shape
-        block, bit = rows // AT_ONCE, rows % AT_ONCE
-        where = (block * count * size + self._place[words]) * lanes + bit // 64
-        shift = (bit % 64).astype(np.uint64)
+        block, lane = rows // AT_ONCE, rows % AT_ONCE // 64
+        where = (block * count * size + self._place[words]) * lanes + lane
+        shift = (rows % 64).astype(np.uint64)
         found = np.zeros(len(rows), dtype=np.uint64)
         for j in range(count):
             digit = self._digits.take(where + j * size * lanes) >> shift
