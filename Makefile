@@ -2,7 +2,7 @@
 # make test   set up, then lint, types, import contract, tests and doctests
 # make stress   kill a run at 200 moments, and go on each time
 # make bench    measure speed and memory beside the peers', into benchmarks/RESULTS.md: an hour or two
-# make bench-quick   the same with less of everything, in five minutes
+# make bench-quick   the same with less of everything, in two minutes
 # All create .venv and install into it; nothing else on the machine is changed.
 
 PYTHON ?= python3

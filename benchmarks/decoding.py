@@ -1,7 +1,7 @@
 """Nearest-word search against the bare matrix product of the same shape, and against others.
 
     .venv/bin/pip install faiss-cpu usearch numba
-    .venv/bin/python benchmarks/decoding.py [--sizes 33000x50,33000x300,…] [--repeats 5]
+    .venv/bin/python benchmarks/decoding.py [--sizes 33000x50,…] [--repeats 5] [--queries 16384]
 
 A ratio is the bare product's time over the method's, for the same queries and in the same repeat:
 1 is as fast as the product, whose result nobody has looked at yet. "wrong" counts the queries for
@@ -45,10 +45,10 @@ class Method:
     share: int = 1
 
 
-def data(n: int, d: int, rng: np.random.Generator) -> tuple[Floats32, Floats32]:
+def data(n: int, d: int, most: int, rng: np.random.Generator) -> tuple[Floats32, Floats32]:
     """Vectors of GloVe's length, in 300 dimensions, and words of them with Laplace noise."""
     vectors = (0.38 * rng.standard_normal((n, d))).astype(np.float32)
-    count = int(min(16384, max(1024, _WORK / (n * d))))
+    count = int(min(most, max(1024, _WORK / (n * d))))
     directions = rng.standard_normal((count, d))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     noise = directions * rng.gamma(d, 1.0 / 12.0, size=(count, 1))
@@ -220,11 +220,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default=SIZES)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--queries", type=int, default=16384, help="at most so many")
     options = parser.parse_args()
     print(f"{os.cpu_count()} cores, {platform.machine()}, {_versions()}\n")
     for size in options.sizes.split(","):
         n, d = (int(part) for part in size.split("x"))
-        vectors, queries = data(n, d, np.random.default_rng(1))
+        vectors, queries = data(n, d, options.queries, np.random.default_rng(1))
         print(f"### {n:,} words, d = {d}, {len(queries):,} queries\n")
         print("| search | × product | spread | queries/s | wrong |")
         print("|---|---:|---:|---:|---:|")

@@ -100,7 +100,7 @@ def vectors() -> Path:
 
 def _sample(size: Size) -> list[str]:
     """The beginning of the text that Malaprop gets."""
-    with of_tokens(size.tokens, every=True).open(encoding="utf-8") as file:
+    with of_tokens(size.tokens, size.every).open(encoding="utf-8") as file:
         return file.read(_BEGINNING).replace(".", "").split()[:-1]
 
 

@@ -93,3 +93,39 @@ def test_the_embedded_lexicon_comes_with_its_audit(cli: Cli) -> None:
     assert ended.code == 0
     assert "diameter     14.2846" in ended.text
     assert "ε = 1      t = 0.6875" in ended.text
+
+
+def test_one_epsilon_is_audited_by_itself(
+    cli: Cli, lexicon_file: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exponents, "_SMALL", 5)
+    assert cli("lexicon", "import", lexicon_file, "--name", "small").code == 0
+    ended = cli("lexicon", "audit", "small", "--epsilon", "2")
+    assert ended.code == 0
+    (kept,) = (home / "exponents").iterdir()
+    t = TEM(epsilon=2.0, exponent="audited").on(Lexicon.open("small")).exponent
+    assert f"exponent     ε = 2      t = {t:<8.4g} {t:.2f} times the paper's\n" in ended.text
+    written = kept.stat().st_mtime_ns
+    assert cli("lexicon", "audit", "small", "-e", "2").text == ended.text
+    assert kept.stat().st_mtime_ns == written
+    assert cli("lexicon", "audit", "small", "-e", "2", "--force").code == 0
+    assert kept.stat().st_mtime_ns > written
+    assert "hint" not in cli("audit", "-e", "2", "-m", "tem", "-l", "small").text
+    other = cli("audit", "-e", "2.5", "-m", "tem", "-l", "small")
+    assert "malaprop lexicon audit small (add --epsilon" in other.text
+    assert cli("lexicon", "audit", "small", "-e", "2", "--gamma", "0.75").code == 0
+    assert len([*(home / "exponents").iterdir()]) == 2
+
+
+@pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf"])
+def test_an_impossible_epsilon(cli: Cli, lexicon_file: Path, epsilon: str) -> None:
+    ended = cli("lexicon", "audit", lexicon_file, f"--epsilon={epsilon}")
+    assert ended.code == 2
+    assert "ε must be a number above 0" in ended.err
+
+
+def test_a_table_for_all_epsilons_answers_for_those_within_it(cli: Cli, home: Path) -> None:
+    ended = cli("lexicon", "audit", "english-hierarchy", "--epsilon", "3")
+    t = TEM(epsilon=3.0).on(Lexicon.open("english-hierarchy")).exponent
+    assert f"exponent     ε = 3      t = {t:<8.4g}" in ended.text
+    assert not (home / "exponents").exists()

@@ -15,9 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from malaprop.core.loss import Progress, rounding
-from malaprop.core.partition import Sums, Truncated, log_sums, nodes_for
+from malaprop.core.partition import Sums, Truncated, log_sums, log_sums_above, nodes_for
 from malaprop.core.space import Floats, Ids, MetricSpace, blocks
 from malaprop.core.threads import each_in_threads
 
@@ -83,6 +84,25 @@ def loss_rates(
     return Rates(exponents, exponents + np.minimum(bounds, exponents), sums.diameter)
 
 
+def exponent_for(
+    lexicon: MetricSpace, epsilon: float, gamma: float, progress: Progress | None = None
+) -> tuple[float, float]:
+    """The largest t of 64 in ε/2 … ε with L_γ(t) ≤ ε on a whole lexicon, and its diameter.
+
+    Two passes over all distances: one for ln Z of all words at the 64, one that looks for pairs
+    above ε. What it finds holds for this ε and greater ones; it says nothing of smaller ones.
+    """
+    space = Truncated(lexicon, gamma)
+    half = _halves(progress)
+    exponents, sums = log_sums_above(space, epsilon / 2.0, half(0))
+    if sums.diameter == 0.0:  # no two words are apart, so that nothing tells them apart
+        return epsilon, 0.0
+    spare = (epsilon - exponents) * (1.0 - 2.0**-40)  # more than rounding below takes away
+    spare -= 2.0 * rounding(len(lexicon)) / float(sums.nearest.min())
+    held = exponents[_within(space, sums, spare, half(1))]
+    return float(held.max(initial=epsilon / 2.0)), sums.diameter
+
+
 def _halves(progress: Progress | None) -> Callable[[int], Progress]:
     """The progress of two passes of the same length, as that of one task."""
 
@@ -127,6 +147,40 @@ def _steepest(space: Truncated, sums: Sums, progress: Progress) -> Floats:
         np.maximum(slopes, found, out=slopes)
         progress(done, len(steps))
     return slopes
+
+
+def _within(space: Truncated, sums: Sums, spare: Floats, progress: Progress) -> NDArray[np.bool_]:
+    """For which exponents |ln Z(w) − ln Z(w')| ≤ spare·d(w, w') for all pairs.
+
+    Words and pairs are passed over as in `_steepest`; so is an exponent once a pair is above it.
+    """
+    logs, nearest = sums.logs, sums.nearest
+    low, high = logs.min(axis=1, keepdims=True), logs.max(axis=1, keepdims=True)
+    reach = np.maximum(high - logs, logs - low)
+    order = np.argsort(-(reach / np.maximum(high - low, 1e-300)).max(axis=0) / nearest)
+    holds = spare > 0.0
+
+    def of_block(block: slice) -> NDArray[np.bool_]:
+        found = holds.copy()
+        in_doubt = found[:, None] & (
+            reach[:, order[block]] > np.outer(spare, nearest[order[block]])
+        )
+        ids: Ids = order[block][in_doubt.any(axis=0)]
+        for word, row in zip(ids, space.distances(ids), strict=True):
+            nodes = np.flatnonzero(found & (reach[:, word] > spare * nearest[word]))
+            far = (reach[nodes, word] / spare[nodes]).max(initial=0.0)
+            near = np.flatnonzero((row > 0) & (row < far))
+            for k in nodes:
+                gaps = np.abs(logs[k, near] - logs[k, word])
+                found[k] = (gaps <= spare[k] * row[near]).all()
+        return found
+
+    # Threads read `holds` and only this one writes it: an older value passes over fewer words.
+    steps = blocks(len(space), row_cells=len(space))
+    for done, found in enumerate(each_in_threads(of_block, steps), 1):
+        holds &= found
+        progress(done, len(steps))
+    return holds
 
 
 def _between(nodes: Floats, sums: Sums, slopes: Floats) -> tuple[Floats, Floats]:

@@ -3,6 +3,7 @@
 Blocks of words go to as many threads as there are cores: NumPy's loops run side by side.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,8 @@ from malaprop.core.threads import each_in_threads
 
 _STEPS = 4  # 4² equal steps of t from one power of two to the next
 _OCTAVES = 6
+_FINE = 8  # for one ε: 8² equal steps from ε/2 to ε
+_CHUNK = 1 << 14  # words at a time, so that their powers stay in the cache
 _NEGLIGIBLE = 40.0  # all terms below exp(−40)/n together: below 2⁻⁵⁷ of Z, which is 1 or more
 
 
@@ -28,7 +31,8 @@ class Truncated:
 
     def distances(self, ids: Ids) -> Floats:
         """Distances from the words `ids` to all words, at most γ."""
-        return np.minimum(self.space.distances(ids), self.gamma)
+        found = self.space.distances(ids)
+        return found if self.gamma == np.inf else np.minimum(found, self.gamma)
 
 
 @dataclass(frozen=True)
@@ -45,36 +49,62 @@ class Sums:
 def nodes_for(space: Truncated) -> Floats:
     """16 exponents from each power of two to the next, from about 1/(nearest distance) on."""
     ids = np.unique(np.linspace(0, len(space) - 1, 256).astype(np.int64))
-    rows = [_nearest(space.distances(ids[b])) for b in blocks(len(ids), len(space))]
-    scale = float(np.median(np.concatenate(rows)))
+    rows = [row for b in blocks(len(ids), len(space)) for row in space.distances(ids[b])]
+    scale = float(np.median([_nearest(row) for row in rows]))
     first = 2.0 ** np.floor(np.log2(1.5 / scale)) if scale < np.inf else 1.0
     step = np.arange(_STEPS**2) / _STEPS**2
     octaves = [first * 2.0**octave * (1.0 + step) for octave in range(_OCTAVES)]
     return np.append(np.concatenate(octaves), first * 2.0**_OCTAVES)
 
 
-def _nearest(distances: Floats) -> Floats:
-    return np.asarray(np.where(distances > 0, distances, np.inf).min(axis=1))
+def _nearest(row: Floats) -> float:
+    return float(np.where(row > 0, row, np.inf).min())
 
 
 def log_sums(space: Truncated, nodes: Floats, progress: Progress) -> Sums:
     """ln Z of all words at all nodes."""
+    logs, drifts = np.empty((2, len(nodes), len(space)))
+
+    def of_row(word: int, row: Floats) -> None:
+        total, moment = _sums(row, float(nodes[0]))
+        logs[:, word], drifts[:, word] = np.log(total), -moment / total
+
+    return Sums(logs, drifts, *_each_row(space, of_row, progress))
+
+
+def log_sums_above(space: Truncated, first: float, progress: Progress) -> tuple[Floats, Sums]:
+    """64 exponents in equal steps from the first on, below twice that, and ln Z of all words there.
+
+    Without derivatives: nothing is said of the exponents in between.
+    """
+    steps = np.arange(_FINE**2) / _FINE**2
+    logs = np.empty((_FINE**2, len(space)))
+
+    def of_row(word: int, row: Floats) -> None:
+        logs[:, word] = np.log(_sums_above(row, first))
+
+    sums = Sums(logs, np.empty((0, len(space))), *_each_row(space, of_row, progress))
+    return first * (1.0 + steps), sums
+
+
+def _each_row(
+    space: Truncated, of_row: Callable[[int, Floats], None], progress: Progress
+) -> tuple[Floats, float]:
+    """Go over all rows of distances; the least distance above 0 of each, and the largest of all."""
     size = len(space)
-    logs, drifts = np.empty((2, len(nodes), size))
     nearest, farthest = np.empty((2, size))
 
     def of_block(block: slice) -> None:
         words = np.arange(size)[block]
         distances = space.distances(words)
-        nearest[block], farthest[block] = _nearest(distances), distances.max(axis=1)
         for word, row in zip(words, distances, strict=True):
-            total, moment = _sums(row, float(nodes[0]))
-            logs[:, word], drifts[:, word] = np.log(total), -moment / total
+            nearest[word], farthest[word] = _nearest(row), row.max()
+            of_row(word, row)
 
     steps = blocks(size, row_cells=size)
     for done, _ in enumerate(each_in_threads(of_block, steps), 1):
         progress(done, len(steps))
-    return Sums(logs, drifts, nearest, float(farthest.max()))
+    return nearest, float(farthest.max())
 
 
 def _sums(row: Floats, first: float) -> tuple[Floats, Floats]:
@@ -103,11 +133,30 @@ def _octave(row: Floats, start: Floats, step: Floats) -> Floats:
     """Both sums for 16 exponents: start·stepᵏ, k = 0 … 15."""
     coarse, fine = np.empty((_STEPS, len(row))), np.empty((2 * _STEPS, len(row)))
     fine[0], coarse[0] = 1.0, start
-    for j in range(1, _STEPS):
-        np.multiply(fine[j - 1], step, out=fine[j])
-    stride = fine[_STEPS - 1] * step
-    for i in range(1, _STEPS):
-        np.multiply(coarse[i - 1], stride, out=coarse[i])
+    _multiply_on(fine[:_STEPS], step)
+    _multiply_on(coarse, fine[_STEPS - 1] * step)
     np.multiply(fine[:_STEPS], row, out=fine[_STEPS:])
     products = (coarse @ fine.T).reshape(_STEPS, 2, _STEPS)
     return np.asarray(products.swapaxes(0, 1).reshape(2, -1))
+
+
+def _sums_above(row: Floats, first: float) -> Floats:
+    """Σ exp(−t·d) of a row for 64 exponents, first·(1 + k/64), as one product of two matrices."""
+    row = row[row <= (_NEGLIGIBLE + np.log(len(row))) / first]
+    total = np.zeros((_FINE, _FINE))
+    scratch = np.empty((2, _FINE, min(_CHUNK, len(row))))
+    for begin in range(0, len(row), _CHUNK):
+        part = row[begin : begin + _CHUNK]
+        fine, coarse = scratch[:, :, : len(part)]
+        step = np.exp(-first / _FINE**2 * part)
+        fine[0], coarse[0] = 1.0, np.exp(-first * part)
+        _multiply_on(fine, step)
+        _multiply_on(coarse, fine[-1] * step)
+        total += coarse @ fine.T
+    return total.ravel()
+
+
+def _multiply_on(rows: Floats, ratio: Floats) -> None:
+    """Make each row the one before it times the ratio."""
+    for k in range(1, len(rows)):
+        np.multiply(rows[k - 1], ratio, out=rows[k])

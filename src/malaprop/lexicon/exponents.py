@@ -3,9 +3,10 @@
     exponents.json         beside an embedded lexicon
     FINGERPRINT.json       in the user's folder `exponents` (`malaprop lexicon audit NAME`)
     FINGERPRINT-GAMMA.json beside it, for a threshold γ (`malaprop lexicon audit NAME --gamma G`)
+    …-eEPSILON.json        beside either, for one ε (`malaprop lexicon audit NAME --epsilon E`)
 
 A table belongs to the lexicon whose fingerprint it has and to its γ, and to no other: L_γ(t) can
-be above L(t) for every other threshold.
+be above L(t) for every other threshold. One that was made for one ε is used for that ε alone.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from malaprop.core.errors import LexiconError, OutputError, ParameterError
-from malaprop.core.exponents import largest_exponent, loss_rates
+from malaprop.core.exponents import exponent_for, largest_exponent, loss_rates
 from malaprop.core.loss import Progress
 from malaprop.core.metrics import Custom
 from malaprop.core.space import MetricSpace
@@ -29,6 +30,7 @@ from malaprop.lexicon.lexicon import Lexicon
 
 FORMAT = 1
 TRUNCATED = 2  # with a threshold: a version that knows none does not read it
+SINGLE = 3  # for one ε, with a threshold or without
 SHIPPED = "exponents.json"
 _SMALL = 2_000  # words: the audit of so many takes a second
 _UP = 1.0 + 1e-9  # above what rounding can take from the largest distance
@@ -42,6 +44,8 @@ class ExponentTable:
     """The lexicon's."""
     gamma: float = math.inf
     """The threshold that it was audited with."""
+    epsilon: float | None = None
+    """The only ε that it is for; None if it is for all."""
     diameter: float
     """The largest distance between two of its words, at most γ."""
     exponents: tuple[float, ...]
@@ -57,10 +61,19 @@ class ExponentTable:
         known = zip(self.exponents, self.losses, strict=True)
         return float(max([epsilon / 2.0, *(t for t, loss in known if loss <= epsilon)]))
 
-    def holds_for(self, fingerprint: str, gamma: float) -> bool:
-        """Whether it is about that lexicon, and min(d, γ) was its metric."""
+    def holds_for(self, fingerprint: str, gamma: float, epsilon: float | None = None) -> bool:
+        """Whether it is about that lexicon and that ε, and min(d, γ) was its metric."""
         same = gamma >= self.diameter if self.gamma == math.inf else gamma == self.gamma
-        return same and fingerprint == self.fingerprint
+        return same and fingerprint == self.fingerprint and self.epsilon in (None, epsilon)
+
+    def covers(self, epsilon: float) -> bool:
+        """Whether an exponent for this ε was looked for, and not only for smaller or larger ones.
+
+        >>> table = ExponentTable(fingerprint="", diameter=9.0, exponents=(1, 2), losses=(1.4, 2.6))
+        >>> table.covers(2.0), table.covers(9.0)
+        (True, False)
+        """
+        return min(self.losses) <= epsilon <= max(self.losses)
 
 
 def audited_exponent(
@@ -74,10 +87,11 @@ def audited_exponent(
         distances = lexicon.distances(np.arange(len(lexicon)))
         limit = float(distances.max()) * _UP if gamma is None else gamma
         return largest_exponent(np.minimum(distances, limit), epsilon), limit
-    table = table_of(lexicon, math.inf if gamma is None else gamma)
-    if table is None:
+    tables = tables_for(lexicon, math.inf if gamma is None else gamma, epsilon)
+    if not tables:
         return None
-    return table.largest(epsilon), table.diameter * _UP if gamma is None else gamma
+    limit = tables[0].diameter * _UP if gamma is None else gamma
+    return max(table.largest(epsilon) for table in tables), limit
 
 
 def build(
@@ -87,13 +101,7 @@ def build(
 
     A threshold that no distance reaches is none, and the table says so.
     """
-    if not gamma > 0.0:
-        raise ParameterError(f"The threshold γ must be a number above 0. Got {gamma}.")
-    if isinstance(lexicon.metric, Custom):
-        raise LexiconError(
-            "A lexicon with a function of your own for its metric has no fingerprint to keep an "
-            "audit under: code can change. Use one of the named metrics, or exponent='half'."
-        )
+    _check(lexicon, gamma)
     rates = loss_rates(lexicon, gamma, progress)
     return ExponentTable(
         fingerprint=lexicon.fingerprint,
@@ -104,26 +112,72 @@ def build(
     )
 
 
+def build_for(
+    lexicon: Lexicon, epsilon: float, gamma: float = math.inf, progress: Progress | None = None
+) -> ExponentTable:
+    """Audit a lexicon for one ε alone, in less than half the time."""
+    _check(lexicon, gamma)
+    if not 0.0 < epsilon < math.inf:
+        raise ParameterError(f"ε must be a number above 0, and finite. Got {epsilon}.")
+    exponent, diameter = exponent_for(lexicon, epsilon, gamma, progress)
+    return ExponentTable(
+        fingerprint=lexicon.fingerprint,
+        gamma=gamma if diameter == gamma else math.inf,
+        epsilon=float(epsilon),
+        diameter=diameter,
+        exponents=(exponent,),
+        losses=(float(epsilon),),
+    )
+
+
+def _check(lexicon: Lexicon, gamma: float) -> None:
+    """Refuse what cannot be audited."""
+    if not gamma > 0.0:
+        raise ParameterError(f"The threshold γ must be a number above 0. Got {gamma}.")
+    if isinstance(lexicon.metric, Custom):
+        raise LexiconError(
+            "A lexicon with a function of your own for its metric has no fingerprint to keep an "
+            "audit under: code can change. Use one of the named metrics, or exponent='half'."
+        )
+
+
 def table_of(lexicon: MetricSpace, gamma: float = math.inf) -> ExponentTable | None:
-    """The table that was shipped or kept for this very lexicon and γ, if there is one."""
+    """The table for all ε that was shipped or kept for this very lexicon and γ, if there is one."""
+    return next(iter(tables_for(lexicon, gamma)), None)
+
+
+def tables_for(
+    lexicon: MetricSpace, gamma: float = math.inf, epsilon: float | None = None
+) -> list[ExponentTable]:
+    """The tables that were shipped or kept for this very lexicon and γ: for all ε, and for ε."""
     if not isinstance(lexicon, Lexicon) or isinstance(lexicon.metric, Custom):
-        return None
+        return []
     shipped = [folder / SHIPPED for folder in catalogue.embedded().values()]
-    kept = [_kept(lexicon.fingerprint, at) for at in sorted({math.inf, gamma}, reverse=True)]
-    for path in [*shipped, *kept]:
-        table = _read(path) if path.is_file() else None
-        if table is not None and table.holds_for(lexicon.fingerprint, gamma):
-            return table
-    return None
+    gammas = sorted({math.inf, gamma}, reverse=True)
+    kept = [
+        _kept(lexicon.fingerprint, at, of) for of in dict.fromkeys((None, epsilon)) for at in gammas
+    ]
+    found = [_read(path) for path in [*shipped, *kept] if path.is_file()]
+    return [each for each in found if each.holds_for(lexicon.fingerprint, gamma, epsilon)]
 
 
 def how_to_audit(lexicon: MetricSpace, gamma: float | None) -> str:
     """What to do for an audited exponent on a lexicon that has none for its threshold."""
     run = _command(lexicon)
     if gamma is None or gamma == math.inf:
-        return run
+        return run + _known(lexicon, math.inf)
     other = ", or leave 'gamma' out" if table_of(lexicon) is not None else ""
-    return f"{run} --gamma {float(gamma)!r}{other}"
+    return f"{run} --gamma {float(gamma)!r}{_known(lexicon, gamma)}{other}"
+
+
+def _known(lexicon: MetricSpace, gamma: float) -> str:
+    """For which ε alone it was audited."""
+    if not isinstance(lexicon, Lexicon):
+        return ""
+    name = _kept(lexicon.fingerprint, gamma, 0.0).name.removesuffix("0.0.json")
+    paths = sorted((catalogue.home() / "exponents").glob(f"{name}*.json"))
+    known = ", ".join(path.name.removeprefix(name).removesuffix(".json") for path in paths)
+    return f" (add --epsilon for this ε alone; what was kept is for ε = {known})" if known else ""
 
 
 def _command(lexicon: MetricSpace) -> str:
@@ -136,7 +190,7 @@ def _command(lexicon: MetricSpace) -> str:
 
 def keep(table: ExponentTable) -> Path:
     """Write a table into the user's folder, from where `table_of` takes it."""
-    path = _kept(table.fingerprint, table.gamma)
+    path = _kept(table.fingerprint, table.gamma, table.epsilon)
     write(table, path)
     return path
 
@@ -145,8 +199,11 @@ def write(table: ExponentTable, path: Path) -> None:
     """Write a table; the file appears when it is whole."""
     pairs = list(zip(table.exponents, table.losses, strict=True))
     about = {"format": FORMAT, "fingerprint": table.fingerprint, "diameter": table.diameter}
-    if table.gamma < math.inf:
-        about |= {"format": TRUNCATED, "gamma": table.gamma}
+    gamma = table.gamma if table.gamma < math.inf else None
+    if table.epsilon is not None:
+        about |= {"format": SINGLE, "gamma": gamma, "epsilon": table.epsilon}
+    elif gamma is not None:
+        about |= {"format": TRUNCATED, "gamma": gamma}
     lines = ",\n".join(f"    [{t!r}, {loss!r}]" for t, loss in pairs)
     head = json.dumps(about, indent=2).removesuffix("\n}")
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
@@ -160,21 +217,24 @@ def write(table: ExponentTable, path: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def _kept(fingerprint: str, gamma: float = math.inf) -> Path:
+def _kept(fingerprint: str, gamma: float = math.inf, epsilon: float | None = None) -> Path:
     threshold = "" if gamma == math.inf else f"-{float(gamma)!r}"
-    return catalogue.home() / "exponents" / f"{fingerprint}{threshold}.json"
+    single = "" if epsilon is None else f"-e{float(epsilon)!r}"
+    return catalogue.home() / "exponents" / f"{fingerprint}{threshold}{single}.json"
 
 
 def _read(path: Path) -> ExponentTable:
     try:
         about = json.loads(path.read_text(encoding="utf-8"))
-        known = about["format"] in (FORMAT, TRUNCATED)
+        known = about["format"] in (FORMAT, TRUNCATED, SINGLE)
         # On any lexicon t ≤ L(t) ≤ 2t: a table that says otherwise is none.
         known = known and all(0.0 < t <= loss <= 2.0 * t * _UP for t, loss in about["losses"])
         exponents, losses = zip(*about["losses"] if known else (), strict=True)
+        gamma = None if about["format"] == FORMAT else about["gamma"]
         return ExponentTable(
             fingerprint=about["fingerprint"],
-            gamma=float(about["gamma"]) if about["format"] == TRUNCATED else math.inf,
+            gamma=math.inf if gamma is None else float(gamma),
+            epsilon=float(about["epsilon"]) if about["format"] == SINGLE else None,
             diameter=float(about["diameter"]),
             exponents=tuple(map(float, exponents)),
             losses=tuple(map(float, losses)),
