@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from malaprop import TEM, Laplace, Lexicon, Privatizer, Release, secure_rng, seeded_rng
 from malaprop.core.errors import ParameterError
-from malaprop.pipeline.privatizer import COUNTED
+from malaprop.text.policy import COUNTED
 
 WORDS = ("cold", "cool", "warm", "hot", "doctor", "nurse", "the", "is", "symbol", "twenty")
 SMALL = Lexicon(WORDS, [[float(i), float(i * i % 7)] for i in range(len(WORDS))])
