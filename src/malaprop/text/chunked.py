@@ -45,8 +45,9 @@ class ChunkedTexts:
 
     def counts(self) -> Counts:
         """How the pieces of all texts were treated."""
-        uses = np.bincount(self._coded.shapes, minlength=len(self._tables.shapes))
-        tags = uses @ self._tables.shapes["tags"]
+        uses = np.bincount(self._coded.shapes)
+        used = np.flatnonzero(uses)
+        tags = uses[used] @ self._tables.shapes["tags"][used]
         tags[SPACES] += self._spaces_at_ends().sum()
         return _named(tags)
 

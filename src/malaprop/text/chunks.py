@@ -12,8 +12,7 @@ A *shape* is all of a chunk but its secret ids: what it shows around its slots, 
 are counted. There are many chunks, but few shapes.
 """
 
-from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,25 +38,25 @@ _SHAPES = 2**14
 _SEVERAL = 2**18  # ids of chunks with several words
 _OFFSET_BITS = 32
 
-_SHAPE = {
-    "slots": np.int64,
-    "first": np.int64,  # the place of its first slot among the slots of all shapes
-    "bare": np.bool_,  # it shows nothing but one word
-    "solid": np.bool_,  # it is not white
-    "white_start": np.bool_,
-    "white_end": np.bool_,
-    "ends": np.bool_,  # a sentence ends after its last word, given that a space follows
-    "parts": np.bool_,  # there is something that is not white after its last word
-    "before": np.object_,  # what it shows before its first word, if it has any
-    "after": np.object_,  # and after its last word
-    "tags": (np.int64, len(COUNTED)),
-}
-_SLOT = {
-    "before": np.object_,  # what is shown between it and the slot before it, or the start
-    "starts": np.bool_,  # a sentence ends there
-    "parts": np.bool_,  # there is something that is not white
-}
-Table = NDArray[np.void]
+_SHAPE: list[Any] = [
+    ("slots", np.int64),
+    ("first", np.int64),  # the place of its first slot among the slots of all shapes
+    ("bare", np.bool_),  # it shows nothing but one word
+    ("solid", np.bool_),  # it is not white
+    ("white_start", np.bool_),
+    ("white_end", np.bool_),
+    ("ends", np.bool_),  # a sentence ends after its last word, given that a space follows
+    ("parts", np.bool_),  # there is something that is not white after its last word
+    ("before", np.object_),  # what it shows before its first word, if it has any
+    ("after", np.object_),  # and after its last word
+    ("tags", np.int64, len(COUNTED)),
+]
+_SLOT: list[Any] = [
+    ("before", np.object_),  # what is shown between it and the slot before it, or the start
+    ("starts", np.bool_),  # a sentence ends there
+    ("parts", np.bool_),  # there is something that is not white
+]
+Table = NDArray[Any]
 
 
 class Coded(NamedTuple):
@@ -99,8 +98,8 @@ class Chunks(dict[str, int]):
         super().__init__()
         self._planner, self._words = planner, words
         self._older: dict[str, int] = {}
-        self._ids = array("q", range(words))
-        self._shapes = _Shapes()
+        self._shapes, self._ids = _Shapes(), _Rows(np.int64)
+        self._ids.add(range(words))
         for chunk in ("", LINE):
             self[chunk] = self._learn(chunk)
 
@@ -135,23 +134,21 @@ class Chunks(dict[str, int]):
 
     def tables(self) -> Tables:
         """The tables for all that was read so far; they do not change any more."""
-        return Tables(*self._shapes.tables(), np.array(self._ids, dtype=np.int64))
+        return Tables(*self._shapes.tables(), self._ids.table())
 
     def _learn(self, chunk: str) -> int:
         plans = self._planner.plan_all(split(chunk))
-        marks = "".join([plan.mark for plan in plans])
-        left_out = len(marks) < len(plans)
-        # What is left out may leave two white spaces side by side, of which one must go.
-        if "k" in marks or (left_out and (not marks or "o" in marks)):
+        _, ids, tags, shown, marks = zip(*plans, strict=True) if plans else ((),) * 5
+        # Beside what is left out, white space could come to stand beside other white space.
+        if "k" in marks or ("" in marks and ("o" in marks or not any(marks))):
             return AWKWARD
-        shown = tuple([plan.shown for plan in plans])
-        shape = self._shapes.number(shown, tuple([plan.tag for plan in plans]))
-        return shape << _OFFSET_BITS | self._place([plan.id for plan in plans if plan.id >= 0])
+        place = self._place([word for word in ids if word >= 0])
+        return self._shapes.number(shown, tags) << _OFFSET_BITS | place
 
     def _place(self, ids: list[int]) -> int:
         if len(ids) == 1:
             return ids[0]
-        self._ids.extend(ids)
+        self._ids.add(ids)
         return len(self._ids) - len(ids)
 
 
@@ -170,8 +167,8 @@ class _Shapes:
         """The number of a shape."""
         number = self._numbers.get((shown, tags))
         if number is None:
-            number = self._numbers[shown, tags] = len(self._numbers)
             self._add(_gaps(shown), tags)
+            number = self._numbers[shown, tags] = len(self._numbers)
         return number
 
     def tables(self) -> tuple[Table, Table]:
@@ -184,38 +181,41 @@ class _Shapes:
         white_start = not solid or gaps[0][:1].isspace()
         white_end = not solid or after[-1:].isspace()
         counts = list(map(tags.count, COUNTED))
-        # Here, of white space, one for each solid chunk and what is inside it: see `_spaces`.
+        # Of white space: one for each solid chunk, and what is inside it. `ChunkedTexts` adds what
+        # there is at the ends of texts.
         counts[SPACES] += 1 - white_start - white_end if solid else -counts[SPACES]
-        self._shapes.add(
-            (
-                *(len(before), len(self._slots), gaps == ["", ""]),
-                *(solid, white_start, white_end),
-                *(ends_sentence(f"{after} "), bool(after.strip())),
-                *("".join(before[:1]), after, counts),
-            )
+        shape = (
+            *(len(before), len(self._slots), gaps == ["", ""]),
+            *(solid, white_start, white_end),
+            *(ends_sentence(f"{after} "), bool(after.strip())),
+            *("".join(before[:1]), after, counts),
         )
-        for gap in before:
-            self._slots.add((gap, ends_sentence(gap), bool(gap.strip())))
+        self._slots.add([(gap, ends_sentence(gap), bool(gap.strip())) for gap in before])
+        self._shapes.add([shape])
 
 
 class _Rows:
-    """The rows of a table that grows."""
+    """A table that grows. What has been given out stays as it is."""
 
-    def __init__(self, columns: Mapping[str, Any]) -> None:
-        self._table = np.empty(0, dtype=np.dtype([*columns.items()]))
-        self._new: list[tuple[object, ...]] = []
+    def __init__(self, columns: Any) -> None:
+        self._table = np.empty(64, dtype=columns)
+        self._filled = 0
+        self._new: list[object] = []
 
     def __len__(self) -> int:
-        return len(self._table) + len(self._new)
+        return self._filled + len(self._new)
 
-    def add(self, row: tuple[object, ...]) -> None:
-        self._new.append(row)
+    def add(self, rows: Iterable[object]) -> None:
+        self._new += rows
 
     def table(self) -> Table:
         if self._new:
-            self._table = np.append(self._table, np.array(self._new, dtype=self._table.dtype))
-            self._new = []
-        return self._table
+            end = len(self)
+            if end > len(self._table):
+                self._table = np.concatenate([self._table, np.empty(end, self._table.dtype)])
+            self._table[self._filled : end] = np.array(self._new, dtype=self._table.dtype)
+            self._filled, self._new = end, []
+        return self._table[: self._filled]
 
 
 def _gaps(shown: tuple[str | None, ...]) -> list[str]:
