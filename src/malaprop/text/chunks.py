@@ -32,7 +32,7 @@ AWKWARD = 0
 EMPTY_SHAPE, LINE_SHAPE = 1, 2
 SPACES = COUNTED.index("spaces")
 
-_ENTRIES = 2**17
+_ENTRIES = 2**18  # as many different ones as five million words of film reviews have
 _LETTERS = 128
 _SHAPES = 2**14
 _SEVERAL = 2**18  # ids of chunks with several words
@@ -97,27 +97,22 @@ class Chunks(dict[str, int]):
     def __init__(self, planner: Planner, words: int) -> None:
         super().__init__()
         self._planner, self._words = planner, words
-        self._older: dict[str, int] = {}
         self._shapes, self._ids = _Shapes(), _Rows(np.int64)
         self._ids.add(range(words))
         for chunk in ("", LINE):
             self[chunk] = self._learn(chunk)
 
     def __missing__(self, chunk: str) -> int:
-        number = self._older.get(chunk)
-        if number is None:
-            if len(chunk) > _LETTERS:
-                return AWKWARD
-            number = self._learn(chunk)
+        if len(chunk) > _LETTERS:
+            return AWKWARD
         if len(self) >= _ENTRIES:
-            self._older = self.copy()
             self.clear()
-        self[chunk] = number
+        number = self[chunk] = self._learn(chunk)
         return number
 
     @property
     def full(self) -> bool:
-        """Whether so much has been learnt that it is time to begin anew."""
+        """Whether there is so much in the tables that it is time to begin anew."""
         return len(self._shapes) > _SHAPES or len(self._ids) > self._words + _SEVERAL
 
     def read(self, texts: Iterable[str]) -> Coded:
