@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from malaprop import TEM, Laplace, Lexicon, Privatizer, Release, secure_rng, seeded_rng
 from malaprop.core.errors import ParameterError
-from malaprop.pipeline.privatizer import COUNTED
+from malaprop.text import apart
+from malaprop.text.policy import COUNTED
 
 WORDS = ("cold", "cool", "warm", "hot", "doctor", "nurse", "the", "is", "symbol", "twenty")
 SMALL = Lexicon(WORDS, [[float(i), float(i * i % 7)] for i in range(len(WORDS))])
@@ -146,6 +147,19 @@ def test_many_draws_each_text_from_its_own_law() -> None:
     assert Privatizer(SMALL, ROUGH).many([]) == []
 
 
+@given(st.lists(texts, max_size=5), st.sampled_from(["map", "mask", "drop", "keep"]))
+def test_a_large_batch_is_privatized_like_a_small_one(several: list[str], unknown: str) -> None:
+    """The same seed gives the same words, in whichever way the texts are taken apart."""
+
+    def made(few_letters: int) -> tuple[object, object]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(apart, "_FEW_LETTERS", few_letters)
+            privatizer = Privatizer(SMALL, ROUGH, unknown=unknown, rng=seeded_rng(1))  # type: ignore[arg-type]
+            return privatizer.many(several), privatizer.texts(several)
+
+    assert made(0) == made(10**6)
+
+
 @given(texts)
 def test_a_release_can_be_published(text: str) -> None:
     release = Privatizer(SMALL, ROUGH)(text)
@@ -169,6 +183,12 @@ def test_a_release_with_an_infinite_threshold_is_json_too() -> None:
 def test_a_release_travels_between_processes() -> None:
     release = Privatizer(SMALL, ROUGH)("cold hot")
     assert pickle.loads(pickle.dumps(release)) == release  # noqa: S301
+
+
+def test_a_privatizer_travels_without_the_words_it_has_seen() -> None:
+    privatizer = Privatizer(SMALL, ROUGH)
+    privatizer.texts(["zyxsecret, zyxsecret " * 100, "zyxsecret"])
+    assert b"zyxsecret" not in pickle.dumps(privatizer)
 
 
 def test_releases_do_not_share_what_they_say() -> None:

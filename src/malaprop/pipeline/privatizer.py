@@ -1,14 +1,11 @@
 """Text in, private text out."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 from numpy.random import Generator
 
 from malaprop.core.channel import Channel
@@ -20,22 +17,9 @@ from malaprop.lexicon.graph.words import fitting
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.mechanisms.balanced import Balanced
 from malaprop.pipeline.release import Release
-from malaprop.text import Planner, Policy, fill, split
-from malaprop.text.articles import SIGNS
-from malaprop.text.policy import IN_LEXICON, LEFT_OUT, TAGS, Unknown
+from malaprop.text import Apart, Policy, Workbench
+from malaprop.text.policy import Unknown
 from malaprop.text.surface import Punctuation
-
-_UNPROTECTED = ("masked", "dropped", "kept", "punctuation", "spaces", "removed")
-COUNTED = (IN_LEXICON, *TAGS.values(), *_UNPROTECTED)
-
-
-class _Form(NamedTuple):
-    """A text taken apart: its public skeleton, and the secret ids that fill its slots."""
-
-    skeleton: Sequence[str | None]
-    marks: str
-    ids: list[int]
-    tags: Sequence[str]
 
 
 class Privatizer:
@@ -82,8 +66,7 @@ class Privatizer:
                 "such as Balanced(epsilon=1.5)."
             )
         self._policy = Policy(unknown=unknown, punctuation=punctuation, placeholder=placeholder)
-        self._planner = Planner(lexicon.words, self._policy)
-        self._articles = lexicon.index.keys() >= SIGNS
+        self._workbench = Workbench(lexicon.words, self._policy)
         self._lexicon = lexicon
         self._mechanism = mechanism
         self._channel = mechanism.on(lexicon)
@@ -140,67 +123,43 @@ class Privatizer:
 
     def many(self, texts: Iterable[str]) -> list[Release]:
         """The private texts of several, in order; all their words are drawn together."""
-        forms = self._take_apart(texts)
-        private = zip(forms, self._put_together(forms), strict=True)
-        return [self._release(form, text) for form, text in private]
+        apart = self._take_apart(texts)
+        parts = zip(self._private(apart), apart.sizes, apart.counts_of_each(), strict=True)
+        return [self._release(*part) for part in parts]
 
     def texts(self, texts: Iterable[str]) -> tuple[list[str], dict[str, int]]:
         """The private texts of several, and how all their pieces were treated: `many` in brief."""
-        forms = self._take_apart(texts)
-        return self._put_together(forms), _counts(forms)
+        apart = self._take_apart(texts)
+        return self._private(apart), {"protected": sum(apart.sizes), **apart.counts()}
 
-    def share_draws(self) -> None:
-        """Have forks of this process draw ahead for each other; see `malaprop.core.ahead`."""
-        self._channel.share_draws(self._rng)
+    def share_draws(self) -> Callable[[float], None]:
+        """Have forks of this process draw ahead for each other; see `malaprop.core.ahead`.
 
-    def _take_apart(self, texts: Iterable[str]) -> list[_Form]:
+        What comes back is to be told what share of the work is done, now and then.
+        """
+        return self._channel.share_draws(self._rng)
+
+    def _take_apart(self, texts: Iterable[str]) -> Apart:
         if isinstance(texts, str):
             raise ParameterError("`many` takes several texts; call the privatizer for one.")
-        return [self._form(text) for text in texts]
+        texts = list(texts)
+        for text in texts:
+            if not isinstance(text, str):
+                raise ParameterError(f"A text must be a string. Got a {type(text).__name__}.")
+        return self._workbench.take_apart(texts)
 
-    def _form(self, text: str) -> _Form:
-        if not isinstance(text, str):
-            raise ParameterError(f"A text must be a string. Got a {type(text).__name__}.")
-        plans = self._planner.plan_all(split(text))
-        if not plans:
-            return _Form((), "", [], ())
-        _, ids, tags, shown, marks = zip(*plans, strict=True)
-        if LEFT_OUT in shown:
-            shown = tuple(part for part in shown if part != LEFT_OUT)
-        return _Form(shown, "".join(marks), [word for word in ids if word >= 0], tags)
+    def _private(self, apart: Apart) -> list[str]:
+        """The private texts: the words of all of them are drawn together."""
+        return apart.put_together(self._channel.substitute(apart.ids, self._rng))
 
-    def _put_together(self, forms: list[_Form]) -> list[str]:
-        """Draw the words of all forms together, and fill them in."""
-        ids = np.fromiter(chain.from_iterable(form.ids for form in forms), dtype=np.int64)
-        drawn = self._channel.substitute(ids, self._rng).tolist()
-        words = iter(map(self._lexicon.words.__getitem__, drawn))
-        punctuation, articles = self._policy.punctuation, self._articles
-        return [
-            fill(
-                form.skeleton,
-                list(islice(words, len(form.ids))),
-                punctuation=punctuation,
-                articles=articles,
-                marks=form.marks,
-            )
-            for form in forms
-        ]
-
-    def _release(self, form: _Form, text: str) -> Release:
+    def _release(self, text: str, words: int, counts: dict[str, int]) -> Release:
         return Release(
             text=text,
-            guarantee=_for_texts(self._channel.guarantee, self._policy, len(form.ids)),
-            counts=_counts([form]),
+            guarantee=_for_texts(self._channel.guarantee, self._policy, words),
+            counts={"protected": words, **counts},
             randomness=self.randomness,
             **{name: fact.copy() for name, fact in self._facts.items()},
         )
-
-
-def _counts(forms: list[_Form]) -> dict[str, int]:
-    """How the pieces of texts were treated."""
-    tags = Counter(chain.from_iterable(form.tags for form in forms))
-    protected = sum(len(form.ids) for form in forms)
-    return {"protected": protected, **{name: tags[name] for name in COUNTED}}
 
 
 def _completed(

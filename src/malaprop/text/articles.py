@@ -4,6 +4,7 @@ It looks at drawn words alone, never at the text that went in, and so gives noth
 """
 
 import re
+from functools import lru_cache
 
 ARTICLES = frozenset({"a", "an"})
 SIGNS = frozenset({"a", "an", "the"})
@@ -18,6 +19,7 @@ _CONSONANT = re.compile(
 )
 
 
+@lru_cache(maxsize=2**15)
 def article_before(word: str) -> str:
     """The article that a word takes.
 

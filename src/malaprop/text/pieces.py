@@ -40,6 +40,8 @@ def split(text: str) -> list[str]:
     >>> split("Don't take 3.5mg, @ann!")
     ["Don't", ' ', 'take', ' ', '3.5', 'mg', ',', ' ', '@ann', '!']
     """
+    if text.isalpha():  # sooner said than cut
+        return [text]
     return _cutter(_has_addresses(text))(text)
 
 

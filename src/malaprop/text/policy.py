@@ -112,6 +112,11 @@ TAGS = {
     Kind.HASHTAG: "hashtags",
     Kind.EMOJI: "emoji",
 }
+COUNTED = (
+    *(IN_LEXICON, *TAGS.values()),
+    *("masked", "dropped", "kept", "punctuation", "spaces", "removed"),
+)
+"""All ways in which a piece is counted."""
 _MEMO_ENTRIES = 2**17
 _MEMO_LETTERS = 64
 

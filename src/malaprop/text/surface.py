@@ -88,7 +88,7 @@ def fill(
         gap, starts = skeleton[end : run.start()], True
         if shown:
             shown.append(_between(gap, punctuation))
-            starts = _SENTENCE_END.search(shown[-1]) is not None
+            starts = ends_sentence(shown[-1])
         else:
             shown.append(_merged(gap) if punctuation == "keep" else "")
         end = run.end()
@@ -113,11 +113,26 @@ def _with_articles(marks: str, words: Sequence[str]) -> list[str]:
     return found
 
 
+def ends_sentence(gap: str) -> bool:
+    """Whether a sentence ends in what stands between two words."""
+    return _SENTENCE_END.search(gap) is not None
+
+
+def opening(word: str) -> str:
+    """A word as it is written at the start of a sentence."""
+    return word[:1].title() + word[1:]
+
+
+def inside(word: str) -> str:
+    """A word as it is written elsewhere."""
+    return _FIRST_PERSON.get(word, word)
+
+
 def _written(words: Sequence[str], starts: bool) -> str:
-    """Words of a lexicon as they are written, at the start of a sentence or elsewhere."""
-    first = words[0][:1].title() + words[0][1:]
+    """Words with a space between them, the first of them at the start of a sentence or not."""
+    first = opening(words[0])
     if not _FIRST_PERSON.keys().isdisjoint(words):
-        words = [_FIRST_PERSON.get(word, word) for word in words]
+        words = list(map(inside, words))
     return " ".join([first, *words[1:]] if starts else words)
 
 
