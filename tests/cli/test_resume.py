@@ -16,7 +16,7 @@ from tests.cli.conftest import WORDS, Cli, Ended, assert_private, running
 from malaprop import Privatizer
 from malaprop.cli import running as running_module
 from malaprop.cli.outputs import Output
-from malaprop.pipeline.files import parquet, textual
+from malaprop.pipeline.files import parquet, textual, txt
 from malaprop.pipeline.files.sidefile import look
 
 CANARY = "zyxsecretcanary"
@@ -27,8 +27,8 @@ HIDDEN = ".out.{}.malaprop"
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten records a batch, and all that has more than one is long."""
-    monkeypatch.setattr(textual, "BATCH_RECORDS", 10)
-    monkeypatch.setattr(parquet, "BATCH_RECORDS", 10)
+    for module in (textual, txt, parquet):
+        monkeypatch.setattr(module, "BATCH_RECORDS", 10)
     monkeypatch.setattr(running_module, "BATCH_CHARACTERS", 10)
 
 

@@ -175,3 +175,17 @@ def test_a_pickle_carries_no_draws(plane: Lexicon) -> None:
     channel.substitute(np.zeros(100, dtype=int), rng)
     assert "_stocks" in vars(channel)
     assert "_stocks" not in vars(pickle.loads(pickle.dumps(channel)))  # noqa: S301
+
+
+def test_no_more_is_drawn_than_the_rest_of_a_job_is_likely_to_need() -> None:
+    drawn = {}
+    for told in (False, True):
+        stock, rows = DrawsAhead(50), Numbered()
+        rng = np.random.Generator(np.random.PCG64(2))
+        for step in range(20):
+            words, counts = np.unique(rng.integers(0, 50, size=2000), return_counts=True)
+            if told:
+                stock.tell((step + 1) / 20)
+            stock.take(words, counts, rows)
+        drawn[told] = rows.next
+    assert 40_000 <= drawn[True] < 44_000 < drawn[False]

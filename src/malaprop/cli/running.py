@@ -43,6 +43,7 @@ class Run:
         self._copyings: dict[int, _Copying] = {}
         # What is drawn in one go cannot be stopped in the middle: a journal would hold nothing.
         self._long = sum(job.size or 0 for job in jobs) > BATCH_CHARACTERS
+        self._tell: Callable[[float], None] = lambda done: None
         self._ends = ExitStack()
 
     def __enter__(self) -> "Run":
@@ -97,7 +98,7 @@ class Run:
                 else:
                     self._counts.update(drawn.counts)
                     copying.rewriting.write(drawn.texts)
-                shown.update(copying, self._counts["protected"])
+                self._tell(shown.update(copying, self._counts["protected"]))
         for warning in fault_warnings(files):
             typer.echo(f"warning: {warning}.", err=True)
         return run_report(privatizer, files, self._counts, self._share)
@@ -105,7 +106,7 @@ class Run:
     def _crew(self) -> Crew:
         crew = Crew(self._draw, self._workers)
         if self._long and crew.forks:
-            self._draw.privatizer.share_draws()
+            self._tell = self._draw.privatizer.share_draws()
         return crew
 
     def _items(self, shown: "_Shown") -> Iterator[Item]:
@@ -179,12 +180,13 @@ class _Shown:
         note = f"checking {Path(output.job.source).name}"
         return lambda done: self._progress.to(done, output.job.size, note)
 
-    def update(self, copying: _Copying, words: int) -> None:
-        """Show how far it has come."""
+    def update(self, copying: _Copying, words: int) -> float:
+        """Show how far it has come, and return it: a share, or 0 where that is not known."""
         self._done[id(copying)] = copying.rewriting.consumed
         rate = words / (monotonic() - self._started)
         done = sum(self._done.values())
         self._progress.to(done, self._total, f"{words:,} words, {rate:,.0f} a second")
+        return done / self._total if self._total else 0.0
 
 
 def _title(outputs: list[Output]) -> str:

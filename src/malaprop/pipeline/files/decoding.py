@@ -111,16 +111,32 @@ class DecodedText:
         """Yield the lines with their ends as they are."""
         read = partial(self._text.readline, LONGEST_RECORD)
         while line := self._decoded(read):
-            if len(line) < LONGEST_RECORD or line.endswith(self._ends):
-                yield line
-            else:
-                yield self._overlong(read)
+            yield self._bounded(line)
 
-    def _overlong(self, read: Callable[[], str]) -> Overlong:
-        """Read a line to its end, holding nothing of it."""
-        while (line := self._decoded(read)) and not line.endswith(self._ends):
-            pass
-        return Overlong(line[len(line.rstrip("\r\n")) :])
+    def blocks(self, size: int) -> Iterator[str]:
+        r"""Yield the lines many at once: up to `size` characters, or one line that is longer.
+
+        Only \n ends a line here. Where a block ends follows from the lines alone.
+        """
+        size = min(size, LONGEST_RECORD)  # so that no line of several is too long
+        rest = ""
+        while block := rest + self._decoded(partial(self._text.read, size - len(rest))):
+            end = block.rfind("\n") + 1 if len(block) == size else len(block)
+            rest = block[end:] if end else ""
+            yield block[:end] if end else self._bounded(self._to_end(block))
+
+    def _to_end(self, begun: str) -> str:
+        return begun + self._decoded(partial(self._text.readline, LONGEST_RECORD - len(begun)))
+
+    def _bounded(self, line: str) -> str:
+        """Return a line, or, if more of it follows, read on to its end and hold nothing of it."""
+        if len(line) < LONGEST_RECORD or line.endswith(self._ends):
+            return line
+        read = partial(self._text.readline, LONGEST_RECORD)
+        last = line[-2:]
+        while not last.endswith(self._ends) and (more := self._decoded(read)):
+            last = (last + more)[-2:]
+        return Overlong(last[len(last.rstrip("\r\n")) :])
 
     def whole(self) -> str:
         """Return all that is left."""

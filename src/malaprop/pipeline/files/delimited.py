@@ -15,7 +15,7 @@ from malaprop.pipeline.files.copying import Passing
 from malaprop.pipeline.files.decoding import DecodedText, Overlong
 from malaprop.pipeline.files.faults import LONGEST_RECORD, TOO_LONG, FlawError, has_half_pairs
 from malaprop.pipeline.files.layout import Layout
-from malaprop.pipeline.files.textual import Record, TextCopy
+from malaprop.pipeline.files.textual import Record, RecordCopy
 
 _LONGEST_FIELD: Final = 2**31 - 1
 
@@ -60,7 +60,7 @@ class _Tape:
         return record
 
 
-class DelimitedCopy(TextCopy):
+class DelimitedCopy(RecordCopy):
     """The copy of a file of separated values whose first record names the columns.
 
     An empty field, quoted or not, holds nothing to privatize and stays as it is. A private text

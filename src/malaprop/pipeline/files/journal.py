@@ -77,7 +77,9 @@ class Journal:
 
     def keep(self, number: int, drawn: Drawn) -> None:
         """Write down what was drawn for a batch."""
-        self._places[number] = self._append(line(b"%d" % number, drawn))
+        ascii_only = all(map(str.isascii, drawn.texts))
+        written = line(b"%d" % number, drawn, ascii_only=ascii_only)
+        self._places[number] = self._append(written)
         if monotonic() - self._synced >= _SYNC_SECONDS:
             self._sync()
 

@@ -16,7 +16,7 @@ from malaprop.pipeline.files.copying import Passing
 from malaprop.pipeline.files.decoding import DecodedText, Overlong
 from malaprop.pipeline.files.faults import TOO_LONG, FlawError
 from malaprop.pipeline.files.layout import Layout
-from malaprop.pipeline.files.textual import Record, TextCopy
+from malaprop.pipeline.files.textual import Record, RecordCopy
 
 _MOST_KEYS: Final = 1_000
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
@@ -36,7 +36,7 @@ class _NotAnObjectError(ValueError):
     """A line holds something else than one JSON object."""
 
 
-class JsonlCopy(TextCopy):
+class JsonlCopy(RecordCopy):
     """The copy of a file of JSON objects, which need not have the same keys."""
 
     def __init__(self, source: BinaryIO, target: BinaryIO, layout: Layout) -> None:

@@ -128,9 +128,9 @@ def _stamp(value: list[int] | None) -> Stamp | None:
     return (value[0], value[1]) if value else None
 
 
-def line(tag: bytes, value: Any) -> bytes:
-    """A line of the file."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def line(tag: bytes, value: Any, *, ascii_only: bool = False) -> bytes:
+    """A line of the file; with `ascii_only`, for a value whose texts are, in half the time."""
+    text = json.dumps(value, ensure_ascii=ascii_only, separators=(",", ":"))
     rest = tag + b" " + text.encode("utf-8", "surrogatepass")
     return b"%08x %s\n" % (zlib.crc32(rest), rest)
 

@@ -66,7 +66,7 @@ class TextBatch:
 
 
 class TextCopy(Copy[TextBatch]):
-    """The copy of a file of text; a format says what its records are."""
+    """The copy of a file of text; a format says what its batches are."""
 
     # What ends a line, as for `open`: "\n" means \n and \r\n, "" means a lone \r as well.
     newline: ClassVar[str] = "\n"
@@ -77,10 +77,6 @@ class TextCopy(Copy[TextBatch]):
         self._text = DecodedText(source, layout.encoding, self.newline, lenient=lenient)
         self._written = 0
         target.write(self._text.mark)
-
-    @abstractmethod
-    def records(self, text: DecodedText) -> Iterator[Record]:
-        """Yield the records, blank lines too: their pieces make up the whole of the text."""
 
     def render(self, text: str) -> str:
         """Return a private text as it is written in the file; a function of that text alone."""
@@ -94,6 +90,11 @@ class TextCopy(Copy[TextBatch]):
             raise FlawError(f"cannot be read as {self._text.codec}")
         for cell in record.cells:
             check_text(record.pieces[cell])
+
+    @staticmethod
+    def sound(block: str) -> bool:
+        """Whether `check` would refuse none of the lines of a block; it takes one look at all."""
+        return not (isinstance(block, Overlong) or "\0" in block or has_half_pairs(block))
 
     def masked(self, record: Record) -> Record:
         """Return what stands in the place of a record with a flaw."""
@@ -109,17 +110,6 @@ class TextCopy(Copy[TextBatch]):
         """The number of bytes of the source that are read so far."""
         return self._text.consumed
 
-    def batches(self) -> Generator[TextBatch, None, None]:
-        """Yield the records of the source, batch by batch."""
-        batch = TextBatch()
-        for record in self.records(self._text):
-            batch.add(record)
-            if batch.full:
-                yield batch
-                batch = TextBatch()
-        if batch.rows:
-            yield batch
-
     def write(self, batch: TextBatch, private: list[str]) -> None:
         """Write a batch with `private` in the place of its texts."""
         self.target.write(self._encoded(batch.rebuild(map(self.render, private)), batch.records))
@@ -134,3 +124,22 @@ class TextCopy(Copy[TextBatch]):
                 f"a private text among records {first} to {last} cannot be written as "
                 f"{self._text.codec}: convert the input to UTF-8, then use --encoding utf-8"
             ) from None
+
+
+class RecordCopy(TextCopy):
+    """The copy of a file of text that is read record by record."""
+
+    @abstractmethod
+    def records(self, text: DecodedText) -> Iterator[Record]:
+        """Yield the records, blank lines too: their pieces make up the whole of the text."""
+
+    def batches(self) -> Generator[TextBatch, None, None]:
+        """Yield the records of the source, batch by batch."""
+        batch = TextBatch()
+        for record in self.records(self._text):
+            batch.add(record)
+            if batch.full:
+                yield batch
+                batch = TextBatch()
+        if batch.rows:
+            yield batch
