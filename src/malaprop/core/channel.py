@@ -132,14 +132,13 @@ class LawChannel(Channel):
         """So many draws of each of some distinct words."""
         found = []
         for block in blocks(len(words), row_cells=len(self._space), budget=_CELLS):
-            usual = int(counts[block].mean())
-            found += draw(self._rows(words[block], usual), counts[block], rng)
+            found += draw(self._rows(words[block], counts[block]), counts[block], rng)
         return found
 
-    def _rows(self, ids: Ids, draws: int = 1) -> Rows:
+    def _rows(self, ids: Ids, draws: Ids | None = None) -> Rows:
         """What to draw from for each of some words: the law that `log_weights` states.
 
-        About so many `draws` are made of each, which may decide how, but not what.
+        How many `draws` are made of each, one if nothing is said, decides how, and not what.
         """
         return whole(self.log_weights(ids))
 

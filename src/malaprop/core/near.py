@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from malaprop.core.metric import Keys
 from malaprop.core.sampling import Floats, Ids, Rest, Rows
@@ -39,16 +40,29 @@ class Near(NamedTuple):
 
 def rows(near: Near, weights: Floats, pool: Pool, fall: Fall) -> Rows:
     """The rows of a law, from ν and the pool of ν."""
-    each = np.arange(len(near.sizes))
-    own = weights[near.words] * fall(np.repeat(each, near.sizes), near.keys)
     words, parts = pool
+    each = np.arange(len(near.sizes))
+    scale = _to_powers_of_two(fall(each, near.beyond) * parts.max())
+
+    def scaled(rows: Ids, keys: Keys) -> Floats:
+        return np.asarray(scale[rows] * fall(rows, keys))
 
     def of_rest(rows: Ids, places: Ids) -> Floats:
         keys = near.at(rows, words[places])
-        return np.where(keys < near.beyond[rows], 0.0, parts[places] * fall(rows, keys))
+        return np.where(keys < near.beyond[rows], 0.0, parts[places] * scaled(rows, keys))
 
-    bounds = fall(each, near.beyond) * parts.max()
+    own = weights[near.words] * scaled(np.repeat(each, near.sizes), near.keys)
+    bounds = scaled(each, near.beyond) * parts.max()
     return Rows(near.sizes, near.words, own, Rest(words, bounds, of_rest))
+
+
+def _to_powers_of_two(bounds: Floats) -> Floats:
+    """Factors from ½ to 1 that take bounds to just below powers of two, or leave them as they are.
+
+    A draw tries words of the rest as often as the next power of two says.
+    """
+    mantissas = np.frexp(bounds)[0]  # 0, or from ½ to 1
+    return np.where(mantissas > 0.5, (0.5 - 2.0**-50) / np.maximum(mantissas, 0.5), 1.0)
 
 
 def pool(weights: Floats) -> Pool:
@@ -73,6 +87,26 @@ def among(keys: Keys, fall: Fall, *, tries: float) -> Near:
     words = np.concatenate(found)
     own = keys[np.repeat(np.arange(len(keys)), sizes), words]
     return Near(sizes, words, own, beyond, lambda rows, words: keys[rows, words])
+
+
+def joined(first: Near, second: Near, of_second: NDArray[np.bool_]) -> Near:
+    """Rows of two kinds in one: those where `of_second` holds are the second's, in order."""
+    places = np.flatnonzero(~of_second), np.flatnonzero(of_second)
+    number = np.where(of_second, np.cumsum(of_second), np.cumsum(~of_second)) - 1
+    rows = [np.repeat(some, near.sizes) for some, near in zip(places, (first, second), strict=True)]
+    order = np.argsort(np.concatenate(rows), kind="stable")
+
+    def at(rows: Ids, words: Ids) -> Keys:
+        found = np.empty(len(rows), dtype=first.keys.dtype)
+        for near, chosen in ((first, ~of_second[rows]), (second, of_second[rows])):
+            found[chosen] = near.at(number[rows[chosen]], words[chosen])
+        return found
+
+    sizes, beyond = np.empty_like(number), np.empty(len(number), dtype=first.beyond.dtype)
+    for some, near in zip(places, (first, second), strict=True):
+        sizes[some], beyond[some] = near.sizes, near.beyond
+    words = np.concatenate([first.words, second.words])[order]
+    return Near(sizes, words, np.concatenate([first.keys, second.keys])[order], beyond, at)
 
 
 def _border(keys: Keys, fall: Fall, tries: float) -> Keys:

@@ -117,7 +117,7 @@ class BalancedChannel(LawChannel):
             return np.asarray(found - self.law.exponent * self._space.lengths(keys))
         return np.asarray(found + np.log(near_share[:, None] * self._kernel(keys) + rest[:, None]))
 
-    def _rows(self, ids: Ids, draws: int = 1) -> Rows:
+    def _rows(self, ids: Ids, draws: Ids | None = None) -> Rows:
         if type(self) is not BalancedChannel:  # the law may be another
             return super()._rows(ids, draws)
         near_share, rest = self._shares(ids)
@@ -126,7 +126,7 @@ class BalancedChannel(LawChannel):
             return np.asarray(near_share[rows] * self._kernel(keys) + rest[rows])
 
         if self.graph.unit and (self.law.verified or self.law.masses is None):
-            found = self.graph.near(ids, self._beyond(draws))
+            found = self.graph.near(ids, self._beyond(1.0 if draws is None else draws.mean()))
         else:
             found = near.among(self._checked_keys(ids), fall, tries=1.0)
         return near.rows(found, self.law.weights, self._pool, fall)
@@ -143,14 +143,14 @@ class BalancedChannel(LawChannel):
         levels = np.arange(self.graph.last + 1)
         return np.asarray(np.exp(-self.law.exponent * self.graph.unit * levels))
 
-    def _beyond(self, draws: int) -> int:
+    def _beyond(self, draws: float) -> int:
         """The level at which words are far: where near words and tries of far ones cost least.
 
-        A near word costs a row about as much as a try of a far one costs a draw.
+        A near word costs a row about half of what a try of a far one costs a draw.
         """
         counts, falls = self._sampled, self._falls
         tries = self.graph.size * falls[1:] / (counts @ falls)
-        return 1 + int(np.argmin(np.cumsum(counts)[:-1] + draws * tries))
+        return 1 + int(np.argmin(np.cumsum(counts)[:-1] + 2.0 * draws * tries))
 
     @cached_property
     def _sampled(self) -> Floats:

@@ -20,6 +20,7 @@ from malaprop.lexicon.exponents import audited_exponent, how_to_audit
 
 _SAMPLE = 16  # words that tell how far the others are
 _ROW = 1500.0  # tries of far words that take as long as the distances to all words
+_TRIES = 2.0  # of far words for each draw, about, where all distances are at hand
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,30 +146,40 @@ class TEMChannel(PeakedLaw):
         """−t·min(d(w, y), γ)."""
         return -self.exponent * np.minimum(distances, self.gamma)
 
-    def _rows(self, ids: Ids, draws: int = 1) -> Rows:
+    def _rows(self, ids: Ids, draws: Ids | None = None) -> Rows:
         if type(self) is not TEMChannel:  # the law may be another
             return super()._rows(ids, draws)
-
-        def fall(rows: Ids, keys: Keys) -> Floats:
-            return np.exp(self.weights_at(self._space.lengths(keys)))
-
-        found = self._space.near(ids) if draws * self._far_tries < _ROW else None
-        if found is None:
-            found = near.among(self._space.keys(ids), fall, tries=4.0)
         even = np.ones(len(self._space))
-        return near.rows(found, even, near.pool(even), fall)
+        return near.rows(self._near(ids, draws), even, near.pool(even), self._fall)
+
+    def _fall(self, rows: Ids, keys: Keys) -> Floats:
+        return np.exp(self.weights_at(self._space.lengths(keys)))
+
+    def _near(self, ids: Ids, draws: Ids | None) -> near.Near:
+        """The near words: listed ones, but for words whose far ones would be tried too often."""
+        found = self._space.near(ids)
+        if found is None:
+            return self._measured(ids)
+        own = self._fall(np.repeat(np.arange(len(ids)), found.sizes), found.keys)
+        listed = np.bincount(np.repeat(np.arange(len(ids)), found.sizes), own, len(ids))
+        tries = len(self._space) * self._fall(ids, found.beyond) / (listed + self._far_mass)
+        many = tries * (1 if draws is None else draws) > _ROW
+        if not many.any():
+            return found
+        if many.all():
+            return self._measured(ids)
+        few = self._space.near(ids[~many])
+        return found if few is None else near.joined(few, self._measured(ids[many]), many)
+
+    def _measured(self, ids: Ids) -> near.Near:
+        """The near words by the distances of all words."""
+        return near.among(self._space.keys(ids), self._fall, tries=_TRIES)
 
     @cached_property
-    def _far_tries(self) -> float:
-        """How often a far word is tried for each draw, about, with the listed near words."""
-        size = len(self._space)
-        some = np.unique(np.linspace(0, size - 1, _SAMPLE).astype(np.int64))
-        listed = self._space.near(some)
-        if listed is None:
-            return math.inf
-        whole = np.exp(self.log_weights(some)).sum(axis=1)
-        beyond = np.exp(self.weights_at(self._space.lengths(listed.beyond)))
-        return float((size * beyond / whole).mean())
+    def _far_mass(self) -> float:
+        """What the words that are not listed weigh together, about."""
+        some = np.unique(np.linspace(0, len(self._space) - 1, _SAMPLE).astype(np.int64))
+        return float(np.exp(self.log_weights(some)).sum(axis=1).mean()) - 1.0
 
     def is_peaked(self, distances: Floats, log_weights: Floats) -> bool:
         """Whether the weights are exp(−t·d_γ), whose loss docs/proofs/tem.md gives."""
