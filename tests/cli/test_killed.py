@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.cli.conftest import WORDS, running
 
-from malaprop.pipeline.files import Layout, rewrite
+from malaprop.pipeline.files import Layout, Rewriting
 
 KILLS = int(os.environ.get("MALAPROP_KILLS", "10"))
 ROWS = 12_000
@@ -66,14 +66,12 @@ def test_a_run_that_is_killed_loses_and_repeats_nothing(folder: Path, lexicon_fi
 
 def _batch_sizes(path: Path) -> list[int]:
     """How many records there are in each batch."""
-    sizes: list[int] = []
-
-    def note(texts: list[str]) -> list[str]:
-        sizes.append(len(texts))
-        return texts
-
-    with path.open("rb") as source:
-        rewrite(source, io.BytesIO(), Layout(format="csv", columns=("text",)), note)
+    layout = Layout(format="csv", columns=("text",))
+    with (
+        path.open("rb") as source,
+        Rewriting(source, io.BytesIO(), layout, path.stat().st_size) as rewriting,
+    ):
+        sizes = [len(texts) for texts in rewriting.batches()]
     assert len(sizes) > 10
     return sizes
 

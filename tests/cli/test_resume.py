@@ -29,7 +29,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten records a batch, and all that has more than one is long."""
     for module in (textual, txt, parquet):
         monkeypatch.setattr(module, "BATCH_RECORDS", 10)
-    monkeypatch.setattr(running_module, "BATCH_CHARACTERS", 10)
+    monkeypatch.setattr(running_module, "SMALLEST_BATCH", 10)
 
 
 def write_input(folder: Path, kind: str, rows: int = ROWS) -> tuple[str, ...]:
@@ -264,7 +264,7 @@ def test_an_end_between_the_name_and_the_record(
     cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch, rows: int
 ) -> None:
     command = write_input(folder, "txt", rows)
-    monkeypatch.setattr(running_module, "BATCH_CHARACTERS", 100)
+    monkeypatch.setattr(running_module, "SMALLEST_BATCH", 100)
 
     def stop(output: Output) -> None:
         raise KeyboardInterrupt

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malaprop.core.errors import DataError
-from malaprop.pipeline.files import FileCounts, Layout, Rewriting, decoding, faults, txt
+from malaprop.pipeline.files import FileCounts, Layout, Rewriting, copying, decoding, faults, txt
 from malaprop.pipeline.files.faults import Fault, OnError
 
 TXT_UTF8 = "cannot be read as utf-8"
@@ -25,7 +25,7 @@ def copied(
     batches: Batches = []
     layout = Layout(format="txt", on_error=on_error, encoding=encoding)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(txt, "BATCH_CHARACTERS", size)
+        patch.setattr(copying, "BATCH_CHARACTERS", size)
         patch.setattr(txt, "BATCH_RECORDS", records)
         with Rewriting(io.BytesIO(data), target, layout) as rewriting:
             for texts in rewriting.batches():

@@ -11,7 +11,7 @@ import pytest
 from malaprop.core.errors import DataError, MalapropError
 from malaprop.pipeline import files
 from malaprop.pipeline.files import FORMATS, Layout, Rewriting, rewrite
-from malaprop.pipeline.files.copying import BATCH_CHARACTERS, BATCH_RECORDS
+from malaprop.pipeline.files.copying import BATCH_CHARACTERS, BATCH_RECORDS, batch_characters
 from malaprop.pipeline.files.rewrite import COPIES
 
 LAYOUTS = {
@@ -80,6 +80,28 @@ def test_batches_are_bounded(kind: str) -> None:
     assert len(target.getvalue()) == stream.given == places[-1]
     assert places == sorted(places)
     assert len(places) == len(sizes)
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+def test_a_small_file_has_batches_for_all_workers(kind: str) -> None:
+    data = HEADERS.get(kind, b"") + ROWS[kind] % b"some words" * 100_000
+    target = io.BytesIO()
+    batches = []
+    with Rewriting(io.BytesIO(data), target, LAYOUTS[kind], len(data)) as rewriting:
+        for texts in rewriting.batches():
+            batches.append(len(texts))
+            rewriting.write(texts)
+        rewriting.finish()
+    assert target.getvalue() == data
+    assert sum(batches) == 100_000
+    assert 14 <= len(batches) <= 18  # the quotes of JSON are not counted
+    assert max(batches[:-1]) - min(batches[:-1]) <= 2
+
+
+def test_the_size_of_a_batch_has_bounds() -> None:
+    assert [batch_characters(size) for size in (0, 2**16, 2**20)] == [2**16] * 3
+    assert batch_characters(2**22) == 2**18
+    assert [batch_characters(size) for size in (2**24, 2**40, None)] == [BATCH_CHARACTERS] * 3
 
 
 @pytest.mark.parametrize("kind", LAYOUTS)

@@ -134,11 +134,11 @@ def settings_of(
     What becomes of faulty records is not among it: the texts that are drawn do not depend on it.
     """
     from malaprop._version import __version__
-    from malaprop.pipeline.files.copying import BATCH_CHARACTERS, BATCH_RECORDS
+    from malaprop.pipeline.files.copying import BATCH_RULES
 
     shape = {name: value for name, value in asdict(layout).items() if name != "on_error"}
     return {
-        "the version of Malaprop": f"{__version__} {BATCH_CHARACTERS} {BATCH_RECORDS}",
+        "the version of Malaprop": f"{__version__} {BATCH_RULES}",
         "the lexicon": privatizer.lexicon.fingerprint,
         "the mechanism or its parameters": _text(privatizer.mechanism.to_dict()),
         "the treatment of unknown words or punctuation": _text(privatizer.policy.to_dict()),

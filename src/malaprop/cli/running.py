@@ -16,7 +16,7 @@ from malaprop.cli.progress import Bar, bar, working
 from malaprop.measure.statistics import unchanged_share
 from malaprop.pipeline.crew import Crew, available_cores
 from malaprop.pipeline.drawing import BatchDraw, Item, Recipe, draw_all
-from malaprop.pipeline.files.copying import BATCH_CHARACTERS
+from malaprop.pipeline.files.copying import SMALLEST_BATCH
 from malaprop.pipeline.files.rewrite import Rewriting
 from malaprop.report.run import FileRecord, fault_warnings, run_report, warnings
 
@@ -42,7 +42,8 @@ class Run:
         self._counts: Counter[str] = Counter()
         self._copyings: dict[int, _Copying] = {}
         # What is drawn in one go cannot be stopped in the middle: a journal would hold nothing.
-        self._long = sum(job.size or 0 for job in jobs) > BATCH_CHARACTERS
+        sizes = [job.size for job in jobs]
+        self._long = None in sizes or sum(size or 0 for size in sizes) > SMALLEST_BATCH
         self._tell: Callable[[float], None] = lambda done: None
         self._ends = ExitStack()
 
@@ -147,7 +148,7 @@ class _Copying:
             raise RuntimeError("an output must be claimed before it is written")
         with ExitStack() as ends:
             source = ends.enter_context(job.open_source())
-            self.rewriting = ends.enter_context(Rewriting(source, target, job.layout))
+            self.rewriting = ends.enter_context(Rewriting(source, target, job.layout, job.size))
             self._ends = ends.pop_all()
         return self
 

@@ -17,6 +17,21 @@ from malaprop.pipeline.files.layout import Layout
 # longest record and not on the number of records.
 BATCH_CHARACTERS: Final = 2**20
 BATCH_RECORDS: Final = 32_768
+# Small files have smaller batches, so that there are some for each worker: as many as this, but
+# none that takes no longer than its way to a worker.
+_PARTS: Final = 16
+SMALLEST_BATCH: Final = 2**16
+BATCH_RULES: Final = (BATCH_CHARACTERS, BATCH_RECORDS, _PARTS, SMALLEST_BATCH)
+
+
+def batch_characters(size: int | None) -> int:
+    """How many characters make up a batch of a file of so many bytes, if that is known.
+
+    It follows from the size alone, so that a run that goes on has the same batches again.
+    """
+    if size is None:
+        return BATCH_CHARACTERS
+    return min(max(size // _PARTS, SMALLEST_BATCH), BATCH_CHARACTERS)
 
 
 class Batch(Protocol):
@@ -47,12 +62,18 @@ class Passing:
 
 
 class Copy(ABC, Generic[BatchT]):
-    """A copy in progress of one file, from a source to a target."""
+    """A copy in progress of one file, from a source to a target.
 
-    def __init__(self, source: BinaryIO, target: BinaryIO, layout: Layout) -> None:
+    `size` is that of the source in bytes, where it is known.
+    """
+
+    def __init__(
+        self, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
+    ) -> None:
         self.source = source
         self.target = target
         self.layout = layout
+        self.batch_characters = batch_characters(size)
         self.faults = Faults(layout.on_error)
 
     @property

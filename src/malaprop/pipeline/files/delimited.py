@@ -69,8 +69,10 @@ class DelimitedCopy(RecordCopy):
 
     newline = ""
 
-    def __init__(self, source: BinaryIO, target: BinaryIO, layout: Layout) -> None:
-        super().__init__(source, target, layout)
+    def __init__(
+        self, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
+    ) -> None:
+        super().__init__(source, target, layout, size)
         separator = re.escape(layout.separator)
         self._field = re.compile(rf'"(?:[^"]++|"")*+"|[^{separator}\r\n]*+')
         self._special = re.compile(rf'[{separator}"\r\n]')

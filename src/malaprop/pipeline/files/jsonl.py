@@ -39,8 +39,10 @@ class _NotAnObjectError(ValueError):
 class JsonlCopy(RecordCopy):
     """The copy of a file of JSON objects, which need not have the same keys."""
 
-    def __init__(self, source: BinaryIO, target: BinaryIO, layout: Layout) -> None:
-        super().__init__(source, target, layout)
+    def __init__(
+        self, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
+    ) -> None:
+        super().__init__(source, target, layout, size)
         self._unicode = codecs.lookup(layout.encoding).name.startswith("utf")
         self._asked = frozenset(layout.columns)
         self._seen: set[str] = set()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from malaprop.core.errors import DataError
 from malaprop.pipeline.files import arrow
-from malaprop.pipeline.files.copying import BATCH_CHARACTERS, BATCH_RECORDS, Copy, Passing
+from malaprop.pipeline.files.copying import BATCH_RECORDS, Copy, Passing
 from malaprop.pipeline.files.faults import PLACEHOLDER, FlawError
 from malaprop.pipeline.files.layout import Layout
 
@@ -86,8 +86,10 @@ class ParquetCopy(Copy[ParquetBatch]):
     INT96 form are read to the microsecond: to the nanosecond, dates after 2262 would not fit.
     """
 
-    def __init__(self, source: BinaryIO, target: BinaryIO, layout: Layout) -> None:
-        super().__init__(source, target, layout)
+    def __init__(
+        self, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
+    ) -> None:
+        super().__init__(source, target, layout, size)
         if not source.seekable():
             raise DataError(
                 "Parquet cannot be read from a pipe, as its index stands at the end: name a file"
@@ -109,7 +111,7 @@ class ParquetCopy(Copy[ParquetBatch]):
                 self._sink, self._schema, compression=_compression(self._file.metadata)
             )
         self._group: list[pa.RecordBatch] = []
-        self._group_bytes = 0
+        self._group_rows = self._group_bytes = 0
         self._done = 0
 
     @property
@@ -123,7 +125,7 @@ class ParquetCopy(Copy[ParquetBatch]):
         for rows in self._read():
             texts = {index: arrow.plain(rows.column(index)) for index in self._asked}
             for start, length in arrow.slices(
-                rows.num_rows, list(texts.values()), BATCH_CHARACTERS
+                rows.num_rows, list(texts.values()), self.batch_characters
             ):
                 yield self._batch(
                     rows.slice(start, length),
@@ -152,8 +154,9 @@ class ParquetCopy(Copy[ParquetBatch]):
         with arrow.failing_as(f"a private text up to record {self._done} is not valid Unicode"):
             rows = batch.rebuild(private, self._schema)
         self._group.append(rows)
+        self._group_rows += rows.num_rows
         self._group_bytes += rows.nbytes
-        if len(self._group) * BATCH_RECORDS >= _GROUP_ROWS or self._group_bytes >= _GROUP_BYTES:
+        if self._group_rows >= _GROUP_ROWS or self._group_bytes >= _GROUP_BYTES:
             self._write_group()
 
     def finish(self) -> Passing:
@@ -188,7 +191,7 @@ class ParquetCopy(Copy[ParquetBatch]):
                 table = pa.Table.from_batches(self._group, self._schema)
                 self._writer.write_table(table, row_group_size=table.num_rows)
             self._group.clear()
-            self._group_bytes = 0
+            self._group_rows = self._group_bytes = 0
 
 
 def _compression(metadata: "pa.parquet.FileMetaData") -> str:

@@ -86,13 +86,16 @@ class Rewriting:
                 rewriting.write([... for text in texts])
             counts = rewriting.finish()
 
-    What is written must be in the order of what was read. When an error leaves the context, what
-    was written to the target is worthless.
+    With the `size` of the source, the batches of a small file are smaller, so that there are some
+    for each worker. What is written must be in the order of what was read. When an error leaves
+    the context, what was written to the target is worthless.
     """
 
-    def __init__(self, source: BinaryIO, target: BinaryIO, layout: Layout) -> None:
+    def __init__(
+        self, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
+    ) -> None:
         with _without_context():
-            self._copy: AnyCopy = COPIES[layout.format](source, target, layout)
+            self._copy: AnyCopy = COPIES[layout.format](source, target, layout, size)
         self._reading = self._copy.batches()
         self._pending: deque[tuple[Any, int]] = deque()
         self._records = self._cells = 0

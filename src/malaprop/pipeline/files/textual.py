@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, ClassVar, NamedTuple
 
 from malaprop.core.errors import DataError
-from malaprop.pipeline.files.copying import BATCH_CHARACTERS, BATCH_RECORDS, Copy
+from malaprop.pipeline.files.copying import BATCH_RECORDS, Copy
 from malaprop.pipeline.files.decoding import DecodedText, Overlong
 from malaprop.pipeline.files.faults import (
     PLACEHOLDER,
@@ -42,11 +42,6 @@ class TextBatch:
         """The texts to privatize."""
         return [self.pieces[cell] for cell in self.cells]
 
-    @property
-    def full(self) -> bool:
-        """Whether the batch is large enough to be sent on."""
-        return self.rows >= BATCH_RECORDS or self.characters >= BATCH_CHARACTERS
-
     def add(self, record: Record) -> None:
         """Append a record."""
         start = len(self.pieces)
@@ -71,8 +66,10 @@ class TextCopy(Copy[TextBatch]):
     # What ends a line, as for `open`: "\n" means \n and \r\n, "" means a lone \r as well.
     newline: ClassVar[str] = "\n"
 
-    def __init__(self, source: BinaryIO, target: BinaryIO, layout: Layout) -> None:
-        super().__init__(source, target, layout)
+    def __init__(
+        self, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
+    ) -> None:
+        super().__init__(source, target, layout, size)
         lenient = layout.on_error != "fail"
         self._text = DecodedText(source, layout.encoding, self.newline, lenient=lenient)
         self._written = 0
@@ -138,7 +135,7 @@ class RecordCopy(TextCopy):
         batch = TextBatch()
         for record in self.records(self._text):
             batch.add(record)
-            if batch.full:
+            if batch.rows >= BATCH_RECORDS or batch.characters >= self.batch_characters:
                 yield batch
                 batch = TextBatch()
         if batch.rows:

@@ -2,7 +2,7 @@
 
 from collections.abc import Generator
 
-from malaprop.pipeline.files.copying import BATCH_CHARACTERS, BATCH_RECORDS, Passing
+from malaprop.pipeline.files.copying import BATCH_RECORDS, Passing
 from malaprop.pipeline.files.decoding import Overlong
 from malaprop.pipeline.files.faults import FlawError
 from malaprop.pipeline.files.textual import Record, TextBatch, TextCopy
@@ -23,7 +23,7 @@ class TxtCopy(TextCopy):
             yield self._batch(1, [whole], [""], sound=self.sound(whole))
             return
         first = 1
-        for block in self._text.blocks(BATCH_CHARACTERS):
+        for block in self._text.blocks(self.batch_characters):
             lines, ends = _lines(block)
             sound = self.sound(block)
             for start in range(0, len(lines), BATCH_RECORDS):
