@@ -75,6 +75,9 @@ float32 arithmetic computes squared distances exactly, on every machine and in e
 summation.
 
 Rebuild it with `python tools/build_english.py`: the same bytes come out.
+
+`nearest.npy` lists the 32 nearest words of each word, itself among them, and the next one;
+`python tools/build_nearest.py` makes it. TEM draws with it.
 """
 
 

@@ -6,6 +6,7 @@ round. That bound takes a few machine instructions a word; most words need no mo
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ class NearestSpelling:
             if bound > edits:
                 break
             some = np.flatnonzero(bounds == bound).tolist()
-            choices = [self._spellings[i] for i in some]
+            choices = list(map(self._spellings.__getitem__, some))
             found = extractOne(spelling, choices, scorer=Levenshtein.distance, score_cutoff=edits)
             if found is not None:
                 _, score, number = found
@@ -49,7 +50,9 @@ class NearestSpelling:
     def _bounds(self, spelling: str) -> NDArray[np.int16]:
         """For each word, a number of edits that it takes at least."""
         found: NDArray[np.int16] = np.abs(self._lengths - np.int16(len(spelling)))
-        for letters, own in zip(self._letters, _letters([spelling])[0], strict=True):
+        signs = np.frombuffer(spelling.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        counts = np.bincount(signs % _KINDS, minlength=_KINDS)
+        for letters, own in zip(self._letters, _packed(counts), strict=True):
             found += np.bitwise_count(letters ^ own)
         # Both surpluses add up to the letters that differ, and their difference is that of lengths.
         found += 1
@@ -65,5 +68,10 @@ def _letters(spellings: Sequence[str]) -> NDArray[np.uint64]:
     rows, columns = np.nonzero(signs)  # what is beyond the end of a word is 0
     counts = np.zeros((len(spellings), _KINDS), dtype=np.uint8)
     np.add.at(counts, (rows, signs[rows, columns] % _KINDS), 1)
-    levels = counts[:, :, None] >= np.arange(1, _TIMES + 1, dtype=np.uint8)
-    return np.packbits(levels.reshape(len(spellings), -1), axis=1).view(np.uint64)
+    return _packed(counts)
+
+
+def _packed(counts: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
+    """How often letters occur, as bits."""
+    levels = counts[..., None] >= np.arange(1, _TIMES + 1, dtype=counts.dtype)
+    return np.packbits(levels.reshape(*counts.shape[:-1], -1), axis=-1).view(np.uint64)
