@@ -47,7 +47,7 @@ FULL = Size(
     megabytes=(10, 1_000),
     audited=0,
     peer_time=5.0,
-    peer_repeats=5,
+    peer_repeats=3,
 )
 QUICK = Size(
     name="quick",
