@@ -28,7 +28,7 @@ def audit(
     """Compute the worst loss over all pairs of words, and whether the guarantee is true.
 
     After the verdict FAILS the exit code is 1; "not decided" is no failure. A whole lexicon takes
-    minutes.
+    a minute or a few.
     """
     from malaprop.cli.progress import bar, working
     from malaprop.measure.audit import audit as compute

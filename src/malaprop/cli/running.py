@@ -41,7 +41,8 @@ class Run:
         self._force = force
         self._counts: Counter[str] = Counter()
         self._copyings: dict[int, _Copying] = {}
-        # What is drawn in one go cannot be stopped in the middle: a journal would hold nothing.
+        # What is drawn in one go cannot be stopped in the middle: a journal would hold nothing. Nor
+        # is there anybody to share draws with.
         sizes = [job.size for job in jobs]
         self._long = None in sizes or sum(size or 0 for size in sizes) > SMALLEST_BATCH
         self._tell: Callable[[float], None] = lambda done: None

@@ -25,7 +25,9 @@ from malaprop.core.space import Ids, MetricSpace, blocks, checked_ids
 
 Floats = NDArray[np.float64]
 
-_CELLS = 1 << 24  # of the rows that are drawn from together: 512 rows of 32,768 words
+_CELLS = (
+    1 << 24
+)  # of the rows that are drawn from together: so many fit at least 256 of 65,536 words
 
 
 class Channel(ABC):

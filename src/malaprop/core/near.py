@@ -37,6 +37,17 @@ class Near(NamedTuple):
     at: Callable[[Ids, Ids], Keys]
     """The keys of some words, by their rows and ids."""
 
+    def of_rows(self, chosen: NDArray[np.bool_]) -> "Near":
+        """Some of the rows."""
+        words, places = np.repeat(chosen, self.sizes), np.flatnonzero(chosen)
+        return Near(
+            self.sizes[chosen],
+            self.words[words],
+            self.keys[words],
+            self.beyond[chosen],
+            lambda rows, words: self.at(places[rows], words),
+        )
+
 
 def rows(near: Near, weights: Floats, pool: Pool, fall: Fall) -> Rows:
     """The rows of a law, from ν and the pool of ν."""
@@ -44,12 +55,12 @@ def rows(near: Near, weights: Floats, pool: Pool, fall: Fall) -> Rows:
     each = np.arange(len(near.sizes))
     scale = _to_powers_of_two(fall(each, near.beyond) * parts.max())
 
-    def scaled(rows: Ids, keys: Keys) -> Floats:
-        return np.asarray(scale[rows] * fall(rows, keys))
+    def scaled(own: Ids, keys: Keys) -> Floats:
+        return np.asarray(scale[own] * fall(own, keys))
 
-    def of_rest(rows: Ids, places: Ids) -> Floats:
-        keys = near.at(rows, words[places])
-        return np.where(keys < near.beyond[rows], 0.0, parts[places] * scaled(rows, keys))
+    def of_rest(own: Ids, places: Ids) -> Floats:
+        keys = near.at(own, words[places])
+        return np.where(keys < near.beyond[own], 0.0, parts[places] * scaled(own, keys))
 
     own = weights[near.words] * scaled(np.repeat(each, near.sizes), near.keys)
     bounds = scaled(each, near.beyond) * parts.max()

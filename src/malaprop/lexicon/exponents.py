@@ -175,8 +175,9 @@ def _known(lexicon: MetricSpace, gamma: float) -> str:
     if not isinstance(lexicon, Lexicon):
         return ""
     name = _kept(lexicon.fingerprint, gamma, 0.0).name.removesuffix("0.0.json")
-    paths = sorted((catalogue.home() / "exponents").glob(f"{name}*.json"))
-    known = ", ".join(path.name.removeprefix(name).removesuffix(".json") for path in paths)
+    paths = (catalogue.home() / "exponents").glob(f"{name}*.json")
+    kept = sorted(float(path.name.removeprefix(name).removesuffix(".json")) for path in paths)
+    known = ", ".join(f"{epsilon:g}" for epsilon in kept)
     return f" (add --epsilon for this ε alone; what was kept is for ε = {known})" if known else ""
 
 

@@ -3,14 +3,16 @@
     nearest.npy    ids, a row for each word: its nearest words, itself first, and last the next one
 
 With them a law that falls with the distance is drawn from without the distances to all words: those
-that are listed are weighed, and none of the others is nearer than the last one. That was verified
-when the file was made; one whose SHA-256 does not stand here is not used.
+that are listed are weighed, and none of the others is nearer than the last one. If one were, it
+could not be drawn: so a file whose SHA-256 does not stand here is not used, and lexicons have one
+only where squared distances are exact, and hence the same on every machine.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,6 @@ from malaprop.core.space import Ids
 from malaprop.lexicon import catalogue
 
 FILE = "nearest.npy"
-LISTED = 33
 VERIFIED = {
     # english
     "3fa330d030952a994390b2c37bdbede0c6ea47e0531450596b4d4ff42307c20d": (
@@ -59,23 +60,7 @@ def find(fingerprint: str, pairs: Pairs) -> NearestWords | None:
     """The nearest words that are shipped for this very lexicon, if there are any."""
     for folder in catalogue.embedded().values() if fingerprint in VERIFIED else ():
         path = folder / FILE
-        if path.is_file() and _digest(path.read_bytes()) == VERIFIED[fingerprint]:
-            return NearestWords(np.load(path, mmap_mode="r", allow_pickle=False), pairs)
+        content = path.read_bytes() if path.is_file() else b""
+        if hashlib.sha256(content).hexdigest() == VERIFIED[fingerprint]:
+            return NearestWords(np.load(BytesIO(content), allow_pickle=False), pairs)
     return None
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def listed(keys: Callable[[Ids], Keys], size: int) -> NDArray[np.uint16]:
-    """The nearest words of each word, from all distances; those as near by their ids."""
-    found = np.empty((size, LISTED), dtype=np.uint16)
-    for start in range(0, size, 256):
-        ids = np.arange(start, min(start + 256, size))
-        for own, row in zip(ids, keys(ids), strict=True):
-            row[own] = -1.0
-            last = np.partition(row, LISTED - 1)[LISTED - 1]
-            close = np.flatnonzero(row <= last)
-            found[own] = close[np.argsort(row[close], kind="stable")][:LISTED]
-    return found

@@ -157,19 +157,17 @@ class TEMChannel(PeakedLaw):
 
     def _near(self, ids: Ids, draws: Ids | None) -> near.Near:
         """The near words: listed ones, but for words whose far ones would be tried too often."""
-        found = self._space.near(ids)
+        found, each = self._space.near(ids), np.arange(len(ids))
         if found is None:
             return self._measured(ids)
-        own = self._fall(np.repeat(np.arange(len(ids)), found.sizes), found.keys)
-        listed = np.bincount(np.repeat(np.arange(len(ids)), found.sizes), own, len(ids))
-        tries = len(self._space) * self._fall(ids, found.beyond) / (listed + self._far_mass)
+        rows = np.repeat(each, found.sizes)
+        listed = np.bincount(rows, self._fall(rows, found.keys), len(ids))
+        tries = len(self._space) * self._fall(each, found.beyond) / (listed + self._far_mass)
         many = tries * (1 if draws is None else draws) > _ROW
         if not many.any():
             return found
-        if many.all():
-            return self._measured(ids)
-        few = self._space.near(ids[~many])
-        return found if few is None else near.joined(few, self._measured(ids[many]), many)
+        measured = self._measured(ids[many])
+        return measured if many.all() else near.joined(found.of_rows(~many), measured, many)
 
     def _measured(self, ids: Ids) -> near.Near:
         """The near words by the distances of all words."""

@@ -13,8 +13,8 @@ from malaprop.core.errors import MalapropError
 from malaprop.pipeline.files.faults import Faults
 from malaprop.pipeline.files.layout import Layout
 
-# A batch ends with the record that reaches one of these, so that memory depends on the
-# longest record and not on the number of records.
+# A batch ends with the record that reaches one of these (of plain text, before the line that would
+# exceed it), so that memory depends on the longest record and not on the number of records.
 BATCH_CHARACTERS: Final = 2**20
 BATCH_RECORDS: Final = 32_768
 # Small files have smaller batches, so that there are some for each worker: as many as this, but

@@ -60,6 +60,8 @@ class TxtCopy(TextCopy):
 
 def _lines(block: str) -> tuple[list[str], list[str]]:
     """Return the lines of a block without their ends, and those ends."""
+    if isinstance(block, Overlong):  # a line of which nothing but its end is there
+        return [block], [str(block) if block.endswith("\n") else ""]
     lines = block.split("\n")
     ends = ["\n"] * (len(lines) - 1) + [""]
     if len(lines) > 1 and not lines[-1]:  # nothing follows the last line end
@@ -68,4 +70,4 @@ def _lines(block: str) -> tuple[list[str], list[str]]:
         for place, line in enumerate(lines):
             if line.endswith("\r") and ends[place]:
                 lines[place], ends[place] = line[:-1], "\r\n"
-    return ([block] if isinstance(block, Overlong) else lines), ends
+    return lines, ends
