@@ -120,7 +120,7 @@ class TestKept:
         said = r"malaprop lexicon audit NAME \(add --epsilon .* is for ε = 1.5\), or use"
         with pytest.raises(LexiconError, match=said):
             TEM(epsilon=1.6, exponent="audited").on(cloud)
-        said = r"audit NAME --gamma 4.0 \(add --epsilon .* is for ε = 1.0\), or use"
+        said = r"audit NAME --gamma 4.0 \(add --epsilon .* is for ε = 1\), or use"
         with pytest.raises(LexiconError, match=said):
             TEM(epsilon=1.6, gamma=4.0, exponent="audited").on(cloud)
 

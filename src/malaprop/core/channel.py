@@ -25,9 +25,7 @@ from malaprop.core.space import Ids, MetricSpace, blocks, checked_ids
 
 Floats = NDArray[np.float64]
 
-_CELLS = (
-    1 << 24
-)  # of the rows that are drawn from together: so many fit at least 256 of 65,536 words
+_CELLS = 1 << 24  # of the rows that are drawn from together: 256 rows of 65,536 words
 
 
 class Channel(ABC):
