@@ -35,11 +35,13 @@ _PATIENCE = 0.0005  # seconds between two looks at what another worker is drawin
 
 
 _forks = 0  # how many forks lie between this process and the first one
+_forgetting = Lock()
 
 
 def _count_fork() -> None:
-    global _forks
+    global _forks, _forgetting
     _forks += 1
+    _forgetting = Lock()  # another thread may have held it
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no fork
@@ -55,7 +57,6 @@ class DrawsAhead:
         self._forget()
 
     def _forget(self) -> None:
-        self._process = _forks
         make: Callable[..., Any] = _common_zeros if self._shared else np.zeros
         lock: Any = get_context("fork").Lock() if self._shared else Lock()
         self._lock: AbstractContextManager[object] = lock
@@ -66,6 +67,7 @@ class DrawsAhead:
         self._needed: Ids = make(self._size, np.int64)
         self._claimed: NDArray[np.bool_] = make(self._size, np.bool_)
         self._done: NDArray[np.float64] = make(1, np.float64)
+        self._process = _forks  # last: whoever sees it finds all else new
 
     def tell(self, done: float) -> None:
         """Tell what share of the work is done, so that not much more is drawn than is needed."""
@@ -74,7 +76,9 @@ class DrawsAhead:
     def take(self, words: Ids, counts: Ids, rows: Rows) -> Ids:
         """`counts` draws of each of `words`, which are distinct, in one row."""
         if not self._shared and self._process != _forks:
-            self._forget()  # else parent and child would give out the same
+            with _forgetting:  # one thread does it, and the others wait until it is done
+                if self._process != _forks:
+                    self._forget()  # else parent and child would give out the same
         order = _Order(words, counts)
         with self._lock:
             self._needed[words] += counts
@@ -96,15 +100,15 @@ class DrawsAhead:
         open_ = np.flatnonzero(order.missing)
         words = order.words[open_]
         taken = np.minimum(order.missing[open_], self._left[words])
+        self._left[words] -= taken  # first: after an interrupt nobody may read on beyond the end
         order.fill(open_, taken, self._drawn[_ranges(self._first[words], taken)])
         self._first[words] += taken
-        self._left[words] -= taken
 
     def _draw(self, mine: Ids, order: "_Order", rows: Rows) -> None:
         """Compute the rows of words that are claimed: draw what is missing, and some ahead."""
         words, now = order.words[mine], order.missing[mine]
-        ahead = self._ahead(self._needed[words])
         try:
+            ahead = self._ahead(self._needed[words])
             drawn = rows(words, now + ahead)
             each = list(zip(drawn, now.tolist(), strict=True))
             order.fill(mine, now, np.concatenate([some[:count] for some, count in each]))
