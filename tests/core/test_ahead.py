@@ -4,6 +4,7 @@ import itertools
 import multiprocessing
 import os
 import pickle
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
@@ -13,6 +14,7 @@ import pytest
 from scipy.stats import chi2
 
 from malaprop import TEM, Lexicon, secure_rng
+from malaprop.core import ahead
 from malaprop.core.ahead import DrawsAhead
 from malaprop.core.errors import LexiconError
 from malaprop.core.space import Ids
@@ -189,3 +191,52 @@ def test_no_more_is_drawn_than_the_rest_of_a_job_is_likely_to_need() -> None:
             stock.take(words, counts, rows)
         drawn[told] = rows.next
     assert 40_000 <= drawn[True] < 44_000 < drawn[False]
+
+
+def test_threads_that_follow_a_fork_wait_until_all_is_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whoever comes while another thread throws away the parent's draws must not see them."""
+    stock, rows, words = DrawsAhead(5), Numbered(), np.arange(5)
+    stock.take(words, np.ones_like(words), rows)
+    made_before = rows.next
+    monkeypatch.setattr(ahead, "_forks", ahead._forks + 1)
+
+    def slow_lock() -> object:
+        time.sleep(0.2)
+        return Lock()
+
+    monkeypatch.setattr(ahead, "Lock", slow_lock)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(stock.take, words, np.ones_like(words), rows)
+        time.sleep(0.05)
+        second = pool.submit(stock.take, words, np.ones_like(words), rows)
+    assert min(first.result().min(), second.result().min()) >= made_before
+
+
+class Interrupting(np.ndarray):
+    """An array that is interrupted as it is written to, once."""
+
+    armed = False
+
+    def __setitem__(self, key: object, value: object) -> None:
+        if Interrupting.armed:
+            Interrupting.armed = False
+            raise KeyboardInterrupt
+        super().__setitem__(key, value)
+
+
+@pytest.mark.parametrize("array", ["_left", "_first"])
+def test_an_interrupt_while_serving_leaves_each_word_its_own(array: str) -> None:
+    stock, words = DrawsAhead(2), np.arange(2)
+
+    def rows(words: Ids, counts: Ids) -> list[Ids]:
+        return [np.full(n, word) for word, n in zip(words.tolist(), counts.tolist(), strict=True)]
+
+    stock.take(words, np.ones_like(words), rows)
+    setattr(stock, array, getattr(stock, array).view(Interrupting))
+    Interrupting.armed = True
+    with pytest.raises(KeyboardInterrupt):
+        stock.take(words, np.full(2, 50), rows)
+    for _ in range(5):
+        assert stock.take(words, np.full(2, 30), rows).tolist() == [0] * 30 + [1] * 30
