@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
+from typing import Any
 
 import numpy as np
 import pytest
@@ -219,7 +220,7 @@ class Interrupting(np.ndarray):
 
     armed = False
 
-    def __setitem__(self, key: object, value: object) -> None:
+    def __setitem__(self, key: Any, value: Any) -> None:
         if Interrupting.armed:
             Interrupting.armed = False
             raise KeyboardInterrupt
