@@ -1,6 +1,7 @@
 """A run that is killed, again and again, at moments drawn at random.
 
-Ten times with all other tests; MALAPROP_KILLS says otherwise, as  make stress  does.
+Ten times with all other tests, five for each format; MALAPROP_KILLS says otherwise, as  make stress
+does.
 """
 
 import contextlib
@@ -13,6 +14,7 @@ import time
 from itertools import islice
 from pathlib import Path
 
+import pytest
 from tests.cli.conftest import WORDS, running
 
 from malaprop.pipeline.files import Layout, Rewriting
@@ -22,18 +24,58 @@ ROWS = 12_000
 LIMIT = 120.0
 
 
-def test_a_run_that_is_killed_loses_and_repeats_nothing(folder: Path, lexicon_file: Path) -> None:
-    words = sorted(WORDS)
-    rows = (f"{i},{words[i % len(words)]},{'x' * 1_000}\n" for i in range(ROWS))
-    (folder / "in.csv").write_text("id,text,other\n" + "".join(rows))
-    command = ("privatize", "in.csv", "-c", "text", "-q", "-e", "2", "-l", str(lexicon_file))
+class Csv:
+    """A column of words among others."""
+
+    layout = Layout(format="csv", columns=("text",))
+    options = ("-c", "text")
+    head = "id,text,other\n"
+
+    @staticmethod
+    def line(number: int, word: str) -> str:
+        return f"{number},{word},{'x' * 1_000}\n"
+
+    @staticmethod
+    def parse(line: str) -> tuple[int, str, str]:
+        number, text, _ = line.split(",")
+        return int(number), text, text
+
+
+class Txt:
+    """A word a line, before as many exclamation marks as tell the lines apart."""
+
+    layout = Layout(format="txt")
+    options = ()
+    head = ""
+
+    @staticmethod
+    def line(number: int, word: str) -> str:
+        return f"{word}{'!' * (500 + number % 997)}\n"
+
+    @staticmethod
+    def parse(line: str) -> tuple[int, str, str]:
+        word = line.rstrip("!")
+        return len(line) - len(word) - 500, word, line
+
+
+Format = type[Csv] | type[Txt]
+
+
+@pytest.mark.parametrize("kind", [Csv, Txt])
+def test_a_run_that_is_killed_loses_and_repeats_nothing(
+    folder: Path, lexicon_file: Path, kind: Format
+) -> None:
+    words, end = sorted(WORDS), kind.layout.format
+    lines = (kind.line(i, words[i % len(words)]) for i in range(ROWS))
+    (folder / f"in.{end}").write_text(kind.head + "".join(lines))
+    command = ("privatize", f"in.{end}", "-q", "-e", "2", "-l", str(lexicon_file), *kind.options)
     moments = random.SystemRandom()
-    sizes = _batch_sizes(folder / "in.csv")
-    longest = _seconds_of(*command, "-o", "first.csv")
+    sizes = _batch_sizes(folder / f"in.{end}", kind.layout)
+    longest = _seconds_of(*command, "-o", f"first.{end}")
     output = resumed = 0
     kept: dict[int, list[str]] = {}
-    for kill in range(KILLS):
-        path = folder / f"out{output}.csv"
+    for kill in range(max(1, KILLS // 2)):
+        path = folder / f"out{output}.{end}"
         hidden = folder / f".{path.name}.malaprop"
         options = ("-o", path.name, "--resume", "--workers", str(1 + output % 3))
         with running(*command, *options) as process:
@@ -48,25 +90,24 @@ def test_a_run_that_is_killed_loses_and_repeats_nothing(folder: Path, lexicon_fi
         resumed += bool(kept)
         if path.exists():
             assert not now or len(now) == len(sizes)
-            _assert_whole(path, sizes, now or kept)
+            _assert_whole(path, kind, sizes, now or kept)
             output, kept = output + 1, {}
         else:
             assert now.items() >= kept.items()  # what was drawn stays as it is
             kept = now
     for number in range(output + 1):
-        with running(*command, "-o", f"out{number}.csv", "--resume") as process:
+        with running(*command, "-o", f"out{number}.{end}", "--resume") as process:
             _, err = process.communicate(timeout=LIMIT)
             assert process.returncode == 0, err
-    _assert_whole(folder / f"out{output}.csv", sizes, kept)
+    _assert_whole(folder / f"out{output}.{end}", kind, sizes, kept)
     assert resumed  # or nothing was tested
     records = [name for name in os.listdir(folder) if name.startswith(".")]
     assert all((folder / name).stat().st_size < 2_000 for name in records)
     assert len(records) == output + 2  # one for each output, also the first; no remains
 
 
-def _batch_sizes(path: Path) -> list[int]:
+def _batch_sizes(path: Path, layout: Layout) -> list[int]:
     """How many records there are in each batch."""
-    layout = Layout(format="csv", columns=("text",))
     with (
         path.open("rb") as source,
         Rewriting(source, io.BytesIO(), layout, path.stat().st_size) as rewriting,
@@ -111,13 +152,15 @@ def _drawn(hidden: Path) -> dict[int, list[str]]:
     return batches
 
 
-def _assert_whole(path: Path, sizes: list[int], kept: dict[int, list[str]]) -> None:
+def _assert_whole(path: Path, kind: Format, sizes: list[int], kept: dict[int, list[str]]) -> None:
     """All records are there once, in order, and those that were drawn are as they were."""
-    rows = [line.split(",") for line in path.read_text().splitlines()[1:]]
-    assert [row[0] for row in rows] == [str(i) for i in range(ROWS)]
-    assert {row[1].casefold() for row in rows} <= WORDS
-    texts = iter(row[1] for row in rows)
+    written = path.read_text().removeprefix(kind.head).splitlines()
+    keys, words, texts = zip(*map(kind.parse, written), strict=True)
+    expected = (kind.parse(kind.line(i, "word").rstrip("\n"))[0] for i in range(ROWS))
+    assert list(keys) == list(expected)
+    assert {word.casefold() for word in words} <= WORDS
+    left = iter(texts)
     for number, size in enumerate(sizes):
-        batch = list(islice(texts, size))
+        batch = list(islice(left, size))
         assert kept.get(number, batch) == batch
-    assert next(texts, None) is None
+    assert next(left, None) is None

@@ -22,8 +22,7 @@ def law_of(rows: Rows, size: int) -> Floats:
     found.put(cells, rows.weights)
     for number in range(count):
         if rows.rest is not None:
-            places = np.arange(len(rows.rest.words))
-            parts = rows.rest.weights(np.full(len(places), number), places)
+            parts = rows.rest.weights(np.full(len(rows.rest.words), number), rows.rest.words)
             assert (parts <= rows.rest.bounds[number] * (1.0 + 1e-12)).all()
             np.add.at(found[number], rows.rest.words, parts)
     return np.asarray(found / found.sum(axis=1, keepdims=True))

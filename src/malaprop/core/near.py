@@ -21,8 +21,8 @@ _PARTS = 64  # that the largest ν is cut into
 Fall = Callable[[Ids, Keys], Floats]
 """f_w for some rows, given keys of distances there; ν·f is below 2."""
 
-Pool = tuple[Ids, Floats]
-"""Words, and what each has of its ν; a word may occur several times."""
+Pool = tuple[NDArray[np.int32], Floats]
+"""Words, some of them several times, and what each word of the lexicon has of its ν each time."""
 
 
 class Near(NamedTuple):
@@ -58,9 +58,9 @@ def rows(near: Near, weights: Floats, pool: Pool, fall: Fall) -> Rows:
     def scaled(own: Ids, keys: Keys) -> Floats:
         return np.asarray(scale[own] * fall(own, keys))
 
-    def of_rest(own: Ids, places: Ids) -> Floats:
-        keys = near.at(own, words[places])
-        return np.where(keys < near.beyond[own], 0.0, parts[places] * scaled(own, keys))
+    def of_rest(own: Ids, tried: Ids) -> Floats:
+        keys = near.at(own, tried)
+        return np.where(keys < near.beyond[own], 0.0, parts[tried] * scaled(own, keys))
 
     own = weights[near.words] * scaled(np.repeat(each, near.sizes), near.keys)
     bounds = scaled(each, near.beyond) * parts.max()
@@ -77,14 +77,14 @@ def _to_powers_of_two(bounds: Floats) -> Floats:
 
 
 def pool(weights: Floats) -> Pool:
-    """All words, those with a large ν several times over, and what each place has of its word's ν.
+    """All words, those with a large ν several times over, and what each has of its ν each time.
 
-    So all places have about the same, and few tries are in vain.
+    So all have about the same, and few tries are in vain.
     """
     even = bool((weights == weights[0]).all())
     times = np.ceil(weights * ((1 if even else _PARTS) / weights.max())).astype(np.int64)
-    words = np.repeat(np.arange(len(weights)), times)
-    return words, weights[words] / times[words]
+    words = np.repeat(np.arange(len(weights), dtype=np.int32), times)
+    return words, weights / np.maximum(times, 1)
 
 
 def among(keys: Keys, fall: Fall, *, tries: float) -> Near:

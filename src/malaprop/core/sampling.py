@@ -14,7 +14,7 @@ docs/proofs/sampling.md.
 """
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -32,11 +32,11 @@ _TRIES = 1 << 19  # at a time, of all rows: some 50 MB
 class Rest(NamedTuple):
     """All words once more, with a bound for each row; those of its head weigh nothing here."""
 
-    words: Ids
-    """A word may occur several times, each with a part of its weight."""
+    words: NDArray[np.integer[Any]]
+    """A word may occur several times, each with an equal part of its weight."""
     bounds: Floats
-    weights: Callable[[Ids, Ids], Floats]
-    """The weights of some of `words`, by their rows and places; 0 for words of the row's head."""
+    weights: Callable[[Ids, NDArray[np.integer[Any]]], Floats]
+    """What some of `words` weigh each time, by their rows; 0 for words of the row's head."""
 
 
 class Rows(NamedTuple):
@@ -145,9 +145,9 @@ class _Envelope:
         level = rng.random(len(at))
         if self._rest is not None:
             resting = np.flatnonzero(places >= held)
-            further = places[resting] - held[resting]
-            words[resting] = self._rest.words[further]
-            weights[resting] = self._rest.weights(at[resting], further)
+            tried = self._rest.words.take(places[resting] - held[resting])
+            words[resting] = tried
+            weights[resting] = self._rest.weights(at[resting], tried)
             level[resting] = _fine(len(resting), rng)  # a word of the rest may be far rarer
         accepted = level * self._tops.take(magnitudes) < weights
         return words[accepted], np.add.reduceat(

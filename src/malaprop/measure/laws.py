@@ -91,8 +91,7 @@ def _is_drawn(rows: Rows, law: Floats) -> bool:
 
 def _of_rest(rest: Rest, row: int, size: int) -> Floats | None:
     """What the words of a rest weigh; None if one is above the bound, and drawn too rarely."""
-    places = np.arange(len(rest.words))
-    weights = rest.weights(np.full(len(places), row), places)
+    weights = rest.weights(np.full(len(rest.words), row), rest.words)
     if not (weights <= rest.bounds[row] * (1.0 + _AGREE)).all():
         return None
     found: Floats = np.bincount(rest.words, weights, minlength=size).astype(np.float64)

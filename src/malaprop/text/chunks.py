@@ -12,7 +12,7 @@ A *shape* is all of a chunk but its secret ids: what it shows around its slots, 
 are counted. There are many chunks, but few shapes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,8 +134,7 @@ class Chunks(dict[str, int]):
     def _learn(self, chunk: str) -> int:
         plans = self._planner.plan_all(split(chunk))
         _, ids, tags, shown, marks = zip(*plans, strict=True) if plans else ((),) * 5
-        # Beside what is left out, white space could come to stand beside other white space.
-        if "k" in marks or ("" in marks and ("o" in marks or not any(marks))):
+        if _is_awkward(marks):
             return AWKWARD
         place = self._place([word for word in ids if word >= 0])
         return self._shapes.number(shown, tags) << _OFFSET_BITS | place
@@ -179,11 +178,18 @@ class _Shapes:
         # Of white space: one for each solid chunk, and what is inside it. `ChunkedTexts` adds what
         # there is at the ends of texts.
         counts[SPACES] += 1 - white_start - white_end if solid else -counts[SPACES]
-        shape = (
-            *(len(before), len(self._slots), gaps == ["", ""]),
-            *(solid, white_start, white_end),
-            *(ends_sentence(f"{after} "), bool(after.strip())),
-            *("".join(before[:1]), after, counts),
+        shape = (  # in the order of `_SHAPE`
+            len(before),
+            len(self._slots),
+            gaps == ["", ""],
+            solid,
+            white_start,
+            white_end,
+            ends_sentence(f"{after} "),
+            bool(after.strip()),
+            "".join(before[:1]),
+            after,
+            counts,
         )
         self._slots.add([(gap, ends_sentence(gap), bool(gap.strip())) for gap in before])
         self._shapes.add([shape])
@@ -211,6 +217,17 @@ class _Rows:
             self._table[self._filled : end] = np.array(self._new, dtype=self._table.dtype)
             self._filled, self._new = end, []
         return self._table[: self._filled]
+
+
+def _is_awkward(marks: Sequence[str]) -> bool:
+    """Whether pieces with these marks (see `surface.mark`) had better be taken one by one."""
+    if "k" in marks:  # kept or masked: a word that is no slot
+        return True
+    if "" not in marks:  # nothing is left out
+        return False
+    # White space could come to stand beside other white space: inside the chunk, or around it if
+    # nothing of it is left.
+    return "o" in marks or not any(marks)
 
 
 def _gaps(shown: tuple[str | None, ...]) -> list[str]:
