@@ -22,7 +22,8 @@ def law_of(rows: Rows, size: int) -> Floats:
     found.put(cells, rows.weights)
     for number in range(count):
         if rows.rest is not None:
-            parts = rows.rest.weights(np.full(len(rows.rest.words), number), rows.rest.words)
+            words = rows.rest.words.astype(np.int64)
+            parts = rows.rest.weights(np.full(len(words), number), words)
             assert (parts <= rows.rest.bounds[number] * (1.0 + 1e-12)).all()
             np.add.at(found[number], rows.rest.words, parts)
     return np.asarray(found / found.sum(axis=1, keepdims=True))

@@ -40,6 +40,7 @@ class Levels:
         order = np.argsort(-uneven, kind="stable")
         self._order, self._place = order, np.argsort(order)
         self._joined = {s: _slots(size, self._place[some]) for s, some in classes.items()}
+        self._steps = _steps(list(classes), last)
 
     def from_words(self, ids: Ids) -> Bytes:
         """Distances from the words `ids` to all words: (len(ids), words)."""
@@ -135,14 +136,13 @@ class Levels:
         """V_k, in the place of the oldest V that is kept."""
         found = kept[k % len(kept)]
         found[:] = kept[(k - 1) % len(kept)]
-        for length, slots in self._joined.items():
-            if length <= k:
-                source = kept[(k - length) % len(kept)]
-                for neighbours in slots:
-                    some = room[: len(neighbours)]
-                    # "clip" spares a check of indices that are right.
-                    np.take(source, neighbours, axis=0, out=some, mode="clip")
-                    np.bitwise_or(found[: len(neighbours)], some, out=found[: len(neighbours)])
+        for length in self._steps[k]:
+            source = kept[(k - length) % len(kept)]
+            for neighbours in self._joined[length]:
+                some = room[: len(neighbours)]
+                # "clip" spares a check of indices that are right.
+                np.take(source, neighbours, axis=0, out=some, mode="clip")
+                np.bitwise_or(found[: len(neighbours)], some, out=found[: len(neighbours)])
 
 
 class _Lookup:
@@ -154,9 +154,10 @@ class _Lookup:
     def __call__(self, rows: Ids, words: Ids) -> Bytes:
         """The distances of some words, by the rows of what they are far from."""
         _, count, size, lanes = self._digits.shape
-        block, lane = rows // AT_ONCE, rows % AT_ONCE // 64
-        where = (block * count * size + self._place[words]) * lanes + lane
-        shift = (rows % 64).astype(np.uint64)
+        # Shifts instead of divisions: AT_ONCE is 2⁸, and a lane has 2⁶ bits.
+        block, lane = rows >> 8, (rows & 255) >> 6
+        where = (block * (count * size) + self._place.take(words)) * lanes + lane
+        shift = (rows & 63).astype(np.uint64)
         found = np.zeros(len(rows), dtype=np.uint64)
         for j in range(count):
             digit = self._digits.take(where + j * size * lanes) >> shift
@@ -167,10 +168,12 @@ class _Lookup:
 def _members(reached: Bits) -> tuple[Ids, Ids]:
     """The rows and places of the bits that are set, row by row."""
     octets = reached.astype("<u8", copy=False).view(np.uint8)
-    full = np.flatnonzero(octets)
-    bits = np.flatnonzero(np.unpackbits(octets.ravel()[full], bitorder="little"))
-    places, octet = np.divmod(full[bits // 8], octets.shape[1])
-    rows = octet * 8 + bits % 8
+    full = np.flatnonzero(octets.ravel() != 0)  # numpy is faster with truth values than with bytes
+    bits = np.unpackbits(octets.ravel()[full], bitorder="little").view(np.bool_)
+    found = np.flatnonzero(bits)
+    of_octet = full[found >> 3]
+    places = of_octet // octets.shape[1]
+    rows = (of_octet - places * octets.shape[1]) * 8 + (found & 7)
     order = np.argsort(rows.astype(np.uint16), kind="stable")
     return rows[order], places[order]
 
@@ -178,6 +181,19 @@ def _members(reached: Bits) -> tuple[Ids, Ids]:
 def _lanes(words: int) -> int:
     """How many machine words of 64 bits there are for so many words."""
     return -(-words // 64)
+
+
+def _steps(lengths: list[int], last: int) -> list[list[int]]:
+    """The lengths s that matter at each level k: those for which V_{k−s} may exceed V_{k−s−1}.
+
+    Where no path can be of length k − s, the words joined to V_{k−s} are in V_{k−1} already.
+    """
+    found, reached = [list[int]()], {0}
+    for k in range(1, last + 1):
+        found.append([s for s in lengths if k - s in reached])
+        if found[k]:
+            reached.add(k)
+    return found
 
 
 def _slots(size: int, edges: Ids) -> list[Ids]:

@@ -60,7 +60,7 @@ def rows(near: Near, weights: Floats, pool: Pool, fall: Fall) -> Rows:
 
     def of_rest(own: Ids, tried: Ids) -> Floats:
         keys = near.at(own, tried)
-        return np.where(keys < near.beyond[own], 0.0, parts[tried] * scaled(own, keys))
+        return np.where(keys < near.beyond[own], 0.0, parts.take(tried) * scaled(own, keys))
 
     own = weights[near.words] * scaled(np.repeat(each, near.sizes), near.keys)
     bounds = scaled(each, near.beyond) * parts.max()

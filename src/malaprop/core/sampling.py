@@ -35,7 +35,7 @@ class Rest(NamedTuple):
     words: NDArray[np.integer[Any]]
     """A word may occur several times, each with an equal part of its weight."""
     bounds: Floats
-    weights: Callable[[Ids, NDArray[np.integer[Any]]], Floats]
+    weights: Callable[[Ids, Ids], Floats]
     """What some of `words` weigh each time, by their rows; 0 for words of the row's head."""
 
 
@@ -145,7 +145,7 @@ class _Envelope:
         level = rng.random(len(at))
         if self._rest is not None:
             resting = np.flatnonzero(places >= held)
-            tried = self._rest.words.take(places[resting] - held[resting])
+            tried = self._rest.words.take(places[resting] - held[resting]).astype(np.int64)
             words[resting] = tried
             weights[resting] = self._rest.weights(at[resting], tried)
             level[resting] = _fine(len(resting), rng)  # a word of the rest may be far rarer

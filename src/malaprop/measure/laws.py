@@ -40,7 +40,8 @@ def _has_own_pool(channel: LawChannel) -> bool:
     """Whether the words of a rest are those of the law's weights."""
     if not isinstance(channel, BalancedChannel):
         return True
-    return all(map(np.array_equal, channel._pool, near.pool(channel.law.weights)))
+    words, parts = near.pool(channel.law.weights)
+    return np.array_equal(channel._pool[0], words) and np.array_equal(channel._pool[1], parts)
 
 
 def _is_stock(thing: object) -> bool:
@@ -91,7 +92,7 @@ def _is_drawn(rows: Rows, law: Floats) -> bool:
 
 def _of_rest(rest: Rest, row: int, size: int) -> Floats | None:
     """What the words of a rest weigh; None if one is above the bound, and drawn too rarely."""
-    weights = rest.weights(np.full(len(rest.words), row), rest.words)
+    weights = rest.weights(np.full(len(rest.words), row), rest.words.astype(np.int64))
     if not (weights <= rest.bounds[row] * (1.0 + _AGREE)).all():
         return None
     found: Floats = np.bincount(rest.words, weights, minlength=size).astype(np.float64)
