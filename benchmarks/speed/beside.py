@@ -44,10 +44,13 @@ class Script:
 DECODING = Script(
     "Exact search for the nearest word",
     "decoding",
-    {"full": [], "quick": ["--sizes", "33000x300", "--repeats", "3", "--queries", "1024"]},
+    {
+        "full": ["--repeats", "3"],
+        "quick": ["--sizes", "33000x300", "--repeats", "3", "--queries", "1024"],
+    },
 )
 NEIGHBOURS = Script(
     "Exact graph of nearest words",
     "neighbours",
-    {"full": [], "quick": ["--words", "6000", "--repeats", "3"]},
+    {"full": ["--repeats", "2"], "quick": ["--words", "6000", "--repeats", "3"]},
 )

@@ -146,11 +146,11 @@ class BalancedChannel(LawChannel):
     def _beyond(self, draws: float) -> int:
         """The level at which words are far: where near words and tries of far ones cost least.
 
-        A near word costs a row about half of what a try of a far one costs a draw.
+        A near word costs a row about as much as a try of a far one costs a draw.
         """
         counts, falls = self._sampled, self._falls
         tries = self.graph.size * falls[1:] / (counts @ falls)
-        return 1 + int(np.argmin(np.cumsum(counts)[:-1] + 2.0 * draws * tries))
+        return 1 + int(np.argmin(np.cumsum(counts)[:-1] + draws * tries))
 
     @cached_property
     def _sampled(self) -> Floats:
