@@ -241,3 +241,15 @@ def test_an_interrupt_while_serving_leaves_each_word_its_own(array: str) -> None
         stock.take(words, np.full(2, 50), rows)
     for _ in range(5):
         assert stock.take(words, np.full(2, 30), rows).tolist() == [0] * 30 + [1] * 30
+
+
+def test_a_long_job_does_not_throw_its_draws_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often words were needed, what is ahead of all of them fits the room there is."""
+    monkeypatch.setattr(ahead, "_KEPT", 1 << 16)
+    stock, rows = DrawsAhead(400), Numbered()
+    rng, odds = np.random.Generator(np.random.PCG64(5)), 1.0 / np.arange(1, 401)
+    for _ in range(400):
+        ids = rng.choice(400, 5_000, p=odds / odds.sum())
+        words, counts = np.unique(ids, return_counts=True)
+        stock.take(words, counts, rows)
+    assert rows.next < 1.5 * 400 * 5_000

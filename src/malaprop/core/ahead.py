@@ -29,6 +29,7 @@ _KEPT = 1 << 24  # draws that are kept at most: 64 MB
 # How many are made ahead: so many times what was needed so far. Beyond some thousands, to compute
 # a row again takes no longer than to draw from it.
 _LEAST, _TIMES, _MOST = 64, 2, 4096
+_STOCKED = 0.25  # of the room for draws, which those that are ahead of all words may take
 _SPARE = 8  # made beyond what is likely to be needed, where that is known
 _AT_ONCE = 256  # words whose rows are computed before what was drawn is laid down
 _PATIENCE = 0.0005  # seconds between two looks at what another worker is drawing
@@ -119,11 +120,20 @@ class DrawsAhead:
 
     def _ahead(self, needed: Ids) -> Ids:
         """How many draws to make ahead of words of which so many were needed so far."""
-        found = np.maximum(_TIMES * needed, _LEAST).astype(np.float64)
+        found = np.minimum(_TIMES * needed, self._fair(needed))
+        found = np.maximum(found, _LEAST)
         if (done := min(float(self._done[0]), 1.0)) > 0.0:
             left = needed * (1.0 / done - 1.0)
             found = np.minimum(found, left + 2.0 * np.sqrt(left) + _SPARE)
         return np.minimum(found, _MOST).astype(np.int64)
+
+    def _fair(self, needed: Ids) -> NDArray[np.float64]:
+        """What words may have of the stock: a share like theirs in what was needed so far.
+
+        So all of them fit. Else much would be thrown away that was never given out.
+        """
+        shares: NDArray[np.float64] = needed / max(1.0, float(self._needed.sum()))
+        return _STOCKED * _KEPT * shares
 
     def _keep(self, words: Ids, counts: Ids, drawn: Ids) -> None:
         if len(drawn) > _KEPT:
