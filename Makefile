@@ -1,7 +1,7 @@
 # make demo   set up, and privatize examples/notes.txt
 # make test   set up, then lint, types, import contract, tests and doctests
 # make stress   kill a run at 200 moments, and go on each time
-# make bench    measure speed and memory beside the peers', into benchmarks/RESULTS.md: an hour or two
+# make bench    measure speed and memory beside the peers', into benchmarks/RESULTS.md: half an hour
 # make bench-quick   the same with less of everything, in two minutes
 # All create .venv and install into it; nothing else on the machine is changed.
 

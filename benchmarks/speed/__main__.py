@@ -8,7 +8,7 @@
 
 The parts are below. Each keeps its result in benchmarks/speed/results; the page shows all of one
 size. It needs  pip install 'malaprop[bench]'  and installs the peers with pip into environments of
-their own, in benchmarks/.venvs. The full run takes an hour or two and 5 GB of disk: leave the
+their own, in benchmarks/.venvs. The full run takes half an hour and 5 GB of disk: leave the
 machine alone meanwhile.
 """
 
