@@ -33,6 +33,7 @@ SIZES = "33000x50,33000x300,100000x50,100000x300,400000x50,400000x300"
 _WORK = 4e10  # multiplications of a run of the product: a second or so
 _NUMBA_TILE = 512
 _CHECKED = 256  # queries whose words are checked
+_PAUSE = 0.2  # seconds before a run: BLAS threads of the one before are still at a core for a while
 _SLOW = 16  # methods that are far slower get one in so many queries
 
 
@@ -195,6 +196,7 @@ def measure(vectors: Floats32, queries: Floats32, repeats: int) -> list[str]:
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(repeats):
         for name, (run, some) in runs.items():
+            time.sleep(_PAUSE)
             start = time.perf_counter()
             run(some)
             seconds[name].append((time.perf_counter() - start) / len(some))
