@@ -45,7 +45,7 @@ DECODING = Script(
     "Exact search for the nearest word",
     "decoding",
     {
-        "full": ["--repeats", "3"],
+        "full": ["--repeats", "7"],
         "quick": ["--sizes", "33000x300", "--repeats", "3", "--queries", "1024"],
     },
 )

@@ -21,7 +21,7 @@ _TILE = 512  # words whose scores are made at a time,
 _QUERIES = 688  # for so many queries: 1.4 MB, which stays in a core's cache. With a power of two,
 # all rows of scores would be in the same few lines of it: the product is slower by a tenth then.
 _GROUP = 256  # words of which the first product leaves one score; see `_group_size`
-_SHARE = 8192  # queries of a thread at a time; few enough for its memory,
+_SHARE = 4096  # queries of a thread at a time; few enough for its memory,
 _FEWEST = 64  # and enough for the thread's start
 _MAXIMA = 1 << 23  # cells of the groups' highest scores: 32 MB
 _AGAIN = 1 << 22  # cells that are scored again at a time
@@ -115,7 +115,7 @@ class NearestSearch:
         # Few steps, and large ones: between them, threads wait for each other.
         groups, rows = np.divmod(np.flatnonzero(near), near.shape[1])
         wanted = lifted[rows]
-        scores = np.full((len(rows), size), -np.inf, dtype=lifted.dtype)
+        scores = np.empty((len(rows), size), dtype=lifted.dtype)
         coordinates = np.empty((size, lifted.shape[1]), dtype=lifted.dtype)
         first = np.searchsorted(groups, np.arange(len(near) + 1))
         for group in np.flatnonzero(np.diff(first)):
@@ -124,7 +124,7 @@ class NearestSearch:
             np.matmul(wanted[part], words.T, out=scores[part, : len(words)])
         pairs, word = np.divmod(np.flatnonzero(~(scores < least[rows, None])), size)
         ids = groups[pairs] * size + word
-        there = ids < len(self._vectors)  # the last group may be smaller
+        there = ids < len(self._vectors)  # the last group may be smaller: no scores were made
         pairs, word, ids = pairs[there], word[there], ids[there]
         return rows[pairs], ids, scores[pairs, word]
 
