@@ -26,7 +26,8 @@ def cloud(count: int, dimension: int, seed: int) -> Floats:
 
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiles of 8 words and 5 queries, groups of 4, shares of 64, little scored again at a time."""
-    for name, value in {"_TILE": 8, "_QUERIES": 5, "_GROUP": 4, "_SHARE": 64, "_AGAIN": 30}.items():
+    small = {"_TILE": 8, "_QUERIES": 5, "_GROUP": 4, "_SHARE": 192, "_AGAIN": 30}
+    for name, value in small.items():
         monkeypatch.setattr(search, name, value)
 
 

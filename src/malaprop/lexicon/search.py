@@ -21,8 +21,8 @@ _TILE = 512  # words whose scores are made at a time,
 _QUERIES = 688  # for so many queries: 1.4 MB, which stays in a core's cache. With a power of two,
 # all rows of scores would be in the same few lines of it: the product is slower by a tenth then.
 _GROUP = 256  # words of which the first product leaves one score; see `_group_size`
-_SHARE = 4096  # queries of a thread at a time; few enough for its memory,
-_FEWEST = 64  # and enough for the thread's start
+_SHARE = 1 << 20  # numbers in the queries of a thread at a time: 8 MB, a few times over
+_FEWEST = 64  # queries that are worth a thread's start
 _MAXIMA = 1 << 23  # cells of the groups' highest scores: 32 MB
 _AGAIN = 1 << 22  # cells that are scored again at a time
 
@@ -61,7 +61,8 @@ class NearestSearch:
 
     def _shares(self, count: int, k: int) -> list[slice]:
         """The queries in parts, of one size where there are enough for several threads."""
-        most = max(_FEWEST, min(_SHARE, _MAXIMA // self._row_cells(k)))
+        room = min(_SHARE // self._vectors.shape[1], _MAXIMA // self._row_cells(k))
+        most = max(_FEWEST, room)
         workers = threads() if count > _FEWEST else 1
         parts = workers * max(1, -(-count // (workers * most)))
         return blocks(count, row_cells=1, budget=max(_FEWEST, -(-count // parts)))
