@@ -12,10 +12,12 @@ from malaprop.core.channel import Floats
 from malaprop.core.ellipsoid import Ellipsoid, clusters
 from malaprop.core.euclidean import require_euclidean
 from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.space import Ids, MetricSpace
+from malaprop.core.space import Ids, MetricSpace, blocks
+from malaprop.core.threads import in_threads
 from malaprop.mechanisms.decoders import VectorMechanism
 
 _CHOICE = 0.25  # the part of ε that chooses the cluster, where there are several
+_SHARE = 1 << 18  # numbers of a thread at a time: 2 MB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,9 +108,16 @@ class MahalanobisChannel(AdditiveChannel):
     def _release(self, vectors: Floats, rng: Generator) -> Floats:
         self._grid.numeric_delta(vectors.shape[1], float(np.abs(vectors).max(initial=0.0)))
         noise, chosen = self._noise(len(vectors), rng), self._choose(vectors, rng)
-        for c, ellipsoid in enumerate(self._ellipsoids):
-            noise[chosen == c] = noise[chosen == c] @ ellipsoid.root
-        return self._grid.snap(vectors + noise)
+
+        def release(rows: slice) -> None:
+            some = noise[rows]
+            for c, ellipsoid in enumerate(self._ellipsoids):
+                here = chosen[rows] == c
+                some[here] = some[here] @ ellipsoid.root
+            noise[rows] = self._grid.snap(vectors[rows] + some)
+
+        in_threads(release, blocks(len(noise), row_cells=noise.shape[1], budget=_SHARE))
+        return noise
 
     def _choose(self, vectors: Floats, rng: Generator) -> Ids:
         """A cluster for each vector, by the exponential mechanism on its distance to the centre."""
