@@ -1,5 +1,7 @@
 """The search is exact wherever its tiles, groups, shares and threads end."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -22,6 +24,11 @@ def by_hand(vectors: NDArray[np.float32], queries: Floats, k: int) -> NDArray[np
 
 def cloud(count: int, dimension: int, seed: int) -> Floats:
     return np.random.Generator(np.random.PCG64(seed)).normal(size=(count, dimension))
+
+
+def run_in_threads(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("malaprop.core.threads.threads", "malaprop.lexicon.search.threads"):
+        monkeypatch.setattr(module, lambda: count)
 
 
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,8 +58,7 @@ def test_of_many_parts(count: int, k: int, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("k", [1, 5])
 def test_in_several_threads(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("malaprop.core.threads.threads", "malaprop.lexicon.search.threads"):
-        monkeypatch.setattr(module, lambda: 3)
+    run_in_threads(3, monkeypatch)
     vectors = cloud(3000, 5, seed=5).astype(np.float32)
     queries = cloud(1000, 5, seed=6)
     assert len(NearestSearch(vectors)._shares(len(queries), k)) == 3
@@ -86,7 +92,7 @@ def test_words_that_float32_cannot_tell_apart_beyond_the_first_group() -> None:
     assert np.array_equal(found, by_hand(vectors, queries, 4))
 
 
-@pytest.mark.parametrize("scale", [1e-44, 1e-30, 1e-10, 1e15, 1e18, 1e25, 1e37])
+@pytest.mark.parametrize("scale", [1e-44, 1e-30, 1e-10, 1e15, 1e18, 1e25, 1e37, 7e37])
 def test_of_tiny_and_huge_words(scale: float) -> None:
     """From float32's smallest numbers to those whose squares it cannot hold."""
     vectors = (scale * cloud(400, 3, seed=9)).astype(np.float32)
@@ -94,15 +100,30 @@ def test_of_tiny_and_huge_words(scale: float) -> None:
     assert np.array_equal(NearestSearch(vectors).nearest(queries, 2), by_hand(vectors, queries, 2))
 
 
-def test_scores_are_as_far_off_as_is_said_at_most() -> None:
+@pytest.mark.parametrize("k", [1, 300])
+def test_memory_is_bounded(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also for many neighbours, whose groups are small: all pairs would have 700 MB of vectors."""
+    run_in_threads(1, monkeypatch)
+    vectors = cloud(3000, 300, seed=15).astype(np.float32)
+    queries = cloud(2000, 300, seed=16)
+    searched = NearestSearch(vectors)
+    tracemalloc.start()
+    searched.nearest(queries, k)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 150e6
+
+
+@pytest.mark.parametrize("norm", [1.0, 1e-3, 1e-8])
+def test_scores_are_as_far_off_as_is_said_at_most(norm: float) -> None:
     """The rounding error's bound, on which all else rests: against float64, in 300 dimensions."""
-    vectors = (0.4 * cloud(500, 300, seed=11)).astype(np.float32)
-    queries = 3.0 * cloud(60, 300, seed=12)
+    vectors = (0.4 * norm * cloud(500, 300, seed=11)).astype(np.float32)
+    queries = 3.0 * norm * cloud(60, 300, seed=12)
     searched = NearestSearch(vectors)
     lifted, rounding = searched._lift(queries)
     words = searched._coordinates(slice(0, 500), np.empty((500, 301), dtype=np.float32))
     long = vectors.astype(np.float64)
-    scale = np.linalg.norm(queries, axis=1, keepdims=True)
+    scale = np.maximum(1.0, np.linalg.norm(queries, axis=1, keepdims=True))
     true = (queries @ long.T - (long**2).sum(axis=1) / 2.0) / scale
     off = np.abs(lifted @ words.T - true).max(axis=1)
     assert (off <= rounding).all()

@@ -7,7 +7,7 @@ sixteen is searched, those whose centres are nearest to the query. Cells, like w
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.space import Ids
+from malaprop.core.space import Ids, blocks
 from malaprop.lexicon.search import Floats, NearestSearch, Scores
 
 FEWEST = 4096
@@ -43,9 +43,11 @@ class ApproximateSearch(NearestSearch):
         coordinates = np.empty((most, lifted.shape[1]), dtype=lifted.dtype)
         cells = np.split(self._members, self._ends[:-1])
         for words, near in zip(cells, self._near(queries, k), strict=True):
-            here = np.flatnonzero(near)
-            if len(here):
-                scores = lifted[here] @ self._coordinates(words, coordinates).T
+            there = self._coordinates(words, coordinates)
+            queried = np.flatnonzero(near)
+            for block in blocks(len(queried), row_cells=len(words)):
+                here = queried[block]
+                scores = lifted[here] @ there.T
                 best[here], found[here] = _best(best[here], found[here], scores, words)
         return found
 

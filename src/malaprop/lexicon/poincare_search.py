@@ -35,8 +35,9 @@ class PoincareSearch(NearestSearch):
     def _lift(self, queries: Floats) -> tuple[Scores, Floats]:
         # ‖x − y‖²/(1 − ‖y‖²) = (1 + ‖x‖²)/(1 − ‖y‖²) − ⟨x, 2y/(1 − ‖y‖²)⟩ − 1
         squares = 1.0 - conformal(queries)[:, None]
-        # The terms of the product are below `largest` together; a few more roundings made them.
-        rounding = (self._lifted.shape[1] + 8) * self._unit * self._largest
+        # The terms of the product are below `largest` together; about as many roundings made them,
+        # those of ‖x‖² and ‖y‖² among them.
+        rounding = 2.0 * (self._lifted.shape[1] + 8) * self._unit * self._largest
         return np.hstack([queries, -1.0 - squares]), np.full(len(queries), rounding)
 
     def _coordinates(self, words: slice | Ids, out: Scores) -> Scores:

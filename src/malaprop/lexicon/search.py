@@ -24,11 +24,15 @@ _GROUP = 256  # words of which the first product leaves one score; see `_group_s
 _SHARE = 1 << 20  # numbers in the queries of a thread at a time: 8 MB, a few times over
 _FEWEST = 64  # queries that are worth a thread's start
 _MAXIMA = 1 << 23  # cells of the groups' highest scores: 32 MB
-_AGAIN = 1 << 22  # cells that are scored again at a time
+_AGAIN = 1 << 21  # cells that are scored again at a time
 
 
 class NearestSearch:
-    """The nearest of fixed vectors to any query, ties going to the lowest id."""
+    """The nearest of fixed vectors to any query, ties going to the lowest id.
+
+    What float32 cannot tell apart, squared distances in float64 decide: exactly, but for queries
+    10¹¹ times as far away as all words, where float64 ends, too.
+    """
 
     _unit = 2.0**-24  # float32's rounding unit
     _least = 2.0**-149  # and its smallest number
@@ -86,7 +90,8 @@ class NearestSearch:
         # Not ≥: should there be a NaN for some reason, float64 decides.
         near = ~(maxima < least)
         found = np.empty((len(queries), k), dtype=np.int64)
-        for rows in _parts(np.count_nonzero(near, axis=0) * size):
+        cells = max(size, lifted.shape[1])  # of a pair of a query and a group near it
+        for rows in _parts(np.count_nonzero(near, axis=0) * cells):
             again = self._again(lifted[rows], least[rows], near[:, rows], size)
             found[rows] = self._decide(queries[rows], rounding[rows], *again, k)
         return found
@@ -156,14 +161,17 @@ class NearestSearch:
         a query's scores can be.
         """
         # argmin ‖x − y‖ = argmax ⟨x, y⟩ − ‖y‖²/2; divided by ‖x‖ it cannot overflow float32.
-        scale = np.maximum(np.linalg.norm(queries, axis=1), 1.0)[:, None]
-        lifted = np.hstack([queries / scale, -max(1.0, self._reach) / scale]).astype(np.float32)
-        # |fl(⟨x, y⟩) − ⟨x, y⟩| ≤ n·u/(1 − n·u)·Σ|xᵢyᵢ| for n terms; a few more roundings made them.
+        norms = np.linalg.norm(queries, axis=1)
+        scale = np.maximum(norms, 1.0)[:, None]
+        with np.errstate(over="ignore"):  # see `huge`
+            lifted = np.hstack([queries / scale, -max(1.0, self._reach) / scale]).astype(np.float32)
+        # |fl(⟨x, y⟩) − ⟨x, y⟩| ≤ n·u/(1 − n·u)·Σ|xᵢyᵢ| for n terms, a sum of ‖x‖·‖y‖ at most; and a
+        # few more roundings made them.
         terms = self._vectors.shape[1] + 8
-        largest = self._reach + self._reach**2 / scale[:, 0]
+        largest = self._reach * np.minimum(norms, 1.0) + self._reach**2 / scale[:, 0]
         rounding = terms * self._unit / (1.0 - terms * self._unit) * largest
         # Where scores could overflow, float64 decides between all words.
-        huge = largest > 1e37
+        huge = np.maximum(largest, self._reach) > 1e37
         lifted[huge], rounding[huge] = 0.0, np.inf
         return lifted, rounding + terms * self._least
 
@@ -172,7 +180,7 @@ class NearestSearch:
         vectors = self._vectors[words]
         found = out[: len(vectors)]
         found[:, :-1] = vectors
-        found[:, -1] = self._half[words] / max(1.0, self._reach)
+        found[:, -1] = np.minimum(self._half[words] / max(1.0, self._reach), 1e38)
         return found
 
     def _exact(self, queries: Floats, ids: Ids) -> Floats:
