@@ -32,7 +32,7 @@ try:
     from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
     from malaprop.pipeline.spark.engine import draw, without_text
-    from malaprop.pipeline.spark.tables import read
+    from malaprop.pipeline.spark.tables import reading
 except ImportError:
     raise MissingExtraError("pyspark", "spark", "Privatizing on Spark") from None
 
@@ -105,8 +105,8 @@ def privatize_files(
     """
 
     def made() -> dict[str, Any]:
-        table = read(spark, source, layout)
-        return _copied(table, layout, privatizer, share, source, target, force=force)
+        with reading(spark, source, layout) as table:
+            return _copied(table, layout, privatizer, share, source, target, force=force)
 
     return without_text(made)
 

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.xdist_group("spark")
 SPARK = ("--engine", "spark")
+SIZES = ("spark.sql.files.maxPartitionBytes", "spark.sql.files.openCostInBytes")
 
 
 @pytest.fixture(autouse=True)
@@ -58,22 +60,85 @@ def test_values_of_csv_files_stay(spark: "SparkSession", cli: Cli, folder: Path)
     assert report["files"][0]["unprotected_columns"] == ["id", "other"]
 
 
+FAULTY = {  # what is wrong: rows, of which the second cannot be processed
+    "has 4 fields": b"2,zyxcanary,hot,more",
+    "cannot be read as utf-8": b"2\xfc,zyxcanary",
+    "cannot be read as utf-8 ": b"2,zyxcanary \xff",
+    "is not well-formed": b'2,"zyxcanary" hot',
+    "holds a NUL character": b"2,zyx\0canary",
+}
+
+
 @pytest.mark.parametrize("on_error", ["fail", "skip", "mask"])
-def test_rows_that_do_not_fit(spark: "SparkSession", cli: Cli, folder: Path, on_error: str) -> None:
-    (folder / "in" / "a.csv").write_text("id,text\n1,cold\n2,zyxcanary,hot,more\n3,hot\n")
-    ended = cli.privatize("in", "-o", "out", "-c", "text", *SPARK, "--on-error", on_error)
-    assert "zyxcanary" not in ended.err
+@pytest.mark.parametrize("reason", FAULTY)
+def test_rows_that_cannot_be_processed(
+    spark: "SparkSession", cli: Cli, folder: Path, on_error: str, reason: str
+) -> None:
+    """As in a file that is copied without Spark, to the byte but for what is drawn."""
+    source = folder / "in" / "a.csv"
+    source.write_bytes(b"id,text\r\n1,cold\r\n" + FAULTY[reason] + b'\r\n"3",hot\r\n')
+    asked = ("-c", "text", "--on-error", on_error)
+    ended = cli.privatize("in", "-o", "out", *asked, *SPARK)
+    assert "canary" not in ended.err
     if on_error == "fail":
         assert ended.code == 1
-        assert "is no row of the table's columns" in ended.flat
+        assert f"a record {reason.strip()}" in ended.flat
+        assert "--on-error skip" in ended.flat
+        assert "--encoding" not in ended.err
         assert sorted(path.name for path in folder.iterdir()) == ["in"]
         return
     assert ended.code == 0, ended.err
+    assert "warning: 1 record of " in ended.flat
+    assert cli.privatize("in/a.csv", "-o", "alone.csv", *asked).code == 0
     (made,) = parts(folder / "out")
-    lines = made.decode().splitlines()
-    assert ended.flat.count("1 record") == 1
-    assert [line.split(",")[0] for line in lines if "[masked]" not in line] == ["id", "1", "3"]
-    assert [line for line in lines if "[masked]" in line] == [",[masked]"] * (on_error == "mask")
+    alone = (folder / "alone.csv").read_bytes()
+    drawn = re.compile(rb"(?<=,)(\w+)(?=\r\n)")
+    header = b"id,text\r\n"
+    assert made.startswith(header)
+    assert drawn.sub(b"*", made) == drawn.sub(b"*", alone)
+    assert (b"[masked]" in made) == (on_error == "mask")
+
+
+def test_a_quote_that_is_not_closed(spark: "SparkSession", cli: Cli, folder: Path) -> None:
+    """What follows it belongs to no record that could be told; the next file is not of it."""
+    (folder / "in" / "a.csv").write_text('text\ncold\n"zyxcanary\nhot\n')
+    (folder / "in" / "b.csv").write_text("text,more\nhot,1\n")
+    ended = cli.privatize("in", "-o", "out", "-c", "text", "--on-error", "skip", *SPARK)
+    assert ended.code == 0, ended.err
+    assert [len(part.splitlines()) for part in parts(folder / "out")] == [2, 2]
+    assert "1 record" in ended.flat
+    assert "not protected: more" in ended.flat
+
+
+def test_a_column_that_one_file_lacks(spark: "SparkSession", cli: Cli, folder: Path) -> None:
+    (folder / "in" / "a.csv").write_text("text\ncold\n")
+    (folder / "in" / "b.csv").write_text("note\nzyxcanary\n")
+    (folder / "in" / "c.csv").write_text("")
+    ended = cli.privatize("in", "-o", "out", "-c", "text", *SPARK)
+    assert ended.code == 2
+    assert "no column is named 'text'" in ended.flat
+    assert "canary" not in ended.err
+    assert sorted(path.name for path in folder.iterdir()) == ["in"]
+
+
+def test_large_files_are_not_cut(spark: "SparkSession", cli: Cli, folder: Path) -> None:
+    """Though Spark would cut them, and join small ones: a record has several lines."""
+    before = {name: str(spark.conf.get(name)) for name in SIZES}
+    rows = ["id,text", *(f'{i},"cold\nhot"' for i in range(3000))]
+    for name in "ab":
+        (folder / "in" / f"{name}.csv").write_text("\n".join(rows) + "\n")
+    try:
+        spark.conf.set(SIZES[0], "5000")
+        ended = cli.privatize("in", "-o", "out", "-c", "text", *SPARK)
+        assert spark.conf.get(SIZES[0]) == "5000"  # as it was
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
+    assert ended.code == 0, ended.err
+    for part in parts(folder / "out"):
+        made = list(csv.reader(io.StringIO(part.decode(), newline="")))
+        assert [row[0] for row in made] == ["id", *map(str, range(3000))]
+    assert len(parts(folder / "out")) == 2
 
 
 def test_all_else_in_lines_of_json_stays_to_the_byte(

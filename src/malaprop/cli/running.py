@@ -101,9 +101,10 @@ class Run:
                     self._counts.update(drawn.counts)
                     copying.rewriting.write(drawn.texts)
                 self._tell(shown.update(copying, self._counts["protected"]))
-        for warning in fault_warnings(files):
+        report = run_report(privatizer, files, self._counts, self._share)
+        for warning in fault_warnings(report):
             typer.echo(f"warning: {warning}.", err=True)
-        return run_report(privatizer, files, self._counts, self._share)
+        return report
 
     def _crew(self) -> Crew:
         crew = Crew(self._draw, self._workers)

@@ -67,7 +67,7 @@ def run_spark(
     """Do the job, and return the report; it goes to a file, too, if one is named."""
     from malaprop.measure.statistics import unchanged_share
     from malaprop.pipeline.files import Staging
-    from malaprop.report.run import as_json, warnings
+    from malaprop.report.run import as_json, fault_warnings, warnings
     from malaprop.spark import privatize_files
 
     with Staging() as stage:
@@ -84,6 +84,8 @@ def run_spark(
         if report_file:
             report_file.write(as_json(summary))
         stage.complete()
+    for warning in fault_warnings(summary):
+        typer.echo(f"warning: {warning}.", err=True)
     return summary
 
 

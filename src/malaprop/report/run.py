@@ -129,13 +129,13 @@ def warnings(privatizer: Privatizer, share: float) -> list[str]:
     return found
 
 
-def fault_warnings(files: Sequence[FileRecord]) -> list[str]:
+def fault_warnings(report: dict[str, Any]) -> list[str]:
     """What a user should know of records that could not be processed: never what they held."""
     return [
-        f"{_count(file.counts.faulty, 'record')} of {file.input} could not be processed: "
-        + ("left out" if file.layout.on_error == "skip" else "texts masked")
-        for file in files
-        if file.counts.faulty
+        f"{_count(file['faulty_records'], 'record')} of {file['input']} could not be processed: "
+        + ("left out" if file["on_error"] == "skip" else "texts masked")
+        for file in report["files"]
+        if file["faulty_records"]
     ]
 
 

@@ -9,24 +9,26 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pyspark.sql.types import StringType, StructType
+
 from malaprop.core import errors
 from malaprop.core.errors import MalapropError, ParameterError
 from malaprop.pipeline.files.layout import Layout
 from malaprop.pipeline.privatizer import Privatizer
-from malaprop.pipeline.spark.columns import CORRUPT, ColumnsTask
+from malaprop.pipeline.spark.columns import ColumnsTask
 from malaprop.pipeline.spark.counting import Tally, tally_of
-from malaprop.pipeline.spark.lines import LinesTask
+from malaprop.pipeline.spark.lines import LINE, DelimitedTask, JsonTask
 from malaprop.pipeline.spark.shipping import ship
 from malaprop.pipeline.spark.tables import check_columns, staged, write
-from malaprop.pipeline.spark.tasks import Plan, promise_of
+from malaprop.pipeline.spark.tasks import Plan, Task, promise_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructType
 
 Result = TypeVar("Result")
 
+_TASKS: dict[str, type[Task]] = {"parquet": ColumnsTask, "jsonl": JsonTask}
 _RAISED = re.compile(r"malaprop\.core\.errors\.(\w+Error): ([^\n]+)")
 
 
@@ -35,9 +37,9 @@ def draw(
 ) -> Tally:
     """Write a table with private texts into a folder; return what was counted."""
     spark = frame.sparkSession
-    lines = layout.format == "jsonl"
-    schema = _without_corrupt(frame.schema)
-    if not lines:
+    table = layout.format == "parquet"
+    schema = frame.schema if table else StructType().add(LINE, StringType())
+    if table:
         check_columns(schema, layout)
     plan = Plan(
         shipment=ship(privatizer.lexicon, spark.sparkContext),
@@ -47,7 +49,7 @@ def draw(
         promise=promise_of(privatizer),
     )
     total = tally_of(spark.sparkContext)
-    kind = LinesTask if lines else ColumnsTask
+    kind = _TASKS.get(layout.format, DelimitedTask)
 
     def run(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         task = kind(plan)
@@ -57,17 +59,11 @@ def draw(
     with staged(spark, target, force=force) as folder:
         write(frame.mapInArrow(run, schema), folder, layout)
         counted = total.value
-        if lines and counted.seen["rows"]:
+        if not table and counted.seen["rows"]:
             _check_keys(counted, layout)
-    if not lines:
+    if table:
         counted.others = {name: None for name in schema.names if name not in layout.columns}
     return counted
-
-
-def _without_corrupt(schema: "StructType") -> "StructType":
-    from pyspark.sql.types import StructType
-
-    return StructType([field for field in schema if field.name != CORRUPT])
 
 
 def _check_keys(counted: Tally, layout: Layout) -> None:

@@ -5,49 +5,61 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from pyspark.sql import functions
 from pyspark.sql.types import StringType, StructType
 
 from malaprop.core.errors import DataError, OutputError, ParameterError
 from malaprop.pipeline.files.layout import Layout
-from malaprop.pipeline.spark.columns import CORRUPT
+from malaprop.pipeline.spark.lines import FILE, LINE, WHOLE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_CSV: Final[dict[str, Any]] = {
-    "header": True,
-    "quote": '"',
-    "escape": '"',
-    "ignoreLeadingWhiteSpace": False,
-    "ignoreTrailingWhiteSpace": False,
-}
 # A task that is tried again replaces what an earlier attempt has committed.
 _COMMIT: Final = {"mapreduce.fileoutputcommitter.algorithm.version": "1"}
+# No file is cut, and none shares a partition: a file "costs" as much as a partition may hold.
+_UNCUT: Final = {
+    "spark.sql.files.maxPartitionBytes": str(2**50),
+    "spark.sql.files.openCostInBytes": str(2**50),
+}
 
 
-def read(spark: "SparkSession", path: str, layout: Layout) -> "DataFrame":
-    """The table in a folder or a file: lines of JSON as they are, CSV without guessing types."""
-    if layout.format == "jsonl":
-        return spark.read.option("lineSep", "\n").text(path)
+@contextmanager
+def reading(spark: "SparkSession", path: str, layout: Layout) -> "Iterator[DataFrame]":
+    """The table in a folder or a file; of text files, the lines as they are.
+
+    Spark decides where files are cut when the work begins: so it must be done in the context.
+    """
     if layout.format == "parquet":
-        return spark.read.parquet(path)
-    options = _CSV | {"sep": layout.separator, "multiLine": True, "enforceSchema": False}
-    header = spark.read.options(**options).csv(path).schema
-    # Spark's own message on a row that does not fit would quote it; this column keeps it apart.
-    schema = StructType([*header, *StructType().add(CORRUPT, StringType())])
-    options |= {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
-    return spark.read.options(**options).schema(schema).csv(path)
+        yield spark.read.parquet(path)
+        return
+    lines = spark.read.option("lineSep", "\n").text(path)
+    if layout.format == "jsonl":
+        yield lines
+        return
+    about = functions.col("_metadata")
+    whole = (about.file_block_start == 0) & (about.file_block_length == about.file_size)
+    file = functions.xxhash64(about.file_path)
+    before = {name: str(spark.conf.get(name)) for name in _UNCUT}
+    try:
+        _set(spark, _UNCUT)
+        yield lines.select(LINE, file.alias(FILE), whole.alias(WHOLE))
+    finally:
+        _set(spark, before)
+
+
+def _set(spark: "SparkSession", settings: dict[str, str]) -> None:
+    for name, value in settings.items():
+        spark.conf.set(name, value)
 
 
 def write(frame: "DataFrame", path: str, layout: Layout) -> None:
     """Write a table into a new folder."""
     writer = frame.write.options(**_COMMIT).mode("error")
-    if layout.format == "jsonl":
-        writer.option("lineSep", "\n").text(path)
-    elif layout.format == "parquet":
+    if layout.format == "parquet":
         writer.parquet(path)
     else:
-        writer.options(**_CSV, sep=layout.separator).csv(path)
+        writer.option("lineSep", "\n").text(path)
 
 
 def check_columns(schema: StructType, layout: Layout) -> None:
@@ -72,7 +84,7 @@ def staged(spark: "SparkSession", target: str, *, force: bool) -> Iterator[str]:
         final.getParent(), f".malaprop-{secrets.token_hex(8)}.partial"
     )
     if files.exists(final) and not force:
-        raise OutputError(f"{target} exists already: choose another name, or force it")
+        raise OutputError(f"{target} exists already: choose another name, or use --force")
     try:
         yield part.toString()
         if files.exists(final):

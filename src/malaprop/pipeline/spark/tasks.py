@@ -1,7 +1,8 @@
 """What runs in the Python processes of the executors.
 
-A process opens the lexicon once and prepares the mechanism once, for all tasks that it is given.
-Each task, and each further attempt at it, takes a new key for its noise from the operating system.
+A process opens the lexicon once and prepares the mechanism once, for all tasks that it is given. So
+does it take a key for its noise from the operating system: tasks, and further attempts at them,
+draw one after the other from that process's generator, which gives out no number twice.
 """
 
 import os
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from malaprop._version import __version__
 from malaprop.core.errors import MalapropError
 from malaprop.core.mechanism import Mechanism
-from malaprop.core.randomness import secure_rng
 from malaprop.pipeline.files.copying import matched
 from malaprop.pipeline.files.layout import Layout
 from malaprop.pipeline.privatizer import Privatizer
@@ -80,10 +80,9 @@ class Task(ABC):
         """Yield private batches. What goes wrong is told without a word of the data."""
         try:
             opened = _prepared.cache_info().misses
-            self._privatizer = _prepared(self.plan).drawing_from(secure_rng())
+            self._privatizer = _prepared(self.plan)
             self.tally.seen["prepared"] += _prepared.cache_info().misses - opened
-            for batch in batches:
-                yield from self.private(batch)
+            yield from self.private(batches)
         except (MalapropError, MemoryError) as error:
             raise error.with_traceback(None) from None
         except Exception as error:
@@ -95,8 +94,8 @@ class Task(ABC):
             ) from None
 
     @abstractmethod
-    def private(self, batch: "pa.RecordBatch") -> Iterator["pa.RecordBatch"]:
-        """Yield the private rows of a batch."""
+    def private(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+        """Yield the private rows of a partition."""
 
     def drawn(self, texts: list[str]) -> list[str]:
         """The private texts of some texts."""
