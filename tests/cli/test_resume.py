@@ -1,5 +1,6 @@
 """`--resume`, `--workers` and `--on-error`, as the user of the command line meets them."""
 
+import errno
 import json
 import os
 import signal
@@ -441,6 +442,30 @@ def test_a_disk_that_is_full_goes_on_when_there_is_space(folder: Path, lexicon_f
         assert_wide(disk / "out.csv", 9_000, [])
     finally:
         subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_disk_that_is_full_when_all_is_written(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The output is whole, so this is a warning; the journal says what a record would say."""
+    command = (*write_input(folder, "txt"), "--workers", "1")
+    replace = os.replace
+
+    def full(old: Path, new: Path) -> None:
+        if str(old).endswith("-new"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        replace(old, new)
+
+    monkeypatch.setattr(os, "replace", full)
+    ended = cli.privatize(*command)
+    assert ended.code == 0
+    assert "out.txt is whole, but its journal is still there: no space left" in ended.flat
+    names = [HIDDEN.format("txt"), "in.txt", "out.txt"]
+    assert sorted(os.listdir(folder)) == names
+    monkeypatch.setattr(os, "replace", replace)
+    ended = cli.privatize(*command, "--resume")
+    assert (ended.code, "out.txt is whole already" in ended.flat) == (0, True)
+    assert sorted(os.listdir(folder)) == names
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -13,6 +13,7 @@ import typer
 from malaprop.cli.jobs import Job
 from malaprop.cli.outputs import HINT, Output, check_resumable, settings_of
 from malaprop.cli.progress import Bar, bar, working
+from malaprop.core.errors import OutputError
 from malaprop.measure.statistics import unchanged_share
 from malaprop.pipeline.crew import Crew, available_cores
 from malaprop.pipeline.drawing import BatchDraw, Item, Recipe, draw_all
@@ -130,7 +131,13 @@ class Run:
     def conclude(self) -> None:
         """Leave records in the place of journals, now that the outputs have their names."""
         for output in self._outputs:
-            output.conclude()
+            try:
+                output.conclude()
+            except OutputError as error:  # too late to fail: all is there, and `--resume` sees that
+                message = (
+                    f"warning: {output.path} is whole, but its journal is still there: {error}."
+                )
+                typer.echo(message, err=True)
 
     def _settings(self, output: Output) -> dict[str, str]:
         privatizer = self._draw.privatizer

@@ -2,7 +2,8 @@
 
 Where the system can fork, a worker is a fork: the lexicon and all that a channel has prepared
 lie in memory once. Elsewhere, a worker starts anew and gets a pickle of the task; the lexicon
-is then opened again, as a memory map of the same file. In both cases its randomness is its own:
+is then opened again: a lexicon of the user's as a memory map of the same file, an embedded one,
+which is packed, in memory of the worker's own. In both cases its randomness is its own:
 `malaprop.core.randomness` takes a new key in a fork, and no pickle holds one.
 """
 

@@ -183,8 +183,12 @@ def write_record(final: Path, header: Header) -> None:
     new = path.with_name(f"{path.name}-new")
     with refusing(path):
         descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(header.line())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(new, path)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(header.line())
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(new, path)
+        except BaseException:
+            new.unlink(missing_ok=True)
+            raise
