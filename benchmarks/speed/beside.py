@@ -54,3 +54,4 @@ NEIGHBOURS = Script(
     "neighbours",
     {"full": ["--repeats", "2"], "quick": ["--words", "6000", "--repeats", "3"]},
 )
+APPROXIMATE = Script("Approximate search for the nearest word", "approximate", {"full": []})

@@ -49,7 +49,7 @@ def test_it_mostly_finds_the_nearest(
 def test_it_is_the_nearest_of_all_if_all_cells_are_searched(
     searched: ApproximateSearch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(approximate, "_SEARCHED", 1)
+    monkeypatch.setattr(approximate, "_SEARCHED", SIZE)
     queries = noisy(words(), 1.0)
     for k in (1, 2, 7):
         expected = NearestSearch(words()).nearest(queries, k)
