@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist, euclidean, sqeuclidean
 
 from malaprop import NADP, Gaussian, Laplace, Lexicon, MetricError
 from malaprop.core.euclidean import Euclidean, products_are_exact
-from malaprop.core.metric import Rows
+from malaprop.core.metric import KeyedRows, Rows
 from malaprop.core.metrics import NAMED, as_metric
 
 NAMES = sorted(set(NAMED) - {"poincare"})  # which has tests of its own
@@ -80,6 +80,23 @@ class TestExactProducts:
         whole = integers.astype(np.int64)
         squares = ((whole[:, None] - whole[None]) ** 2).sum(axis=2)
         assert np.array_equal(rows("euclidean", vectors), np.sqrt(squares / 1024.0))
+
+    @given(
+        arrays(np.int16, (9, 4), elements=st.integers(-500, 500)),
+        st.sampled_from([1, 4]),
+        st.integers(-30, 30),
+    )
+    def test_single_pairs_are_those_of_the_rows(
+        self, integers: NDArray[np.int16], cut: int, power: int
+    ) -> None:
+        """Whether the integers fit into bytes (a quarter of them does) or do not."""
+        vectors = (integers // cut * 2.0**power).astype(np.float32)
+        found = as_metric("euclidean").on(vectors)
+        assert isinstance(found, KeyedRows)
+        assert found.pairs is not None
+        ids, words = np.repeat(np.arange(9), 9), np.tile(np.arange(9), 9)
+        assert np.array_equal(found.pairs(ids, words).reshape(9, 9), found.keys(np.arange(9)))
+        assert found.pairs(ids[:0], words[:0]).shape == (0,)
 
     def test_arbitrary_floats_are_not_on_a_grid(self) -> None:
         vectors = np.random.Generator(np.random.PCG64(1)).normal(size=(5, 3)).astype(np.float32)

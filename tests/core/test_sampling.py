@@ -6,7 +6,7 @@ from numpy.random import Generator
 from scipy.stats import chisquare
 
 from malaprop import seeded_rng
-from malaprop.core.sampling import Floats, Ids, Rest, Rows, draw, whole
+from malaprop.core.sampling import Floats, Ids, Rest, Rows, draw, order_of, whole
 
 COUNT = 200_000
 
@@ -23,6 +23,13 @@ def fits(log_weights: list[float], claimed: list[float], seed: int) -> float:
     )
     expected = np.exp(np.array(claimed) - np.logaddexp.reduce(claimed)) * COUNT
     return float(chisquare(drawn, expected).pvalue)
+
+
+@pytest.mark.parametrize("bound", [3, 1 << 16, (1 << 16) + 1, 400_000])
+def test_equal_numbers_keep_their_order(bound: int) -> None:
+    numbers = np.append(seeded_rng(1).integers(bound, size=500), [bound - 1, 0, bound - 1])
+    pairs = sorted(zip(numbers.tolist(), range(len(numbers)), strict=True))
+    assert order_of(numbers, bound).tolist() == [place for _, place in pairs]
 
 
 LAWS = [

@@ -31,7 +31,7 @@ _KEPT = 1 << 24  # draws that are kept at most: 64 MB
 _LEAST, _TIMES, _MOST = 64, 2, 4096
 _STOCKED = 0.25  # of the room for draws, which those that are ahead of all words may take
 _SPARE = 8  # made beyond what is likely to be needed, where that is known
-_AT_ONCE = 256  # words whose rows are computed before what was drawn is laid down
+_AT_ONCE = 512  # words whose rows are computed before what was drawn is laid down
 _PATIENCE = 0.0005  # seconds between two looks at what another worker is drawing
 
 

@@ -20,12 +20,12 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind, rounded_up
 from malaprop.core.metrics import as_metric
 from malaprop.core.randomness import SecureGenerator, checked_rng
-from malaprop.core.sampling import Rows, draw, log_error, whole
+from malaprop.core.sampling import Rows, draw, log_error, order_of, whole
 from malaprop.core.space import Ids, MetricSpace, blocks, checked_ids
 
 Floats = NDArray[np.float64]
 
-_CELLS = 1 << 24  # of the rows that are drawn from together: 256 rows of 65,536 words
+_CELLS = 1 << 25  # of the rows that are drawn from together: 512 rows of 65,536 words
 
 
 class Channel(ABC):
@@ -113,8 +113,8 @@ class LawChannel(Channel):
 
     def _substitute(self, ids: Ids, rng: Generator) -> Ids:
         # All occurrences of a word are drawn from one row of the law.
-        words, occurrence = np.unique(ids, return_inverse=True)
-        counts = np.bincount(occurrence, minlength=len(words))
+        order = order_of(ids, len(self._space))
+        words, counts = _runs(ids[order])
 
         def rows(some: Ids, wanted: Ids) -> list[Ids]:
             return self._draws(some, wanted, rng)
@@ -125,7 +125,7 @@ class LawChannel(Channel):
         else:
             found = stock.take(words, counts, rows)
         drawn = np.empty(len(ids), dtype=np.int64)
-        drawn[np.argsort(occurrence, kind="stable")] = found
+        drawn[order] = found
         return drawn
 
     def _draws(self, words: Ids, counts: Ids, rng: Generator) -> list[Ids]:
@@ -167,6 +167,12 @@ class LawChannel(Channel):
     def __getstate__(self) -> dict[str, Any]:
         # Noise that was drawn must not be given out twice.
         return {name: value for name, value in vars(self).items() if name != "_stocks"}
+
+
+def _runs(ids: Ids) -> tuple[Ids, Ids]:
+    """The different ones of sorted ids, and how often each occurs."""
+    first = np.flatnonzero(np.diff(ids, prepend=-1))
+    return ids[first], np.diff(first, append=len(ids))
 
 
 def law_numerics(space: MetricSpace, spread: float, resting: int | None = None) -> str:

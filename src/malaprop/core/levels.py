@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.near import Near
+from malaprop.core.sampling import order_of
 from malaprop.core.space import Ids
 from malaprop.core.threads import each_in_threads
 
@@ -174,7 +175,7 @@ def _members(reached: Bits) -> tuple[Ids, Ids]:
     of_octet = full[found >> 3]
     places = of_octet // octets.shape[1]
     rows = (of_octet - places * octets.shape[1]) * 8 + (found & 7)
-    order = np.argsort(rows.astype(np.uint16), kind="stable")
+    order = order_of(rows, AT_ONCE)
     return rows[order], places[order]
 
 

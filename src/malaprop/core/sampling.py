@@ -104,9 +104,7 @@ class _Envelope:
         used = min(deepest + 1, _DEEPEST)
         there = magnitudes < used
         cells = (np.repeat(np.arange(count) * used, rows.sizes) + magnitudes)[there]
-        if count * used <= 1 << 16:
-            cells = cells.astype(np.uint16)  # which numpy sorts by digits
-        order = np.argsort(cells, kind="stable")
+        order = order_of(cells, count * used)
         # One more, which is never chosen: there may be no word but those of the rest.
         self._words = np.append(rows.words[there][order], 0)
         self._weights = np.append(rows.weights[there][order], 0.0)
@@ -163,6 +161,13 @@ class _Envelope:
             below = np.minimum(some * sums[-1], np.nextafter(sums[-1], 0.0))
             found.append(np.searchsorted(sums, below, side="right"))
         return np.asarray(last - np.concatenate(found))
+
+
+def order_of(numbers: Ids, bound: int) -> Ids:
+    """The order of whole numbers below a bound; equal ones stay as they are."""
+    if bound <= 1 << 16:
+        return np.argsort(numbers.astype(np.uint16), kind="stable")  # which goes by digits
+    return np.argsort(numbers, kind="stable")
 
 
 def _split(values: NDArray[Number], counts: Ids) -> Iterator[NDArray[Number]]:
