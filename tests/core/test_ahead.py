@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -241,6 +242,40 @@ def test_an_interrupt_while_serving_leaves_each_word_its_own(array: str) -> None
         stock.take(words, np.full(2, 50), rows)
     for _ in range(5):
         assert stock.take(words, np.full(2, 30), rows).tolist() == [0] * 30 + [1] * 30
+
+
+class InterruptedLock:
+    """A lock that is interrupted as it is given back, once."""
+
+    def __init__(self) -> None:
+        self.armed = False
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *error: object) -> None:
+        if self.armed:
+            self.armed = False
+            raise KeyboardInterrupt
+
+
+def test_an_interrupt_leaves_no_word_to_be_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wait_for_ever(seconds: float) -> None:
+        pytest.fail("it waits for draws that nobody makes")
+
+    monkeypatch.setattr(ahead, "time", SimpleNamespace(sleep=wait_for_ever))
+    stock, rows, words = DrawsAhead(2), Numbered(), np.arange(2)
+    lock = stock._lock = InterruptedLock()
+    go_on = stock._go_on
+
+    def armed(*order: Any) -> bool:
+        lock.armed = True
+        monkeypatch.setattr(stock, "_go_on", go_on)
+        return go_on(*order)
+
+    monkeypatch.setattr(stock, "_go_on", armed)
+    with pytest.raises(KeyboardInterrupt):
+        stock.take(words, np.ones_like(words), rows)
+    assert len(stock.take(words, np.ones_like(words), rows)) == 2
 
 
 def test_a_long_job_does_not_throw_its_draws_away(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,11 @@
+import multiprocessing
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from malaprop.core.threads import in_threads, threads
+from malaprop.core.threads import _limiting, in_threads, threads
 
 
 def blas() -> set[int]:
@@ -47,3 +49,24 @@ def test_work_within_work_does_not_wait_for_itself() -> None:
 
     with threadpool_limits(2, user_api="blas"):
         assert in_threads(outer, [2, 3]) == [[2, 1], [3, 1]]
+
+
+def _search() -> None:
+    with threadpool_limits(2, user_api="blas"):
+        in_threads(abs, [-1, -2, -3])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_does_not_wait_for_threads_that_it_does_not_have() -> None:
+    child = multiprocessing.get_context("fork").Process(target=_search)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(_limiting.acquire).result()  # held by a thread that is not forked
+        try:
+            child.start()
+            child.join(30.0)
+        finally:
+            pool.submit(_limiting.release).result()
+    if child.exitcode is None:
+        child.kill()
+    assert child.exitcode == 0

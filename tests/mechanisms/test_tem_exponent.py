@@ -133,6 +133,19 @@ class TestTables:
         forged.write_text(exponents._kept(cloud.fingerprint).read_text())
         assert table_of(other) is None
 
+    def test_a_shipped_table_that_was_changed_is_not_used(
+        self, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Losses that are said to be smaller than they are would give exponents that break ε."""
+        english = Lexicon.open("english")
+        shipped = catalogue.embedded()["english"] / exponents.SHIPPED
+        about = json.loads(shipped.read_text(encoding="utf-8"))
+        about["losses"] = [[t, t] for t, _ in about["losses"]]
+        (tmp_path / exponents.SHIPPED).write_text(json.dumps(about), encoding="utf-8")
+        assert TEM(epsilon=1.0).on(english).audited
+        monkeypatch.setattr(catalogue, "embedded", lambda: {"english": tmp_path})
+        assert TEM(epsilon=1.0).on(english).exponent == 0.5
+
     def test_beyond_the_grid_it_is_half(self) -> None:
         table = ExponentTable(fingerprint="", diameter=1.0, exponents=(1.0, 2.0), losses=(1.5, 2.2))
         assert table.largest(1.4) == 0.7

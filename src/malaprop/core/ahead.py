@@ -83,18 +83,25 @@ class DrawsAhead:
         order = _Order(words, counts)
         with self._lock:
             self._needed[words] += counts
-        while True:
+        while order.missing.any():
+            if not self._go_on(order, rows):
+                time.sleep(_PATIENCE)  # others are drawing what is missing
+        return order.found
+
+    def _go_on(self, order: "_Order", rows: Rows) -> bool:
+        """Give out what is there; draw for words that no other does. Whether anything was done."""
+        mine = order.lacking()[:0]
+        try:
             with self._lock:
                 self._serve(order)
                 lacking = order.lacking()
-                mine = lacking[~self._claimed[words[lacking]]][:_AT_ONCE]
-                self._claimed[words[mine]] = True
-            if len(mine):
+                mine = lacking[~self._claimed[order.words[lacking]]][:_AT_ONCE]
+                self._claimed[order.words[mine]] = True
+            if mine.size:
                 self._draw(mine, order, rows)
-            elif len(lacking):
-                time.sleep(_PATIENCE)
-            else:
-                return order.found
+        finally:  # also after an interrupt: nobody would wait for it to end
+            self._claimed[order.words[mine]] = False
+        return bool(mine.size or not lacking.size)
 
     def _serve(self, order: "_Order") -> None:
         """Give out what is there."""
@@ -108,15 +115,12 @@ class DrawsAhead:
     def _draw(self, mine: Ids, order: "_Order", rows: Rows) -> None:
         """Compute the rows of words that are claimed: draw what is missing, and some ahead."""
         words, now = order.words[mine], order.missing[mine]
-        try:
-            ahead = self._ahead(self._needed[words])
-            drawn = rows(words, now + ahead)
-            each = list(zip(drawn, now.tolist(), strict=True))
-            order.fill(mine, now, np.concatenate([some[:count] for some, count in each]))
-            with self._lock:
-                self._keep(words, ahead, np.concatenate([some[count:] for some, count in each]))
-        finally:
-            self._claimed[words] = False
+        ahead = self._ahead(self._needed[words])
+        drawn = rows(words, now + ahead)
+        each = list(zip(drawn, now.tolist(), strict=True))
+        order.fill(mine, now, np.concatenate([some[:count] for some, count in each]))
+        with self._lock:
+            self._keep(words, ahead, np.concatenate([some[count:] for some, count in each]))
 
     def _ahead(self, needed: Ids) -> Ids:
         """How many draws to make ahead of words of which so many were needed so far."""

@@ -3,6 +3,7 @@
 BLAS alone would use all cores for the matrix products and leave one for what is done with them.
 """
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -15,6 +16,15 @@ if TYPE_CHECKING:
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 _limiting = RLock()
+
+
+def _renew() -> None:
+    global _limiting
+    _limiting = RLock()  # a thread that this process does not have may have held it
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    os.register_at_fork(after_in_child=_renew)
 
 
 def threads() -> int:

@@ -7,10 +7,12 @@
 
 A table belongs to the lexicon whose fingerprint it has and to its γ, and to no other: L_γ(t) can
 be above L(t) for every other threshold. One that was made for one ε is used for that ε alone.
+What comes with the package is used only as it was verified; the user's folder is the user's.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -32,6 +34,13 @@ FORMAT = 1
 TRUNCATED = 2  # with a threshold: a version that knows none does not read it
 SINGLE = 3  # for one ε, with a threshold or without
 SHIPPED = "exponents.json"
+VERIFIED = frozenset(
+    {
+        "cebdb08065168e4e51a99375a519e13e06ba535c3b8ae63d51d234f5b527c5f0",  # english
+        "7133bb7e797a0fab90162e7ee63c5ebb04d23c6bb4fffe91c326bb24af2da0d4",  # english-hierarchy
+    }
+)
+"""The SHA-256 of the tables of embedded lexicons."""
 _SMALL = 2_000  # words: the audit of so many takes a second
 _UP = 1.0 + 1e-9  # above what rounding can take from the largest distance
 
@@ -157,8 +166,13 @@ def tables_for(
     kept = [
         _kept(lexicon.fingerprint, at, of) for of in dict.fromkeys((None, epsilon)) for at in gammas
     ]
-    found = [_read(path) for path in [*shipped, *kept] if path.is_file()]
+    paths = [*filter(_is_verified, shipped), *(path for path in kept if path.is_file())]
+    found = map(_read, paths)
     return [each for each in found if each.holds_for(lexicon.fingerprint, gamma, epsilon)]
+
+
+def _is_verified(path: Path) -> bool:
+    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() in VERIFIED
 
 
 def how_to_audit(lexicon: MetricSpace, gamma: float | None) -> str:

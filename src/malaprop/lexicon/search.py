@@ -30,8 +30,9 @@ _AGAIN = 1 << 21  # cells that are scored again at a time
 class NearestSearch:
     """The nearest of fixed vectors to any query, ties going to the lowest id.
 
-    What float32 cannot tell apart, squared distances in float64 decide: exactly, but for queries
-    10¹¹ times as far away as all words, where float64 ends, too.
+    What float32 cannot tell apart, squared differences in float64 decide. So it is exact up to
+    float64's own rounding, which begins to count for queries some 10⁷ times as far away as all
+    words: there, words that lie close together cannot be told apart any more.
     """
 
     _unit = 2.0**-24  # float32's rounding unit
