@@ -109,9 +109,11 @@ class DecodedText:
 
     def lines(self) -> Iterator[str]:
         """Yield the lines with their ends as they are."""
-        read = partial(self._text.readline, LONGEST_RECORD)
-        while line := self._decoded(read):
-            yield self._bounded(line)
+        return map(self._bounded, self.pieces())
+
+    def pieces(self) -> Iterator[str]:
+        """Yield the lines, those that are too long in pieces."""
+        return iter(partial(self._decoded, partial(self._text.readline, LONGEST_RECORD)), "")
 
     def blocks(self, size: int) -> Iterator[str]:
         r"""Yield the lines many at once: up to `size` characters, or one line that is longer.
@@ -132,9 +134,8 @@ class DecodedText:
         """Return a line, or, if more of it follows, read on to its end and hold nothing of it."""
         if len(line) < LONGEST_RECORD or line.endswith(self._ends):
             return line
-        read = partial(self._text.readline, LONGEST_RECORD)
         last = line[-2:]
-        while not last.endswith(self._ends) and (more := self._decoded(read)):
+        while not last.endswith(self._ends) and (more := next(self.pieces(), "")):
             last = (last + more)[-2:]
         return Overlong(last[len(last.rstrip("\r\n")) :])
 

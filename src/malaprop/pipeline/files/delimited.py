@@ -3,21 +3,27 @@
 The standard library's reader, in its strict mode, says where a record ends and what its fields
 are; a field's place in the record's own characters says what to replace. So all other fields
 keep not only their values but their very characters: quotes, leading zeros, line ends.
+
+Where quotes are wrong nobody can tell where the next record begins: a line of a text could pass
+for a record, and be copied. So that ends a run, whatever is to become of other faults.
 """
 
 import csv
 import re
 from collections.abc import Iterator
+from enum import Enum
+from itertools import chain
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from malaprop.core.errors import DataError, ParameterError
 from malaprop.pipeline.files.copying import Passing
-from malaprop.pipeline.files.decoding import DecodedText, Overlong
+from malaprop.pipeline.files.decoding import DecodedText
 from malaprop.pipeline.files.faults import LONGEST_RECORD, TOO_LONG, FlawError, has_half_pairs
 from malaprop.pipeline.files.layout import Layout
 from malaprop.pipeline.files.textual import Record, RecordCopy
 
 _LONGEST_FIELD: Final = 2**31 - 1
+_LINE_ENDS: Final = ("\r", "\n")
 
 
 class _Row(NamedTuple):
@@ -33,11 +39,51 @@ class _Row(NamedTuple):
     flaw: FlawError | None = None
 
 
+class _At(Enum):
+    """Where in a record one is."""
+
+    START = "at the start of a field, or of the next record"
+    PLAIN = "in a field without quotes"
+    QUOTED = "in a quoted field"
+    CLOSING = "after a quote there, which closes it unless another one follows"
+
+
+class _Quotes:
+    """Follows a record through its quotes, as the reader does, but holds nothing of it."""
+
+    def __init__(self, separator: str) -> None:
+        self._end = re.compile(rf"[{re.escape(separator)}\r\n]")
+        self.at = _At.START
+
+    def end_with(self, piece: str) -> bool:
+        """Read on; whether the record ends where the piece does."""
+        place = 0
+        while place < len(piece):
+            place = self._step(piece, place)
+        return self.at is _At.START and piece.endswith(_LINE_ENDS)
+
+    def _step(self, piece: str, place: int) -> int:
+        """Read on to where something else begins; return its place."""
+        if self.at is _At.QUOTED:
+            closing = piece.find('"', place)
+            self.at = _At.CLOSING if closing >= 0 else _At.QUOTED
+            return closing + 1 or len(piece)
+        if piece[place] == '"' and self.at is not _At.PLAIN:  # it opens a field, or is doubled
+            self.at = _At.QUOTED
+            return place + 1
+        end = self._end.search(piece, place)
+        if self.at is _At.CLOSING and (end is None or end.start() > place):
+            raise csv.Error
+        self.at = _At.START if end else _At.PLAIN
+        return end.end() if end else len(piece)
+
+
 class _Tape:
     """The lines of a text for the reader of fields, and those of the record that it is at."""
 
-    def __init__(self, text: DecodedText) -> None:
-        self._lines = text.lines()
+    def __init__(self, text: DecodedText, separator: str) -> None:
+        self._pieces = text.pieces()
+        self._separator = separator
         self._size = 0
         self._record: list[str] = []
 
@@ -45,12 +91,25 @@ class _Tape:
         return self
 
     def __next__(self) -> str:
-        line = next(self._lines)
-        self._record.append(line)
-        self._size += len(line)
-        if self._size > LONGEST_RECORD or isinstance(line, Overlong):
+        piece = next(self._pieces)
+        self._record.append(piece)
+        self._size += len(piece)
+        unfinished = len(piece) >= LONGEST_RECORD and not piece.endswith(_LINE_ENDS)
+        if unfinished or self._size > LONGEST_RECORD:
+            self._skip()
             raise FlawError(TOO_LONG)
-        return line
+        return piece
+
+    def _skip(self) -> None:
+        """Read on to the end of the record; all that is kept of it is the end of its last line."""
+        quotes, last = _Quotes(self._separator), ""
+        for piece in chain(self._record, self._pieces):
+            last = (last + piece)[-2:]
+            if quotes.end_with(piece):
+                break
+        if quotes.at is _At.QUOTED:
+            raise csv.Error
+        self._record = [last[len(last.rstrip("\r\n")) :]]
 
     def cut(self) -> str:
         """Return the record's own characters, and go on with the next one."""
@@ -103,7 +162,7 @@ class DelimitedCopy(RecordCopy):
         return Passing(columns=tuple(dict.fromkeys(others)))
 
     def _rows(self, text: DecodedText) -> Iterator[_Row]:
-        tape = _Tape(text)
+        tape = _Tape(text, self.layout.separator)
         reader = csv.reader(tape, delimiter=self.layout.separator, strict=True)
         number = 0
         usual = csv.field_size_limit(_LONGEST_FIELD)
@@ -115,17 +174,19 @@ class DelimitedCopy(RecordCopy):
             csv.field_size_limit(usual)
 
     def _next_row(self, reader: Any, tape: _Tape, number: int) -> _Row | None:
-        """Return the next record; after one with a flaw, the reader goes on with the next line."""
-        flaw = None
+        """Return the next record; one that is too long has no fields."""
+        flaw, malformed = None, False
         fields: list[str] = []
         try:
             fields = next(reader)
         except StopIteration:
             return None
         except csv.Error:
-            flaw = _malformed(reader.line_num)
+            malformed = True
         except FlawError as too_long:
             flaw = FlawError(too_long.reason)  # without a trace, which holds the record
+        if malformed:
+            raise _malformed(number, reader.line_num)
         return _Row(number, reader.line_num, fields, tape.cut(), flaw)
 
     def _read_header(self, row: _Row) -> None:
@@ -193,11 +254,12 @@ class DelimitedCopy(RecordCopy):
                 return
 
 
-def _malformed(line: int) -> FlawError:
-    return FlawError(
-        f"is not well-formed (at line {line})",
-        "a quote is not closed, or more text follows a closing quote; quotes inside a quoted "
-        "field must be doubled",
+def _malformed(number: int, line: int) -> DataError:
+    record = f"record {number}" if number else "the header"
+    return DataError(
+        f"{record} is not well-formed (at line {line}): a quote is not closed, or more text "
+        "follows a closing quote; quotes inside a quoted field must be doubled. Where the next "
+        "record begins cannot be told, so --on-error does not help"
     )
 
 
