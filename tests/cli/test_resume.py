@@ -490,3 +490,22 @@ def test_a_signal_stops_cleanly_and_says_how_to_go_on(
         _, err = process.communicate(timeout=60)
         assert (process.returncode, err) == (0, b"")
     assert_wide(folder / "out.csv", 20_000, [])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_at_the_very_end_changes_nothing(
+    folder: Path, lexicon_file: Path, number: signal.Signals
+) -> None:
+    """Nor does anybody wait for workers, which do not hear signals."""
+    write_wide(folder / "in.csv", 20_000)
+    command = (*WIDE, "-o", "out.csv", "--lexicon", str(lexicon_file), "--workers", "2")
+    with running(*command) as process:
+        deadline = time.monotonic() + 60
+        while not (folder / "out.csv").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.0002)
+        process.send_signal(number)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert_wide(folder / "out.csv", 20_000, [])

@@ -8,17 +8,16 @@ are not shown. Where nobody reads the output any more (`| head`), it ends with 1
 
 import io
 import os
-import signal
 import sys
 import traceback
-from types import FrameType
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
 from malaprop._version import __version__
 from malaprop.cli import audit, explain, lexicons, mechanisms, privatize
-from malaprop.cli.outputs import HINT
+from malaprop.cli.outputs import HINT, UNWRITTEN
+from malaprop.cli.signals import StoppedError, listen, turn_deaf
 
 app = typer.Typer(
     name="malaprop",
@@ -53,38 +52,30 @@ def _options(
     pass
 
 
-# Windows has no SIGHUP.
-_SIGNALS = [
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
-]
-
-
-class _StoppedError(BaseException):
-    """A signal has asked the command to stop; outputs under way are taken back on its way up."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.exit_code = 128 + number
-
-
 def main() -> None:
     """Run the command line and exit."""
-    for number in _SIGNALS:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` has it
-            signal.signal(number, _stop)
+    listen()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal may know no ε and no bars
-    code = run(sys.argv[1:])
+    try:
+        code = run(sys.argv[1:])
+        turn_deaf()
+    except StoppedError as late:  # all was done but to end
+        code = late.exit_code
+    _end_workers()
     if code:
         # What could not be written is still in the buffer; Python would try again, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     sys.exit(code)
 
 
-def _stop(number: int, frame: FrameType | None) -> NoReturn:
-    for other in _SIGNALS:
-        signal.signal(other, signal.SIG_IGN)  # a second one must not stop the cleaning up
-    raise _StoppedError(number)
+def _end_workers() -> None:
+    """End what a stop in the wrong moment has left: Python would wait for it for ever."""
+    if "multiprocessing" in sys.modules:
+        from multiprocessing import active_children
+
+        for worker in active_children():
+            worker.kill()
 
 
 def run(arguments: list[str]) -> int:
@@ -99,10 +90,10 @@ def run(arguments: list[str]) -> int:
         return done.exit_code
     except BrokenPipeError:
         return 1
-    except (Exception, KeyboardInterrupt, _StoppedError) as error:
+    except (Exception, KeyboardInterrupt, StoppedError) as error:
         message, code = _last_words(error)
-        if HINT in getattr(error, "__notes__", ()):
-            message += f"; {HINT}"
+        notes = getattr(error, "__notes__", ())
+        message += f"; {HINT}" if HINT in notes else ""
         typer.echo(f"malaprop: {_one_line(message)}", err=True)
         return code
     return 0
@@ -119,8 +110,10 @@ def _last_words(error: BaseException) -> tuple[str, int]:
             return str(error), 2
         case MalapropError():
             return str(error), 1
-        case _StoppedError() | KeyboardInterrupt():
-            return "stopped: no output file was written", getattr(error, "exit_code", 130)
+        case StoppedError() | KeyboardInterrupt():
+            unwritten = UNWRITTEN in getattr(error, "__notes__", ())
+            message = f"stopped: {UNWRITTEN}" if unwritten else "stopped"
+            return message, getattr(error, "exit_code", 130)
         case MemoryError():
             return "out of memory: a record is too large for this machine", 1
         case OSError(strerror=str(reason)):

@@ -20,6 +20,8 @@ HINT = (
     "what was drawn is kept: go on with the same command and --resume, or start anew with --force"
 )
 
+UNWRITTEN = "no output file was written"
+
 
 @dataclass
 class Output:

@@ -20,6 +20,7 @@ from malaprop.cli.options import (
     Workers,
     make_mechanism,
 )
+from malaprop.cli.signals import turn_deaf
 from malaprop.cli.spark import plan_spark, run_spark
 from malaprop.core.errors import ParameterError
 
@@ -156,6 +157,7 @@ def privatize(
                 if report_file:
                     report_file.write(as_json(summary))
                 run.seal(stage)
+                turn_deaf()  # all is on the disk, and gets its name: too late to stop
             run.conclude()
     if not quiet:
         _tell_whole(run.whole)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from malaprop.cli.jobs import Job
-from malaprop.cli.outputs import HINT, Output, check_resumable, settings_of
+from malaprop.cli.outputs import HINT, UNWRITTEN, Output, check_resumable, settings_of
 from malaprop.cli.progress import Bar, bar, working
 from malaprop.core.errors import OutputError
 from malaprop.measure.statistics import unchanged_share
@@ -60,8 +60,9 @@ class Run:
     ) -> None:
         self._ends.close()
         kept = [output.close() for output in self._outputs]
-        if error is not None and any(kept):
-            error.add_note(HINT)
+        if error is not None:
+            for note in [UNWRITTEN, HINT] if any(kept) else [UNWRITTEN]:
+                error.add_note(note)
 
     @property
     def left(self) -> list[Output]:

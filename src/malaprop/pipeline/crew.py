@@ -78,15 +78,17 @@ class Crew:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for process in self._processes:
-            if process.pid is not None:
+        with _signals_held():  # workers do not hear them, and would be waited for
+            started = [process for process in self._processes if process.pid is not None]
+            for process in started:
                 process.kill()
+            for process in started:
                 process.join()
-        for worker in (*self._idle, *self._busy.values()):
-            worker.connection.close()
-        self._processes.clear()
-        self._idle.clear()
-        self._busy.clear()
+            for worker in (*self._idle, *self._busy.values()):
+                worker.connection.close()
+            self._processes.clear()
+            self._idle.clear()
+            self._busy.clear()
 
     @property
     def forks(self) -> bool:

@@ -1,0 +1,42 @@
+"""Signals that ask a command to stop: the first is heard, and cleaning up is not disturbed."""
+
+import signal
+from types import FrameType
+from typing import Final, NoReturn
+
+# Windows has no SIGHUP.
+_SIGNALS: Final = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+
+
+class StoppedError(BaseException):
+    """A signal has asked the command to stop; outputs under way are taken back on its way up."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.exit_code = 128 + number
+
+
+def listen() -> None:
+    """Have the signals raise `StoppedError`."""
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` has it
+            signal.signal(number, _stop)
+
+
+def turn_deaf() -> None:
+    """Let the signals change nothing from now on."""
+    for number in _SIGNALS:
+        if signal.getsignal(number) is _stop:
+            # Not SIG_IGN: Python complains of a signal that has come but is not handled yet.
+            signal.signal(number, _pass)
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    turn_deaf()  # a second one must not stop the cleaning up
+    raise StoppedError(number)
+
+
+def _pass(number: int, frame: FrameType | None) -> None:
+    pass
