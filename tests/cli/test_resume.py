@@ -223,6 +223,59 @@ def test_a_changed_input_is_refused(
         assert cli.privatize(*command, "--resume").code == 0
 
 
+@pytest.mark.parametrize("small", [False, True])
+def test_an_input_that_changes_on_the_way_is_seen(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch, small: bool
+) -> None:
+    """As by `sed -i`: the run goes on reading the old file, and its output is not of the new."""
+    command = (*write_input(folder, "txt"), "--workers", "1")
+    if small:
+        monkeypatch.setattr(running_module, "SMALLEST_BATCH", 2**16)
+    original = Privatizer.texts
+
+    def private(privatizer: Privatizer, texts: list[str]) -> tuple[list[str], dict[str, int]]:
+        (folder / "new").write_text("mild\n")
+        os.replace(folder / "new", folder / "in.txt")
+        return original(privatizer, texts)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Privatizer, "texts", private)
+        assert cli.privatize(*command).code == 0
+    ended = cli.privatize(*command, "--resume")
+    assert ended.code == 1
+    assert "out.txt cannot be resumed, as the input changed" in ended.err
+
+
+def test_an_input_that_changes_before_the_record_is_seen(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The journal of an output that is whole tells of the input, as a record does."""
+    command = (*write_input(folder, "txt"), "--workers", "1")
+
+    def stop(output: Output) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Output, "conclude", stop)
+        assert cli.privatize(*command).code == 130
+    (folder / "in.txt").write_text("mild\n")
+    for _ in range(2):
+        ended = cli.privatize(*command, "--resume")
+        assert ended.code == 1
+        assert "out.txt cannot be resumed, as the input changed" in ended.err
+
+
+def test_an_input_that_was_replaced_by_its_private_copy_is_not_privatized_again(
+    cli: Cli, folder: Path
+) -> None:
+    write_input(folder, "txt")
+    assert cli.privatize("in.txt", "-o", "in.txt", "--force").code == 0
+    made = (folder / "in.txt").read_bytes()
+    ended = cli.privatize("in.txt", "-o", "in.txt", "--resume")
+    assert (ended.code, "whole already" in ended.err) == (0, True)
+    assert (folder / "in.txt").read_bytes() == made
+
+
 def test_remains_are_not_lost_by_a_plain_run(cli: Cli, folder: Path, breaking: Breaking) -> None:
     command = (*write_input(folder, "txt"), "--workers", "1")
     breaking.after(2, lambda: cli.privatize(*command))
