@@ -117,7 +117,7 @@ CASES = [
     privatize(1, "no folder", "good.txt -o good.csv/out.txt -e 2"),
     privatize(1, "is a file: several inputs", "good.txt latin.txt -o precious.txt -e 2"),
     privatize(1, "cannot be made", "good.txt latin.txt -o nowhere/out -e 2"),
-    privatize(1, "two outputs have the name", f"{GOOD} -e 2 --report out.txt"),
+    privatize(2, "cannot go to out.txt, which is an output", f"{GOOD} -e 2 --report out.txt"),
     privatize(1, "no folder nowhere", f"{GOOD} -e 2 --report nowhere/r.json"),
     Case(2, "Did you mean 'privatize'?", "privatise good.txt"),
     Case(2, "No such option", "--verion"),

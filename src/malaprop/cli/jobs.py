@@ -79,6 +79,29 @@ def plan_jobs(
     return jobs
 
 
+def check_report(report: Path | None, jobs: list[Job]) -> None:
+    """Refuse a report that would take the place of an input or an output."""
+    if report is None:
+        return
+    for job in jobs:
+        for kind, path in (("an input", job.source), ("an output", job.target)):
+            if path != PIPE and _is_in(report, Path(path)):
+                raise ParameterError(
+                    f"the report cannot go to {report}, which is {kind}: name another file with "
+                    "--report"
+                )
+
+
+def _is_in(file: Path, place: Path) -> bool:
+    """Whether a file is another one, by whatever name, or lies in that folder."""
+    found, real = Path(os.path.realpath(file)), Path(os.path.realpath(place))
+    if real == found or real in found.parents:
+        return True
+    with suppress(OSError):  # one of them is not there yet
+        return found.samefile(real)
+    return False
+
+
 @contextmanager
 def folder_for(inputs: list[str], output: str | None) -> Iterator[None]:
     """Make the output folder where one is meant; take it away again if nothing came of it."""
