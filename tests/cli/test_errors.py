@@ -185,6 +185,24 @@ def test_wrong_input_ends_in_one_line_and_changes_nothing(
     assert everything(data) == before
 
 
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("ragged.csv", "ragged.csv: record 1 has 1 field"),
+        ("empty.csv", "empty.csv: the input is empty"),
+        ("number.jsonl", "number.jsonl: record 1 (line 1)"),
+        ("broken.parquet", "broken.parquet: the input cannot be read"),
+        ("other.jsonl", "other.jsonl: no record has the key 'text'"),
+    ],
+)
+def test_a_fault_says_which_of_several_inputs_has_it(
+    cli: Cli, data: Path, name: str, says: str
+) -> None:
+    (data / "other.jsonl").write_text('{"id": 1}\n')
+    ended = cli.privatize("good.csv", name, "-o", "out", "-c", "text")
+    assert_one_line(ended, 2 if "no record" in says else 1, says)
+
+
 def test_parquet_cannot_come_through_a_pipe(cli: Cli, data: Path) -> None:
     ended = cli.privatize("/dev/stdin", "-o", "o.parquet", "-c", "text", "--format", "parquet")
     assert ended.code == 1
