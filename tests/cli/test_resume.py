@@ -17,6 +17,8 @@ from tests.cli.conftest import WORDS, Cli, Ended, assert_private, running
 from malaprop import Privatizer
 from malaprop.cli import running as running_module
 from malaprop.cli.outputs import Output
+from malaprop.lexicon import exponents
+from malaprop.lexicon.graph import balances
 from malaprop.pipeline.files import parquet, textual, txt
 from malaprop.pipeline.files.sidefile import look
 
@@ -199,6 +201,33 @@ def test_a_changed_parameter_is_refused(
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
     # Another number of workers is no other parameter.
     assert cli(*command, "--workers", "2", "--resume").code == 0
+
+
+@pytest.mark.parametrize("state", ["stopped", "whole"])
+@pytest.mark.parametrize("mechanism", ["tem", "balanced"])
+def test_a_law_that_was_improved_in_between_is_refused(
+    cli: Cli,
+    folder: Path,
+    breaking: Breaking,
+    monkeypatch: pytest.MonkeyPatch,
+    mechanism: str,
+    state: str,
+) -> None:
+    """The parameters are the same, but half the output would be drawn from another law.
+
+    As by `malaprop lexicon audit` and `malaprop lexicon graph`, without which it is ε/2.
+    """
+    command = (*write_input(folder, "csv"), "--workers", "1", "-m", mechanism)
+    with monkeypatch.context() as patch:
+        patch.setattr(exponents, "_SMALL", 0)
+        patch.setattr(balances, "SMALL", 0)
+        breaking.after(2 if state == "stopped" else None, lambda: cli.privatize(*command))
+    ended = breaking.after(None, lambda: cli.privatize(*command, "--resume"))
+    assert (ended.code, breaking.calls) == (1, 0)
+    assert "out.csv cannot be resumed, as the law of the words (which an audit" in ended.err
+    monkeypatch.setattr(exponents, "_SMALL", 0)
+    monkeypatch.setattr(balances, "SMALL", 0)
+    assert cli.privatize(*command, "--resume").code == 0
 
 
 @pytest.mark.parametrize("place", [3, -3])

@@ -138,16 +138,23 @@ def settings_of(
     """
     from malaprop._version import __version__
     from malaprop.pipeline.files.copying import BATCH_RULES
+    from malaprop.pipeline.files.resuming import THE_LAW
 
     shape = {name: value for name, value in asdict(layout).items() if name != "on_error"}
     return {
         "the version of Malaprop": f"{__version__} {BATCH_RULES}",
         "the lexicon": privatizer.lexicon.fingerprint,
         "the mechanism or its parameters": _text(privatizer.mechanism.to_dict()),
+        THE_LAW: _text([_short(fact) for fact in privatizer.channel.drawn_by]),
         "the treatment of unknown words or punctuation": _text(privatizer.policy.to_dict()),
         "the columns, the format or the encoding": _text(shape),
         "the seed": "none" if seed is None else f"{seed} {number}",
     }
+
+
+def _short(fact: object) -> object:
+    """A number to nine digits: another processor may compute the last ones otherwise."""
+    return f"{fact:.9g}" if isinstance(fact, float) else fact
 
 
 def _text(value: object) -> str:
