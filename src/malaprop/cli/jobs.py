@@ -54,6 +54,8 @@ class Job:
 
 def _standard_output() -> BinaryIO:
     """Standard output with a buffer: without one (PYTHONUNBUFFERED), a write may be cut short."""
+    if sys.stdout is None:
+        raise OutputError("standard output is closed: open it, or name a file with -o")
     stream = sys.stdout.buffer
     if isinstance(stream, io.RawIOBase):
         return open(stream.fileno(), "wb", closefd=False)
@@ -149,6 +151,8 @@ def _targets(inputs: list[str], output: str | None) -> list[str]:
 
 def _check_source(source: str) -> None:
     if source == PIPE:
+        if sys.stdin is None:
+            raise ParameterError("standard input is closed: open it, or name a file")
         return
     path = Path(source)
     if path.is_dir():
