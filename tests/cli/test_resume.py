@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -135,7 +136,10 @@ def test_a_run_that_was_stopped_goes_on(
 
     whole = breaking.after(None, lambda: cli.privatize(*command, "--resume"))
     assert (whole.code, breaking.calls) == (0, 0)
-    assert whole.err == f"out.{kind} is whole already: there is nothing to resume.\n"
+    assert whole.err == (
+        f"out.{kind} is whole already: there is nothing to resume.\n"
+        "warning: nothing was done, so no report was written to r.json.\n"
+    )
     assert texts_of(folder, kind) == texts
     assert sorted(os.listdir(folder)) == sorted(
         [hidden.name, f"in.{kind}", f"out.{kind}", "r.json"]
@@ -313,6 +317,31 @@ def test_remains_are_not_lost_by_a_plain_run(cli: Cli, folder: Path, breaking: B
     assert "go on with --resume, or start anew with --force" in refused.err
     anew = breaking.after(None, lambda: cli.privatize(*command, "--force"))
     assert (anew.code, breaking.calls) == (0, 10)
+
+
+HOLDING = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX)
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_run_that_is_still_at_work_is_not_called_stopped(
+    cli: Cli, folder: Path, breaking: Breaking
+) -> None:
+    command = (*write_input(folder, "txt"), "--workers", "1")
+    breaking.after(2, lambda: cli.privatize(*command))
+    hold = [sys.executable, "-c", HOLDING, HIDDEN.format("txt")]
+    with subprocess.Popen(hold, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"locked\n"
+        refused = cli.privatize(*command)
+        other.communicate()
+    assert refused.code == 1
+    assert "another run is at work on out.txt: wait for its end" in refused.err
+    assert "has stopped on its way" in cli.privatize(*command).err
 
 
 def test_a_forced_run_that_was_stopped_still_replaces(

@@ -163,6 +163,8 @@ def privatize(
         _tell_whole(run.whole)
     if run.left:
         _tell(summary, quiet)
+    elif report:
+        typer.echo(f"warning: nothing was done, so no report was written to {report}.", err=True)
 
 
 def _tell_whole(paths: list[Path]) -> None:

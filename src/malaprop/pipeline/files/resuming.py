@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from malaprop.core.errors import OutputError
-from malaprop.pipeline.files.sidefile import Header, Side, digest, hashed, look, stamp
+from malaprop.pipeline.files.disk import refuse_locked
+from malaprop.pipeline.files.sidefile import (
+    Header,
+    Side,
+    digest,
+    hashed,
+    look,
+    side_path,
+    stamp,
+)
 
 THE_INPUT = "the input"
 THE_LAW = "the law of the words (which an audit of the lexicon, or a new word graph, alters)"
@@ -31,6 +40,7 @@ def start_anew(path: Path, *, force: bool) -> Outset:
     final = Path(os.path.realpath(path))
     side = look(final)
     if side and side.batches and not force and not _is_made(final, side):
+        refuse_locked(side_path(final), path)  # it may have stopped, or be still at work
         raise OutputError(
             f"an earlier run that was to write {path} has stopped on its way: go on with "
             "--resume, or start anew with --force"
