@@ -117,7 +117,7 @@ CASES = [
     privatize(1, "no folder", "good.txt -o good.csv/out.txt -e 2"),
     privatize(1, "is a file: several inputs", "good.txt latin.txt -o precious.txt -e 2"),
     privatize(1, "cannot be made", "good.txt latin.txt -o nowhere/out -e 2"),
-    privatize(1, "two outputs have the name", f"{GOOD} -e 2 --report out.txt"),
+    privatize(2, "cannot go to out.txt, which is an output", f"{GOOD} -e 2 --report out.txt"),
     privatize(1, "no folder nowhere", f"{GOOD} -e 2 --report nowhere/r.json"),
     Case(2, "Did you mean 'privatize'?", "privatise good.txt"),
     Case(2, "No such option", "--verion"),
@@ -183,6 +183,24 @@ def test_wrong_input_ends_in_one_line_and_changes_nothing(
         arguments += ["--lexicon", str(lexicon_file)]
     assert_one_line(cli(*arguments), case.code, case.says)
     assert everything(data) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("ragged.csv", "ragged.csv: record 1 has 1 field"),
+        ("empty.csv", "empty.csv: the input is empty"),
+        ("number.jsonl", "number.jsonl: record 1 (line 1)"),
+        ("broken.parquet", "broken.parquet: the input cannot be read"),
+        ("other.jsonl", "other.jsonl: no record has the key 'text'"),
+    ],
+)
+def test_a_fault_says_which_of_several_inputs_has_it(
+    cli: Cli, data: Path, name: str, says: str
+) -> None:
+    (data / "other.jsonl").write_text('{"id": 1}\n')
+    ended = cli.privatize("good.csv", name, "-o", "out", "-c", "text")
+    assert_one_line(ended, 2 if "no record" in says else 1, says)
 
 
 def test_parquet_cannot_come_through_a_pipe(cli: Cli, data: Path) -> None:

@@ -6,12 +6,13 @@ import pty
 import select
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import assert_private, running
+from tests.cli.conftest import COMMAND, assert_private, running
 
 LIMIT = 60.0  # seconds until a test gives up
 CANARY = "zyxsecretcanary"
@@ -96,6 +97,24 @@ def test_a_full_output_device(folder: Path, options: tuple[str, ...], command: s
         assert process.returncode == 1
     assert_one_line(err)
     assert "No space left" in err
+
+
+@pytest.mark.parametrize(
+    ("closed", "says", "code"),
+    [("<&-", "standard input is closed", 2), (">&-", "standard output is closed", 1)],
+)
+def test_a_closed_stream(
+    folder: Path, options: tuple[str, ...], closed: str, says: str, code: int
+) -> None:
+    command = [sys.executable, "-c", COMMAND, "privatize", "-", *options]
+    shell = ["sh", "-c", f'exec "$@" {closed}', "sh", *command]
+    done = subprocess.run(
+        shell, input=CANARY.encode(), capture_output=True, check=False, timeout=LIMIT
+    )
+    assert done.returncode == code
+    assert done.stdout == b""
+    assert_one_line(done.stderr.decode())
+    assert says in done.stderr.decode()
 
 
 def test_a_reader_that_goes_away(folder: Path, options: tuple[str, ...]) -> None:

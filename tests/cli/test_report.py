@@ -169,3 +169,31 @@ def test_half_characters_in_names_are_valid_json(cli: Cli, folder: Path) -> None
     stdin = b'{"text": "cold", "\\ud800": 1}\n'
     report = report_of(cli, "--format", "jsonl", "-c", "text", stdin=stdin)
     assert report["files"][0]["unprotected_columns"] == ["\ud800"]
+
+
+@pytest.mark.parametrize(
+    ("report", "kind"),
+    [
+        ("b.txt", "an input"),
+        ("../work/b.txt", "an input"),
+        ("soft", "an input"),
+        ("hard", "an input"),
+        ("out/a.txt", "an output"),
+    ],
+)
+def test_a_report_takes_no_place_of_an_input_or_an_output(
+    cli: Cli, folder: Path, report: str, kind: str
+) -> None:
+    for name in ("a.txt", "b.txt"):
+        (folder / name).write_text("cold\n")
+    (folder / "soft").symlink_to("b.txt")
+    (folder / "hard").hardlink_to("b.txt")
+    command = ("a.txt", "b.txt", "-o", "out")
+    assert cli.privatize(*command).code == 0
+    made = (folder / "out" / "a.txt").read_bytes()
+    (folder / "c.txt").write_text("cold\n")
+    ended = cli.privatize("c.txt", *command, "--resume", "--report", report, "--force")
+    assert ended.code == 2
+    assert f"the report cannot go to {report}, which is {kind}" in ended.err
+    assert (folder / "b.txt").read_text() == "cold\n"
+    assert (folder / "out" / "a.txt").read_bytes() == made

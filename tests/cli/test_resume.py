@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,8 @@ from tests.cli.conftest import WORDS, Cli, Ended, assert_private, running
 from malaprop import Privatizer
 from malaprop.cli import running as running_module
 from malaprop.cli.outputs import Output
+from malaprop.lexicon import exponents
+from malaprop.lexicon.graph import balances
 from malaprop.pipeline.files import parquet, textual, txt
 from malaprop.pipeline.files.sidefile import look
 
@@ -133,7 +136,10 @@ def test_a_run_that_was_stopped_goes_on(
 
     whole = breaking.after(None, lambda: cli.privatize(*command, "--resume"))
     assert (whole.code, breaking.calls) == (0, 0)
-    assert whole.err == f"out.{kind} is whole already: there is nothing to resume.\n"
+    assert whole.err == (
+        f"out.{kind} is whole already: there is nothing to resume.\n"
+        "warning: nothing was done, so no report was written to r.json.\n"
+    )
     assert texts_of(folder, kind) == texts
     assert sorted(os.listdir(folder)) == sorted(
         [hidden.name, f"in.{kind}", f"out.{kind}", "r.json"]
@@ -201,6 +207,33 @@ def test_a_changed_parameter_is_refused(
     assert cli(*command, "--workers", "2", "--resume").code == 0
 
 
+@pytest.mark.parametrize("state", ["stopped", "whole"])
+@pytest.mark.parametrize("mechanism", ["tem", "balanced"])
+def test_a_law_that_was_improved_in_between_is_refused(
+    cli: Cli,
+    folder: Path,
+    breaking: Breaking,
+    monkeypatch: pytest.MonkeyPatch,
+    mechanism: str,
+    state: str,
+) -> None:
+    """The parameters are the same, but half the output would be drawn from another law.
+
+    As by `malaprop lexicon audit` and `malaprop lexicon graph`, without which it is ε/2.
+    """
+    command = (*write_input(folder, "csv"), "--workers", "1", "-m", mechanism)
+    with monkeypatch.context() as patch:
+        patch.setattr(exponents, "_SMALL", 0)
+        patch.setattr(balances, "SMALL", 0)
+        breaking.after(2 if state == "stopped" else None, lambda: cli.privatize(*command))
+    ended = breaking.after(None, lambda: cli.privatize(*command, "--resume"))
+    assert (ended.code, breaking.calls) == (1, 0)
+    assert "out.csv cannot be resumed, as the law of the words (which an audit" in ended.err
+    monkeypatch.setattr(exponents, "_SMALL", 0)
+    monkeypatch.setattr(balances, "SMALL", 0)
+    assert cli.privatize(*command, "--resume").code == 0
+
+
 @pytest.mark.parametrize("place", [3, -3])
 @pytest.mark.parametrize("state", ["stopped", "whole"])
 def test_a_changed_input_is_refused(
@@ -223,6 +256,59 @@ def test_a_changed_input_is_refused(
         assert cli.privatize(*command, "--resume").code == 0
 
 
+@pytest.mark.parametrize("small", [False, True])
+def test_an_input_that_changes_on_the_way_is_seen(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch, small: bool
+) -> None:
+    """As by `sed -i`: the run goes on reading the old file, and its output is not of the new."""
+    command = (*write_input(folder, "txt"), "--workers", "1")
+    if small:
+        monkeypatch.setattr(running_module, "SMALLEST_BATCH", 2**16)
+    original = Privatizer.texts
+
+    def private(privatizer: Privatizer, texts: list[str]) -> tuple[list[str], dict[str, int]]:
+        (folder / "new").write_text("mild\n")
+        os.replace(folder / "new", folder / "in.txt")
+        return original(privatizer, texts)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Privatizer, "texts", private)
+        assert cli.privatize(*command).code == 0
+    ended = cli.privatize(*command, "--resume")
+    assert ended.code == 1
+    assert "out.txt cannot be resumed, as the input changed" in ended.err
+
+
+def test_an_input_that_changes_before_the_record_is_seen(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The journal of an output that is whole tells of the input, as a record does."""
+    command = (*write_input(folder, "txt"), "--workers", "1")
+
+    def stop(output: Output) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Output, "conclude", stop)
+        assert cli.privatize(*command).code == 130
+    (folder / "in.txt").write_text("mild\n")
+    for _ in range(2):
+        ended = cli.privatize(*command, "--resume")
+        assert ended.code == 1
+        assert "out.txt cannot be resumed, as the input changed" in ended.err
+
+
+def test_an_input_that_was_replaced_by_its_private_copy_is_not_privatized_again(
+    cli: Cli, folder: Path
+) -> None:
+    write_input(folder, "txt")
+    assert cli.privatize("in.txt", "-o", "in.txt", "--force").code == 0
+    made = (folder / "in.txt").read_bytes()
+    ended = cli.privatize("in.txt", "-o", "in.txt", "--resume")
+    assert (ended.code, "whole already" in ended.err) == (0, True)
+    assert (folder / "in.txt").read_bytes() == made
+
+
 def test_remains_are_not_lost_by_a_plain_run(cli: Cli, folder: Path, breaking: Breaking) -> None:
     command = (*write_input(folder, "txt"), "--workers", "1")
     breaking.after(2, lambda: cli.privatize(*command))
@@ -231,6 +317,31 @@ def test_remains_are_not_lost_by_a_plain_run(cli: Cli, folder: Path, breaking: B
     assert "go on with --resume, or start anew with --force" in refused.err
     anew = breaking.after(None, lambda: cli.privatize(*command, "--force"))
     assert (anew.code, breaking.calls) == (0, 10)
+
+
+HOLDING = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX)
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_run_that_is_still_at_work_is_not_called_stopped(
+    cli: Cli, folder: Path, breaking: Breaking
+) -> None:
+    command = (*write_input(folder, "txt"), "--workers", "1")
+    breaking.after(2, lambda: cli.privatize(*command))
+    hold = [sys.executable, "-c", HOLDING, HIDDEN.format("txt")]
+    with subprocess.Popen(hold, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"locked\n"
+        refused = cli.privatize(*command)
+        other.communicate()
+    assert refused.code == 1
+    assert "another run is at work on out.txt: wait for its end" in refused.err
+    assert "has stopped on its way" in cli.privatize(*command).err
 
 
 def test_a_forced_run_that_was_stopped_still_replaces(

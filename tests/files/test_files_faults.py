@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from malaprop.core.errors import DataError, ParameterError
 from malaprop.pipeline.files import FileCounts, Layout, delimited, faults, rewrite
 from malaprop.pipeline.files import decoding as decoding_module
+from malaprop.pipeline.files import parquet as parquet_module
 from malaprop.pipeline.files.faults import Fault, OnError
 
 Case = tuple[str, bytes, bytes, bytes, list[Fault]]
@@ -274,6 +275,22 @@ def test_rows_of_parquet() -> None:
     assert counts.records == 5
     with pytest.raises(DataError, match="record 2 has a text that is not UTF-8"):
         both("fail")
+
+
+@pytest.mark.parametrize("texts", [["secret\0"], ["secret\0", "a", "b\0"], ["a", "b\0", "c"]])
+def test_rows_of_parquet_that_are_all_of_a_batch(
+    texts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is left of it, and it makes no row group."""
+    monkeypatch.setattr(parquet_module, "BATCH_RECORDS", 1)
+    monkeypatch.setattr(parquet_module, "_GROUP_ROWS", 1)
+    how = Layout(format="parquet", columns=("note",), on_error="skip")
+    made, counts = run(parquet(pa.table({"id": range(len(texts)), "note": texts})), how)
+    kept = [{"id": i, "note": text.upper()} for i, text in enumerate(texts) if "\0" not in text]
+    file = pq.ParquetFile(io.BytesIO(made))
+    assert file.read().to_pylist() == kept
+    assert file.metadata.num_row_groups == len(kept)
+    assert (counts.records, counts.faulty) == (len(kept), len(texts) - len(kept))
 
 
 def test_two_columns_of_parquet_share_a_fault() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from malaprop.core.errors import OutputError
 from malaprop.pipeline.files import sidefile
 from malaprop.pipeline.files.journal import Drawn, Journal, seal
-from malaprop.pipeline.files.resuming import go_on, record_of, start_anew
+from malaprop.pipeline.files.resuming import go_on, outside, record_of, start_anew
 from malaprop.pipeline.files.sidefile import Header, hashed, look, new_key, side_path
 
 KEY = new_key()
@@ -192,7 +192,8 @@ SETTINGS = {"the seed": "none"}
 
 
 def begun(final: Path, *, force: bool = False) -> Header:
-    header = Header(facts={"the seed": hashed("none", KEY)}, key=KEY, force=force)
+    facts = {"the seed": hashed("none", KEY), "the input": hashed("cold", KEY)}
+    header = Header(facts=facts, key=KEY, force=force)
     journal = Journal(final, final, header)
     journal.keep(0, BATCHES[0])
     journal.close()
@@ -211,7 +212,7 @@ def test_a_crash_between_the_name_and_the_record(tmp_path: Path) -> None:
     assert go_on(final, source, SETTINGS, force=False).whole
     with pytest.raises(OutputError, match="the seed changed"):
         go_on(final, source, {"the seed": "7"}, force=False)
-    sidefile.write_record(final, record_of(header, source, whole))
+    sidefile.write_record(final, record_of(header, outside(source), whole))
     assert go_on(final, source, SETTINGS, force=False).whole
     assert start_anew(final, force=False).side is None
     source.write_text("mild!")

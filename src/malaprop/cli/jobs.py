@@ -54,6 +54,8 @@ class Job:
 
 def _standard_output() -> BinaryIO:
     """Standard output with a buffer: without one (PYTHONUNBUFFERED), a write may be cut short."""
+    if sys.stdout is None:
+        raise OutputError("standard output is closed: open it, or name a file with -o")
     stream = sys.stdout.buffer
     if isinstance(stream, io.RawIOBase):
         return open(stream.fileno(), "wb", closefd=False)
@@ -77,6 +79,29 @@ def plan_jobs(
             _check_target(target, found)
         jobs.append(Job(source, target, layout(found)))
     return jobs
+
+
+def check_report(report: Path | None, jobs: list[Job]) -> None:
+    """Refuse a report that would take the place of an input or an output."""
+    if report is None:
+        return
+    for job in jobs:
+        for kind, path in (("an input", job.source), ("an output", job.target)):
+            if path != PIPE and _is_in(report, Path(path)):
+                raise ParameterError(
+                    f"the report cannot go to {report}, which is {kind}: name another file with "
+                    "--report"
+                )
+
+
+def _is_in(file: Path, place: Path) -> bool:
+    """Whether a file is another one, by whatever name, or lies in that folder."""
+    found, real = Path(os.path.realpath(file)), Path(os.path.realpath(place))
+    if real == found or real in found.parents:
+        return True
+    with suppress(OSError):  # one of them is not there yet
+        return found.samefile(real)
+    return False
 
 
 @contextmanager
@@ -126,6 +151,8 @@ def _targets(inputs: list[str], output: str | None) -> list[str]:
 
 def _check_source(source: str) -> None:
     if source == PIPE:
+        if sys.stdin is None:
+            raise ParameterError("standard input is closed: open it, or name a file")
         return
     path = Path(source)
     if path.is_dir():

@@ -85,7 +85,8 @@ def run(arguments: list[str]) -> int:
         command = typer.main.get_command(app)
         with command.make_context("malaprop", list(arguments) or ["--help"]) as context:
             command.invoke(context)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it may be closed from the start
+            sys.stdout.flush()
     except typer.Exit as done:
         return done.exit_code
     except BrokenPipeError:

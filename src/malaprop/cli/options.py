@@ -30,8 +30,8 @@ MechanismName = Annotated[
         "--mechanism",
         "-m",
         metavar="NAME",
-        help="How words are replaced: balanced, tem, laplace, or another that  malaprop "
-        "mechanisms  lists.",
+        help="How words are replaced: balanced, tem, laplace, or another one. The command "
+        "mechanisms lists them all.",
     ),
 ]
 Parameters = Annotated[

@@ -34,6 +34,7 @@ class Output:
     _outset: "Outset | None" = None
     _header: "Header | None" = None
     _kept: bool = False
+    _seen: str = ""  # of the input, before it was read
 
     @property
     def path(self) -> Path:
@@ -55,8 +56,9 @@ class Output:
 
     def reclaim(self, stage: "Staging", settings: dict[str, str], *, force: bool) -> None:
         """Open the output for a run that goes on with what is there."""
-        from malaprop.pipeline.files.resuming import go_on
+        from malaprop.pipeline.files.resuming import go_on, outside
 
+        self._seen = outside(Path(self.job.source))
         self._outset = go_on(self.path, Path(self.job.source), settings, force=force)
         if not self.whole:
             self.target = self.job.open_target(stage, force=self._outset.replace)
@@ -68,9 +70,10 @@ class Output:
         if not self.job.lasting or self._outset is None:
             return
         from malaprop.pipeline.files.journal import Journal
-        from malaprop.pipeline.files.resuming import THE_INPUT, known, same_input
+        from malaprop.pipeline.files.resuming import THE_INPUT, known, outside, same_input
         from malaprop.pipeline.files.sidefile import Header, digest, new_key
 
+        self._seen = outside(Path(self.job.source))
         side = self._outset.side
         key = side.header.key if side else new_key()
         facts = known(settings, key)
@@ -94,7 +97,7 @@ class Output:
         if self._kept:
             seal(self.path, self._outset.final, stamps[self.path])
         else:
-            record = record_of(self._header, Path(self.job.source), stamps[self.path])
+            record = record_of(self._header, self._seen, stamps[self.path])
             write_record(self._outset.final, record)
 
     def conclude(self) -> None:
@@ -108,7 +111,7 @@ class Output:
         header = side.header if self.whole and side and side.batches else self._header
         if header:
             whole = stamp(self._outset.final.stat())
-            write_record(self._outset.final, record_of(header, Path(self.job.source), whole))
+            write_record(self._outset.final, record_of(header, self._seen, whole))
 
     def close(self) -> bool:
         """Close the journal; return whether there is something in it to go on with."""
@@ -137,16 +140,23 @@ def settings_of(
     """
     from malaprop._version import __version__
     from malaprop.pipeline.files.copying import BATCH_RULES
+    from malaprop.pipeline.files.resuming import THE_LAW
 
     shape = {name: value for name, value in asdict(layout).items() if name != "on_error"}
     return {
         "the version of Malaprop": f"{__version__} {BATCH_RULES}",
         "the lexicon": privatizer.lexicon.fingerprint,
         "the mechanism or its parameters": _text(privatizer.mechanism.to_dict()),
+        THE_LAW: _text([_short(fact) for fact in privatizer.channel.drawn_by]),
         "the treatment of unknown words or punctuation": _text(privatizer.policy.to_dict()),
         "the columns, the format or the encoding": _text(shape),
         "the seed": "none" if seed is None else f"{seed} {number}",
     }
+
+
+def _short(fact: object) -> object:
+    """A number to nine digits: another processor may compute the last ones otherwise."""
+    return f"{fact:.9g}" if isinstance(fact, float) else fact
 
 
 def _text(value: object) -> str:

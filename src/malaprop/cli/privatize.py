@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from malaprop.cli.jobs import folder_for, plan_jobs
+from malaprop.cli.jobs import check_report, folder_for, plan_jobs
 from malaprop.cli.options import (
     DEFAULT,
     Engine,
@@ -142,6 +142,7 @@ def privatize(
             "--encoding": encoding.lower() not in ("utf-8", "utf8"),
         }
         job = plan_spark(inputs, output, format_, layout, unfit)
+        check_report(report, [job])
         summary = run_spark(job, recipe, master, report, force=force)
         _tell(summary, quiet)
         return
@@ -149,6 +150,7 @@ def privatize(
         raise ParameterError("--master is for --engine spark: add that, or leave it out")
     with folder_for(inputs, output):
         jobs = plan_jobs(inputs, output, format_, layout)
+        check_report(report, jobs)
         with Run(jobs, recipe, workers=workers, resume=resume, force=force) as run:
             with Staging() as stage:
                 run.prepare(stage)
@@ -163,6 +165,8 @@ def privatize(
         _tell_whole(run.whole)
     if run.left:
         _tell(summary, quiet)
+    elif report:
+        typer.echo(f"warning: nothing was done, so no report was written to {report}.", err=True)
 
 
 def _tell_whole(paths: list[Path]) -> None:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from malaprop.cli.jobs import Job
+from malaprop.cli.jobs import PIPE, Job
 from malaprop.cli.outputs import HINT, UNWRITTEN, Output, check_resumable, settings_of
 from malaprop.cli.progress import Bar, bar, working
-from malaprop.core.errors import OutputError
+from malaprop.core.errors import DataError, OutputError, ParameterError
 from malaprop.measure.statistics import unchanged_share
 from malaprop.pipeline.crew import Crew, available_cores
 from malaprop.pipeline.drawing import BatchDraw, Item, Recipe, draw_all
@@ -118,9 +118,10 @@ class Run:
         """Read the inputs, one after the other."""
         for output in self.left:
             output.begin(self._settings(output), shown.checking(output), keep=self._long)
-            copying = self._copyings[output.number] = self._ends.enter_context(_Copying(output))
-            for number, texts in enumerate(copying.rewriting.batches()):
-                yield Item((output.number, number), texts, output.journal)
+            with _naming(output.job.source):
+                copying = self._copyings[output.number] = self._ends.enter_context(_Copying(output))
+                for number, texts in enumerate(copying.rewriting.batches()):
+                    yield Item((output.number, number), texts, output.journal)
             yield Item((output.number, END), [], last=True)
 
     def seal(self, stage: "Staging") -> None:
@@ -168,7 +169,8 @@ class _Copying:
     def finish(self) -> FileRecord:
         """End the output, and say what was in the input."""
         job, target = self._output.job, self._output.target
-        counts = self.rewriting.finish()
+        with _naming(job.source):
+            counts = self.rewriting.finish()
         if target is not None:
             target.flush()
         self._output.close()
@@ -198,6 +200,17 @@ class _Shown:
         done = sum(self._done.values())
         self._progress.to(done, self._total, f"{words:,} words, {rate:,.0f} a second")
         return done / self._total if self._total else 0.0
+
+
+@contextmanager
+def _naming(source: str) -> Iterator[None]:
+    """Let what is wrong with an input say which one: there may be several."""
+    try:
+        yield
+    except (DataError, ParameterError) as error:
+        if source != PIPE:
+            error.args = (f"{source}: {error}",)
+        raise
 
 
 def _title(outputs: list[Output]) -> str:

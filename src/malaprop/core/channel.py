@@ -46,6 +46,16 @@ class Channel(ABC):
         return self._guarantee
 
     @property
+    def drawn_by(self) -> tuple[object, ...]:
+        """The numbers that the law rests on: where they differ, so does the law.
+
+        A channel whose law follows from more than its mechanism and its lexicon, such as an audit
+        that may be made in between, adds what it has found there.
+        """
+        one = self._guarantee
+        return str(one.kind), one.epsilon, one.delta, one.cap, one.radius, one.zcdp
+
+    @property
     def hint(self) -> str:
         """What would make the channel better, for people to read; mostly nothing."""
         return ""

@@ -1,5 +1,6 @@
 """The balanced mechanism on a graph of near words."""
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -95,6 +96,16 @@ class BalancedChannel(LawChannel):
     def graph(self) -> WordGraph:
         """The lexicon's word graph."""
         return _graph_in(self._space)
+
+    @property
+    def drawn_by(self) -> tuple[object, ...]:
+        """With the form of the balance, t, and a digest of ν and a."""
+        found = hashlib.sha256()
+        for numbers in (self.law.weights, self.law.scale):
+            if numbers is not None:
+                # In short: on small graphs they are solved for, and the last digits may vary.
+                found.update(numbers.astype("<f4").tobytes())
+        return *super().drawn_by, self.law.form, self.law.exponent, found.hexdigest()
 
     @property
     def hint(self) -> str:

@@ -135,6 +135,11 @@ class TEMChannel(PeakedLaw):
         super().__init__(lexicon, guarantee)
 
     @property
+    def drawn_by(self) -> tuple[object, ...]:
+        """With t and γ, which an audit of the lexicon may have found."""
+        return *super().drawn_by, self.exponent, self.gamma
+
+    @property
     def hint(self) -> str:
         """What would keep more of the text at the same ε, or nothing."""
         if self.audited or self._mechanism.exponent is not None:

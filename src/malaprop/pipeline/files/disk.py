@@ -76,6 +76,12 @@ def remove_stale(hidden: Path, path: Path) -> None:
             os.close(descriptor)
 
 
+def refuse_locked(hidden: Path, path: Path) -> None:
+    """Refuse to touch a file that another run is writing; `path` is the output it is for."""
+    with refusing(path), hidden.open("r+b") as file:
+        lock(file.fileno(), path)
+
+
 def _is_at(descriptor: int, path: Path) -> bool:
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))

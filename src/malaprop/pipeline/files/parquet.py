@@ -134,6 +134,8 @@ class ParquetCopy(Copy[ParquetBatch]):
 
     def _batch(self, rows: "pa.RecordBatch", texts: dict[int, "pa.Array"]) -> ParquetBatch:
         """Return a batch without the rows that cannot be processed, or with them masked."""
+        import pyarrow as pa
+
         cells: dict[int, list[str | None]] = {}
         flawed: dict[int, FlawError] = {}
         for index, column in texts.items():
@@ -146,7 +148,8 @@ class ParquetCopy(Copy[ParquetBatch]):
             return ParquetBatch(rows, cells, frozenset(flawed))
         kept = [row for row in range(rows.num_rows) if row not in flawed]
         return ParquetBatch(
-            rows.take(kept), {i: [column[row] for row in kept] for i, column in cells.items()}
+            rows.take(pa.array(kept, pa.int64())),  # with its type, as there may be none left
+            {i: [column[row] for row in kept] for i, column in cells.items()},
         )
 
     def write(self, batch: ParquetBatch, private: list[str]) -> None:
@@ -186,12 +189,12 @@ class ParquetCopy(Copy[ParquetBatch]):
     def _write_group(self) -> None:
         import pyarrow as pa
 
-        if self._group:
+        if self._group_rows:  # what is all left out makes no group
             with arrow.failing_as(_UNWRITABLE):
                 table = pa.Table.from_batches(self._group, self._schema)
                 self._writer.write_table(table, row_group_size=table.num_rows)
-            self._group.clear()
-            self._group_rows = self._group_bytes = 0
+        self._group.clear()
+        self._group_rows = self._group_bytes = 0
 
 
 def _compression(metadata: "pa.parquet.FileMetaData") -> str:

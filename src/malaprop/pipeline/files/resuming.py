@@ -6,9 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from malaprop.core.errors import OutputError
-from malaprop.pipeline.files.sidefile import Header, Side, hashed, look, stamp
+from malaprop.pipeline.files.disk import refuse_locked
+from malaprop.pipeline.files.sidefile import (
+    Header,
+    Side,
+    digest,
+    hashed,
+    look,
+    side_path,
+    stamp,
+)
 
 THE_INPUT = "the input"
+THE_LAW = "the law of the words (which an audit of the lexicon, or a new word graph, alters)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +40,7 @@ def start_anew(path: Path, *, force: bool) -> Outset:
     final = Path(os.path.realpath(path))
     side = look(final)
     if side and side.batches and not force and not _is_made(final, side):
+        refuse_locked(side_path(final), path)  # it may have stopped, or be still at work
         raise OutputError(
             f"an earlier run that was to write {path} has stopped on its way: go on with "
             "--resume, or start anew with --force"
@@ -40,14 +51,14 @@ def start_anew(path: Path, *, force: bool) -> Outset:
 def go_on(path: Path, source: Path, settings: Mapping[str, str], *, force: bool) -> Outset:
     """The outset of a run that goes on with what an earlier one has left, if it is the same run.
 
-    The input of a journal is not looked at here: `same_input` does.
+    The input of a journal whose output is not yet whole is not looked at: `same_input` does.
     """
     final = Path(os.path.realpath(path))
     side = look(final)
     if side and _is_made(final, side):
         facts = known(settings, side.header.key)
-        if side.header.whole:
-            facts[THE_INPUT] = hashed(_outside(source), side.header.key)
+        if Path(os.path.realpath(source)) != final:  # else the output has taken its place
+            facts[THE_INPUT] = _input_as_in(side.header, source)
         _refuse_changes(path, side.header, facts)
         return Outset(final=final, side=side, whole=True)
     if side and not side.header.whole:
@@ -72,18 +83,29 @@ def same_input(path: Path, header: Header, found: str) -> None:
     _refuse_changes(path, header, {THE_INPUT: found})
 
 
-def record_of(header: Header, source: Path, whole: tuple[int, int]) -> Header:
-    """What stays beside an output that is whole.
+def record_of(header: Header, seen: str, whole: tuple[int, int]) -> Header:
+    """What stays beside an output that is whole; `seen` is what `outside` said before it was made.
 
     Without a digest of the input, against which somebody could try out what it may have held.
     """
-    outside = {THE_INPUT: hashed(_outside(source), header.key)}
-    return Header(facts={**header.facts, **outside}, key=header.key, whole=whole)
+    facts = {**header.facts, THE_INPUT: hashed(seen, header.key)}
+    return Header(facts=facts, key=header.key, whole=whole)
 
 
-def _outside(source: Path) -> str:
-    """What can be seen of an input from outside: its size and the time of its last change."""
+def outside(source: Path) -> str:
+    """What can be seen of an input from outside: its size and the time of its last change.
+
+    To be looked at before the input is read: what changes on the way is then seen afterwards.
+    """
     return repr(stamp(source.stat()))
+
+
+def _input_as_in(header: Header, source: Path) -> str:
+    """The input as a header tells of it: a record from outside, a journal by all it holds."""
+    if header.whole:
+        return hashed(outside(source), header.key)
+    with source.open("rb") as file:
+        return digest(file, header.key, lambda done: None)
 
 
 def _is_made(final: Path, side: Side) -> bool:
@@ -96,6 +118,8 @@ def _is_made(final: Path, side: Side) -> bool:
 
 def _refuse_changes(path: Path, header: Header, facts: Mapping[str, str]) -> None:
     changed = [name for name, value in facts.items() if header.facts.get(name) != value]
+    if len(changed) > 1:  # the law follows from the others: they say more
+        changed = [name for name in changed if name != THE_LAW]
     if changed:
         raise OutputError(
             f"{path} cannot be resumed, as {' and '.join(changed)} changed since it was begun: "
