@@ -36,7 +36,7 @@ class Size:
 
 FULL = Size(
     name="full",
-    epsilons=(0.5, 1.0, 1.5, 2.0, 5.0, 20.0),
+    epsilons=(0.5, 0.8, 1.0, 1.2, 1.5, 2.0, 5.0, 20.0),
     tokens=5_000_000,
     every=True,
     repeats=3,
