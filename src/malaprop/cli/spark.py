@@ -70,6 +70,7 @@ def run_spark(
     from malaprop.report.run import as_json, fault_warnings, warnings
     from malaprop.spark import privatize_files
 
+    _check_report(report, job.target)
     with Staging() as stage:
         report_file = stage.open(report, force=force) if report else None
         with working(f"preparing {recipe.mechanism.name} on {recipe.lexicon}"):
@@ -87,6 +88,15 @@ def run_spark(
     for warning in fault_warnings(summary):
         typer.echo(f"warning: {warning}.", err=True)
     return summary
+
+
+def _check_report(report: Path | None, target: str) -> None:
+    """Refuse a report in the output, which is made as a whole and would replace it."""
+    if report and Path(os.path.realpath(report)).is_relative_to(os.path.realpath(target)):
+        raise ParameterError(
+            f"--report {report} is in the output {target}, which holds private texts alone: choose "
+            "another folder"
+        )
 
 
 def _format_of(source: str) -> "Format":
@@ -109,7 +119,7 @@ def _session(master: str) -> "Iterator[SparkSession]":
     """The session of this process; if there is none, a new one, which ends with the run."""
     from pyspark.sql import SparkSession
 
-    from malaprop.pipeline.spark.engine import without_text
+    from malaprop.pipeline.spark.telling import without_text
 
     if active := SparkSession.getActiveSession():
         yield active
