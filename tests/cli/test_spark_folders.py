@@ -42,17 +42,14 @@ def refused(cli: Cli, folder: Path, source: str, target: str, *more: str) -> str
     return ended.flat
 
 
-@pytest.mark.parametrize(
-    "source, target",
-    [("data/in", "data"), ("data/in", "data/in"), ("data/in", "data/in/out"), ("data/in", "link")],
-)
-def test_an_output_that_holds_the_input(cli: Cli, folder: Path, source: str, target: str) -> None:
+@pytest.mark.parametrize("target", ["data", "data/in", "data/in/out", "link"])
+def test_an_output_that_holds_the_input(cli: Cli, folder: Path, target: str) -> None:
     for name in ("data/_SUCCESS", "data/in/_SUCCESS", "data/in/out/_SUCCESS", "data/other"):
         (folder / name).parent.mkdir(exist_ok=True, parents=True)
         (folder / name).touch()
     (folder / "link").symlink_to(folder / "data")
     parquet(folder / "data" / "in" / "a.parquet", text=["cold"])
-    said = refused(cli, folder, source, target, "--force", "--format", "parquet")
+    said = refused(cli, folder, "data/in", target, "--force", "--format", "parquet")
     assert "choose another output" in said
 
 

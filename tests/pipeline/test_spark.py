@@ -278,7 +278,8 @@ def test_what_cannot_be_done_is_refused(
     assert not list(tmp_path.iterdir())
 
 
-def test_without_pyspark_it_says_what_to_install() -> None:
-    code = "import sys; sys.modules['pyspark'] = None; import malaprop.spark"
+@pytest.mark.parametrize("package", ["pyspark", "pandas"])
+def test_without_a_package_it_says_what_to_install(package: str) -> None:
+    code = f"import sys; sys.modules['{package}'] = None; import malaprop.spark"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "pip install 'malaprop[spark]'" in ended.stderr
+    assert f"needs the package {package}: run  pip install 'malaprop[spark]'" in ended.stderr

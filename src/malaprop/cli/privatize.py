@@ -141,7 +141,7 @@ def privatize(
             "--encoding": encoding.lower() not in ("utf-8", "utf8"),
         }
         job = plan_spark(inputs, output, format_, layout, unfit)
-        summary = run_spark(job, recipe, master, report, force=force)
+        summary = run_spark(job, recipe, master, report, force=force, quiet=quiet)
         _tell(summary, quiet)
         return
     if master is not None:
