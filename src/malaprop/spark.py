@@ -14,6 +14,7 @@ See docs/scaling.md.
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 from malaprop.core.errors import MissingExtraError, ParameterError
@@ -31,10 +32,15 @@ try:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
-    from malaprop.pipeline.spark.engine import draw, without_text
+    from malaprop.pipeline.spark.engine import draw
+    from malaprop.pipeline.spark.folders import check_apart, literal, places_of
     from malaprop.pipeline.spark.tables import reading
-except ImportError:
-    raise MissingExtraError("pyspark", "spark", "Privatizing on Spark") from None
+    from malaprop.pipeline.spark.telling import without_text
+
+    import_module("pandas")  # Spark's Arrow path asks for it, when the work has begun
+except ImportError as error:
+    lacking = (error.name or "pyspark").partition(".")[0]
+    raise MissingExtraError(lacking, "spark", "Privatizing on Spark") from None
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,7 @@ def privatize(
 
     def made() -> Privatized:
         report = _copied(dataframe, layout, privatizer, share, "a Spark table", target)
-        return Privatized(dataframe.sparkSession.read.parquet(target), target, report)
+        return Privatized(dataframe.sparkSession.read.parquet(literal(target)), target, report)
 
     return without_text(made)
 
@@ -105,7 +111,9 @@ def privatize_files(
     """
 
     def made() -> dict[str, Any]:
-        with reading(spark, source, layout) as table:
+        places = places_of(spark, source)
+        check_apart(spark, places, target)
+        with reading(spark, places, layout) as table:
             return _copied(table, layout, privatizer, share, source, target, force=force)
 
     return without_text(made)

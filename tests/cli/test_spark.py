@@ -5,15 +5,19 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.conftest import COMMAND, Cli, assert_private, words_of
+from tests.cli.conftest import COMMAND, Cli, assert_private, running, words_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -213,18 +217,99 @@ def test_an_input_that_is_not_there(spark: "SparkSession", cli: Cli, folder: Pat
     assert "Spark does not find the input" in ended.err
 
 
-def test_a_session_of_its_own(spark: "SparkSession", folder: Path, lexicon_file: Path) -> None:
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch, spark: "SparkSession") -> None:
+    """For processes of their own: nothing of this one's session, and Java that starts soon."""
+    for name in ("PYSPARK_PYTHON", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+
+@pytest.mark.usefixtures("alone")
+def test_a_session_of_its_own(folder: Path, lexicon_file: Path) -> None:
     """In a process of its own there is no session yet, and the one it starts ends with it."""
     (folder / "in" / "a.jsonl").write_text('{"text": "cold zyxcanary"}\n')
     arguments = ["privatize", "in", "-o", "out", "-c", "text", "--epsilon", "2", *SPARK]
     arguments += ["--master", "local[1]", "--lexicon", str(lexicon_file)]
-    gone = ("PYSPARK_PYTHON", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET")
-    environment = {name: value for name, value in os.environ.items() if name not in gone}
-    environment["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # to start soon
     ended = subprocess.run(
-        [sys.executable, "-c", COMMAND, *arguments], capture_output=True, env=environment, text=True
+        [sys.executable, "-c", COMMAND, *arguments], capture_output=True, text=True
     )
     assert ended.returncode == 0, ended.stderr
     assert "Protected 2 words" in " ".join(ended.stderr.split())
     (made,) = parts(folder / "out")
     assert_private(json.loads(made)["text"])
+
+
+def test_a_signal_cancels_the_job(
+    spark: "SparkSession", cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does not wait for the job; what cleans up has a way to Java that was not cut."""
+    (folder / "in" / "a.jsonl").write_text('{"text": "cold"}\n')
+    cleaned = []
+
+    def endless(session: "SparkSession", *_: object, **__: object) -> None:
+        context = session.sparkContext
+        threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            context.parallelize([0], 1).foreach(lambda _: time.sleep(60))
+        finally:
+            cleaned.append(context.parallelize([0], 1).getNumPartitions())
+
+    monkeypatch.setattr("malaprop.spark.privatize_files", endless)
+    begun = time.monotonic()
+    ended = cli.privatize("in", "-o", "out", "-c", "text", *SPARK)
+    assert (ended.code, cleaned) == (130, [1])
+    assert "Traceback" not in ended.err
+    assert time.monotonic() - begun < 40
+    assert not spark.sparkContext.statusTracker().getActiveJobsIds()
+
+
+def family(parent: int) -> dict[int, str]:
+    """The children of a process, and theirs, with their commands."""
+    found: dict[int, str] = {}
+    with suppress(OSError):  # it may end meanwhile
+        for thread in Path(f"/proc/{parent}/task").iterdir():
+            for child in (thread / "children").read_text().split():
+                found[int(child)] = Path(f"/proc/{child}/cmdline").read_text()
+                found |= family(int(child))
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.usefixtures("alone")
+def test_a_signal_while_spark_starts(folder: Path, lexicon_file: Path) -> None:
+    """Java ends, too, though it was not there yet when the signal came."""
+    (folder / "in" / "a.jsonl").write_text('{"text": "cold"}\n')
+    arguments = ("privatize", "in", "-o", "out", "-c", "text", "--epsilon", "2", *SPARK, "-q")
+    with running(*arguments, "--master", "local[1]", "--lexicon", lexicon_file) as process:
+        while not any("SparkSubmit" in command for command in family(process.pid).values()):
+            assert process.poll() is None
+            time.sleep(0.05)
+        java = family(process.pid)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert (out, err) == (b"", b"malaprop: stopped: no output file was written\n")
+    assert not [child for child in java if _lives(child)]
+
+
+def _lives(process: int) -> bool:
+    """Whether a process is there, and not only its entry in the table."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+@pytest.mark.usefixtures("alone")
+def test_java_that_is_not_there(
+    folder: Path, lexicon_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(folder / "nowhere"))
+    (folder / "in" / "a.jsonl").write_text('{"text": "cold"}\n')
+    arguments = ("privatize", "in", "-o", "out", "-c", "text", "--epsilon", "2", *SPARK, "-q")
+    with running(*arguments, "--lexicon", lexicon_file) as process:
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert b"let JAVA_HOME, if it is set, name the folder" in err

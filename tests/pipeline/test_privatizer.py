@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malaprop import TEM, Laplace, Lexicon, Privatizer, Release, secure_rng, seeded_rng
+from malaprop import TEM, Balanced, Laplace, Lexicon, Privatizer, Release, secure_rng, seeded_rng
 from malaprop.core.errors import ParameterError
 from malaprop.text import apart
 from malaprop.text.policy import COUNTED
@@ -285,7 +285,9 @@ def test_wrong_arguments_are_refused() -> None:
     privatizer = Privatizer(SMALL, ROUGH)
     wrong: list[Callable[[], object]] = [
         lambda: Privatizer("english", ROUGH),  # type: ignore[arg-type]
+        lambda: Privatizer("english", Balanced(epsilon=1.0)),  # type: ignore[arg-type]
         lambda: Privatizer(SMALL, TEM),  # type: ignore[arg-type]
+        lambda: Privatizer(SMALL, "tem"),  # type: ignore[arg-type]
         lambda: Privatizer(SMALL, ROUGH, rng=3),  # type: ignore[arg-type]
         lambda: privatizer.many("abc"),
         lambda: privatizer(5),  # type: ignore[arg-type]

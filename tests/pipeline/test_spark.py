@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from malaprop import TEM, DataError, Lexicon, OutputError, ParameterError
+from malaprop import TEM, Balanced, DataError, Lexicon, OutputError, ParameterError
 from malaprop.lexicon.exponents import ExponentTable, keep
 from malaprop.lexicon.store import write
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 HUNDRED = [f"w{chr(97 + i // 10)}{chr(97 + i % 10)}" for i in range(100)]
+MANY = [f"w{chr(97 + i // 100)}{chr(97 + i // 10 % 10)}{chr(97 + i % 10)}" for i in range(2100)]
 pytestmark = pytest.mark.xdist_group("spark")
 ANYTHING = TEM(epsilon=0.001)
 
@@ -181,6 +183,56 @@ def test_texts_that_cannot_be_processed(
     assert found.report["files"][0]["faulty_records"] == 1
 
 
+def test_null_stays_null_in_a_masked_row(
+    spark: "SparkSession", hundred: Lexicon, tmp_path: Path
+) -> None:
+    from malaprop.spark import privatize
+
+    frame = spark.createDataFrame([("waa \0", None)], "text string, more string")
+    path = str(tmp_path / "private")
+    found = privatize(
+        frame, ["text", "more"], lexicon=hundred, mechanism=ANYTHING, path=path, on_error="mask"
+    )
+    assert [tuple(row) for row in found.dataframe.collect()] == [("[masked]", None)]
+
+
+def test_other_columns_need_no_other_lexicon(
+    spark: "SparkSession", hundred: Lexicon, tmp_path: Path
+) -> None:
+    from malaprop.spark import privatize
+
+    frame = texts_of(spark, ["waa"], 1)
+    opened = 0
+    for i, columns in enumerate([["text"], ["other"], ["text", "other"], ["text"], ["other"]]):
+        found = privatize(
+            frame, columns, lexicon=hundred, mechanism=ANYTHING, path=str(tmp_path / f"{i}")
+        )
+        opened += found.report["engine"]["lexicons_opened"]
+    assert opened <= 2  # processes
+
+
+@pytest.mark.parametrize("mechanism", [TEM(epsilon=2.0), Balanced(epsilon=2.0)])
+def test_a_lexicon_that_was_not_audited(
+    spark: "SparkSession", tmp_path: Path, mechanism: Any
+) -> None:
+    """An executor has it under another name, which the hint at an audit quotes."""
+    from malaprop.spark import privatize
+
+    own = Lexicon(MANY, np.arange(len(MANY), dtype=np.float32)[:, None])
+    if mechanism.needs == "graph":
+        own = own.with_graph(edges=pairwise(MANY))
+    own.save(tmp_path / "mine")
+    found = privatize(
+        texts_of(spark, ["waaa wabb"], 1),
+        ["text"],
+        lexicon=Lexicon.open(tmp_path / "mine"),
+        mechanism=mechanism,
+        path=str(tmp_path / "private"),
+    )
+    assert "malaprop lexicon" in found.report["hint"]
+    assert found.report["counts"]["protected"] == 2
+
+
 def test_a_lexicon_travels_with_its_metric_and_its_tables(
     spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,12 +246,9 @@ def test_a_lexicon_travels_with_its_metric_and_its_tables(
     assert private.report["counts"]["protected"] == 3
 
     monkeypatch.setenv("MALAPROP_HOME", str(tmp_path / "home"))
-    words = [
-        f"w{chr(97 + i // 100)}{chr(97 + i // 10 % 10)}{chr(97 + i % 10)}" for i in range(2100)
-    ]
     vectors = np.arange(2100, dtype=np.float32)[:, None]
     folder = tmp_path / "home" / "lexicons" / "many"
-    stated = write(folder, [(words, vectors)], metric="euclidean").fingerprint
+    stated = write(folder, [(MANY, vectors)], metric="euclidean").fingerprint
     table = ExponentTable(fingerprint=stated, diameter=2099.0, exponents=(1.8,), losses=(1.9,))
     keep(table)
     private = privatize(
@@ -229,7 +278,8 @@ def test_what_cannot_be_done_is_refused(
     assert not list(tmp_path.iterdir())
 
 
-def test_without_pyspark_it_says_what_to_install() -> None:
-    code = "import sys; sys.modules['pyspark'] = None; import malaprop.spark"
+@pytest.mark.parametrize("package", ["pyspark", "pandas"])
+def test_without_a_package_it_says_what_to_install(package: str) -> None:
+    code = f"import sys; sys.modules['{package}'] = None; import malaprop.spark"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "pip install 'malaprop[spark]'" in ended.stderr
+    assert f"needs the package {package}: run  pip install 'malaprop[spark]'" in ended.stderr

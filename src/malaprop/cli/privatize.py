@@ -143,7 +143,7 @@ def privatize(
         }
         job = plan_spark(inputs, output, format_, layout, unfit)
         check_report(report, [job])
-        summary = run_spark(job, recipe, master, report, force=force)
+        summary = run_spark(job, recipe, master, report, force=force, quiet=quiet)
         _tell(summary, quiet)
         return
     if master is not None:

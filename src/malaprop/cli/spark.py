@@ -1,8 +1,6 @@
 """`malaprop privatize --engine spark`: folders of files in, private copies out, on a cluster."""
 
 import os
-import shutil
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -11,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from malaprop.cli.cluster import on_spark
 from malaprop.cli.jobs import PIPE, Job
 from malaprop.cli.progress import Bar, bar, working
-from malaprop.core.errors import MalapropError, ParameterError
+from malaprop.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,11 +23,6 @@ if TYPE_CHECKING:
 _FORMATS = ("parquet", "csv", "tsv", "jsonl")
 _HERE = "local[*]"
 _EVERY_SECONDS = 0.5
-_SETTINGS: dict[str, Any] = {
-    "spark.log.level": "OFF",  # the log may quote data that Spark cannot read
-    "spark.ui.showConsoleProgress": "false",  # there is a bar already
-    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # as everybody else writes them
-}
 
 
 def plan_spark(
@@ -62,7 +56,13 @@ def _full(path: str) -> str:
 
 
 def run_spark(
-    job: Job, recipe: "Recipe", master: str | None, report: Path | None, *, force: bool
+    job: Job,
+    recipe: "Recipe",
+    master: str | None,
+    report: Path | None,
+    *,
+    force: bool,
+    quiet: bool = False,
 ) -> dict[str, Any]:
     """Do the job, and return the report; it goes to a file, too, if one is named."""
     from malaprop.measure.statistics import unchanged_share
@@ -70,6 +70,7 @@ def run_spark(
     from malaprop.report.run import as_json, fault_warnings, warnings
     from malaprop.spark import privatize_files
 
+    _check_report(report, job.target)
     with Staging() as stage:
         report_file = stage.open(report, force=force) if report else None
         with working(f"preparing {recipe.mechanism.name} on {recipe.lexicon}"):
@@ -77,16 +78,29 @@ def run_spark(
             share = unchanged_share(privatizer.channel)
         for warning in warnings(privatizer, share):
             typer.echo(f"warning: {warning}.", err=True)
-        with _session(master or _HERE) as spark, _progress(spark, job.source):
-            summary = privatize_files(
-                spark, job.source, job.target, job.layout, privatizer, share, force=force
-            )
+
+        def work(spark: "SparkSession") -> dict[str, Any]:
+            with _progress(spark, job.source):
+                return privatize_files(
+                    spark, job.source, job.target, job.layout, privatizer, share, force=force
+                )
+
+        summary = on_spark(master or _HERE, work, quiet=quiet)
         if report_file:
             report_file.write(as_json(summary))
         stage.complete()
     for warning in fault_warnings(summary):
         typer.echo(f"warning: {warning}.", err=True)
     return summary
+
+
+def _check_report(report: Path | None, target: str) -> None:
+    """Refuse a report in the output, which is made as a whole and would replace it."""
+    if report and Path(os.path.realpath(report)).is_relative_to(os.path.realpath(target)):
+        raise ParameterError(
+            f"--report {report} is in the output {target}, which holds private texts alone: choose "
+            "another folder"
+        )
 
 
 def _format_of(source: str) -> "Format":
@@ -102,30 +116,6 @@ def _format_of(source: str) -> "Format":
             f"the files in {source} do not tell their format: name it with --format"
         )
     return format_of(source)
-
-
-@contextmanager
-def _session(master: str) -> "Iterator[SparkSession]":
-    """The session of this process; if there is none, a new one, which ends with the run."""
-    from pyspark.sql import SparkSession
-
-    from malaprop.pipeline.spark.engine import without_text
-
-    if active := SparkSession.getActiveSession():
-        yield active
-        return
-    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
-        raise MalapropError("Spark needs Java 17: install it (Debian: openjdk-17-jre-headless)")
-    if master.startswith("local"):  # elsewhere, the cluster's settings name its Python
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.appName("malaprop").master(master).config(map=_SETTINGS)
-    with working(f"starting Spark on {master}"):
-        spark = without_text(builder.getOrCreate)
-    try:
-        yield spark
-    finally:
-        with suppress(Exception):  # after a signal, the way to the JVM may be cut
-            spark.stop()
 
 
 @contextmanager

@@ -55,16 +55,6 @@ class Privatizer:
         rng: Generator | None = None,
     ) -> None:
         lexicon, mechanism = _completed(lexicon, mechanism, epsilon)
-        if not isinstance(lexicon, Lexicon):
-            raise ParameterError(
-                "The 'lexicon' parameter of Privatizer must be a Lexicon, as Lexicon.open(name) "
-                f"gives one. Got a {type(lexicon).__name__}."
-            )
-        if not isinstance(mechanism, Mechanism):
-            raise ParameterError(
-                "The 'mechanism' parameter of Privatizer must be a mechanism with its parameters, "
-                "such as Balanced(epsilon=1.5)."
-            )
         self._policy = Policy(unknown=unknown, punctuation=punctuation, placeholder=placeholder)
         self._workbench = Workbench(lexicon.words, self._policy)
         self._lexicon = lexicon
@@ -175,7 +165,21 @@ def _completed(
         mechanism = Balanced(epsilon=epsilon)  # type: ignore[arg-type]
     if lexicon is None:
         lexicon = Lexicon.open("english")
+    _check_kinds(lexicon, mechanism)
     return fitting(lexicon, mechanism), mechanism
+
+
+def _check_kinds(lexicon: Any, mechanism: Any) -> None:
+    if not isinstance(lexicon, Lexicon):
+        raise ParameterError(
+            "The 'lexicon' parameter of Privatizer must be a Lexicon, as Lexicon.open(name) "
+            f"gives one. Got a {type(lexicon).__name__}."
+        )
+    if not isinstance(mechanism, Mechanism):
+        raise ParameterError(
+            "The 'mechanism' parameter of Privatizer must be a mechanism with its parameters, "
+            f"such as Balanced(epsilon=1.5). Got a {type(mechanism).__name__}."
+        )
 
 
 @lru_cache(maxsize=1024)  # most texts of a file have as many words as some other one

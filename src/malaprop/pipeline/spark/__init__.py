@@ -3,8 +3,10 @@
     shipping   the lexicon and its tables, as one file for all executors
     tasks      what runs in the Python processes of the executors
     counting   counts that tasks gather
-    tables     files in, files out; an output gets its name when it is whole
+    folders    what may be read and replaced; an output gets its name when it is whole
+    tables     files in, files out
     engine     the job, seen from the driver
+    telling    what went wrong, without a word of the data
 
 Needs the extra `malaprop[spark]`; `malaprop.spark` is the door.
 """

@@ -16,9 +16,9 @@ class ColumnsTask(Task):
 
     def private(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         """Yield the private rows of a partition."""
+        names = self.plan.names
+        asked = [i for i, name in enumerate(names) if name in self.plan.layout.columns]
         for batch in batches:
-            names = batch.schema.names
-            asked = [i for i, name in enumerate(names) if name in self.plan.layout.columns]
             columns = [plain(batch.column(i)) for i in asked]
             for start, length in slices(batch.num_rows, columns, BATCH_CHARACTERS):
                 yield self._rows(batch.slice(start, length), asked)
@@ -29,6 +29,7 @@ class ColumnsTask(Task):
         columns = []
         for i in asked:
             texts, flaws = texts_of(plain(batch.column(i)))
+            self._check_there(i, texts)
             faulty = flaws | faulty
             columns.append(texts)
         self._meet(faulty)
@@ -36,7 +37,7 @@ class ColumnsTask(Task):
         arrays = batch.columns
         for i, texts in zip(asked, private, strict=True):
             arrays[i] = array_of(texts, batch.schema.field(i).type)
-        made = pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
+        made = pa.RecordBatch.from_arrays(arrays, names=list(self.plan.names))
         if faulty and self.plan.layout.on_error == "skip":
             return made.filter(pa.array([i not in faulty for i in range(batch.num_rows)]))
         return made
@@ -44,7 +45,7 @@ class ColumnsTask(Task):
     def _replaced(
         self, columns: list[list[str | None]], faulty: dict[int, FlawError]
     ) -> list[list[str | None]]:
-        """The columns with private texts; all texts of a faulty row are masked."""
+        """The columns with private texts; all texts of a faulty row are masked, and null stays."""
         secret = [
             text
             for texts in columns
@@ -54,11 +55,18 @@ class ColumnsTask(Task):
         drawn = iter(self.drawn(secret))
         return [
             [
-                PLACEHOLDER if i in faulty else None if text is None else next(drawn)
+                None if text is None else PLACEHOLDER if i in faulty else next(drawn)
                 for i, text in enumerate(texts)
             ]
             for texts in columns
         ]
+
+    def _check_there(self, place: int, texts: list[str | None]) -> None:
+        if self.plan.absent in texts:
+            raise DataError(
+                f"a file of the input has no column {self.plan.names[place]!r}, and others have: "
+                "privatize files without it by themselves"
+            )
 
     def _meet(self, faulty: dict[int, FlawError]) -> None:
         self.tally.seen["faulty"] += len(faulty)

@@ -5,16 +5,18 @@ does it take a key for its noise from the operating system: tasks, and further a
 draw one after the other from that process's generator, which gives out no number twice.
 """
 
+import math
 import os
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from malaprop._version import __version__
 from malaprop.core.errors import MalapropError
+from malaprop.core.guarantee import Guarantee
 from malaprop.core.mechanism import Mechanism
 from malaprop.pipeline.files.copying import matched
 from malaprop.pipeline.files.layout import Layout
@@ -28,40 +30,59 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """All that a task needs to know; `promise` is what the driver's channel promises."""
+class Kit:
+    """What a privatizer is made from at an executor; `promise` is what the driver's promises."""
 
     shipment: Shipment
     mechanism: Mechanism
     policy: Policy
-    layout: Layout
-    promise: tuple[Any, ...]
+    promise: Guarantee
     version: str = __version__
 
 
-def promise_of(privatizer: Privatizer) -> tuple[Any, ...]:
-    """What must be the same at the driver and at an executor for one report to be true of both."""
-    guarantee = privatizer.guarantee
-    facts = (guarantee.kind, guarantee.epsilon, guarantee.delta, guarantee.metric)
-    return (*facts, privatizer.channel.hint)
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """All that a task needs to know.
+
+    `names` are those of the columns, and `absent` stands where a file lacks one that is asked for.
+    """
+
+    kit: Kit
+    layout: Layout
+    names: tuple[str, ...]
+    absent: str
 
 
+def keeps(found: Guarantee, promise: Guarantee) -> bool:
+    """Whether what an executor promises is the driver's: one report must be true of both.
+
+    Numbers that are computed from vectors may differ in their last digits, from one processor to
+    another.
+    """
+    facts = ("kind", "epsilon", "metric", "lexicon", "pairs", "public")
+    numbers = ("delta", "cap", "radius", "zcdp")
+    return all(getattr(found, name) == getattr(promise, name) for name in facts) and all(
+        math.isclose(getattr(found, name), getattr(promise, name), rel_tol=1e-9) for name in numbers
+    )
+
+
+# By what it is made from alone: another table, or other columns of it, need no other privatizer.
 @lru_cache(maxsize=1)
-def _prepared(plan: Plan) -> Privatizer:
-    if plan.version != __version__:
+def _prepared(kit: Kit) -> Privatizer:
+    if kit.version != __version__:
         raise MalapropError(
-            f"An executor has malaprop {__version__}, the driver {plan.version}: install the same "
+            f"An executor has malaprop {__version__}, the driver {kit.version}: install the same "
             "version on all machines."
         )
-    with plan.shipment.opened() as lexicon:
+    with kit.shipment.opened() as lexicon:
         privatizer = Privatizer(
             lexicon,
-            plan.mechanism,
-            unknown=plan.policy.unknown,
-            punctuation=plan.policy.punctuation,
-            placeholder=plan.policy.placeholder,
+            kit.mechanism,
+            unknown=kit.policy.unknown,
+            punctuation=kit.policy.punctuation,
+            placeholder=kit.policy.placeholder,
         )
-    if promise_of(privatizer) != plan.promise:
+    if not keeps(privatizer.guarantee, kit.promise):
         raise MalapropError(
             "The mechanism does not promise at an executor what it does at the driver: install "
             "the same versions of malaprop and of what it needs on all machines."
@@ -80,7 +101,7 @@ class Task(ABC):
         """Yield private batches. What goes wrong is told without a word of the data."""
         try:
             opened = _prepared.cache_info().misses
-            self._privatizer = _prepared(self.plan)
+            self._privatizer = _prepared(self.plan.kit)
             self.tally.seen["prepared"] += _prepared.cache_info().misses - opened
             yield from self.private(batches)
         except (MalapropError, MemoryError) as error:

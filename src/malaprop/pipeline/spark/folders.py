@@ -1,0 +1,117 @@
+"""Folders that Spark reads and makes: what a name stands for, and what may be replaced."""
+
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from py4j.protocol import Py4JJavaError
+
+from malaprop.core.errors import OutputError, ParameterError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_SPECIAL: Final = re.compile(r"([\\{}\[\]*?])")
+_FINISHED: Final = "_SUCCESS"
+"""What Spark puts into a folder when it is whole."""
+
+
+def literal(path: str) -> str:
+    """A path in which no sign stands for others, as `[1]` would."""
+    return _SPECIAL.sub(r"\\\1", path)
+
+
+def places_of(spark: "SparkSession", source: str) -> list[str]:
+    """The folders or files that a name stands for: the one of that name, else by its pattern."""
+    files, place = _at(spark, source)
+    if files.exists(place):
+        return [str(place.toString())]
+    found = files.globStatus(place) or []
+    if not found:
+        raise ParameterError(
+            "Spark does not find the input: give it a full path or URL that all machines reach"
+        )
+    return [str(status.getPath().toString()) for status in found]
+
+
+def check_apart(spark: "SparkSession", places: list[str], target: str) -> None:
+    """Refuse an output that is, holds or is held by what is read: it would be lost, or read."""
+    made = _real(spark, target)
+    for place in places:
+        read = _real(spark, place)
+        if made.startswith(read) or read.startswith(made):
+            raise ParameterError(
+                f"{target} is the input, or one of them lies in the other: choose another output"
+            )
+
+
+@contextmanager
+def staged(spark: "SparkSession", target: str, *, force: bool) -> Iterator[str]:
+    """A folder to write to, which gets its name only if all goes well."""
+    files, final = _at(spark, target)
+    part = _path(spark, final.getParent(), f".malaprop-{secrets.token_hex(8)}.partial")
+    _check_free(spark, target, force=force)
+    whole = _path(spark, part, "whole")
+    try:
+        _make(files, part, target)
+        yield whole.toString()
+        _check_free(spark, target, force=force)  # somebody else may have made it meanwhile
+        if files.exists(final):
+            files.delete(final, True)
+        if not files.rename(whole, final):
+            raise OutputError(f"{target} cannot be written: the finished folder cannot be renamed")
+    finally:
+        files.delete(part, True)
+
+
+def _make(files: Any, part: Any, target: str) -> None:
+    """Make a folder for what is under way, which tells at once whether there can be one."""
+    made = False
+    with suppress(Py4JJavaError):
+        made = files.mkdirs(part)
+    if not made:
+        raise OutputError(
+            f"{target} cannot be written: no folder can be made beside it; check the path and the "
+            "permissions"
+        )
+
+
+def _check_free(spark: "SparkSession", target: str, *, force: bool) -> None:
+    """Refuse a name that is taken; `force` gives up what Spark has made, and nothing else."""
+    files, final = _at(spark, target)
+    if not files.exists(final):
+        return
+    if not force:
+        raise OutputError(f"{target} exists already: choose another name, or use --force")
+    if not files.getFileStatus(final).isDirectory():
+        raise OutputError(f"{target} is a file, and the output a folder: choose another name")
+    if len(files.listStatus(final)) and not files.exists(_path(spark, final, _FINISHED)):
+        raise OutputError(
+            f"{target} is not what an earlier job has made, as there is no {_FINISHED} in it, so "
+            "that --force does not replace it: choose another name, or delete it yourself"
+        )
+
+
+def _at(spark: "SparkSession", path: str) -> tuple[Any, Any]:
+    """The file system of a path, and the path in full."""
+    place = _path(spark, path)
+    files = place.getFileSystem(spark._jsc.hadoopConfiguration())
+    return files, files.makeQualified(place)
+
+
+def _path(spark: "SparkSession", *parts: Any) -> Any:
+    jvm: Any = spark._jvm
+    return jvm.org.apache.hadoop.fs.Path(*parts)
+
+
+def _real(spark: "SparkSession", path: str) -> str:
+    """A path in full, with a slash at its end; on this machine, without symbolic links."""
+    place = _at(spark, path)[1]
+    uri = place.toUri()
+    name = str(place.toString())
+    if uri.getScheme() == "file":
+        name = f"file:{os.path.realpath(uri.getPath())}"
+    return name.rstrip("/") + "/"
