@@ -73,7 +73,7 @@ def test_a_report_in_the_output(cli: Cli, folder: Path) -> None:
     (folder / "out" / "_SUCCESS").touch()
     said = refused(cli, folder, "in", "out", "--force", "--report", "out/r.json")
     assert "--report" in said
-    assert "another folder" in said
+    assert "is an output" in said
 
 
 def test_parquet_files_with_different_columns(cli: Cli, folder: Path) -> None:

@@ -18,6 +18,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from malaprop.cli.outputs import UNWRITTEN
 from malaprop.cli.progress import working
 from malaprop.core.errors import MalapropError
 
@@ -65,8 +66,10 @@ class _Errand(Generic[Result]):
         threading.Thread(target=self._run, daemon=True).start()
         try:
             self._over.wait()
-        except BaseException:
+        except BaseException as stop:
             self._stop()
+            if not (self._result.done() and self._result.exception() is None):
+                stop.add_note(UNWRITTEN)
             raise
         return self._result.result()
 

@@ -70,7 +70,6 @@ def run_spark(
     from malaprop.report.run import as_json, fault_warnings, warnings
     from malaprop.spark import privatize_files
 
-    _check_report(report, job.target)
     with Staging() as stage:
         report_file = stage.open(report, force=force) if report else None
         with working(f"preparing {recipe.mechanism.name} on {recipe.lexicon}"):
@@ -92,15 +91,6 @@ def run_spark(
     for warning in fault_warnings(summary):
         typer.echo(f"warning: {warning}.", err=True)
     return summary
-
-
-def _check_report(report: Path | None, target: str) -> None:
-    """Refuse a report in the output, which is made as a whole and would replace it."""
-    if report and Path(os.path.realpath(report)).is_relative_to(os.path.realpath(target)):
-        raise ParameterError(
-            f"--report {report} is in the output {target}, which holds private texts alone: choose "
-            "another folder"
-        )
 
 
 def _format_of(source: str) -> "Format":
