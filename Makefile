@@ -1,15 +1,21 @@
 # make demo   set up, and privatize examples/notes.txt
 # make test   set up, then lint, types, import contract, tests and doctests
-# make stress   kill a run at 200 moments, and go on each time
+# make fuzz   try damaged files and strange texts for some minutes, and print what was tried
+# make stress   kill a run at 200 moments, and resume each time
 # make bench    measure speed and memory beside the peers', into benchmarks/RESULTS.md: half an hour
 # make bench-quick   the same with less of everything, in two minutes
-# All create .venv and install into it; nothing else on the machine is changed.
+# make lock   install the newest versions of all packages, and write them to constraints.txt
+# make vulnerabilities   look up known vulnerabilities of the versions in constraints.txt
+# All create .venv and install into it; nothing else on the machine is changed. What they install has
+# the versions in constraints.txt; `make test CONSTRAINTS=` takes the newest.
 
 PYTHON ?= python3
 BIN := .venv/bin
-QUIET_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+CONSTRAINTS ?= constraints.txt
+PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
+QUIET_INSTALL = $(BIN)/python $(PIP_INSTALL) $(if $(CONSTRAINTS),--constraint $(CONSTRAINTS)) --editable
 
-.PHONY: demo test stress bench bench-quick docs clean
+.PHONY: demo test fuzz stress bench bench-quick docs lock vulnerabilities clean
 
 demo: .venv/demo
 	@$(BIN)/python examples/demo.py
@@ -23,6 +29,9 @@ test: .venv/test
 	  echo "There is no Java: the tests on Spark are skipped (they need openjdk-17-jre-headless)."
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
 
+fuzz: .venv/test
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz $(FUZZ)
+
 stress: .venv/test
 	@MALAPROP_KILLS=200 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/cli/test_killed.py
 
@@ -35,6 +44,18 @@ bench-quick: .venv/bench
 docs: .venv/test
 	@$(BIN)/python tools/build_cli_docs.py
 
+# Test tools and benchmarks are resolved together, so that one set of versions serves both.
+lock:
+	@rm -rf build/lock && $(PYTHON) -m venv build/lock
+	@build/lock/bin/python $(PIP_INSTALL) '.[test,bench]'
+	@build/lock/bin/python -m pip --disable-pip-version-check freeze --exclude malaprop > constraints.txt
+	@rm -rf build/lock
+	@git --no-pager diff --stat constraints.txt
+
+vulnerabilities:
+	@$(PYTHON) -m venv build/pip-audit && build/pip-audit/bin/python $(PIP_INSTALL) pip-audit
+	@build/pip-audit/bin/pip-audit --strict --no-deps --disable-pip --requirement constraints.txt
+
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .hypothesis benchmarks/.cache benchmarks/.venvs
 
@@ -43,17 +64,17 @@ clean:
 	  { echo "Malaprop needs Python 3.11 or later; set PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -m venv .venv || { echo "python3 -m venv failed: install the venv module"; exit 1; }
 
-.venv/demo: .venv/bin/python pyproject.toml
+.venv/demo: .venv/bin/python pyproject.toml $(CONSTRAINTS)
 	@echo "Setting up .venv (once) ..."
 	@$(QUIET_INSTALL) . > .venv/install.log 2>&1 || { tail -n 20 .venv/install.log; exit 1; }
 	@touch $@
 
-.venv/test: .venv/bin/python pyproject.toml
+.venv/test: .venv/bin/python pyproject.toml $(CONSTRAINTS)
 	@echo "Setting up .venv with the test tools (once) ..."
 	@$(QUIET_INSTALL) '.[test]' > .venv/install.log 2>&1 || { tail -n 20 .venv/install.log; exit 1; }
 	@touch $@ .venv/demo
 
-.venv/bench: .venv/bin/python pyproject.toml
+.venv/bench: .venv/bin/python pyproject.toml $(CONSTRAINTS)
 	@echo "Setting up .venv with the tools for benchmarks (once) ..."
 	@$(QUIET_INSTALL) '.[bench]' > .venv/install.log 2>&1 || { tail -n 20 .venv/install.log; exit 1; }
 	@touch $@ .venv/demo

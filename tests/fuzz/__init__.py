@@ -1,0 +1,18 @@
+"""Fuzzing: each target tries so many cases, and returns what it tried as figures.
+
+A target is a function of the number of cases and a seed. It raises what it finds. `make fuzz` runs
+all of them for some minutes; `test_fuzz.py` runs a few cases of each.
+"""
+
+from collections.abc import Callable
+
+from tests.fuzz import cutting, planning, record_files
+
+Target = Callable[[int, int], dict[str, int]]
+
+TARGETS: dict[str, tuple[Target, int]] = {
+    "tokenizer": (cutting.fuzz, 100_000),
+    "policy": (planning.fuzz, 10_000),
+    "file formats": (record_files.fuzz, 20_000),
+}
+"""Each target, and how many cases `make fuzz` tries."""

@@ -1,0 +1,134 @@
+"""Fuzz each file format: a damaged file is copied faithfully or refused, and nothing is told."""
+
+import csv
+import io
+import json
+import random
+from collections import Counter
+from collections.abc import Callable
+
+from tests.fuzz.mutations import mutated
+
+from malaprop.core.errors import MalapropError
+from malaprop.pipeline.files import FORMATS, Layout, rewrite
+from malaprop.pipeline.files.faults import Fault
+
+CANARY = "xylophonist"
+"""A word that stands in each private text, and must not be told."""
+
+_ENDS = ("\n", "\r\n")
+_TEXTS = (
+    f"{CANARY} was here",
+    f'{CANARY}, "quoted"\nand broken',
+    f"\t{CANARY} \\ 'ß' 😀 \u2028",
+    CANARY,
+    "",
+)
+
+
+def fuzz(cases: int, seed: int) -> dict[str, int]:
+    """Copy as many damaged files of each format; return how many were copied and refused."""
+    figures: Counter[str] = Counter()
+    choices = random.Random(seed)
+    for format_ in FORMATS:
+        make = _MAKERS[format_]
+        for _ in range(cases):
+            whole = make(choices)
+            _check_whole(whole, format_)
+            figures[f"{format_} {_check_damaged(mutated(whole, choices), format_, choices)}"] += 1
+    return dict(figures)
+
+
+def _layout(format_: str, on_error: str = "fail") -> Layout:
+    columns = () if format_ == "txt" else ("note",)
+    return Layout(format=format_, columns=columns, on_error=on_error)  # type: ignore[arg-type]
+
+
+def _check_whole(data: bytes, format_: str) -> None:
+    """Of a sound file, all private texts are replaced, and nothing else is lost."""
+    target = io.BytesIO()
+    counts = rewrite(io.BytesIO(data), target, _layout(format_), lambda texts: ["?"] * len(texts))
+    assert CANARY.encode() not in target.getvalue()
+    assert not counts.faulty
+
+
+def _check_damaged(data: bytes, format_: str, choices: random.Random) -> str:
+    """A damaged file is refused, or its copy holds the same texts, and is copied to the byte."""
+    on_error = choices.choice(("fail", "skip", "mask"))
+    try:
+        texts, copy, faults = _copied(data, format_, on_error)
+    except MalapropError as error:
+        _check_told([str(error)])
+        return "refused"
+    _check_told([fault.reason for fault in faults])
+    if not faults:
+        texts_again, copy_again, _ = _copied(copy, format_, on_error)
+        assert texts_again == texts, "the copy has other texts"
+        # What is outside the texts of a Parquet file, Arrow writes in its own way.
+        assert copy_again == copy or format_ == "parquet", "the copy is not stable"
+    return "copied"
+
+
+def _check_told(messages: list[str]) -> None:
+    assert not any(CANARY in message for message in messages), "a message tells the user's text"
+
+
+def _copied(data: bytes, format_: str, on_error: str) -> tuple[list[str], bytes, tuple[Fault, ...]]:
+    target = io.BytesIO()
+    texts: list[str] = []
+
+    def keep(batch: list[str]) -> list[str]:
+        texts.extend(batch)
+        return batch
+
+    counts = rewrite(io.BytesIO(data), target, _layout(format_, on_error), keep)
+    return texts, target.getvalue(), counts.faults
+
+
+def _rows(choices: random.Random) -> list[tuple[str, str, str]]:
+    count = choices.randint(1, 5)
+    return [(f"{i:03}", choices.choice(_TEXTS), f"open {i}") for i in range(count)]
+
+
+def _txt(choices: random.Random) -> bytes:
+    end = choices.choice(_ENDS)
+    return "".join(text.replace("\n", " ") + end for _, text, _ in _rows(choices)).encode()
+
+
+def _delimited(delimiter: str) -> Callable[[random.Random], bytes]:
+    def make(choices: random.Random) -> bytes:
+        target = io.StringIO(newline="")
+        writer = csv.writer(target, delimiter=delimiter, lineterminator=choices.choice(_ENDS))
+        writer.writerow(("id", "note", "other"))
+        writer.writerows(_rows(choices))
+        return target.getvalue().encode()
+
+    return make
+
+
+def _jsonl(choices: random.Random) -> bytes:
+    end, ascii_only = choices.choice(_ENDS), choices.random() < 0.5
+    return "".join(
+        json.dumps({"id": i, "note": text, "other": [other]}, ensure_ascii=ascii_only) + end
+        for i, text, other in _rows(choices)
+    ).encode()
+
+
+def _parquet(choices: random.Random) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    ids, notes, others = zip(*_rows(choices), strict=True)
+    table = pa.table({"id": list(ids), "note": list(notes), "other": [[o] for o in others]})
+    target = io.BytesIO()
+    pq.write_table(table, target, compression=choices.choice(("none", "snappy", "zstd")))
+    return target.getvalue()
+
+
+_MAKERS: dict[str, Callable[[random.Random], bytes]] = {
+    "txt": _txt,
+    "csv": _delimited(","),
+    "tsv": _delimited("\t"),
+    "jsonl": _jsonl,
+    "parquet": _parquet,
+}
