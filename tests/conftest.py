@@ -31,6 +31,14 @@ settings.load_profile("malaprop")
 os.environ["MALAPROP_HOME"] = "/nonexistent/malaprop-tests"
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the secret of whoever runs the tests out of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MALAPROP_STATE", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def line() -> Lexicon:
     """Three points on a line: 0, 1 and 3."""

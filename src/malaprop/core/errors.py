@@ -6,6 +6,7 @@
     ├── LexiconError   (ValueError)   words or vectors that make no lexicon
     ├── DataError      (ValueError)   a record, a column or an encoding that cannot be read
     ├── OutputError                   an output that exists already, or cannot be written
+    ├── SecretError                   the user's secret cannot be read or kept
     └── MissingExtraError (ImportError)  an optional package that is not installed
 
 A message names the object, the constraint, the value and the remedy. It never contains the
@@ -35,6 +36,10 @@ class DataError(MalapropError, ValueError):
 
 class OutputError(MalapropError):
     """An output exists already or cannot be written."""
+
+
+class SecretError(MalapropError):
+    """The user's secret, from which the keys of hashes are derived, cannot be read or kept."""
 
 
 class MissingExtraError(MalapropError, ImportError):

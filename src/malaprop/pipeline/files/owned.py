@@ -1,0 +1,79 @@
+"""Files that only their owner may read: created exclusively, and opened only if they are ours.
+
+Outputs may lie in folders where others can write, such as /tmp. So no link is followed, and what is
+known of a file is known from its descriptor: between a look at a name and its use, another file may
+take the name.
+"""
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from malaprop.core.errors import OutputError
+
+PRIVATE: Final = 0o600
+# Windows has none of these. Without the second, opening a pipe waits for its other end.
+_FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+def create(path: Path) -> int:
+    """Create a file that only its owner may read and write; return a descriptor to write to it.
+
+    Raise FileExistsError if anything has the name, even a link that leads nowhere.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _FLAGS, PRIVATE)
+    set_mode(descriptor, PRIVATE)  # a folder's access list may have added to it
+    return descriptor
+
+
+def open_ours(path: Path, flags: int = os.O_RDONLY, *, other_names: bool = False) -> int:
+    """Open a file that the current user created and nobody else can write; make it private.
+
+    Refuse links, pipes, folders and other users' files, and files that have `other_names` unless
+    that is allowed: whoever made such a link chose which file of ours is opened. Raise
+    FileNotFoundError if there is none.
+    """
+    try:
+        descriptor = os.open(path, flags | _FLAGS)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EMLINK):  # the latter on FreeBSD
+            raise _refusal(path, "is a symbolic link") from None
+        if error.errno in (errno.EISDIR, errno.ENXIO):
+            raise _refusal(path, "is no regular file") from None
+        raise
+    try:
+        _check(path, os.fstat(descriptor), other_names=other_names)
+        set_mode(descriptor, PRIVATE)  # somebody may have widened it
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def set_mode(descriptor: int, mode: int) -> None:
+    """Set the permissions of an open file, where the system has such."""
+    if hasattr(os, "fchmod"):
+        os.fchmod(descriptor, mode)
+
+
+def is_ours(status: os.stat_result) -> bool:
+    """Return whether the current user owns a file, or the system cannot tell."""
+    return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+
+
+def _check(path: Path, status: os.stat_result, *, other_names: bool) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise _refusal(path, "is no regular file")
+    if not is_ours(status):
+        raise _refusal(path, "belongs to another user")
+    if status.st_nlink > 1 and not other_names:
+        raise _refusal(path, "has a second name (a hard link)")
+
+
+def _refusal(path: Path, reason: str) -> OutputError:
+    return OutputError(
+        f"{path} {reason}, so it was not made by Malaprop for you: remove it, or choose another "
+        "folder"
+    )
