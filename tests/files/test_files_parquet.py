@@ -1,5 +1,4 @@
 import io
-import json
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, BinaryIO, cast
@@ -73,17 +72,6 @@ def test_all_types_pass_with_their_schema() -> None:
     assert output.drop(["nan"]).equals(original.drop(["nan"]))
     others = tuple(name for name in original.schema.names if name != "note")
     assert counts == FileCounts(records=3, cells=2, other_columns=others)
-
-
-def test_of_the_notes_in_a_file_only_those_on_its_columns_stay() -> None:
-    """A note may quote the text: `DataFrame.attrs`, or whatever a tool has put there."""
-    pandas = {"columns": [{"name": "note"}], "attributes": {"about": "zyxsecret"}}
-    notes = {"pandas": json.dumps(pandas), "owner": "zyxsecret"}
-    data = written(many_types().replace_schema_metadata(notes))
-    output, _ = run(data)
-    assert {name: json.loads(note) for name, note in output.schema.metadata.items()} == {
-        b"pandas": {"columns": [{"name": "note"}]}
-    }
 
 
 def test_only_the_column_changes() -> None:

@@ -196,6 +196,33 @@ def test_null_stays_null_in_a_masked_row(
     assert [tuple(row) for row in found.dataframe.collect()] == [("[masked]", None)]
 
 
+def test_no_note_on_a_column_reaches_the_output(
+    spark: "SparkSession", hundred: Lexicon, tmp_path: Path
+) -> None:
+    """Notes may hold anything, and Spark writes those of a table into each of its files."""
+    from pyspark.sql.types import ArrayType, MapType, StringType, StructField, StructType
+
+    from malaprop.spark import privatize
+
+    canary = {"comment": "zyxcanary"}
+    inner = StructType([StructField("deep", StringType(), True, canary)])
+    schema = StructType(
+        [
+            StructField("text", StringType(), True, canary),
+            StructField("other", StringType(), True, canary),
+            StructField("struct", inner, True, canary),
+            StructField("list", ArrayType(inner), True, canary),
+            StructField("map", MapType(StringType(), ArrayType(inner)), True, canary),
+        ]
+    )
+    row = ("waa", "b", ("c",), [("d",)], {"k": [("e",)]})
+    frame = spark.createDataFrame([row], schema)
+    path = tmp_path / "private"
+    found = privatize(frame, ["text"], lexicon=hundred, mechanism=ANYTHING, path=str(path))
+    assert all(b"zyxcanary" not in file.read_bytes() for file in path.iterdir())
+    assert found.dataframe.drop("text").collect() == frame.drop("text").collect()
+
+
 def test_other_columns_need_no_other_lexicon(
     spark: "SparkSession", hundred: Lexicon, tmp_path: Path
 ) -> None:

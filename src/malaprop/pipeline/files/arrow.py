@@ -1,6 +1,5 @@
 """Columns of text in Arrow's types, for the Parquet copy; Arrow is imported when it is used."""
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -63,33 +62,6 @@ def _is_string(kind: "pa.DataType") -> bool:
 
     views = getattr(pa.types, "is_string_view", lambda _: False)
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or views(kind))
-
-
-def private_schema(schema: "pa.Schema", asked: list[int]) -> "pa.Schema":
-    """Return the schema of the copy: the same, but for its notes and for dictionaries asked for.
-
-    The indices of those dictionaries become wide enough for any number of private texts, and
-    their order, which was one of the true texts, is given up. Of the notes that a file carries
-    only pandas' description of its columns stays: others may hold anything.
-    """
-    import pyarrow as pa
-
-    for place in asked:
-        field = schema.field(place)
-        if pa.types.is_dictionary(field.type):
-            kind = pa.dictionary(pa.int32(), field.type.value_type)
-            schema = schema.set(place, field.with_type(kind))
-    return schema.with_metadata(_harmless(schema.metadata or {}))
-
-
-def _harmless(notes: dict[bytes, bytes]) -> dict[bytes, bytes]:
-    """Return pandas' note on columns and index, without the user's own `DataFrame.attrs`."""
-    try:
-        note = json.loads(notes[b"pandas"])
-        note.pop("attributes", None)
-    except (KeyError, ValueError, AttributeError):
-        return {}
-    return {b"pandas": json.dumps(note).encode()}
 
 
 def plain(column: "pa.Array") -> "pa.Array":

@@ -1,7 +1,7 @@
 """Parquet, in record batches.
 
-Values of other columns pass through Arrow with their types, and pandas' note on them is kept;
-other notes in the file are not. Rows are read and written in groups of bounded size.
+Values of other columns pass through Arrow with their types. Notes in the file are not copied, see
+`schema`. Rows are read and written in groups of bounded size.
 """
 
 import contextlib
@@ -15,6 +15,7 @@ from malaprop.pipeline.files import arrow
 from malaprop.pipeline.files.copying import BATCH_RECORDS, Copy, Passing
 from malaprop.pipeline.files.faults import PLACEHOLDER, FlawError
 from malaprop.pipeline.files.layout import Layout
+from malaprop.pipeline.files.schema import fitted, private_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,7 +70,10 @@ class ParquetBatch:
         import pyarrow as pa
 
         texts = iter(private)
-        arrays = self.rows.columns
+        arrays = [
+            column if place in self.cells else fitted(column, field.type)
+            for place, (column, field) in enumerate(zip(self.rows.columns, schema, strict=True))
+        ]
         for index, cells in self.cells.items():
             values = [
                 None if cell is None else PLACEHOLDER if row in self.masked else next(texts)
@@ -104,7 +108,7 @@ class ParquetCopy(Copy[ParquetBatch]):
             )
             schema = self._file.schema_arrow
         self._asked = arrow.text_columns(schema, layout.columns)
-        self._schema = arrow.private_schema(schema, self._asked)
+        self._schema = private_schema(schema, self._asked)
         self._sink = _Sink(target)
         with arrow.failing_as(_UNWRITABLE):
             self._writer = pq.ParquetWriter(

@@ -8,7 +8,7 @@ when somebody looks at it would draw anew each time, and each draw costs ε agai
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pyspark.sql.types import StringType, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructType
 
 from malaprop.core.errors import ParameterError
 from malaprop.pipeline.files.layout import Layout
@@ -65,11 +65,22 @@ def draw(
 
 
 def _plain(schema: StructType) -> StructType:
-    """A schema without notes, which are for Spark's readers, or may hold anything."""
+    """A schema without notes at any depth: they are for Spark's readers, or may hold anything."""
     plain = StructType()
     for field in schema:
-        plain.add(field.name, field.dataType, field.nullable)
+        plain.add(field.name, _plain_type(field.dataType), field.nullable)
     return plain
+
+
+def _plain_type(kind: DataType) -> DataType:
+    if isinstance(kind, StructType):
+        return _plain(kind)
+    if isinstance(kind, ArrayType):
+        return ArrayType(_plain_type(kind.elementType), kind.containsNull)
+    if isinstance(kind, MapType):
+        keys, values = _plain_type(kind.keyType), _plain_type(kind.valueType)
+        return MapType(keys, values, kind.valueContainsNull)
+    return kind
 
 
 def _check_keys(counted: Tally, layout: Layout) -> None:
