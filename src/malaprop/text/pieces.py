@@ -4,9 +4,9 @@ The cut is one regular expression, so that what is cut and what it is called can
 Every quantifier is bounded or possessive: the time is linear in the text, whatever it holds.
 
 Only `Kind.PUNCTUATION` and `Kind.SPACE` are ever shown as they were written. They are therefore
-lists of what is allowed (the punctuation and currency signs of Unicode, the symbols of ASCII,
-plain white space), and everything else is some other kind. A character that this Python's
-Unicode tables do not know is `Kind.INVISIBLE`.
+lists of what is allowed (the punctuation and currency signs of Unicode but those that are emoji or
+stand for letters, the symbols of ASCII, plain white space), and everything else is some other kind.
+A character that this Python's Unicode tables do not know is `Kind.INVISIBLE`.
 """
 
 import re
@@ -83,8 +83,13 @@ _SPACE = r" \t\n\v\f\r\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 # What may stand between two letters of one word: apostrophes, then the soft hyphen, the
 # zero-width joiners of Persian and Indic scripts, and the word joiner.
 _INSIDE = r"'’＇\xad\u200c\u200d\u2060"
-# All of ASCII's own but @ and #, which begin names.
-_ASCII_PUNCTUATION = r"!-\"$-/:-?\[-`{-~"
+# All of ASCII's own but @ and #, which begin names, and *, which with # is the base of emoji.
+_ASCII_PUNCTUATION = r"!-\"$-)+-/:-?\[-`{-~"
+# What Unicode calls punctuation or currency, and yet is an emoji (emoji-data.txt: ‼ ⁉ 〰 〽) or
+# stands for letters (₨, ﷼).
+_TOO_TELLING = "\u203c\u2049\u3030\u303d\u20a8\ufdfc"
+# What makes an emoji of # and *: the selector of the emoji style, or a keycap.
+_AS_EMOJI = r"[\ufe0f\u20e3]"
 _ALNUM = r"[^\W_]"
 _REGIONAL = r"[\U0001f1e6-\U0001f1ff]"
 _JOINER = r"\u200d"
@@ -107,7 +112,7 @@ def _patterns() -> dict[Kind, str]:
     # A dot or a bracket belongs to an address only if something else of it follows.
     address = rf"(?:[.,;:!?'*()\[\]]*+[\w{mark}/#=&%~+$@-]++)+"
     label = rf"{_ALNUM}[\w-]{{0,62}}+"
-    pictograph = rf"[{symbol}][{mark}{_MODIFIERS}]*+"
+    pictograph = rf"(?:[{symbol}]|[#*](?={_AS_EMOJI}))[{mark}{_MODIFIERS}]*+"
     return {
         Kind.SPACE: rf"[{_SPACE}]++",
         Kind.URL: rf"(?:[A-Za-z][A-Za-z0-9+.-]{{1,30}}+://|[Ww]{{3}}\.){address}",
@@ -116,10 +121,10 @@ def _patterns() -> dict[Kind, str]:
         Kind.WORD: rf"{letters}(?:[{_INSIDE}](?=[^\W\d_]){letters})*+",
         Kind.MENTION: rf"@\w[\w{mark}]*+",
         Kind.HASHTAG: rf"#\w[\w{mark}]*+",
-        # Alone, for the name that may follow: "(@ann" is "(" and "@ann".
-        Kind.PUNCTUATION: rf"[@#]|[{punctuation}]++",
+        # @ and # alone, for the name that may follow: "(@ann" is "(" and "@ann".
+        Kind.PUNCTUATION: rf"@|#(?!{_AS_EMOJI})|(?:[{punctuation}]++|\*(?!{_AS_EMOJI}))++",
         Kind.EMOJI: rf"{_REGIONAL}{{2}}|{pictograph}(?:{_JOINER}{pictograph})*+",
-        Kind.INVISIBLE: rf"[^\w{_SPACE}{punctuation}@#{symbol}]++",
+        Kind.INVISIBLE: rf"[^\w{_SPACE}{punctuation}@#*{symbol}]++",
     }
 
 
@@ -131,8 +136,10 @@ def _character_classes() -> tuple[str, str, str]:
     """
     found = {"mark": "", "punctuation": _ASCII_PUNCTUATION, "symbol": ""}
     for first, last in ((0x80, 0x1FFFF), (0xE0000, 0xE0FFF)):
-        categories = map(category, map(chr, range(first, last + 1)))
-        for name, run in groupby(map(_CLASS_OF_CATEGORY.get, categories)):
+        names = list(map(_CLASS_OF_CATEGORY.get, map(category, map(chr, range(first, last + 1)))))
+        for code in filter(range(first, last + 1).__contains__, map(ord, _TOO_TELLING)):
+            names[code - first] = "symbol"
+        for name, run in groupby(names):
             after = first + sum(1 for _ in run)
             if name is not None:
                 found[name] += f"{chr(first)}-{chr(after - 1)}"
