@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from malaprop import TEM, Balanced, Laplace, Lexicon, Privatizer, Release, secure_rng, seeded_rng
 from malaprop.core.errors import ParameterError
 from malaprop.text import apart
-from malaprop.text.policy import COUNTED
+from malaprop.text.policy import COUNTED, Unknown
 
 WORDS = ("cold", "cool", "warm", "hot", "doctor", "nurse", "the", "is", "symbol", "twenty")
 SMALL = Lexicon(WORDS, [[float(i), float(i * i % 7)] for i in range(len(WORDS))])
 ROUGH = TEM(epsilon=0.5)
-OWNER_ONLY = set(COUNTED) - {"masked"}
+OWNER_ONLY = {"wordless", "mostly_signs", *COUNTED} - {"masked"}
 
 texts = st.one_of(
     st.text(max_size=60),
@@ -105,7 +105,7 @@ def test_what_is_kept_is_counted_and_nothing_else_is_kept() -> None:
 @given(texts)
 def test_the_counts_are_of_all_pieces(text: str) -> None:
     counts = Privatizer(SMALL, ROUGH)(text).counts
-    assert set(counts) == {"protected", *COUNTED}
+    assert set(counts) == {"protected", "wordless", "mostly_signs", *COUNTED}
     kinds = ("in_lexicon", "mapped", "numbers", "urls", "emails", "mentions", "hashtags", "emoji")
     assert counts["protected"] == sum(counts[kind] for kind in kinds)
     assert counts["kept"] == counts["masked"] == counts["dropped"] == 0
@@ -167,7 +167,7 @@ def test_a_release_can_be_published(text: str) -> None:
     assert json.loads(json.dumps(published, allow_nan=False)) == published
     assert set(published) == {
         *("text", "guarantee", "counts", "mechanism", "lexicon", "policy", "randomness"),
-        "malaprop",
+        *("warnings", "malaprop"),
     }
     assert set(published["counts"]) == {"protected", "masked"}  # type: ignore[call-overload]
     assert not OWNER_ONLY & set(json.dumps(published["counts"]).replace('"', " ").split())
@@ -295,3 +295,48 @@ def test_wrong_arguments_are_refused() -> None:
     for call in wrong:
         with pytest.raises(ParameterError):
             call()
+
+
+NO_WORDS = "... --- ..."
+
+
+def test_a_text_without_words_is_released_with_a_warning() -> None:
+    release = Privatizer(SMALL, ROUGH)(NO_WORDS)
+    assert release.text == NO_WORDS
+    assert release.counts["wordless"] == 1
+    (warning,) = release.warnings
+    assert "no words" in warning
+    assert "nothing" in warning
+    assert release.to_dict()["warnings"] == [warning]
+    assert NO_WORDS not in warning
+
+
+@pytest.mark.parametrize("text", ["cold", "", " \n", "cold ... --- ...", "😀", "12"])
+def test_other_texts_have_none(text: str) -> None:
+    release = Privatizer(SMALL, ROUGH)(text)
+    assert release.warnings == ()
+    assert release.counts["wordless"] == 0
+
+
+def test_without_punctuation_nothing_is_shown_of_such_a_text() -> None:
+    release = Privatizer(SMALL, ROUGH, punctuation="drop")(NO_WORDS)
+    assert (release.text, release.warnings) == ("", ())
+
+
+def test_texts_without_words_are_counted_among_many() -> None:
+    texts = [NO_WORDS, "cold, hot", "", "!", "a: ... --- ...", "\u2026"] * 300
+    _, counts = Privatizer(SMALL, ROUGH).texts(texts)
+    assert (counts["wordless"], counts["mostly_signs"]) == (900, 300)
+    each = [release.counts for release in Privatizer(SMALL, ROUGH).many(texts)]
+    assert sum(one["wordless"] for one in each) == 900
+    assert sum(one["mostly_signs"] for one in each) == 300
+
+
+@pytest.mark.parametrize("unknown", ["mask", "drop"])
+def test_the_warning_depends_on_the_private_text_alone(unknown: Unknown) -> None:
+    privatizer = Privatizer(SMALL, ROUGH, unknown=unknown)
+    warnings: dict[str, set[tuple[str, ...]]] = {}
+    for text in ("Zyx!", "!", "\u200b!", "\u200bZyx!", "12!", "cold!", "Zyx", ""):
+        release = privatizer(text)
+        warnings.setdefault(re.sub(r"\w+", "w", release.text), set()).add(release.warnings)
+    assert all(len(found) == 1 for found in warnings.values())

@@ -72,6 +72,7 @@ def piecewise(texts: list[str], policy: Policy, words: list[str] = WORDS) -> For
 def assert_equal(one: Apart, other: Apart, seed: int, words: int = len(WORDS)) -> None:
     assert one.ids.tolist() == other.ids.tolist()
     assert list(one.sizes) == list(other.sizes)
+    assert list(one.signs) == list(other.signs)
     assert one.counts() == other.counts()
     assert list(one.counts()) == list(other.counts())
     assert one.counts_of_each() == other.counts_of_each()
@@ -185,3 +186,11 @@ def test_long_texts_and_long_chunks(unknown: Unknown) -> None:
     policy = Policy(unknown=unknown)
     texts = ["a-" * 64, "a-" * 65, PROSE * 50, "\n" * 1000 + "a", "dog " * 1000, "?! " * 1000]
     assert_equal(Workbench(WORDS, policy).take_apart(texts), piecewise(texts, policy), 1)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_signs_that_are_shown_are_counted_for_each_text(policy: Policy) -> None:
+    texts = ["... --- ...", "", " \n", "the rain, the dog!", "a: ... --- ...", "😀", "\u200b?"]
+    apart = BENCHES[policy].take_apart(texts)
+    signs = [3, 0, 0, 2, 4, 0, 1] if policy.punctuation == "keep" else [0] * 7
+    assert list(apart.signs) == signs

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 from numpy.random import Generator
 
 from malaprop.core.channel import Channel
@@ -114,13 +115,15 @@ class Privatizer:
     def many(self, texts: Iterable[str]) -> list[Release]:
         """The private texts of several, in order; all their words are drawn together."""
         apart = self._take_apart(texts)
-        parts = zip(self._private(apart), apart.sizes, apart.counts_of_each(), strict=True)
-        return [self._release(*part) for part in parts]
+        counts = map(_counts, apart.sizes, apart.tokens, apart.signs, apart.counts_of_each())
+        return [self._release(*part) for part in zip(self._private(apart), counts, strict=True)]
 
     def texts(self, texts: Iterable[str]) -> tuple[list[str], dict[str, int]]:
         """The private texts of several, and how all their pieces were treated: `many` in brief."""
         apart = self._take_apart(texts)
-        return self._private(apart), {"protected": sum(apart.sizes), **apart.counts()}
+        tokens, signs = np.asarray(apart.tokens), np.asarray(apart.signs)
+        counts = _counts(sum(apart.sizes), tokens, signs, apart.counts())
+        return self._private(apart), counts
 
     def share_draws(self) -> Callable[[float], None]:
         """Have forks of this process draw ahead for each other; see `malaprop.core.ahead`.
@@ -142,14 +145,27 @@ class Privatizer:
         """The private texts: the words of all of them are drawn together."""
         return apart.put_together(self._channel.substitute(apart.ids, self._rng))
 
-    def _release(self, text: str, words: int, counts: dict[str, int]) -> Release:
+    def _release(self, text: str, counts: dict[str, int]) -> Release:
         return Release(
             text=text,
-            guarantee=_for_texts(self._channel.guarantee, self._policy, words),
-            counts={"protected": words, **counts},
+            guarantee=_for_texts(self._channel.guarantee, self._policy, counts["protected"]),
+            counts=counts,
             randomness=self.randomness,
             **{name: fact.copy() for name, fact in self._facts.items()},
         )
+
+
+def _counts(words: int, tokens: Any, signs: Any, treated: dict[str, int]) -> dict[str, int]:
+    """How texts were treated: how many words were drawn, and how many texts show mostly signs.
+
+    `tokens` and `signs` are those of one text, or arrays of those of several.
+    """
+    return {
+        "protected": words,
+        "wordless": int(np.sum((tokens == 0) & (signs > 0))),
+        "mostly_signs": int(np.sum((tokens > 0) & (signs > tokens))),
+        **treated,
+    }
 
 
 def _completed(

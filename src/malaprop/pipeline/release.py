@@ -8,6 +8,10 @@ from malaprop.core.guarantee import Guarantee
 
 VISIBLE = ("protected", "masked")
 """Counts that anybody can read off the private text itself."""
+WORDLESS = (
+    "the text has no words: its signs are shown as they are, and nothing is promised for them"
+)
+"""What is said of a text that is signs alone, as Morse code is. Anybody can see that it is so."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,11 +39,17 @@ class Release:
     randomness: str
     """`secure`, or `seeded: not private`."""
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the guarantee does not say: that there was nothing to protect, if it is so."""
+        return (WORDLESS,) if self.counts.get("wordless") else ()
+
     def to_dict(self) -> dict[str, object]:
         """The release as plain values that JSON can hold."""
         return {
             "text": self.text,
             "guarantee": self.guarantee.to_dict(),
+            "warnings": list(self.warnings),
             "counts": {name: self.counts[name] for name in VISIBLE},
             "mechanism": dict(self.mechanism),
             "lexicon": dict(self.lexicon),

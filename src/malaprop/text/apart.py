@@ -34,6 +34,14 @@ class Apart(Protocol):
     def sizes(self) -> Sequence[int]:
         """How many slots each text has."""
 
+    @property
+    def tokens(self) -> Sequence[int]:
+        """How many words each private text has, masks among them: anybody can see that."""
+
+    @property
+    def signs(self) -> Sequence[int]:
+        """How many runs of signs each private text shows as they are."""
+
     def counts(self) -> Counts:
         """How the pieces of all texts were treated."""
 
@@ -106,6 +114,16 @@ class _Mixed:
         for part, slots in self._slots():
             ids[slots] = part.ids
         return ids
+
+    @property
+    def tokens(self) -> list[int]:
+        """How many words each private text has, masks among them."""
+        return self._in_order(*(part.tokens for part in self._parts))
+
+    @property
+    def signs(self) -> list[int]:
+        """How many runs of signs each private text shows as they are."""
+        return self._in_order(*(part.signs for part in self._parts))
 
     def counts(self) -> Counts:
         """How the pieces of all texts were treated."""

@@ -17,7 +17,7 @@ from malaprop.text.chunks import (
     Tables,
 )
 from malaprop.text.forms import Counts
-from malaprop.text.policy import COUNTED
+from malaprop.text.policy import COUNTED, SIGNS, TOKENS
 from malaprop.text.writer import Strings, Writer
 
 
@@ -43,6 +43,16 @@ class ChunkedTexts:
         sizes: list[int] = np.diff(self._next[self._last_chunks], prepend=0).tolist()
         return sizes
 
+    @property
+    def tokens(self) -> list[int]:
+        """How many words each private text has, masks among them."""
+        return self._how_many(TOKENS)
+
+    @property
+    def signs(self) -> list[int]:
+        """How many runs of signs each private text shows as they are."""
+        return self._how_many(SIGNS)
+
     def counts(self) -> Counts:
         """How the pieces of all texts were treated."""
         uses = np.bincount(self._coded.shapes)
@@ -67,6 +77,15 @@ class ChunkedTexts:
         if LINE_SHAPE in self._coded.shapes:
             return [text.replace(PADDED_LINE, LINE) for text in texts]
         return texts
+
+    def _how_many(self, tags: tuple[str, ...]) -> list[int]:
+        """How many pieces of each text are counted in one of these ways."""
+        columns = [COUNTED.index(tag) for tag in tags]
+        of_shapes = self._tables.shapes["tags"][:, columns].sum(axis=1)
+        found: list[int] = np.add.reduceat(
+            of_shapes[self._coded.shapes], self._first_chunks
+        ).tolist()
+        return found
 
     def _of_chunks(self, fact: str) -> NDArray[Any]:
         facts: NDArray[Any] = self._tables.shapes[fact][self._coded.shapes]

@@ -9,7 +9,7 @@ import numpy as np
 
 from malaprop.core.space import Ids
 from malaprop.text.pieces import split
-from malaprop.text.policy import COUNTED, LEFT_OUT, Planner
+from malaprop.text.policy import COUNTED, LEFT_OUT, SIGNS, TOKENS, Planner
 from malaprop.text.surface import Skeleton
 from malaprop.text.writer import Writer
 
@@ -52,6 +52,18 @@ class Forms:
         """How many slots each text has."""
         return [len(form.ids) for form in self._forms]
 
+    @property
+    def tokens(self) -> list[int]:
+        """How many words each private text has, masks among them."""
+        return [_among(form.tags, TOKENS) for form in self._forms]
+
+    @property
+    def signs(self) -> list[int]:
+        """How many runs of signs each private text shows as they are."""
+        if self._writer.punctuation == "drop":
+            return [0] * len(self._forms)
+        return [_among(form.tags, SIGNS) for form in self._forms]
+
     def counts(self) -> Counts:
         """How the pieces of all texts were treated."""
         return _counts(chain.from_iterable(form.tags for form in self._forms))
@@ -77,6 +89,10 @@ def _form(text: str, planner: Planner) -> Form:
     if LEFT_OUT in shown:
         shown = tuple(part for part in shown if part != LEFT_OUT)
     return Form(shown, "".join(marks), [word for word in ids if word >= 0], tags)
+
+
+def _among(tags: tuple[str, ...], wanted: tuple[str, ...]) -> int:
+    return sum(map(tags.count, wanted))
 
 
 def _counts(tags: Iterable[str]) -> Counts:

@@ -117,6 +117,9 @@ COUNTED = (
     *("masked", "dropped", "kept", "punctuation", "spaces", "removed"),
 )
 """All ways in which a piece is counted."""
+SIGNS = ("punctuation",)
+TOKENS = tuple(tag for tag in COUNTED if tag not in (*SIGNS, "dropped", "spaces", "removed"))
+"""The ways of what stands in a private text as a word: drawn, masked or kept."""
 _MEMO_ENTRIES = 2**17
 _MEMO_LETTERS = 64
 

@@ -24,7 +24,7 @@ class Writer:
     """
 
     def __init__(self, words: Sequence[str], punctuation: Punctuation) -> None:
-        self._words, self._punctuation = words, punctuation
+        self._words, self.punctuation = words, punctuation
         self._articles = all(sign in words for sign in SIGNS)
 
     def __len__(self) -> int:
@@ -34,7 +34,7 @@ class Writer:
         """The text of a skeleton and the ids for its slots."""
         words = [self._words[word] for word in drawn]
         return fill(
-            skeleton, words, punctuation=self._punctuation, articles=self._articles, marks=marks
+            skeleton, words, punctuation=self.punctuation, articles=self._articles, marks=marks
         )
 
     @cached_property
