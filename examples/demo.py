@@ -39,7 +39,10 @@ def show(original: str, private: str) -> None:
     console.print("\n", table, sep="")
     console.print(
         "\nAbout a third of the words stay, and as many become a near word. "
-        f"See  malaprop explain aspirin --epsilon {EPSILON}"
+        "To go on, activate the environment that has the command:\n\n"
+        "  . .venv/bin/activate\n"
+        f"  malaprop explain aspirin --epsilon {EPSILON}",
+        soft_wrap=True,
     )
 
 

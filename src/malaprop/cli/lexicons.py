@@ -8,10 +8,11 @@ import typer
 
 from malaprop.cli.audit import audit_lexicon
 from malaprop.cli.graph import graph_lexicon
+from malaprop.cli.help import App
 from malaprop.cli.options import LexiconName
 from malaprop.cli.train import train_poincare
 
-app = typer.Typer(help="List, inspect and import lexicons.")
+app = App(help="List, inspect and import lexicons.")
 app.command("train-poincare", short_help="Train vectors from IS-A relations.")(train_poincare)
 app.command("audit", short_help="Find how large TEM's exponent may be.")(audit_lexicon)
 app.command("graph", short_help="Build the graph of near words.")(graph_lexicon)

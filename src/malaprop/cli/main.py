@@ -16,10 +16,11 @@ import typer
 
 from malaprop._version import __version__
 from malaprop.cli import audit, explain, lexicons, mechanisms, privatize
+from malaprop.cli.help import App
 from malaprop.cli.outputs import HINT, UNWRITTEN
 from malaprop.cli.signals import StoppedError, listen, turn_deaf
 
-app = typer.Typer(
+app = App(
     name="malaprop",
     help="Private text under metric differential privacy, with guarantees that can be checked.",
     add_completion=False,

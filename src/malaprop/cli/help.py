@@ -1,0 +1,44 @@
+"""How commands explain themselves: arguments by their names, without the types of Python."""
+
+from collections.abc import Callable
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+
+class Command(TyperCommand):
+    """A command whose help shows what to type: its usage has all that is required."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Arguments first, then the options that are required."""
+        pieces = [_name(param) for param in self.params if param.param_type_name == "argument"]
+        options = [param for param in self.params if param.param_type_name == "option"]
+        required = [f"{param.opts[0]} {_name(param)}" for param in options if param.required]
+        others = ["[OPTIONS]"] if len(options) > len(required) else []
+        return [*pieces, *required, *others] or ["[OPTIONS]"]  # typer shows no line without any
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments and the options, a row each."""
+        for title, kind in (("Arguments", "argument"), ("Options", "option")):
+            rows = [_row(p, ctx) for p in self.get_params(ctx) if p.param_type_name == kind]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+class App(typer.Typer):
+    """A group of such commands."""
+
+    def command(self, *args: Any, **settings: Any) -> Callable[[Any], Any]:
+        """Add a command, as `typer.Typer.command` does."""
+        return super().command(*args, **{"cls": Command} | settings)
+
+
+def _name(param: Any) -> str:
+    return f"{param.metavar}{'' if param.nargs == 1 else '...'}"
+
+
+def _row(param: Any, ctx: Any) -> tuple[str, str]:
+    name, text = param.get_help_record(ctx)
+    return (param.metavar if param.param_type_name == "argument" else name), text
