@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from malaprop.core.guarantee import Guarantee, Kind
     from malaprop.core.mechanism import Mechanism
     from malaprop.core.metric import Metric
-    from malaprop.core.randomness import secure_rng, seeded_rng
+    from malaprop.core.randomness import renew_randomness, secure_rng, seeded_rng
     from malaprop.lexicon.graph.edges import GraphOptions
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.measure.audit import audit
@@ -92,6 +92,7 @@ __all__ = [
     "gaussian_scale",
     "loss_of",
     "registry",
+    "renew_randomness",
     "secure_rng",
     "seeded_rng",
 ]
@@ -107,7 +108,7 @@ _HOMES = {
     "core.guarantee": "Guarantee Kind",
     "core.mechanism": "Mechanism",
     "core.metric": "Metric",
-    "core.randomness": "secure_rng seeded_rng",
+    "core.randomness": "renew_randomness secure_rng seeded_rng",
     "lexicon.graph.edges": "GraphOptions",
     "lexicon.lexicon": "Lexicon",
     "measure.audit": "audit",

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from malaprop.core.additive import MOST_NUMERIC_DELTA
 from malaprop.core.errors import MissingExtraError, ParameterError
 from malaprop.core.guarantee import Kind
-from malaprop.core.randomness import SECURE, label, secure_rng, seeded_rng
+from malaprop.core.randomness import SECURE, for_a_call, label, secure_rng, seeded_rng
 from malaprop.core.space import Floats
 from malaprop.mechanisms.priv_emb import PrivEmb
 
@@ -112,7 +112,7 @@ class PrivateEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """A private vector for each row of X, each with noise of its own."""
         check_is_fitted(self)
         rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._noise.release(rows, self._rng())
+        return self._noise.release(rows, for_a_call(self._rng()))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,14 +8,13 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from malaprop import TEM, Lexicon, secure_rng
+from malaprop import TEM, Lexicon, renew_randomness, secure_rng
 from malaprop.core import ahead
 from malaprop.core.ahead import DrawsAhead
 from malaprop.core.errors import LexiconError
@@ -202,7 +201,8 @@ def test_threads_that_follow_a_fork_wait_until_all_is_forgotten(
     stock, rows, words = DrawsAhead(5), Numbered(), np.arange(5)
     stock.take(words, np.ones_like(words), rows)
     made_before = rows.next
-    monkeypatch.setattr(ahead, "_forks", ahead._forks + 1)
+    child = object()
+    monkeypatch.setattr(ahead, "this_process", lambda: child)
 
     def slow_lock() -> object:
         time.sleep(0.2)
@@ -262,7 +262,7 @@ def test_an_interrupt_leaves_no_word_to_be_waited_for(monkeypatch: pytest.Monkey
     def wait_for_ever(seconds: float) -> None:
         pytest.fail("it waits for draws that nobody makes")
 
-    monkeypatch.setattr(ahead, "time", SimpleNamespace(sleep=wait_for_ever))
+    monkeypatch.setattr(time, "sleep", wait_for_ever)
     stock, rows, words = DrawsAhead(2), Numbered(), np.arange(2)
     lock = stock._lock = InterruptedLock()
     go_on = stock._go_on
@@ -288,3 +288,29 @@ def test_a_long_job_does_not_throw_its_draws_away(monkeypatch: pytest.MonkeyPatc
         words, counts = np.unique(ids, return_counts=True)
         stock.take(words, counts, rows)
     assert rows.next < 1.5 * 400 * 5_000
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("clock", ["monotonic", "time"])
+@pytest.mark.parametrize("passed", [60.0, -60.0])
+def test_what_lies_idle_is_thrown_away(
+    monkeypatch: pytest.MonkeyPatch, clock: str, passed: float, shared: bool
+) -> None:
+    """By either clock, in either direction: the machine may have been copied meanwhile."""
+    stock, rows, words = DrawsAhead(5, shared=shared), Numbered(), np.arange(5)
+    stock.take(words, np.ones_like(words), rows)
+    made_before = rows.next
+    found = stock.take(words, np.ones_like(words), rows)
+    assert found.max() < made_before  # what is asked for at once is there
+    now = getattr(time, clock)
+    monkeypatch.setattr(time, clock, lambda: now() + passed)
+    assert stock.take(words, np.ones_like(words), rows).min() >= made_before
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_renewing_throws_all_draws_away(shared: bool) -> None:
+    stock, rows, words = DrawsAhead(5, shared=shared), Numbered(), np.arange(5)
+    stock.take(words, np.ones_like(words), rows)
+    made_before = rows.next
+    renew_randomness()
+    assert stock.take(words, np.ones_like(words), rows).min() >= made_before

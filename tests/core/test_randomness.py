@@ -7,14 +7,27 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.random import Generator
+from randomgen import AESCounter
 from scipy.stats import kstest
 
-from malaprop import TEM, Laplace, Lexicon, ParameterError, secure_rng, seeded_rng
+from malaprop import (
+    TEM,
+    Laplace,
+    Lexicon,
+    ParameterError,
+    Privatizer,
+    renew_randomness,
+    secure_rng,
+    seeded_rng,
+)
 from malaprop.core.randomness import label
+from malaprop.sklearn import PrivateEmbedding
 
 SHARED = secure_rng()  # exists before any fork
 
@@ -77,6 +90,143 @@ def test_copies_and_pickles_are_other_generators() -> None:
     again = [copy.copy(rng), copy.deepcopy(rng), pickle.loads(pickle.dumps(rng)), *rng.spawn(2)]  # noqa: S301
     assert len({generator.bytes(16) for generator in [rng, *again]}) == 6
     assert {label(generator) for generator in again} == {"secure"}
+
+
+def test_copies_of_the_bits_are_other_bits() -> None:
+    bits: Any = secure_rng().bit_generator
+    again = [copy.copy(bits), copy.deepcopy(bits), pickle.loads(pickle.dumps(bits))]  # noqa: S301
+    again += [bits.jumped(), bits.jumped(), *bits.spawn(2)]
+    assert len({Generator(each).bytes(16) for each in [bits, *again]}) == 8
+    assert {type(each) for each in again} == {type(bits)}
+
+
+@pytest.mark.parametrize(
+    "repeat",
+    [
+        lambda bits: bits.state,
+        lambda bits: setattr(bits, "state", AESCounter(key=1).state),
+        lambda bits: bits.seed(7),
+        lambda bits: bits.seed(key=7),
+        lambda bits: bits.advance(-10),
+        lambda bits: bits.jump(),
+    ],
+)
+def test_nothing_takes_secure_bits_back_to_where_they_were(repeat: Callable[[Any], Any]) -> None:
+    with pytest.raises(ParameterError, match="seeded_rng"):
+        repeat(secure_rng().bit_generator)
+
+
+def _memory(rng: Generator) -> Any:
+    """The state of the bits, taken by force, as a snapshot of the whole machine takes it."""
+    return AESCounter.state.__get__(rng.bit_generator)
+
+
+def _restore(rng: Generator, memory: Any) -> None:
+    AESCounter.state.__set__(rng.bit_generator, memory)
+
+
+@pytest.mark.parametrize("key_life", [0.0, 1.0])
+def test_each_call_takes_in_fresh_entropy(
+    plane: Lexicon, monkeypatch: pytest.MonkeyPatch, key_life: float
+) -> None:
+    """Two machines that go on from one snapshot draw differently from the next call on."""
+    monkeypatch.setattr("malaprop.core.secure_bits._KEY_LIFE", key_life, raising=False)
+    ids, rng = np.zeros(60, dtype=int), secure_rng()
+    laplace = Laplace(epsilon=0.01).on(plane)
+    private = PrivateEmbedding(epsilon=1.0, random_state=rng).fit(plane.vectors)
+    calls: list[Callable[[], Any]] = [
+        lambda: laplace.substitute(ids, rng),
+        lambda: laplace.release_words(ids, rng),
+        lambda: laplace.release(plane.vectors, rng),
+        lambda: TEM(epsilon=0.01).on(plane).substitute(ids, rng),
+        lambda: Privatizer(plane, TEM(epsilon=0.01), rng=rng)("waa " * 60).text,
+        lambda: private.transform(plane.vectors),
+    ]
+    for call in calls:
+        snapshot = _memory(rng)
+        first = call()
+        _restore(rng, snapshot)
+        assert not np.array_equal(call(), first)
+
+
+def test_a_kernel_that_repeats_itself_does_not_repeat_the_noise(
+    plane: Lexicon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that does not know that its machine was copied gives both copies the same entropy."""
+    laplace, rng = Laplace(epsilon=0.01).on(plane), secure_rng()
+    snapshot = _memory(rng)
+    monkeypatch.setattr(os, "urandom", bytes)
+    first = laplace.release(plane.vectors, rng)
+    _restore(rng, snapshot)
+    assert not np.array_equal(laplace.release(plane.vectors, rng), first)
+
+
+def test_the_second_half_of_a_call_is_not_the_first() -> None:
+    rng: Any = secure_rng()
+    blocks = set()
+    for _ in range(50):
+        rng.begin_call()
+        stream = rng.bytes(1600)
+        blocks |= {stream[start : start + 16] for start in range(0, 1600, 16)}
+    assert len(blocks) == 5000
+
+
+def test_a_counter_is_counted_on_beyond_its_first_half() -> None:
+    """Two halves of 64 bits: what is carried over must not be lost, or blocks would repeat."""
+    rng = secure_rng()
+    memory = _memory(rng)
+    memory["s"]["counter"][0::2] = np.uint64(2**64 - 4) + np.arange(4, dtype=np.uint64)
+    memory["s"]["counter"][1::2] = 7
+    memory["s"]["offset"] = 64
+    _restore(rng, memory)
+    rng.bytes(128)
+    assert _memory(rng)["s"]["counter"].tolist() == [4, 8, 5, 8, 6, 8, 7, 8]
+
+
+def test_secure_calls_give_uniform_numbers() -> None:
+    rng: Any = secure_rng()
+    found = []
+    for _ in range(5_000):
+        rng.begin_call()
+        found.append(rng.random())
+    assert kstest(found, "uniform").pvalue > 1e-6
+
+
+def test_every_draw_of_numpys_notices_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng: Any = secure_rng()
+    noticed: list[int] = []
+    monkeypatch.setattr(rng.bit_generator, "notice", lambda: noticed.append(1))
+    draws = [name for name in dir(Generator) if name[0] != "_"]
+    without = {"bit_generator", "spawn"}
+    for name in sorted(set(draws) - without):
+        before = len(noticed)
+        with suppress(TypeError):
+            getattr(rng, name)()
+        assert len(noticed) > before, name
+
+
+def test_renewing_takes_new_keys() -> None:
+    rng = secure_rng()
+    before = _memory(rng)["s"]["seed"].tolist()
+    rng.random()
+    assert _memory(rng)["s"]["seed"].tolist() == before
+    renew_randomness()
+    rng.random()
+    assert _memory(rng)["s"]["seed"].tolist() != before
+
+
+def test_copies_of_what_holds_a_generator_draw_differently(plane: Lexicon) -> None:
+    privatizer = Privatizer(plane, TEM(epsilon=0.01))
+    private = PrivateEmbedding(epsilon=1.0, random_state=secure_rng()).fit(plane.vectors)
+    privatizer("waa " * 60)  # there is a stock of draws
+    ways: list[Callable[[Any], Any]] = [copy.copy, copy.deepcopy]
+    ways.append(lambda thing: pickle.loads(pickle.dumps(thing)))  # noqa: S301
+    for copied in ways:
+        other, transformer = copied(privatizer), copied(private)
+        assert other.randomness == "secure"
+        assert other("waa " * 60).text != privatizer("waa " * 60).text
+        here, there = private.transform(plane.vectors), transformer.transform(plane.vectors)
+        assert not np.array_equal(here, there)
 
 
 def test_only_our_own_generator_counts_as_secure() -> None:

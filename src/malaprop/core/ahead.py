@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.process import renewals, this_process
 from malaprop.core.space import Ids
 
 Rows = Callable[[Ids, Ids], list[Ids]]
@@ -32,21 +33,21 @@ _LEAST, _TIMES, _MOST = 64, 2, 4096
 _STOCKED = 0.25  # of the room for draws, which those that are ahead of all words may take
 _SPARE = 8  # made beyond what is likely to be needed, where that is known
 _AT_ONCE = 512  # words whose rows are computed before what was drawn is laid down
+_IDLE = 5.0  # seconds for which draws are kept while nobody asks for any
+_NOTHING: Ids = np.empty(0, dtype=np.int64)
 _PATIENCE = 0.0005  # seconds between two looks at what another worker is drawing
 
 
-_forks = 0  # how many forks lie between this process and the first one
 _forgetting = Lock()
 
 
-def _count_fork() -> None:
-    global _forks, _forgetting
-    _forks += 1
+def _renew_lock() -> None:
+    global _forgetting
     _forgetting = Lock()  # another thread may have held it
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no fork
-    os.register_at_fork(after_in_child=_count_fork)
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 class DrawsAhead:
@@ -68,7 +69,9 @@ class DrawsAhead:
         self._needed: Ids = make(self._size, np.int64)
         self._claimed: NDArray[np.bool_] = make(self._size, np.bool_)
         self._done: NDArray[np.float64] = make(1, np.float64)
-        self._process = _forks  # last: whoever sees it finds all else new
+        self._used: NDArray[np.float64] = make(2, np.float64)
+        self._renewals = renewals()
+        self._process = this_process()  # last: whoever sees it finds all else new
 
     def tell(self, done: float) -> None:
         """Tell what share of the work is done, so that not much more is drawn than is needed."""
@@ -76,24 +79,39 @@ class DrawsAhead:
 
     def take(self, words: Ids, counts: Ids, rows: Rows) -> Ids:
         """`counts` draws of each of `words`, which are distinct, in one row."""
-        if not self._shared and self._process != _forks:
+        if not self._shared and self._process is not this_process():
             with _forgetting:  # one thread does it, and the others wait until it is done
-                if self._process != _forks:
+                if self._process is not this_process():
                     self._forget()  # else parent and child would give out the same
         order = _Order(words, counts)
         with self._lock:
+            self._drop_what_lay_idle()
             self._needed[words] += counts
         while order.missing.any():
             if not self._go_on(order, rows):
                 time.sleep(_PATIENCE)  # others are drawing what is missing
         return order.found
 
+    def _drop_what_lay_idle(self) -> None:
+        """Throw away what nobody has asked for in a while, by either clock, or is renewed.
+
+        A machine is mostly copied when it is idle, and its copies would give out the same.
+        """
+        now = _clocks()
+        idle = [clock - then for clock, then in zip(now, self._used.tolist(), strict=True)]
+        if self._renewals != renewals() or max(idle) > _IDLE or min(idle) < 0.0:
+            self._left[:], self._top[0] = 0, 0
+            self._renewals = renewals()
+        self._used[:] = now
+
     def _go_on(self, order: "_Order", rows: Rows) -> bool:
         """Give out what is there; draw for words that no other does. Whether anything was done."""
-        mine = order.lacking()[:0]
+        mine = lacking = _NOTHING
         try:
             with self._lock:
                 self._serve(order)
+                if not order.missing.any():
+                    return True
                 lacking = order.lacking()
                 mine = lacking[~self._claimed[order.words[lacking]]][:_AT_ONCE]
                 self._claimed[order.words[mine]] = True
@@ -149,6 +167,11 @@ class DrawsAhead:
         self._top[0] += len(drawn)
         self._first[words] = start + np.cumsum(counts) - counts
         self._left[words] = counts
+        self._used[:] = _clocks()  # to compute rows may take long
+
+
+def _clocks() -> tuple[float, float]:
+    return time.monotonic(), time.time()
 
 
 class _Order:

@@ -19,7 +19,7 @@ from malaprop.core.ahead import DrawsAhead
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind, rounded_up
 from malaprop.core.metrics import as_metric
-from malaprop.core.randomness import SecureGenerator, checked_rng
+from malaprop.core.randomness import SecureGenerator, for_a_call
 from malaprop.core.sampling import Rows, draw, log_error, order_of, whole
 from malaprop.core.space import Ids, MetricSpace, blocks, checked_ids
 
@@ -91,7 +91,7 @@ class Channel(ABC):
 
     def substitute(self, ids: Any, rng: Generator) -> Ids:
         """A private word for each of `ids`, each drawn independently."""
-        return self._substitute(checked_ids(ids, len(self._space)), checked_rng(rng))
+        return self._substitute(checked_ids(ids, len(self._space)), for_a_call(rng))
 
     @abstractmethod
     def _substitute(self, ids: Ids, rng: Generator) -> Ids: ...
@@ -235,11 +235,11 @@ class VectorChannel(Channel):
             )
         if not np.isfinite(array).all():
             raise ParameterError("Vectors must be finite; there is NaN or infinity among them.")
-        return self._release(array, checked_rng(rng))
+        return self._release(array, for_a_call(rng))
 
     def release_words(self, ids: Any, rng: Generator) -> Floats:
         """A private vector for each of the words `ids`."""
-        return self._release_words(checked_ids(ids, len(self._space)), checked_rng(rng))
+        return self._release_words(checked_ids(ids, len(self._space)), for_a_call(rng))
 
     def _release_words(self, ids: Ids, rng: Generator) -> Floats:
         """Noisy vectors of words; overridden where the noise depends on the word."""

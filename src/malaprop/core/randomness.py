@@ -1,48 +1,45 @@
 """Where noise comes from.
 
 Privacy needs noise that nobody can predict: `secure_rng` takes its key from the operating
-system and runs AES in counter mode. It is fresh in every process: a fork gets a new key, and
-a copy or a pickle is a new generator, so that two workers can never draw the same noise.
+system and runs AES in counter mode. It is fresh in every process, however that was forked, and in
+every call of a channel; a copy or a pickle is a new generator. So neither two workers nor two
+copies of a machine draw the same noise.
 
 `seeded_rng` repeats itself on purpose, for tests and demonstrations. Whoever knows the seed
 can undo the mechanism, so what is made with it is labelled `seeded: not private`.
 """
 
-import os
-import secrets
-import weakref
 from collections.abc import Callable
+from functools import wraps
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
+from malaprop.core import process
 from malaprop.core.errors import ParameterError
 
 SECURE = "secure"
 SEEDED = "seeded: not private"
 
 
-def _fresh_aes() -> np.random.BitGenerator:
-    from randomgen import AESCounter
-
-    bits: np.random.BitGenerator = AESCounter(key=secrets.randbits(128))
-    return bits
-
-
 class SecureGenerator(Generator):
     """A numpy generator over AES in counter mode, keyed by the operating system.
 
-    It cannot be repeated: it takes no seed, a fork rekeys it, and a copy is another one.
+    It cannot be repeated: it takes no seed, a copy is another one, and each draw notices when it
+    is made in another process.
     """
 
     def __init__(self) -> None:
-        super().__init__(_fresh_aes())
-        _alive.add(self)
+        from malaprop.core.secure_bits import SecureBits
 
-    def rekey(self) -> None:
-        """Take a new key from the operating system."""
-        self.bit_generator.state = _fresh_aes().state
+        self._bits = SecureBits()
+        super().__init__(self._bits)
+
+    def begin_call(self) -> None:
+        """Have the next draw begin with fresh entropy of the operating system."""
+        self._bits.begin_call()
 
     def spawn(self, n_children: int) -> list[Generator]:
         """Make `n_children` generators, each with a key of its own."""
@@ -59,34 +56,20 @@ class SecureGenerator(Generator):
         return SecureGenerator()
 
 
-_alive: "weakref.WeakSet[SecureGenerator]" = weakref.WeakSet()
+def _noticing(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a method of numpy's look first where, and in what call, it is."""
+
+    @wraps(draw)
+    def noticing(self: SecureGenerator, *args: Any, **options: Any) -> Any:
+        self._bits.notice()
+        return draw(self, *args, **options)
+
+    return noticing
 
 
-_held: list[SecureGenerator] = []
-
-
-def _hold() -> None:
-    # A thread that draws during a fork would leave its generator locked in the child for ever.
-    _held.extend(_alive)
-    for generator in _held:
-        generator.bit_generator.lock.acquire()
-
-
-def _release() -> None:
-    for generator in _held:
-        generator.bit_generator.lock.release()
-    _held.clear()
-
-
-def _release_and_rekey() -> None:
-    generators = list(_held)
-    _release()
-    for generator in generators:
-        generator.rekey()
-
-
-if hasattr(os, "register_at_fork"):  # Windows has no fork
-    os.register_at_fork(before=_hold, after_in_parent=_release, after_in_child=_release_and_rekey)
+for _name, _draw in vars(Generator).items():
+    if callable(_draw) and not _name.startswith("_") and _name not in vars(SecureGenerator):
+        setattr(SecureGenerator, _name, _noticing(_draw))
 
 
 def secure_rng() -> Generator:
@@ -113,6 +96,26 @@ def checked_rng(rng: object) -> Generator:
             f"Got a {type(rng).__name__}."
         )
     return rng
+
+
+def for_a_call(rng: object) -> Generator:
+    """`rng`, if it is a generator; a secure one takes in fresh entropy before its next draw.
+
+    What is restored from a copy of the machine's memory then draws other noise than the copy.
+    """
+    checked = checked_rng(rng)
+    if isinstance(checked, SecureGenerator):
+        checked.begin_call()
+    return checked
+
+
+def renew_randomness() -> None:
+    """Take new keys, and throw away what was drawn ahead, before memory is copied or after.
+
+    Call it before a snapshot of a virtual machine is taken, or after it is restored: of what was
+    drawn before, nothing is then given out twice. Forks, copies and pickles do not need it.
+    """
+    process.renew()
 
 
 def label(rng: Generator) -> str:
