@@ -4,9 +4,10 @@ A row of a law takes far longer to compute than a hundred draws from it. So when
 more draws are made than are asked for, and kept for the word's next occurrences: over a long text
 each row is computed a few times only, and yet each draw is independent and is given out once.
 
-What is kept stays in the process: a fork and a pickle begin with nothing. Only workers that are
-forked for one job may have a stock in common, in memory that they share; a lock sees to it that
-each draw is given out once among all of them, and that no two compute the same row.
+What is kept stays in the process: a fork, whoever makes it, and a pickle begin with nothing. What
+lay idle for some seconds is thrown away: the machine may have been copied meanwhile. Only workers
+that are forked for one job may have a stock in common, in memory that they share; a lock sees to
+it that each draw is given out once among all of them, and that no two compute the same row.
 """
 
 import os
@@ -70,6 +71,7 @@ class DrawsAhead:
         self._claimed: NDArray[np.bool_] = make(self._size, np.bool_)
         self._done: NDArray[np.float64] = make(1, np.float64)
         self._used: NDArray[np.float64] = make(2, np.float64)
+        self._used[:] = _clocks()
         self._renewals = renewals()
         self._process = this_process()  # last: whoever sees it finds all else new
 
