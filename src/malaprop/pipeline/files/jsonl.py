@@ -9,31 +9,19 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from malaprop.core.errors import ParameterError
 from malaprop.pipeline.files.copying import Passing
 from malaprop.pipeline.files.decoding import DecodedText, Overlong
-from malaprop.pipeline.files.faults import TOO_LONG, FlawError
+from malaprop.pipeline.files.faults import PLACEHOLDER, TOO_LONG, FlawError
 from malaprop.pipeline.files.layout import Layout
+from malaprop.pipeline.files.routes import Survey, stand_in, survey
 from malaprop.pipeline.files.textual import Record, RecordCopy
 
 _MOST_KEYS: Final = 1_000
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-# Only the places of numbers matter, and some are too long for an int.
-_SCANNER: Final = json.JSONDecoder(
-    strict=False, parse_int=lambda _: 0, parse_float=lambda _: 0, parse_constant=lambda _: 0
-)
-_KINDS: Final[dict[type, str]] = {dict: "an object", list: "a list", bool: "a boolean"}
-
-
-# Key, value, and where the value begins and ends.
-_Member = tuple[str, Any, int, int]
-
-
-class _NotAnObjectError(ValueError):
-    """A line holds something else than one JSON object."""
 
 
 class JsonlCopy(RecordCopy):
@@ -83,88 +71,42 @@ class JsonlCopy(RecordCopy):
     def _record(self, line: str, number: int, line_number: int) -> Record:
         record = None
         try:
-            members = _members(line)
-            record = self._cut(line, members)
+            found = self._survey(line)
+            record = self._cut(line, found)
             self.check(line, record)
-            self._check_types(members)
+            for spot in found.spots:
+                spot.check()
         except FlawError as flaw:
             self.faults.meet(number, flaw, f"record {number} (line {line_number})")
             return self.masked(record or self._stand_in(line))
         return record
 
-    def _cut(self, line: str, members: list[_Member]) -> Record:
-        """Cut a line at the values asked for, whatever they are; null is none."""
-        pieces: list[str] = []
-        found: set[str] = set()
-        end = 0
-        for key, value, start, stop in members:
-            if key not in self._asked:
-                self._note(key)
-                continue
-            found.add(key)
-            if value is not None:
-                pieces += [line[end:start], value if isinstance(value, str) else ""]
-                end = stop
-        self._seen |= found
-        self._missing += len(found) < len(self._asked)
-        return Record([*pieces, line[end:]], list(range(1, len(pieces), 2)))
+    def _survey(self, line: str) -> Survey:
+        if isinstance(line, Overlong):
+            raise FlawError(TOO_LONG)
+        try:
+            return survey(line, self._asked)
+        except (ValueError, RecursionError):
+            raise FlawError("is not a JSON object") from None
 
-    def _check_types(self, members: list[_Member]) -> None:
-        for key, value, _, _ in members:
-            if key in self._asked and not isinstance(value, str | None):
-                kind = _KINDS.get(type(value), "a number")
-                raise FlawError(f"has a value of {key!r} that is {kind}, not a string")
+    def _cut(self, line: str, found: Survey) -> Record:
+        """Cut a line at the values asked for, whatever they are."""
+        pieces: list[str] = []
+        end = 0
+        for spot in found.spots:
+            pieces += [line[end : spot.start], spot.value if spot.is_text else ""]
+            end = spot.stop
+        self._note(found.others)
+        self._seen |= found.seen
+        self._missing += len(found.seen | found.empty) < len(self._asked)
+        return Record([*pieces, line[end:]], list(range(1, len(pieces), 2)))
 
     def _stand_in(self, line: str) -> Record:
         """Return an object with the columns asked for alone, for a line that is none."""
-        pieces = ["{"]
-        for column in dict.fromkeys(self.layout.columns):
-            pieces += [f"{json.dumps(column)}: ", "", ", "]
         end = line[len(line.rstrip("\r\n")) :]
-        return Record([*pieces[:-1], "}" + end], list(range(2, len(pieces), 3)))
+        return Record([stand_in(self.layout.columns, PLACEHOLDER) + end], [])
 
-    def _note(self, key: str) -> None:
+    def _note(self, keys: list[str]) -> None:
         # Objects that are maps from data to data would make this list grow with the input.
-        if len(self._others) < _MOST_KEYS:
-            self._others[key] = None
-
-
-def _members(line: str) -> list[_Member]:
-    """Return key, value and the value's place, for each member of the object in a line."""
-    if isinstance(line, Overlong):
-        raise FlawError(TOO_LONG)
-    try:
-        return list(_scan(line))
-    except (ValueError, RecursionError):
-        raise FlawError("is not a JSON object") from None
-
-
-def _scan(line: str) -> Iterator[_Member]:
-    position = _after("{", line, 0)
-    more = not line.startswith("}", position)
-    while more:
-        if not line.startswith('"', position):
-            raise _NotAnObjectError
-        key, position = _SCANNER.raw_decode(line, position)
-        start = _after(":", line, position)
-        value, stop = _SCANNER.raw_decode(line, start)
-        yield key, value, start, stop
-        position = _skip_space(line, stop)
-        more = line.startswith(",", position)
-        if more:
-            position = _after(",", line, position)
-    if _after("}", line, position) != len(line):
-        raise _NotAnObjectError
-
-
-def _after(sign: str, line: str, position: int) -> int:
-    """Return where the line goes on after a sign that has to come next."""
-    position = _skip_space(line, position)
-    if not line.startswith(sign, position):
-        raise _NotAnObjectError
-    return _skip_space(line, position + 1)
-
-
-def _skip_space(line: str, position: int) -> int:
-    found = _SPACE.match(line, position)
-    return found.end() if found else position
+        new = [key for key in keys if key not in self._others]
+        self._others |= dict.fromkeys(new[: _MOST_KEYS - len(self._others)])
