@@ -19,8 +19,10 @@ from malaprop import Privatizer
 CANARY = "zyxsecretcanary"
 FILES = {
     "good.txt": f"{CANARY}\n".encode(),
-    "good.csv": f"{CANARY}head,text\n{CANARY},{CANARY}\n".encode(),
-    "good.jsonl": f'{{"{CANARY}head": 1, "text": "{CANARY}"}}\n'.encode(),
+    "good.csv": f"a {CANARY},text\n{CANARY},{CANARY}\n".encode(),
+    "good.jsonl": f'{{"a {CANARY}": 1, "text": "{CANARY}"}}\n'.encode(),
+    "named.csv": f"id,text\n{CANARY},{CANARY}\n".encode(),
+    "named.jsonl": f'{{"id": 1, "text": "{CANARY}"}}\n'.encode(),
     "latin.txt": f"{CANARY} caf\xe9 {CANARY}\n".encode("latin-1"),
     "unclosed.csv": f'text\n"{CANARY}\n'.encode(),
     "trailing.csv": f'text\n"{CANARY}" {CANARY}\n'.encode(),
@@ -80,6 +82,8 @@ CASES = [
     privatize(2, "'--format'", f"{GOOD} -e 2 --format word"),
     privatize(2, "out.csv says csv", "good.txt -o out.csv -e 2"),
     privatize(2, "leave out --column", f"{GOOD} -e 2 -c text"),
+    privatize(2, "2 columns: id, text", "named.csv -o out.csv -c nosuch -e 2"),
+    privatize(2, "id, text. Did you mean 'text'?", "named.jsonl -o out.jsonl -c txt -e 2"),
     privatize(2, "name them with --column", "good.csv -o out.csv -e 2"),
     privatize(2, "unknown text encoding", f"{GOOD} -e 2 --encoding utf-9"),
     privatize(2, "unknown text encoding", f"{GOOD} -e 2 --encoding base64"),
@@ -149,7 +153,7 @@ def data(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "greek.vec").write_text("κρύο 1 2\nζέστη 3 4\n", encoding="utf-8")
     (folder / "sub").mkdir()
     (folder / "sub" / "good.txt").write_text(CANARY)
-    table = {f"{CANARY}head": [CANARY], "text": [CANARY], "n": [1]}
+    table = {f"a {CANARY}": [CANARY], "text": [CANARY], "n": [1]}
     pq.write_table(pa.table(table), folder / "good.parquet")
     return folder
 

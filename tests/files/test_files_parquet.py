@@ -230,12 +230,9 @@ def test_other_types_are_refused(column: Any, kind: str) -> None:
         run(written(pa.table({"note": column})))
 
 
-def test_a_missing_column_is_named_and_the_others_are_not() -> None:
-    with pytest.raises(
-        ParameterError, match="no column is named 'note' among the file's 2"
-    ) as caught:
-        run(written(pa.table({"secret": ["a"], "b": ["c"]})))
-    assert "secret" not in repr(caught.value)
+def test_a_missing_column_is_named_and_so_are_the_others() -> None:
+    with pytest.raises(ParameterError, match="'note' in the file, which has 2 columns: a, noted"):
+        run(written(pa.table({"a": ["secret"], "noted": ["c"]})))
 
 
 def damaged() -> bytes:

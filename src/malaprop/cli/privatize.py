@@ -48,7 +48,11 @@ def privatize(
     column: Annotated[
         list[str] | None,
         typer.Option(
-            "--column", "-c", metavar="NAME", help="A column that holds text; may be repeated."
+            "--column",
+            "-c",
+            metavar="NAME",
+            help="A column that holds text; may be repeated. In JSON lines also msg.text, or "
+            "turns[].text for each item of a list.",
         ),
     ] = None,
     format_: Annotated[

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from malaprop.core.errors import DataError, MalapropError, ParameterError
 from malaprop.pipeline.files.faults import FlawError, check_text
+from malaprop.pipeline.files.naming import there_are
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,7 +40,8 @@ def text_columns(schema: "pa.Schema", names: Sequence[str]) -> list[int]:
         places = schema.get_all_field_indices(name)
         if not places:
             raise ParameterError(
-                f"no column is named {name!r} among the file's {len(schema)}: check --column"
+                f"no column is named {name!r} in the file, which has "
+                f"{there_are(dict.fromkeys(schema.names), name)}"
             )
         for place in places:
             _check_text(name, schema.field(place).type)
@@ -54,7 +56,10 @@ def _check_text(name: str, kind: "pa.DataType") -> None:
     if not (_is_string(values) or pa.types.is_null(kind)):
         # Without what stands in brackets: the fields of a struct have names of their own.
         short = str(kind).partition("<")[0]
-        raise DataError(f"column {name!r} has the type {short}: only text can be privatized")
+        remedy = "; put the texts inside it into a column of their own" if kind.num_fields else ""
+        raise DataError(
+            f"column {name!r} has the type {short}: only text can be privatized{remedy}"
+        )
 
 
 def _is_string(kind: "pa.DataType") -> bool:

@@ -20,6 +20,7 @@ from malaprop.pipeline.files.copying import Passing
 from malaprop.pipeline.files.decoding import DecodedText
 from malaprop.pipeline.files.faults import LONGEST_RECORD, TOO_LONG, FlawError, has_half_pairs
 from malaprop.pipeline.files.layout import Layout
+from malaprop.pipeline.files.naming import UNSHOWN, there_are
 from malaprop.pipeline.files.textual import Record, RecordCopy
 
 _LONGEST_FIELD: Final = 2**31 - 1
@@ -195,7 +196,7 @@ class DelimitedCopy(RecordCopy):
             raise DataError(f"the header {flaw.reason}: {flaw.remedy}".removesuffix(": "))
         for column in self.layout.columns:
             if column not in row.fields:
-                raise ParameterError(_no_such_column(column, len(row.fields)))
+                raise ParameterError(_no_such_column(column, row.fields))
         self._header = row.fields
         self._asked = [i for i, name in enumerate(row.fields) if name in self.layout.columns]
 
@@ -263,13 +264,14 @@ def _malformed(number: int, line: int) -> DataError:
     )
 
 
-def _no_such_column(column: str, width: int) -> str:
-    hint = "check --column"
-    if width == 1:
-        hint += ", and name the delimiter with --delimiter if it is another one"
-    return (
-        f"no column is named {column!r} in the header, which has {_count(width, 'column')}: {hint}"
-    )
+def _no_such_column(column: str, header: list[str]) -> str:
+    message = f"no column is named {column!r} in the header, which has "
+    if len(header) == 1:  # perhaps a whole line, and perhaps no header
+        return (
+            f"{message}1 column ({UNSHOWN}): name the delimiter with --delimiter if it is another "
+            "one"
+        )
+    return message + there_are(header, column)
 
 
 def _count(number: int, noun: str) -> str:

@@ -8,7 +8,7 @@ keys, spacing and the order of keys stay as they are.
 import codecs
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import BinaryIO, Final
 
 from malaprop.core.errors import ParameterError
@@ -16,6 +16,7 @@ from malaprop.pipeline.files.copying import Passing
 from malaprop.pipeline.files.decoding import DecodedText, Overlong
 from malaprop.pipeline.files.faults import PLACEHOLDER, TOO_LONG, FlawError
 from malaprop.pipeline.files.layout import Layout
+from malaprop.pipeline.files.naming import UNSHOWN, there_are
 from malaprop.pipeline.files.routes import Survey, stand_in, survey
 from malaprop.pipeline.files.textual import Record, RecordCopy
 
@@ -53,7 +54,7 @@ class JsonlCopy(RecordCopy):
         """Refuse a file without a key asked for: it would pass unprotected, by a slip."""
         unseen = [column for column in self.layout.columns if column not in self._seen]
         if unseen:
-            raise ParameterError(f"no record has the key {unseen[0]!r}: check --column")
+            raise ParameterError(no_such_key(unseen[0], [*self._seen, *self._others]))
 
     def render(self, text: str) -> str:
         """Return a text as a JSON string: its own letters in Unicode files, escapes in others.
@@ -110,3 +111,10 @@ class JsonlCopy(RecordCopy):
         # Objects that are maps from data to data would make this list grow with the input.
         new = [key for key in keys if key not in self._others]
         self._others |= dict.fromkeys(new[: _MOST_KEYS - len(self._others)])
+
+
+def no_such_key(key: str, keys: Collection[str]) -> str:
+    """Say that no record has a key, and which ones there are; too many of them may be data."""
+    many = len(keys) >= _MOST_KEYS
+    found = f"many keys ({UNSHOWN})" if many else there_are(sorted(keys), key, "key")
+    return f"no record has the key {key!r}; together they have {found}"

@@ -14,7 +14,7 @@ from malaprop.core.suggest import did_you_mean
 
 _NAME: Final = re.compile(r"[^\W\d][\w\-.:/\[\]]{0,39}")
 _MOST_SHOWN: Final = 20
-UNSHOWN: Final = "not shown here, as they may be text"
+UNSHOWN: Final = "not shown, as this may be text"
 
 
 def there_are(columns: Iterable[str], wanted: str, noun: str = "column") -> str:
@@ -23,7 +23,7 @@ def there_are(columns: Iterable[str], wanted: str, noun: str = "column") -> str:
     >>> there_are(["id", "text"], "txt")
     "2 columns: id, text. Did you mean 'text'?"
     >>> there_are(["Mary had a lamb", "42"], "txt")
-    '2 columns (not shown here, as they may be text)'
+    '2 columns (not shown, as this may be text)'
     """
     names = list(columns)
     count = f"{len(names):,} {noun}" + "s" * (len(names) != 1)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructType
 
 from malaprop.core.errors import ParameterError
+from malaprop.pipeline.files.jsonl import no_such_key
 from malaprop.pipeline.files.layout import Layout
 from malaprop.pipeline.privatizer import Privatizer
 from malaprop.pipeline.spark.columns import ColumnsTask
@@ -86,4 +87,4 @@ def _plain_type(kind: DataType) -> DataType:
 def _check_keys(counted: Tally, layout: Layout) -> None:
     for name in layout.columns:
         if name not in counted.found:
-            raise ParameterError(f"no record has the key {name!r}: check --column")
+            raise ParameterError(no_such_key(name, [*counted.found, *counted.others]))

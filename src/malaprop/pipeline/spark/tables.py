@@ -10,6 +10,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from malaprop.core.errors import DataError, ParameterError
 from malaprop.pipeline.files.layout import Layout
+from malaprop.pipeline.files.naming import there_are
 from malaprop.pipeline.spark.folders import literal
 from malaprop.pipeline.spark.lines import FILE, LINE, WHOLE
 
@@ -127,7 +128,9 @@ def check_columns(schema: StructType, layout: Layout) -> None:
     kinds = {field.name: field.dataType for field in schema}
     for name in layout.columns:
         if name not in kinds:
-            raise ParameterError(f"no column is named {name!r} among the table's {len(kinds)}")
+            raise ParameterError(
+                f"no column is named {name!r} in the table, which has {there_are(kinds, name)}"
+            )
         if not isinstance(kinds[name], StringType):
             kind = kinds[name].typeName()
             raise DataError(f"column {name!r} has the type {kind}: only text can be privatized")
