@@ -106,3 +106,29 @@ def test_another_metric_has_other_units() -> None:
     other = guarantee(cap=2.0, zcdp=0.5, equivalents=(("manhattan", 6.0),)).in_metric("manhattan")
     assert (other.epsilon, other.cap, other.zcdp) == (6.0, math.inf, math.inf)
     assert guarantee().in_metric("angular").kind is Kind.NONE
+
+
+def test_the_sentence_says_how_many_words_may_differ() -> None:
+    one = guarantee()
+    assert "between any two words of the lexicon, the odds" in str(one)
+    three = str(one.for_words(3))
+    assert "between any two texts that differ in up to 3 words, the odds" in three
+    assert "distance, added up over the words" in three
+    assert str(one.for_words(3).for_words(1)) == str(one)
+
+
+@pytest.mark.parametrize("kind", [Kind.METRIC, Kind.BOUNDED])
+def test_the_sentence_for_texts_says_how_many_words_may_differ(kind: Kind) -> None:
+    text = guarantee(kind=kind, texts="look alike")
+    assert "any two texts that differ in one word and look alike" in str(text)
+    three = str(text.for_words(3))
+    assert "any two texts that differ in up to 3 words and look alike" in three
+    assert "one word" not in three
+
+
+def test_the_sentence_for_texts_says_which_words_may_differ() -> None:
+    near = guarantee(texts="look alike", pairs="neighbours")
+    for words in (1, 3):
+        sentence = str(near.for_words(words))
+        assert "look alike, where the words that differ are neighbours, the odds" in sentence
+    assert str(guarantee(pairs="neighbours")).count("neighbours") == 1

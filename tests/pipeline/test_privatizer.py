@@ -340,3 +340,12 @@ def test_the_warning_depends_on_the_private_text_alone(unknown: Unknown) -> None
         release = privatizer(text)
         warnings.setdefault(re.sub(r"\w+", "w", release.text), set()).add(release.warnings)
     assert all(len(found) == 1 for found in warnings.values())
+
+
+def test_the_guarantee_for_more_words_speaks_of_more_words() -> None:
+    one = Privatizer(SMALL, TEM(epsilon=2.0)).guarantee
+    assert "differ in one word and look alike" in str(one)
+    three = one.for_words(3)
+    assert "differ in up to 3 words and look alike" in str(three)
+    assert "one word" not in str(three)
+    assert str(Privatizer(SMALL, TEM(epsilon=2.0))("cold hot nurse").guarantee) == str(three)

@@ -98,7 +98,7 @@ def compose(guarantees: Sequence[Guarantee]) -> Guarantee:
         raise ParameterError("There must be one release or more to compose. Got none.")
     for nothing in (g for g in guarantees if g.kind is Kind.NONE):
         return nothing
-    for name in ("lexicon", "metric", "words", "pairs"):
+    for name in ("lexicon", "metric", "words", "pairs", "texts"):
         if len({getattr(g, name) for g in guarantees}) > 1:
             raise ParameterError(
                 f"Releases compose where their guarantees have the same '{name}'. Got "

@@ -61,7 +61,9 @@ class Guarantee:
     words: int = 1
     """How many words the guarantee speaks of; distances then add up over the positions."""
     pairs: str = ANY_TWO_WORDS
-    """Which inputs cannot be told apart."""
+    """Which words cannot be told apart."""
+    texts: str = ""
+    """For texts: what two of them have in common beside the words that differ."""
     public: tuple[str, ...] = PUBLIC
     """What is assumed to be known to everybody."""
     proof: str = ""
@@ -124,6 +126,17 @@ class Guarantee:
             raise ParameterError("A text must have a whole number of words, 1 or more.")
         return replace(self, words=n, delta=self.delta / self.words * n)
 
+    @property
+    def between(self) -> str:
+        """Which inputs cannot be told apart: two words, or texts that differ in some words."""
+        if self.words == 1 and not self.texts:
+            return self.pairs
+        differ = "one word" if self.words == 1 else f"up to {self.words:,} words"
+        alike = f" and {self.texts}" if self.texts else ""
+        which = f", where the words that differ are {self.pairs}"
+        every = self.pairs == ANY_TWO_WORDS
+        return f"any two texts that differ in {differ}{alike}{'' if every else which}"
+
     def to_dict(self) -> dict[str, object]:
         """The guarantee as plain values that JSON can hold (no infinity: `null` for no cap)."""
         plain = asdict(self)
@@ -149,14 +162,14 @@ class Guarantee:
                 within = f", at most {rounded_down(self.radius)} apart in {self.metric} distance"
             return (
                 f"ε = {epsilon}, δ = {rounded_up(min(1.0, self.delta))} ({self.kind}): between "
-                f"{self.pairs}{within}, the chances of any set of outputs differ by a factor of at "
+                f"{self.between}{within}, the chances of any set of outputs differ by a factor of at "
                 f"most e^{rounded_up(self.epsilon * self.words)}{slip}."
             )
         worst = self.epsilon * self.cap * self.words
         capped = "" if math.isinf(worst) else f", and never by more than e^{rounded_up(worst)}"
         also = "".join(f" In {name} distance, ε = {rounded_up(e)}." for name, e in self.equivalents)
         return (
-            f"ε = {epsilon} ({self.kind}): between {self.pairs}, the odds of any output "
+            f"ε = {epsilon} ({self.kind}): between {self.between}, the odds of any output "
             f"differ by at most e^({epsilon}·d), d being their {_distance_in(self.metric)}"
             f"{'' if self.words == 1 else ', added up over the words'}{capped}{slip}.{also}"
         )

@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from malaprop.core.channel import Channel
 from malaprop.core.errors import ParameterError
-from malaprop.core.guarantee import ANY_TWO_WORDS, Guarantee, Kind
+from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.randomness import checked_rng, label, secure_rng
 from malaprop.lexicon.graph.words import fitting
@@ -213,11 +213,8 @@ def _for_texts(guarantee: Guarantee, policy: Policy, words: int) -> Guarantee:
         shown.append("spacing")
     if policy.unknown == "mask":
         shown.append("masks")
-    differ = "differ in one word and " if words <= 1 else ""
-    pairs = (
-        f"any two texts that {differ}look alike when private ({', '.join(shown)}), "
-        "each word counting as the lexicon word that it is mapped to"
+    texts = (
+        f"look alike when private ({', '.join(shown)}), each word counting as the lexicon word "
+        "that it is mapped to"
     )
-    if guarantee.pairs != ANY_TWO_WORDS:
-        pairs += f", where the words that differ are {guarantee.pairs}"
-    return replace(guarantee, pairs=pairs).for_words(max(1, words))
+    return replace(guarantee, texts=texts).for_words(max(1, words))

@@ -59,7 +59,7 @@ def keeps(found: Guarantee, promise: Guarantee) -> bool:
     Numbers that are computed from vectors may differ in their last digits, from one processor to
     another.
     """
-    facts = ("kind", "epsilon", "metric", "lexicon", "pairs", "public")
+    facts = ("kind", "epsilon", "metric", "lexicon", "pairs", "texts", "public")
     numbers = ("delta", "cap", "radius", "zcdp")
     return all(getattr(found, name) == getattr(promise, name) for name in facts) and all(
         math.isclose(getattr(found, name), getattr(promise, name), rel_tol=1e-9) for name in numbers
