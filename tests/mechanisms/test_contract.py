@@ -70,6 +70,20 @@ class TestParameters:
         assert mechanism.promise
         json.dumps(made.to_dict(), allow_nan=False)
 
+    def test_what_is_no_lexicon_is_refused_with_a_remedy(self, mechanism: type[Mechanism]) -> None:
+        vectors = np.ones((3, 2))
+        wrong: list[Any] = [vectors, vectors.tolist(), ["zyx"], "zyx", Path("zyx"), None, 3, {}]
+        wrong += [Lexicon, mechanism(epsilon=5.0)]
+        for thing in wrong:
+            with pytest.raises(ParameterError, match=r"Lexicon\.open") as caught:
+                mechanism(epsilon=5.0).on(thing)
+            message = str(caught.value)
+            assert message.startswith(f"{mechanism.__name__}.on takes a lexicon")
+            assert "zyx" not in message
+            numbers = isinstance(thing, np.ndarray | list)
+            assert ("PrivateEmbedding" in message) is numbers
+            assert ("malaprop.Lexicon(words, vectors)" in message) is numbers
+
     def test_there_is_a_page_about_it(self, mechanism: type[Mechanism]) -> None:
         page = ROOT / "docs" / "mechanisms" / f"{mechanism.name}.md"
         assert mechanism.__name__ in page.read_text("utf-8")

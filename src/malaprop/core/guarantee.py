@@ -162,8 +162,8 @@ class Guarantee:
                 within = f", at most {rounded_down(self.radius)} apart in {self.metric} distance"
             return (
                 f"ε = {epsilon}, δ = {rounded_up(min(1.0, self.delta))} ({self.kind}): between "
-                f"{self.between}{within}, the chances of any set of outputs differ by a factor of at "
-                f"most e^{rounded_up(self.epsilon * self.words)}{slip}."
+                f"{self.between}{within}, the chances of any set of outputs differ by a factor of "
+                f"at most e^{rounded_up(self.epsilon * self.words)}{slip}."
             )
         worst = self.epsilon * self.cap * self.words
         capped = "" if math.isinf(worst) else f", and never by more than e^{rounded_up(worst)}"

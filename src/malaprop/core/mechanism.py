@@ -8,13 +8,14 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
+from functools import wraps
 from numbers import Real
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from malaprop.core.channel import Channel
 from malaprop.core.errors import ParameterError
-from malaprop.core.space import MetricSpace
+from malaprop.core.space import MetricSpace, checked_space
 from malaprop.core.suggest import did_you_mean
 
 _registry: "dict[str, type[Mechanism]]" = {}
@@ -60,6 +61,8 @@ class Mechanism(ABC):
     def __init_subclass__(cls, *, name: str = "", **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.name = name
+        if "on" in vars(cls):
+            cls.on = _checking(cls.on)  # type: ignore[assignment, method-assign]
         if name:
             _registry[name] = cls
 
@@ -103,6 +106,16 @@ class Mechanism(ABC):
                 f"Got {shown}."
             )
         object.__setattr__(self, parameter, float(value))
+
+
+def _checking(bind: Callable[[Any, MetricSpace], Channel]) -> Callable[[Any, MetricSpace], Channel]:
+    """Have `on` refuse what is no lexicon, for every mechanism that is written."""
+
+    @wraps(bind)
+    def on(self: Mechanism, lexicon: MetricSpace) -> Channel:
+        return bind(self, checked_space(lexicon, f"{type(self).__name__}.on"))
+
+    return on
 
 
 def _plain(value: object) -> object:

@@ -46,6 +46,34 @@ class MetricSpace(Protocol):
         """The nearest words of `ids`, where there is a list of them."""
 
 
+_PARTS = ("words", "vectors", "metric", "distances", "keys", "lengths", "near")
+
+
+def checked_space(space: Any, asker: str) -> MetricSpace:
+    """`space`, if it is a lexicon; `asker` is what is bound to it.
+
+    >>> checked_space([[0.0], [1.0]], "Laplace.on")
+    Traceback (most recent call last):
+    malaprop.core.errors.ParameterError: Laplace.on takes a lexicon, ... Got a list. ...
+    """
+    held = getattr(space, "__dict__", ())
+    lexical = all(hasattr(type(space), part) or part in held for part in _PARTS)
+    if isinstance(space, type) or not lexical:
+        remedy = ""
+        if isinstance(space, list | tuple) or hasattr(space, "__array__"):
+            remedy = (
+                " If these are the vectors of words, make a lexicon of both: "
+                "malaprop.Lexicon(words, vectors). To release vectors that stand for no words, use "
+                "malaprop.sklearn.PrivateEmbedding(epsilon=…).fit_transform(vectors)."
+            )
+        raise ParameterError(
+            f"{asker} takes a lexicon, such as malaprop.Lexicon.open('english'). "
+            f"Got a {type(space).__name__}.{remedy}"
+        )
+    found: MetricSpace = space
+    return found
+
+
 def checked_ids(ids: Any, size: int) -> Ids:
     """`ids` as a one-dimensional integer array with all entries in 0 … size − 1."""
     array = np.asarray(ids)
