@@ -171,15 +171,11 @@ def test_pickles_of_other_things_are_not_run(
     assert not (tmp_path / "bomb").exists()
 
 
-@pytest.mark.parametrize("package", ["gensim", "safetensors"])
-def test_missing_extras_name_the_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
-) -> None:
-    for module in (package, f"{package}.models"):
-        monkeypatch.setitem(sys.modules, module, None)
+def test_a_missing_extra_names_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "safetensors", None)
     path = tmp_path / "a"
-    path.write_bytes(b"\x80\x04N." if package == "gensim" else b"\x02" + bytes(7) + b"{}")
-    with pytest.raises(MissingExtraError, match=rf"pip install 'malaprop\[{package}\]'"):
+    path.write_bytes(b"\x02" + bytes(7) + b"{}")
+    with pytest.raises(MissingExtraError, match=r"pip install 'malaprop\[safetensors\]'"):
         open_table(path)
 
 
@@ -230,7 +226,7 @@ def test_matrix_errors(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1])
     assert "no whole .npy" in strict(path)
     np.save(path, np.array([[None]]), allow_pickle=True)
-    assert "no whole .npy" in strict(path)
+    assert "no real numbers" in strict(path)
     path.write_bytes(b"nothing\nof the kind\n")
     assert "no whole .npy" in strict(path)  # recognised by its suffix
 

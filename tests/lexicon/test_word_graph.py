@@ -223,7 +223,10 @@ def test_a_kept_graph_is_found_by_lexicon_and_options(
     graph = graph_in(lexicon.with_graph())
     path = places.graph_place(lexicon.fingerprint, graph)
     write_graph(path, graph, lexicon.fingerprint)
-    assert read_graph(path)[0].token == graph.token
+    kept = read_graph(path, lexicon.fingerprint, len(lexicon))
+    assert kept is not None
+    assert kept.token == graph.token
+    assert read_graph(path, "another lexicon", len(lexicon)) is None
     monkeypatch.setattr("malaprop.lexicon.graph.words.build_graph", None)
     assert graph_in(lexicon.with_graph()).token == graph.token
     with pytest.raises(TypeError):  # it would have to be built

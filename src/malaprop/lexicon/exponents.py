@@ -28,6 +28,7 @@ from malaprop.core.loss import Progress
 from malaprop.core.metrics import Custom
 from malaprop.core.space import MetricSpace
 from malaprop.lexicon import catalogue
+from malaprop.lexicon.formats import notes
 from malaprop.lexicon.lexicon import Lexicon
 
 FORMAT = 1
@@ -240,7 +241,7 @@ def _kept(fingerprint: str, gamma: float = math.inf, epsilon: float | None = Non
 
 def _read(path: Path) -> ExponentTable:
     try:
-        about = json.loads(path.read_text(encoding="utf-8"))
+        about = notes.read(path)
         known = about["format"] in (FORMAT, TRUNCATED, SINGLE)
         # On any lexicon t ≤ L(t) ≤ 2t: a table that says otherwise is none.
         known = known and all(0.0 < t <= loss <= 2.0 * t * _UP for t, loss in about["losses"])

@@ -5,7 +5,8 @@
     lexicon.json   format, metric, count, dimension, step, fingerprint, provenance
     graph.npz      the word graph, where the metric is one
 
-What is written was checked; loading compares sizes and trusts the rest.
+What is written was checked. A folder can come from a stranger, so that loading checks the note, the
+words and all sizes; the vectors are checked when their fingerprint is computed.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.errors import LexiconError, OutputError, ParameterError
+from malaprop.core.errors import LexiconError, MalapropError, OutputError, ParameterError
 from malaprop.core.graph import Steps, graph_of
 from malaprop.core.metric import Metric
 from malaprop.core.metrics import as_metric
+from malaprop.lexicon.formats import limits, notes, npy
 from malaprop.lexicon.formats.repairs import Repairs
+from malaprop.lexicon.formats.table import CONTROL
 from malaprop.lexicon.graph.files import read_graph, write_graph
 
 FORMAT = 1
@@ -65,7 +68,12 @@ def fingerprint(words: Sequence[str], vectors: NDArray[np.float32], metric_token
     digest.update(hashlib.sha256(listed.encode("utf-8", "surrogatepass")).digest())
     rows = max(1, _HASHED_AT_ONCE // max(1, 4 * math.prod(vectors.shape[1:])))
     for start in range(0, len(vectors), rows):
-        digest.update(np.ascontiguousarray(vectors[start : start + rows], dtype="<f4").data)
+        block = np.ascontiguousarray(vectors[start : start + rows], dtype="<f4")
+        if not np.isfinite(block).all():
+            raise LexiconError(
+                "The vectors of the lexicon have NaN or infinite values: import it again"
+            )
+        digest.update(block.data)
     return digest.hexdigest()
 
 
@@ -128,28 +136,57 @@ def write(
 def load(folder: Path) -> Stored:
     """Load a compiled lexicon; float32 vectors stay in the file until they are used."""
     try:
-        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        about = notes.read(folder / ABOUT)
         if about["format"] != FORMAT:
             raise LexiconError(
                 f"{folder} has format {about['format']!r}, this version reads {FORMAT}: "
                 "import the lexicon again"
             )
-        words = tuple((folder / WORDS).read_bytes().decode("utf-8").split("\n")[:-1])
+        _check_note(about)
+        words = _words(folder, about["count"])
         vectors = _mapped(folder, (about["count"], about["dimension"]), about["step"])
-        if len(words) != len(vectors):
-            raise _damaged(folder)
-        metric = _metric(folder, str(about["metric"]))
-        return Stored(words, vectors, metric, str(about["fingerprint"]), about)
-    except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
-        if isinstance(error, LexiconError):
+        metric = _metric(folder, about["metric"], len(words))
+        return Stored(words, vectors, metric, about["fingerprint"], about)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, MalapropError):
             raise
         raise _damaged(folder) from None
 
 
-def _metric(folder: Path, name: str) -> Metric:
+def _check_note(about: Mapping[str, Any]) -> None:
+    """Whether a note has what is written; it is printed, so that escapes must not be in it."""
+    texts = [about["metric"], about["fingerprint"], about["licence"] or ""]
+    numbers = [about["count"], about["dimension"]]
+    for file, digest in about["sources"].items():
+        texts += [file, digest]
+    for fault, repair in about["repairs"].items():
+        texts += [fault, repair["unit"]]
+        numbers += [repair["count"], *repair["first"]]
+    if not all(isinstance(text, str) and not CONTROL.search(text) for text in texts):
+        raise ValueError("no text")
+    if not all(type(number) is int for number in numbers):
+        raise ValueError("no number")
+
+
+def _words(folder: Path, count: int) -> tuple[str, ...]:
+    """Read the words, as many as there are said to be."""
+    content = limits.whole(folder / WORDS, limits.CHARACTERS)
+    limits.check_words(count, len(content), str(folder))
+    if content.count(b"\n") != count:
+        raise _damaged(folder)
+    words = tuple(content.decode("utf-8").split("\n")[:-1])
+    if "" in words or any(map(CONTROL.search, words)) or len(set(words)) < count:
+        raise _damaged(folder)
+    return words
+
+
+def _metric(folder: Path, name: str, count: int) -> Metric:
     if name != Steps.name:
         return as_metric(name)
-    return Steps(read_graph(folder / GRAPH)[0])
+    graph = read_graph(folder / GRAPH, "", count)
+    if graph is None:
+        raise _damaged(folder)
+    return Steps(graph)
 
 
 def _write_graph(folder: Path, metric: Metric) -> None:
@@ -166,14 +203,13 @@ def _damaged(folder: Path) -> LexiconError:
 
 
 def _is_power_of_two(step: float) -> bool:
-    return math.isfinite(step) and step > 0 and math.frexp(step)[0] == 0.5
+    # So that no product with a byte leaves the range of float32.
+    return 2.0**-100 <= step <= 2.0**100 and math.frexp(step)[0] == 0.5
 
 
 def _mapped(folder: Path, shape: tuple[int, int], step: float | None) -> NDArray[np.float32]:
     """Map the vectors of a folder; 8-bit ones are converted, which is quick."""
-    stored: NDArray[Any] = np.load(folder / VECTORS, mmap_mode="r", allow_pickle=False).view(
-        np.ndarray
-    )
+    stored = npy.mapped(folder / VECTORS)
     if stored.shape != tuple(shape) or stored.dtype != (np.int8 if step else np.float32):
         raise _damaged(folder)
     if not step:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.errors import LexiconError, MissingExtraError
+from malaprop.lexicon.formats import limits, npy
 from malaprop.lexicon.formats.repairs import Fault, Repairs
 from malaprop.lexicon.formats.streams import opened
 from malaprop.lexicon.formats.table import Block, Table, to_float32
@@ -22,13 +23,22 @@ Rows = Callable[[int, int], NDArray[Any]]
 
 def npy_table(path: Path, vocabulary: Path | None, repairs: Repairs) -> Table:
     """Open a `.npy` matrix and its vocabulary."""
+    matrix = mapped_matrix(path)
+    return _table(path, vocabulary, repairs, matrix.shape, lambda a, b: matrix[a:b])
+
+
+def mapped_matrix(path: Path) -> NDArray[Any]:
+    """Map an array of numbers, whatever its shape."""
     try:
-        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError):
+        return npy.mapped(path)
+    except npy.TypeOfValuesError:
+        raise LexiconError(
+            f"{path.name} has values that are no real numbers: save them as float32"
+        ) from None
+    except (ValueError, OSError):
         raise LexiconError(
             f"{path.name} is no whole .npy file of numbers: write it with numpy.save"
         ) from None
-    return _table(path, vocabulary, repairs, matrix.shape, lambda a, b: matrix[a:b])
 
 
 def safetensors_table(path: Path, vocabulary: Path | None, repairs: Repairs) -> Table:
@@ -39,6 +49,7 @@ def safetensors_table(path: Path, vocabulary: Path | None, repairs: Repairs) -> 
         raise MissingExtraError(
             package="safetensors", extra="safetensors", purpose="Reading a .safetensors file"
         ) from None
+    _check_header(path)
     try:
         file: Any = safetensors.safe_open(path, framework="numpy")
     except (safetensors.SafetensorError, OSError):
@@ -55,6 +66,16 @@ def safetensors_table(path: Path, vocabulary: Path | None, repairs: Repairs) -> 
             f"{path.name} has values of type {matrix.get_dtype()}: save them as float32"
         )
     return _table(path, vocabulary, repairs, tuple(matrix.get_shape()), lambda a, b: matrix[a:b])
+
+
+def _check_header(path: Path) -> None:
+    """Refuse a long header, since it is parsed in memory; the format allows 100 MB."""
+    with opened(path) as stream:
+        length = int.from_bytes(stream.content.read(8), "little")
+    if length > limits.HEADER:
+        raise LexiconError(
+            f"{path.name} has a header of more than {limits.HEADER:,} bytes: save the matrix alone"
+        )
 
 
 def find_vocabulary(path: Path) -> Path:
@@ -77,23 +98,31 @@ def _table(
         raise LexiconError(
             f"{path.name} has an array of shape {shape}: a lexicon is a matrix, one row a word"
         )
-    if rows(0, 1).dtype.kind not in "fiu":
-        raise LexiconError(f"{path.name} has values that are no real numbers")
+    limits.check_dimension(shape[1], path.name)
     vocabulary = vocabulary or find_vocabulary(path)
-    words = _lines(vocabulary)
+    words = _lines(vocabulary, shape[0])
     if len(words) != shape[0]:
         # No repair: nobody can tell which line is missing, and all words after it are shifted.
+        count = f"{len(words):,}" if len(words) < shape[0] else f"more than {shape[0]:,}"
         raise LexiconError(
-            f"{vocabulary.name} has {len(words):,} lines and {path.name} {shape[0]:,} rows: "
+            f"{vocabulary.name} has {count} lines and {path.name} {shape[0]:,} rows: "
             "a vocabulary has one line for each row"
         )
     return Table(shape[1], len(words), _blocks(words, rows, repairs), repairs, (path, vocabulary))
 
 
-def _lines(vocabulary: Path) -> list[bytes]:
+def _lines(vocabulary: Path, rows: int) -> list[bytes]:
+    """Read the words, and no more than one too many."""
+    words: list[bytes] = []
+    length = 0
     with opened(vocabulary) as stream:
-        content = stream.content.read().removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
-    return content.removesuffix(b"\n").split(b"\n") if content else []
+        while len(words) <= rows and (line := limits.line(stream.content, vocabulary.name)):
+            length += len(line)
+            limits.check_words(len(words), length, vocabulary.name)
+            words.append(line.removesuffix(b"\n").removesuffix(b"\r"))
+    if words:
+        words[0] = words[0].removeprefix(b"\xef\xbb\xbf")
+    return words
 
 
 def _blocks(words: list[bytes], rows: Rows, repairs: Repairs) -> Iterator[Block]:

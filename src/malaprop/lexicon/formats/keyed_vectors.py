@@ -1,79 +1,112 @@
-"""gensim's KeyedVectors, as their `save` writes them.
+"""gensim's KeyedVectors and models, as their `save` writes them, without gensim.
 
-They are pickles, and a pickle can run any program. So the file is read twice: first by an
-unpickler that knows only the classes which KeyedVectors consist of, then by gensim.
+They are pickles, and a pickle can run any program. This one is read as plain data (see `pickles`),
+of which only the list of words and the array of vectors are looked at. Their types and sizes are
+checked. A large array lies in a file beside, whose name gensim makes of the pickle's own; no other
+file is opened, whatever the pickle says.
 """
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.errors import LexiconError, MissingExtraError
+from malaprop.core.errors import LexiconError
+from malaprop.lexicon.formats import limits, pickles
+from malaprop.lexicon.formats.arrays import mapped_matrix
+from malaprop.lexicon.formats.numpy_pickles import matrix, scalar
+from malaprop.lexicon.formats.pickles import Inert, Pairs, PickleError
 from malaprop.lexicon.formats.repairs import Repairs
 from malaprop.lexicon.formats.table import Block, Table, to_float32
 
 BLOCK = 4096
-_CLASSES = {
-    "gensim.models.keyedvectors": {"KeyedVectors", "CompatVocab", "Vocab"},
-    "gensim.models.fasttext": {"FastTextKeyedVectors"},
-    "numpy": {"ndarray", "dtype", "float32", "float64"},
-    "numpy.core.multiarray": {"_reconstruct", "scalar"},
-    "numpy._core.multiarray": {"_reconstruct", "scalar"},
-    "numpy.core.numeric": {"_frombuffer"},
-    "numpy._core.numeric": {"_frombuffer"},
-}
+_WORDS = ("index_to_key", "index2word", "index2entity")  # by gensim 4, 1 to 3, and 3
+_VECTORS = ("vectors", "syn0")
 
 
-class _HarmlessUnpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        if name not in _CLASSES.get(module, ()):
-            raise pickle.UnpicklingError(module)
-        return super().find_class(module, name)
+class _Saved(NamedTuple):
+    """What a pickle says: its class, its words, and its vectors if they are in it."""
+
+    kind: str
+    stem: str
+    words: list[Any]
+    vectors: NDArray[Any] | None
 
 
 def table(path: Path, repairs: Repairs) -> Table:
-    """Open what `KeyedVectors.save` wrote; large arrays lie in files beside it."""
+    """Open what `save` wrote."""
     try:
-        from gensim.models import KeyedVectors
-    except ImportError:
-        raise MissingExtraError(
-            package="gensim", extra="gensim", purpose="Reading gensim's KeyedVectors"
-        ) from None
-    _check_harmless(path)
-    try:
-        keyed = KeyedVectors.load(str(path), mmap="r")
-        words, vectors = list(keyed.index_to_key), keyed.vectors
-    except (AttributeError, OSError, ValueError, EOFError):
+        with path.open("rb") as file:
+            # It stays open as long as there is an array in it.
+            content = mmap(file.fileno(), 0, access=ACCESS_READ)
+        saved = _saved(pickles.load(content), content)
+        words = [_word(word, content) for word in saved.words]
+    except OSError as error:
+        raise LexiconError(f"{path.name} cannot be read: {error.strerror}") from None
+    except ValueError:
         raise LexiconError(
-            f"{path.name} cannot be loaded by this version of gensim, or a file beside it is "
-            "missing: write the vectors with save_word2vec_format"
+            f"{path.name} is a pickle of something else than gensim's vectors, or damaged; it was "
+            "not run. Write vectors with save_word2vec_format"
         ) from None
-    if vectors.shape[:1] != (len(words),) or vectors.ndim != 2:
+    beside = [_beside(path, saved)] if saved.vectors is None else []
+    vectors = mapped_matrix(beside[0]) if saved.vectors is None else saved.vectors
+    if vectors.ndim != 2 or 0 in vectors.shape or len(vectors) != len(words):
         raise LexiconError(f"{path.name} has {len(words):,} words for an array of {vectors.shape}")
-    beside = sorted(path.parent.glob(f"{path.name}.*.npy"))
+    limits.check_dimension(vectors.shape[1], path.name)
     return Table(vectors.shape[1], len(words), _blocks(words, vectors), repairs, (path, *beside))
 
 
-def _check_harmless(path: Path) -> None:
-    try:
-        with path.open("rb") as file:
-            _HarmlessUnpickler(file, encoding="latin1").load()
-    except Exception:  # a hostile or broken pickle can raise anything
+def _saved(root: Any, content: mmap) -> _Saved:
+    stem = ""
+    attributes = _attributes(root)
+    if isinstance(inner := attributes.get("wv"), Inert):  # a whole model
+        root, stem = inner, ".wv"
+        attributes = _attributes(inner)
+    words = next((found for name in _WORDS if (found := attributes.get(name)) is not None), None)
+    if type(words) is not list:
+        raise PickleError("no words")
+    arrays = (attributes.get(name) for name in _VECTORS)
+    array = next((found for found in arrays if found is not None), None)
+    return _Saved(root.name, stem, words, None if array is None else matrix(array, content))
+
+
+def _attributes(saved: Any) -> Pairs:
+    if not isinstance(saved, Inert) or not isinstance(saved.state, Pairs):
+        raise PickleError("no object with attributes")
+    return saved.state
+
+
+def _beside(path: Path, saved: _Saved) -> Path:
+    """Find the array that gensim writes into a file of its own."""
+    for name in _VECTORS:
+        beside = path.with_name(f"{path.name}{saved.stem}.{name}.npy")
+        if beside.is_file():
+            return beside
+    if saved.kind.endswith("FastTextKeyedVectors"):
         raise LexiconError(
-            f"{path.name} is a pickle of something else than KeyedVectors, or damaged; it was not "
-            "run. A whole model has them as its wv: save them with model.wv.save"
-        ) from None
+            f"{path.name} has the vectors of parts of words, of which gensim makes those of words: "
+            "write these with wv.save_word2vec_format"
+        )
+    raise LexiconError(
+        f"{path.name} has no vectors, and a file beside it is missing: "
+        f"{path.name}{saved.stem}.{_VECTORS[0]}.npy"
+    )
 
 
-def _blocks(words: list[Any], vectors: NDArray[np.floating[Any]]) -> Iterator[Block]:
+def _word(word: Any, content: mmap) -> str:
+    """Return a key as text: gensim lets it be a number, or a text of numpy's."""
+    if isinstance(word, str):
+        return word
+    return str(word) if type(word) is int else scalar(word, content)
+
+
+def _blocks(words: list[str], vectors: NDArray[np.floating[Any]]) -> Iterator[Block]:
     for start in range(0, len(words), BLOCK):
         stop = min(start + BLOCK, len(words))
-        # Keys can be numbers in gensim; a lexicon's words are text.
-        block = [str(word) for word in words[start:stop]]
-        yield Block(range(start + 1, stop + 1), block, to_float32(vectors[start:stop]), stop)
+        rows = to_float32(vectors[start:stop])
+        yield Block(range(start + 1, stop + 1), words[start:stop], rows, stop)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from malaprop.core.errors import LexiconError
+from malaprop.lexicon.formats.npy import BROKEN
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,30 @@ def opened(path: Path) -> Iterator[Stream]:
             if magic[:2] == b"\x1f\x8b":
                 yield Stream(stack.enter_context(gzip.GzipFile(fileobj=file)), file, True)
             elif magic == b"PK\x03\x04":
-                archive = stack.enter_context(zipfile.ZipFile(file))
-                member = _only_member(archive, path)
-                yield Stream(stack.enter_context(archive.open(member)), file, True)
+                yield Stream(stack.enter_context(_unzipped(file, path)), file, True)
             else:
                 yield Stream(file, file, False)
-    except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile):
-        raise LexiconError(
-            f"{path.name} is damaged or cut off, and its checksum fails: get the file again"
-        ) from None
+    except (EOFError, gzip.BadGzipFile, *BROKEN):
+        raise _damaged(path) from None
     except OSError as error:
         raise LexiconError(f"{path.name} cannot be read: {error.strerror}") from None
+
+
+def _damaged(path: Path) -> LexiconError:
+    return LexiconError(
+        f"{path.name} is damaged or cut off, and its checksum fails: get the file again"
+    )
+
+
+def _unzipped(file: IO[bytes], path: Path) -> IO[bytes]:
+    """Open the one file in an archive; the archive is closed with the file that it is in."""
+    try:
+        archive = zipfile.ZipFile(file)
+        return archive.open(_only_member(archive, path))
+    except LexiconError:
+        raise
+    except (ValueError, RuntimeError):  # of names and numbers that no archive has
+        raise _damaged(path) from None
 
 
 def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from malaprop.core.errors import LexiconError
 from malaprop.core.poincare import EDGE
+from malaprop.lexicon.formats import limits
 from malaprop.lexicon.formats.repairs import Fault, Repairs
 
 # Controls (C0, C1), Unicode's line separators, and halves of surrogate pairs, which have no UTF-8.
 # A no-break space is let through: it is in GloVe's own words, and no format uses it as a sign.
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_SUSPECT = re.compile(f" |{_CONTROL.pattern}")
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_SUSPECT = re.compile(f" |{CONTROL.pattern}")
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,9 @@ def screened(
     Raises LexiconError if no row, or fewer than half of the rows read, is fit. Faults are counted
     in whole blocks, also where the limit cuts the last one.
     """
+    limits.check_dimension(table.dimension, table.repairs.source)
     seen: set[str] = set()
-    good = 0
+    good = characters = 0
     for block in table.blocks:
         fit = _fit(block, seen, table.repairs, metric)
         good += len(fit)
@@ -70,6 +72,8 @@ def screened(
         if len(fit) < len(block.words):
             block = _take(block, fit)
         seen.update(block.words)
+        characters += sum(map(len, block.words))
+        limits.check_words(len(seen), characters, table.repairs.source)
         yield block
         if limit is not None and len(seen) >= limit:
             break
@@ -82,7 +86,7 @@ def _fit(block: Block, seen: set[str], repairs: Repairs, metric: str) -> Sequenc
     unfit = np.logical_not(np.isfinite(block.vectors).all(axis=1))
     stray, why = _without_place(block.vectors, metric)
     clean = (
-        _SUSPECT.search("".join(words)) is None
+        not any(map(_SUSPECT.search, words))
         and "" not in words
         and len(set(words)) == len(words)
         and seen.isdisjoint(words)
@@ -117,7 +121,7 @@ def _without_place(vectors: NDArray[np.float32], metric: str) -> tuple[NDArray[n
 def _word_fault(word: str) -> Fault | None:
     if not word:
         return Fault.EMPTY
-    if _CONTROL.search(word):
+    if CONTROL.search(word):
         return Fault.CONTROL
     return Fault.SPACES if " " in word else None
 

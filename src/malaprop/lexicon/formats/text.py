@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from malaprop.lexicon.formats import limits
 from malaprop.lexicon.formats.lines import BOM, LineParser, number
 from malaprop.lexicon.formats.repairs import Fault, Repairs
 from malaprop.lexicon.formats.streams import Stream, opened
@@ -49,6 +50,7 @@ def table(path: Path, repairs: Repairs) -> Table:
     """Open a text file of vectors."""
     with opened(path) as stream:
         found = layout(stream.content.read(HEAD))
+    limits.check_dimension(found.dimension, path.name)
     return Table(
         found.dimension, path.stat().st_size, _blocks(path, found, repairs), repairs, (path,)
     )
@@ -80,7 +82,7 @@ def _blocks(path: Path, found: Layout, repairs: Repairs) -> Iterator[Block]:
     parser = LineParser(found.dimension, repairs)
     with opened(path) as stream:
         at, chunk = _start(stream, found, repairs)
-        while chunk := chunk + stream.content.read(CHUNK) + stream.content.readline():
+        while chunk := chunk + stream.content.read(CHUNK) + limits.line(stream.content, path.name):
             chunk = _plain(chunk)
             for rows in parser.rows(chunk, at):
                 yield Block(*rows, stream.done)
@@ -94,11 +96,11 @@ def _blocks(path: Path, found: Layout, repairs: Repairs) -> Iterator[Block]:
 def _start(stream: Stream, found: Layout, repairs: Repairs) -> tuple[int, bytes]:
     """Go past byte order mark, blank lines and header: the first row's number, and its text."""
     at = 1
-    line = stream.content.readline().removeprefix(BOM)
+    line = limits.line(stream.content, repairs.source).removeprefix(BOM)
     while line and not line.strip():
         repairs.fault(Fault.BLANK, at)
         at += 1
-        line = stream.content.readline()
+        line = limits.line(stream.content, repairs.source)
     if found.header is None:
         return at, line
     if found.header[1] != found.dimension:

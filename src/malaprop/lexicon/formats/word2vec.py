@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from malaprop.core.errors import LexiconError
+from malaprop.lexicon.formats import limits
 from malaprop.lexicon.formats.repairs import Fault, Repairs
 from malaprop.lexicon.formats.streams import Stream, opened
 from malaprop.lexicon.formats.table import Block, Table
@@ -35,9 +36,10 @@ def table(path: Path, repairs: Repairs) -> Table:
 
 
 def _header(stream: Stream, name: str) -> tuple[int, int]:
-    header = layout(stream.content.readline()).header
+    header = layout(limits.line(stream.content, name)).header
     if header is None:
         raise LexiconError(f"{name} has no header of its rows and dimension in its first line")
+    limits.check_dimension(header[1], name)
     return header
 
 

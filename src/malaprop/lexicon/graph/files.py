@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from malaprop.core.errors import LexiconError, OutputError
 from malaprop.core.graph import WordGraph
+from malaprop.lexicon.formats import limits, notes, npy
 
 FORMAT = 1
 _ABOUT = "about.json"
@@ -33,6 +34,11 @@ _NUMBERS = ("epsilon", "exponent", "least_mass", "mass_unit")
 
 def write_graph(path: Path, graph: WordGraph, base: str) -> None:
     """Write a graph of the lexicon with the fingerprint `base`; it appears when it is whole."""
+    if len(graph.edges) > limits.edges(graph.size):
+        raise LexiconError(
+            f"A word graph of {graph.size:,} words can be kept if it has at most "
+            f"{limits.edges(graph.size):,} edges. It has {len(graph.edges):,}: leave some out."
+        )
     about = {"format": FORMAT, "base": base, "size": graph.size, "made": graph.made}
     narrow = np.uint16 if graph.size <= 1 << 16 else np.uint32
     with _whole(path) as part:
@@ -45,24 +51,37 @@ def write_graph(path: Path, graph: WordGraph, base: str) -> None:
         )
 
 
-def read_graph(path: Path) -> tuple[WordGraph, str]:
-    """A graph and the fingerprint of the lexicon that it was made for."""
+def read_graph(path: Path, base: str, size: int) -> WordGraph | None:
+    """The graph of the lexicon with the fingerprint `base` and so many words.
+
+    Nothing if it is that of another lexicon.
+    """
     try:
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            about = _understood(json.loads(str(file["about"])))
-            graph = WordGraph(
-                int(about["size"]),
-                file["edges"],
-                file["weights"],
-                cutoff=float(file["cutoff"]),
-                made=about["made"],
-            )
-            return graph, str(about["base"])
-    except Exception:  # a damaged archive makes zipfile, zlib and numpy raise what they like
+        note = npy.unpacked(path, ["about"], limits.NOTE)["about"]
+        about = _understood(notes.parse(str(note)))
+        if about["base"] != base:
+            return None
+        arrays = npy.unpacked(path, ["cutoff", "edges", "weights"], 16 * limits.edges(size))
+        return _graph(about, arrays, size)
+    except (ValueError, KeyError, TypeError, OSError):
         raise LexiconError(
             f"{path} is no word graph that this version reads: remove it, and run  "
             "malaprop lexicon graph NAME"
         ) from None
+
+
+def _graph(about: dict[str, Any], arrays: dict[str, NDArray[Any]], size: int) -> WordGraph:
+    edges, weights = arrays["edges"], arrays["weights"]
+    made = about["made"]
+    if type(about["size"]) is not int or about["size"] != size:
+        raise ValueError("another number of words")
+    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
+        raise ValueError("no edges")
+    if weights.shape != edges.shape[:1] or weights.dtype.kind != "f":
+        raise ValueError("no weights")
+    if type(made) is not dict or not all(isinstance(value, int | str) for value in made.values()):
+        raise ValueError("no options")
+    return WordGraph(size, edges, weights, cutoff=float(arrays["cutoff"]), made=made)
 
 
 def write_balances(
@@ -80,15 +99,14 @@ def write_balances(
 def read_balances(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """What is known of a folder of balances, and its arrays, which are mapped, not read."""
     try:
-        about = _understood(json.loads((path / _ABOUT).read_text(encoding="utf-8")))
+        about = _understood(notes.read(path / _ABOUT))
         arrays = {
-            name: np.load(path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-            for name in ("weights", "masses", "counts")
+            name: npy.mapped(path / f"{name}.npy") for name in ("weights", "masses", "counts")
         }
         about["laws"] = [_law(law) for law in about["laws"]]
         _check_arrays(arrays, len(about["laws"]))
         about["fingerprint"] = str(about["fingerprint"])
-    except Exception:  # as above
+    except (ValueError, KeyError, TypeError, OSError):
         raise LexiconError(
             f"{path} holds no balances that this version reads: run  malaprop lexicon graph NAME "
             "--force"

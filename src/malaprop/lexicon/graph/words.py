@@ -32,8 +32,8 @@ def kept_graph(lexicon: Lexicon, options: GraphOptions) -> WordGraph | None:
     """The graph that was shipped or kept for these options, if there is one."""
     base, made = lexicon.fingerprint, options.to_dict()
     for path in places.graph_places(base):
-        graph, of = read_graph(path)
-        if of == base and graph.made == made:
+        graph = read_graph(path, base, len(lexicon))
+        if graph is not None and graph.made == made:
             return graph
     return None
 

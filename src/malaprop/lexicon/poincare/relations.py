@@ -10,8 +10,11 @@ import numpy as np
 
 from malaprop.core.errors import LexiconError
 from malaprop.core.space import Ids
+from malaprop.lexicon.formats import limits
 
 Pair = tuple[str, str]
+MOST = 20_000_000
+"""Pairs of a word and one above it; all nouns of WordNet have less than a million."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,16 @@ class Hierarchy:
         listed = [word for word in dict.fromkeys(order) if word in found]
         words = (*listed, *sorted(found.difference(listed)))
         index = {word: i for i, word in enumerate(words)}
-        above = [sorted(index[w] for w in _all_above(word, parents)) for word in words]
+        total = 0
+        above = []
+        for word in words:
+            above.append(sorted(index[w] for w in _all_above(word, parents)))
+            total += len(above[-1])
+            if total > MOST:
+                raise LexiconError(
+                    f"The relations give more than {MOST:,} pairs of a word and one above it, "
+                    "directly or through others: leave some out."
+                )
         starts = np.concatenate([[0], np.cumsum([len(ids) for ids in above])]).astype(np.int64)
         return cls(words, starts, np.array([i for ids in above for i in ids], dtype=np.int64))
 
@@ -70,23 +82,23 @@ class Hierarchy:
 def read_pairs(path: Path) -> list[Pair]:
     """The pairs of a file: a child, a tab and its parent on each line."""
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        with path.open("rb") as file:
+            lines = enumerate(iter(lambda: limits.line(file, str(path)), b""), 1)
+            return [_pair(line.decode(), path, number) for number, line in lines if line.strip()]
     except UnicodeDecodeError:
         raise LexiconError(f"{path} is no UTF-8 text: relations are lines of text.") from None
     except OSError as error:
         raise LexiconError(f"{path} cannot be read: {error.strerror}.") from None
-    pairs = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        child, _, parent = line.rstrip("\r").partition("\t")
-        if not (_is_word(child) and _is_word(parent)):
-            raise LexiconError(
-                f"{path}, line {number}: a relation must be two words without spaces, the child "
-                "first, with a tab between them."
-            )
-        pairs.append((child, parent))
-    return pairs
+
+
+def _pair(line: str, path: Path, number: int) -> Pair:
+    child, _, parent = line.rstrip("\r\n").partition("\t")
+    if not (_is_word(child) and _is_word(parent)):
+        raise LexiconError(
+            f"{path}, line {number}: a relation must be two words without spaces, the child "
+            "first, with a tab between them."
+        )
+    return child, parent
 
 
 def _is_word(text: str) -> bool:

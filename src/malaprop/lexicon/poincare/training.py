@@ -79,13 +79,12 @@ def train(
     was interrupted goes on from there. `progress` is called with epochs that are done, and all.
     """
     token = f"{hierarchy.token} {sorted(asdict(settings).items())}"
-    state = load(checkpoint, token) if resume and checkpoint is not None else None
+    shape = (len(hierarchy.words), settings.dimension)
+    state = load(checkpoint, token, shape) if resume and checkpoint is not None else None
     if state is None:
         vectors = _layout(hierarchy, settings, _rng(settings, 0))
-        size, dimension = vectors.shape
-        state = State(
-            0, vectors, np.zeros((size, dimension)), np.zeros(size), np.zeros(size, dtype=np.int64)
-        )
+        updates = np.zeros(shape[0], dtype=np.int64)
+        state = State(0, vectors, np.zeros(shape), np.zeros(shape[0]), updates)
     while state.epoch < settings.epochs:
         _epoch(hierarchy, settings, state)
         if checkpoint is not None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from malaprop.core.errors import LexiconError
+from malaprop.lexicon.formats import limits
 
 Pair = tuple[str, str]
 
@@ -39,14 +40,22 @@ class WordNet:
         try:
             self._synsets = dict(_synsets(folder / "data.noun"))
             self._first = dict(_first_senses(folder / "index.noun"))
+            self._counts = _counts(folder / "cntlist.rev")
+            self._check()
         except (OSError, ValueError, IndexError):
             raise LexiconError(
                 f"{folder} has no index.noun and data.noun that can be read as WordNet's: name the "
                 "folder of WordNet's database files."
             ) from None
-        self._counts = _counts(folder / "cntlist.rev")
         names = ("index.noun", "data.noun", "cntlist.rev")
         self.files = [folder / name for name in names if (folder / name).is_file()]
+
+    def _check(self) -> None:
+        """Whether all senses are there that others refer to."""
+        known = self._synsets.keys()
+        used = {above for synset in self._synsets.values() for above in synset.above}
+        if not known >= used or not known >= set(self._first.values()):
+            raise ValueError("senses are missing")
 
     def relations(self, vocabulary: Collection[str] | None = None) -> list[Pair]:
         """Each noun with the nouns directly above it: (child, parent).
@@ -89,8 +98,15 @@ class WordNet:
     def _parents(self, synset: str, names: dict[str, list[str]]) -> set[str]:
         """The words of the nearest synsets above that have any."""
         found: set[str] = set()
-        for above in self._synsets[synset].above:
-            found |= set(names[above]) if above in names else self._parents(above, names)
+        seen: set[str] = set()
+        waiting = list(self._synsets[synset].above)
+        while waiting:
+            above = waiting.pop()
+            if above in names:
+                found.update(names[above])
+            elif above not in seen:
+                seen.add(above)
+                waiting += self._synsets[above].above
         return found
 
     def _all_above(self, synset: str) -> set[str]:
@@ -105,8 +121,10 @@ class WordNet:
 
 def _lines(path: Path) -> Iterator[list[str]]:
     """The fields of each line, without the licence at the top, whose lines are indented."""
-    with path.open(encoding="utf-8") as file:
-        yield from (line.split("|")[0].split() for line in file if not line.startswith("  "))
+    with path.open("rb") as file:
+        for line in iter(lambda: limits.line(file, path.name), b""):
+            if not line.startswith(b"  "):
+                yield line.decode().split("|")[0].split()
 
 
 def _synsets(path: Path) -> Iterator[tuple[str, Synset]]:

@@ -1,0 +1,105 @@
+"""numpy's arrays and scalars in a pickle that was read as plain data, made of checked fields."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.lexicon.formats.pickles import Buffer, Inert, PickleError, Span
+
+_FLOATS = ("f2", "f4", "f8")
+_WHOLE = ("i1", "i2", "i4", "i8")
+_PACKAGES = ("numpy.core", "numpy._core")  # of numpy 1 and 2
+_ARRAYS = tuple(f"{package}.multiarray._reconstruct" for package in _PACKAGES)
+_BUFFERS = tuple(f"{package}.numeric._frombuffer" for package in _PACKAGES)
+_SCALARS = tuple(f"{package}.multiarray.scalar" for package in _PACKAGES)
+_LONGEST = 1 << 48
+
+
+class _Fields(NamedTuple):
+    """What an array is made of, as a pickle says it: anything can be anything."""
+
+    shape: Any
+    kind: Any
+    fortran: bool
+    values: Any
+
+
+def matrix(saved: Any, content: Buffer) -> NDArray[Any]:
+    """Make the matrix of floats that a pickle describes; its values stay in the file."""
+    fields = _fields(saved)
+    shape = _shape(fields.shape)
+    code, order = _type(fields.kind)
+    if code not in _FLOATS:
+        raise PickleError("no matrix of floats")
+    dtype = np.dtype(order + code)
+    values = _values(fields.values, content)
+    if len(values) != math.prod(shape) * dtype.itemsize:
+        raise PickleError("values that do not fill the shape")
+    flat = np.frombuffer(values, dtype)
+    return flat.reshape(shape, order="F" if fields.fortran else "C")
+
+
+def scalar(saved: Any, content: Buffer) -> str:
+    """Return a word that numpy wrote, as text; whole numbers can be keys, too."""
+    if not isinstance(saved, Inert) or saved.name not in _SCALARS or len(saved.args) != 2:
+        raise PickleError("no word")
+    code, order = _type(saved.args[0])
+    values = bytes(_values(saved.args[1], content))
+    if code in _WHOLE and len(values) == int(code[1]):
+        return str(int.from_bytes(values, "big" if order == ">" else "little", signed=True))
+    if code.startswith("U"):
+        return values.decode("utf-32-be" if order == ">" else "utf-32-le").rstrip("\0")
+    raise PickleError("no word")
+
+
+def _fields(saved: Any) -> _Fields:
+    """Find the fields of an array, as protocols up to 4 and from 5 on have them."""
+    if not isinstance(saved, Inert):
+        raise PickleError("no array")
+    state = saved.state
+    if saved.name in _ARRAYS and type(state) is tuple and len(state) == 5:
+        return _Fields(state[1], state[2], state[3] is True, state[4])
+    if saved.name in _BUFFERS and len(saved.args) == 4:
+        values, kind, shape, order = saved.args
+        return _Fields(shape, kind, isinstance(order, str) and order == "F", values)
+    raise PickleError("no array")
+
+
+def _shape(shape: Any) -> tuple[int, int]:
+    if type(shape) is not tuple or len(shape) != 2:
+        raise PickleError("no matrix")
+    if not all(type(size) is int and 0 < size < _LONGEST for size in shape):
+        raise PickleError("no shape of a matrix")
+    return shape
+
+
+def _type(kind: Any) -> tuple[str, str]:
+    """Return the code and the byte order of a data type; one with parts is none here."""
+    if not isinstance(kind, Inert) or kind.name != "numpy.dtype" or not kind.args:
+        raise PickleError("no data type")
+    code, state = kind.args[0], kind.state
+    if type(state) is not tuple or len(state) < 5 or any(part is not None for part in state[2:5]):
+        raise PickleError("no plain data type")
+    order = state[1]
+    if not isinstance(code, str) or not isinstance(order, str) or order not in ("<", ">", "|"):
+        raise PickleError("no plain data type")
+    return code, order
+
+
+def _values(values: Any, content: Buffer) -> memoryview:
+    """Find the bytes of an array: in the file, or in a text, as protocol 2 writes them."""
+    if isinstance(values, Inert) and values.name == "_codecs.encode" and values.args:
+        text = values.args[0]
+        if isinstance(text, Span):
+            text = bytes(_values(text, content)).decode()
+        if isinstance(text, str):
+            return memoryview(text.encode("latin-1"))
+    if isinstance(values, str):  # of Python 2
+        return memoryview(values.encode("latin-1"))
+    if isinstance(values, Span):
+        return memoryview(content)[values.start : values.start + values.length]
+    raise PickleError("no bytes")

@@ -1,0 +1,398 @@
+"""Files that are made to harm: they run nothing, crash nothing, and take little memory."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import pickle
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from malaprop.core.errors import LexiconError
+from malaprop.lexicon import store
+from malaprop.lexicon.poincare import relations
+
+MEMORY = 1 << 29
+"""What a process may take beyond what it has when it starts to read; the files are far smaller."""
+CHILD = f"""
+import contextlib, io, json, os, resource, sys
+import numpy, pyarrow.csv, scipy.sparse.csgraph, malaprop.lexicon.formats
+from malaprop.cli.main import run
+with open("/proc/self/statm") as file:
+    limit = int(file.read().split()[0]) * resource.getpagesize() + {MEMORY}
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+for line in sys.stdin:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(json.loads(line))
+    print(json.dumps([code, out.getvalue(), err.getvalue()]), flush=True)
+"""
+
+
+class Ended(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def malaprop(folder: Path, *commands: list[str]) -> list[Ended]:
+    """How commands ended, one after the other in one process; fewer if it crashed."""
+    environment = os.environ | {
+        "MALAPROP_HOME": str(folder / "home"),
+        "OPENBLAS_NUM_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
+    (folder / "in.txt").write_text("one\n")
+    child = subprocess.run(
+        [sys.executable, "-c", CHILD],
+        cwd=folder,
+        env=environment,
+        input="".join(json.dumps(command) + "\n" for command in commands),
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return [Ended(*json.loads(line)) for line in child.stdout.splitlines()]
+
+
+def both(path: Path) -> list[list[str]]:
+    """The two ways to read a file of a stranger's: strictly, and with repairs."""
+    output = str(path.parent / "out.txt")
+    return [
+        ["privatize", "in.txt", "-o", output, "--force", "-m", "tem", "-e", "9", "-l", str(path)],
+        ["lexicon", "import", str(path), "--name", "x", "--force"],
+    ]
+
+
+def refused(folder: Path, *commands: list[str]) -> None:
+    """Each command ends in one line that says what to do, and does nothing else."""
+    results = malaprop(folder, *commands)
+    assert len(results) == len(commands)
+    for ended in results:
+        assert ended.code == 1, ended
+        check_message(ended)
+    assert not (folder / "harm").exists()
+
+
+def check_message(ended: Ended) -> None:
+    assert ended.err.startswith("malaprop: ")
+    assert ended.err.count("\n") == 1
+    assert "internal error" not in ended.err
+    assert "out of memory" not in ended.err
+
+
+class Harm:
+    """Makes a folder when it is unpickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, ("harm",)
+
+
+def keyed(folder: Path, **attributes: Any) -> Path:
+    """What gensim saves, with some attributes replaced."""
+    gensim = pytest.importorskip("gensim.models")
+    vectors = gensim.KeyedVectors(2)
+    vectors.add_vectors(["one", "two"], np.ones((2, 2), np.float32))
+    for name in ("__numpys", "__scipys", "__ignoreds", "__recursive_saveloads"):
+        vectors.__dict__[name] = []
+    vectors.__dict__.update(attributes)
+    path = folder / "a.kv"
+    path.write_bytes(pickle.dumps(vectors, protocol=4))
+    return path
+
+
+def test_sidecars_are_never_unpickled(tmp_path: Path) -> None:
+    """gensim unpickles the files that an object calls its sparse matrices."""
+    path = keyed(tmp_path, __scipys=["matrix"])
+    (tmp_path / "a.kv.matrix.npy").write_bytes(pickle.dumps(Harm()))
+    assert [ended.code for ended in malaprop(tmp_path, *both(path))] == [0, 0]
+    assert not (tmp_path / "harm").exists()
+
+
+def test_a_sidecar_of_objects_is_refused(tmp_path: Path) -> None:
+    path = keyed(tmp_path, __numpys=["vectors"], vectors=None)
+    np.save(tmp_path / "a.kv.vectors.npy", np.array([[Harm()]]), allow_pickle=True)
+    refused(tmp_path, *both(path))
+    (tmp_path / "a.kv.vectors.npy").write_bytes(pickle.dumps(Harm()))
+    refused(tmp_path, *both(path))
+
+
+class Forged:
+    """An array of pointers that numpy takes for numbers, by a data type that says it has none."""
+
+    def __init__(self, kind: str, state: tuple[Any, ...]) -> None:
+        self.kind, self.state = kind, state
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from numpy._core import multiarray
+
+        class Kind:
+            def __reduce__(_) -> tuple[Any, ...]:  # noqa: N805
+                return np.dtype, (self.kind, False, True), self.state
+
+        state = (1, (2, 1), Kind(), False, b"\x41" * 16)
+        return multiarray._reconstruct, (np.ndarray, (0,), b"b"), state
+
+
+FORGED = [
+    Forged("O", (3, "|", None, None, None, 8, 8, 0)),
+    Forged("O", (3, "|", None, None, None, 8, 8, 16)),
+    Forged("V8", (3, "|", None, ("x",), {"x": (np.dtype("O"), 0)}, 8, 8, 0)),
+]
+
+
+@pytest.mark.parametrize("forged", FORGED, ids=["O", "O and a flag", "V"])
+def test_forged_types_dereference_nothing(tmp_path: Path, forged: Forged) -> None:
+    refused(tmp_path, *both(keyed(tmp_path, vectors=forged)))
+
+
+def test_nothing_else_in_a_pickle_runs(tmp_path: Path) -> None:
+    path = keyed(tmp_path, extra=Harm())
+    assert [ended.code for ended in malaprop(tmp_path, *both(path))] == [0, 0]
+    assert not (tmp_path / "harm").exists()
+    path.write_bytes(pickle.dumps(Harm(), protocol=4))
+    refused(tmp_path, *both(path))
+
+
+def packed(content: bytes, count: int) -> bytes:
+    """A gzip file of `content`, `count` times: a thousandth of its length."""
+    return gzip.compress(content) * count  # of so many members
+
+
+def npy(header: str, declared: int | None = None) -> bytes:
+    size = len(header) if declared is None else declared
+    return b"\x93NUMPY\2\0" + struct.pack("<I", size) + header.encode()
+
+
+def pickled(*operations: bytes) -> bytes:
+    return b"\x80\4" + b"".join(operations) + b"."
+
+
+HUGE = 1 << 31
+DEEP = 200_000
+BOMBS: dict[str, tuple[str, bytes]] = {
+    "a line without end": ("a.txt.gz", packed(b"one 1 " + b"1 " * 500_000, 1500)),
+    "a word without end": (
+        "a.txt.gz",
+        packed(b"one 1\n" + b"x" * 1_000_000, 1) + packed(b"x" * 1_000_000, 1500),
+    ),
+    "a first line without end": ("a.bin.gz", packed(b"9" * 1_000_000, 1500)),
+    "a blank without end": ("a.txt.gz", packed(b" " * 1_000_000, 1500) + packed(b"a 1\n", 1)),
+    "a huge dimension": ("a.bin", b"2 999999999999999999\none \0\0\0\0two \0\0\0\0"),
+    "a dimension of gigabytes": (
+        "a.bin.gz",
+        packed(b"2 900000000\none ", 1) + packed(bytes(1_000_000), 2000),
+    ),
+    "many columns": ("a.txt", b"one" + b" 1" * 500_000 + b"\n"),
+    "a long .npy header": ("a.npy", npy("{" + " " * 4_000_000, HUGE + 5)),
+    "a nested .npy header": ("a.npy", npy("-" * 9_000 + "1")),
+    "a huge .npy shape": (
+        "a.npy",
+        npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }"),
+    ),
+    "a huge .npy word": (
+        "a.npy",
+        npy("{'descr': '<U999999999', 'fortran_order': False, 'shape': (1, 1), }") + bytes(100),
+    ),
+    "a long .safetensors header": (
+        "a.safetensors",
+        struct.pack("<Q", 99_000_000) + b"{" + b" " * 98_999_998 + b"}",
+    ),
+    "a nested .safetensors header": (
+        "a.safetensors",
+        struct.pack("<Q", 6 * DEEP) + b'{"a":' * DEEP + b"}" * DEEP,
+    ),
+    "a long number": ("a.kv", pickled(b"\x8b" + struct.pack("<i", HUGE - 1))),
+    "long bytes": ("a.kv", pickled(b"\x8e" + struct.pack("<Q", 1 << 62))),
+    "a long byte array": ("a.kv", pickled(b"\x96" + struct.pack("<Q", 3 << 30))),
+    "a long text": ("a.kv", pickled(b"\x8d" + struct.pack("<Q", 1 << 40))),
+    "a far memo": ("a.kv", pickled(b"Nr" + struct.pack("<I", HUGE))),
+    "a long frame": ("a.kv", pickled(b"\x95" + struct.pack("<Q", 1 << 62), b"N")),
+    "many lists": ("a.kv", pickled(b"]" * 6_000_000)),
+    "nested tuples": ("a.kv", pickled(b")" + b"\x85" * 900_000)),
+    "a long number in text": ("a.kv", pickled(b"L" + b"9" * 4_000_000 + b"L\n")),
+}
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Ended]]:
+    """How the two ways to read each of the files ended."""
+    folder = tmp_path_factory.mktemp("bombs")
+    commands = []
+    for number, (name, content) in enumerate(BOMBS.values()):
+        path = folder / str(number) / name
+        path.parent.mkdir()
+        path.write_bytes(content)
+        (path.parent / "words.txt").write_bytes(b"one\ntwo\n")
+        commands += both(path)
+    results = malaprop(folder, *commands)
+    return {name: results[2 * i : 2 * i + 2] for i, name in enumerate(BOMBS)}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_bombs(ended: dict[str, list[Ended]], bomb: str) -> None:
+    assert [found.code for found in ended[bomb]] == [1, 1]
+    for found in ended[bomb]:
+        check_message(found)
+        assert BOMBS[bomb][0] in found.err
+
+
+def test_a_vocabulary_without_end(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.ones((2, 2), np.float32))
+    for content in (b"x" * 1_000_000, b"\n" * 1_000_000):
+        (tmp_path / "words.txt").write_bytes(packed(content, 1500))
+        refused(tmp_path, *both(tmp_path / "a.npy"))
+
+
+def test_relations_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "relations.tsv"
+    path.write_bytes(b"a\tb\n" + b"x" * 2_000_000)
+    with pytest.raises(LexiconError, match="a line of more than"):
+        relations.read_pairs(path)
+    monkeypatch.setattr(relations, "MOST", 5_000)
+    chain = [(str(i), str(i + 1)) for i in range(100)]
+    assert len(relations.Hierarchy.of(chain[:99]).above) == 4_950
+    with pytest.raises(LexiconError, match="more than 5,000 pairs"):
+        relations.Hierarchy.of(chain)
+
+
+def compiled(folder: Path) -> Path:
+    path = folder / "compiled"
+    store.write(path, [(["one", "two"], np.eye(2, dtype=np.float32))], metric="euclidean")
+    return path
+
+
+def about(folder: Path, **changes: Any) -> None:
+    path = folder / store.ABOUT
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def nested(folder: Path) -> None:
+    (folder / store.ABOUT).write_text("[" * DEEP)
+
+
+def long_header(folder: Path) -> None:
+    (folder / store.VECTORS).write_bytes(npy("{" + " " * 4_000_000, HUGE + 5))
+
+
+def escapes(folder: Path) -> None:
+    (folder / store.WORDS).write_bytes(b"one\n\x1b[2J\n")
+
+
+def twice(folder: Path) -> None:
+    (folder / store.WORDS).write_bytes(b"one\none\n")
+
+
+def no_number(folder: Path) -> None:
+    np.save(folder / store.VECTORS, np.array([[np.nan, 1], [1, 1]], np.float32))
+
+
+def great_step(folder: Path) -> None:
+    np.save(folder / store.VECTORS, np.ones((2, 2), np.int8))
+    about(folder, step=2.0**200)
+
+
+def unlike_steps(folder: Path) -> None:
+    np.save(folder / store.VECTORS, np.ones((2, 2), np.int8))
+    about(folder, step="0.5")
+
+
+def a_graph_of_zeros(folder: Path) -> None:
+    about(folder, metric="graph")
+    note = json.dumps({"format": 1, "base": "", "size": 2, "made": {}})
+    edges = np.zeros((100_000_000, 2), np.uint16)
+    np.savez_compressed(
+        folder / store.GRAPH,
+        about=np.array(note),
+        cutoff=np.array(10.0),
+        edges=edges,
+        weights=np.ones(1),
+    )
+
+
+def a_graph_of_another_size(folder: Path) -> None:
+    about(folder, metric="graph")
+    note = json.dumps({"format": 1, "base": "", "size": 400_000_000, "made": {}})
+    np.savez(
+        folder / store.GRAPH,
+        about=np.array(note),
+        cutoff=np.array(10.0),
+        edges=np.array([[0, 1]]),
+        weights=np.ones(1),
+    )
+
+
+FOLDERS = [
+    nested,
+    long_header,
+    escapes,
+    twice,
+    no_number,
+    great_step,
+    unlike_steps,
+    a_graph_of_zeros,
+    a_graph_of_another_size,
+]
+
+
+def in_place(folder: Path) -> None:
+    """Give a folder that was changed the fingerprint that it should have."""
+    words = (folder / store.WORDS).read_text().split("\n")[:-1]
+    vectors = np.load(folder / store.VECTORS)
+    digest = hashlib.sha256(b"malaprop lexicon 1\0" + (9).to_bytes(8, "little") + b"euclidean")
+    digest.update((2).to_bytes(8, "little") * 2)
+    digest.update(hashlib.sha256("\n".join(words).encode()).digest() + vectors.tobytes())
+    about(folder, fingerprint=digest.hexdigest())
+
+
+def test_compiled_folders_of_strangers(tmp_path: Path) -> None:
+    commands = []
+    for harm in FOLDERS:
+        folder = compiled(tmp_path / harm.__name__)
+        in_place(folder)
+        commands.append(both(folder)[0])
+    assert [ended.code for ended in malaprop(tmp_path, *commands)] == [0] * len(FOLDERS)
+    for harm in FOLDERS:
+        folder = tmp_path / harm.__name__ / "compiled"
+        harm(folder)
+        if harm in (escapes, twice, no_number):
+            in_place(folder)
+    refused(tmp_path, *commands)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"licence": "\x1b[2J"},
+        {"sources": {"\x1b[2J": ""}},
+        {"sources": [1]},
+        {"licence": [1]},
+        {"repairs": [1]},
+        {"repairs": {"fault": {"count": 1, "first": ["\x1b"], "unit": "row"}}},
+        {"count": 2.0},
+    ],
+)
+def test_what_a_folder_says_of_itself(tmp_path: Path, changes: dict[str, Any]) -> None:
+    folder = compiled(tmp_path)
+    about(folder, **changes)
+    with pytest.raises(LexiconError, match="no whole compiled lexicon"):
+        store.load(folder)
+
+
+def test_devices_have_no_end(tmp_path: Path) -> None:
+    folder = compiled(tmp_path)
+    for name in (store.WORDS, store.VECTORS, store.ABOUT):
+        folder = compiled(tmp_path / name)
+        (folder / name).unlink()
+        (folder / name).symlink_to("/dev/zero")
+        with pytest.raises(LexiconError, match="no whole compiled lexicon"):
+            store.load(folder)
