@@ -1,6 +1,7 @@
 """The command line, called in this process or in one of its own, on a lexicon of a few words."""
 
 import io
+import json
 import os
 import re
 import subprocess
@@ -13,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from malaprop.cli.main import run
+from malaprop.pipeline.files.cipher import decrypted
+from malaprop.pipeline.files.sidefile import look, run_key
 
 # In the order of the rows: cold things on the left, hot ones on the right.
 VECTORS = {
@@ -122,6 +125,19 @@ def running(
             yield process
         finally:
             process.kill()
+
+
+def drawn_in(hidden: Path) -> dict[int, list[str]]:
+    """The texts of all batches in a journal; of a last line that is cut short, nothing."""
+    side = look(hidden.with_name(hidden.name[1:].removesuffix(".malaprop")))
+    if side is None:
+        return {}
+    key, written = run_key(side.header.salt), hidden.read_bytes()
+    batches = {}
+    for number, (start, length) in side.batches.items():
+        body = written[start : start + length].split(b" ", 2)[2].rstrip(b"\n")
+        batches[number] = json.loads(decrypted(body, key))[0]
+    return batches
 
 
 def words_of(text: str) -> list[str]:

@@ -184,14 +184,6 @@ def test_an_existing_report_stays_unless_forced(cli: Cli, folder: Path) -> None:
     assert entries(folder) == ["in.txt", "r.json"]
 
 
-def test_an_input_can_be_replaced_by_its_private_copy(cli: Cli, folder: Path) -> None:
-    (folder / "in.txt").write_text("zyxcanary\n" * 20_000)
-    assert cli.privatize("in.txt", "-o", "in.txt", "--force").code == 0
-    made = (folder / "in.txt").read_text()
-    assert_private(made)
-    assert made.count("\n") == 20_000
-
-
 @pytest.mark.parametrize("error", [RuntimeError("zyxcanary"), KeyboardInterrupt(), MemoryError()])
 def test_a_failure_midway_leaves_nothing(
     cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException

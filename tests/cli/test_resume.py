@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.conftest import WORDS, Cli, Ended, assert_private, running
+from tests.cli.conftest import WORDS, Cli, Ended, assert_private, drawn_in, running
 
 from malaprop import Privatizer
 from malaprop.cli import running as running_module
@@ -148,8 +148,7 @@ def test_a_run_that_was_stopped_goes_on(
 
 
 def _kept_texts(hidden: Path) -> list[str]:
-    lines = hidden.read_text().splitlines()[1:]
-    batches = {int(line.split(" ", 2)[1]): json.loads(line.split(" ", 2)[2])[0] for line in lines}
+    batches = drawn_in(hidden)
     return [text for number in sorted(batches) for text in batches[number]]
 
 
@@ -256,29 +255,6 @@ def test_a_changed_input_is_refused(
         assert cli.privatize(*command, "--resume").code == 0
 
 
-@pytest.mark.parametrize("small", [False, True])
-def test_an_input_that_changes_on_the_way_is_seen(
-    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch, small: bool
-) -> None:
-    """As by `sed -i`: the run goes on reading the old file, and its output is not of the new."""
-    command = (*write_input(folder, "txt"), "--workers", "1")
-    if small:
-        monkeypatch.setattr(running_module, "SMALLEST_BATCH", 2**16)
-    original = Privatizer.texts
-
-    def private(privatizer: Privatizer, texts: list[str]) -> tuple[list[str], dict[str, int]]:
-        (folder / "new").write_text("mild\n")
-        os.replace(folder / "new", folder / "in.txt")
-        return original(privatizer, texts)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Privatizer, "texts", private)
-        assert cli.privatize(*command).code == 0
-    ended = cli.privatize(*command, "--resume")
-    assert ended.code == 1
-    assert "out.txt cannot be resumed, as the input changed" in ended.err
-
-
 def test_an_input_that_changes_before_the_record_is_seen(
     cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,17 +272,6 @@ def test_an_input_that_changes_before_the_record_is_seen(
         ended = cli.privatize(*command, "--resume")
         assert ended.code == 1
         assert "out.txt cannot be resumed, as the input changed" in ended.err
-
-
-def test_an_input_that_was_replaced_by_its_private_copy_is_not_privatized_again(
-    cli: Cli, folder: Path
-) -> None:
-    write_input(folder, "txt")
-    assert cli.privatize("in.txt", "-o", "in.txt", "--force").code == 0
-    made = (folder / "in.txt").read_bytes()
-    ended = cli.privatize("in.txt", "-o", "in.txt", "--resume")
-    assert (ended.code, "whole already" in ended.err) == (0, True)
-    assert (folder / "in.txt").read_bytes() == made
 
 
 def test_remains_are_not_lost_by_a_plain_run(cli: Cli, folder: Path, breaking: Breaking) -> None:

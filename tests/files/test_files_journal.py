@@ -1,6 +1,5 @@
 """The journal: what was drawn is there again, whatever became of the end of the file."""
 
-import io
 import os
 import stat
 import subprocess
@@ -14,22 +13,42 @@ from hypothesis import strategies as st
 from malaprop.core.errors import OutputError
 from malaprop.pipeline.files import sidefile
 from malaprop.pipeline.files.journal import Drawn, Journal, seal
+from malaprop.pipeline.files.keys import keyed_hash
 from malaprop.pipeline.files.resuming import go_on, outside, record_of, start_anew
-from malaprop.pipeline.files.sidefile import Header, hashed, look, new_key, side_path
+from malaprop.pipeline.files.sidefile import (
+    Header,
+    Side,
+    key_of,
+    look,
+    new_salt,
+    proof_of,
+    run_key,
+    side_path,
+)
 
-KEY = new_key()
-HEADER = Header(facts={"the input": hashed("secret", KEY)}, key=KEY)
+SALT = new_salt()
 BATCHES = {
     0: Drawn(["cold", "hot\n\r\u2028", ""], {"protected": 2}),
     7: Drawn(["\ud800 é 😀"], {}),
     3: Drawn([], {"masked": 1}),
 }
+TEXTS = ["true", "texts"]
+
+
+def header_of(*, force: bool = False, **facts: str) -> Header:
+    key = run_key(SALT)
+    hashes = {f"the {name}": keyed_hash(value, key) for name, value in facts.items()}
+    return Header(facts=hashes, salt=SALT, proof=proof_of(key), force=force)
+
+
+def opened(final: Path, side: Side | None = None) -> Journal:
+    return Journal(final, final, header_of(input="secret"), run_key(SALT), side)
 
 
 def written(final: Path) -> Path:
-    journal = Journal(final, final, HEADER)
+    journal = opened(final)
     for number, drawn in BATCHES.items():
-        journal.keep(number, drawn)
+        journal.keep(number, TEXTS, drawn)
     journal.close()
     return side_path(final)
 
@@ -37,7 +56,7 @@ def written(final: Path) -> Path:
 def reopened(final: Path) -> Journal:
     side = look(final)
     assert side is not None
-    return Journal(final, final, side.header, side)
+    return opened(final, side)
 
 
 def test_what_was_kept_is_there_again(tmp_path: Path) -> None:
@@ -46,9 +65,10 @@ def test_what_was_kept_is_there_again(tmp_path: Path) -> None:
     assert path.name == ".out.txt.malaprop"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     journal = reopened(final)
-    assert {number: journal[number] for number in range(10) if number in journal} == BATCHES
-    journal.keep(4, Drawn(["more"], {}))
-    assert (journal[4], journal[7]) == (Drawn(["more"], {}), BATCHES[7])
+    assert {n: journal.recall(n, TEXTS) for n in range(10) if n in journal} == BATCHES
+    journal.keep(4, ["other"], Drawn(["more"], {}))
+    assert journal.recall(4, ["other"]) == Drawn(["more"], {})
+    assert journal.recall(7, TEXTS) == BATCHES[7]
     journal.close()
     assert set(look(final).batches) == {*BATCHES, 4}  # type: ignore[union-attr]
 
@@ -57,7 +77,9 @@ def test_any_cut_leaves_the_batches_before_it(tmp_path: Path) -> None:
     final = tmp_path / "out.txt"
     path = written(final)
     data = path.read_bytes()
-    for length in range(len(data)):
+    ends = [place for place, byte in enumerate(data) if byte == 10]
+    near = {end + step for end in ends for step in range(-20, 21)}
+    for length in sorted({*range(ends[0]), *near, *range(0, len(data), 9_973)}):
         path.write_bytes(data[:length])
         side = look(final)
         whole_lines = data[:length].count(b"\n")
@@ -67,10 +89,10 @@ def test_any_cut_leaves_the_batches_before_it(tmp_path: Path) -> None:
         assert side is not None
         assert list(side.batches) == list(BATCHES)[: whole_lines - 1]
         journal = reopened(final)
-        journal.keep(99, Drawn(["after"], {}))
-        assert journal[99].texts == ["after"]
+        journal.keep(99, TEXTS, Drawn(["after"], {}))
+        assert journal.recall(99, TEXTS).texts == ["after"]
         for number in side.batches:
-            assert journal[number] == BATCHES[number]
+            assert journal.recall(number, TEXTS) == BATCHES[number]
         journal.close()
         again = look(final)
         assert again is not None
@@ -101,14 +123,14 @@ from malaprop.core.errors import OutputError
 from malaprop.pipeline.files.journal import Drawn, Journal
 from malaprop.pipeline.files.sidefile import Header
 path = Path(sys.argv[1])
-journal = Journal(path, path, Header(facts={}, key=""))
-journal.keep(0, Drawn(["cold"], {}))
-resource.setrlimit(resource.RLIMIT_FSIZE, (9_999, 9_999))
+journal = Journal(path, path, Header(facts={}, salt="", proof=""), bytes(32))
+journal.keep(0, [], Drawn(["cold"], {}))
+resource.setrlimit(resource.RLIMIT_FSIZE, (199_999, 199_999))
 try:
-    journal.keep(1, Drawn(["hot"] * 5_000, {}))
+    journal.keep(1, [], Drawn(["hot"] * 50_000, {}))
 except OutputError as error:
     print(error, 1 in journal)
-journal.keep(2, Drawn(["warm"], {}))
+journal.keep(2, [], Drawn(["warm"], {}))
 journal.close()
 """
 
@@ -120,22 +142,72 @@ def test_a_disk_that_is_full_takes_half_a_line_back(tmp_path: Path) -> None:
     )
     assert done.stdout.startswith(f"{final} grows larger than the disk or the limits")
     assert done.stdout.endswith("False\n")
-    journal = reopened(final)
+    side = look(final)
+    assert side is not None
+    journal = Journal(final, final, side.header, bytes(32), side)
     assert [number for number in range(5) if number in journal] == [0, 2]
-    assert journal[2].texts == ["warm"]
+    assert journal.recall(2, []).texts == ["warm"]
     journal.close()
 
 
 def test_a_journal_without_a_batch_leaves_nothing(tmp_path: Path) -> None:
     final = tmp_path / "out.txt"
-    Journal(final, final, HEADER).close()
+    opened(final).close()
     assert os.listdir(tmp_path) == []
 
 
 def test_no_secret_stands_in_it_and_keys_differ(tmp_path: Path) -> None:
-    assert b"secret" not in HEADER.line()
-    assert hashed("secret", new_key()) != hashed("secret", KEY)
-    assert sidefile.digest(io.BytesIO(b"secret"), KEY, print) == hashed("secret", KEY)
+    final = tmp_path / "out.txt"
+    written(final)
+    side = look(final)
+    assert side is not None
+    assert key_of(final, side.header) == run_key(SALT)
+    assert run_key(new_salt()) != run_key(SALT)
+    for hidden in (b"secret", b"cold", b"masked", run_key(SALT), run_key(SALT).hex().encode()):
+        assert hidden not in side_path(final).read_bytes()
+
+
+def test_equal_batches_do_not_look_equal(tmp_path: Path) -> None:
+    final = tmp_path / "out.txt"
+    journal = opened(final)
+    for number in range(2):
+        journal.keep(number, TEXTS, BATCHES[0])
+    journal.close()
+    first, second = (line.split(b" ")[2] for line in side_path(final).read_bytes().splitlines()[1:])
+    assert first[:1_000] != second[:1_000]
+
+
+def test_a_batch_is_recalled_only_for_its_texts(tmp_path: Path) -> None:
+    final = tmp_path / "out.txt"
+    written(final)
+    journal = reopened(final)
+    for texts in (["true", "text"], ["true"], ["true", "texts", ""], ["truetexts"], []):
+        with pytest.raises(OutputError, match="the input changed while an earlier run read it"):
+            journal.recall(0, texts)
+    assert journal.recall(0, TEXTS) == BATCHES[0]
+    journal.close()
+
+
+def test_a_journal_that_changed_since_it_was_looked_at_is_refused(tmp_path: Path) -> None:
+    final = tmp_path / "out.txt"
+    path = written(final)
+    side = look(final)
+    with path.open("ab") as file:
+        file.write(b"more")
+    with pytest.raises(OutputError, match="was changed by another program"):
+        opened(final, side)
+
+
+def test_lines_of_another_kind_end_the_reading(tmp_path: Path) -> None:
+    final = tmp_path / "out.txt"
+    path = written(final)
+    before = look(final)
+    assert before is not None
+    with path.open("ab") as file:
+        file.write(sidefile.line(b"strange", b"{}"))
+    after = look(final)
+    assert after is not None
+    assert (after.batches, after.end) == (before.batches, before.end)
 
 
 LOCKED = """
@@ -146,7 +218,8 @@ from malaprop.pipeline.files import Staging
 from malaprop.pipeline.files.journal import Journal
 from malaprop.pipeline.files.sidefile import Header
 path = Path(sys.argv[1])
-for what in (lambda: Journal(path, path, Header(facts={}, key="")), lambda: Staging().open(path)):
+header = Header(facts={}, salt="", proof="")
+for what in (lambda: Journal(path, path, header, b""), lambda: Staging().open(path)):
     try:
         what()
     except OutputError as error:
@@ -160,13 +233,13 @@ def test_two_runs_cannot_work_on_one_output(tmp_path: Path) -> None:
     final = tmp_path / "out.txt"
     with Staging() as stage:
         stage.open(final).write(b"ours")
-        journal = Journal(final, final, HEADER)
-        journal.keep(0, BATCHES[0])
+        journal = opened(final)
+        journal.keep(0, TEXTS, BATCHES[0])
         done = subprocess.run(
             [sys.executable, "-c", LOCKED, str(final)], capture_output=True, text=True, check=True
         )
         assert done.stdout.count("another run is at work") == 2
-        assert journal[0] == BATCHES[0]
+        assert journal.recall(0, TEXTS) == BATCHES[0]
         journal.close()
     assert final.read_bytes() == b"ours"
 
@@ -192,10 +265,9 @@ SETTINGS = {"the seed": "none"}
 
 
 def begun(final: Path, *, force: bool = False) -> Header:
-    facts = {"the seed": hashed("none", KEY), "the input": hashed("cold", KEY)}
-    header = Header(facts=facts, key=KEY, force=force)
-    journal = Journal(final, final, header)
-    journal.keep(0, BATCHES[0])
+    header = header_of(force=force, seed="none", input="cold")
+    journal = Journal(final, final, header, run_key(SALT))
+    journal.keep(0, TEXTS, BATCHES[0])
     journal.close()
     return header
 
@@ -212,7 +284,7 @@ def test_a_crash_between_the_name_and_the_record(tmp_path: Path) -> None:
     assert go_on(final, source, SETTINGS, force=False).whole
     with pytest.raises(OutputError, match="the seed changed"):
         go_on(final, source, {"the seed": "7"}, force=False)
-    sidefile.write_record(final, record_of(header, outside(source), whole))
+    sidefile.write_record(final, record_of(header, run_key(SALT), outside(source), whole))
     assert go_on(final, source, SETTINGS, force=False).whole
     assert start_anew(final, force=False).side is None
     source.write_text("mild!")

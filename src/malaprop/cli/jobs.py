@@ -2,8 +2,9 @@
 
 import io
 import os
+import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from malaprop.core.errors import OutputError, ParameterError
 
 if TYPE_CHECKING:
     from malaprop.pipeline.files import Format, Layout, Staging
+    from malaprop.pipeline.files.access import Access
+    from malaprop.pipeline.files.watching import Sight
 
 PIPE = "-"
 
@@ -36,6 +39,24 @@ class Job:
         """Whether both sides are files, so that a run that was stopped can go on."""
         return PIPE not in (self.source, self.target) and Path(self.source).is_file()
 
+    def status(self) -> os.stat_result | None:
+        """The status of the input, if it is a regular file; also behind standard input."""
+        from malaprop.pipeline.files.access import status_of
+
+        if self.source == PIPE:
+            return status_of(sys.stdin)
+        with suppress(FileNotFoundError):
+            found = os.stat(self.source)
+            return found if stat.S_ISREG(found.st_mode) else None
+        return None
+
+    def sight(self) -> "Sight | None":
+        """What tells whether the input changes, if it is a regular file."""
+        from malaprop.pipeline.files.watching import sight
+
+        found = self.status()
+        return None if found is None else sight(found)
+
     @contextmanager
     def open_source(self) -> Iterator[BinaryIO]:
         """The input, to be read."""
@@ -45,11 +66,11 @@ class Job:
         with Path(self.source).open("rb") as file:
             yield file
 
-    def open_target(self, stage: "Staging", *, force: bool) -> BinaryIO:
-        """The output, to be written."""
+    def open_target(self, stage: "Staging", limits: "Sequence[Access]", *, force: bool) -> BinaryIO:
+        """The output, to be written; its permissions will be within the limits."""
         if self.target == PIPE:
             return _standard_output()
-        return stage.open(Path(self.target), force=force)
+        return stage.open(Path(self.target), force=force, limits=limits)
 
 
 def _standard_output() -> BinaryIO:
@@ -92,6 +113,13 @@ def check_report(report: Path | None, jobs: list[Job]) -> None:
                     f"the report cannot go to {report}, which is {kind}: name another file with "
                     "--report"
                 )
+
+
+def open_report(stage: "Staging", report: Path | None, *, force: bool) -> BinaryIO | None:
+    """The report, if one is asked for, for its owner alone: it tells more than the output."""
+    from malaprop.pipeline.files.access import OWNER_ONLY
+
+    return stage.open(report, force=force, limits=[OWNER_ONLY]) if report else None
 
 
 def _is_in(file: Path, place: Path) -> bool:

@@ -1,19 +1,21 @@
 """An output on its way: from what an earlier run has left of it to the record that it is whole."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from malaprop.cli.jobs import Job
-from malaprop.core.errors import ParameterError
+from malaprop.cli.jobs import PIPE, Job
+from malaprop.core.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from malaprop.pipeline.files import Layout, Staging
+    from malaprop.pipeline.files.access import Access
     from malaprop.pipeline.files.journal import Journal
     from malaprop.pipeline.files.resuming import Outset
     from malaprop.pipeline.files.sidefile import Header, Stamp
+    from malaprop.pipeline.files.watching import Sight
     from malaprop.pipeline.privatizer import Privatizer
 
 HINT = (
@@ -34,7 +36,9 @@ class Output:
     _outset: "Outset | None" = None
     _header: "Header | None" = None
     _kept: bool = False
+    _key: bytes = b""
     _seen: str = ""  # of the input, before it was read
+    _sight: "Sight | None" = None  # the same, in finer grain
 
     @property
     def path(self) -> Path:
@@ -46,22 +50,48 @@ class Output:
         """Whether there is nothing left to be done."""
         return self._outset is not None and self._outset.whole
 
-    def claim(self, stage: "Staging", *, force: bool) -> None:
+    def claim(self, stage: "Staging", limits: "Sequence[Access]", *, force: bool) -> None:
         """Open the output for a run that starts at the beginning."""
         from malaprop.pipeline.files.resuming import start_anew
 
         if self.job.lasting:
             self._outset = start_anew(self.path, force=force)
-        self.target = self.job.open_target(stage, force=force)
+        self.target = self.job.open_target(stage, limits, force=force)
 
-    def reclaim(self, stage: "Staging", settings: dict[str, str], *, force: bool) -> None:
+    def reclaim(
+        self,
+        stage: "Staging",
+        limits: "Sequence[Access]",
+        settings: dict[str, str],
+        *,
+        force: bool,
+    ) -> None:
         """Open the output for a run that goes on with what is there."""
         from malaprop.pipeline.files.resuming import go_on, outside
 
         self._seen = outside(Path(self.job.source))
         self._outset = go_on(self.path, Path(self.job.source), settings, force=force)
         if not self.whole:
-            self.target = self.job.open_target(stage, force=self._outset.replace)
+            self.target = self.job.open_target(stage, limits, force=self._outset.replace)
+
+    def watch(self) -> None:
+        """Look at the input before it is read."""
+        self._sight = self.job.sight()
+
+    def check_input(self, source: BinaryIO | None = None) -> None:
+        """Refuse an input that has changed since: what is read is of no one state of it.
+
+        `source` is the input as it was opened; without it, the file of that name counts.
+        """
+        from malaprop.pipeline.files.access import status_of
+        from malaprop.pipeline.files.watching import sight
+
+        status = status_of(source) if source else self.job.status()
+        if self._sight != (status and sight(status)):
+            name = "standard input" if self.job.source == PIPE else self.job.source
+            raise DataError(
+                f"{name} changed while it was read: run the command again when nothing writes to it"
+            )
 
     def begin(
         self, settings: dict[str, str], progress: Callable[[int], None], *, keep: bool
@@ -70,21 +100,25 @@ class Output:
         if not self.job.lasting or self._outset is None:
             return
         from malaprop.pipeline.files.journal import Journal
+        from malaprop.pipeline.files.keys import keyed_digest
         from malaprop.pipeline.files.resuming import THE_INPUT, known, outside, same_input
-        from malaprop.pipeline.files.sidefile import Header, digest, new_key
+        from malaprop.pipeline.files.sidefile import Header, new_salt, proof_of, run_key
 
         self._seen = outside(Path(self.job.source))
         side = self._outset.side
-        key = side.header.key if side else new_key()
+        salt = side.header.salt if side else new_salt()
+        self._key = key = run_key(salt)
         facts = known(settings, key)
         if side or keep:
             with self.job.open_source() as source:
-                facts[THE_INPUT] = digest(source, key, progress)
+                facts[THE_INPUT] = keyed_digest(source, key, progress)
         if side:
             same_input(self.path, side.header, facts[THE_INPUT])
-        self._header = Header(facts=facts, key=key, force=self._outset.replace)
+        self._header = Header(
+            facts=facts, salt=salt, proof=proof_of(key), force=self._outset.replace
+        )
         if side or keep:
-            self.journal = Journal(self.path, self._outset.final, self._header, side)
+            self.journal = Journal(self.path, self._outset.final, self._header, key, side)
 
     def seal(self, stamps: "dict[Path, Stamp]") -> None:
         """Note, before the output gets its name, what it will look like when it is whole."""
@@ -97,21 +131,22 @@ class Output:
         if self._kept:
             seal(self.path, self._outset.final, stamps[self.path])
         else:
-            record = record_of(self._header, self._seen, stamps[self.path])
+            record = record_of(self._header, self._key, self._seen, stamps[self.path])
             write_record(self._outset.final, record)
 
     def conclude(self) -> None:
         """Leave a record in the place of the journal of an output that is whole."""
         from malaprop.pipeline.files.resuming import record_of
-        from malaprop.pipeline.files.sidefile import stamp, write_record
+        from malaprop.pipeline.files.sidefile import key_of, stamp, write_record
 
         if self._outset is None:
             return
         side = self._outset.side
         header = side.header if self.whole and side and side.batches else self._header
         if header:
+            key = key_of(self.path, header)
             whole = stamp(self._outset.final.stat())
-            write_record(self._outset.final, record_of(header, self._seen, whole))
+            write_record(self._outset.final, record_of(header, key, self._seen, whole))
 
     def close(self) -> bool:
         """Close the journal; return whether there is something in it to go on with."""

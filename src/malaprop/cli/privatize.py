@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from malaprop.cli.jobs import check_report, folder_for, plan_jobs
+from malaprop.cli.jobs import check_report, folder_for, open_report, plan_jobs
+from malaprop.cli.names import check_names
 from malaprop.cli.options import (
     DEFAULT,
     Engine,
@@ -155,10 +156,11 @@ def privatize(
     with folder_for(inputs, output):
         jobs = plan_jobs(inputs, output, format_, layout)
         check_report(report, jobs)
+        check_names(jobs, report)
         with Run(jobs, recipe, workers=workers, resume=resume, force=force) as run:
             with Staging() as stage:
                 run.prepare(stage)
-                report_file = stage.open(report, force=force) if report and run.left else None
+                report_file = open_report(stage, report if run.left else None, force=force)
                 summary = run.complete()
                 if report_file:
                     report_file.write(as_json(summary))

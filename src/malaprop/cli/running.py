@@ -13,11 +13,13 @@ import typer
 from malaprop.cli.jobs import PIPE, Job
 from malaprop.cli.outputs import HINT, UNWRITTEN, Output, check_resumable, settings_of
 from malaprop.cli.progress import Bar, bar, working
-from malaprop.core.errors import DataError, OutputError, ParameterError
+from malaprop.core.errors import DataError, OutputError, ParameterError, SecretError
 from malaprop.measure.statistics import unchanged_share
 from malaprop.pipeline.crew import Crew, available_cores
 from malaprop.pipeline.drawing import BatchDraw, Item, Recipe, draw_all
+from malaprop.pipeline.files.access import Access
 from malaprop.pipeline.files.copying import SMALLEST_BATCH
+from malaprop.pipeline.files.keys import subkey
 from malaprop.pipeline.files.rewrite import Rewriting
 from malaprop.report.run import FileRecord, fault_warnings, run_report, warnings
 
@@ -35,6 +37,7 @@ class Run:
     ) -> None:
         if resume:
             check_resumable(jobs)
+        self._jobs = jobs
         self._outputs = [Output(job, number) for number, job in enumerate(jobs)]
         self._recipe = recipe
         self._workers = workers or available_cores()
@@ -76,26 +79,28 @@ class Run:
 
     def prepare(self, stage: "Staging") -> None:
         """Open the outputs and get ready to draw; what can be refused is refused beforehand."""
+        limits = [Access.of(status) for job in self._jobs if (status := job.status())]
         if not self._resume:
             for output in self._outputs:
-                output.claim(stage, force=self._force)
+                output.claim(stage, limits, force=self._force)
         with working(f"preparing {self._recipe.mechanism.name} on {self._recipe.lexicon}"):
             self._draw = BatchDraw(self._recipe)
             self._share = unchanged_share(self._draw.privatizer.channel)
         if self._resume:
             for output in self._outputs:
-                output.reclaim(stage, self._settings(output), force=self._force)
+                output.reclaim(stage, limits, self._settings(output), force=self._force)
 
     def complete(self) -> dict[str, Any]:
         """Make all outputs that are left, and return the report."""
         privatizer = self._draw.privatizer
         for warning in warnings(privatizer, self._share) if self.left else []:
             typer.echo(f"warning: {warning}.", err=True)
+        keyed = self._keyed()
         crew = self._ends.enter_context(self._crew())
         files = []
         with bar(_title(self.left)) as progress:
             shown = _Shown(progress, self.left)
-            for item, drawn in draw_all(self._items(shown), crew):
+            for item, drawn in draw_all(self._items(shown, keyed=keyed), crew):
                 copying = self._copyings[item.key[0]]
                 if item.last:
                     files.append(copying.finish())
@@ -114,10 +119,23 @@ class Run:
             self._tell = self._draw.privatizer.share_draws()
         return crew
 
-    def _items(self, shown: "_Shown") -> Iterator[Item]:
+    def _keyed(self) -> bool:
+        """Whether there is a key for journals; if not, warn that there will be none."""
+        if not any(output.job.lasting for output in self.left):
+            return True
+        try:
+            subkey("journal")
+        except SecretError as error:
+            typer.echo(f"warning: this run cannot be resumed: {error}.", err=True)
+            return False
+        return True
+
+    def _items(self, shown: "_Shown", *, keyed: bool) -> Iterator[Item]:
         """Read the inputs, one after the other."""
         for output in self.left:
-            output.begin(self._settings(output), shown.checking(output), keep=self._long)
+            output.watch()
+            if keyed:
+                output.begin(self._settings(output), shown.checking(output), keep=self._long)
             with _naming(output.job.source):
                 copying = self._copyings[output.number] = self._ends.enter_context(_Copying(output))
                 for number, texts in enumerate(copying.rewriting.batches()):
@@ -127,6 +145,8 @@ class Run:
     def seal(self, stage: "Staging") -> None:
         """Bring the outputs to the disk, and note that they will be whole."""
         stamps = stage.complete()
+        for output in self.left:
+            output.check_input()
         for output in self.left:
             output.seal(stamps)
 
@@ -159,6 +179,7 @@ class _Copying:
             raise RuntimeError("an output must be claimed before it is written")
         with ExitStack() as ends:
             source = ends.enter_context(job.open_source())
+            self._output.check_input(source)
             self.rewriting = ends.enter_context(Rewriting(source, target, job.layout, job.size))
             self._ends = ends.pop_all()
         return self

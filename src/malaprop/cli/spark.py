@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from malaprop.cli.cluster import on_spark
-from malaprop.cli.jobs import PIPE, Job
+from malaprop.cli.jobs import PIPE, Job, open_report
 from malaprop.cli.progress import Bar, bar, working
 from malaprop.core.errors import ParameterError
 
@@ -71,7 +71,7 @@ def run_spark(
     from malaprop.spark import privatize_files
 
     with Staging() as stage:
-        report_file = stage.open(report, force=force) if report else None
+        report_file = open_report(stage, report, force=force)
         with working(f"preparing {recipe.mechanism.name} on {recipe.lexicon}"):
             privatizer = recipe.privatizer()
             share = unchanged_share(privatizer.channel)

@@ -110,7 +110,7 @@ class _Drawing:
 
     def __init__(self, crew: Crew) -> None:
         self._crew = crew
-        self._journals: dict[Key, Journal | None] = {}
+        self._begun: dict[Key, Item] = {}
         self._ready: dict[Key, Drawn] = {}
 
     def begin(self, item: Item) -> None:
@@ -118,20 +118,20 @@ class _Drawing:
         if not item.texts:
             self._ready[item.key] = Drawn([], {})
         elif not item.drawn_before:
-            self._journals[item.key] = item.journal
+            self._begun[item.key] = item
             self._crew.add(item.key, item.texts)
 
     def end(self, item: Item) -> Drawn:
         """Return an item that was begun; wait for it, if need be."""
         if item.journal and item.drawn_before and item.key not in self._ready:
-            return item.journal[item.key[1]]
+            return item.journal.recall(item.key[1], item.texts)
         while item.key not in self._ready:
             for key, drawn in self._crew.results():
                 self._keep(key, drawn)
         return self._ready.pop(item.key)
 
     def _keep(self, key: Key, drawn: Drawn) -> None:
-        journal = self._journals.pop(key)
-        if journal is not None:
-            journal.keep(key[1], drawn)
+        item = self._begun.pop(key)
+        if item.journal is not None:
+            item.journal.keep(key[1], item.texts, drawn)
         self._ready[key] = drawn

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from malaprop.core.errors import OutputError
+from malaprop.pipeline.files.owned import create, open_ours
 
 _REASONS: Final = {
     errno.ENOSPC: "no space left on the disk while writing {}",
@@ -47,10 +48,10 @@ class PartialFile(io.FileIO):
 
 
 def create_locked(hidden: Path, path: Path) -> int:
-    """Create a file that no other run writes; one that a killed run has left behind goes."""
+    """Create a private file that no other run writes; one that a killed run left behind goes."""
     while True:
         try:
-            made = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            made = create(hidden)
         except FileExistsError:
             remove_stale(hidden, path)
             continue
@@ -65,9 +66,10 @@ def create_locked(hidden: Path, path: Path) -> int:
 
 
 def remove_stale(hidden: Path, path: Path) -> None:
-    """Remove a file that nobody is writing; `path` is the output that it was to become."""
+    """Remove a file of ours that nobody is writing; `path` is the output that it is for."""
     with contextlib.suppress(FileNotFoundError):
-        descriptor = os.open(hidden, os.O_WRONLY)
+        # A run that was killed as it named its output has left a second name of that.
+        descriptor = open_ours(hidden, os.O_RDWR, other_names=True)
         try:
             lock(descriptor, path)
             if _is_at(descriptor, hidden):
@@ -78,13 +80,13 @@ def remove_stale(hidden: Path, path: Path) -> None:
 
 def refuse_locked(hidden: Path, path: Path) -> None:
     """Refuse to touch a file that another run is writing; `path` is the output it is for."""
-    with refusing(path), hidden.open("r+b") as file:
+    with refusing(path), os.fdopen(open_ours(hidden, os.O_RDWR), "r+b") as file:
         lock(file.fileno(), path)
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
     try:
-        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+        return os.path.samestat(os.fstat(descriptor), os.lstat(path))
     except FileNotFoundError:
         return False
 

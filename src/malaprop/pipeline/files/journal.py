@@ -7,12 +7,24 @@ from pathlib import Path
 from time import monotonic
 from typing import BinaryIO, Final, NamedTuple
 
-from malaprop.pipeline.files.disk import PartialFile, lock, refusing, remove, sync_folder
+from malaprop.core.errors import OutputError
+from malaprop.pipeline.files.cipher import decrypted, encrypted
+from malaprop.pipeline.files.disk import (
+    PartialFile,
+    create_locked,
+    lock,
+    refusing,
+    remove,
+    sync_folder,
+)
+from malaprop.pipeline.files.keys import keyed_hash
+from malaprop.pipeline.files.owned import open_ours
 from malaprop.pipeline.files.sidefile import (
     Header,
     Place,
     Side,
     Stamp,
+    identity,
     line,
     parse,
     seal_line,
@@ -32,22 +44,42 @@ class Drawn(NamedTuple):
 
 
 class Journal:
-    """The journal of one output. `path` is the output's name as the user gave it."""
+    """The journal of one output. `path` is the output's name as the user gave it.
 
-    def __init__(self, path: Path, final: Path, header: Header, side: Side | None = None) -> None:
+    With a `side`, the journal of the run that left it; else a new one, in the place of whatever
+    stands beside the output.
+    """
+
+    def __init__(
+        self, path: Path, final: Path, header: Header, key: bytes, side: Side | None = None
+    ) -> None:
         self._path = path
         self._final = final
+        self._key = key
         self._places: dict[int, Place] = dict(side.batches) if side else {}
         self._synced = monotonic()
         with refusing(path):
-            descriptor = os.open(side_path(final), os.O_RDWR | os.O_CREAT, 0o600)
+            descriptor = self._reopened(side) if side else create_locked(side_path(final), path)
             self._file: BinaryIO = PartialFile(descriptor, path, "r+b")
             try:
-                lock(descriptor, path)
                 self._prepare(header, side)
             except BaseException:
                 self._file.close()
                 raise
+
+    def _reopened(self, side: Side) -> int:
+        """Open the journal that was looked at before, if nobody has written to it since."""
+        descriptor = open_ours(side_path(self._final), os.O_RDWR)
+        try:
+            lock(descriptor, self._path)
+            same = identity(os.fstat(descriptor)) == side.seen
+        except BaseException:
+            os.close(descriptor)
+            raise
+        if not same:
+            os.close(descriptor)
+            raise _changed(self._final)
+        return descriptor
 
     def _prepare(self, header: Header, side: Side | None) -> None:
         self._file.truncate(side.end if side else 0)
@@ -63,23 +95,32 @@ class Journal:
     def __len__(self) -> int:
         return len(self._places)
 
-    def __getitem__(self, number: int) -> Drawn:
-        """What was drawn for a batch."""
+    def recall(self, number: int, texts: list[str]) -> Drawn:
+        """Return what was drawn for a batch; refuse if it was drawn for other texts than these."""
         with refusing(self._path):
             place, length = self._places[number]
             self._file.seek(place)
             found = parse(self._file.read(length))
             self._file.seek(0, os.SEEK_END)
         if found is None:
-            raise OSError(f"{side_path(self._final)} was changed while it was in use")
-        texts, counts = json.loads(found[1].decode("utf-8", "surrogatepass"))
-        return Drawn(texts, counts)
+            raise _changed(self._final)
+        body = decrypted(found[1], self._key).decode("utf-8", "surrogatepass")
+        private, counts, origin = json.loads(body)
+        if origin != self._origin(texts):
+            raise OutputError(
+                f"{self._path} cannot be resumed, as the input changed while an earlier run read "
+                "it: start anew with --force and without --resume"
+            )
+        return Drawn(private, counts)
 
-    def keep(self, number: int, drawn: Drawn) -> None:
-        """Write down what was drawn for a batch."""
+    def keep(self, number: int, texts: list[str], drawn: Drawn) -> None:
+        """Write down what was drawn for a batch of texts."""
+        value = (*drawn, self._origin(texts))
+        # Texts that are ASCII take half the time so.
         ascii_only = all(map(str.isascii, drawn.texts))
-        written = line(b"%d" % number, drawn, ascii_only=ascii_only)
-        self._places[number] = self._append(written)
+        body = json.dumps(value, ensure_ascii=ascii_only, separators=(",", ":"))
+        encoded = encrypted(body.encode("utf-8", "surrogatepass"), self._key)
+        self._places[number] = self._append(line(b"%d" % number, encoded))
         if monotonic() - self._synced >= _SYNC_SECONDS:
             self._sync()
 
@@ -91,6 +132,13 @@ class Journal:
             remove(side_path(self._final))
         with contextlib.suppress(OSError):
             self._file.close()
+
+    def _origin(self, texts: list[str]) -> str:
+        """The hash of the texts that a batch is drawn for.
+
+        The digest in the header is that of the input before it was read: it may have changed then.
+        """
+        return keyed_hash("\0".join([str(len(texts)), *texts]), self._key)
 
     def _append(self, data: bytes) -> Place:
         """Write at the end; take back what a full disk has let pass of it."""
@@ -114,7 +162,15 @@ class Journal:
 
 def seal(path: Path, final: Path, whole: Stamp) -> None:
     """Write down, before an output gets its name, that all is drawn, and what it will be."""
-    with refusing(path), side_path(final).open("ab") as file:
+    flags = os.O_WRONLY | os.O_APPEND
+    with refusing(path), os.fdopen(open_ours(side_path(final), flags), "ab") as file:
         file.write(seal_line(whole))
         file.flush()
         os.fsync(file.fileno())
+
+
+def _changed(final: Path) -> OutputError:
+    return OutputError(
+        f"{side_path(final)} was changed by another program while it was in use: run the command "
+        "again with --resume"
+    )

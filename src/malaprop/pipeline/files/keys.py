@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from malaprop.core.errors import OutputError, SecretError
-from malaprop.pipeline.files.owned import create, is_ours, open_ours
+from malaprop.pipeline.files.owned import PRIVATE, create, is_ours, open_ours, set_mode
 
 SECRET_BYTES: Final = 32
 HASH_BYTES: Final = 16
@@ -105,6 +105,7 @@ def _prepare(folder: Path) -> None:
 def _read(path: Path) -> bytes:
     # While another run makes it, it has two names; nobody else can write in this folder.
     with os.fdopen(open_ours(path, other_names=True), "rb") as file:
+        set_mode(file.fileno(), PRIVATE)
         secret = file.read(SECRET_BYTES + 1)
     if len(secret) != SECRET_BYTES:
         raise SecretError(

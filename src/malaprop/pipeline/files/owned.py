@@ -29,11 +29,11 @@ def create(path: Path) -> int:
 
 
 def open_ours(path: Path, flags: int = os.O_RDONLY, *, other_names: bool = False) -> int:
-    """Open a file that the current user created and nobody else can write; make it private.
+    """Open a file that belongs to the current user, and make it private.
 
-    Refuse links, pipes, folders and other users' files, and files that have `other_names` unless
-    that is allowed: whoever made such a link chose which file of ours is opened. Raise
-    FileNotFoundError if there is none.
+    Refuse links, pipes, folders and other users' files; also files that have `other_names`, unless
+    that is allowed: whoever made such a link chose which file of ours is opened. Then its
+    permissions stay. Raise FileNotFoundError if there is no file.
     """
     try:
         descriptor = os.open(path, flags | _FLAGS)
@@ -45,7 +45,8 @@ def open_ours(path: Path, flags: int = os.O_RDONLY, *, other_names: bool = False
         raise
     try:
         _check(path, os.fstat(descriptor), other_names=other_names)
-        set_mode(descriptor, PRIVATE)  # somebody may have widened it
+        if not other_names:
+            set_mode(descriptor, PRIVATE)  # somebody may have widened it
     except BaseException:
         os.close(descriptor)
         raise

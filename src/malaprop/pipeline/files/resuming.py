@@ -2,16 +2,16 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from malaprop.core.errors import OutputError
 from malaprop.pipeline.files.disk import refuse_locked
+from malaprop.pipeline.files.keys import keyed_digest, keyed_hash
 from malaprop.pipeline.files.sidefile import (
     Header,
     Side,
-    digest,
-    hashed,
+    key_of,
     look,
     side_path,
     stamp,
@@ -56,13 +56,12 @@ def go_on(path: Path, source: Path, settings: Mapping[str, str], *, force: bool)
     final = Path(os.path.realpath(path))
     side = look(final)
     if side and _is_made(final, side):
-        facts = known(settings, side.header.key)
-        if Path(os.path.realpath(source)) != final:  # else the output has taken its place
-            facts[THE_INPUT] = _input_as_in(side.header, source)
+        key = key_of(path, side.header)
+        facts = {**known(settings, key), THE_INPUT: _input_as_in(side.header, source, key)}
         _refuse_changes(path, side.header, facts)
         return Outset(final=final, side=side, whole=True)
     if side and not side.header.whole:
-        _refuse_changes(path, side.header, known(settings, side.header.key))
+        _refuse_changes(path, side.header, known(settings, key_of(path, side.header)))
         return Outset(final=final, side=side, replace=force or side.header.force)
     if final.exists() and not force:
         told = "has changed since it was made" if side else "is of unknown origin"
@@ -73,9 +72,9 @@ def go_on(path: Path, source: Path, settings: Mapping[str, str], *, force: bool)
     return Outset(final=final, replace=force)
 
 
-def known(settings: Mapping[str, str], key: str) -> dict[str, str]:
+def known(settings: Mapping[str, str], key: bytes) -> dict[str, str]:
     """What a run depends on besides its input, as it is written down."""
-    return {name: hashed(value, key) for name, value in settings.items()}
+    return {name: keyed_hash(value, key) for name, value in settings.items()}
 
 
 def same_input(path: Path, header: Header, found: str) -> None:
@@ -83,13 +82,13 @@ def same_input(path: Path, header: Header, found: str) -> None:
     _refuse_changes(path, header, {THE_INPUT: found})
 
 
-def record_of(header: Header, seen: str, whole: tuple[int, int]) -> Header:
+def record_of(header: Header, key: bytes, seen: str, whole: tuple[int, int]) -> Header:
     """What stays beside an output that is whole; `seen` is what `outside` said before it was made.
 
-    Without a digest of the input, against which somebody could try out what it may have held.
+    Without a digest of the input: whoever gets hold of the key, too, could compare it with a guess.
     """
-    facts = {**header.facts, THE_INPUT: hashed(seen, header.key)}
-    return Header(facts=facts, key=header.key, whole=whole)
+    facts = {**header.facts, THE_INPUT: keyed_hash(seen, key)}
+    return replace(header, facts=facts, force=False, whole=whole)
 
 
 def outside(source: Path) -> str:
@@ -100,12 +99,12 @@ def outside(source: Path) -> str:
     return repr(stamp(source.stat()))
 
 
-def _input_as_in(header: Header, source: Path) -> str:
+def _input_as_in(header: Header, source: Path, key: bytes) -> str:
     """The input as a header tells of it: a record from outside, a journal by all it holds."""
     if header.whole:
-        return hashed(outside(source), header.key)
+        return keyed_hash(outside(source), key)
     with source.open("rb") as file:
-        return digest(file, header.key, lambda done: None)
+        return keyed_digest(file, key)
 
 
 def _is_made(final: Path, side: Side) -> bool:

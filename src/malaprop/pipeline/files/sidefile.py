@@ -1,28 +1,31 @@
 """The hidden file beside an output: how its lines are written, read and told from torn ones.
 
 While a run lasts, the file is a journal of what was drawn; afterwards, a short record of what
-the output was made of. Each line is a checksum, a tag and a JSON value. A line that a crash has
-cut short, or a loss of power has mangled, fails its checksum: reading ends before it.
+the output was made of. Each line is a checksum, a tag and a value. A line that a crash has cut
+short, or a loss of power has mangled, fails its checksum: reading ends before it.
 
-What could tell about the input (its digest, its size, a seed) stands there only as a hash with a
-key, which is drawn for each run and stands in the same file. So the file is for its owner alone.
+What could tell about the input (its digest, its size, a seed) stands there only as a hash, and what
+was drawn is encrypted. The key comes from the user's secret, which is elsewhere, and a salt, which
+is drawn for each run: without the secret, the file confirms no guess.
 """
 
-import hashlib
 import json
 import os
 import secrets
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
-from malaprop.pipeline.files.disk import refusing
+from malaprop.core.errors import OutputError
+from malaprop.pipeline.files.disk import create_locked, refusing
+from malaprop.pipeline.files.keys import keyed_hash, subkey
+from malaprop.pipeline.files.owned import open_ours
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _HEADER, _SEAL = b"header", b"sealed"
-_READ_BYTES: Final = 2**20
+_SALT_BYTES: Final = 16
 
 Stamp = tuple[int, int]
 """Size and time of change of a file."""
@@ -35,6 +38,11 @@ def side_path(final: Path) -> Path:
     return final.with_name(f".{final.name}.malaprop")
 
 
+def new_side_path(final: Path) -> Path:
+    """Where a record lies until it is whole."""
+    return final.with_name(f".{final.name}.malaprop-new")
+
+
 def stamp(found: os.stat_result) -> Stamp:
     """Size and time of change."""
     return found.st_size, found.st_mtime_ns
@@ -44,12 +52,14 @@ def stamp(found: os.stat_result) -> Stamp:
 class Header:
     """What a run is about.
 
-    `facts` are the hashes of what its output depends on, by name; `whole` is the stamp of the
-    output in a record, which has nothing but this header.
+    `facts` are the hashes of what its output depends on, by name; `proof` tells the key again that
+    they were made with; `whole` is the stamp of the output in a record, which has nothing but this
+    header.
     """
 
     facts: Mapping[str, str]
-    key: str
+    salt: str
+    proof: str
     force: bool = False
     whole: Stamp | None = None
 
@@ -58,22 +68,27 @@ class Header:
         value = {
             "note": "made by malaprop privatize; not for publication",
             "format": _FORMAT,
-            "key": self.key,
+            "salt": self.salt,
+            "proof": self.proof,
             "facts": dict(self.facts),
             "force": self.force,
             "whole": self.whole,
         }
-        return line(_HEADER, value)
+        return line(_HEADER, json.dumps(value).encode())
 
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """What stands in the file beside an output: the header, where each batch begins, the end."""
+    """What stands in the file beside an output: the header, where each batch begins, the end.
+
+    `seen` tells whether the file is still the one that was read.
+    """
 
     header: Header
     batches: Mapping[int, Place]
     sealed: Stamp | None
     end: int
+    seen: tuple[int, ...]
 
     @property
     def whole(self) -> Stamp | None:
@@ -81,67 +96,74 @@ class Side:
         return self.header.whole or self.sealed
 
 
+def identity(status: os.stat_result) -> tuple[int, ...]:
+    """What tells a file from another of its name, and from itself before it was written to."""
+    return status.st_dev, status.st_ino, *stamp(status)
+
+
 def look(final: Path) -> Side | None:
-    """What stands beside an output, if anything does that can be read."""
+    """What stands beside an output, if anything does that can be read; refuse what is not ours."""
     path = side_path(final)
     with refusing(path):
         try:
-            with path.open("rb") as file:
+            with os.fdopen(open_ours(path), "rb") as file:
                 return _read(file)
         except FileNotFoundError:
             return None
 
 
 def _read(file: BinaryIO) -> Side | None:
-    header: Header | None = None
-    batches: dict[int, Place] = {}
-    sealed: Stamp | None = None
-    end = 0
-    for tag, body in _lines(file):
-        if header is None:
-            header = _header(tag, body)
-            if header is None:
-                return None
-        elif tag == _SEAL:
-            sealed = _stamp(json.loads(body))
-        else:
-            batches[int(tag)] = (end, file.tell() - end)
-        end = file.tell()
+    seen = identity(os.fstat(file.fileno()))
+    lines = _lines(file)
+    header = _header(*next(lines, (b"", b"")))
     if header is None:
         return None
-    return Side(header=header, batches=batches, sealed=sealed, end=end)
+    batches: dict[int, Place] = {}
+    sealed: Stamp | None = None
+    end = file.tell()
+    for tag, body in lines:
+        if tag == _SEAL:
+            sealed = _stamp(body)
+        elif tag.isdigit():
+            batches[int(tag)] = (end, file.tell() - end)
+        else:
+            break
+        end = file.tell()
+    return Side(header=header, batches=batches, sealed=sealed, end=end, seen=seen)
 
 
 def _header(tag: bytes, body: bytes) -> Header | None:
     value = json.loads(body) if tag == _HEADER else {}
     if value.get("format") != _FORMAT:
         return None
+    whole = value["whole"]
     return Header(
         facts=value["facts"],
-        key=value["key"],
+        salt=value["salt"],
+        proof=value["proof"],
         force=value["force"],
-        whole=_stamp(value["whole"]),
+        whole=(whole[0], whole[1]) if whole else None,
     )
 
 
-def _stamp(value: list[int] | None) -> Stamp | None:
-    return (value[0], value[1]) if value else None
+def _stamp(body: bytes) -> Stamp:
+    size, changed = json.loads(body)
+    return size, changed
 
 
-def line(tag: bytes, value: Any, *, ascii_only: bool = False) -> bytes:
-    """A line of the file; with `ascii_only`, for a value whose texts are, in half the time."""
-    text = json.dumps(value, ensure_ascii=ascii_only, separators=(",", ":"))
-    rest = tag + b" " + text.encode("utf-8", "surrogatepass")
+def line(tag: bytes, body: bytes) -> bytes:
+    """A line of the file."""
+    rest = tag + b" " + body
     return b"%08x %s\n" % (zlib.crc32(rest), rest)
 
 
 def seal_line(whole: Stamp) -> bytes:
     """The line that says that all is drawn, and what the output's stamp is."""
-    return line(_SEAL, whole)
+    return line(_SEAL, json.dumps(whole).encode())
 
 
 def parse(written: bytes) -> tuple[bytes, bytes] | None:
-    """The tag of a line and its value in JSON, if the line is as it was written."""
+    """The tag of a line and its value, if the line is as it was written."""
     checksum, _, rest = written.partition(b" ")
     tag, blank, body = rest.partition(b" ")
     if not blank or not written.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(rest[:-1]):
@@ -155,40 +177,44 @@ def _lines(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
         yield found
 
 
-def new_key() -> str:
-    """A key for the hashes of one run."""
-    return secrets.token_hex(32)
+def new_salt() -> str:
+    """A salt for the key of one run."""
+    return secrets.token_hex(_SALT_BYTES)
 
 
-def hashed(value: str, key: str) -> str:
-    """A hash that only somebody who knows the key can compare with a guess."""
-    encoded = value.encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(encoded, key=bytes.fromhex(key), digest_size=16).hexdigest()
+def run_key(salt: str) -> bytes:
+    """The key of the run with a salt."""
+    return subkey("journal", salt)
 
 
-def digest(source: BinaryIO, key: str, progress: Callable[[int], None]) -> str:
-    """The same for all that is in a file."""
-    found = hashlib.blake2b(key=bytes.fromhex(key), digest_size=16)
-    done = 0
-    while chunk := source.read(_READ_BYTES):
-        found.update(chunk)
-        done += len(chunk)
-        progress(done)
-    return found.hexdigest()
+def proof_of(key: bytes) -> str:
+    """What tells a key again."""
+    return keyed_hash("the key of this run", key)
+
+
+def key_of(path: Path, header: Header) -> bytes:
+    """The key that a header was made with; `path` is the output that it is about."""
+    key = run_key(header.salt)
+    if proof_of(key) != header.proof:
+        raise OutputError(
+            f"{path} cannot be resumed, as the secret in your state folder is not the one that it "
+            "was begun with: set MALAPROP_STATE as it was then, or start anew with --force and "
+            "without --resume"
+        )
+    return key
 
 
 def write_record(final: Path, header: Header) -> None:
     """Put a record in the place of whatever stands beside an output."""
-    path = side_path(final)
-    new = path.with_name(f"{path.name}-new")
+    path, new = side_path(final), new_side_path(final)
     with refusing(path):
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        descriptor = create_locked(new, path)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(header.line())
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(new, path)
+                os.replace(new, path)
         except BaseException:
             new.unlink(missing_ok=True)
             raise

@@ -1,20 +1,22 @@
 """Outputs that appear under their names only when they are whole, or not at all.
 
-What is written goes into a hidden file in the folder of the final name. When all is done, each
-such file is flushed to the disk and closed, and only then all of them get their names.
+What is written goes into a hidden file in the folder of the final name, which only its owner may
+read. When all is done, each such file is flushed to the disk, and only then all of them get their
+permissions and names.
 """
 
 import contextlib
-import errno
 import io
 import os
 import stat
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final
 
 from malaprop.core.errors import OutputError
+from malaprop.pipeline.files.access import Access, narrowest
 from malaprop.pipeline.files.disk import (
     PartialFile,
     create_locked,
@@ -23,27 +25,35 @@ from malaprop.pipeline.files.disk import (
     remove_stale,
     sync_folder,
 )
+from malaprop.pipeline.files.keys import NO_LINKS
+from malaprop.pipeline.files.owned import PRIVATE, create, open_ours, set_mode
 from malaprop.pipeline.files.sidefile import Stamp, stamp
 
 _BUFFER: Final = 2**18
-# What systems say that have no hard links on the disk in question.
-_NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+
+
+def partial_path(final: Path) -> Path:
+    """Where an output lies until it is whole.
+
+    The same for each run, so that the next one finds what a killed one has left behind.
+    """
+    name = blake2b(os.fsencode(final.name), digest_size=8).hexdigest()
+    return final.with_name(f".malaprop-{name}.partial")
 
 
 class _Partial:
     """An output under way: a hidden file beside the name that it is to get."""
 
-    def __init__(self, path: Path, final: Path, *, force: bool) -> None:
+    def __init__(self, path: Path, final: Path, limits: Sequence[Access], *, force: bool) -> None:
         self.path = path
         self.final = final
         self.force = force
-        # The same for each run, so that the next one finds what a killed one has left behind.
-        name = blake2b(os.fsencode(final.name), digest_size=8).hexdigest()
-        self._hidden = final.with_name(f".malaprop-{name}.partial")
+        self._limits = limits
+        self._hidden = partial_path(final)
         self._file: io.BufferedWriter | None = None
 
     def open(self) -> BinaryIO:
-        """Create the hidden file, with the permissions of any new file."""
+        """Create the hidden file, which only its owner may read."""
         with refusing(self.path):
             descriptor = create_locked(self._hidden, self.path)
         self._file = io.BufferedWriter(PartialFile(descriptor, self.path), _BUFFER)
@@ -59,23 +69,49 @@ class _Partial:
             return stamp(os.stat(self._hidden))
 
     def publish(self) -> bool:
-        """Give the file its final name; return whether that name is new."""
-        with refusing(self.path):
-            try:
-                self._take_name()
-            except FileExistsError:
-                if not self.force:
-                    raise _exists(self.path) from None
-                os.replace(self._hidden, self.final)
-                return False
-            return True
+        """Give the file its permissions and its final name; return whether that name is new."""
+        with refusing(self.path), self._opened() as descriptor:
+            mode = narrowest(self._all_limits(), os.fstat(descriptor).st_gid)
+            # Without its owner's rights, what a crash leaves could not be cleared away.
+            set_mode(descriptor, mode | PRIVATE)
+            new = self._name()
+            set_mode(descriptor, mode)
+            return new
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[int]:
+        """The descriptor of the file, also if whoever wrote it has closed it."""
+        if self._file and not self._file.closed:
+            yield self._file.fileno()
+            return
+        descriptor = open_ours(self._hidden, os.O_RDWR)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _all_limits(self) -> list[Access]:
+        """The limits that were given, and those of a file that is replaced."""
+        with contextlib.suppress(FileNotFoundError):
+            return [*self._limits, Access.of(os.lstat(self.final))]
+        return list(self._limits)
+
+    def _name(self) -> bool:
+        try:
+            self._take_name()
+        except FileExistsError:
+            if not self.force:
+                raise _exists(self.path) from None
+            os.replace(self._hidden, self.final)
+            return False
+        return True
 
     def _take_name(self) -> None:
         """Give the file its name if no other has it; unlike a rename, a link can tell."""
         try:
             os.link(self._hidden, self.final)
         except OSError as error:
-            if error.errno not in _NO_LINKS:
+            if error.errno not in NO_LINKS:
                 raise
             self._claim_name()
         else:
@@ -83,7 +119,7 @@ class _Partial:
 
     def _claim_name(self) -> None:
         """Do so without links: an empty file holds the name until the rename."""
-        os.close(os.open(self.final, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        os.close(create(self.final))
         try:
             os.replace(self._hidden, self.final)
         except BaseException:
@@ -112,6 +148,8 @@ class Staging:
     them that replaced a file (`force`) stay.
 
     A name that is a symbolic link stays one: the file that it points to is created or replaced.
+    An output has the permissions of a new file, but none that a limit lacks, or a file that it
+    replaces.
     """
 
     def __init__(self) -> None:
@@ -134,13 +172,16 @@ class Staging:
                 partial.discard()
             self._partials.clear()
 
-    def open(self, path: Path, *, force: bool = False) -> BinaryIO:
-        """Open an output; an existing one is refused, unless `force` allows to replace it."""
+    def open(self, path: Path, *, force: bool = False, limits: Sequence[Access] = ()) -> BinaryIO:
+        """Open an output; an existing one is refused, unless `force` allows to replace it.
+
+        Its permissions will be within all `limits`.
+        """
         final = Path(os.path.realpath(path))
         _check_name(path, final, force=force)
         if any(partial.final == final for partial in self._partials):
             raise OutputError(f"two outputs have the name {path}: choose another one with -o")
-        partial = _Partial(path, final, force=force)
+        partial = _Partial(path, final, limits, force=force)
         # Known to the stage before it exists, so that an interrupt finds it.
         self._partials.append(partial)
         try:

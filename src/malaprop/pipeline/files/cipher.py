@@ -1,0 +1,41 @@
+"""Encryption of what a journal holds.
+
+A batch ends after so many characters of the *input*, and how many words were unknown stands in no
+output: both would tell about the input. So what is kept of a batch is encrypted: a random nonce,
+and the data combined (xor) with the bytes that SHAKE-256 makes of key and nonce. Blanks fill it up,
+since its length would tell where the batch ends.
+
+There is no signature: only the owner of a journal can write to it, and checksums show accidents.
+"""
+
+import base64
+import binascii
+import hashlib
+import secrets
+from typing import Final
+
+import numpy as np
+
+_NONCE_BYTES: Final = 16
+_BLOCK_BYTES: Final = 2**16
+
+
+def encrypted(data: bytes, key: bytes) -> bytes:
+    """Encrypt JSON; return letters and digits, a multiple of 64 kB however long the data is."""
+    nonce = secrets.token_bytes(_NONCE_BYTES)
+    padded = data.ljust(-(-len(data) // _BLOCK_BYTES) * _BLOCK_BYTES)
+    return base64.b64encode(nonce + _mixed(padded, key, nonce))
+
+
+def decrypted(text: bytes, key: bytes) -> bytes:
+    """Return what was encrypted, with blanks at its end; raise ValueError if nothing was."""
+    try:
+        data = base64.b64decode(text, validate=True)
+    except binascii.Error:
+        raise ValueError("this is not encrypted") from None
+    return _mixed(data[_NONCE_BYTES:], key, data[:_NONCE_BYTES])
+
+
+def _mixed(data: bytes, key: bytes, nonce: bytes) -> bytes:
+    stream = hashlib.shake_256(key + nonce).digest(len(data))
+    return (np.frombuffer(data, np.uint8) ^ np.frombuffer(stream, np.uint8)).tobytes()
