@@ -12,9 +12,10 @@ from typing import BinaryIO, Final
 
 from malaprop.core.errors import DataError
 from malaprop.pipeline.files.faults import LONGEST_RECORD, REMEDY
+from malaprop.pipeline.files.packing import refuse_packed
 
 _CHUNK: Final = 2**16
-_LONGEST_MARK: Final = 4
+_LONGEST_START: Final = 6
 
 # For each encoding: the marks that may stand first, with the codec for what follows them.
 _MARKS: Final[dict[str, dict[bytes, str]]] = {
@@ -27,6 +28,7 @@ _MARKS: Final[dict[str, dict[bytes, str]]] = {
     "utf-32-le": {codecs.BOM_UTF32_LE: "utf-32-le"},
     "utf-32-be": {codecs.BOM_UTF32_BE: "utf-32-be"},
 }
+_WIDE: Final = ("utf-16", "utf-32")
 # Without a mark these would write one, with every batch.
 _UNMARKED: Final = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 
@@ -55,10 +57,12 @@ class _CountedBytes(io.BufferedIOBase):
         """Read all that is left: the only use of `read` is for a document that is a file."""
         return b"".join(iter(self.read1, b""))
 
-    def take_mark(self, marks: dict[bytes, str]) -> bytes:
+    def take_mark(self, marks: dict[bytes, str], *, wide: bool) -> bytes:
         """Take off the longest of the marks that stands first, if one does."""
-        while len(self._ahead) < _LONGEST_MARK and (more := self._fetch(_LONGEST_MARK)):
+        while len(self._ahead) < _LONGEST_START and (more := self._fetch(_LONGEST_START)):
             self._ahead += more
+        if not wide:  # letters of two bytes could begin like that
+            refuse_packed(self._ahead)
         mark = max(filter(self._ahead.startswith, marks), key=len, default=b"")
         self._ahead = self._ahead[len(mark) :]
         return mark
@@ -93,9 +97,9 @@ class DecodedText:
         self._encoding = codecs.lookup(encoding).name
         self._bytes = _CountedBytes(source)
         marks = _MARKS.get(self._encoding, {})
-        self.mark = self._bytes.take_mark(marks)
+        self.mark = self._bytes.take_mark(marks, wide=self._encoding.startswith(_WIDE))
         self.codec = marks.get(self.mark, _UNMARKED.get(self._encoding, self._encoding))
-        self._wide = self.codec.startswith(("utf-16", "utf-32"))
+        self._wide = self.codec.startswith(_WIDE)
         self.errors = "surrogateescape" if lenient and not self._wide else "strict"
         self._text = io.TextIOWrapper(
             self._bytes, encoding=self.codec, errors=self.errors, newline=newline

@@ -13,6 +13,7 @@ from malaprop.pipeline.files.delimited import DelimitedCopy
 from malaprop.pipeline.files.faults import Fault
 from malaprop.pipeline.files.jsonl import JsonlCopy
 from malaprop.pipeline.files.layout import Format, Layout
+from malaprop.pipeline.files.packing import Unpacked
 from malaprop.pipeline.files.parquet import ParquetCopy
 from malaprop.pipeline.files.txt import TxtCopy
 
@@ -94,6 +95,7 @@ class Rewriting:
     def __init__(
         self, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
     ) -> None:
+        self._source = source
         with _without_context():
             self._copy: AnyCopy = COPIES[layout.format](source, target, layout, size)
         self._reading = self._copy.batches()
@@ -116,8 +118,9 @@ class Rewriting:
 
     @property
     def consumed(self) -> int:
-        """The number of bytes of the source that are read so far."""
-        return self._copy.consumed
+        """The number of bytes of the source that are read so far; of a packed one, packed."""
+        source = self._source
+        return source.consumed if isinstance(source, Unpacked) else self._copy.consumed
 
     def batches(self) -> Iterator[list[str]]:
         """Yield the texts of each batch."""

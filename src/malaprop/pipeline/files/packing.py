@@ -1,0 +1,160 @@
+"""Compressed text: unpacked as it is read, packed as it is written.
+
+The ending of a file's name says how it is packed: `.gz` (gzip) or `.zst` (Zstandard). A file that
+is damaged or cut off is refused, whatever is to become of single records: what is missing could
+be anything.
+"""
+
+import gzip
+import io
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Literal
+
+from malaprop.core.errors import DataError, MalapropError
+
+Packing = Literal["gzip", "zstd"]
+
+_ENDINGS: Final[dict[str, Packing]] = {".gz": "gzip", ".zst": "zstd"}
+_NAMES: Final[dict[Packing, str]] = {"gzip": "gzip", "zstd": "Zstandard"}
+# The first bytes of packed files. None of them begins a text in any encoding of single bytes.
+_SIGNS: Final = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"\xfd7zXZ")
+_CHUNK: Final = 2**20
+# Four times as fast as the usual level 6, and the file is 7 % larger.
+_GZIP_LEVEL: Final = 4
+_ZSTD_LEVEL: Final = 3
+_GZIP_HEADER: Final = 16 + zlib.MAX_WBITS  # what zlib takes as "with gzip's header and checksum"
+
+
+def packing_of(path: Path | str) -> Packing | None:
+    """Return how a file of this name is packed, if it is.
+
+    >>> packing_of("notes.csv.gz")
+    'gzip'
+    """
+    return _ENDINGS.get(Path(path).suffix.lower())
+
+
+def without_packing(path: Path | str) -> Path:
+    """Return the name of what is inside a packed file, or that of a plain file as it is."""
+    return Path(path).with_suffix("") if packing_of(path) else Path(path)
+
+
+def refuse_packed(start: bytes) -> None:
+    """Refuse bytes that are to be read as text, and are packed."""
+    if start.startswith(_SIGNS):
+        raise DataError(
+            "the input is compressed: name a file that ends in .gz or .zst, or unpack it on its "
+            "way, as in  zcat FILE | malaprop privatize - --format csv"
+        )
+
+
+class _Counted(io.RawIOBase):
+    """The bytes of a source, counted; closing this leaves the source open."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._read: Callable[[int], bytes] = getattr(source, "read1", source.read)
+        self.count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1, /) -> bytes:
+        try:
+            chunk = self._read(size if size >= 0 else _CHUNK)
+        except OSError as error:
+            raise DataError(f"the input cannot be read: {error.strerror}") from None
+        self.count += len(chunk)
+        return chunk
+
+
+class Unpacked(io.BufferedIOBase):
+    """The text inside a packed source, a piece at a time; memory does not depend on its size."""
+
+    def __init__(self, source: BinaryIO, kind: Packing) -> None:
+        self._counted = _Counted(source)
+        self._kind = kind
+        self._inner = _reader(self._counted, kind)
+
+    @property
+    def consumed(self) -> int:
+        """The number of packed bytes that are read so far."""
+        return self._counted.count
+
+    def readable(self) -> bool:
+        """Say yes."""
+        return True
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Return some of the text, or nothing at its end."""
+        try:
+            chunk = self._inner(size if size > 0 else _CHUNK)
+        except MalapropError:
+            raise
+        except (OSError, EOFError, ValueError, zlib.error):
+            raise self._damaged() from None
+        if not chunk and not self.consumed:
+            raise self._damaged()
+        return chunk
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return some of the text, as `read1` does."""
+        return self.read1(-1 if size is None else size)
+
+    def _damaged(self) -> DataError:
+        return DataError(
+            f"the input is damaged or cut off, or not packed with {_NAMES[self._kind]} as its name "
+            "says: get the file again, or rename it"
+        )
+
+
+def _reader(source: _Counted, kind: Packing) -> Callable[[int], bytes]:
+    if kind == "gzip":
+        return gzip.GzipFile(fileobj=source, mode="rb").read1
+    import pyarrow as pa
+
+    stream = pa.CompressedInputStream(pa.PythonFile(source, mode="r"), kind)
+    return lambda size: bytes(stream.read(size))
+
+
+class Packed(io.RawIOBase):
+    """A target for text that packs it; `finish` writes the end. The target stays open.
+
+    Text is packed in pieces of one size, so that the packed bytes follow from the text alone. How
+    much of it is written at a time follows from the true texts. Neither a name nor a time is noted.
+    """
+
+    def __init__(self, target: BinaryIO, kind: Packing) -> None:
+        self._target = target
+        self._pack, self._end = _packer(kind)
+        self._pending = bytearray()
+
+    def writable(self) -> bool:
+        """Say yes."""
+        return True
+
+    def write(self, data: Any, /) -> int:
+        """Take text; write what is packed of it."""
+        self._pending += data
+        while len(self._pending) >= _CHUNK:
+            self._target.write(self._pack(bytes(self._pending[:_CHUNK])))
+            del self._pending[:_CHUNK]
+        return len(data)
+
+    def finish(self) -> None:
+        """Write what is left."""
+        self._target.write(self._pack(bytes(self._pending)) + self._end())
+        self._pending.clear()
+
+
+def _packer(kind: Packing) -> tuple[Callable[[bytes], bytes], Callable[[], bytes]]:
+    """Return what packs a piece, and what gives the end."""
+    if kind == "gzip":
+        deflate = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, _GZIP_HEADER)
+        return deflate.compress, deflate.flush
+    import pyarrow as pa
+
+    codec = pa.Codec(kind, _ZSTD_LEVEL)
+    # Each piece is a frame of its own, as programs with several threads make them.
+    return lambda piece: bytes(codec.compress(piece, asbytes=True)), bytes
