@@ -20,6 +20,8 @@ from malaprop.pipeline.files import FORMATS, Layout, format_of
         ("a.b.ndjson", "jsonl"),
         ("a.parquet", "parquet"),
         ("a.pq", "parquet"),
+        ("a.csv.gz", "csv"),
+        ("a.JSONL.ZST", "jsonl"),
     ],
 )
 def test_a_name_tells_the_format(name: str, expected: str) -> None:
@@ -27,7 +29,9 @@ def test_a_name_tells_the_format(name: str, expected: str) -> None:
     assert expected in FORMATS
 
 
-@pytest.mark.parametrize("name", ["-", "notes", "notes.xyz", "notes.csv.gz", ".csv"])
+@pytest.mark.parametrize(
+    "name", ["-", "notes", "notes.xyz", "notes.gz", "a.xyz.zst", ".gz", ".csv"]
+)
 def test_other_names_ask_for_the_format(name: str) -> None:
     with pytest.raises(ParameterError, match="--format"):
         format_of(name)
@@ -35,7 +39,13 @@ def test_other_names_ask_for_the_format(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "remedy"),
-    [("a.json", ".jsonl"), ("a.txt.gz", "zcat"), ("a.docx", ".txt"), ("a.xlsx", ".csv")],
+    [
+        ("a.json", ".jsonl"),
+        ("a.json.gz", ".jsonl"),
+        ("a.txt.bz2", "bzcat"),
+        ("a.docx", ".txt"),
+        ("a.xlsx", ".csv"),
+    ],
 )
 def test_names_that_people_have_get_a_remedy(name: str, remedy: str) -> None:
     with pytest.raises(ParameterError, match=remedy):

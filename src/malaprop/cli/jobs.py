@@ -35,6 +35,13 @@ class Job:
         return path.stat().st_size if self.source != PIPE and path.is_file() else None
 
     @property
+    def packed(self) -> bool:
+        """Whether the input is packed, so that its size does not tell how much is in it."""
+        from malaprop.pipeline.files.packing import packing_of
+
+        return packing_of(self.source) is not None
+
+    @property
     def lasting(self) -> bool:
         """Whether both sides are files, so that a run that was stopped can go on."""
         return PIPE not in (self.source, self.target) and Path(self.source).is_file()
@@ -90,7 +97,7 @@ def plan_jobs(
     layout: Callable[["Format"], "Layout"],
 ) -> list[Job]:
     """A job for each input; `layout` says how a file of a format is read."""
-    from malaprop.pipeline.files import format_of
+    from malaprop.pipeline.files.layout import check_packing, format_of
 
     jobs = []
     for source, target in zip(inputs, _targets(inputs, output), strict=True):
@@ -98,8 +105,19 @@ def plan_jobs(
         found = format_ or ("txt" if source == PIPE else format_of(source))
         if not format_:
             _check_target(target, found)
+        for path in (source, target):
+            check_packing(path, found)
         jobs.append(Job(source, target, layout(found)))
     return jobs
+
+
+def check_piped(inputs: list[str], format_: "Format | None", columns: list[str] | None) -> None:
+    """Refuse columns of standard input without a format: it would be taken for plain text."""
+    if inputs == [PIPE] and columns and not format_:
+        raise ParameterError(
+            "standard input is read as plain text, which has no columns: name its format with "
+            "--format csv (or tsv, jsonl)"
+        )
 
 
 def check_report(report: Path | None, jobs: list[Job]) -> None:

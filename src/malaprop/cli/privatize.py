@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from malaprop.cli.jobs import check_report, folder_for, open_report, plan_jobs
+from malaprop.cli.jobs import check_piped, check_report, folder_for, open_report, plan_jobs
 from malaprop.cli.names import check_names
 from malaprop.cli.options import (
     DEFAULT,
@@ -153,6 +153,7 @@ def privatize(
         return
     if master is not None:
         raise ParameterError("--master is for --engine spark: add that, or leave it out")
+    check_piped(inputs, format_, column)
     with folder_for(inputs, output):
         jobs = plan_jobs(inputs, output, format_, layout)
         check_report(report, jobs)

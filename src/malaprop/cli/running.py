@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
 
 import typer
 
@@ -20,6 +20,7 @@ from malaprop.pipeline.drawing import BatchDraw, Item, Recipe, draw_all
 from malaprop.pipeline.files.access import Access
 from malaprop.pipeline.files.copying import SMALLEST_BATCH
 from malaprop.pipeline.files.keys import subkey
+from malaprop.pipeline.files.packing import packed, unpacked
 from malaprop.pipeline.files.rewrite import Rewriting
 from malaprop.report.run import FileRecord, fault_warnings, run_report, warnings
 
@@ -48,7 +49,11 @@ class Run:
         # What is drawn in one go cannot be stopped in the middle: a journal would hold nothing. Nor
         # is there anybody to share draws with.
         sizes = [job.size for job in jobs]
-        self._long = None in sizes or sum(size or 0 for size in sizes) > SMALLEST_BATCH
+        self._long = (
+            None in sizes
+            or any(job.packed for job in jobs)
+            or sum(size or 0 for size in sizes) > SMALLEST_BATCH
+        )
         self._tell: Callable[[float], None] = lambda done: None
         self._ends = ExitStack()
 
@@ -178,9 +183,13 @@ class _Copying:
         if target is None:
             raise RuntimeError("an output must be claimed before it is written")
         with ExitStack() as ends:
-            source = ends.enter_context(job.open_source())
-            self._output.check_input(source)
-            self.rewriting = ends.enter_context(Rewriting(source, target, job.layout, job.size))
+            file = ends.enter_context(job.open_source())
+            self._output.check_input(file)
+            source = unpacked(file, job.source)
+            self._packed = packed(target, job.target)
+            self.rewriting = ends.enter_context(
+                Rewriting(source, cast(BinaryIO, self._packed or target), job.layout, job.size)
+            )
             self._ends = ends.pop_all()
         return self
 
@@ -192,6 +201,8 @@ class _Copying:
         job, target = self._output.job, self._output.target
         with _naming(job.source):
             counts = self.rewriting.finish()
+        if self._packed:
+            self._packed.finish()
         if target is not None:
             target.flush()
         self._output.close()

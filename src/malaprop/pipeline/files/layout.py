@@ -7,6 +7,7 @@ from typing import Final, Literal, get_args
 
 from malaprop.core.errors import ParameterError
 from malaprop.pipeline.files.faults import OnError
+from malaprop.pipeline.files.packing import packing_of, without_packing
 
 Format = Literal["txt", "csv", "tsv", "jsonl", "parquet"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
@@ -24,13 +25,12 @@ _SUFFIXES: Final[dict[str, Format]] = {
 }
 _HINTS: Final = {
     ".json": "of JSON only JSON lines are read, a record a line: convert it to .jsonl",
-    **dict.fromkeys(
-        (".gz", ".zip", ".bz2", ".xz", ".zst"),
-        "compressed files are read through a pipe:  zcat FILE | malaprop privatize - --format txt",
-    ),
+    **dict.fromkeys((".tar", ".tgz", ".7z", ".rar"), "unpack the archive and name the files in it"),
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "export the table to .csv"),
     **dict.fromkeys((".docx", ".pdf", ".odt", ".rtf"), "export the document to .txt"),
 }
+# What writes the content of files that are packed otherwise.
+_UNPACKERS: Final = {".bz2": "bzcat", ".xz": "xzcat", ".zip": "unzip -p", ".lz4": "lz4cat"}
 _DELIMITERS: Final[dict[Format, str]] = {"csv": ",", "tsv": "\t"}
 
 
@@ -125,13 +125,42 @@ def _check_encoding(encoding: str) -> None:
 
 
 def format_of(path: Path | str) -> Format:
-    """Return the format that the ending of a file's name stands for.
+    """Return the format that the ending of a file's name stands for; of a packed file, inside.
 
-    >>> format_of("notes.NDJSON")
-    'jsonl'
+    >>> format_of("notes.NDJSON"), format_of("notes.csv.gz")
+    ('jsonl', 'csv')
     """
-    suffix = Path(path).suffix.lower()
+    inside = without_packing(path)
+    suffix = inside.suffix.lower()
     if suffix not in _SUFFIXES:
-        hint = _HINTS.get(suffix, f"name it with --format ({', '.join(FORMATS)})")
-        raise ParameterError(f"the name {str(path)!r} does not tell the file's format: {hint}")
+        raise ParameterError(
+            f"the name {str(path)!r} does not tell the file's format: {_hint(inside)}"
+        )
+    check_packing(path, _SUFFIXES[suffix])
     return _SUFFIXES[suffix]
+
+
+def _hint(path: Path) -> str:
+    """Say what to do about a file whose format its name does not tell."""
+    suffix = path.suffix.lower()
+    if suffix in _UNPACKERS:
+        inside = _SUFFIXES.get(path.with_suffix("").suffix.lower(), "FORMAT")
+        return (
+            "of compressed files .gz and .zst are read, others through a pipe:  "
+            f"{_UNPACKERS[suffix]} FILE | malaprop privatize - --format {inside}"
+        )
+    return _HINTS.get(suffix, f"name it with --format ({', '.join(FORMATS)})")
+
+
+def check_packing(path: Path | str, format_: Format) -> None:
+    """Refuse a file that is packed in a way that its format, or this program, does not know."""
+    suffix = Path(path).suffix.lower()
+    if format_ == "parquet" and packing_of(path):
+        raise ParameterError(
+            f"{str(path)!r} ends in {suffix}, but Parquet is compressed inside: name a file that "
+            "ends in .parquet"
+        )
+    if suffix in _UNPACKERS:
+        raise ParameterError(
+            f"{str(path)!r} ends in {suffix}: files are packed as .gz or .zst, or not at all"
+        )

@@ -10,7 +10,7 @@ import io
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal
+from typing import Any, BinaryIO, Final, Literal, cast
 
 from malaprop.core.errors import DataError, MalapropError
 
@@ -39,6 +39,18 @@ def packing_of(path: Path | str) -> Packing | None:
 def without_packing(path: Path | str) -> Path:
     """Return the name of what is inside a packed file, or that of a plain file as it is."""
     return Path(path).with_suffix("") if packing_of(path) else Path(path)
+
+
+def unpacked(source: BinaryIO, name: Path | str) -> BinaryIO:
+    """Return the content of a source, whose name says how it is packed."""
+    kind = packing_of(name)
+    return cast(BinaryIO, Unpacked(source, kind)) if kind else source
+
+
+def packed(target: BinaryIO, name: Path | str) -> "Packed | None":
+    """Return what packs text for a target, if its name says so."""
+    kind = packing_of(name)
+    return Packed(target, kind) if kind else None
 
 
 def refuse_packed(start: bytes) -> None:
