@@ -1,6 +1,7 @@
 """`malaprop privatize --engine spark`: folders in, folders out."""
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -167,6 +168,30 @@ def test_all_else_in_lines_of_json_stays_to_the_byte(
     assert ended.code == 2
     assert "no record has the key 'txt'" in ended.err
     assert sorted(path.name for path in folder.iterdir()) == ["in", "out", "r.json"]
+
+
+def test_packed_lines_and_texts_inside_objects(
+    spark: "SparkSession", cli: Cli, folder: Path
+) -> None:
+    lines = '{"id": 1.10, "turns": [{"text": "cold zyxcanary", "n": 1}, {"text": null}]}\n'
+    (folder / "in" / "a.jsonl.gz").write_bytes(gzip.compress(lines.encode() * 300))
+    ended = cli.privatize("in", "-o", "out", "-c", "turns[].text", *SPARK, "--report", "r.json")
+    assert ended.code == 0, ended.err
+    (made,) = parts(folder / "out")
+    for line in made.decode().splitlines():
+        private = json.loads(line)["turns"][0]["text"]
+        assert_private(private)
+        assert line == lines[:-1].replace("cold zyxcanary", private)
+    file = json.loads((folder / "r.json").read_text())["files"][0]
+    assert (file["records"], file["texts"]) == (300, 300)
+    assert sorted(file["unprotected_columns"]) == ["id", "turns[].n"]
+    whole = gzip.compress(b"id,text\n" + b"1,zyxcanary\n" * 3_000)
+    for data in (whole[:-9], whole + b"zyxcanary", b"id,text\n1,zyxcanary\n"):
+        (folder / "in" / "a.csv.gz").write_bytes(data)
+        ended = cli.privatize("in/a.csv.gz", "-o", "new", "-c", "text", *SPARK)
+        assert ended.code == 1
+        assert "canary" not in ended.err
+        assert not (folder / "new").exists()
 
 
 def test_parquet_keeps_its_other_columns(spark: "SparkSession", cli: Cli, folder: Path) -> None:

@@ -109,7 +109,7 @@ def privatize(
         bool, typer.Option("--quiet", "-q", help="No report on stderr; warnings only.")
     ] = False,
 ) -> None:
-    """Privatize text files (.txt, .csv, .tsv, .jsonl, .parquet) or standard input.
+    """Privatize text files (.txt, .csv, .tsv, .jsonl, also in .gz or .zst; .parquet) or a pipe.
 
     Every word is replaced by one that the mechanism draws. All else stays: other columns exactly,
     punctuation and spacing unless told otherwise; capitals are rebuilt. The output appears under
