@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from numpy.typing import NDArray
 
 from malaprop import Lexicon
@@ -24,6 +24,8 @@ settings.register_profile(
     max_examples=60,
     print_blob=True,
     derandomize=bool(os.environ.get("CI")),
+    # How long examples take to make depends on what else the machine is doing.
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("malaprop")
 

@@ -77,6 +77,26 @@ def test_a_signal_that_is_ignored_stays_so(folder: Path, options: tuple[str, ...
     assert_private((folder / "out.txt").read_text())
 
 
+LATE = """
+import os, signal, sys
+class Late:
+    def __del__(self, kill=os.kill, own=os.getpid(), number=signal.{}):
+        kill(own, number)
+sys.late = Late()
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_while_python_ends_changes_nothing(
+    folder: Path, options: tuple[str, ...], name: str
+) -> None:
+    """Python drops its handlers before it drops what is left of the program."""
+    with running("privatize", "-", "-q", *options, before=LATE.format(name)) as process:
+        out, err = ended(process, b"cold\n")
+        assert (process.returncode, err) == (0, "")
+    assert_private(out.decode())
+
+
 def test_a_full_disk(folder: Path, options: tuple[str, ...]) -> None:
     (folder / "in.txt").write_text(f"{CANARY}\n" * 5_000)
     before = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"

@@ -544,6 +544,19 @@ def test_a_disk_that_is_full_when_all_is_written(
     assert sorted(os.listdir(folder)) == names
 
 
+# A run that draws some batches, and cannot end before the signal, however late that comes.
+HALTING = """
+import itertools, time
+from malaprop import Privatizer
+calls, texts = itertools.count(), Privatizer.texts
+def halting(privatizer, batch):
+    if next(calls) > 3:
+        time.sleep(600)
+    return texts(privatizer, batch)
+Privatizer.texts = halting
+"""
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stops_cleanly_and_says_how_to_go_on(
     folder: Path, lexicon_file: Path, number: signal.Signals
@@ -551,7 +564,7 @@ def test_a_signal_stops_cleanly_and_says_how_to_go_on(
     write_wide(folder / "in.csv", 20_000)
     command = (*WIDE, "-o", "out.csv", "--lexicon", str(lexicon_file), "--workers", "2")
     hidden = folder / ".out.csv.malaprop"
-    with running(*command) as process:
+    with running(*command, before=HALTING) as process:
         deadline = time.monotonic() + 60
         while not hidden.exists() or hidden.stat().st_size < 8_000:
             assert time.monotonic() < deadline

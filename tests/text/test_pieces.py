@@ -148,9 +148,9 @@ def test_every_character_alone_is_shown_only_if_it_is_on_the_public_list() -> No
 )
 def test_time_is_linear(text: str) -> None:
     split("")
-    start = time.perf_counter()
+    start = time.process_time()
     pieces = split(text)
     for piece in dict.fromkeys(pieces):
         kind(piece)
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
     assert "".join(pieces) == text

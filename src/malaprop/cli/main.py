@@ -18,7 +18,7 @@ from malaprop._version import __version__
 from malaprop.cli import audit, explain, lexicons, mechanisms, privatize
 from malaprop.cli.help import App
 from malaprop.cli.outputs import HINT, UNWRITTEN
-from malaprop.cli.signals import StoppedError, listen, turn_deaf
+from malaprop.cli.signals import StoppedError, ignore_until_the_end, listen, turn_deaf
 
 app = App(
     name="malaprop",
@@ -64,6 +64,7 @@ def main() -> None:
     except StoppedError as late:  # all was done but to end
         code = late.exit_code
     _end_workers()
+    ignore_until_the_end()
     if code:
         # What could not be written is still in the buffer; Python would try again, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

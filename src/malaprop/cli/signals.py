@@ -33,6 +33,16 @@ def turn_deaf() -> None:
             signal.signal(number, _pass)
 
 
+def ignore_until_the_end() -> None:
+    """Have the system ignore the signals: Python drops its own handlers some time before its end.
+
+    Call it when the process is deaf, and has nothing left to do.
+    """
+    for number in _SIGNALS:
+        if signal.getsignal(number) is _pass:
+            signal.signal(number, signal.SIG_IGN)
+
+
 def _stop(number: int, frame: FrameType | None) -> NoReturn:
     turn_deaf()  # a second one must not stop the cleaning up
     raise StoppedError(number)
