@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malaprop.core.errors import DataError, ParameterError
-from malaprop.pipeline.files import FileCounts, Layout, delimited, faults, rewrite
+from malaprop.pipeline.files import FileCounts, Layout, delimited, faults, groups, rewrite
 from malaprop.pipeline.files import decoding as decoding_module
 from malaprop.pipeline.files import parquet as parquet_module
 from malaprop.pipeline.files.faults import Fault, OnError
@@ -283,7 +283,7 @@ def test_rows_of_parquet_that_are_all_of_a_batch(
 ) -> None:
     """Nothing is left of it, and it makes no row group."""
     monkeypatch.setattr(parquet_module, "BATCH_RECORDS", 1)
-    monkeypatch.setattr(parquet_module, "_GROUP_ROWS", 1)
+    monkeypatch.setattr(groups, "_GROUP_ROWS", 1)
     how = Layout(format="parquet", columns=("note",), on_error="skip")
     made, counts = run(parquet(pa.table({"id": range(len(texts)), "note": texts})), how)
     kept = [{"id": i, "note": text.upper()} for i, text in enumerate(texts) if "\0" not in text]

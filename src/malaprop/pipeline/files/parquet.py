@@ -14,6 +14,7 @@ from malaprop.core.errors import DataError
 from malaprop.pipeline.files import arrow
 from malaprop.pipeline.files.copying import BATCH_RECORDS, Copy, Passing
 from malaprop.pipeline.files.faults import PLACEHOLDER, FlawError
+from malaprop.pipeline.files.groups import RowGroups
 from malaprop.pipeline.files.layout import Layout
 from malaprop.pipeline.files.schema import fitted, private_schema
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _READ_BYTES: Final = 8 * 2**20
-_GROUP_BYTES: Final = 32 * 2**20
-_GROUP_ROWS: Final = 2**20
 
 _UNREADABLE: Final = "the input cannot be read: it is no Parquet file, or damaged, or encrypted"
 _UNWRITABLE: Final = "the input has a column of a type that cannot be written to Parquet"
@@ -114,8 +113,7 @@ class ParquetCopy(Copy[ParquetBatch]):
             self._writer = pq.ParquetWriter(
                 self._sink, self._schema, compression=_compression(self._file.metadata)
             )
-        self._group: list[pa.RecordBatch] = []
-        self._group_rows = self._group_bytes = 0
+        self._groups = RowGroups(self._writer, self._schema, self._asked)
         self._done = 0
 
     @property
@@ -160,15 +158,13 @@ class ParquetCopy(Copy[ParquetBatch]):
         """Put a batch into the row group that is being gathered."""
         with arrow.failing_as(f"a private text up to record {self._done} is not valid Unicode"):
             rows = batch.rebuild(private, self._schema)
-        self._group.append(rows)
-        self._group_rows += rows.num_rows
-        self._group_bytes += rows.nbytes
-        if self._group_rows >= _GROUP_ROWS or self._group_bytes >= _GROUP_BYTES:
-            self._write_group()
+        with arrow.failing_as(_UNWRITABLE):
+            self._groups.add(rows)
 
     def finish(self) -> Passing:
         """Write the last row group and the index."""
-        self._write_group()
+        with arrow.failing_as(_UNWRITABLE):
+            self._groups.write()
         self._writer.close()
         others = (name for name in self._schema.names if name not in self.layout.columns)
         return Passing(columns=tuple(dict.fromkeys(others)))
@@ -189,16 +185,6 @@ class ParquetCopy(Copy[ParquetBatch]):
             if rows is None:
                 return
             yield rows
-
-    def _write_group(self) -> None:
-        import pyarrow as pa
-
-        if self._group_rows:  # what is all left out makes no group
-            with arrow.failing_as(_UNWRITABLE):
-                table = pa.Table.from_batches(self._group, self._schema)
-                self._writer.write_table(table, row_group_size=table.num_rows)
-        self._group.clear()
-        self._group_rows = self._group_bytes = 0
 
 
 def _compression(metadata: "pa.parquet.FileMetaData") -> str:
