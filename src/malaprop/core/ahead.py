@@ -99,9 +99,10 @@ class DrawsAhead:
 
         A machine is mostly copied when it is idle, and its copies would give out the same.
         """
-        now = _clocks()
-        idle = [clock - then for clock, then in zip(now, self._used.tolist(), strict=True)]
-        if self._renewals != renewals() or max(idle) > _IDLE or min(idle) < 0.0:
+        ticks, wall = now = _clocks()
+        last_ticks, last_wall = self._used.tolist()
+        used = 0.0 <= ticks - last_ticks <= _IDLE and 0.0 <= wall - last_wall <= _IDLE
+        if self._renewals != renewals() or not used:
             self._left[:], self._top[0] = 0, 0
             self._renewals = renewals()
         self._used[:] = now
