@@ -62,6 +62,11 @@ CASES = [
         privatize(2, "must be a finite number above 0", f"{GOOD} -e {epsilon}")
         for epsilon in ("0", "-1", "-0.0", "nan", "inf", "-inf", "1e999")
     ),
+    *(
+        privatize(2, "must be between 1e-30 and 1e+30", f"{GOOD} -e {epsilon} -m {mechanism}")
+        for epsilon in ("1e300", "1e31", "1e-300", "1e-320")
+        for mechanism in ("balanced", "tem", "laplace", "gaussian")
+    ),
     privatize(2, "finite number above 0. Got 'much'", f"{GOOD} -e much"),
     privatize(2, "requires an argument", f"{GOOD} -l english -e"),
     privatize(2, "Did you mean 'tem'?", f"{GOOD} -e 2 -m tme"),
@@ -127,6 +132,9 @@ CASES = [
     Case(2, "No such option", "--verion"),
     Case(2, "Missing option '--epsilon'", "explain cold"),
     Case(2, "must be a finite number above 0", "explain cold -e 0"),
+    Case(2, "must be between 1e-30 and 1e+30", "explain cold -e 1e300"),
+    Case(2, "must be between 1e-30 and 1e+30", "audit -e 1e300"),
+    Case(2, "must be between 1e-30 and 1e+30", "lexicon audit english -e 1e300"),
     Case(2, "Give one word", f"explain {CANARY},{CANARY} -e 2 -l english"),
     Case(2, "Give one word", "explain !! -e 2 -l english"),
     Case(2, "unexpected extra argument", "explain cold hot -e 2"),

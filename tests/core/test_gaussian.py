@@ -119,7 +119,7 @@ def test_the_ends() -> None:
     assert gaussian_delta(1.0, 0.0) == gaussian_delta(1.0, 1e-9) == 0.0
     assert gaussian_delta(1.0, math.inf) == gaussian_delta(1.0, 1e9) == 1.0
     assert math.isfinite(gaussian_scale(1e-300, 1e-300))
-    with pytest.raises(ParameterError, match="less extreme"):
+    with pytest.raises(ParameterError, match=r"1e-300 to 1e\+100"):
         gaussian_scale(1e300, 0.5)
 
 
@@ -224,3 +224,10 @@ def quadrature(epsilon: float, s: float, t: float, distance: float, dimension: i
         inside_p, inside_q = mass(rest / s**2), mass(rest / t**2)
     p, q = norm.pdf(z, 0, s) * inside_p, norm.pdf(z, distance, t) * inside_q
     return float((p.sum() - math.exp(epsilon) * q.sum()) * step)
+
+
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-301, 1.1e100, 1e300, 1.7e308])
+def test_what_float64_cannot_compute_is_refused(epsilon: float) -> None:
+    for delta in (1e-300, 1e-9, 0.5):
+        with pytest.raises(ParameterError, match=r"1e-300 to 1e\+100"):
+            gaussian_scale(epsilon, delta)

@@ -13,11 +13,28 @@ import malaprop
 from malaprop import Kind, LawChannel, Lexicon, Mechanism, ParameterError, registry, seeded_rng
 from malaprop.core.channel import Channel
 from malaprop.core.mechanism import mechanism_named
+from malaprop.measure.statistics import unchanged_share
 
 ROOT = Path(__file__).parents[2]
 MECHANISMS = [pytest.param(registry[name], id=name) for name in sorted(registry)]
 every_mechanism = pytest.mark.parametrize("mechanism", MECHANISMS)
 IDS = np.arange(40).repeat(7)
+# Just within and beyond what is allowed, and powers in between.
+EXTREMES = [
+    5e-324,
+    1e-300,
+    1e-160,
+    1e-30,
+    1e-12,
+    1e-3,
+    50.0,
+    1e4,
+    1e12,
+    1e30,
+    1e160,
+    1e300,
+    1.7e308,
+]
 
 
 @pytest.fixture
@@ -56,6 +73,13 @@ class TestParameters:
             with pytest.raises(ParameterError, match="epsilon") as caught:
                 mechanism(epsilon=epsilon)
             assert isinstance(caught.value, ValueError)
+
+    def test_epsilons_that_arithmetic_cannot_bear_are_refused(
+        self, mechanism: type[Mechanism]
+    ) -> None:
+        for epsilon in (5e-324, 1e-300, 9.9e-31, 1.1e30, 1e300, math.nextafter(math.inf, 0)):
+            with pytest.raises(ParameterError, match="between 1e-30 and 1e\\+30"):
+                mechanism(epsilon=epsilon)
 
     def test_parameters_are_keywords_frozen_and_described(self, mechanism: type[Mechanism]) -> None:
         made = mechanism(epsilon=1)
@@ -104,6 +128,40 @@ class TestChannel:
         else:
             assert ROOT.joinpath(guarantee.proof).is_file()
             assert guarantee.numerics
+
+    @pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+    @pytest.mark.parametrize("epsilon", EXTREMES)
+    def test_an_extreme_epsilon_is_refused_or_works(
+        self, mechanism: type[Mechanism], space: Lexicon, epsilon: float, scale: float
+    ) -> None:
+        """With whatever unit of distance: nothing overflows on the way, and no law has holes."""
+        if scale != 1.0 and mechanism.needs != "poincare":
+            space = Lexicon(space.words, space.vectors.astype(np.float64) * scale)
+            space = space.with_graph() if mechanism.needs == "graph" else space
+        try:
+            channel = mechanism(epsilon=epsilon).on(space)
+            drawn = channel.substitute(IDS, seeded_rng(1))
+        except ParameterError:
+            return
+        assert ((drawn >= 0) & (drawn < 40)).all()
+        assert str(channel.guarantee)
+        assert 0.0 <= unchanged_share(channel) <= 1.0
+        if isinstance(channel, LawChannel):
+            law = np.exp(channel.log_probabilities(np.arange(40)))
+            assert np.allclose(law.sum(axis=1), 1.0)
+
+    @pytest.mark.parametrize("value", [5e-324, 1e-300, 1e-17, 1e18, 1e300, math.inf, math.nan])
+    def test_extreme_parameters_are_refused_or_work(
+        self, mechanism: type[Mechanism], space: Lexicon, value: float
+    ) -> None:
+        for parameter in mechanism.parameters()[1:]:  # the first is ε
+            given: dict[str, Any] = {parameter.name: value}
+            try:
+                channel = mechanism(epsilon=3.0, **given).on(space)
+                drawn = channel.substitute(IDS, seeded_rng(1))
+            except ParameterError:
+                continue
+            assert ((drawn >= 0) & (drawn < 40)).all()
 
     def test_ids_are_checked(self, mechanism: type[Mechanism], space: Lexicon) -> None:
         channel = bound(mechanism, space)

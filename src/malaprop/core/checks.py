@@ -1,9 +1,21 @@
-"""Checks of parameters that are no real numbers: whole numbers and choices."""
+"""Checks of parameters: whole numbers, choices, and what float64 can compute with."""
 
 from numbers import Real
-from typing import Any
+from typing import Any, Final
 
 from malaprop.core.errors import ParameterError
+
+COMPUTABLE: Final = (
+    "between 1e-30 and 1e+30: beyond that, float64 cannot compute with it and a lexicon's distances"
+)
+
+
+def is_computable(value: float) -> bool:
+    """Return whether ε, times or over distances of any float32 vectors, stays within float64.
+
+    The square of that as well: 10³⁰ · 10³⁹ is 10⁶⁹, and its square 10¹³⁸.
+    """
+    return 1e-30 <= value <= 1e30
 
 
 def require_whole(owner: object, name: str, least: int) -> None:

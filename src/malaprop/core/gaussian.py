@@ -28,6 +28,7 @@ def gaussian_scale(epsilon: float, delta: float, sensitivity: float = 1.0) -> fl
     3.7306316348
     """
     _require("epsilon", "a finite number, 0 or more", epsilon, lambda x: 0 <= x < math.inf)
+    _require("epsilon", "0, or 1e-300 to 1e+100", epsilon, lambda x: x == 0 or 1e-300 <= x <= 1e100)
     _require("delta", "above 0 and below 1", delta, lambda x: 0 < x < 1)
     _require("sensitivity", "a finite number above 0", sensitivity, lambda x: 0 < x < math.inf)
     return sensitivity / _ratio(epsilon, min(delta, 0.99)) * _ROUND_UP

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from malaprop.core.channel import Channel
+from malaprop.core.checks import COMPUTABLE, is_computable
 from malaprop.core.errors import ParameterError
 from malaprop.core.space import MetricSpace, checked_space
 from malaprop.core.suggest import did_you_mean
@@ -68,6 +69,7 @@ class Mechanism(ABC):
 
     def __post_init__(self) -> None:
         self._require("epsilon", "a finite number above 0", lambda x: 0 < x < math.inf)
+        self._require("epsilon", COMPUTABLE, is_computable)
 
     @abstractmethod
     def on(self, lexicon: MetricSpace) -> Channel:

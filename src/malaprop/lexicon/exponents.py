@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
+from malaprop.core.checks import COMPUTABLE, is_computable
 from malaprop.core.errors import LexiconError, OutputError, ParameterError
 from malaprop.core.exponents import exponent_for, largest_exponent, loss_rates
 from malaprop.core.loss import Progress
@@ -129,6 +130,8 @@ def build_for(
     _check(lexicon, gamma)
     if not 0.0 < epsilon < math.inf:
         raise ParameterError(f"ε must be a number above 0, and finite. Got {epsilon}.")
+    if not is_computable(epsilon):
+        raise ParameterError(f"ε must be {COMPUTABLE}. Got {epsilon}.")
     exponent, diameter = exponent_for(lexicon, epsilon, gamma, progress)
     return ExponentTable(
         fingerprint=lexicon.fingerprint,

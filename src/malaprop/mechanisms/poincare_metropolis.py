@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from malaprop.core import poincare
 from malaprop.core.channel import Floats, VectorChannel
+from malaprop.core.checks import COMPUTABLE, is_computable
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.space import MetricSpace
@@ -61,7 +62,10 @@ class PoincareMetropolis(VectorMechanism, name="poincare-metropolis"):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._require("spread", "a finite number above 0", lambda x: 0 < x < math.inf)
-        self._require("steps", "a whole number, 1 or more", lambda x: x >= 1 and x.is_integer())
+        self._require("spread", COMPUTABLE, is_computable)
+        self._require(
+            "steps", "a whole number, 1 to 1,000,000", lambda x: 1 <= x <= 1e6 and x.is_integer()
+        )
         object.__setattr__(self, "steps", int(self.steps))
         if not self.published:
             raise ParameterError(

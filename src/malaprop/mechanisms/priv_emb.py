@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from malaprop.core.additive import spherical_laplace_log_density
 from malaprop.core.channel import Floats, VectorChannel
-from malaprop.core.checks import require_choice, require_whole
+from malaprop.core.checks import COMPUTABLE, is_computable, require_choice, require_whole
 from malaprop.core.errors import ParameterError
 from malaprop.core.euclidean import require_euclidean
 from malaprop.core.guarantee import Guarantee, Kind
@@ -77,6 +77,7 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
             require_whole(self, "dimension", least=1)
         if self.beta is not None:
             self._require("beta", "a number between 0 and 1", lambda x: 0 < x < 1)
+            self._require("beta", COMPUTABLE, is_computable)
             if self.dimension is not None and not self.published:
                 raise ParameterError("PrivEmb takes 'dimension' or 'beta', not both: each gives m.")
         require_choice(self, "projection", PROJECTIONS)

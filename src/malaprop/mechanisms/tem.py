@@ -9,6 +9,7 @@ import numpy as np
 
 from malaprop.core import near
 from malaprop.core.channel import Floats, law_numerics
+from malaprop.core.checks import COMPUTABLE, is_computable
 from malaprop.core.errors import LexiconError, ParameterError
 from malaprop.core.guarantee import PUBLIC, Guarantee, Kind
 from malaprop.core.loss import PeakedLaw
@@ -75,6 +76,7 @@ class TEM(Mechanism, name="tem"):
         self._require("beta", "a number between 0 and 1", lambda x: 0 < x < 1)
         if self.gamma is not None:
             self._require("gamma", "a number above 0, or None", lambda x: x > 0)
+            self._require("gamma", COMPUTABLE, lambda x: x == math.inf or is_computable(x))
         if self.exponent not in (None, "half", "audited"):
             raise ParameterError(
                 "The 'exponent' parameter of TEM must be 'half', 'audited' or None. "
