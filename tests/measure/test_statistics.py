@@ -1,4 +1,4 @@
-"""Figures about a channel, against sums written out by hand."""
+"""Figures about lexicons and distributions, against sums written out by hand."""
 
 import math
 
@@ -6,47 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import skew
 
-from malaprop import TEM, Laplace, Lexicon, seeded_rng
-from malaprop.measure.statistics import nearest_distances, skewness, spread, unchanged_share
-
-
-def test_the_share_is_the_mean_of_staying(plane: Lexicon) -> None:
-    channel = TEM(epsilon=1.5).on(plane)
-    law = np.exp(channel.log_probabilities(range(len(plane))))
-    assert unchanged_share(channel) == pytest.approx(np.mean(np.diag(law)), abs=1e-12)
-
-
-@pytest.mark.parametrize(("epsilon", "share"), [(1e-9, 1 / 3), (200.0, 1.0)])
-def test_the_share_at_both_ends(line: Lexicon, epsilon: float, share: float) -> None:
-    channel = TEM(epsilon=epsilon, gamma=9.0).on(line)
-    assert unchanged_share(channel) == pytest.approx(share, abs=1e-6)
-
-
-def test_the_share_of_laplace_on_a_line(line: Lexicon) -> None:
-    """On a line, Laplace noise has e^(-εx)/2 of its mass beyond x, which gives the share exactly.
-
-    Zero keeps its half line up to 1/2, one the interval (1/2, 2), three the half line from 2.
-    """
-    epsilon = 1.3
-    tails = [math.exp(-epsilon * x) / 2 for x in (0.5, 0.5, 1.0, 1.0)]
-    exact = ((1 - tails[0]) + (1 - tails[1] - tails[2]) + (1 - tails[3])) / 3
-    channel = Laplace(epsilon=epsilon).on(line)
-    rng = seeded_rng(3)
-    found = np.mean([unchanged_share(channel, rng) for _ in range(2_000)])  # 24,000 draws
-    error = math.sqrt(exact * (1 - exact) / 24_000)
-    assert abs(found - exact) < 4 * error
-    # The test can tell a share that is off by 5 %.
-    assert abs(found - 0.95 * exact) > 4 * error
-    assert abs(found - 1.05 * exact) > 4 * error
-
-
-def test_the_words_are_spread_over_the_lexicon() -> None:
-    ids = spread(100_000, 512)
-    assert len(ids) == 512
-    assert (ids[0], ids[-1]) == (0, 99_999)
-    assert set(np.diff(ids).tolist()) <= {195, 196}
-    assert spread(3, 512).tolist() == [0, 1, 2]
-    assert spread(1, 512).tolist() == [0]
+from malaprop import Lexicon, seeded_rng
+from malaprop.measure.statistics import nearest_distances, skewness
 
 
 def test_nearest_distances(line: Lexicon) -> None:
