@@ -6,25 +6,25 @@
         notes, ["text"], lexicon="english", mechanism=malaprop.TEM(epsilon=1.5), path="hdfs:///private"
     )
     private.dataframe.show()
-    private.report["counts"]
+    private.report.counts
 
 See docs/scaling.md.
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib import import_module
-from typing import Any
+from time import monotonic
 
 from malaprop.core.errors import MissingExtraError, ParameterError
 from malaprop.core.mechanism import Mechanism
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.measure.statistics import unchanged_share
 from malaprop.pipeline.files import FileCounts, Layout
 from malaprop.pipeline.files.faults import OnError
 from malaprop.pipeline.privatizer import Privatizer
-from malaprop.report.run import FileRecord, run_report
+from malaprop.report.run import FileRecord, Occasion, RunReport, run_report
 from malaprop.text.policy import Unknown
 from malaprop.text.surface import Punctuation
 
@@ -51,7 +51,7 @@ class Privatized:
     """The private table, read from its folder: it is never drawn again."""
     path: str
     """The folder."""
-    report: dict[str, Any] = field(repr=False)
+    report: RunReport = field(repr=False)
     """Guarantee, counts and all else that `malaprop privatize` reports."""
 
 
@@ -86,10 +86,10 @@ def privatize(
     known = Lexicon.open(lexicon) if isinstance(lexicon, str) else lexicon
     privatizer = Privatizer(known, mechanism, unknown=unknown, punctuation=punctuation)
     target = path or _checkpoint(dataframe.sparkSession)
-    share = unchanged_share(privatizer.channel)
+    occasion = _stopwatch()
 
     def made() -> Privatized:
-        report = _copied(dataframe, layout, privatizer, share, "a Spark table", target)
+        report = _copied(dataframe, layout, privatizer, "a Spark table", target, occasion)
         return Privatized(dataframe.sparkSession.read.parquet(literal(target)), target, report)
 
     return without_text(made)
@@ -101,20 +101,21 @@ def privatize_files(
     target: str,
     layout: Layout,
     privatizer: Privatizer,
-    share: float,
     *,
+    occasion: Callable[[], Occasion] | None = None,
     force: bool = False,
-) -> dict[str, Any]:
+) -> RunReport:
     """Copy a folder of Parquet, CSV or JSON lines with private texts; return the report.
 
-    `share` is the share of words that are expected to stay, for the report.
+    `occasion` is called at the end, and says when and how the run was made.
     """
+    told = occasion or _stopwatch()
 
-    def made() -> dict[str, Any]:
+    def made() -> RunReport:
         places = places_of(spark, source)
         check_apart(spark, places, target)
         with reading(spark, places, layout) as table:
-            return _copied(table, layout, privatizer, share, source, target, force=force)
+            return _copied(table, layout, privatizer, source, target, told, force=force)
 
     return without_text(made)
 
@@ -123,12 +124,12 @@ def _copied(
     table: DataFrame,
     layout: Layout,
     privatizer: Privatizer,
-    share: float,
     source: str,
     target: str,
+    occasion: Callable[[], Occasion],
     *,
     force: bool = False,
-) -> dict[str, Any]:
+) -> RunReport:
     """Write a table with private texts to a folder, and return the report."""
     counted = draw(table, layout, privatizer, target, force=force)
     counts = FileCounts(
@@ -139,8 +140,14 @@ def _copied(
         faulty=counted.seen["faulty"],
     )
     record = FileRecord(input=source, output=target, layout=layout, counts=counts)
-    report = run_report(privatizer, [record], counted.treated, share)
-    return report | {"engine": {"name": "spark", "lexicons_opened": counted.seen["prepared"]}}
+    engine = {"name": "spark", "lexicons_opened": counted.seen["prepared"]}
+    return run_report(privatizer, [record], counted.treated, occasion(), engine=engine)
+
+
+def _stopwatch() -> Callable[[], Occasion]:
+    """What tells, at the end, when a run began and how long it took."""
+    started, since = datetime.now(UTC), monotonic()
+    return lambda: Occasion(started=started, seconds=monotonic() - since)
 
 
 def _checkpoint(spark: SparkSession) -> str:

@@ -75,7 +75,7 @@ class Cli:
         out, err = self._capture.readouterr()
         return Ended(code, out, err.decode())
 
-    def privatize(self, *arguments: str | Path, epsilon: str = "2", stdin: bytes = b"") -> Ended:
+    def privatize(self, *arguments: str | Path, epsilon: str = "1", stdin: bytes = b"") -> Ended:
         lexicon = ("--lexicon", self._lexicon)
         return self("privatize", *arguments, "--epsilon", epsilon, *lexicon, stdin=stdin)
 

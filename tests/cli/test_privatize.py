@@ -303,4 +303,4 @@ def test_a_slash_at_the_end_means_a_folder(cli: Cli, folder: Path) -> None:
 def test_warnings_come_before_the_work(cli: Cli, folder: Path) -> None:
     Path("one.txt").write_text("cold\n", encoding="utf-8")
     lines = cli.privatize("one.txt", "-o", "out.txt", epsilon="500").err.splitlines()
-    assert lines[0].startswith("warning: this epsilon protects next to nothing")
+    assert lines[0].startswith("warning: THIS EPSILON PROTECTS NEXT TO NOTHING")

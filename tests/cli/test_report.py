@@ -1,16 +1,32 @@
-"""What a run says of itself: for people on stderr, as JSON in a file."""
+"""What a run says of itself: for people on stderr, as JSON or Markdown in a file."""
 
+import hashlib
 import json
 import math
+from dataclasses import FrozenInstanceError
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.cli.conftest import VECTORS, Cli
+
+import malaprop
+from malaprop import TEM, Lexicon, Privatizer, __version__
+from malaprop.report.markdown import as_markdown
+from malaprop.report.run import Occasion, run_report
+from malaprop.report.secrets import without_passwords
+from malaprop.report.terminal import readable
+from malaprop.report.written import as_json
 
 TOP = {
     "audience": str,
     "malaprop": str,
+    "date": str,
+    "seconds": float,
+    "command": str,
     "guarantee": dict,
     "randomness": str,
     "expected_share_unchanged": float,
@@ -25,7 +41,7 @@ TOP = {
 }
 
 
-def report_of(cli: Cli, *options: str, epsilon: str = "2", stdin: bytes = b"cold\n") -> Any:
+def report_of(cli: Cli, *options: str, epsilon: str = "1", stdin: bytes = b"cold\n") -> Any:
     ended = cli.privatize(
         "-", "--report", "r.json", "--force", *options, epsilon=epsilon, stdin=stdin
     )
@@ -60,6 +76,8 @@ def test_the_json_report_is_complete(cli: Cli, folder: Path, options: tuple[str,
     assert report["lexicon"]["words"] == len(VECTORS)
     assert report["lexicon"]["dimension"] == 2
     assert len(report["lexicon"]["fingerprint"]) == 64
+    digests = [report["files"][0].pop(f"{side}put_digest") for side in ("in", "out")]
+    assert [len(digest) for digest in digests] == [32, 32]
     assert report["files"] == [
         {
             "input": "-",
@@ -92,11 +110,11 @@ def test_the_readable_report(cli: Cli, folder: Path) -> None:
     ended = cli.privatize("in.csv", "-o", "out.csv", "-c", "text")
     assert ended.out == b""
     for part in (
-        "ε = 2 (metric-dp)",
+        "ε = 1 (metric-dp)",
         "any two texts that differ in one word",
         "the losses add up",
-        "balanced(epsilon=2.0)",
-        "% of words, expected over the lexicon",
+        "balanced(epsilon=1.0)",
+        "% of words, expected over the lexicon; an observer who knows the context",
         "Protected 2 words: 1 in the lexicon, 1 mapped to words of it",
         "Visible how many words there are, and in which places; punctuation and spacing",
         "File in.csv → out.csv: 1 record not protected: id, note",
@@ -113,13 +131,20 @@ def test_the_unchanged_share_is_the_mean_of_staying(cli: Cli, folder: Path) -> N
         1 / sum(math.exp(-min(math.dist(here, there), gamma)) for there in vectors)
         for here in vectors
     ]
-    report = report_of(cli, "-m", "tem", "-p", "exponent=half")
+    report = report_of(cli, "-m", "tem", "-p", "exponent=half", epsilon="2")
     assert report["expected_share_unchanged"] == round(sum(shares) / len(shares), 4)
 
 
 @pytest.mark.parametrize(
     ("epsilon", "warning"),
-    [("50", "protects next to nothing"), ("2", None)],
+    [
+        ("50", "THIS EPSILON PROTECTS NEXT TO NOTHING: 100% of words are expected to stay"),
+        (
+            "2",
+            "61% of words are expected to stay as they are. Take a smaller one: about 1.11 would",
+        ),
+        ("1", None),
+    ],
 )
 def test_a_warning_where_epsilon_protects_nothing(
     cli: Cli, folder: Path, epsilon: str, warning: str | None
@@ -174,26 +199,177 @@ def test_half_characters_in_names_are_valid_json(cli: Cli, folder: Path) -> None
 @pytest.mark.parametrize(
     ("report", "kind"),
     [
-        ("b.txt", "an input"),
-        ("../work/b.txt", "an input"),
-        ("soft", "an input"),
-        ("hard", "an input"),
-        ("out/a.txt", "an output"),
+        ("b.json", "an input"),
+        ("../work/b.json", "an input"),
+        ("soft.md", "an input"),
+        ("hard.json", "an input"),
+        ("out/a.json", "an output"),
     ],
 )
 def test_a_report_takes_no_place_of_an_input_or_an_output(
     cli: Cli, folder: Path, report: str, kind: str
 ) -> None:
-    for name in ("a.txt", "b.txt"):
+    for name in ("a.json", "b.json"):
         (folder / name).write_text("cold\n")
-    (folder / "soft").symlink_to("b.txt")
-    (folder / "hard").hardlink_to("b.txt")
-    command = ("a.txt", "b.txt", "-o", "out")
+    (folder / "soft.md").symlink_to("b.json")
+    (folder / "hard.json").hardlink_to("b.json")
+    command = ("a.json", "b.json", "-o", "out", "--format", "txt")
     assert cli.privatize(*command).code == 0
-    made = (folder / "out" / "a.txt").read_bytes()
+    made = (folder / "out" / "a.json").read_bytes()
     (folder / "c.txt").write_text("cold\n")
     ended = cli.privatize("c.txt", *command, "--resume", "--report", report, "--force")
     assert ended.code == 2
     assert f"the report cannot go to {report}, which is {kind}" in ended.err
-    assert (folder / "b.txt").read_text() == "cold\n"
-    assert (folder / "out" / "a.txt").read_bytes() == made
+    assert (folder / "b.json").read_text() == "cold\n"
+    assert (folder / "out" / "a.json").read_bytes() == made
+
+
+@pytest.mark.parametrize("name", ["r.html", "r.txt", "r", "r.json.gz", "md"])
+def test_other_endings_are_refused_before_any_work(cli: Cli, folder: Path, name: str) -> None:
+    ended = cli.privatize("-", "--report", name, "-l", "no-such-lexicon", stdin=b"cold\n")
+    assert ended.code == 2
+    assert ended.err == (
+        f"malaprop: a report is written as JSON or as a page of Markdown: {name} ends in neither "
+        ".json nor .md\n"
+    )
+    assert list(folder.iterdir()) == []
+
+
+def test_the_report_says_when_and_how_it_was_made(cli: Cli, folder: Path) -> None:
+    before = datetime.now(UTC).replace(microsecond=0)
+    report = report_of(cli, "--unknown", "mask")
+    made = datetime.fromisoformat(report["date"])
+    assert made.tzinfo is not None
+    assert before <= made <= datetime.now(UTC)
+    assert 0 < report["seconds"] < 60
+    assert report["malaprop"] == __version__
+    assert report["command"].startswith("malaprop privatize - --report r.json --force --unknown")
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("spark://ann:zyxpass@host:7077", "spark://host:7077"),
+        ("s3a://KEY:zyx/pass@bucket/a", "s3a://bucket/a"),
+        ("hdfs://host:9000/a@b", "hdfs://host:9000/a@b"),
+        ("https://zyxpass@host/a@b", "https://host/a@b"),
+        ("notes@home.txt", "notes@home.txt"),
+    ],
+)
+def test_passwords_are_not_reported(url: str, shown: str) -> None:
+    assert without_passwords(f"malaprop privatize {url} -o b") == f"malaprop privatize {shown} -o b"
+
+
+def files_and_report(cli: Cli, folder: Path, source: str, *options: str) -> Any:
+    ended = cli.privatize(source, "-o", f"out-{source}", *options, "--report", "r.json", "--force")
+    assert ended.code == 0
+    return json.loads((folder / "r.json").read_text())["files"][0]
+
+
+@pytest.mark.parametrize("kind", ["txt", "csv", "parquet"])
+def test_digests_are_of_the_files_and_need_the_users_key(
+    cli: Cli, folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = f"in.{kind}"
+    if kind == "parquet":
+        pq.write_table(pa.table({"text": ["cold, hot"] * 5_000, "n": [1] * 5_000}), source)
+    else:
+        Path(source).write_text("n,text\n" + "1,cold\n" * 20_000)
+    columns = () if kind == "txt" else ("-c", "text")
+    file = files_and_report(cli, folder, source, *columns)
+    assert file["input_digest"] == malaprop.file_digest(source)
+    assert file["output_digest"] == malaprop.file_digest(f"out-{source}")
+    data = Path(source).read_bytes()
+    for plain in ("blake2b", "sha256", "md5"):
+        assert file["input_digest"] not in hashlib.new(plain, data).hexdigest()
+    assert file["input_digest"] != hashlib.blake2b(data, digest_size=16).hexdigest()
+    monkeypatch.setenv("MALAPROP_STATE", str(folder / "another-user"))
+    assert file["input_digest"] != malaprop.file_digest(source)
+
+
+def test_without_a_key_there_are_no_digests(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "state").write_text("no folder")
+    monkeypatch.setenv("MALAPROP_STATE", str(folder / "state"))
+    report = report_of(cli)
+    assert report["files"][0]["input_digest"] is None
+    assert report["files"][0]["output_digest"] is None
+    assert any("no digests of the files" in warning for warning in report["warnings"])
+
+
+def test_texts_without_words_are_counted_and_warned_of(cli: Cli, folder: Path) -> None:
+    stdin = b"... --- ...\ncold\n\n  \n||||\na: . . .\n"
+    ended = cli.privatize("-", "--quiet", stdin=stdin)
+    warning = "NOTHING IS PROMISED for 2 texts that have no words: their signs are shown"
+    assert ended.err.startswith(f"warning: {warning}")
+    report = report_of(cli, stdin=stdin)
+    assert (report["counts"]["wordless"], report["counts"]["mostly_signs"]) == (2, 1)
+    assert [one for one in report["warnings"] if one.startswith(warning)]
+    assert "2 texts without words" in cli.privatize("-", stdin=stdin).flat
+    assert "warning" not in cli.privatize("-", "--punctuation", "drop", stdin=stdin).err
+
+
+def page_of(cli: Cli, *arguments: str, stdin: bytes = b"cold\n", epsilon: str = "1") -> str:
+    ended = cli.privatize(*arguments, "--report", "r.md", "--force", stdin=stdin, epsilon=epsilon)
+    assert ended.code == 0
+    return Path("r.md").read_text(encoding="utf-8")
+
+
+def test_the_page_says_all_that_matters(cli: Cli, folder: Path) -> None:
+    (folder / "in.csv").write_text("id,text,note\n1,cold zyx,zyxnote\n2,...,b\n")
+    page = page_of(cli, "in.csv", "-o", "out.csv", "-c", "text", epsilon="50")
+    for part in (
+        "# Report of a privatized text",
+        "not for publication",
+        "## Warnings",
+        "- **THIS EPSILON PROTECTS NEXT TO NOTHING",
+        "- **NOTHING IS PROMISED for 1 text that has no words",
+        "## What is guaranteed",
+        "ε = 50",
+        "## What stays visible",
+        "- punctuation and spacing",
+        "| **not protected** | id, note |",
+        "| digest of the input | `",
+        "| command | `malaprop privatize in.csv -o out.csv",
+        "| records | 2 |",
+    ):
+        assert part in page
+    assert "zyx" not in page
+    tables = [line for line in page.splitlines() if line.startswith("|")]
+    assert all(line.replace("\\|", "").count("|") == 3 for line in tables)
+
+
+def test_names_in_the_page_are_no_markup(cli: Cli, folder: Path) -> None:
+    head = "\x1b[31mred,<script>,a|b,*x*,text"
+    data = f"{head}\n,,,,x\n".encode()
+    page = page_of(cli, "-", "--format", "csv", "-c", "text", stdin=data)
+    assert "\x1b" not in page
+    assert "<script>" not in page.replace("\\<script\\>", "")
+    assert r"a\|b" in page
+    assert r"\*x\*" in page
+
+
+def test_without_a_guarantee_the_page_says_so(cli: Cli, folder: Path) -> None:
+    page = page_of(cli, "-", "--unknown", "keep", stdin=b"cold zyx\n")
+    assert "- **NOTHING IS GUARANTEED" in page
+    assert "replaced, with no guarantee" in page
+    assert "| KEPT AS THEY ARE, without protection | 1 |" in page
+
+
+def test_a_report_is_a_value(privatizer: Privatizer) -> None:
+    occasion = Occasion(started=datetime(2030, 1, 2, tzinfo=UTC), seconds=1.0, command="malaprop")
+    report = run_report(privatizer, [], {"protected": 1}, occasion)
+    assert report == run_report(privatizer, [], {"protected": 1}, occasion)
+    with pytest.raises(FrozenInstanceError):
+        report.hint = "x"  # type: ignore[misc]
+    assert report.to_dict()["date"] == "2030-01-02T00:00:00+00:00"
+    # Three renderings of one value.
+    assert json.loads(as_json(report)) == report.to_dict()
+    assert "1 word" in readable(report)
+    assert "1 word" in as_markdown(report)
+
+
+@pytest.fixture
+def privatizer() -> Privatizer:
+    return Privatizer(Lexicon(list(VECTORS), list(VECTORS.values())), TEM(epsilon=1.0))

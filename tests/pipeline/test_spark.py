@@ -59,12 +59,12 @@ def test_every_row_is_there_once(spark: "SparkSession", hundred: Lexicon, tmp_pa
         assert (row["text"] is None) == (text is None)
         assert len((row["text"] or "").split()) == len((text or "").split())
     assert {word for row in rows for word in (row["text"] or "").casefold().split()} <= set(HUNDRED)
-    assert found.report["counts"]["protected"] == found.report["counts"]["in_lexicon"] == words
-    (file,) = found.report["files"]
-    assert (file["records"], file["texts"]) == (500, 450)
-    assert file["unprotected_columns"] == ["key", "other"]
+    assert found.report.counts["protected"] == found.report.counts["in_lexicon"] == words
+    (file,) = found.report.files
+    assert (file.counts.records, file.counts.cells) == (500, 450)
+    assert file.counts.other_columns == ("key", "other")
     # Eight tasks, two processes, each of which opens the lexicon once.
-    assert 1 <= found.report["engine"]["lexicons_opened"] <= 2
+    assert 1 <= found.report.engine["lexicons_opened"] <= 2
     assert sorted(p.name for p in tmp_path.iterdir()) == ["private"]
     # What has been drawn stays: looking again does not draw again.
     assert rows_of(found.dataframe) == rows
@@ -152,8 +152,8 @@ def test_a_killed_executor_loses_and_doubles_nothing(
     )
     assert len(list(marks.iterdir())) == 1
     assert [row["key"] for row in rows_of(found.dataframe)] == list(range(600))
-    assert found.report["counts"]["protected"] == 1800
-    assert found.report["files"][0]["records"] == 600
+    assert found.report.counts["protected"] == 1800
+    assert found.report.files[0].counts.records == 600
 
 
 @pytest.mark.parametrize("on_error", ["fail", "skip", "mask"])
@@ -180,7 +180,7 @@ def test_texts_that_cannot_be_processed(
     rows = rows_of(found.dataframe)
     assert [row["key"] for row in rows] == ([0, 2] if on_error == "skip" else [0, 1, 2])
     assert [row["text"] for row in rows if row["key"] == 1] == ["[masked]"] * (on_error == "mask")
-    assert found.report["files"][0]["faulty_records"] == 1
+    assert found.report.files[0].counts.faulty == 1
 
 
 def test_null_stays_null_in_a_masked_row(
@@ -234,7 +234,7 @@ def test_other_columns_need_no_other_lexicon(
         found = privatize(
             frame, columns, lexicon=hundred, mechanism=ANYTHING, path=str(tmp_path / f"{i}")
         )
-        opened += found.report["engine"]["lexicons_opened"]
+        opened += found.report.engine["lexicons_opened"]
     assert opened <= 2  # processes
 
 
@@ -256,8 +256,8 @@ def test_a_lexicon_that_was_not_audited(
         mechanism=mechanism,
         path=str(tmp_path / "private"),
     )
-    assert "malaprop lexicon" in found.report["hint"]
-    assert found.report["counts"]["protected"] == 2
+    assert "malaprop lexicon" in found.report.hint
+    assert found.report.counts["protected"] == 2
 
 
 def test_a_lexicon_travels_with_its_metric_and_its_tables(
@@ -270,7 +270,7 @@ def test_a_lexicon_travels_with_its_metric_and_its_tables(
     private = privatize(
         frame, ["text"], lexicon=own, mechanism=ANYTHING, path=str(tmp_path / "own")
     )
-    assert private.report["counts"]["protected"] == 3
+    assert private.report.counts["protected"] == 3
 
     monkeypatch.setenv("MALAPROP_HOME", str(tmp_path / "home"))
     vectors = np.arange(2100, dtype=np.float32)[:, None]
@@ -282,8 +282,8 @@ def test_a_lexicon_travels_with_its_metric_and_its_tables(
         frame, ["text"], lexicon="many", mechanism=TEM(epsilon=2.0), path=str(tmp_path / "many")
     )
     # An executor without the table would have refused to draw by another law.
-    assert private.report["hint"] == ""
-    assert private.report["lexicon"]["fingerprint"] == stated
+    assert private.report.hint == ""
+    assert private.report.lexicon.fingerprint == stated
 
 
 def test_what_cannot_be_done_is_refused(

@@ -85,7 +85,9 @@ def run(arguments: list[str]) -> int:
     try:
         # Not through `app()`, which has its own ways to end on a broken pipe or an interrupt.
         command = typer.main.get_command(app)
-        with command.make_context("malaprop", list(arguments) or ["--help"]) as context:
+        with command.make_context(
+            "malaprop", list(arguments) or ["--help"], obj=tuple(arguments)
+        ) as context:
             command.invoke(context)
         if sys.stdout is not None:  # it may be closed from the start
             sys.stdout.flush()

@@ -1,8 +1,7 @@
 """`malaprop privatize`: files of sensitive text in, private copies out."""
 
 from pathlib import Path
-from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -23,6 +22,7 @@ from malaprop.cli.options import (
 )
 from malaprop.cli.signals import turn_deaf
 from malaprop.cli.spark import plan_spark, run_spark
+from malaprop.cli.telling import Clock, check_ending, tell, write_report
 from malaprop.core.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 def privatize(
+    context: typer.Context,
     inputs: Annotated[
         list[str], typer.Argument(metavar="INPUT", help="Files, or - for standard input.")
     ],
@@ -91,7 +92,13 @@ def privatize(
         typer.Option(metavar="keep|drop", help="Keep punctuation and spacing, or drop them."),
     ] = "keep",
     report: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the report as JSON to this file.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            callback=check_ending,
+            help="Write the report to this file, with keyed digests of inputs and outputs: as JSON "
+            "(.json), or as a page of Markdown (.md).",
+        ),
     ] = None,
     seed: Annotated[
         int | None,
@@ -119,7 +126,8 @@ def privatize(
     from malaprop.cli.running import Run
     from malaprop.pipeline.drawing import Recipe
     from malaprop.pipeline.files import Layout, Staging
-    from malaprop.report.run import as_json
+
+    clock = Clock.started(context)
 
     def layout(format_: "Format") -> "Layout":
         return Layout(
@@ -148,8 +156,8 @@ def privatize(
         }
         job = plan_spark(inputs, output, format_, layout, unfit)
         check_report(report, [job])
-        summary = run_spark(job, recipe, master, report, force=force, quiet=quiet)
-        _tell(summary, quiet)
+        summary = run_spark(job, recipe, master, report, clock, force=force, quiet=quiet)
+        tell(summary, quiet=quiet)
         return
     if master is not None:
         raise ParameterError("--master is for --engine spark: add that, or leave it out")
@@ -158,20 +166,27 @@ def privatize(
         jobs = plan_jobs(inputs, output, format_, layout)
         check_report(report, jobs)
         check_names(jobs, report)
-        with Run(jobs, recipe, workers=workers, resume=resume, force=force) as run:
+        with Run(
+            jobs,
+            recipe,
+            clock,
+            workers=workers,
+            resume=resume,
+            force=force,
+            digests=report is not None,
+        ) as run:
             with Staging() as stage:
                 run.prepare(stage)
                 report_file = open_report(stage, report if run.left else None, force=force)
                 summary = run.complete()
-                if report_file:
-                    report_file.write(as_json(summary))
+                write_report(report_file, summary, report)
                 run.seal(stage)
                 turn_deaf()  # all is on the disk, and gets its name: too late to stop
             run.conclude()
     if not quiet:
         _tell_whole(run.whole)
     if run.left:
-        _tell(summary, quiet)
+        tell(summary, quiet=quiet)
     elif report:
         typer.echo(f"warning: nothing was done, so no report was written to {report}.", err=True)
 
@@ -179,11 +194,3 @@ def privatize(
 def _tell_whole(paths: list[Path]) -> None:
     for path in paths:
         typer.echo(f"{path} is whole already: there is nothing to resume.", err=True)
-
-
-def _tell(summary: dict[str, Any], quiet: bool) -> None:
-    from malaprop.report.run import readable
-
-    if not quiet:
-        width = min(96, get_terminal_size().columns)
-        typer.echo(readable(summary, width), nl=False, err=True)

@@ -6,23 +6,24 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 import typer
 
 from malaprop.cli.jobs import PIPE, Job
 from malaprop.cli.outputs import HINT, UNWRITTEN, Output, check_resumable, settings_of
 from malaprop.cli.progress import Bar, bar, working
+from malaprop.cli.telling import Clock, warn
 from malaprop.core.errors import DataError, OutputError, ParameterError, SecretError
-from malaprop.measure.statistics import unchanged_share
 from malaprop.pipeline.crew import Crew, available_cores
 from malaprop.pipeline.drawing import BatchDraw, Item, Recipe, draw_all
 from malaprop.pipeline.files.access import Access
 from malaprop.pipeline.files.copying import SMALLEST_BATCH
+from malaprop.pipeline.files.digests import Digests, digest_key
 from malaprop.pipeline.files.keys import subkey
 from malaprop.pipeline.files.packing import packed, unpacked
 from malaprop.pipeline.files.rewrite import Rewriting
-from malaprop.report.run import FileRecord, fault_warnings, run_report, warnings
+from malaprop.report.run import FileRecord, RunReport, run_report
 
 if TYPE_CHECKING:
     from malaprop.pipeline.files import Staging
@@ -31,10 +32,21 @@ END: Final = -1  # in the place of a batch's number
 
 
 class Run:
-    """Copies files through a privatizer, and counts how their pieces are treated."""
+    """Copies files through a privatizer, and counts how their pieces are treated.
+
+    With `digests`, the report has keyed hashes of the files.
+    """
 
     def __init__(
-        self, jobs: list[Job], recipe: Recipe, *, workers: int | None, resume: bool, force: bool
+        self,
+        jobs: list[Job],
+        recipe: Recipe,
+        clock: Clock,
+        *,
+        workers: int | None,
+        resume: bool,
+        force: bool,
+        digests: bool = False,
     ) -> None:
         if resume:
             check_resumable(jobs)
@@ -44,6 +56,9 @@ class Run:
         self._workers = workers or available_cores()
         self._resume = resume
         self._force = force
+        self._clock, self._digests = clock, digests
+        self._cautions: list[str] = []
+        self._key: bytes | None = None
         self._counts: Counter[str] = Counter()
         self._copyings: dict[int, _Copying] = {}
         # What is drawn in one go cannot be stopped in the middle: a journal would hold nothing. Nor
@@ -90,16 +105,16 @@ class Run:
                 output.claim(stage, limits, force=self._force)
         with working(f"preparing {self._recipe.mechanism.name} on {self._recipe.lexicon}"):
             self._draw = BatchDraw(self._recipe)
-            self._share = unchanged_share(self._draw.privatizer.channel)
+            self._warnings = self._draw.privatizer.warnings  # which takes a moment
         if self._resume:
             for output in self._outputs:
                 output.reclaim(stage, limits, self._settings(output), force=self._force)
 
-    def complete(self) -> dict[str, Any]:
+    def complete(self) -> RunReport:
         """Make all outputs that are left, and return the report."""
-        privatizer = self._draw.privatizer
-        for warning in warnings(privatizer, self._share) if self.left else []:
-            typer.echo(f"warning: {warning}.", err=True)
+        if self.left:
+            warn(*self._warnings)
+            self._key = self._digest_key()
         keyed = self._keyed()
         crew = self._ends.enter_context(self._crew())
         files = []
@@ -113,10 +128,19 @@ class Run:
                     self._counts.update(drawn.counts)
                     copying.rewriting.write(drawn.texts)
                 self._tell(shown.update(copying, self._counts["protected"]))
-        report = run_report(privatizer, files, self._counts, self._share)
-        for warning in fault_warnings(report):
-            typer.echo(f"warning: {warning}.", err=True)
+        privatizer, occasion = self._draw.privatizer, self._clock.occasion()
+        report = run_report(privatizer, files, self._counts, occasion, cautions=self._cautions)
+        warn(*report.findings)
         return report
+
+    def _digest_key(self) -> bytes | None:
+        """The key of the digests; if there is none, warn that the report has no digests."""
+        try:
+            return digest_key() if self._digests else None
+        except SecretError as error:
+            self._cautions.append(f"the report has no digests of the files: {error}")
+            warn(*self._cautions)
+            return None
 
     def _crew(self) -> Crew:
         crew = Crew(self._draw, self._workers)
@@ -131,7 +155,7 @@ class Run:
         try:
             subkey("journal")
         except SecretError as error:
-            typer.echo(f"warning: this run cannot be resumed: {error}.", err=True)
+            warn(f"this run cannot be resumed: {error}")
             return False
         return True
 
@@ -142,7 +166,9 @@ class Run:
             if keyed:
                 output.begin(self._settings(output), shown.checking(output), keep=self._long)
             with _naming(output.job.source):
-                copying = self._copyings[output.number] = self._ends.enter_context(_Copying(output))
+                copying = self._copyings[output.number] = self._ends.enter_context(
+                    _Copying(output, self._key)
+                )
                 for number, texts in enumerate(copying.rewriting.batches()):
                     yield Item((output.number, number), texts, output.journal)
             yield Item((output.number, END), [], last=True)
@@ -174,8 +200,8 @@ class Run:
 class _Copying:
     """A file that is being copied: its input is open, and its output half written."""
 
-    def __init__(self, output: Output) -> None:
-        self._output = output
+    def __init__(self, output: Output, key: bytes | None) -> None:
+        self._output, self._key = output, key
         self._ends = ExitStack()
 
     def __enter__(self) -> "_Copying":
@@ -185,11 +211,12 @@ class _Copying:
         with ExitStack() as ends:
             file = ends.enter_context(job.open_source())
             self._output.check_input(file)
-            source = unpacked(file, job.source)
-            self._packed = packed(target, job.target)
-            self.rewriting = ends.enter_context(
-                Rewriting(source, cast(BinaryIO, self._packed or target), job.layout, job.size)
-            )
+            seeks = job.layout.format == "parquet"
+            self._digests = digests = Digests(file, target, self._key, seeks=seeks)
+            source = unpacked(digests.source, job.source)
+            self._packed = packed(digests.target, job.target)
+            sink = cast(BinaryIO, self._packed or digests.target)
+            self.rewriting = ends.enter_context(Rewriting(source, sink, job.layout, job.size))
             self._ends = ends.pop_all()
         return self
 
@@ -203,11 +230,19 @@ class _Copying:
             counts = self.rewriting.finish()
         if self._packed:
             self._packed.finish()
+        record = FileRecord(
+            input=job.source,
+            output=job.target,
+            layout=job.layout,
+            counts=counts,
+            input_digest=self._digests.of_source(),
+            output_digest=self._digests.of_target(),
+        )
         if target is not None:
             target.flush()
         self._output.close()
         self._ends.close()
-        return FileRecord(input=job.source, output=job.target, layout=job.layout, counts=counts)
+        return record
 
 
 class _Shown:

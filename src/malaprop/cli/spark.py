@@ -5,13 +5,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import typer
+from typing import TYPE_CHECKING
 
 from malaprop.cli.cluster import on_spark
 from malaprop.cli.jobs import PIPE, Job, open_report
 from malaprop.cli.progress import Bar, bar, working
+from malaprop.cli.telling import Clock, warn, write_report
 from malaprop.core.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from malaprop.pipeline.drawing import Recipe
     from malaprop.pipeline.files import Format, Layout
+    from malaprop.report.run import RunReport
 
 _FORMATS = ("parquet", "csv", "tsv", "jsonl")
 _HERE = "local[*]"
@@ -60,36 +60,38 @@ def run_spark(
     recipe: "Recipe",
     master: str | None,
     report: Path | None,
+    clock: Clock,
     *,
     force: bool,
     quiet: bool = False,
-) -> dict[str, Any]:
+) -> "RunReport":
     """Do the job, and return the report; it goes to a file, too, if one is named."""
-    from malaprop.measure.statistics import unchanged_share
     from malaprop.pipeline.files import Staging
-    from malaprop.report.run import as_json, fault_warnings, warnings
     from malaprop.spark import privatize_files
 
     with Staging() as stage:
         report_file = open_report(stage, report, force=force)
         with working(f"preparing {recipe.mechanism.name} on {recipe.lexicon}"):
             privatizer = recipe.privatizer()
-            share = unchanged_share(privatizer.channel)
-        for warning in warnings(privatizer, share):
-            typer.echo(f"warning: {warning}.", err=True)
+            warnings = privatizer.warnings  # which takes a moment
+        warn(*warnings)
 
-        def work(spark: "SparkSession") -> dict[str, Any]:
+        def work(spark: "SparkSession") -> "RunReport":
             with _progress(spark, job.source):
                 return privatize_files(
-                    spark, job.source, job.target, job.layout, privatizer, share, force=force
+                    spark,
+                    job.source,
+                    job.target,
+                    job.layout,
+                    privatizer,
+                    occasion=clock.occasion,
+                    force=force,
                 )
 
         summary = on_spark(master or _HERE, work, quiet=quiet)
-        if report_file:
-            report_file.write(as_json(summary))
+        write_report(report_file, summary, report)
         stage.complete()
-    for warning in fault_warnings(summary):
-        typer.echo(f"warning: {warning}.", err=True)
+    warn(*summary.findings)
     return summary
 
 

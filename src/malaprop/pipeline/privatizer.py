@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,9 @@ from numpy.random import Generator
 from malaprop.core.channel import Channel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.keeping import Keeping, keeping_of
 from malaprop.core.mechanism import Mechanism
-from malaprop.core.randomness import checked_rng, label, secure_rng
+from malaprop.core.randomness import SECURE, checked_rng, label, secure_rng
 from malaprop.lexicon.graph.words import fitting
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.mechanisms.balanced import Balanced
@@ -101,6 +102,28 @@ class Privatizer:
     def randomness(self) -> str:
         """`secure`, or `seeded: not private`."""
         return label(self._rng)
+
+    @cached_property
+    def keeping(self) -> Keeping:
+        """What share of words is expected to stay as it is; computed when it is first asked for."""
+        return keeping_of(self._mechanism, self._channel)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a user should know before the work: nothing is printed or raised by itself.
+
+        That nothing is guaranteed, that a seed undoes the noise, or that ε protects little: see
+        `keeping`, which takes up to a second on `english`.
+        """
+        found = []
+        if self._guarantee.kind is Kind.NONE:
+            found.append(f"NOTHING IS GUARANTEED: {self._guarantee.reason}")
+        if self.randomness != SECURE:
+            found.append(
+                "made with a seed: NOT PRIVATE. Whoever knows the seed can undo it; the guarantee "
+                "holds only for a run without one"
+            )
+        return (*found, *filter(None, [self.keeping.warning]))
 
     def drawing_from(self, rng: Generator) -> "Privatizer":
         """The same privatizer with another generator; what is prepared is shared."""

@@ -1,56 +1,50 @@
-"""The report of a run over files: what was protected, how, and what stays visible.
+"""The report of a run over files, as a value: what was protected, how, and what stays visible.
 
-It is for the owner of the text. Its counts depend on the input in ways that the guarantee does
-not cover, so it says of itself that it is not for publication.
+`terminal`, `markdown` and `written` render it. It is for the owner of the text: its counts depend
+on the input in ways that the guarantee does not cover, so it says of itself that it is not for
+publication.
 """
 
-import json
-import textwrap
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from malaprop._version import __version__
-from malaprop.core.guarantee import Kind
-from malaprop.core.randomness import SECURE
+from malaprop.core.guarantee import Guarantee
+from malaprop.core.keeping import Keeping
 from malaprop.pipeline.files import FileCounts, Layout
 from malaprop.pipeline.privatizer import Privatizer
+from malaprop.report.phrases import counted
+from malaprop.report.secrets import without_passwords
 
-_LITTLE_PROTECTION = 0.9
-_LITTLE_LEFT = 0.01
-_MOST_NAMES = 20  # columns that the readable report names; the JSON names all
-_MOST_FAULTS = 5  # likewise
-_AUDIENCE = (
+AUDIENCE = (
     "For the owner of the text, not for publication: the counts depend on the input in ways that "
     "the guarantee does not cover."
 )
-_TAGS = {
-    "in_lexicon": "in the lexicon",
-    "mapped": "mapped to words of it",
-    "numbers": "as numbers",
-    "urls": "as web addresses",
-    "emails": "as e-mail addresses",
-    "mentions": "as mentions",
-    "hashtags": "as hashtags",
-    "emoji": "as emoji or symbols",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileRecord:
-    """One input and what became of it."""
+    """One input and what became of it.
+
+    The digests are keyed hashes of all that was read and written, if they were asked for.
+    """
 
     input: str
     output: str
     layout: Layout
     counts: FileCounts
+    input_digest: str | None = None
+    output_digest: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The record as plain values."""
         return {
-            "input": self.input,
-            "output": self.output,
+            "input": without_passwords(self.input),
+            "output": without_passwords(self.output),
+            "input_digest": self.input_digest,
+            "output_digest": self.output_digest,
             "format": self.layout.format,
             "protected_columns": list(self.layout.columns),
             "unprotected_columns": list(self.counts.other_columns),
@@ -62,39 +56,125 @@ class FileRecord:
             "faults": [fault._asdict() for fault in self.counts.faults],
         }
 
+    @property
+    def fault_warning(self) -> str:
+        """What a user should know of records that could not be processed; never what they held."""
+        if not self.counts.faulty:
+            return ""
+        done = "left out" if self.layout.on_error == "skip" else "texts masked"
+        records = counted(self.counts.faulty, "record")
+        return f"{records} of {without_passwords(self.input)} could not be processed: {done}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Occasion:
+    """When and how a run was made. `command` is what was typed: file names and options."""
+
+    started: datetime
+    seconds: float
+    command: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LexiconFacts:
+    """What identifies a lexicon."""
+
+    name: str
+    words: int
+    dimension: int
+    metric: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunReport:
+    """All that is to be said of a run."""
+
+    occasion: Occasion
+    guarantee: Guarantee
+    randomness: str
+    keeping: Keeping
+    cautions: tuple[str, ...]
+    """What was to be known before the work."""
+    hint: str
+    counts: Mapping[str, int]
+    visible: tuple[str, ...]
+    files: tuple[FileRecord, ...]
+    mechanism: Mapping[str, Any]
+    policy: Mapping[str, str]
+    lexicon: LexiconFacts
+    engine: Mapping[str, Any] = field(default_factory=dict)
+    version: str = __version__
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What a user should know of what was found in the texts and files; never what it was."""
+        found = [_wordless(self.counts.get("wordless", 0))]
+        return tuple(filter(None, [*found, *(file.fault_warning for file in self.files)]))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """All that a user should know."""
+        return self.cautions + self.findings
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain values that JSON can hold."""
+        return {
+            "audience": AUDIENCE,
+            "malaprop": self.version,
+            "date": self.occasion.started.isoformat(timespec="seconds"),
+            "seconds": round(self.occasion.seconds, 3),
+            "command": self.occasion.command,
+            "guarantee": self.guarantee.to_dict(),
+            "randomness": self.randomness,
+            "expected_share_unchanged": round(self.keeping.share, 4),
+            "warnings": list(self.warnings),
+            "hint": self.hint,
+            "counts": dict(self.counts),
+            "visible": list(self.visible),
+            "files": [file.to_dict() for file in self.files],
+            "mechanism": dict(self.mechanism),
+            "policy": dict(self.policy),
+            "lexicon": vars(self.lexicon).copy(),
+            **({"engine": dict(self.engine)} if self.engine else {}),
+        }
+
 
 def run_report(
-    privatizer: Privatizer, files: Sequence[FileRecord], counts: Counter[str], share: float
-) -> dict[str, Any]:
-    """The report of a run as plain values that JSON can hold.
-
-    `share` is the share of words that are expected to stay: `unchanged_share(channel)`.
-    """
+    privatizer: Privatizer,
+    files: Sequence[FileRecord],
+    counts: Mapping[str, int],
+    occasion: Occasion,
+    *,
+    cautions: Sequence[str] = (),
+    engine: Mapping[str, Any] | None = None,
+) -> RunReport:
+    """Gather the report of a run; `cautions` are further ones than the privatizer's."""
     lexicon = privatizer.lexicon
-    return {
-        "audience": _AUDIENCE,
-        "malaprop": __version__,
-        "guarantee": privatizer.guarantee.to_dict(),
-        "randomness": privatizer.randomness,
-        "expected_share_unchanged": round(share, 4),
-        "warnings": warnings(privatizer, share),
-        "hint": privatizer.channel.hint,
-        "counts": dict(counts),
-        "visible": visible(privatizer),
-        "files": [file.to_dict() for file in files],
-        "mechanism": privatizer.mechanism.to_dict(),
-        "policy": privatizer.policy.to_dict(),
-        "lexicon": {
-            "name": lexicon.name,
-            "words": len(lexicon),
-            "dimension": lexicon.vectors.shape[1],
-            "metric": str(lexicon.metric),
-            "fingerprint": lexicon.fingerprint,
-        },
-    }
+    return RunReport(
+        occasion=occasion,
+        guarantee=privatizer.guarantee,
+        randomness=privatizer.randomness,
+        keeping=privatizer.keeping,
+        cautions=(*privatizer.warnings, *cautions),
+        hint=privatizer.channel.hint,
+        counts=dict(counts),
+        visible=visible(privatizer),
+        files=tuple(files),
+        mechanism=privatizer.mechanism.to_dict(),
+        policy=privatizer.policy.to_dict(),
+        lexicon=LexiconFacts(
+            name=lexicon.name,
+            words=len(lexicon),
+            dimension=lexicon.vectors.shape[1],
+            metric=str(lexicon.metric),
+            fingerprint=lexicon.fingerprint,
+        ),
+        engine=engine or {},
+    )
 
 
-def visible(privatizer: Privatizer) -> list[str]:
+def visible(privatizer: Privatizer) -> tuple[str, ...]:
     """What anybody can still see in the private text, outside the guarantee."""
     shown = ["how many words there are, and in which places"]
     kept = privatizer.policy.punctuation == "keep"
@@ -103,132 +183,14 @@ def visible(privatizer: Privatizer) -> list[str]:
         shown.append("which words are not in the lexicon (masked)")
     if privatizer.policy.unknown == "keep":
         shown.append("the words that are not in the lexicon, as they are")
-    return shown
+    return tuple(shown)
 
 
-def warnings(privatizer: Privatizer, share: float) -> list[str]:
-    """What a user should know before all the work is done."""
-    found = []
-    if privatizer.guarantee.kind is Kind.NONE:
-        found.append(f"NOTHING IS GUARANTEED: {privatizer.guarantee.reason}")
-    if privatizer.randomness != SECURE:
-        found.append(
-            "made with a seed: NOT PRIVATE. Whoever knows the seed can undo it; the guarantee "
-            "holds only for a run without one"
-        )
-    if share >= _LITTLE_PROTECTION:
-        found.append(
-            f"this epsilon protects next to nothing: {share:.0%} of the lexicon's words are "
-            "expected to stay as they are. Take a smaller one"
-        )
-    elif share <= _LITTLE_LEFT:
-        found.append(
-            f"this epsilon leaves next to nothing of the text: {share:.2%} of the lexicon's words "
-            "are expected to stay. Take a larger one if the text is to be of use"
-        )
-    return found
-
-
-def fault_warnings(report: dict[str, Any]) -> list[str]:
-    """What a user should know of records that could not be processed: never what they held."""
-    return [
-        f"{_count(file['faulty_records'], 'record')} of {file['input']} could not be processed: "
-        + ("left out" if file["on_error"] == "skip" else "texts masked")
-        for file in report["files"]
-        if file["faulty_records"]
-    ]
-
-
-def readable(report: dict[str, Any], width: int = 96) -> str:
-    """The report for people, in lines of a width; the warnings have been said before the work."""
-    return "".join(f"{_wrapped(line, width)}\n" for line in _sections(report))
-
-
-def as_json(report: dict[str, Any]) -> bytes:
-    """The report as a JSON file."""
-    text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
-    # Names of files and columns may hold half characters; their escapes are JSON's own.
-    return text.encode("utf-8", "backslashreplace") + b"\n"
-
-
-def _sections(report: dict[str, Any]) -> list[str]:
-    lines = [f"Guarantee   {report['guarantee']['statement']}"]
-    if report["guarantee"]["kind"] != "none":
-        lines.append("            Where texts differ in several words, the losses add up.")
-        lines.append(f"Arithmetic  {report['guarantee']['numerics']}")
-    lines += [
-        f"Mechanism   {_parameters(report['mechanism'])} on {_named(report['lexicon'])}",
-        f"Randomness  {report['randomness']}",
-        f"Unchanged   {report['expected_share_unchanged']:.0%} of words, expected over the lexicon",
-        f"{_protected_or_not(report):<12}{_protected(report['counts'])}",
-        *_other_counts(report["counts"]),
-        f"Visible     {'; '.join(report['visible'])}",
-    ]
-    if report["hint"]:
-        lines.append(f"Hint        {report['hint']}")
-    for file in report["files"]:
-        lines += _file_lines(file)
-    return lines
-
-
-def _wrapped(line: str, width: int) -> str:
-    return textwrap.fill(line, width, subsequent_indent=" " * 12, break_on_hyphens=False)
-
-
-def _named(lexicon: dict[str, Any]) -> str:
-    size = f"{lexicon['words']:,} words, {lexicon['metric']}, {lexicon['fingerprint'][:12]}"
-    return f"{lexicon['name'] or 'a lexicon'} ({size})"
-
-
-def _parameters(mechanism: dict[str, Any]) -> str:
-    values = [f"{k}={v}" for k, v in mechanism.items() if k != "name" and v is not None]
-    return f"{mechanism['name']}({', '.join(values)})"
-
-
-def _protected_or_not(report: dict[str, Any]) -> str:
-    return "Replaced" if report["guarantee"]["kind"] == "none" else "Protected"
-
-
-def _protected(counts: dict[str, int]) -> str:
-    parts = [f"{counts[tag]:,} {text}" for tag, text in _TAGS.items() if counts.get(tag)]
-    return _count(counts.get("protected", 0), "word") + (f": {', '.join(parts)}" if parts else "")
-
-
-def _other_counts(counts: dict[str, int]) -> list[str]:
-    names = {
-        "masked": "masked",
-        "dropped": "dropped",
-        "kept": "KEPT AS THEY ARE, without protection",
-        "removed": "invisible characters removed",
-    }
-    parts = [f"{counts[tag]:,} {text}" for tag, text in names.items() if counts.get(tag)]
-    return [f"Otherwise   {', '.join(parts)}"] if parts else []
-
-
-def _file_lines(file: dict[str, Any]) -> list[str]:
-    records = _count(file["records"], "record")
-    lines = [f"File        {file['input']} → {file['output']}: {records}"]
-    if others := file["unprotected_columns"]:
-        named = [_printable(name) for name in others[:_MOST_NAMES]]
-        more = [f"and {len(others) - _MOST_NAMES:,} more"] if len(others) > _MOST_NAMES else []
-        lines.append(f"            not protected: {', '.join(named + more)}")
-    if lacking := file["records_without_the_column"]:
-        lines.append(f"            without a column asked for: {_count(lacking, 'record')}")
-    if faulty := file["faulty_records"]:
-        shown = file["faults"][:_MOST_FAULTS]
-        faults = [f"{fault['record']:,} {fault['reason']}" for fault in shown]
-        more = [f"and {faulty - _MOST_FAULTS:,} more"] if faulty > _MOST_FAULTS else []
-        done = "left out" if file["on_error"] == "skip" else "masked"
-        # Where many machines share the work, nobody knows the records' numbers.
-        told = f"record {', '.join(faults + more)}" if faults else _count(faulty, "record")
-        lines.append(f"            {done}: {told}")
-    return lines
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + "s" * (number != 1)
-
-
-def _printable(name: str) -> str:
-    """A name from a file, which could hold anything: also what a terminal takes for orders."""
-    return name if name.strip() and name.isprintable() else ascii(name)
+def _wordless(texts: int) -> str:
+    if not texts:
+        return ""
+    has, its = ("has", "its") if texts == 1 else ("have", "their")
+    return (
+        f"NOTHING IS PROMISED for {counted(texts, 'text')} that {has} no words: {its} signs are "
+        "shown as they are. Use --punctuation drop, or leave such texts out"
+    )
