@@ -67,7 +67,7 @@ def test_a_run_that_is_killed_loses_and_repeats_nothing(
     words, end = sorted(WORDS), kind.layout.format
     lines = (kind.line(i, words[i % len(words)]) for i in range(ROWS))
     (folder / f"in.{end}").write_text(kind.head + "".join(lines))
-    command = ("privatize", f"in.{end}", "-q", "-e", "2", "-l", str(lexicon_file), *kind.options)
+    command = ("privatize", f"in.{end}", "-q", "-e", "1", "-l", str(lexicon_file), *kind.options)
     moments = random.SystemRandom()
     sizes = _batch_sizes(folder / f"in.{end}", kind.layout)
     longest = _seconds_of(*command, "-o", f"first.{end}")

@@ -21,7 +21,7 @@ CANARY = "zyxsecretcanary"
 
 @pytest.fixture
 def options(lexicon_file: Path) -> tuple[str, ...]:
-    return ("--epsilon", "2", "--lexicon", str(lexicon_file))
+    return ("--epsilon", "1", "--lexicon", str(lexicon_file))
 
 
 def ended(process: "subprocess.Popen[bytes]", stdin: bytes | None = None) -> tuple[bytes, str]:

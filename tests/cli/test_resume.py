@@ -192,7 +192,7 @@ def test_a_changed_parameter_is_refused(
     change: tuple[str, ...],
     name: str,
 ) -> None:
-    command: tuple[str, ...] = ("privatize", *write_input(folder, "csv"), "--epsilon", "2")
+    command: tuple[str, ...] = ("privatize", *write_input(folder, "csv"), "--epsilon", "1")
     command += ("--lexicon", str(lexicon_file), "--workers", "1")
     breaking.after(2 if state == "stopped" else None, lambda: cli(*command))
     before = {path: path.read_bytes() for path in folder.iterdir()}
@@ -474,7 +474,7 @@ def assert_wide(path: Path, rows: int, kept: list[str]) -> None:
     assert [line[1] for line in lines[: len(kept)]] == kept
 
 
-WIDE = ("privatize", "in.csv", "-c", "text", "-q", "--epsilon", "2")
+WIDE = ("privatize", "in.csv", "-c", "text", "-q", "--epsilon", "1")
 
 
 def test_a_file_that_may_not_grow_goes_on_when_it_may(folder: Path, lexicon_file: Path) -> None:

@@ -254,7 +254,7 @@ def alone(monkeypatch: pytest.MonkeyPatch, spark: "SparkSession") -> None:
 def test_a_session_of_its_own(folder: Path, lexicon_file: Path) -> None:
     """In a process of its own there is no session yet, and the one it starts ends with it."""
     (folder / "in" / "a.jsonl").write_text('{"text": "cold zyxcanary"}\n')
-    arguments = ["privatize", "in", "-o", "out", "-c", "text", "--epsilon", "2", *SPARK]
+    arguments = ["privatize", "in", "-o", "out", "-c", "text", "--epsilon", "1", *SPARK]
     arguments += ["--master", "local[1]", "--lexicon", str(lexicon_file)]
     ended = subprocess.run(
         [sys.executable, "-c", COMMAND, *arguments], capture_output=True, text=True
@@ -310,7 +310,7 @@ def family(parent: int) -> dict[int, str]:
 def test_a_signal_while_spark_starts(folder: Path, lexicon_file: Path) -> None:
     """Java ends, too, though it was not there yet when the signal came."""
     (folder / "in" / "a.jsonl").write_text('{"text": "cold"}\n')
-    arguments = ("privatize", "in", "-o", "out", "-c", "text", "--epsilon", "2", *SPARK, "-q")
+    arguments = ("privatize", "in", "-o", "out", "-c", "text", "--epsilon", "1", *SPARK, "-q")
     with running(*arguments, "--master", "local[1]", "--lexicon", lexicon_file) as process:
         while not any("SparkSubmit" in command for command in family(process.pid).values()):
             assert process.poll() is None
@@ -338,7 +338,7 @@ def test_java_that_is_not_there(
 ) -> None:
     monkeypatch.setenv("JAVA_HOME", str(folder / "nowhere"))
     (folder / "in" / "a.jsonl").write_text('{"text": "cold"}\n')
-    arguments = ("privatize", "in", "-o", "out", "-c", "text", "--epsilon", "2", *SPARK, "-q")
+    arguments = ("privatize", "in", "-o", "out", "-c", "text", "--epsilon", "1", *SPARK, "-q")
     with running(*arguments, "--lexicon", lexicon_file) as process:
         _, err = process.communicate(timeout=60)
     assert process.returncode == 1
