@@ -1,5 +1,6 @@
 """What a run says of itself: for people on stderr, as JSON or Markdown in a file."""
 
+import gzip
 import hashlib
 import json
 import math
@@ -266,7 +267,7 @@ def files_and_report(cli: Cli, folder: Path, source: str, *options: str) -> Any:
     return json.loads((folder / "r.json").read_text())["files"][0]
 
 
-@pytest.mark.parametrize("kind", ["txt", "csv", "parquet"])
+@pytest.mark.parametrize("kind", ["txt", "csv", "csv.gz", "csv.zst", "parquet"])
 def test_digests_are_of_the_files_and_need_the_users_key(
     cli: Cli, folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -274,7 +275,12 @@ def test_digests_are_of_the_files_and_need_the_users_key(
     if kind == "parquet":
         pq.write_table(pa.table({"text": ["cold, hot"] * 5_000, "n": [1] * 5_000}), source)
     else:
-        Path(source).write_text("n,text\n" + "1,cold\n" * 20_000)
+        data = b"n,text\n" + b"1,cold\n" * 20_000
+        if kind.endswith(".gz"):
+            data = gzip.compress(data) + b"\0" * 9  # padding, which gzip allows
+        if kind.endswith(".zst"):
+            data = pa.compress(data, codec="zstd", asbytes=True)
+        Path(source).write_bytes(data)
     columns = () if kind == "txt" else ("-c", "text")
     file = files_and_report(cli, folder, source, *columns)
     assert file["input_digest"] == malaprop.file_digest(source)
