@@ -12,8 +12,8 @@ import pytest
 import malaprop
 from malaprop import Kind, LawChannel, Lexicon, Mechanism, ParameterError, registry, seeded_rng
 from malaprop.core.channel import Channel
+from malaprop.core.keeping import unchanged_share
 from malaprop.core.mechanism import mechanism_named
-from malaprop.measure.statistics import unchanged_share
 
 ROOT = Path(__file__).parents[2]
 MECHANISMS = [pytest.param(registry[name], id=name) for name in sorted(registry)]
