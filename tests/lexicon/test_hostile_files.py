@@ -192,6 +192,7 @@ BOMBS: dict[str, tuple[str, bytes]] = {
         "a.bin.gz",
         packed(b"2 900000000\none ", 1) + packed(bytes(1_000_000), 2000),
     ),
+    "many short rows": ("a.bin.gz", packed(b"2 1\n", 1) + packed(b"a \0\0\0\0" * 100_000, 150)),
     "many columns": ("a.txt", b"one" + b" 1" * 500_000 + b"\n"),
     "a long .npy header": ("a.npy", npy("{" + " " * 4_000_000, HUGE + 5)),
     "a nested .npy header": ("a.npy", npy("-" * 9_000 + "1")),
@@ -379,6 +380,8 @@ def test_compiled_folders_of_strangers(tmp_path: Path) -> None:
         {"repairs": [1]},
         {"repairs": {"fault": {"count": 1, "first": ["\x1b"], "unit": "row"}}},
         {"count": 2.0},
+        {"format": "\x1b[2J"},
+        {"metric": "x" * 5_000},
     ],
 )
 def test_what_a_folder_says_of_itself(tmp_path: Path, changes: dict[str, Any]) -> None:
@@ -388,11 +391,15 @@ def test_what_a_folder_says_of_itself(tmp_path: Path, changes: dict[str, Any]) -
         store.load(folder)
 
 
-def test_devices_have_no_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [store.WORDS, store.VECTORS, store.ABOUT, store.GRAPH])
+def test_devices_and_pipes_have_no_end(tmp_path: Path, name: str) -> None:
     folder = compiled(tmp_path)
-    for name in (store.WORDS, store.VECTORS, store.ABOUT):
-        folder = compiled(tmp_path / name)
-        (folder / name).unlink()
-        (folder / name).symlink_to("/dev/zero")
-        with pytest.raises(LexiconError, match="no whole compiled lexicon"):
-            store.load(folder)
+    about(folder, metric="graph" if name == store.GRAPH else "euclidean")
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to("/dev/zero")
+    with pytest.raises(LexiconError):
+        store.load(folder)
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(LexiconError):
+        store.load(folder)

@@ -37,6 +37,7 @@ from malaprop.lexicon.graph.files import read_graph, write_graph
 FORMAT = 1
 WORDS, VECTORS, ABOUT, GRAPH = "words.txt", "vectors.npy", "lexicon.json", "graph.npz"
 _HASHED_AT_ONCE = 16 << 20
+_LONGEST_TEXT = 4096  # of a note
 
 Rows = tuple[Sequence[str], NDArray[Any]]
 
@@ -137,9 +138,9 @@ def load(folder: Path) -> Stored:
     """Load a compiled lexicon; float32 vectors stay in the file until they are used."""
     try:
         about = notes.read(folder / ABOUT)
-        if about["format"] != FORMAT:
+        if type(about["format"]) is int and about["format"] != FORMAT:
             raise LexiconError(
-                f"{folder} has format {about['format']!r}, this version reads {FORMAT}: "
+                f"{folder} has format {about['format']}, this version reads {FORMAT}: "
                 "import the lexicon again"
             )
         _check_note(about)
@@ -155,6 +156,8 @@ def load(folder: Path) -> Stored:
 
 def _check_note(about: Mapping[str, Any]) -> None:
     """Whether a note has what is written; it is printed, so that escapes must not be in it."""
+    if about["format"] != FORMAT:
+        raise ValueError("no format")
     texts = [about["metric"], about["fingerprint"], about["licence"] or ""]
     numbers = [about["count"], about["dimension"]]
     for file, digest in about["sources"].items():
@@ -162,8 +165,9 @@ def _check_note(about: Mapping[str, Any]) -> None:
     for fault, repair in about["repairs"].items():
         texts += [fault, repair["unit"]]
         numbers += [repair["count"], *repair["first"]]
-    if not all(isinstance(text, str) and not CONTROL.search(text) for text in texts):
-        raise ValueError("no text")
+    for text in texts:
+        if not isinstance(text, str) or len(text) > _LONGEST_TEXT or CONTROL.search(text):
+            raise ValueError("no text that can be shown")
     if not all(type(number) is int for number in numbers):
         raise ValueError("no number")
 

@@ -69,6 +69,8 @@ def read(path: Path, *, vocabulary: Path | None = None, metric: str = "euclidean
     # A bytearray grows in place, where a list of arrays would need the memory twice.
     values = bytearray()
     for block in screened(table, metric=metric):
+        if not block.words:  # blank lines only, or the header
+            continue
         words += block.words
         values += np.ascontiguousarray(block.vectors).data.cast("B")
     vectors = np.frombuffer(values, dtype=np.float32).reshape(len(words), table.dimension)

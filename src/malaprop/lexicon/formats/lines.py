@@ -18,6 +18,8 @@ from malaprop.lexicon.formats.table import to_float32
 
 BOM = b"\xef\xbb\xbf"
 FEW = 16
+SHORT = 8192
+"""Bytes that take as long line by line as a call of pyarrow does."""
 
 Rows = tuple[Sequence[int], list[str], NDArray[np.float32]]
 
@@ -46,7 +48,7 @@ class LineParser:
         parsed = self._fast(chunk)
         if parsed is not None:
             yield range(at, at + lines), *parsed
-        elif lines <= FEW:
+        elif lines <= FEW or len(chunk) <= SHORT:
             yield self._careful(chunk, at)
         else:
             middle = chunk.rfind(b"\n", 0, len(chunk) // 2) + 1 or chunk.find(b"\n") + 1

@@ -86,6 +86,8 @@ def _fields(groups: tuple[str | None, ...]) -> dict[str | None, tuple[str | None
 
 def mapped(path: Path) -> NDArray[Any]:
     """Map an array of numbers, read-only; nothing of it is read yet."""
+    if not path.is_file():  # a pipe has no end
+        raise NpyError("no file")
     with path.open("rb") as file:
         found = layout(file)
     if found.start + found.length > path.stat().st_size:
@@ -98,6 +100,8 @@ def mapped(path: Path) -> NDArray[Any]:
 
 def unpacked(path: Path, names: Iterable[str], limit: int) -> dict[str, NDArray[Any]]:
     """Read some arrays of an `.npz` archive, each of at most `limit` bytes."""
+    if not path.is_file():
+        raise NpyError("no file")
     try:
         with zipfile.ZipFile(path) as archive:
             return {name: _member(archive, f"{name}.npy", limit) for name in names}

@@ -178,11 +178,13 @@ class _Machine:
         elif not isinstance(into, Inert):
             raise PickleError("items of what has none")
 
-    def tuple_of(self, count: int) -> None:
-        """Make a tuple of what is on top."""
+    def last(self, count: int) -> list[Any]:
+        """Take what is on top."""
         if count > len(self.stack):
             raise PickleError("an empty stack")
-        self.stack[len(self.stack) - count :] = [tuple(self.stack[len(self.stack) - count :])]
+        items = self.stack[-count:]
+        del self.stack[-count:]
+        return items
 
 
 _STOP = ord(".")
@@ -206,12 +208,6 @@ def _float(machine: _Machine) -> float:
 def _class_and_keywords(machine: _Machine) -> None:
     machine.stack.pop()
     machine.call(machine.stack.pop())
-
-
-def _last(machine: _Machine, count: int) -> list[Any]:
-    items = machine.stack[-count:]
-    del machine.stack[-count:]
-    return items
 
 
 _ACTS: dict[int, _Act] = {
@@ -247,15 +243,15 @@ _ACTS: dict[int, _Act] = {
         b"\x90": lambda m: m.extend(m.marked(), list),
         b"\x91": _push(lambda m: m.marked()),
         b"}": _push(lambda m: Pairs()),
-        b"s": lambda m: m.extend(_last(m, 2), Pairs),
+        b"s": lambda m: m.extend(m.last(2), Pairs),
         b"u": lambda m: m.extend(m.marked(), Pairs),
         b")": _push(lambda m: ()),
         b"t": _push(lambda m: tuple(m.marked())),
-        b"\x85": lambda m: m.tuple_of(1),
-        b"\x86": lambda m: m.tuple_of(2),
-        b"\x87": lambda m: m.tuple_of(3),
+        b"\x85": _push(lambda m: tuple(m.last(1))),
+        b"\x86": _push(lambda m: tuple(m.last(2))),
+        b"\x87": _push(lambda m: tuple(m.last(3))),
         b"c": lambda m: m.name(m.line(), m.line()),
-        b"\x93": lambda m: m.name(*_last(m, 2)),
+        b"\x93": lambda m: m.name(*m.last(2)),
         b"R": lambda m: m.call(m.stack.pop()),
         b"\x81": lambda m: m.call(m.stack.pop()),
         b"\x92": _class_and_keywords,

@@ -18,7 +18,7 @@ from malaprop.lexicon.formats.streams import Stream, opened
 from malaprop.lexicon.formats.table import Block, Table
 from malaprop.lexicon.formats.text import layout
 
-CHUNK = 8 << 20
+CHUNK = 2 << 20
 LONGEST_WORD = 1 << 16
 
 

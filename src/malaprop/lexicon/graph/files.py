@@ -58,7 +58,7 @@ def read_graph(path: Path, base: str, size: int) -> WordGraph | None:
     """
     try:
         note = npy.unpacked(path, ["about"], limits.NOTE)["about"]
-        about = _understood(notes.parse(str(note)))
+        about = _understood(notes.parse(str(note.item())))
         if about["base"] != base:
             return None
         arrays = npy.unpacked(path, ["cutoff", "edges", "weights"], 16 * limits.edges(size))
@@ -81,7 +81,7 @@ def _graph(about: dict[str, Any], arrays: dict[str, NDArray[Any]], size: int) ->
         raise ValueError("no weights")
     if type(made) is not dict or not all(isinstance(value, int | str) for value in made.values()):
         raise ValueError("no options")
-    return WordGraph(size, edges, weights, cutoff=float(arrays["cutoff"]), made=made)
+    return WordGraph(size, edges, weights, cutoff=float(arrays["cutoff"].item()), made=made)
 
 
 def write_balances(

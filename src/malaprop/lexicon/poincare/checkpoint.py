@@ -66,7 +66,7 @@ def _state(path: Path, shape: tuple[int, int]) -> State:
     names = [field.name for field in fields(State)]
     # Arrays that are read are read-only, and a training changes its own.
     saved = {k: v.copy() for k, v in npy.unpacked(path, names, 8 * math.prod(shape)).items()}
-    state = State(int(saved.pop("epoch")), **saved)
+    state = State(int(saved.pop("epoch").item()), **saved)
     if not _fits(state, shape):
         raise ValueError("arrays of other sizes")
     return state
