@@ -77,9 +77,11 @@ def _binary() -> bytes:
 def _gensim(folder: Path) -> dict[str, Sample]:
     keyed = KeyedVectors(3)
     keyed.add_vectors(list(WORDS), VECTORS)
+    keyed.lifecycle_events = None  # dates and paths, which differ from run to run
     keyed.save(str(folder / "whole.kv"))
     keyed.save(str(folder / "apart.kv"), separately=["vectors"])
     model = Word2Vec([list(WORDS)], vector_size=3, min_count=1, workers=1, seed=1)
+    model.lifecycle_events = None
     model.save(str(folder / "a.model"))
     newest = pickle.dumps(keyed, protocol=5)
     old = pickle.dumps(keyed, protocol=2)
@@ -95,8 +97,8 @@ def _gensim(folder: Path) -> dict[str, Sample]:
 def _compiled(folder: Path) -> dict[str, Sample]:
     lexicon = Lexicon(WORDS, VECTORS)
     edges = [(word, WORDS[0]) for word in WORDS[1:]]
-    lexicon.save(folder / "compiled")
-    lexicon.with_graph(edges=edges, cutoff=4.0).save(folder / "graph")
+    lexicon.save(folder / "compiled", force=True)
+    lexicon.with_graph(edges=edges, cutoff=4.0).save(folder / "graph", force=True)
     names = ("words.txt", "vectors.npy", "lexicon.json")
     return {
         "compiled folder": _of_folder(folder / "compiled", ".", *names),
