@@ -58,7 +58,7 @@ def malaprop(folder: Path, *commands: list[str]) -> list[Ended]:
         input="".join(json.dumps(command) + "\n" for command in commands),
         stdout=subprocess.PIPE,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     return [Ended(*json.loads(line)) for line in child.stdout.splitlines()]
