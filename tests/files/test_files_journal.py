@@ -123,7 +123,7 @@ from malaprop.core.errors import OutputError
 from malaprop.pipeline.files.journal import Drawn, Journal
 from malaprop.pipeline.files.sidefile import Header
 path = Path(sys.argv[1])
-journal = Journal(path, path, Header(facts={}, salt="", proof=""), bytes(32))
+journal = Journal(path, path, Header(facts={}, salt="0" * 32, proof=""), bytes(32))
 journal.keep(0, [], Drawn(["cold"], {}))
 resource.setrlimit(resource.RLIMIT_FSIZE, (199_999, 199_999))
 try:
@@ -218,7 +218,7 @@ from malaprop.pipeline.files import Staging
 from malaprop.pipeline.files.journal import Journal
 from malaprop.pipeline.files.sidefile import Header
 path = Path(sys.argv[1])
-header = Header(facts={}, salt="", proof="")
+header = Header(facts={}, salt="0" * 32, proof="")
 for what in (lambda: Journal(path, path, header, b""), lambda: Staging().open(path)):
     try:
         what()

@@ -1,9 +1,14 @@
+import base64
 import io
+import subprocess
+import sys
+import zlib
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from itertools import count
+from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
@@ -318,3 +323,36 @@ def test_the_file_follows_from_what_is_private(kind: Any, monkeypatch: pytest.Mo
         assert pq.ParquetFile(target).num_row_groups > 2
         assert pq.read_table(target)["other"].to_pylist() == others
     assert made[0] == made[1] == made[2]
+
+
+# An index in which one size does not fit another: found by fuzzing.
+_ABORTING = (
+    "eNqdVE1v00AQHa8T16Q9pKhrrSUfrKq1emiLE5SQonBYJ2mpmooQQSE54SYmrUjtNHEJ/QOcOCJ+BOLIGXGuOPeQM7"
+    "8DsR9p0o9wYRXN7s68eW9mNnKN1jM4gQs4X8U6hvsAFlEBwHXde3OFjDxm5fYQA17CZJ0B01jDmpWHNZW5CTPu4iLD"
+    "pFYQs7qC1N/AWL8o+KNSZVDOu/dmicU+nHej3lEUHg9ie+gP7KOgH9h5Ap/W7eXTsygO2sspP2zbh/3oXRDO38yYoW"
+    "9fC8+kIPPXELeK/MyLrOHiVetrKxqLRL0gtF2cggxOrWUnHt69jVduqGsyQuQuZ5AuCnoQVpWTMLs5INqgdRSc+FgD"
+    "vLCqEnTcXoWqxVDsikgiZJWPHTlEklHMRoMR1qpF7kmQRJdPAEn0XNANToIwHicYummZRQcsvGDmQEubnB0jQze+Ks"
+    "Y3xWk6+u3HMtdZ78D5gPWDoGgQUzMdVjjAdSJRl6C6RMYFckbI+a781+TvKv5QZkkWZO+i36s+RQEjxbhQnMuE80ed"
+    "Pfy7Cq7p6GBuiwdhYxolDd3RjZ9JMC2yQOv1Z68ey1chv9ADsShfz6lce5QOqdeh25R2aKkjfJ5H6T4/lCjdFY7pTm"
+    "Wo1OCn1xOqUmXM7JU9Qd2a4ivcvBR3HtrZcv2dg3N+f1tjSY/KzBQ4blsgvc4kiU74vV575yCWFb/gUo0rPa8uvI2p"
+    "3lT08GTLbYpyyvscXxF1dLjEU963IJ8k/Ut/V+g3JX9lPLonQOye3z89C+KNVq+34ff70dB+H/QHx1FoZ/Ob7mbGLL"
+    "J/rvzBMvvA1NiX6C/Vl/Sh"
+)
+
+
+def test_a_damaged_index_does_not_end_the_process(tmp_path: Path) -> None:
+    data = zlib.decompress(base64.b64decode(_ABORTING))
+    (tmp_path / "in.parquet").write_bytes(data)
+    code = (
+        "import io, sys\n"
+        "from malaprop.core.errors import DataError\n"
+        "from malaprop.pipeline.files import Layout, rewrite\n"
+        "layout = Layout(format='parquet', columns=('note',))\n"
+        "try:\n"
+        "    rewrite(open(sys.argv[1], 'rb'), io.BytesIO(), layout, list)\n"
+        "except DataError:\n"
+        "    print('refused')\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "in.parquet")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "refused\n")

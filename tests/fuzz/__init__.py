@@ -6,7 +6,7 @@ all of them for some minutes; `test_fuzz.py` runs a few cases of each.
 
 from collections.abc import Callable
 
-from tests.fuzz import cutting, lexicon_files, planning, record_files
+from tests.fuzz import cutting, journals, lexicon_files, planning, record_files
 
 Target = Callable[[int, int], dict[str, int]]
 
@@ -15,5 +15,6 @@ TARGETS: dict[str, tuple[Target, int]] = {
     "policy": (planning.fuzz, 10_000),
     "file formats": (record_files.fuzz, 20_000),
     "lexicon formats": (lexicon_files.fuzz, 5_000),
+    "journal": (journals.fuzz, 2_000),
 }
 """Each target, and how many cases `make fuzz` tries."""

@@ -12,6 +12,7 @@ from tests.fuzz.mutations import mutated
 from malaprop.core.errors import MalapropError
 from malaprop.pipeline.files import FORMATS, Layout, rewrite
 from malaprop.pipeline.files.faults import Fault
+from malaprop.pipeline.files.packing import packed, unpacked
 
 CANARY = "xylophonist"
 """A word that stands in each private text, and must not be told."""
@@ -36,6 +37,9 @@ def fuzz(cases: int, seed: int) -> dict[str, int]:
             whole = make(choices)
             _check_whole(whole, format_)
             figures[f"{format_} {_check_damaged(mutated(whole, choices), format_, choices)}"] += 1
+    for ending in (".gz", ".zst"):
+        for _ in range(cases):
+            figures[f"{ending} {_check_packed(_csv(choices), ending, choices)}"] += 1
     return dict(figures)
 
 
@@ -67,6 +71,25 @@ def _check_damaged(data: bytes, format_: str, choices: random.Random) -> str:
         # What is outside the texts of a Parquet file, Arrow writes in its own way.
         assert copy_again == copy or format_ == "parquet", "the copy is not stable"
     return "copied"
+
+
+def _check_packed(data: bytes, ending: str, choices: random.Random) -> str:
+    """A damaged packed file is refused; where there is a checksum, all that passes is the same."""
+    target = io.BytesIO()
+    packing = packed(target, f"notes.csv{ending}")
+    assert packing is not None
+    packing.write(data)
+    packing.finish()
+    source = unpacked(io.BytesIO(mutated(target.getvalue(), choices)), f"notes.csv{ending}")
+    try:
+        read = b"".join(iter(lambda: source.read(1 << 16), b""))
+    except MalapropError as error:
+        _check_told([str(error)])
+        return "refused"
+    # Files may stand one after another. Our Zstandard has no checksum, so that a flip may pass.
+    same = read == data * (len(read) // len(data))
+    assert same or ending == ".zst", "something else was unpacked"
+    return "unpacked"
 
 
 def _check_told(messages: list[str]) -> None:
@@ -106,6 +129,9 @@ def _delimited(delimiter: str) -> Callable[[random.Random], bytes]:
     return make
 
 
+_csv = _delimited(",")
+
+
 def _jsonl(choices: random.Random) -> bytes:
     end, ascii_only = choices.choice(_ENDS), choices.random() < 0.5
     return "".join(
@@ -127,7 +153,7 @@ def _parquet(choices: random.Random) -> bytes:
 
 _MAKERS: dict[str, Callable[[random.Random], bytes]] = {
     "txt": _txt,
-    "csv": _delimited(","),
+    "csv": _csv,
     "tsv": _delimited("\t"),
     "jsonl": _jsonl,
     "parquet": _parquet,

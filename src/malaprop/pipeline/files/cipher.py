@@ -2,21 +2,22 @@
 
 A batch ends after so many characters of the *input*, and how many words were unknown stands in no
 output: both would tell about the input. So what is kept of a batch is encrypted: a random nonce,
-and the data combined (xor) with the bytes that SHAKE-256 makes of key and nonce. Blanks fill it up,
-since its length would tell where the batch ends.
-
-There is no signature: only the owner of a journal can write to it, and checksums show accidents.
+the data combined (xor) with the bytes that SHAKE-256 makes of key and nonce, and a keyed hash of
+both, so that no change goes unnoticed. Blanks fill the data up, since its length would tell where
+the batch ends.
 """
 
 import base64
 import binascii
 import hashlib
+import hmac
 import secrets
 from typing import Final
 
 import numpy as np
 
 _NONCE_BYTES: Final = 16
+_TAG_BYTES: Final = 16
 _BLOCK_BYTES: Final = 2**16
 
 
@@ -24,16 +25,24 @@ def encrypted(data: bytes, key: bytes) -> bytes:
     """Encrypt JSON; return letters and digits, a multiple of 64 kB however long the data is."""
     nonce = secrets.token_bytes(_NONCE_BYTES)
     padded = data.ljust(-(-len(data) // _BLOCK_BYTES) * _BLOCK_BYTES)
-    return base64.b64encode(nonce + _mixed(padded, key, nonce))
+    sealed = nonce + _mixed(padded, key, nonce)
+    return base64.b64encode(_tag(sealed, key) + sealed)
 
 
 def decrypted(text: bytes, key: bytes) -> bytes:
-    """Return what was encrypted, with blanks at its end; raise ValueError if nothing was."""
+    """Return what was encrypted, with blanks at its end; raise ValueError if it was changed."""
     try:
         data = base64.b64decode(text, validate=True)
     except binascii.Error:
         raise ValueError("this is not encrypted") from None
-    return _mixed(data[_NONCE_BYTES:], key, data[:_NONCE_BYTES])
+    tag, sealed = data[:_TAG_BYTES], data[_TAG_BYTES:]
+    if not hmac.compare_digest(tag, _tag(sealed, key)):
+        raise ValueError("this was encrypted with another key, or changed")
+    return _mixed(sealed[_NONCE_BYTES:], key, sealed[:_NONCE_BYTES])
+
+
+def _tag(sealed: bytes, key: bytes) -> bytes:
+    return hashlib.blake2b(sealed, key=key, digest_size=_TAG_BYTES, person=b"journal").digest()
 
 
 def _mixed(data: bytes, key: bytes, nonce: bytes) -> bytes:

@@ -104,7 +104,10 @@ class Journal:
             self._file.seek(0, os.SEEK_END)
         if found is None:
             raise _changed(self._final)
-        body = decrypted(found[1], self._key).decode("utf-8", "surrogatepass")
+        try:
+            body = decrypted(found[1], self._key).decode("utf-8", "surrogatepass")
+        except ValueError:
+            raise _changed(self._final) from None
         private, counts, origin = json.loads(body)
         if origin != self._origin(texts):
             raise OutputError(
@@ -171,6 +174,6 @@ def seal(path: Path, final: Path, whole: Stamp) -> None:
 
 def _changed(final: Path) -> OutputError:
     return OutputError(
-        f"{side_path(final)} was changed by another program while it was in use: run the command "
-        "again with --resume"
+        f"{side_path(final)} was changed by another program: run the command again with --resume, "
+        "or start anew with --force and without --resume"
     )

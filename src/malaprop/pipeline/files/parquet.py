@@ -109,10 +109,10 @@ class ParquetCopy(Copy[ParquetBatch]):
         self._asked = arrow.text_columns(schema, layout.columns)
         self._schema = private_schema(schema, self._asked)
         self._sink = _Sink(target)
+        with arrow.failing_as(_UNREADABLE):
+            compression = _compression(self._file)
         with arrow.failing_as(_UNWRITABLE):
-            self._writer = pq.ParquetWriter(
-                self._sink, self._schema, compression=_compression(self._file.metadata)
-            )
+            self._writer = pq.ParquetWriter(self._sink, self._schema, compression=compression)
         self._groups = RowGroups(self._writer, self._schema, self._asked)
         self._done = 0
 
@@ -187,10 +187,13 @@ class ParquetCopy(Copy[ParquetBatch]):
             yield rows
 
 
-def _compression(metadata: "pa.parquet.FileMetaData") -> str:
-    if not metadata.num_row_groups:
+def _compression(file: "pa.parquet.ParquetFile") -> str:
+    """Return how the first row group is compressed."""
+    if not file.metadata.num_row_groups:
         return "SNAPPY"
-    codec = str(metadata.row_group(0).column(0).compression)
+    # To ask for a column of a damaged index would abort the process. Reading it raises an error.
+    next(file.iter_batches(batch_size=1, row_groups=[0]), None)
+    codec = str(file.metadata.row_group(0).column(0).compression)
     return "NONE" if codec == "UNCOMPRESSED" else codec
 
 

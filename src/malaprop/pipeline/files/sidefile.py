@@ -11,6 +11,7 @@ is drawn for each run: without the secret, the file confirms no guess.
 
 import json
 import os
+import re
 import secrets
 import zlib
 from collections.abc import Iterator, Mapping
@@ -26,6 +27,8 @@ from malaprop.pipeline.files.owned import open_ours
 _FORMAT: Final = 2
 _HEADER, _SEAL = b"header", b"sealed"
 _SALT_BYTES: Final = 16
+_SALT: Final = re.compile(r"[0-9a-f]{32}")
+_DIGITS: Final = 15  # of the number of a batch
 
 Stamp = tuple[int, int]
 """Size and time of change of a file."""
@@ -124,7 +127,7 @@ def _read(file: BinaryIO) -> Side | None:
     for tag, body in lines:
         if tag == _SEAL:
             sealed = _stamp(body)
-        elif tag.isdigit():
+        elif tag.isdigit() and len(tag) <= _DIGITS:
             batches[int(tag)] = (end, file.tell() - end)
         else:
             break
@@ -133,22 +136,42 @@ def _read(file: BinaryIO) -> Side | None:
 
 
 def _header(tag: bytes, body: bytes) -> Header | None:
-    value = json.loads(body) if tag == _HEADER else {}
-    if value.get("format") != _FORMAT:
+    """Read a header; None for anything else, also for one of another version."""
+    value = _json(body) if tag == _HEADER else None
+    if not isinstance(value, dict) or value.get("format") != _FORMAT:
         return None
-    whole = value["whole"]
+    facts, salt, proof = (value.get(name) for name in ("facts", "salt", "proof"))
+    if not isinstance(facts, dict) or not isinstance(proof, str):
+        return None
+    if not isinstance(salt, str) or not _SALT.fullmatch(salt):
+        return None
     return Header(
-        facts=value["facts"],
-        salt=value["salt"],
-        proof=value["proof"],
-        force=value["force"],
-        whole=(whole[0], whole[1]) if whole else None,
+        facts=facts,
+        salt=salt,
+        proof=proof,
+        force=value.get("force") is True,
+        whole=_as_stamp(value.get("whole")),
     )
 
 
-def _stamp(body: bytes) -> Stamp:
-    size, changed = json.loads(body)
-    return size, changed
+def _stamp(body: bytes) -> Stamp | None:
+    return _as_stamp(_json(body))
+
+
+def _as_stamp(value: object) -> Stamp | None:
+    match value:
+        case [int(size), int(changed)]:
+            return size, changed
+        case _:
+            return None
+
+
+def _json(body: bytes) -> object:
+    """Read JSON; None if it is none: a checksum shows accidents, not what was forged."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
 
 
 def line(tag: bytes, body: bytes) -> bytes:
