@@ -43,6 +43,7 @@ def test_other_names_ask_for_the_format(name: str) -> None:
         ("a.json", ".jsonl"),
         ("a.json.gz", ".jsonl"),
         ("a.txt.bz2", "bzcat"),
+        ("a.gz", r"\(txt, csv, tsv, jsonl\)"),
         ("a.docx", ".txt"),
         ("a.xlsx", ".csv"),
     ],

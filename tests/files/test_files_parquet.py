@@ -243,6 +243,15 @@ def test_a_missing_column_is_named_and_so_are_the_others() -> None:
         run(written(pa.table({"a": ["secret"], "noted": ["c"]})))
 
 
+def test_a_route_into_a_column_says_that_there_is_none() -> None:
+    table = pa.table({"msg": [{"text": "secret"}], "turns": [["secret"]]})
+    for column in ("msg.text", "turns[]"):
+        layout = Layout(format="parquet", columns=(column,))
+        with pytest.raises(ParameterError, match="into a column of their own") as caught:
+            run(written(table), layout)
+        assert "secret" not in repr(caught.value)
+
+
 def damaged() -> bytes:
     data = bytearray(written(pa.table({"note": ["secret"] * 9}), compression="NONE"))
     data[4:60] = bytes(56)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from malaprop.core.errors import DataError, MalapropError, ParameterError
 from malaprop.pipeline.files.faults import FlawError, check_text
-from malaprop.pipeline.files.naming import there_are
+from malaprop.pipeline.files.naming import INSIDE, is_inside, there_are
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,9 +39,10 @@ def text_columns(schema: "pa.Schema", names: Sequence[str]) -> list[int]:
     for name in dict.fromkeys(names):
         places = schema.get_all_field_indices(name)
         if not places:
+            inside = INSIDE if is_inside(name, schema.names) else ""
             raise ParameterError(
                 f"no column is named {name!r} in the file, which has "
-                f"{there_are(dict.fromkeys(schema.names), name)}"
+                f"{there_are(dict.fromkeys(schema.names), name)}{inside}"
             )
         for place in places:
             _check_text(name, schema.field(place).type)

@@ -39,7 +39,8 @@ class Layout:
     """How to read a file, and which of its columns hold the text to privatize.
 
     - `format`: one of `FORMATS`;
-    - `columns`: the names of the columns to privatize; `txt` has none, all others need one;
+    - `columns`: the names of the columns to privatize; `txt` has none, all others need one; of
+      `jsonl` also routes such as `msg.text` or `turns[].text`;
     - `encoding`: of the text formats, for reading and for writing;
     - `document`: for `txt`, whether each line is a document or the whole file is one;
     - `delimiter`: of `csv` and `tsv`; None is a comma for the one and a tab for the other;
@@ -134,22 +135,23 @@ def format_of(path: Path | str) -> Format:
     suffix = inside.suffix.lower()
     if suffix not in _SUFFIXES:
         raise ParameterError(
-            f"the name {str(path)!r} does not tell the file's format: {_hint(inside)}"
+            f"the name {str(path)!r} does not tell the file's format: {_hint(inside, path)}"
         )
     check_packing(path, _SUFFIXES[suffix])
     return _SUFFIXES[suffix]
 
 
-def _hint(path: Path) -> str:
-    """Say what to do about a file whose format its name does not tell."""
-    suffix = path.suffix.lower()
+def _hint(inside: Path, path: Path | str) -> str:
+    """Say what to do about a file whose format is not told by its name, or by the one inside."""
+    suffix = inside.suffix.lower()
     if suffix in _UNPACKERS:
-        inside = _SUFFIXES.get(path.with_suffix("").suffix.lower(), "FORMAT")
+        content = _SUFFIXES.get(inside.with_suffix("").suffix.lower(), "FORMAT")
         return (
             "of compressed files .gz and .zst are read, others through a pipe:  "
-            f"{_UNPACKERS[suffix]} FILE | malaprop privatize - --format {inside}"
+            f"{_UNPACKERS[suffix]} FILE | malaprop privatize - --format {content}"
         )
-    return _HINTS.get(suffix, f"name it with --format ({', '.join(FORMATS)})")
+    known = [name for name in FORMATS if name != "parquet" or not packing_of(path)]
+    return _HINTS.get(suffix, f"name it with --format ({', '.join(known)})")
 
 
 def check_packing(path: Path | str, format_: Format) -> None:

@@ -17,6 +17,21 @@ _MOST_SHOWN: Final = 20
 UNSHOWN: Final = "not shown, as this may be text"
 
 
+def is_inside(wanted: str, columns: Iterable[str]) -> bool:
+    """Whether a name is a route into one of the columns, as JSON lines have them.
+
+    >>> is_inside("turns[].text", ["id", "turns"])
+    True
+    """
+    return any(wanted.startswith((f"{name}.", f"{name}[]")) for name in columns)
+
+
+INSIDE: Final = (
+    "; texts inside structs and lists of Parquet cannot be named: put them into a column of their "
+    "own"
+)
+
+
 def there_are(columns: Iterable[str], wanted: str, noun: str = "column") -> str:
     """Say how many columns there are, and which; suggest the one that may have been meant.
 

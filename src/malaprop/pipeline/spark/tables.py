@@ -10,7 +10,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from malaprop.core.errors import DataError, ParameterError
 from malaprop.pipeline.files.layout import Layout
-from malaprop.pipeline.files.naming import there_are
+from malaprop.pipeline.files.naming import INSIDE, is_inside, there_are
 from malaprop.pipeline.spark.folders import literal
 from malaprop.pipeline.spark.lines import FILE, LINE, WHOLE
 
@@ -128,8 +128,10 @@ def check_columns(schema: StructType, layout: Layout) -> None:
     kinds = {field.name: field.dataType for field in schema}
     for name in layout.columns:
         if name not in kinds:
+            inside = INSIDE if is_inside(name, kinds) else ""
             raise ParameterError(
-                f"no column is named {name!r} in the table, which has {there_are(kinds, name)}"
+                f"no column is named {name!r} in the table, which has "
+                f"{there_are(kinds, name)}{inside}"
             )
         if not isinstance(kinds[name], StringType):
             kind = kinds[name].typeName()
