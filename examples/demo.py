@@ -38,7 +38,7 @@ def show(original: str, private: str) -> None:
     console = Console(highlight=False)
     console.print("\n", table, sep="")
     console.print(
-        "\nAbout a third of the words stay, and as many become a near word. "
+        "\nAbout a third of the words stay, and as many become a near word.\n"
         "To go on, activate the environment that has the command:\n\n"
         "  . .venv/bin/activate\n"
         f"  malaprop explain aspirin --epsilon {EPSILON}",

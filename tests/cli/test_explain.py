@@ -125,3 +125,15 @@ def test_all_mechanisms_are_listed(cli: Cli) -> None:
             assert field.name in flat
     assert "metric-dp" in flat
     assert "beta=0.001" in flat
+
+
+def test_a_warning_where_epsilon_protects_little(cli: Cli, lexicon_file: Path) -> None:
+    def explained(epsilon: str) -> str:
+        return " ".join(cli("explain", "cold", "-e", epsilon, "-l", lexicon_file).text.split())
+
+    few, many, most = map(explained, ("1", "2", "50"))
+    assert "On average over the lexicon, 30.4% of words stay as they are; an observer who" in few
+    assert "Warning" not in few
+    assert "Warning: this epsilon protects little: 61% of words" in many
+    assert "about 1.11 would keep a third" in many
+    assert "Warning: THIS EPSILON PROTECTS NEXT TO NOTHING: 100% of words" in most

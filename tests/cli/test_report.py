@@ -359,7 +359,8 @@ def test_names_in_the_page_are_no_markup(cli: Cli, folder: Path) -> None:
 def test_without_a_guarantee_the_page_says_so(cli: Cli, folder: Path) -> None:
     page = page_of(cli, "-", "--unknown", "keep", stdin=b"cold zyx\n")
     assert "- **NOTHING IS GUARANTEED" in page
-    assert "replaced, with no guarantee" in page
+    assert "Replaced, with no guarantee" in page
+    assert "## What was replaced" in page
     assert "| KEPT AS THEY ARE, without protection | 1 |" in page
 
 

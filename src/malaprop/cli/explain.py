@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from malaprop.core.channel import Channel
+    from malaprop.core.keeping import Keeping
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.report.word import Rival, WordLaw
 
@@ -40,6 +41,7 @@ def explain(
     from rich.console import Console
 
     from malaprop.cli.progress import working
+    from malaprop.core.keeping import keeping_of
     from malaprop.core.randomness import secure_rng
     from malaprop.report.word import word_law
 
@@ -51,8 +53,10 @@ def explain(
     with working(f"preparing {mechanism} on {lexicon}"):
         channel = made.on(opened)
         law = word_law(channel, own, secure_rng())
+        keeping = keeping_of(made, channel)
     _print_law(law, opened, min(top, len(opened)), console)
     _print_inference(law, channel, opened, console)
+    _print_keeping(keeping, console)
 
 
 def _find(word: str, lexicon: "Lexicon", console: "Console") -> int:
@@ -174,6 +178,17 @@ def _print_inference(
     for rival in rivals(channel, law.word, 3):
         console.print(_told_apart(word, rival, channel.guarantee.delta, lexicon))
     console.print(f"\n{channel.guarantee}")
+
+
+def _print_keeping(keeping: "Keeping", console: "Console") -> None:
+    """How many words stay on average, and what to do if they are too many or too few."""
+    from malaprop.report.phrases import NO_CHANCE_OF_GUESSING
+
+    if keeping.warning:
+        console.print(f"\nWarning: {keeping.warning}.", style="bold")
+    else:
+        share = f"{_percent(keeping.share)} of words stay as they are"
+        console.print(f"\nOn average over the lexicon, {share}; {NO_CHANCE_OF_GUESSING}.")
 
 
 def _told_apart(word: str, rival: "Rival", delta: float, lexicon: "Lexicon") -> str:

@@ -29,6 +29,7 @@ _CELLS = 1 << 25  # distances that are computed for a figure: fewer words of a l
 _DRAWS = 4  # per word, where the law is not known in closed form
 _SEARCH_CELLS = 1 << 21  # likewise, for each ε that is tried
 _CLOSE = 0.1  # of the log odds of a share: 0.02 of a share of a third
+_FAR = 8.0  # factor between two bounds from which their ratio is halved
 _SECONDS = 3.0  # then it goes without; a third of a second is usual on `english`
 
 
@@ -124,6 +125,8 @@ def _root(rising: Callable[[float], float], start: float) -> float | None:
     while monotonic() < end:
         if below > 0.0:  # no lower bound yet: take ever larger steps down
             tried, factor = low / factor, factor**1.5
+        elif high > _FAR * low:
+            tried = math.sqrt(low) * math.sqrt(high)
         else:  # false position, but well inside the bounds
             tried = low + (high - low) * min(0.9, max(0.1, below / (below - above)))
         found = rising(tried)

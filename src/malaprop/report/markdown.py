@@ -16,7 +16,7 @@ from malaprop.report.run import AUDIENCE, FileRecord, RunReport
 from malaprop.report.secrets import without_passwords
 
 # What Markdown or HTML would take for markup in a name.
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>&#|~!$^])")
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>&#|~$])")
 _MOST_FAULTS = 100
 _DIGESTS = (
     "The digests are keyed hashes: only you can compute them, with the key in your state folder, "
@@ -30,8 +30,8 @@ def as_markdown(report: RunReport) -> str:
     sections = [
         "# Report of a privatized text",
         f"*{AUDIENCE}*",
-        *_warnings(report),
         *_summary(report),
+        *_warnings(report),
         *_guarantee(report),
         *_treatment(report),
         *_visible(report),
@@ -44,17 +44,17 @@ def as_markdown(report: RunReport) -> str:
 def _warnings(report: RunReport) -> list[str]:
     if not report.warnings:
         return []
-    return ["## Warnings", _bullets(f"**{_text(warning)}.**" for warning in report.warnings)]
+    return ["## Warnings", _bullets(f"**{_text(_opened(w))}.**" for w in report.warnings)]
 
 
 def _summary(report: RunReport) -> list[str]:
     files = counted(len(report.files), "file")
     records = counted(sum(file.counts.records for file in report.files), "record")
     words = counted(report.counts.get("protected", 0), "word")
-    done = "replaced, with no guarantee" if _nothing(report) else "protected"
+    done = "Replaced, with no guarantee" if _nothing(report) else "Protected"
     share = f"{report.keeping.share:.0%} of words are expected to stay as they are"
     return [
-        f"{words} in {records} of {files} were {done}.",
+        f"{done}: {words} in {records} of {files}.",
         f"{share}, on average over the lexicon; {NO_CHANCE_OF_GUESSING}.",
     ]
 
@@ -77,15 +77,17 @@ def _guarantee(report: RunReport) -> list[str]:
 
 
 def _treatment(report: RunReport) -> list[str]:
-    names = {tag: f"words {text}" for tag, text in PROTECTED.items()} | OTHERWISE
+    done = "replaced" if _nothing(report) else "protected"
+    names = {"protected": f"**words {done}**"}
+    names |= {tag: f"of these, {text}" for tag, text in PROTECTED.items()} | OTHERWISE
+    if report.policy["punctuation"] == "keep":
+        names["punctuation"] = "runs of punctuation, shown as they are"
     names |= {
-        "wordless": "texts without words, shown as they were written",
+        "wordless": "texts without words, shown as they are",
         "mostly_signs": "texts with more signs than words",
     }
     rows = [(text, f"{report.counts[tag]:,}") for tag, text in names.items() if _has(report, tag)]
-    done = "Replaced" if _nothing(report) else "Protected"
-    words = f"{report.counts.get('protected', 0):,}"
-    return ["## What was protected", _table((f"{done}, in words", words), rows, right=True)]
+    return [f"## What was {done}", _table(("what", "how many"), rows, right=True)]
 
 
 def _visible(report: RunReport) -> list[str]:
@@ -99,7 +101,8 @@ def _visible(report: RunReport) -> list[str]:
 def _files(report: RunReport) -> list[str]:
     parts = ["## Files"]
     for file in report.files:
-        parts.append(_table((_name(file.input), _name(file.output)), _file(file)))
+        parts.append(f"### {_name(file.input)} → {_name(file.output)}")
+        parts.append(_table(("", ""), _file(file)))
         if file.counts.faults:
             parts.append(_faults(file))
     if any(file.input_digest for file in report.files):
@@ -157,6 +160,10 @@ def _nothing(report: RunReport) -> bool:
 
 def _has(report: RunReport, tag: str) -> bool:
     return bool(report.counts.get(tag))
+
+
+def _opened(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _names(names: Sequence[str]) -> str:

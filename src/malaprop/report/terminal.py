@@ -71,10 +71,10 @@ def _signs(report: RunReport) -> list[str]:
     """Which texts show much as it is."""
     parts = []
     if texts := report.counts.get("wordless"):
-        parts.append(f"{counted(texts, 'text')} without words, AS WRITTEN")
+        parts.append(f"{counted(texts, 'text')} without words, SHOWN AS WRITTEN")
     if texts := report.counts.get("mostly_signs"):
         parts.append(f"{counted(texts, 'text')} with more signs than words")
-    return [f"Signs       {', '.join(parts)}"] if parts else []
+    return [f"Signs       {'; '.join(parts)}"] if parts else []
 
 
 def _file_lines(file: FileRecord) -> list[str]:
