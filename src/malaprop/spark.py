@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from importlib import import_module
 from time import monotonic
 
-from malaprop.core.errors import MissingExtraError, ParameterError
+from malaprop.core.errors import DataError, MissingExtraError, ParameterError
 from malaprop.core.mechanism import Mechanism
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.pipeline.files import FileCounts, Layout
@@ -34,7 +34,7 @@ try:
 
     from malaprop.pipeline.spark.engine import draw
     from malaprop.pipeline.spark.folders import check_apart, literal, places_of
-    from malaprop.pipeline.spark.tables import reading
+    from malaprop.pipeline.spark.tables import reading, sight
     from malaprop.pipeline.spark.telling import without_text
 
     import_module("pandas")  # Spark's Arrow path asks for it, when the work has begun
@@ -114,8 +114,19 @@ def privatize_files(
     def made() -> RunReport:
         places = places_of(spark, source)
         check_apart(spark, places, target)
+        before = sight(spark, places)
+
+        def check() -> None:
+            if sight(spark, places) != before:
+                raise DataError(
+                    "the input changed while it was read: run the job again when nothing writes to "
+                    "it"
+                )
+
         with reading(spark, places, layout) as table:
-            return _copied(table, layout, privatizer, source, target, told, force=force)
+            return _copied(
+                table, layout, privatizer, source, target, told, force=force, check=check
+            )
 
     return without_text(made)
 
@@ -129,9 +140,10 @@ def _copied(
     occasion: Callable[[], Occasion],
     *,
     force: bool = False,
+    check: Callable[[], None] = lambda: None,
 ) -> RunReport:
     """Write a table with private texts to a folder, and return the report."""
-    counted = draw(table, layout, privatizer, target, force=force)
+    counted = draw(table, layout, privatizer, target, force=force, check=check)
     counts = FileCounts(
         records=counted.seen["rows"],
         cells=counted.seen["texts"],

@@ -7,6 +7,7 @@ take the name.
 
 import errno
 import os
+import secrets
 import stat
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,8 @@ from typing import Final
 from malaprop.core.errors import OutputError
 
 PRIVATE: Final = 0o600
+# What systems say when a disk has no permissions, as on a memory stick.
+_NO_PERMISSIONS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
 # Windows has none of these. Without the second, opening a pipe waits for its other end.
 _FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
@@ -54,9 +57,14 @@ def open_ours(path: Path, flags: int = os.O_RDONLY, *, other_names: bool = False
 
 
 def set_mode(descriptor: int, mode: int) -> None:
-    """Set the permissions of an open file, where the system has such."""
-    if hasattr(os, "fchmod"):
+    """Set the permissions of an open file of ours, where the system and the disk have such."""
+    if not hasattr(os, "fchmod"):
+        return
+    try:
         os.fchmod(descriptor, mode)
+    except OSError as error:
+        if error.errno not in _NO_PERMISSIONS:
+            raise
 
 
 def is_ours(status: os.stat_result) -> bool:
@@ -67,10 +75,21 @@ def is_ours(status: os.stat_result) -> bool:
 def _check(path: Path, status: os.stat_result, *, other_names: bool) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise _refusal(path, "is no regular file")
-    if not is_ours(status):
+    if not is_ours(status) and status.st_uid != _owner_of_new(path.parent):
         raise _refusal(path, "belongs to another user")
     if status.st_nlink > 1 and not other_names:
         raise _refusal(path, "has a second name (a hard link)")
+
+
+def _owner_of_new(folder: Path) -> int:
+    """The owner of what we create in a folder: some network disks give all files to one user."""
+    probe = folder / f".malaprop-{secrets.token_hex(8)}.probe"
+    descriptor = create(probe)
+    try:
+        return os.fstat(descriptor).st_uid
+    finally:
+        os.close(descriptor)
+        os.unlink(probe)
 
 
 def _refusal(path: Path, reason: str) -> OutputError:

@@ -5,7 +5,7 @@ one attempt of each task, and the folder gets its name when the job is done. A f
 when somebody looks at it would draw anew each time, and each draw costs ε again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructType
@@ -30,9 +30,18 @@ _TASKS: dict[str, type[Task]] = {"parquet": ColumnsTask, "jsonl": JsonTask}
 
 
 def draw(
-    frame: "DataFrame", layout: Layout, privatizer: Privatizer, target: str, *, force: bool = False
+    frame: "DataFrame",
+    layout: Layout,
+    privatizer: Privatizer,
+    target: str,
+    *,
+    force: bool = False,
+    check: Callable[[], None] = lambda: None,
 ) -> Tally:
-    """Write a table with private texts into a folder; return what was counted."""
+    """Write a table with private texts into a folder; return what was counted.
+
+    `check` is called when all is written, before the folder gets its name.
+    """
     spark = frame.sparkSession
     table = layout.format == "parquet"
     schema = _plain(frame.schema) if table else StructType().add(LINE, StringType())
@@ -60,6 +69,7 @@ def draw(
         counted = total.value
         if not table and counted.seen["rows"]:
             _check_keys(counted, layout)
+        check()
     if table:
         counted.others = {name: None for name in schema.names if name not in layout.columns}
     return counted

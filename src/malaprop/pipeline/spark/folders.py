@@ -50,14 +50,19 @@ def check_apart(spark: "SparkSession", places: list[str], target: str) -> None:
 
 @contextmanager
 def staged(spark: "SparkSession", target: str, *, force: bool) -> Iterator[str]:
-    """A folder to write to, which gets its name only if all goes well."""
+    """A folder to write to, which gets its name only if all goes well.
+
+    Only its owner may enter it, before and after, where the file system has permissions: Spark's
+    own files take no notice of those of the input.
+    """
     files, final = _at(spark, target)
     part = _path(spark, final.getParent(), f".malaprop-{secrets.token_hex(8)}.partial")
     _check_free(spark, target, force=force)
     whole = _path(spark, part, "whole")
     try:
-        _make(files, part, target)
+        _make(spark, part, target)
         yield whole.toString()
+        _close(spark, whole)
         _check_free(spark, target, force=force)  # somebody else may have made it meanwhile
         if files.exists(final):
             files.delete(final, True)
@@ -67,11 +72,21 @@ def staged(spark: "SparkSession", target: str, *, force: bool) -> Iterator[str]:
         files.delete(part, True)
 
 
-def _make(files: Any, part: Any, target: str) -> None:
+def _close(spark: "SparkSession", folder: Any) -> None:
+    """Let nobody but its owner into a folder; some file systems cannot."""
+    jvm: Any = spark._jvm
+    files = folder.getFileSystem(spark._jsc.hadoopConfiguration())
+    with suppress(Py4JJavaError):
+        files.setPermission(folder, jvm.org.apache.hadoop.fs.permission.FsPermission("700"))
+
+
+def _make(spark: "SparkSession", part: Any, target: str) -> None:
     """Make a folder for what is under way, which tells at once whether there can be one."""
     made = False
     with suppress(Py4JJavaError):
+        files = part.getFileSystem(spark._jsc.hadoopConfiguration())
         made = files.mkdirs(part)
+        _close(spark, part)
     if not made:
         raise OutputError(
             f"{target} cannot be written: no folder can be made beside it; check the path and the "

@@ -29,6 +29,12 @@ _UNCUT: Final = {
     "spark.sql.files.openCostInBytes": str(2**50),
     "spark.sql.files.maxPartitionNum": str(2**31 - 1),
 }
+# Many files in a partition, as nothing is read of them.
+_MANY: Final = {
+    "spark.sql.files.maxPartitionBytes": str(2**62),
+    "spark.sql.files.openCostInBytes": str(2**50),
+    "spark.sql.files.maxPartitionNum": str(2**31 - 1),
+}
 # A folder `id=007` says 007, not 7; and only this reader knows of a value for what a file lacks.
 _COLUMNS: Final = {
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
@@ -107,6 +113,15 @@ def _check_all_read(spark: "SparkSession", paths: list[str], found: "DataFrame")
             f"{left:,} of the input's {every:,} files lie in folders that Spark does not read: "
             "put all files into one folder, or privatize the folders one by one."
         )
+
+
+def sight(spark: "SparkSession", places: list[str]) -> object:
+    """Return what tells whether the files in some places change: their names, sizes and times."""
+    kind = spark.read.format("binaryFile").option("recursiveFileLookup", True)
+    files = kind.load([literal(place) for place in places])
+    about = functions.xxhash64("path", "modificationTime", "length")
+    with _set(spark, _MANY):
+        return files.select(functions.bit_xor(about), functions.count("*")).first()
 
 
 def _files(frame: "DataFrame") -> int:
