@@ -351,6 +351,7 @@ FAULTS: list[tuple[Fault, bytes, int, str]] = [
     (Fault.ENCODING, b"a 1 2\nb\xff 3 4\nc 5 6\n", 2, "ac"),
     (Fault.ENCODING, b"a 1 2\nb\xed\xa0\x80 3 4\nc 5 6\n", 2, "ac"),
     (Fault.EMPTY, b"a 1 2\n 3 4\nc 5 6\n", 2, "ac"),
+    (Fault.LONG, b"a 1 2\n" + b"b" * 4097 + b" 3 4\nc 5 6\n", 2, "ac"),
     (Fault.CONTROL, b"a 1 2\nb\x01 3 4\nc 5 6\n", 2, "ac"),
     (Fault.CONTROL, b"a 1 2\nb\0 3 4\nc 5 6\n", 2, "ac"),
     (Fault.CONTROL, b"a 1 2\nx\ry 3 4\nc 5 6\n", 2, "ac"),

@@ -193,6 +193,10 @@ BOMBS: dict[str, tuple[str, bytes]] = {
         packed(b"2 900000000\none ", 1) + packed(bytes(1_000_000), 2000),
     ),
     "many short rows": ("a.bin.gz", packed(b"2 1\n", 1) + packed(b"a \0\0\0\0" * 100_000, 8)),
+    "many blank lines": (
+        "a.txt.gz",
+        packed(b"one" + b" 1" * 300 + b"\n", 1) + packed(b"\n" * 1_000_000, 5),
+    ),
     "many columns": ("a.txt", b"one" + b" 1" * 500_000 + b"\n"),
     "a long .npy header": ("a.npy", npy("{" + " " * 4_000_000, HUGE + 5)),
     "a nested .npy header": ("a.npy", npy("-" * 9_000 + "1")),

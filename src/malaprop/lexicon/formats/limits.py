@@ -17,10 +17,14 @@ LINE = 1 << 20
 """Bytes of a line of text, its end included."""
 DIMENSIONS = 16_384
 """Numbers of a vector; the widest that are in use have 12,288."""
+WORD = 4096
+"""Characters of a word; the longest of GloVe's have 1,000. A row with a longer one is faulty."""
 WORDS = 1 << 24
 """Words of a lexicon."""
 CHARACTERS = 1 << 28
 """Characters of all its words together."""
+FAULTY = 1_000_000
+"""Faulty rows, or blank lines, beyond the good ones, after which a file is read no further."""
 HEADER = 1 << 20
 """Bytes of the header of a `.safetensors` file."""
 NOTE = 1 << 24

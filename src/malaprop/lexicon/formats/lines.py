@@ -45,7 +45,10 @@ class LineParser:
     def rows(self, chunk: bytes, at: int) -> Iterator[Rows]:
         """Yield the rows of a chunk whose first line has the number `at`."""
         lines = chunk.count(b"\n")
-        parsed = self._fast(chunk)
+        # A row has a sign for the word, and two for each number. pyarrow would take short lines for
+        # rows of nothing, and make room for millions of them.
+        room = lines * (2 * self._dimension + 2) <= len(chunk)
+        parsed = self._fast(chunk) if room else None
         if parsed is not None:
             yield range(at, at + lines), *parsed
         elif lines <= FEW or len(chunk) <= SHORT:

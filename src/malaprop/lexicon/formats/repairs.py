@@ -21,6 +21,7 @@ class Fault(StrEnum):
     BLANK = "blank line"
     ENCODING = "broken UTF-8"
     EMPTY = "empty word"
+    LONG = "word of more than 4,096 characters"
     SPACES = "word with spaces"
     CONTROL = "word with control characters"
     DUPLICATE = "duplicate word"

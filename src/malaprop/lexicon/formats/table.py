@@ -77,6 +77,8 @@ def screened(
         yield block
         if limit is not None and len(seen) >= limit:
             break
+        if table.repairs.dropped + table.repairs.count(Fault.BLANK) > good + limits.FAULTY:
+            raise _mostly_faulty(good, table.repairs)
     _check_yield(good, table.repairs)
 
 
@@ -86,8 +88,8 @@ def _fit(block: Block, seen: set[str], repairs: Repairs, metric: str) -> Sequenc
     unfit = np.logical_not(np.isfinite(block.vectors).all(axis=1))
     stray, why = _without_place(block.vectors, metric)
     clean = (
-        not any(map(_SUSPECT.search, words))
-        and "" not in words
+        all(0 < len(word) <= limits.WORD for word in words)
+        and not any(map(_SUSPECT.search, words))
         and len(set(words)) == len(words)
         and seen.isdisjoint(words)
     )
@@ -121,6 +123,8 @@ def _without_place(vectors: NDArray[np.float32], metric: str) -> tuple[NDArray[n
 def _word_fault(word: str) -> Fault | None:
     if not word:
         return Fault.EMPTY
+    if len(word) > limits.WORD:
+        return Fault.LONG
     if CONTROL.search(word):
         return Fault.CONTROL
     return Fault.SPACES if " " in word else None
@@ -143,8 +147,13 @@ def _check_yield(kept: int, repairs: Repairs) -> None:
             "it should have a word and its numbers in each row"
         )
     if kept < dropped:
-        worst = max(repairs.found, key=lambda kind: repairs.found[kind].count)
-        raise LexiconError(
-            f"{repairs.source}: {dropped:,} of {kept + dropped:,} rows are faulty (most: {worst}), "
-            "more than half. It is damaged or in another format; it is not imported"
-        )
+        raise _mostly_faulty(kept, repairs)
+
+
+def _mostly_faulty(kept: int, repairs: Repairs) -> LexiconError:
+    dropped = max(repairs.dropped, repairs.count(Fault.BLANK))
+    worst = max(repairs.found, key=lambda kind: repairs.found[kind].count)
+    return LexiconError(
+        f"{repairs.source}: {dropped:,} of {kept + dropped:,} rows are faulty (most: {worst}), "
+        "more than half. It is damaged or in another format; it is not imported"
+    )
