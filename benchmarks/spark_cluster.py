@@ -107,7 +107,7 @@ def on_spark(
     """The same on Spark, with one core; Parquet in, Parquet out."""
     from pyspark.sql import SparkSession
 
-    from malaprop.spark import privatize
+    from malaprop.integrations.spark import privatize
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from malaprop.mechanisms.priv_emb import PrivEmb
     from malaprop.mechanisms.tangent_laplace import TangentLaplace
     from malaprop.mechanisms.tem import TEM
-    from malaprop.pipeline.files.digests import file_digest
+    from malaprop.pipeline.outputs.digests import file_digest
     from malaprop.pipeline.privatizer import Privatizer
     from malaprop.pipeline.release import Release
 
@@ -129,7 +129,7 @@ _HOMES = {
     "mechanisms.priv_emb": "PrivEmb",
     "mechanisms.tangent_laplace": "TangentLaplace",
     "mechanisms.tem": "TEM",
-    "pipeline.files.digests": "file_digest",
+    "pipeline.outputs.digests": "file_digest",
     "pipeline.privatizer": "Privatizer",
     "pipeline.release": "Release",
 }

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from malaprop.cli.main import run
-from malaprop.pipeline.files.cipher import decrypted
-from malaprop.pipeline.files.sidefile import look, run_key
+from malaprop.pipeline.outputs.cipher import decrypted
+from malaprop.pipeline.outputs.sidefile import look, run_key
 
 # In the order of the rows: cold things on the left, hot ones on the right.
 VECTORS = {

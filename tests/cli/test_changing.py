@@ -10,7 +10,7 @@ from tests.cli.conftest import Cli, running
 
 from malaprop import Privatizer
 from malaprop.cli import running as running_module
-from malaprop.pipeline.files import txt
+from malaprop.pipeline.formats import txt
 
 ROWS = 95
 

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import WORDS, drawn_in, running
 
-from malaprop.pipeline.files import Layout, Rewriting
+from malaprop.pipeline.formats import Layout
+from malaprop.pipeline.rewriting import Rewriting
 
 KILLS = int(os.environ.get("MALAPROP_KILLS", "10"))
 ROWS = 12_000

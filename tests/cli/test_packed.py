@@ -12,8 +12,8 @@ import pytest
 from tests.cli.conftest import Cli, assert_private
 
 from malaprop import Privatizer
-from malaprop.pipeline.files import textual, txt
-from malaprop.pipeline.files.copying import SMALLEST_BATCH
+from malaprop.pipeline.formats import textual, txt
+from malaprop.pipeline.formats.copying import SMALLEST_BATCH
 
 CANARY = "zyxsecretcanary"
 CONTENT = {

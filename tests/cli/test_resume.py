@@ -20,8 +20,9 @@ from malaprop.cli import running as running_module
 from malaprop.cli.outputs import Output
 from malaprop.lexicon import exponents
 from malaprop.lexicon.graph import balances
-from malaprop.pipeline.files import parquet, textual, txt
-from malaprop.pipeline.files.sidefile import look
+from malaprop.pipeline.formats import textual, txt
+from malaprop.pipeline.formats.parquet import copying as parquet
+from malaprop.pipeline.outputs.sidefile import look
 
 CANARY = "zyxsecretcanary"
 ROWS = 95  # ten batches of ten rows, but for five

@@ -285,7 +285,7 @@ def test_a_signal_cancels_the_job(
         finally:
             cleaned.append(context.parallelize([0], 1).getNumPartitions())
 
-    monkeypatch.setattr("malaprop.spark.privatize_files", endless)
+    monkeypatch.setattr("malaprop.integrations.spark.privatize_files", endless)
     begun = time.monotonic()
     ended = cli.privatize("in", "-o", "out", "-c", "text", *SPARK)
     assert (ended.code, cleaned) == (130, [1])

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.conftest import Cli
 
-from malaprop.pipeline.spark import engine, tables
+from malaprop.jobs.spark import engine, tables
 
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.usefixtures("spark")]
 ASKED = ("-c", "text", "--engine", "spark", "-q")

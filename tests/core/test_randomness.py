@@ -27,7 +27,7 @@ from malaprop import (
     seeded_rng,
 )
 from malaprop.core.randomness import label
-from malaprop.sklearn import PrivateEmbedding
+from malaprop.integrations.sklearn import PrivateEmbedding
 
 SHARED = secure_rng()  # exists before any fork
 

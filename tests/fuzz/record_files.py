@@ -10,9 +10,10 @@ from collections.abc import Callable
 from tests.fuzz.mutations import mutated
 
 from malaprop.core.errors import MalapropError
-from malaprop.pipeline.files import FORMATS, Layout, rewrite
-from malaprop.pipeline.files.faults import Fault
-from malaprop.pipeline.files.packing import packed, unpacked
+from malaprop.pipeline.formats import FORMATS, Layout
+from malaprop.pipeline.formats.faults import Fault
+from malaprop.pipeline.formats.packing import packed, unpacked
+from malaprop.pipeline.rewriting import rewrite
 
 CANARY = "xylophonist"
 """A word that stands in each private text, and must not be told."""

@@ -119,7 +119,7 @@ class _Errand(Generic[Result]):
         from pyspark.java_gateway import launch_gateway
         from pyspark.sql import SparkSession
 
-        from malaprop.pipeline.spark.telling import JAVA, without_text
+        from malaprop.jobs.spark.failures import JAVA, without_text
 
         if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
             raise MalapropError(JAVA)

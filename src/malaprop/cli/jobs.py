@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, BinaryIO
 from malaprop.core.errors import OutputError, ParameterError
 
 if TYPE_CHECKING:
-    from malaprop.pipeline.files import Format, Layout, Staging
-    from malaprop.pipeline.files.access import Access
-    from malaprop.pipeline.files.watching import Sight
+    from malaprop.pipeline.formats import Format, Layout
+    from malaprop.pipeline.outputs.access import Access
+    from malaprop.pipeline.outputs.staging import Staging
+    from malaprop.pipeline.outputs.watching import Sight
 
 PIPE = "-"
 
@@ -37,7 +38,7 @@ class Job:
     @property
     def packed(self) -> bool:
         """Whether the input is packed, so that its size does not tell how much is in it."""
-        from malaprop.pipeline.files.packing import packing_of
+        from malaprop.pipeline.formats.packing import packing_of
 
         return packing_of(self.source) is not None
 
@@ -48,7 +49,7 @@ class Job:
 
     def status(self) -> os.stat_result | None:
         """The status of the input, if it is a regular file; also behind standard input."""
-        from malaprop.pipeline.files.access import status_of
+        from malaprop.pipeline.outputs.access import status_of
 
         if self.source == PIPE:
             return status_of(sys.stdin)
@@ -59,7 +60,7 @@ class Job:
 
     def sight(self) -> "Sight | None":
         """What tells whether the input changes, if it is a regular file."""
-        from malaprop.pipeline.files.watching import sight
+        from malaprop.pipeline.outputs.watching import sight
 
         found = self.status()
         return None if found is None else sight(found)
@@ -97,7 +98,7 @@ def plan_jobs(
     layout: Callable[["Format"], "Layout"],
 ) -> list[Job]:
     """A job for each input; `layout` says how a file of a format is read."""
-    from malaprop.pipeline.files.layout import check_packing, format_of
+    from malaprop.pipeline.formats.layout import check_packing, format_of
 
     jobs = []
     for source, target in zip(inputs, _targets(inputs, output), strict=True):
@@ -135,7 +136,7 @@ def check_report(report: Path | None, jobs: list[Job]) -> None:
 
 def open_report(stage: "Staging", report: Path | None, *, force: bool) -> BinaryIO | None:
     """The report, if one is asked for, for its owner alone: it tells more than the output."""
-    from malaprop.pipeline.files.access import OWNER_ONLY
+    from malaprop.pipeline.outputs.access import OWNER_ONLY
 
     return stage.open(report, force=force, limits=[OWNER_ONLY]) if report else None
 
@@ -209,7 +210,7 @@ def _check_source(source: str) -> None:
 
 def _check_target(target: str, format_: "Format") -> None:
     """An output has the input's format; a name that says otherwise is a slip."""
-    from malaprop.pipeline.files import format_of
+    from malaprop.pipeline.formats import format_of
 
     try:
         said = format_ if target == PIPE else format_of(target)

@@ -36,15 +36,15 @@ def check_names(jobs: list[Job], report: Path | None) -> None:
 
 def _hidden(path: Path) -> Iterator[Path]:
     """The files that may be written beside an output."""
-    from malaprop.pipeline.files.sidefile import new_side_path, side_path
-    from malaprop.pipeline.files.staging import partial_path
+    from malaprop.pipeline.outputs.sidefile import new_side_path, side_path
+    from malaprop.pipeline.outputs.staging import partial_path
 
     final = Path(os.path.realpath(path))
     yield from (side_path(final), new_side_path(final), partial_path(final))
 
 
 def _target_file(job: Job) -> _File | None:
-    from malaprop.pipeline.files.access import status_of
+    from malaprop.pipeline.outputs.access import status_of
 
     if job.target != PIPE:
         return _existing(Path(job.target))

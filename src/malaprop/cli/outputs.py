@@ -10,12 +10,13 @@ from malaprop.cli.jobs import PIPE, Job
 from malaprop.core.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from malaprop.pipeline.files import Layout, Staging
-    from malaprop.pipeline.files.access import Access
-    from malaprop.pipeline.files.journal import Journal
-    from malaprop.pipeline.files.resuming import Outset
-    from malaprop.pipeline.files.sidefile import Header, Stamp
-    from malaprop.pipeline.files.watching import Sight
+    from malaprop.pipeline.formats import Layout
+    from malaprop.pipeline.outputs.access import Access
+    from malaprop.pipeline.outputs.journal import Journal
+    from malaprop.pipeline.outputs.resuming import Outset
+    from malaprop.pipeline.outputs.sidefile import Header, Stamp
+    from malaprop.pipeline.outputs.staging import Staging
+    from malaprop.pipeline.outputs.watching import Sight
     from malaprop.pipeline.privatizer import Privatizer
 
 HINT = (
@@ -52,7 +53,7 @@ class Output:
 
     def claim(self, stage: "Staging", limits: "Sequence[Access]", *, force: bool) -> None:
         """Open the output for a run that starts at the beginning."""
-        from malaprop.pipeline.files.resuming import start_anew
+        from malaprop.pipeline.outputs.resuming import start_anew
 
         if self.job.lasting:
             self._outset = start_anew(self.path, force=force)
@@ -67,7 +68,7 @@ class Output:
         force: bool,
     ) -> None:
         """Open the output for a run that goes on with what is there."""
-        from malaprop.pipeline.files.resuming import go_on, outside
+        from malaprop.pipeline.outputs.resuming import go_on, outside
 
         self._seen = outside(Path(self.job.source))
         self._outset = go_on(self.path, Path(self.job.source), settings, force=force)
@@ -83,8 +84,8 @@ class Output:
 
         `source` is the input as it was opened; without it, the file of that name counts.
         """
-        from malaprop.pipeline.files.access import status_of
-        from malaprop.pipeline.files.watching import sight
+        from malaprop.pipeline.outputs.access import status_of
+        from malaprop.pipeline.outputs.watching import sight
 
         status = status_of(source) if source else self.job.status()
         if self._sight != (status and sight(status)):
@@ -99,10 +100,10 @@ class Output:
         """Open the journal, if what is drawn is to be kept; refuse to go on with another input."""
         if not self.job.lasting or self._outset is None:
             return
-        from malaprop.pipeline.files.journal import Journal
-        from malaprop.pipeline.files.keys import keyed_digest
-        from malaprop.pipeline.files.resuming import THE_INPUT, known, outside, same_input
-        from malaprop.pipeline.files.sidefile import Header, new_salt, proof_of, run_key
+        from malaprop.pipeline.outputs.journal import Journal
+        from malaprop.pipeline.outputs.keys import keyed_digest
+        from malaprop.pipeline.outputs.resuming import THE_INPUT, known, outside, same_input
+        from malaprop.pipeline.outputs.sidefile import Header, new_salt, proof_of, run_key
 
         self._seen = outside(Path(self.job.source))
         side = self._outset.side
@@ -122,9 +123,9 @@ class Output:
 
     def seal(self, stamps: "dict[Path, Stamp]") -> None:
         """Note, before the output gets its name, what it will look like when it is whole."""
-        from malaprop.pipeline.files.journal import seal
-        from malaprop.pipeline.files.resuming import record_of
-        from malaprop.pipeline.files.sidefile import write_record
+        from malaprop.pipeline.outputs.journal import seal
+        from malaprop.pipeline.outputs.resuming import record_of
+        from malaprop.pipeline.outputs.sidefile import write_record
 
         if self._header is None or self._outset is None:
             return
@@ -136,8 +137,8 @@ class Output:
 
     def conclude(self) -> None:
         """Leave a record in the place of the journal of an output that is whole."""
-        from malaprop.pipeline.files.resuming import record_of
-        from malaprop.pipeline.files.sidefile import key_of, stamp, write_record
+        from malaprop.pipeline.outputs.resuming import record_of
+        from malaprop.pipeline.outputs.sidefile import key_of, stamp, write_record
 
         if self._outset is None:
             return
@@ -174,8 +175,8 @@ def settings_of(
     What becomes of faulty records is not among it: the texts that are drawn do not depend on it.
     """
     from malaprop._version import __version__
-    from malaprop.pipeline.files.copying import BATCH_RULES
-    from malaprop.pipeline.files.resuming import THE_LAW
+    from malaprop.pipeline.formats.copying import BATCH_RULES
+    from malaprop.pipeline.outputs.resuming import THE_LAW
 
     shape = {name: value for name, value in asdict(layout).items() if name != "on_error"}
     return {

@@ -26,7 +26,7 @@ from malaprop.cli.telling import Clock, check_ending, tell, write_report
 from malaprop.core.errors import ParameterError
 
 if TYPE_CHECKING:
-    from malaprop.pipeline.files import Format, Layout
+    from malaprop.pipeline.formats import Format, Layout
 
 
 def privatize(
@@ -125,7 +125,8 @@ def privatize(
     """
     from malaprop.cli.running import Run
     from malaprop.pipeline.drawing import Recipe
-    from malaprop.pipeline.files import Layout, Staging
+    from malaprop.pipeline.formats import Layout
+    from malaprop.pipeline.outputs.staging import Staging
 
     clock = Clock.started(context)
 

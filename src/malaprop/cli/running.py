@@ -15,18 +15,18 @@ from malaprop.cli.outputs import HINT, UNWRITTEN, Output, check_resumable, setti
 from malaprop.cli.progress import Bar, bar, working
 from malaprop.cli.telling import Clock, warn
 from malaprop.core.errors import DataError, OutputError, ParameterError, SecretError
-from malaprop.pipeline.crew import Crew, available_cores
 from malaprop.pipeline.drawing import BatchDraw, Item, Recipe, draw_all
-from malaprop.pipeline.files.access import Access
-from malaprop.pipeline.files.copying import SMALLEST_BATCH
-from malaprop.pipeline.files.digests import Digests, digest_key
-from malaprop.pipeline.files.keys import subkey
-from malaprop.pipeline.files.packing import packed, unpacked
-from malaprop.pipeline.files.rewrite import Rewriting
+from malaprop.pipeline.formats.copying import SMALLEST_BATCH
+from malaprop.pipeline.formats.packing import packed, unpacked
+from malaprop.pipeline.outputs.access import Access
+from malaprop.pipeline.outputs.digests import Digests, digest_key
+from malaprop.pipeline.outputs.keys import subkey
+from malaprop.pipeline.rewriting import Rewriting
+from malaprop.pipeline.workers import Crew, available_cores
 from malaprop.report.run import FileRecord, RunReport, run_report
 
 if TYPE_CHECKING:
-    from malaprop.pipeline.files import Staging
+    from malaprop.pipeline.outputs.staging import Staging
 
 END: Final = -1  # in the place of a batch's number
 

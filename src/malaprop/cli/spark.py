@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from malaprop.pipeline.drawing import Recipe
-    from malaprop.pipeline.files import Format, Layout
+    from malaprop.pipeline.formats import Format, Layout
     from malaprop.report.run import RunReport
 
 _FORMATS = ("parquet", "csv", "tsv", "jsonl")
@@ -66,8 +66,8 @@ def run_spark(
     quiet: bool = False,
 ) -> "RunReport":
     """Do the job, and return the report; it goes to a file, too, if one is named."""
-    from malaprop.pipeline.files import Staging
-    from malaprop.spark import privatize_files
+    from malaprop.integrations.spark import privatize_files
+    from malaprop.pipeline.outputs.staging import Staging
 
     with Staging() as stage:
         report_file = open_report(stage, report, force=force)
@@ -97,7 +97,7 @@ def run_spark(
 
 def _format_of(source: str) -> "Format":
     """The format that the names say: a folder's own, or that of the files in it."""
-    from malaprop.pipeline.files import format_of
+    from malaprop.pipeline.formats import format_of
 
     folder = Path(source)
     if folder.is_dir() and not folder.suffix:

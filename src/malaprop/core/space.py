@@ -64,7 +64,7 @@ def checked_space(space: Any, asker: str) -> MetricSpace:
             remedy = (
                 " If these are the vectors of words, make a lexicon of both: "
                 "malaprop.Lexicon(words, vectors). To release vectors that stand for no words, use "
-                "malaprop.sklearn.PrivateEmbedding(epsilon=…).fit_transform(vectors)."
+                "malaprop.integrations.sklearn.PrivateEmbedding(epsilon=…).fit_transform(vectors)."
             )
         raise ParameterError(
             f"{asker} takes a lexicon, such as malaprop.Lexicon.open('english'). "

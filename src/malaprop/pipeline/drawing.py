@@ -11,9 +11,9 @@ from numpy.random import Generator
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.randomness import secure_rng, seeded_rng
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.pipeline.crew import Crew
-from malaprop.pipeline.files.journal import Drawn, Journal
+from malaprop.pipeline.outputs.journal import Drawn, Journal
 from malaprop.pipeline.privatizer import Privatizer
+from malaprop.pipeline.workers import Crew
 from malaprop.text.policy import Unknown
 from malaprop.text.surface import Punctuation
 

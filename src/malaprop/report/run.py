@@ -13,8 +13,9 @@ from typing import Any
 from malaprop._version import __version__
 from malaprop.core.guarantee import Guarantee
 from malaprop.core.keeping import Keeping
-from malaprop.pipeline.files import FileCounts, Layout
+from malaprop.pipeline.formats import Layout
 from malaprop.pipeline.privatizer import Privatizer
+from malaprop.pipeline.rewriting import FileCounts
 from malaprop.report.phrases import counted
 from malaprop.report.secrets import without_passwords
 

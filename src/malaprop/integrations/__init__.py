@@ -1,0 +1,1 @@
+"""Malaprop in other libraries; each module needs the extra of its name."""

@@ -1,0 +1,173 @@
+"""Private text on a Spark cluster: needs the extra `malaprop[spark]`, and Java 17.
+
+    from malaprop.integrations.spark import privatize
+
+    private = privatize(
+        notes, ["text"], lexicon="english", mechanism=malaprop.TEM(epsilon=1.5), path="hdfs:///private"
+    )
+    private.dataframe.show()
+    private.report.counts
+
+See docs/scaling.md.
+"""
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import import_module
+from time import monotonic
+
+from malaprop.core.errors import DataError, MissingExtraError, ParameterError
+from malaprop.core.mechanism import Mechanism
+from malaprop.lexicon.lexicon import Lexicon
+from malaprop.pipeline.formats import Layout
+from malaprop.pipeline.formats.faults import OnError
+from malaprop.pipeline.privatizer import Privatizer
+from malaprop.pipeline.rewriting import FileCounts
+from malaprop.report.run import FileRecord, Occasion, RunReport, run_report
+from malaprop.text.policy import Unknown
+from malaprop.text.surface import Punctuation
+
+try:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+    from malaprop.jobs.spark.engine import draw
+    from malaprop.jobs.spark.failures import without_text
+    from malaprop.jobs.spark.folders import check_apart, literal, places_of
+    from malaprop.jobs.spark.tables import reading, sight
+
+    import_module("pandas")  # Spark's Arrow path asks for it, when the work has begun
+except ImportError as error:
+    lacking = (error.name or "pyspark").partition(".")[0]
+    raise MissingExtraError(lacking, "spark", "Privatizing on Spark") from None
+
+
+@dataclass(frozen=True)
+class Privatized:
+    """What has been drawn, and where it is; the report is for the owner of the text."""
+
+    dataframe: DataFrame
+    """The private table, read from its folder: it is never drawn again."""
+    path: str
+    """The folder."""
+    report: RunReport = field(repr=False)
+    """Guarantee, counts and all else that `malaprop privatize` reports."""
+
+
+def privatize(
+    dataframe: DataFrame,
+    columns: Sequence[str],
+    *,
+    lexicon: Lexicon | str,
+    mechanism: Mechanism,
+    path: str | None = None,
+    unknown: Unknown = "map",
+    punctuation: Punctuation = "keep",
+    on_error: OnError = "fail",
+) -> Privatized:
+    """Draw private texts for some columns of a Spark table, once, and keep them as Parquet.
+
+    The work is done at once, not when somebody looks: a table that is drawn anew at each look
+    gives away more each time. What is drawn goes to the folder `path`, which all machines must
+    reach and which must not exist; without it, to a new folder in Spark's checkpoint directory.
+    Missing texts stay missing. Rows keep their other columns; their order is not kept, as always
+    in Spark, so have a key. `unknown`, `punctuation`: as for `Privatizer`. `on_error`: what a
+    record does that cannot be processed, `fail`, `skip` or `mask`.
+    """
+    if not isinstance(dataframe, ClassicDataFrame):
+        raise ParameterError(
+            "The 'dataframe' parameter of privatize must be a DataFrame of a Spark session with a "
+            f"driver of its own, not of Spark Connect. Got a {type(dataframe).__name__}."
+        )
+    if isinstance(columns, str):
+        raise ParameterError("The 'columns' parameter of privatize must be a list of names.")
+    layout = Layout(format="parquet", columns=tuple(columns), on_error=on_error)
+    known = Lexicon.open(lexicon) if isinstance(lexicon, str) else lexicon
+    privatizer = Privatizer(known, mechanism, unknown=unknown, punctuation=punctuation)
+    target = path or _checkpoint(dataframe.sparkSession)
+    occasion = _stopwatch()
+
+    def made() -> Privatized:
+        report = _copied(dataframe, layout, privatizer, "a Spark table", target, occasion)
+        return Privatized(dataframe.sparkSession.read.parquet(literal(target)), target, report)
+
+    return without_text(made)
+
+
+def privatize_files(
+    spark: SparkSession,
+    source: str,
+    target: str,
+    layout: Layout,
+    privatizer: Privatizer,
+    *,
+    occasion: Callable[[], Occasion] | None = None,
+    force: bool = False,
+) -> RunReport:
+    """Copy a folder of Parquet, CSV or JSON lines with private texts; return the report.
+
+    `occasion` is called at the end, and says when and how the run was made.
+    """
+    told = occasion or _stopwatch()
+
+    def made() -> RunReport:
+        places = places_of(spark, source)
+        check_apart(spark, places, target)
+        before = sight(spark, places)
+
+        def check() -> None:
+            if sight(spark, places) != before:
+                raise DataError(
+                    "the input changed while it was read: run the job again when nothing writes to "
+                    "it"
+                )
+
+        with reading(spark, places, layout) as table:
+            return _copied(
+                table, layout, privatizer, source, target, told, force=force, check=check
+            )
+
+    return without_text(made)
+
+
+def _copied(
+    table: DataFrame,
+    layout: Layout,
+    privatizer: Privatizer,
+    source: str,
+    target: str,
+    occasion: Callable[[], Occasion],
+    *,
+    force: bool = False,
+    check: Callable[[], None] = lambda: None,
+) -> RunReport:
+    """Write a table with private texts to a folder, and return the report."""
+    counted = draw(table, layout, privatizer, target, force=force, check=check)
+    counts = FileCounts(
+        records=counted.seen["rows"],
+        cells=counted.seen["texts"],
+        missing=counted.seen["missing"],
+        other_columns=tuple(counted.others),
+        faulty=counted.seen["faulty"],
+    )
+    record = FileRecord(input=source, output=target, layout=layout, counts=counts)
+    engine = {"name": "spark", "lexicons_opened": counted.seen["prepared"]}
+    return run_report(privatizer, [record], counted.treated, occasion(), engine=engine)
+
+
+def _stopwatch() -> Callable[[], Occasion]:
+    """What tells, at the end, when a run began and how long it took."""
+    started, since = datetime.now(UTC), monotonic()
+    return lambda: Occasion(started=started, seconds=monotonic() - since)
+
+
+def _checkpoint(spark: SparkSession) -> str:
+    folder = spark.sparkContext.getCheckpointDir()
+    if not folder:
+        raise ParameterError(
+            "privatize needs a folder that all machines reach, to keep there what it draws: give "
+            "it a path, or call spark.sparkContext.setCheckpointDir."
+        )
+    return f"{folder}/malaprop-{secrets.token_hex(8)}"

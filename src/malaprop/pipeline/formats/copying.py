@@ -1,0 +1,113 @@
+"""What the copies of all formats have in common.
+
+A copy reads its source in batches, and writes each batch to its target with private texts in
+the place of the true ones. Everything else in the file goes from source to target untouched.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final, Generic, Protocol, TypeVar
+
+from malaprop.core.errors import MalapropError
+from malaprop.pipeline.formats.faults import Faults
+from malaprop.pipeline.formats.layout import Layout
+
+# A batch ends with the record that reaches one of these (of plain text, before the line that would
+# exceed it), so that memory depends on the longest record and not on the number of records.
+BATCH_CHARACTERS: Final = 2**20
+BATCH_RECORDS: Final = 32_768
+# Small files have smaller batches, so that there are some for each worker: as many as this, but
+# none that takes no longer than its way to a worker.
+_PARTS: Final = 16
+SMALLEST_BATCH: Final = 2**16
+BATCH_RULES: Final = (BATCH_CHARACTERS, BATCH_RECORDS, _PARTS, SMALLEST_BATCH)
+
+
+def batch_characters(size: int | None) -> int:
+    """How many characters make up a batch of a file of so many bytes, if that is known.
+
+    It follows from the size alone, so that a run that goes on has the same batches again.
+    """
+    if size is None:
+        return BATCH_CHARACTERS
+    return min(max(size // _PARTS, SMALLEST_BATCH), BATCH_CHARACTERS)
+
+
+class Batch(Protocol):
+    """Some successive records: `texts` are their cells to privatize, in order."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts to privatize."""
+
+    @property
+    def records(self) -> int:
+        """The number of records."""
+
+
+BatchT = TypeVar("BatchT", bound=Batch)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passing:
+    """What goes from source to target unchanged.
+
+    `missing` counts the records that lack a column that was asked for; `columns` names all
+    columns that were not asked for.
+    """
+
+    missing: int = 0
+    columns: tuple[str, ...] = ()
+
+
+class Copy(ABC, Generic[BatchT]):
+    """A copy in progress of one file, from a source to a target.
+
+    `size` is that of the source in bytes, where it is known.
+    """
+
+    def __init__(
+        self, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
+    ) -> None:
+        self.source = source
+        self.target = target
+        self.layout = layout
+        self.batch_characters = batch_characters(size)
+        self.faults = Faults(layout.on_error)
+
+    @property
+    @abstractmethod
+    def consumed(self) -> int:
+        """The number of bytes of the source that are read so far."""
+
+    @abstractmethod
+    def batches(self) -> Generator[BatchT, None, None]:
+        """Yield the records of the source, batch by batch."""
+
+    @abstractmethod
+    def write(self, batch: BatchT, private: list[str]) -> None:
+        """Write a batch with `private` in the place of its texts."""
+
+    @abstractmethod
+    def finish(self) -> Passing:
+        """Write what stands at the end of the file; call it once all batches are written."""
+
+    def abandon(self) -> None:
+        """Give up without writing anything more."""
+
+
+AnyCopy = Copy[Any]
+
+
+def matched(texts: int, private: list[str]) -> list[str]:
+    """Return `private`, if it has one text for each of so many.
+
+    A missing one would leave a true text in its place, or shift all that follow.
+    """
+    if len(private) != texts:
+        raise MalapropError(
+            f"the transform was given {texts} texts and returned {len(private)}: it must "
+            "return one for each"
+        )
+    return private

@@ -1,0 +1,1 @@
+"""Parquet: the copy of a file, and what it needs of Arrow."""

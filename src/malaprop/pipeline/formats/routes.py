@@ -1,0 +1,213 @@
+"""The texts inside a JSON object, and the routes to them.
+
+A route is the keys on the way to a value, joined by dots, with `[]` for each item of a list: `id`,
+`msg.text`, `turns[].text`, `tags[]`. Keys may have dots or brackets of their own, so a route can
+mean several values. All of them are meant, as what is left out by a slip would pass unprotected.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from malaprop.pipeline.formats.faults import FlawError
+
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_OPEN, _BRACKET, _COLON, _COMMA, _NEXT = (
+    re.compile(rf"[ \t\r\n]*+({sign})[ \t\r\n]*+") for sign in (r"\{", r"\[", ":", ",", "[,}]")
+)
+# Only the places of numbers matter, and some are too long for an int.
+_SCANNER: Final = json.JSONDecoder(
+    strict=False, parse_int=lambda _: 0, parse_float=lambda _: 0, parse_constant=lambda _: 0
+)
+_KINDS: Final[dict[type, str]] = {
+    dict: "an object",
+    list: "a list",
+    bool: "a boolean",
+    str: "a string",
+}
+_KEY: Final = "."
+_ITEM: Final = "[]"
+# What is left of a route to a value of a type that it can lead to: a text is where it ends.
+_STEPS: Final[dict[type, str]] = {dict: _KEY, list: _ITEM}
+
+
+class NotAnObjectError(ValueError):
+    """A line holds something else than one JSON object."""
+
+
+class Aim(NamedTuple):
+    """A column asked for, and what is left of the route to it."""
+
+    column: str
+    left: str
+
+
+class Spot(NamedTuple):
+    """A value that stands from `start` to `stop` in its line, and to which aims lead.
+
+    It is a text to replace, or else something that none of the aims can be followed into. Null is
+    no spot: there is nothing to replace.
+    """
+
+    value: Any
+    start: int
+    stop: int
+    aims: tuple[Aim, ...]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the value is a string where a route ends."""
+        return isinstance(self.value, str) and any(not aim.left for aim in self.aims)
+
+    def check(self) -> None:
+        """Refuse a value that is no text, and through which no route leads."""
+        if self.is_text:
+            return
+        column, left = self.aims[0]
+        kind = _KINDS.get(type(self.value), "a number")
+        items = f"{column.removesuffix(left)}{_ITEM}{left}"
+        remedy = f"{items!r} names the items of that list" if kind == "a list" else ""
+        if not left:
+            raise FlawError(f"has a value of {column!r} that is {kind}, not a string", remedy)
+        needed = "an object" if left.startswith(_KEY) else "a list"
+        raise FlawError(f"has {kind} where {column!r} needs {needed}", remedy)
+
+
+@dataclass
+class Survey:
+    """What a line holds: the spots in their order, the columns asked for, other keys."""
+
+    spots: list[Spot] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+    """The columns that are there;"""
+    empty: set[str] = field(default_factory=set)
+    """those with a list on their way that has no items;"""
+    exact: set[str] = field(default_factory=set)
+    """those that are keys of the object itself."""
+    others: list[str] = field(default_factory=list)
+
+
+def survey(line: str, columns: frozenset[str]) -> Survey:
+    """Find the values of the columns in the object that a line holds."""
+    walk = _Walk(line)
+    end = walk.members(0, [Aim(column, column) for column in columns], "")
+    if not _SPACE.fullmatch(line, end):
+        raise NotAnObjectError
+    found = walk.found
+    if found.exact:  # then another value, through which no route leads, need not be meant
+        found.spots = [spot for spot in found.spots if _is_meant(spot, found.exact)]
+    return found
+
+
+def _is_meant(spot: Spot, exact: set[str]) -> bool:
+    return any(not aim.left or aim.column not in exact for aim in spot.aims)
+
+
+class _Walk:
+    """A walk through a line, to where the aims lead."""
+
+    def __init__(self, line: str) -> None:
+        self._line = line
+        self.found = Survey()
+
+    def members(self, position: int, aims: list[Aim], route: str) -> int:
+        """Look at the members of the object that stands at a position; return where it ends."""
+        line = self._line
+        position = _matched(_OPEN, line, position).end()
+        if line.startswith("}", position):
+            return position + 1
+        while True:
+            if not line.startswith('"', position):
+                raise NotAnObjectError
+            key, position = _SCANNER.raw_decode(line, position)
+            start = _matched(_COLON, line, position).end()
+            if led := _led_on(aims, key):
+                stop = self._member(start, led, route, key)
+            else:
+                self.found.others.append(route + key)
+                stop = _SCANNER.raw_decode(line, start)[1]
+            after = _matched(_NEXT, line, stop)
+            if after[1] == "}":
+                return after.end(1)
+            position = after.end()
+
+    def _member(self, start: int, aims: list[Aim], route: str, key: str) -> int:
+        self.found.exact.update(aim.column for aim in aims if aim.column == key)
+        return self._value(start, aims, route + key)
+
+    def _value(self, start: int, aims: list[Aim], route: str) -> int:
+        """Look at a value that aims lead to; return where it ends."""
+        value, stop = _SCANNER.raw_decode(self._line, start)
+        self.found.seen.update(aim.column for aim in aims if not aim.left)
+        if value is None:
+            return int(stop)
+        step = _STEPS.get(type(value), "")
+        inside = [
+            Aim(a.column, a.left[len(step) :]) for a in aims if step and a.left.startswith(step)
+        ]
+        if not inside:
+            self.found.spots.append(Spot(value, start, stop, tuple(aims)))
+        elif step == _KEY:
+            self.members(start, inside, route + _KEY)
+        else:
+            self._items(start, len(value), inside, route + _ITEM)
+        return int(stop)
+
+    def _items(self, position: int, count: int, aims: list[Aim], route: str) -> None:
+        """Look at the items of the list that stands at a position."""
+        if not count:
+            self.found.empty.update(aim.column for aim in aims)
+            self.found.seen.update(aim.column for aim in aims if not aim.left)
+        for place in range(count):
+            start = _matched(_COMMA if place else _BRACKET, self._line, position).end()
+            position = self._value(start, aims, route)
+
+
+def _led_on(aims: list[Aim], key: str) -> list[Aim]:
+    """Return the aims whose next step is the key, with what is left of them after it."""
+    size = len(key)
+    return [
+        Aim(column, left[size:])
+        for column, left in aims
+        if left.startswith(key) and (len(left) == size or left.startswith((_KEY, _ITEM), size))
+    ]
+
+
+def _matched(pattern: re.Pattern[str], line: str, position: int) -> re.Match[str]:
+    """Return the match of what has to come next."""
+    found = pattern.match(line, position)
+    if found is None:
+        raise NotAnObjectError
+    return found
+
+
+def stand_in(columns: Iterable[str], text: str) -> str:
+    """Return an object in which each column has this text, and nothing else is.
+
+    >>> stand_in(["id", "turns[].text"], "x")
+    '{"id": "x", "turns": [{"text": "x"}]}'
+    """
+    shape: dict[str, Any] = {}
+    for column in columns:
+        *way, last = column.split(_KEY)
+        inner: Any = shape
+        for key in way:
+            inner = inner.setdefault(key, {}) if isinstance(inner, dict) else inner
+        if isinstance(inner, dict):  # else it lies inside another column
+            inner.setdefault(last, text)
+    return json.dumps(_with_lists(shape))
+
+
+def _with_lists(shape: Any) -> Any:
+    """Return a shape whose keys `x[]` are keys `x` of lists."""
+    if not isinstance(shape, dict):
+        return shape
+    made = {}
+    for key, value in shape.items():
+        inner = _with_lists(value)
+        while key.endswith(_ITEM):
+            key, inner = key.removesuffix(_ITEM), [inner]
+        made[key] = inner
+    return made

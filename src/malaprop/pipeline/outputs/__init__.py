@@ -1,0 +1,1 @@
+"""Outputs: staged until they are whole, journals to resume from, keys, permissions."""

@@ -1,0 +1,243 @@
+"""The hidden file beside an output: how its lines are written, read and told from torn ones.
+
+While a run lasts, the file is a journal of what was drawn; afterwards, a short record of what
+the output was made of. Each line is a checksum, a tag and a value. A line that a crash has cut
+short, or a loss of power has mangled, fails its checksum: reading ends before it.
+
+What could tell about the input (its digest, its size, a seed) stands there only as a hash, and what
+was drawn is encrypted. The key comes from the user's secret, which is elsewhere, and a salt, which
+is drawn for each run: without the secret, the file confirms no guess.
+"""
+
+import json
+import os
+import re
+import secrets
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from malaprop.core.errors import OutputError
+from malaprop.pipeline.outputs.disk import create_locked, refusing
+from malaprop.pipeline.outputs.keys import keyed_hash, subkey
+from malaprop.pipeline.outputs.owned import open_ours
+
+_FORMAT: Final = 2
+_HEADER, _SEAL = b"header", b"sealed"
+_SALT_BYTES: Final = 16
+_SALT: Final = re.compile(r"[0-9a-f]{32}")
+_DIGITS: Final = 15  # of the number of a batch
+
+Stamp = tuple[int, int]
+"""Size and time of change of a file."""
+Place = tuple[int, int]
+"""Where a line begins, and its length."""
+
+
+def side_path(final: Path) -> Path:
+    """Where the file beside an output lies."""
+    return final.with_name(f".{final.name}.malaprop")
+
+
+def new_side_path(final: Path) -> Path:
+    """Where a record lies until it is whole."""
+    return final.with_name(f".{final.name}.malaprop-new")
+
+
+def stamp(found: os.stat_result) -> Stamp:
+    """Size and time of change."""
+    return found.st_size, found.st_mtime_ns
+
+
+@dataclass(frozen=True, kw_only=True)
+class Header:
+    """What a run is about.
+
+    `facts` are the hashes of what its output depends on, by name; `proof` tells the key again that
+    they were made with; `whole` is the stamp of the output in a record, which has nothing but this
+    header.
+    """
+
+    facts: Mapping[str, str]
+    salt: str
+    proof: str
+    force: bool = False
+    whole: Stamp | None = None
+
+    def line(self) -> bytes:
+        """The header as the first line of its file."""
+        value = {
+            "note": "made by malaprop privatize; not for publication",
+            "format": _FORMAT,
+            "salt": self.salt,
+            "proof": self.proof,
+            "facts": dict(self.facts),
+            "force": self.force,
+            "whole": self.whole,
+        }
+        return line(_HEADER, json.dumps(value).encode())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """What stands in the file beside an output: the header, where each batch begins, the end.
+
+    `seen` tells whether the file is still the one that was read.
+    """
+
+    header: Header
+    batches: Mapping[int, Place]
+    sealed: Stamp | None
+    end: int
+    seen: tuple[int, ...]
+
+    @property
+    def whole(self) -> Stamp | None:
+        """The stamp of the output that was made, if one was."""
+        return self.header.whole or self.sealed
+
+
+def identity(status: os.stat_result) -> tuple[int, ...]:
+    """What tells a file from another of its name, and from itself before it was written to."""
+    return status.st_dev, status.st_ino, *stamp(status)
+
+
+def look(final: Path) -> Side | None:
+    """What stands beside an output, if anything does that can be read; refuse what is not ours."""
+    path = side_path(final)
+    with refusing(path):
+        try:
+            with os.fdopen(open_ours(path), "rb") as file:
+                return _read(file)
+        except FileNotFoundError:
+            return None
+
+
+def _read(file: BinaryIO) -> Side | None:
+    seen = identity(os.fstat(file.fileno()))
+    lines = _lines(file)
+    header = _header(*next(lines, (b"", b"")))
+    if header is None:
+        return None
+    batches: dict[int, Place] = {}
+    sealed: Stamp | None = None
+    end = file.tell()
+    for tag, body in lines:
+        if tag == _SEAL:
+            sealed = _stamp(body)
+        elif tag.isdigit() and len(tag) <= _DIGITS:
+            batches[int(tag)] = (end, file.tell() - end)
+        else:
+            break
+        end = file.tell()
+    return Side(header=header, batches=batches, sealed=sealed, end=end, seen=seen)
+
+
+def _header(tag: bytes, body: bytes) -> Header | None:
+    """Read a header; None for anything else, also for one of another version."""
+    value = _json(body) if tag == _HEADER else None
+    if not isinstance(value, dict) or value.get("format") != _FORMAT:
+        return None
+    facts, salt, proof = (value.get(name) for name in ("facts", "salt", "proof"))
+    if not isinstance(facts, dict) or not isinstance(proof, str):
+        return None
+    if not isinstance(salt, str) or not _SALT.fullmatch(salt):
+        return None
+    return Header(
+        facts=facts,
+        salt=salt,
+        proof=proof,
+        force=value.get("force") is True,
+        whole=_as_stamp(value.get("whole")),
+    )
+
+
+def _stamp(body: bytes) -> Stamp | None:
+    return _as_stamp(_json(body))
+
+
+def _as_stamp(value: object) -> Stamp | None:
+    match value:
+        case [int(size), int(changed)]:
+            return size, changed
+        case _:
+            return None
+
+
+def _json(body: bytes) -> object:
+    """Read JSON; None if it is none: a checksum shows accidents, not what was forged."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def line(tag: bytes, body: bytes) -> bytes:
+    """A line of the file."""
+    rest = tag + b" " + body
+    return b"%08x %s\n" % (zlib.crc32(rest), rest)
+
+
+def seal_line(whole: Stamp) -> bytes:
+    """The line that says that all is drawn, and what the output's stamp is."""
+    return line(_SEAL, json.dumps(whole).encode())
+
+
+def parse(written: bytes) -> tuple[bytes, bytes] | None:
+    """The tag of a line and its value, if the line is as it was written."""
+    checksum, _, rest = written.partition(b" ")
+    tag, blank, body = rest.partition(b" ")
+    if not blank or not written.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(rest[:-1]):
+        return None
+    return tag, body[:-1]
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
+    # Not `for line in file`, which reads ahead and so cannot tell where it is.
+    while found := parse(file.readline()):
+        yield found
+
+
+def new_salt() -> str:
+    """A salt for the key of one run."""
+    return secrets.token_hex(_SALT_BYTES)
+
+
+def run_key(salt: str) -> bytes:
+    """The key of the run with a salt."""
+    return subkey("journal", salt)
+
+
+def proof_of(key: bytes) -> str:
+    """What tells a key again."""
+    return keyed_hash("the key of this run", key)
+
+
+def key_of(path: Path, header: Header) -> bytes:
+    """The key that a header was made with; `path` is the output that it is about."""
+    key = run_key(header.salt)
+    if proof_of(key) != header.proof:
+        raise OutputError(
+            f"{path} cannot be resumed, as the secret in your state folder is not the one that it "
+            "was begun with: set MALAPROP_STATE as it was then, or start anew with --force and "
+            "without --resume"
+        )
+    return key
+
+
+def write_record(final: Path, header: Header) -> None:
+    """Put a record in the place of whatever stands beside an output."""
+    path, new = side_path(final), new_side_path(final)
+    with refusing(path):
+        descriptor = create_locked(new, path)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(header.line())
+                file.flush()
+                os.fsync(file.fileno())
+                os.replace(new, path)
+        except BaseException:
+            new.unlink(missing_ok=True)
+            raise
