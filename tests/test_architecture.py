@@ -1,5 +1,6 @@
 """The shape of the package: what it exports, what it ships, how it imports."""
 
+import ast
 import subprocess
 import sys
 import tomllib
@@ -63,6 +64,56 @@ def test_the_wheel_ships_lexicon_licence_and_types(tmp_path: Path) -> None:
     ]
     assert {f"malaprop/{name}" for name in shipped} <= names
     assert not any(name.startswith(("tests", "docs")) for name in names)
+
+
+def _measure() -> list[tuple[str, ast.Module]]:
+    modules = sorted((ROOT / "src/malaprop/measure").rglob("*.py"))
+    assert modules
+    return [(path.name, ast.parse(path.read_text("utf-8"))) for path in modules]
+
+
+def test_the_audit_reads_public_values_only() -> None:
+    """A channel states its evidence; nothing private of any other object is looked at."""
+    found = [
+        f"{name}:{attribute}"
+        for name, tree in _measure()
+        for node in ast.walk(tree)
+        if (attribute := _attribute(node)).startswith("_")
+    ]
+    assert found == []
+
+
+def _attribute(node: ast.AST) -> str:
+    """Return the attribute of another object that an expression reads, by whichever way."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="self" | "cls")):
+            return ""
+        case ast.Attribute(attr=name):
+            return name
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(name)), *_]):
+            return name
+        case _:
+            return ""
+
+
+def test_the_audit_knows_no_mechanism() -> None:
+    imported = [
+        f"{name}: {module}"
+        for name, tree in _measure()
+        for node in ast.walk(tree)
+        for module in _modules(node)
+        if module.startswith("malaprop.mechanisms")
+    ]
+    assert imported == []
+
+
+def _modules(node: ast.AST) -> list[str]:
+    """Return the modules, and the names in them, that a statement imports."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [f"{node.module}.{alias.name}" for alias in node.names]
+    return []
 
 
 def test_every_dependency_has_its_reason() -> None:

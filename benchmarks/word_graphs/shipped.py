@@ -57,8 +57,8 @@ def figures(ground: Ground, topic: Any, mechanism: Mechanism, lexicon: Any) -> d
 def _form(channel: Any) -> str:
     """Of Balanced, its own; TEM's exponent may be ε/2 below what was audited."""
     if hasattr(channel, "law"):
-        return str(channel.law.form)
-    return "audited" if channel.exponent > channel.guarantee.epsilon / 2.0 else "half"
+        return str(channel.law.balance.form)
+    return "audited" if channel.law.exponent > channel.guarantee.epsilon / 2.0 else "half"
 
 
 def _blocks(ground: Ground) -> list[tuple[Any, Any]]:

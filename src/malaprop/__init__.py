@@ -25,10 +25,12 @@ if TYPE_CHECKING:
         OutputError,
         ParameterError,
     )
-    from malaprop.core.gaussian import gaussian_scale
     from malaprop.core.guarantee import Guarantee, Kind
+    from malaprop.core.law import Law
     from malaprop.core.mechanism import Mechanism
     from malaprop.core.metric import Metric
+    from malaprop.core.noise.calibration import gaussian_scale
+    from malaprop.core.noise.noise import Noise
     from malaprop.core.randomness import renew_randomness, secure_rng, seeded_rng
     from malaprop.lexicon.graph.edges import GraphOptions
     from malaprop.lexicon.lexicon import Lexicon
@@ -68,6 +70,7 @@ __all__ = [
     "Jaccard",
     "Kind",
     "Laplace",
+    "Law",
     "LawChannel",
     "Lexicon",
     "LexiconError",
@@ -78,6 +81,7 @@ __all__ = [
     "Metric",
     "MetricError",
     "MissingExtraError",
+    "Noise",
     "OutputError",
     "ParameterError",
     "PermuteAndFlip",
@@ -106,8 +110,10 @@ _HOMES = {
     "core.channel": "Channel Decoder LawChannel VectorChannel",
     "core.errors": "DataError LexiconError MalapropError MetricError MissingExtraError "
     "OutputError ParameterError",
-    "core.gaussian": "gaussian_scale",
+    "core.noise.calibration": "gaussian_scale",
+    "core.noise.noise": "Noise",
     "core.guarantee": "Guarantee Kind",
+    "core.law": "Law",
     "core.mechanism": "Mechanism",
     "core.metric": "Metric",
     "core.randomness": "renew_randomness secure_rng seeded_rng",

@@ -64,7 +64,7 @@ def test_a_lexicon_is_audited_once(
     assert kept.stat().st_mtime_ns > written
     after = cli("audit", "-e", "2", "-m", "tem", "-l", "small")
     assert "hint" not in after.text
-    assert TEM(epsilon=2.0).on(lexicon).exponent > 1.0
+    assert TEM(epsilon=2.0).on(lexicon).law.exponent > 1.0
 
 
 def test_a_threshold_is_audited_by_itself(
@@ -103,7 +103,7 @@ def test_one_epsilon_is_audited_by_itself(
     ended = cli("lexicon", "audit", "small", "--epsilon", "2")
     assert ended.code == 0
     (kept,) = (home / "exponents").iterdir()
-    t = TEM(epsilon=2.0, exponent="audited").on(Lexicon.open("small")).exponent
+    t = TEM(epsilon=2.0, exponent="audited").on(Lexicon.open("small")).law.exponent
     assert f"exponent     ε = 2      t = {t:<8.4g} {t:.2f} times the paper's\n" in ended.text
     written = kept.stat().st_mtime_ns
     assert cli("lexicon", "audit", "small", "-e", "2").text == ended.text
@@ -126,6 +126,6 @@ def test_an_impossible_epsilon(cli: Cli, lexicon_file: Path, epsilon: str) -> No
 
 def test_a_table_for_all_epsilons_answers_for_those_within_it(cli: Cli, home: Path) -> None:
     ended = cli("lexicon", "audit", "english-hierarchy", "--epsilon", "3")
-    t = TEM(epsilon=3.0).on(Lexicon.open("english-hierarchy")).exponent
+    t = TEM(epsilon=3.0).on(Lexicon.open("english-hierarchy")).law.exponent
     assert f"exponent     ε = 3      t = {t:<8.4g}" in ended.text
     assert not (home / "exponents").exists()

@@ -55,10 +55,10 @@ def test_a_lexicon_saved_with_its_own_graph_keeps_it(
     words = Lexicon.open(imported).words
     chain = Lexicon.open(imported).with_graph(edges=pairwise(words), cutoff=20.0)
     chain.save(folder)
-    assert Balanced(epsilon=1.5).on(chain).law.masses is None
+    assert Balanced(epsilon=1.5).on(chain).law.balance.masses is None
     assert run(["lexicon", "graph", "chain"]) == 0
     assert "119 edges of 1 step, 0 longer ones, cut off at 20" in capfd.readouterr().out
-    law = Balanced(epsilon=1.5).on(Lexicon.open(folder)).law
+    law = Balanced(epsilon=1.5).on(Lexicon.open(folder)).law.balance
     assert law.form == "balanced"
     assert law.exponent == pytest.approx(1.5, abs=1e-3)
 

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.stats import chi2, norm
 
 from malaprop import ParameterError, gaussian_scale
-from malaprop.core.gaussian import classical_scale, gaussian_delta, spherical_delta
+from malaprop.core.noise.calibration import classical_scale, gaussian_delta, spherical_delta
 
 EXACT = [
     (1e-06, 1e-15, "5412218.040949569475788401"),

@@ -1,24 +1,53 @@
 """The exact loss of a law, against sums written out."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from malaprop import TEM, Guarantee, Kind, LawChannel, Lexicon
-from malaprop.core.loss import allowed_by, excess_delta, full_loss, peak_loss, rounding
+from malaprop import TEM, Guarantee, Kind, Lexicon
+from malaprop.core.euclidean import Euclidean
+from malaprop.core.law import Law
+from malaprop.core.loss import (
+    Worst,
+    allowed_by,
+    excess_delta,
+    normalised,
+    rounding,
+    worst_of_law,
+)
+from malaprop.core.metric import Metric, Rows, Vectors
+from malaprop.core.peaked import PeakedLaw, peak_loss
 from malaprop.core.space import Floats, Ids
 
 
-class Table(LawChannel):
+@dataclass(frozen=True, eq=False)
+class Table(Law):
     """A law given as a table of log-weights."""
 
-    def __init__(self, space: Lexicon, weights: Floats) -> None:
-        super().__init__(space, Guarantee(kind=Kind.METRIC, epsilon=1.0, metric="euclidean"))
-        self._table = np.asarray(weights, dtype=np.float64)
+    table: Floats
 
     def log_weights(self, ids: Ids) -> Floats:
-        return self._table[ids].copy()
+        return self.table[ids].copy()
+
+
+def full_loss(law: Law, bound: Floats) -> Worst:
+    rows = normalised(law.log_weights(np.arange(len(law.space))))
+    return worst_of_law(rows, bound, slack=rounding(len(rows)))
+
+
+class Squared(Metric):
+    """No metric."""
+
+    name = "squared"
+
+    def on(self, vectors: Vectors) -> Rows:
+        rows = Euclidean().on(vectors)
+        return lambda ids: rows(ids) ** 2
+
+
+CLAIM = Guarantee(kind=Kind.METRIC, epsilon=1.0, metric="euclidean")
 
 
 def apart(lexicon: Lexicon) -> Floats:
@@ -52,8 +81,8 @@ def test_an_impossible_output_is_an_infinite_loss(line: Lexicon) -> None:
 def test_what_is_impossible_for_both_tells_nothing(line: Lexicon) -> None:
     weights = np.array([[0.0, 0.0, -math.inf]] * 3)
     assert full_loss(Table(line, weights), apart(line)).ratio <= 0.0
-    peak, proved = peak_loss(Table(line, weights), lambda d: d)
-    assert (peak.ratio, proved) == (0.0, False)
+    peak, sound = peak_loss(Table(line, weights), lambda d: d)
+    assert (peak.ratio, sound) == (0.0, False)  # the third word never stays
 
 
 def test_pairs_that_are_not_covered_do_not_count(line: Lexicon) -> None:
@@ -71,20 +100,38 @@ def test_the_peak_of_many_blocks() -> None:
     vectors[1234] *= 1.3
     lexicon = Lexicon([f"w{i}" for i in range(2500)], vectors)
     channel = TEM(epsilon=2.0, exponent="half", gamma=math.inf).on(lexicon)
-    worst, proved = peak_loss(channel, allowed_by(channel.guarantee))
-    assert proved
+    worst, sound = peak_loss(channel.law, allowed_by(channel.guarantee))
+    assert sound
     assert 1234 in worst.pair
     law = channel.log_probabilities(list(worst.pair))
     assert worst.loss == pytest.approx(float((law[0] - law[1]).max()), rel=1e-9)
     assert worst.loss == pytest.approx(float(law[0, worst.output] - law[1, worst.output]))
 
 
-def test_a_law_that_is_not_peaked_is_not_proved(line: Lexicon) -> None:
-    weights = np.log([[0.5, 0.4, 0.1], [0.5, 0.1, 0.4], [0.5, 0.2, 0.3]])
-    channel = Table(line, weights)
-    peak, proved = peak_loss(channel, lambda d: d)
-    assert not proved
-    assert peak.ratio < full_loss(channel, apart(line)).ratio
+def test_of_a_law_that_is_not_peaked_it_is_a_lower_bound(line: Lexicon) -> None:
+    law = Table(line, np.log([[0.5, 0.4, 0.1], [0.5, 0.1, 0.4], [0.5, 0.2, 0.3]]))
+    peak, _ = peak_loss(law, lambda d: d)
+    assert peak.ratio < full_loss(law, apart(line)).ratio
+    assert law.closed_loss(CLAIM, None) is None
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+def test_weights_that_are_no_numbers_are_not_proved(line: Lexicon, wrong: float) -> None:
+    class Odd(PeakedLaw):
+        def weights_at(self, distances: Floats) -> Floats:
+            return np.where(distances == 3.0, wrong, -distances)
+
+    assert not Odd(line).closed_loss(CLAIM, None).proved
+
+
+def test_distances_that_are_no_metrics_are_not_proved(line: Lexicon) -> None:
+    class Even(PeakedLaw):
+        def weights_at(self, distances: Floats) -> Floats:
+            return 0.0 * distances
+
+    squared = line.with_metric(Squared())
+    assert Even(line).closed_loss(CLAIM, None).proved
+    assert not Even(squared).closed_loss(CLAIM, None).proved
 
 
 def test_rounding_is_small() -> None:

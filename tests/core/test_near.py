@@ -10,6 +10,7 @@ from malaprop import TEM, Balanced, Lexicon, seeded_rng
 from malaprop.core import near
 from malaprop.core.channel import LawChannel
 from malaprop.core.graph import WordGraph
+from malaprop.core.law import Law
 from malaprop.core.sampling import Floats, Ids, Rows
 
 
@@ -50,7 +51,7 @@ def test_nothing_is_lost_and_nothing_added(size: int, steep: float, even: bool, 
     np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
 
 
-def channels(lexicon: Lexicon, epsilon: float) -> list[LawChannel]:
+def channels(lexicon: Lexicon, epsilon: float) -> list[LawChannel[Law]]:
     graph = lexicon.with_graph()
     return [
         TEM(epsilon=epsilon).on(lexicon),
@@ -71,7 +72,7 @@ def words() -> Lexicon:
 @pytest.mark.parametrize("which", range(4))
 def test_rows_are_those_of_the_law(words: Lexicon, which: int, epsilon: float) -> None:
     channel, ids = channels(words, epsilon)[which], np.arange(0, 700, 23)
-    found = law_of(channel._rows(ids), 700)
+    found = law_of(channel.law.rows(ids), 700)
     np.testing.assert_allclose(found, np.exp(channel.log_probabilities(ids)), rtol=1e-9, atol=0)
 
 
@@ -136,7 +137,7 @@ class TestNearestOfEnglish:
         self, english: Lexicon, epsilon: float, draws: list[int]
     ) -> None:
         channel = TEM(epsilon=epsilon).on(english)
-        found = law_of(channel._rows(self.IDS, np.array(draws)), len(english))
+        found = law_of(channel.law.rows(self.IDS, np.array(draws)), len(english))
         expected = np.exp(channel.log_probabilities(self.IDS))
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=0)
 

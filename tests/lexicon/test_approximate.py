@@ -5,12 +5,11 @@ import pytest
 from numpy.typing import NDArray
 
 import malaprop
-from malaprop import Laplace, LawChannel, Lexicon, ParameterError, registry, seeded_rng
+from malaprop import Laplace, LawChannel, Lexicon, ParameterError, audit, registry, seeded_rng
 from malaprop.lexicon import approximate
 from malaprop.lexicon.approximate import ApproximateSearch
 from malaprop.lexicon.poincare_search import search_on
 from malaprop.lexicon.search import NearestSearch
-from malaprop.measure.shipped import is_shipped
 
 Floats = NDArray[np.float64]
 SIZE = 5000
@@ -103,7 +102,7 @@ def test_the_mechanism_says_so_and_its_guarantee_stays(decoder: str) -> None:
     assert near.to_dict()["search"] == "approximate"
     channel = near.on(lexicon)
     assert channel.guarantee == exact.on(lexicon).guarantee
-    assert is_shipped(channel)
+    assert audit(channel).holds is True
     ids = np.arange(300)
     drawn, other = (made.on(lexicon).substitute(ids, seeded_rng(3)) for made in (exact, near))
     assert np.mean(drawn == other) >= 0.95

@@ -7,6 +7,7 @@ import pytest
 
 from malaprop import TEM, Balanced, GraphOptions, LawChannel, Lexicon, audit, seeded_rng
 from malaprop.core.graph import WordGraph, graph_of
+from malaprop.core.law import Law
 from malaprop.core.metric import Floats
 from malaprop.core.space import Ids
 from malaprop.lexicon.graph.balances import VERIFIED, grid, table_of
@@ -45,7 +46,7 @@ class Ground:
         others[np.arange(len(sample)), sample] = -2.0
         self.nearest = np.argsort(-others, axis=1)[:, :11]
 
-    def kept_and_similarity(self, channel: LawChannel) -> tuple[float, float]:
+    def kept_and_similarity(self, channel: LawChannel[Law]) -> tuple[float, float]:
         p = np.exp(channel.log_probabilities(self.sample))
         own = p[np.arange(len(self.sample)), self.sample]
         return float(own.mean()), float((p * self.similar).sum(axis=1).mean())
@@ -83,7 +84,7 @@ def test_near_words_are_found_again(english: Lexicon, graph: WordGraph, sample: 
 
 @pytest.mark.parametrize("epsilon", [1.8, 2.0, 2.5, 3.0, 4.0, 6.0, 20.0])
 def test_nothing_of_epsilon_is_lost(near: Lexicon, graph: WordGraph, epsilon: float) -> None:
-    law = Balanced(epsilon=epsilon).on(near).law
+    law = Balanced(epsilon=epsilon).on(near).law.balance
     assert law.exponent / law.loss(graph) >= 0.98
     assert law.loss(graph) <= epsilon
     assert law.exponent >= 0.95 * epsilon
@@ -116,7 +117,7 @@ def test_rows_have_the_masses_that_were_audited(
 @pytest.mark.parametrize("epsilon", [0.5, 0.9, 1.5, 7.0])
 def test_what_is_shipped_needs_no_check_at_a_draw(near: Lexicon, epsilon: float) -> None:
     channel = Balanced(epsilon=epsilon).on(near)
-    assert channel.law.verified
+    assert channel.law.balance.verified
     channel.substitute(np.arange(20), seeded_rng(1))
     assert "_weighed" not in vars(channel)
 

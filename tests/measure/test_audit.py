@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
+from tests.planted import promising
 
 from malaprop import (
     TEM,
@@ -36,9 +37,11 @@ from malaprop import (
     loss_of,
     registry,
 )
-from malaprop.core.loss import allowed_by, full_loss, peak_loss
+from malaprop.core.law import Law
+from malaprop.core.loss import allowed_by, normalised, rounding, worst_of_law
+from malaprop.core.peaked import peak_loss
 from malaprop.core.space import Floats, Ids
-from malaprop.measure.noise import noise_of
+from malaprop.mechanisms.jaccard import DensityCategories
 
 BALL = Lexicon(
     [f"w{i}" for i in range(30)],
@@ -95,9 +98,11 @@ def test_the_closed_form_finds_what_the_search_finds(
     channel = mechanism.on(lexicon)
     assert isinstance(channel, LawChannel)
     allowed = allowed_by(channel.guarantee)
-    peak, proved = peak_loss(channel, allowed)
-    full = full_loss(channel, allowed(lexicon.distances(np.arange(len(lexicon)))))
-    assert proved
+    peak, sound = peak_loss(channel.law, allowed)
+    ids = np.arange(len(lexicon))
+    law, bound = normalised(channel.law.log_weights(ids)), allowed(lexicon.distances(ids))
+    full = worst_of_law(law, bound, slack=rounding(len(ids)))
+    assert sound
     assert peak.ratio == pytest.approx(full.ratio, rel=1e-6, abs=1e-6)
 
 
@@ -130,22 +135,25 @@ def test_words_of_one_vector_are_no_pair() -> None:
     assert audit(TEM(epsilon=1.0).on(Lexicon(["a"], [[1.0]]))).holds is True
 
 
-class Fixed(LawChannel):
+@dataclass(frozen=True, eq=False)
+class Fixed(Law):
     """A law given as a table."""
 
-    def __init__(self, space: Lexicon, guarantee: Guarantee, law: Floats) -> None:
-        super().__init__(space, guarantee)
-        self._law = np.log(law)
+    table: Floats
 
     def log_weights(self, ids: Ids) -> Floats:
-        return self._law[ids].copy()
+        return np.asarray(np.log(self.table[ids]))
+
+
+def fixed(words: Lexicon, guarantee: Guarantee, *rows: list[float]) -> LawChannel[Fixed]:
+    return LawChannel(Fixed(words, np.array(rows)), guarantee)
 
 
 def test_equal_laws_lose_nothing_and_different_twins_everything() -> None:
     words = Lexicon(["a", "b"], [[0.0], [0.0]])
     promise = Guarantee(kind=Kind.METRIC, epsilon=1.0, metric="euclidean")
-    assert audit(Fixed(words, promise, np.array([[0.3, 0.7], [0.3, 0.7]]))).holds is True
-    found = audit(Fixed(words, promise, np.array([[0.3, 0.7], [0.31, 0.69]])))
+    assert audit(fixed(words, promise, [0.3, 0.7], [0.3, 0.7])).holds is True
+    found = audit(fixed(words, promise, [0.3, 0.7], [0.31, 0.69]))
     assert found.holds is False
     assert found.worst_ratio == math.inf
 
@@ -157,17 +165,15 @@ def test_a_delta_is_computed_exactly(delta: float, holds: bool) -> None:
     promise = Guarantee(
         kind=Kind.BOUNDED, epsilon=math.log(2.0), delta=delta, radius=2.0, metric="euclidean"
     )
-    law = np.array([[0.6, 0.4, 1e-9], [0.25, 0.75, 1e-9], [1e-9, 1e-9, 1.0]])
-    found = audit(Fixed(words, promise, law))
+    law = [0.6, 0.4, 1e-9], [0.25, 0.75, 1e-9], [1e-9, 1e-9, 1.0]
+    found = audit(fixed(words, promise, *law))
     assert found.holds is holds
     assert found.worst_ratio == pytest.approx(0.1 / delta, rel=1e-6)
     assert found.pair == ("a", "b")
 
 
 def test_nothing_promised_is_nothing_held(plane: Lexicon) -> None:
-    channel = TEM(epsilon=1.0).on(plane)
-    channel._guarantee = replace(channel.guarantee, kind=Kind.NONE, reason="a test")
-    found = audit(channel)
+    found = audit(promising(TEM(epsilon=1.0).on(plane), kind=Kind.NONE, reason="a test"))
     assert found.holds is None
     assert "nothing is promised" in found.method
 
@@ -205,13 +211,11 @@ def test_losses_of_vectors_are_those_of_the_densities() -> None:
     rng = np.random.Generator(np.random.PCG64(7))
     space = Lexicon([f"w{i}" for i in range(5)], rng.normal(size=(5, 3)))
     for cls in (Laplace, CoordinateLaplace, Mahalanobis):
-        channel = cls(epsilon=1.3).on(space)
-        noise = noise_of(channel)
-        assert noise is not None
+        noise = cls(epsilon=1.3).on(space).noise
         own, other = space.vectors.astype(np.float64)[[0, 1]]
         points = np.concatenate([own[None], rng.normal(size=(20_000, 3)) * 4])
-        seen = channel.log_density(points - own, 0) - channel.log_density(points - other, 1)
-        loss = noise.loss()(np.array([0]))[0, 1]
+        seen = noise.log_density(points - own, own) - noise.log_density(points - other, other)
+        loss = noise.density(space).loss()(np.array([0]))[0, 1]
         assert seen.max() <= loss * (1 + 1e-12)
         assert seen[0] == pytest.approx(loss, rel=1e-12)
 
@@ -271,15 +275,16 @@ class TestCovers:
     def test_public_categories(self) -> None:
         channel = Jaccard(epsilon=1.0, neighbours=2, categories="public").on(self.LINE)
         near = self.LINE.distances(self.IDS) <= channel.guarantee.radius
-        expected = near & (channel.dense[:, None] == channel.dense)
+        assert isinstance(channel.neighbourhoods, DensityCategories)
+        dense = channel.neighbourhoods.dense
+        expected = near & (dense[:, None] == dense)
         np.testing.assert_array_equal(channel.covers(self.IDS), expected)
         assert loss_of(channel, [("w0", "w1")]).epsilon == 1.0
         assert loss_of(channel, [("w0", "w4")]).epsilon == math.inf
 
     def test_neighbourhoods_must_be_told(self) -> None:
-        channel = Laplace(epsilon=1.0).on(self.LINE)
-        channel._guarantee = replace(channel.guarantee, kind=Kind.NEIGHBOURHOOD)
-        with pytest.raises(NotImplementedError, match="covers"):
+        channel = promising(Laplace(epsilon=1.0).on(self.LINE), kind=Kind.NEIGHBOURHOOD)
+        with pytest.raises(NotImplementedError, match="neighbourhoods"):
             channel.covers(self.IDS)
         assert audit(channel).holds is None
 

@@ -1,44 +1,55 @@
-"""Channels that draw something else than they say: none of them may be certified."""
+"""Channels that draw something else than they say: none of them may be certified.
 
-import copy
-import functools
+Nothing here changes the library in memory: whoever does that changes the audit with it.
+"""
+
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from numpy.random import Generator
+from tests.planted import promising, with_fields, with_noise
 
 from malaprop import (
     NADP,
+    CoordinateLaplace,
     Gaussian,
     Guarantee,
     HyperbolicLaplace,
     Jaccard,
     Kind,
     Laplace,
-    LawChannel,
     Lexicon,
     Mahalanobis,
+    Metric,
+    ParameterError,
     PrivEmb,
     TangentLaplace,
     audit,
 )
-from malaprop.core.additive import Grid
 from malaprop.core.channel import Decoder, VectorChannel
-from malaprop.core.scaled import ScaledChannel
-from malaprop.core.space import Floats, Ids
+from malaprop.core.euclidean import Euclidean
+from malaprop.core.metric import Rows, Vectors
+from malaprop.core.noise.elliptical import Ellipsoid
+from malaprop.core.noise.gaussian import SphericalGaussian, WordGaussian
+from malaprop.core.noise.hyperbolic import HyperbolicLaplaceNoise, TangentLaplaceNoise
+from malaprop.core.noise.laplace import SphericalLaplace
+from malaprop.core.noise.noise import ExponentialDensity, Noise
+from malaprop.core.noise.projected import ProjectedLaplace
+from malaprop.core.proofs import proof_of, proved
+from malaprop.core.space import Floats, Ids, MetricSpace
 from malaprop.lexicon.search import NearestSearch
 from malaprop.mechanisms.decoders import Nearest, NearestDecoder
-from malaprop.mechanisms.gaussian import GaussianChannel
-from malaprop.mechanisms.laplace import LaplaceChannel
 
 RNG = np.random.Generator(np.random.PCG64(9))
 FLAT = Lexicon([f"w{i}" for i in range(8)], RNG.normal(size=(8, 2)) * 2)
 BALL = Lexicon([f"w{i}" for i in range(8)], RNG.normal(size=(8, 2)) / 5, "poincare")
-ALL: list[Any] = [
+PROMISE = Guarantee(kind=Kind.METRIC, epsilon=1.0, metric="euclidean")
+ALL: list[VectorChannel[Noise]] = [
     Laplace(epsilon=1.0).on(FLAT),
+    CoordinateLaplace(epsilon=1.0).on(FLAT),
     Mahalanobis(epsilon=1.0, clusters=2).on(FLAT),
     PrivEmb(epsilon=1.0, dimension=1).on(FLAT),
     Gaussian(epsilon=1.0).on(FLAT),
@@ -49,150 +60,179 @@ ALL: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("channel", ALL, ids=lambda c: type(c).__name__)
+def derived(thing: Any, **own: Any) -> Any:
+    """The same value, of a class derived from its own."""
+    cls = type("Derived", (type(thing),), own)
+    return cls(**{field.name: getattr(thing, field.name) for field in fields(thing)})
+
+
+@pytest.mark.parametrize("channel", ALL, ids=lambda c: type(c.noise).__name__)
 class TestEveryChannel:
-    def test_a_subclass(self, channel: VectorChannel) -> None:
+    def test_it_holds_as_shipped(self, channel: VectorChannel[Noise]) -> None:
         assert audit(channel).holds is True
-        other = copy.copy(channel)
-        other.__class__ = type("Derived", (type(channel),), {})
+
+    def test_a_subclass_of_the_channel(self, channel: VectorChannel[Noise]) -> None:
+        class Clear(VectorChannel[Noise]):
+            def _substitute(self, ids: Ids, rng: Generator) -> Ids:
+                return ids
+
+        other = Clear(
+            channel.lexicon,
+            channel.guarantee,
+            channel.noise,
+            channel.decoder,
+            neighbourhoods=channel.neighbourhoods,
+        )
         found = audit(other)
         assert found.holds is None
         assert "not proved" in found.method
 
-    @pytest.mark.parametrize(
-        "method", ["substitute", "_substitute", "release", "_release", "release_words"]
-    )
-    def test_a_method_that_is_replaced_on_the_channel(
-        self, channel: VectorChannel, method: str
-    ) -> None:
-        other = copy.copy(channel)
-        setattr(other, method, lambda x, rng: x)
-        assert audit(other).holds is None
+    def test_a_subclass_of_the_noise(self, channel: VectorChannel[Noise]) -> None:
+        """Of which one draws in its own way; but a subclass as such has no proof."""
 
-    def test_a_method_that_is_replaced_on_the_class(
-        self, channel: VectorChannel, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(VectorChannel, "_substitute", lambda self, ids, rng: ids)
-        assert audit(channel).holds is None
+        def clear(self: Noise, vectors: Floats, rng: Generator) -> Floats:
+            return vectors
 
-    def test_a_decoder_that_is_not_of_the_library(self, channel: VectorChannel) -> None:
+        for own in ({"release": clear}, {}):
+            found = audit(with_noise(channel, derived(channel.noise, **own)))
+            assert found.holds is None
+            assert "not proved" in found.method
+
+    def test_a_decoder_that_is_not_of_the_library(self, channel: VectorChannel[Noise]) -> None:
         class Peeking(Decoder):
             def decode(self, vectors: Floats, rng: Generator) -> Ids:
                 return np.zeros(len(vectors), dtype=np.int64)
 
-        other = copy.copy(channel)
-        other._decoder = Peeking()
+        assert audit(with_noise(channel, channel.noise, Peeking())).holds is None
+
+    def test_a_decoder_with_a_search_of_its_own(self, channel: VectorChannel[Noise]) -> None:
+        class Own(NearestSearch):
+            def nearest(self, queries: Any, k: int = 1) -> Ids:
+                return np.zeros((len(queries), k), dtype=np.int64)
+
+        decoders = (NearestDecoder(Own(channel.lexicon.vectors)), derived(channel.decoder))
+        for decoder in decoders:
+            assert audit(with_noise(channel, channel.noise, decoder)).holds is None
+
+    def test_a_lexicon_that_is_not_of_the_library(self, channel: VectorChannel[Noise]) -> None:
+        class Liar(Lexicon):
+            @property
+            def vectors(self) -> Any:
+                return super().vectors
+
+        space = channel.lexicon
+        liar = Liar(space.words, space.vectors, space.metric)
+        other = VectorChannel(
+            liar,
+            channel.guarantee,
+            channel.noise,
+            channel.decoder,
+            neighbourhoods=channel.neighbourhoods,
+        )
         assert audit(other).holds is None
 
-    def test_a_decoder_that_was_tampered_with(self, channel: VectorChannel) -> None:
-        other = copy.copy(channel)
-        other._decoder = copy.copy(channel._decoder)
-        setattr(other._decoder, "decode", lambda vectors, rng: vectors[:, 0])  # noqa: B010
-        assert audit(other).holds is None
+
+NUMBERS = [
+    (channel, field.name)
+    for channel in ALL
+    for field in fields(cast(Any, channel.noise))
+    if type(getattr(channel.noise, field.name)) in (float, np.float64)
+]
 
 
-def test_a_callable_on_the_class_that_is_no_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    channel = Laplace(epsilon=1.0).on(FLAT)
-    clear = functools.partial(lambda ids, rng: ids)
-    monkeypatch.setattr(LaplaceChannel, "_substitute", clear, raising=False)
-    assert channel.substitute([3], RNG).tolist() == [3]
-    assert audit(channel).holds is None
+@pytest.mark.parametrize(("channel", "name"), NUMBERS, ids=str)
+def test_numbers_that_are_not_what_they_seem(channel: VectorChannel[Noise], name: str) -> None:
+    """A number that calculates in its own way need not be the same to the draws and the audit."""
+
+    class Hollow(float):
+        def __rtruediv__(self, other: float) -> float:
+            return 1e-3
+
+    value = Hollow(getattr(channel.noise, name))
+    assert audit(with_fields(channel, **{name: value})).holds is not True
 
 
-def test_a_method_that_calls_itself_equal(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Same:
-        def __eq__(self, other: object) -> bool:
-            return True
-
-        __hash__ = None  # type: ignore[assignment]
-
-        def __get__(self, channel: object, owner: type) -> "Same":
-            return self
-
-        def __call__(self, count: int, rng: Generator) -> Floats:
-            return np.zeros((count, 2))
-
-    monkeypatch.setattr(LaplaceChannel, "_noise", Same())
-    assert audit(Laplace(epsilon=1.0).on(FLAT)).holds is None
-
-
-def test_numbers_that_are_not_what_they_seem() -> None:
+@pytest.mark.parametrize(("channel", "name"), [(ALL[5], "sigmas"), (ALL[3], "matrix")])
+def test_arrays_that_are_not_what_they_seem(channel: VectorChannel[Noise], name: str) -> None:
     class Hollow(np.ndarray[Any, Any]):
         __module__ = "numpy"
 
         def __getitem__(self, key: Any) -> Any:
             return np.asarray(self)[key] * 1e-6
 
-    channel = Jaccard(epsilon=1.0, neighbours=2).on(FLAT)
-    channel._sigmas = channel._sigmas.view(Hollow)
-    assert audit(channel).holds is None
+    hollow = getattr(channel.noise, name).copy().view(Hollow)
+    assert audit(with_fields(channel, **{name: hollow})).holds is not True
+
+
+def test_an_ellipsoid_of_somebodys_own() -> None:
+    class Thin(Ellipsoid):
+        def norm(self, vectors: Floats) -> Floats:
+            return 9.0 * super().norm(vectors)
+
+    channel = Mahalanobis(epsilon=1.0).on(FLAT)
+    thin = Thin(FLAT.vectors.astype(np.float64), 0.5)
+    assert audit(with_fields(channel, ellipsoids=(thin,))).holds is None
+
+
+def test_a_metric_is_that_of_the_ellipsoids() -> None:
+    """So that no other one can pass for what the guarantee speaks of, nor be called otherwise."""
+    channel = Mahalanobis(epsilon=1.0, regularization=1.0).on(FLAT)
+    for share in (0.0, 0.5):
+        other = (Ellipsoid(FLAT.vectors.astype(np.float64), share),)
+        noise = replace(channel.noise, ellipsoids=other)
+        assert noise.metric.name != channel.guarantee.metric
+        assert audit(with_noise(channel, noise)).holds is None
 
 
 def test_a_shape_that_float64_cannot_audit() -> None:
     """The rounding error of so flat a shape would hide an excess."""
-    channel = Mahalanobis(epsilon=1.0).on(FLAT)
-    flat = channel._ellipsoids[0]
-    flat.root = np.diag([1.0, 1e-11])
-    flat.matrix = flat.root @ flat.root
-    channel._guarantee = replace(channel.guarantee, equivalents=())
-    channel._scale *= 0.9999
-    found = audit(channel)
+
+    @proved("a test")
+    @dataclass(frozen=True, kw_only=True)
+    class Flat(Noise):
+        def release(self, vectors: Floats, rng: Generator) -> Floats:
+            raise NotImplementedError
+
+        def density(self, space: MetricSpace) -> ExponentialDensity:
+            roots = (np.diag([1.0, 1e-11]),)
+            centres = space.vectors.astype(np.float64) * [1.0, 1e-11]
+            return ExponentialDensity(rate=0.5, centres=centres, roots=roots)
+
+    found = audit(with_noise(ALL[0], Flat()))
     assert found.holds is None
     assert "float64" in found.method
 
 
-class Leaky(Grid):
-    """A grid that rounds nothing."""
-
-    def snap(self, values: Floats) -> Floats:
-        return values
-
-
-@pytest.mark.parametrize(
-    "alter",
-    [
-        lambda c: setattr(c, "_grid", Leaky(1.0)),
-        lambda c: setattr(c, "_dimension", 1),  # one noise for both coordinates
-        lambda c: setattr(c, "_noise", lambda count, rng: np.zeros((count, 2))),
-        lambda c: setattr(c, "_space", type("Liar", (Lexicon,), {})(FLAT.words, FLAT.vectors)),
-    ],
-)
-@pytest.mark.parametrize("cls", [Laplace, Gaussian])
-def test_a_part_that_is_replaced(cls: Any, alter: Callable[[Any], None]) -> None:
-    channel = cls(epsilon=1.0).on(FLAT)
-    alter(channel)
-    assert audit(channel).holds is None
-
-
 def test_a_density_that_does_not_belong_to_the_draws() -> None:
-    class Quiet(LaplaceChannel):
-        def _noise(self, count: int, rng: Generator) -> Floats:
-            return super()._noise(count, rng) / 2.0
+    class Quiet(SphericalLaplace):
+        def release(self, vectors: Floats, rng: Generator) -> Floats:
+            return vectors + (super().release(vectors, rng) - vectors) / 2.0
 
-        def log_density(self, noise: Floats, word: int) -> Floats:
-            return super().log_density(noise, word)
+        def log_density(self, noise: Floats, vector: Floats) -> Floats:
+            return super().log_density(noise, vector)
 
-    assert audit(Quiet(Laplace(epsilon=1.0), FLAT)).holds is None
+    assert audit(with_noise(ALL[0], Quiet(scale=1.0, dimension=2))).holds is None
 
 
 def test_a_sigma_that_does_not_belong_to_the_draws() -> None:
-    class Quiet(GaussianChannel):
-        @property
-        def sigma(self) -> float:
-            return 1e3 * self._sigma
+    class Quiet(SphericalGaussian):
+        def release(self, vectors: Floats, rng: Generator) -> Floats:
+            return vectors
 
-    assert audit(Quiet(Gaussian(epsilon=1.0), FLAT)).holds is None
+    channel = Gaussian(epsilon=1.0).on(FLAT)
+    assert audit(with_noise(channel, derived(channel.noise))).holds is None
+    assert audit(with_noise(channel, Quiet(sigma=1e3, epsilon=1.0))).holds is None
 
 
-class TestScaled:
-    def channel(self, sigmas: list[float]) -> ScaledChannel:
-        promise = Guarantee(
-            kind=Kind.BOUNDED, epsilon=1.0, delta=0.1, radius=3.0, metric="euclidean"
-        )
-        words = Lexicon(["a", "b"], [[0.0], [1.0]])
-        return ScaledChannel(
-            words, promise, Nearest().on(words, 1.0), sigmas=np.array(sigmas, dtype=np.float64)
-        )
+class TestWordGaussian:
+    WORDS = Lexicon(["a", "b"], [[0.0], [1.0]])
+    PROMISE = Guarantee(kind=Kind.BOUNDED, epsilon=1.0, delta=0.1, radius=3.0, metric="euclidean")
+
+    def channel(
+        self, sigmas: list[float], space: Lexicon | None = None
+    ) -> VectorChannel[WordGaussian]:
+        noise = WordGaussian(space=space or self.WORDS, sigmas=np.array(sigmas, dtype=np.float64))
+        return VectorChannel(self.WORDS, self.PROMISE, noise, Nearest().on(self.WORDS, 1.0))
 
     def test_it_holds_with_one_sigma(self) -> None:
         assert audit(self.channel([2.0, 2.0])).holds is True
@@ -200,59 +240,190 @@ class TestScaled:
     def test_grids_that_tell_two_words_apart(self) -> None:
         """σ hardly differs, but the grid does: 2.0 begins a new power of two."""
         channel = self.channel([1.999, 2.0])
-        assert channel._steps[1] == 2 * channel._steps[0]
+        assert channel.noise.steps[1] == 2 * channel.noise.steps[0]
         found = audit(channel)
         assert found.worst_ratio < 1.0
         assert found.holds is None
         assert "grids" in found.method
         assert audit(self.channel([np.nextafter(2.0, 0.0), 2.0])).holds is None
 
-    def test_a_step_that_releases_in_clear(self) -> None:
-        channel = self.channel([2.0, 2.0])
-        channel._steps = np.zeros(2)
-        assert audit(channel).holds is None
+    def test_words_of_another_lexicon(self) -> None:
+        """Whose `release` would take the noise of another word."""
+        other = Lexicon(["b", "a"], [[1.0], [0.0]])
+        assert audit(self.channel([2.0, 2.0], other)).holds is None
+
+    def test_more_sigmas_than_words(self) -> None:
+        assert audit(self.channel([2.0, 2.0, 2.0])).holds is None
 
 
-def test_a_second_statement_counts_as_much_as_the_first() -> None:
-    """What is said of another metric is part of the guarantee."""
-    channel = Laplace(epsilon=1.0).on(FLAT)
-    for epsilon, holds in ((1.0, True), (0.9, False)):
-        channel._guarantee = replace(
-            channel.guarantee, equivalents=(("manhattan", epsilon),)
-        )  # ‖v‖₂ ≤ ‖v‖₁, with equality on the axes
+class Everything:
+    """All pairs, whatever they are called."""
+
+    def __init__(self, pairs: str) -> None:
+        self.pairs = pairs
+
+    def covers(self, ids: Ids) -> Any:
+        return np.ones((len(ids), 8), dtype=np.bool_)
+
+
+class TestNeighbourhoods:
+    CHANNEL = NADP(epsilon=1.0, tau=0.3).on(FLAT)
+
+    def other(self, neighbourhoods: Any, **promised: Any) -> VectorChannel[Noise]:
+        channel = self.CHANNEL
+        promise = replace(channel.guarantee, **promised)
+        args = (FLAT, promise, channel.noise, channel.decoder)
+        return VectorChannel(*args, neighbourhoods=neighbourhoods)
+
+    def test_pairs_that_it_does_not_have(self) -> None:
+        """The neighbourhoods are few, and the guarantee says that they are all."""
+        assert audit(self.other(self.CHANNEL.neighbourhoods)).holds is True
+        said = audit(self.other(self.CHANNEL.neighbourhoods, pairs="any two words"))
+        assert said.holds is None
+        assert "computed for any two words of one public neighbourhood" in said.method
+
+    def test_neighbourhoods_of_somebodys_own(self) -> None:
+        own = Everything(self.CHANNEL.guarantee.pairs)
+        assert audit(self.other(own)).holds is not True
+        assert audit(self.other(derived(self.CHANNEL.neighbourhoods))).holds is None
+
+    def test_a_radius_that_covers_fewer(self) -> None:
+        """A radius is the guarantee's: it says so, and all pairs within it are audited."""
+        near = audit(self.other(self.CHANNEL.neighbourhoods, radius=1e-3))
+        assert near.holds is None
+        assert "no pair" in near.method
+
+
+class TestGuarantee:
+    def test_one_that_says_one_thing_and_shows_another(self) -> None:
+        class Bold(Guarantee):
+            def __str__(self) -> str:
+                return "ε = 0.001 for whole books"
+
+        fields_of = {f.name: getattr(PROMISE, f.name) for f in fields(PROMISE)}
+        bold = Bold(**{**fields_of, "epsilon": 1.0})
+        found = audit(promising(ALL[0], bold))
+        assert found.holds is None
+        assert "guarantee" in found.method
+
+    def test_an_epsilon_that_is_no_number(self) -> None:
+        class Hollow(float):
+            def __repr__(self) -> str:
+                return "0.001"
+
+        assert audit(promising(ALL[0], epsilon=Hollow(1.0))).holds is None
+
+    def test_pairs_that_are_not_words(self) -> None:
+        for channel in (ALL[0], Gaussian(epsilon=1.0).on(FLAT)):
+            found = audit(promising(channel, pairs="any two books"))
+            assert found.holds is None
+            assert "any two words of the lexicon" in found.method
+
+    def test_one_for_several_words(self) -> None:
+        """Its δ is that of all words together."""
+        channel = Gaussian(epsilon=1.0).on(FLAT)
+        found = audit(promising(channel, channel.guarantee.for_words(5)))
+        assert found.holds is None
+        assert "5 words" in found.method
+
+    def test_a_second_statement_counts_as_much_as_the_first(self) -> None:
+        """What is said of another metric is part of the guarantee."""
         line = Lexicon(["a", "b"], [[0.0, 0.0], [1.0, 0.0]])
-        channel._space = line
-        channel._decoder = NearestDecoder(NearestSearch(line.vectors))
-        assert audit(channel).holds is holds
+        channel = Laplace(epsilon=1.0).on(line)
+        for epsilon, holds in ((1.0, True), (0.9, False)):
+            # ‖v‖₂ ≤ ‖v‖₁, with equality on the axes
+            other = promising(channel, equivalents=(("manhattan", epsilon),))
+            assert audit(other).holds is holds
+
+
+class Odd(Metric):
+    """Distances that a test makes of Euclidean ones."""
+
+    def __init__(self, name: str, made: Callable[[Floats], Floats]) -> None:
+        self.name, self._made = name, made  # type: ignore[misc]
+
+    def on(self, vectors: Vectors) -> Rows:
+        rows = Euclidean().on(vectors)
+        return lambda ids: self._made(rows(ids))
+
+
+class TestMetric:
+    @pytest.mark.parametrize("made", [np.negative, lambda d: d * np.nan, lambda d: 1e6 * d])
+    @pytest.mark.parametrize("name", ["odd", "euclidean", "graph"])
+    def test_one_of_somebodys_own(self, made: Callable[[Floats], Floats], name: str) -> None:
+        space = Lexicon(FLAT.words, FLAT.vectors, Odd(name, made))
+        noise = SphericalLaplace(scale=1e-3, dimension=2)
+        promise = replace(PROMISE, metric=name)
+        channel = VectorChannel(space, promise, noise, Nearest().on(FLAT, 1.0))
+        assert audit(channel).holds is not True
+
+
+class TestDecoderOfAnotherSpace:
+    """It may decode as it likes; but what its words tell is not computed from its sites."""
+
+    @pytest.mark.parametrize("dimension", [1, 2])
+    def test_one_of_the_plane_for_noise_in_the_ball(self, dimension: int) -> None:
+        ball = Lexicon(BALL.words, BALL.vectors[:, :dimension], "poincare")
+        for mechanism in (TangentLaplace(epsilon=1.0), HyperbolicLaplace(epsilon=3.0)):
+            decoder = NearestDecoder(NearestSearch(ball.vectors))
+            channel: Any = mechanism.on(ball)
+            found = audit(with_noise(channel, channel.noise, decoder))
+            assert found.holds is True
+            assert found.output is None
+
+    def test_one_of_more_words(self) -> None:
+        more = Lexicon([f"v{i}" for i in range(20)], RNG.normal(size=(20, 2)))
+        channel = with_noise(ALL[0], ALL[0].noise, Nearest().on(more, 1.0))
+        assert audit(channel).output is None
 
 
 @pytest.mark.parametrize("scale", [float("nan"), float("inf"), -1e-6, 0.0])
-@pytest.mark.parametrize("cls", [Laplace, TangentLaplace, Mahalanobis])
+@pytest.mark.parametrize("cls", [Laplace, CoordinateLaplace, TangentLaplace, Mahalanobis, PrivEmb])
 def test_a_scale_that_is_none(cls: Any, scale: float) -> None:
     """Noise of a negative scale is narrow noise; its loss is not negative."""
     channel = cls(epsilon=1.0).on(BALL if cls is TangentLaplace else FLAT)
-    channel._scale = scale
-    assert audit(channel).holds is None
+    assert audit(with_fields(channel, scale=scale)).holds is None
+    promise, noise = replace(channel.guarantee, numerics=""), replace(channel.noise, scale=scale)
+    with pytest.raises(ParameterError, match="standard deviation"):
+        VectorChannel(channel.lexicon, promise, noise, channel.decoder)
+
+
+@pytest.mark.parametrize("shape", [float("nan"), -0.4, 0.0, float("inf")])
+def test_a_shape_that_is_none(shape: float) -> None:
+    channel = HyperbolicLaplace(epsilon=3.0).on(BALL)
+    assert audit(with_fields(channel, shape=shape)).holds is not True
+
+
+def test_noise_of_the_ball_for_words_outside_of_it() -> None:
+    for noise in (
+        HyperbolicLaplaceNoise(shape=1.0, dimension=2),
+        TangentLaplaceNoise(scale=1.0, dimension=2),
+    ):
+        promise = replace(PROMISE, metric="manhattan", numerics="not told")
+        channel = VectorChannel(FLAT, promise, noise, Nearest().on(FLAT, 1.0))
+        assert audit(channel).holds is not True
 
 
 @pytest.mark.parametrize("sigma", [float("nan"), -1.0, 0.0])
 def test_a_sigma_that_is_none(sigma: float) -> None:
     channel = Gaussian(epsilon=1.0).on(FLAT)
-    channel._sigma = sigma
-    assert audit(channel).holds is not True
+    assert audit(with_fields(channel, sigma=sigma)).holds is not True
 
 
-def test_weights_that_are_no_numbers() -> None:
-    class Nothing(LawChannel):
-        def log_weights(self, ids: Ids) -> Floats:
-            return np.full((len(ids), len(self.lexicon)), np.nan)
-
-    promise = Guarantee(kind=Kind.METRIC, epsilon=1.0, metric="euclidean")
-    assert audit(Nothing(FLAT, promise)).holds is None
+def test_a_matrix_that_is_none() -> None:
+    noise = ProjectedLaplace(matrix=np.full((1, 2), np.nan), scale=1.0)
+    assert audit(with_noise(ALL[3], noise)).holds is None
 
 
 @pytest.mark.parametrize("factor", [1.0 - 1e-7, 1.0 + 1e-7])
 def test_one_in_ten_million_shows(factor: float) -> None:
     channel = Laplace(epsilon=1.0).on(FLAT)
-    channel._scale *= factor
-    assert audit(channel).holds is (factor > 1.0)
+    found = audit(with_fields(channel, scale=channel.noise.scale * factor))
+    assert found.holds is (factor > 1.0)
+
+
+def test_marks_are_not_inherited() -> None:
+    for channel in ALL:
+        for part in (channel.noise, channel.decoder):
+            assert proof_of(part).startswith("docs/proofs/")
+            assert proof_of(derived(part)) == ""

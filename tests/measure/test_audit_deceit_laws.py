@@ -1,11 +1,13 @@
 """Laws of words that are not what they state, or not laws: none of them may be certified."""
 
-from collections.abc import Callable
-from dataclasses import replace
+import math
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.random import Generator
+from tests.planted import promising, with_law
 
 from malaprop import (
     TEM,
@@ -14,16 +16,23 @@ from malaprop import (
     Kind,
     LawChannel,
     Lexicon,
+    ParameterError,
     PermuteAndFlip,
     audit,
 )
-from malaprop.core import near
-from malaprop.core.ahead import DrawsAhead
+from malaprop.core.balance import Balance
 from malaprop.core.euclidean import Euclidean
-from malaprop.core.metric import KeyedRows, Metric, Rows, Vectors
+from malaprop.core.graph import Steps, WordGraph
+from malaprop.core.law import ClosedLoss, Law
+from malaprop.core.loss import NOTHING
+from malaprop.core.metric import KeyedRows, Metric, Vectors
+from malaprop.core.metric import Rows as Distances
+from malaprop.core.proofs import proved
 from malaprop.core.randomness import secure_rng
+from malaprop.core.sampling import Rows, whole
 from malaprop.core.space import Floats, Ids
-from malaprop.mechanisms.tem import TEMChannel
+from malaprop.mechanisms.balanced import BalancedLaw
+from malaprop.mechanisms.tem import TruncatedExponential
 
 RNG = np.random.Generator(np.random.PCG64(4))
 FLAT = Lexicon([f"w{i}" for i in range(8)], RNG.normal(size=(8, 2)) * 2)
@@ -31,15 +40,15 @@ MANY = Lexicon([f"w{i}" for i in range(1100)], RNG.normal(size=(1100, 2)) * 2)
 PROMISE = Guarantee(kind=Kind.METRIC, epsilon=1.0, metric="euclidean")
 
 
-class Uniform(LawChannel):
+class Uniform(Law):
     """Every word alike, whatever went in."""
 
     def log_weights(self, ids: Ids) -> Floats:
-        return np.zeros((len(ids), len(self.lexicon)))
+        return np.zeros((len(ids), len(self.space)))
 
 
 def test_the_honest_one_holds() -> None:
-    channel = Uniform(FLAT, PROMISE)
+    channel = LawChannel(Uniform(FLAT), PROMISE)
     assert audit(channel).holds is True
     channel.substitute(np.arange(8), secure_rng())  # draws made ahead do not matter
     assert audit(channel).holds is True
@@ -48,39 +57,56 @@ def test_the_honest_one_holds() -> None:
 class TestDraws:
     """Each of these gives the word itself."""
 
-    def is_not_certified(self, channel: LawChannel) -> None:
+    def is_not_certified(self, channel: LawChannel[Law]) -> None:
         assert channel.substitute(np.arange(8), secure_rng()).tolist() == list(range(8))
         assert audit(channel).holds is None
 
-    def test_by_a_stock_of_its_own(self) -> None:
-        class Echo(DrawsAhead):
-            def take(self, words: Ids, counts: Ids, rows: Any) -> Ids:
-                return np.repeat(words, counts)
+    def test_by_rows_of_its_own(self) -> None:
+        class Own(Uniform):
+            def rows(self, ids: Ids, draws: Ids | None = None) -> Rows:
+                return whole(np.where(ids[:, None] == np.arange(8), 0.0, -np.inf))
 
-        class Always(dict[Any, Any]):
-            def __contains__(self, key: object) -> bool:
-                return True
+        self.is_not_certified(LawChannel(Own(FLAT), PROMISE))
 
-            def __getitem__(self, key: Any) -> Echo:
-                return Echo(8)
+    def test_by_rows_that_know_when_they_are_drawn_from(self) -> None:
+        """An audit asks for rows, and says nothing of draws."""
 
-        class Stocked(Uniform):
-            _stocks = Always()  # type: ignore[assignment]
+        class Sly(Uniform):
+            def rows(self, ids: Ids, draws: Ids | None = None) -> Rows:
+                if draws is None:
+                    return super().rows(ids)
+                return whole(np.where(ids[:, None] == np.arange(8), 0.0, -np.inf))
 
-        self.is_not_certified(Stocked(FLAT, PROMISE))
-        rng, channel = secure_rng(), Uniform(FLAT, PROMISE)
-        channel._stocks[rng] = Echo(8)  # type: ignore[index]
-        assert channel.substitute(np.arange(8), rng).tolist() == list(range(8))
+        self.is_not_certified(LawChannel(Sly(FLAT), PROMISE))
+
+    def test_by_a_field_that_hides_the_rows(self) -> None:
+        @dataclass(frozen=True, eq=False)
+        class Hiding(Uniform):
+            rows: Any
+
+        def echo(ids: Ids, draws: Ids | None = None) -> Rows:
+            even = np.zeros((len(ids), 8))
+            own = np.where(ids[:, None] == np.arange(8), 0.0, -np.inf)
+            return whole(even if draws is None else own)
+
+        self.is_not_certified(LawChannel(Hiding(FLAT, echo), PROMISE))
+
+    def test_by_a_channel_of_its_own(self) -> None:
+        class Clear(LawChannel[Law]):
+            def _substitute(self, ids: Ids, rng: Generator) -> Ids:
+                return ids
+
+        self.is_not_certified(Clear(Uniform(FLAT), PROMISE))
+
+    def test_by_a_space_of_its_own(self) -> None:
+        """A proved law takes its words apart by keys: those of a lexicon that is proved."""
+
+        class Near(Lexicon):
+            def keys(self, ids: Any) -> Any:
+                return np.where(np.asarray(ids)[:, None] == np.arange(8), 0.0, np.inf)
+
+        channel = TEM(epsilon=1.0, exponent="half").on(Near(FLAT.words, FLAT.vectors))
         assert audit(channel).holds is None
-
-    def test_by_how_attributes_are_found(self) -> None:
-        class Elsewhere(Uniform):
-            def __getattribute__(self, name: str) -> Any:
-                if name == "_substitute":
-                    return lambda ids, rng: ids
-                return super().__getattribute__(name)
-
-        self.is_not_certified(Elsewhere(FLAT, PROMISE))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +126,7 @@ def test_weights_that_cannot_be_normalised(row: list[float], delta: float) -> No
             return found
 
     promise = replace(PROMISE, kind=Kind.BOUNDED, delta=delta)
-    found = audit(One(FLAT, promise))
+    found = audit(LawChannel(One(FLAT), promise))
     assert found.holds is None
     assert "log-weights" in found.method
 
@@ -110,10 +136,10 @@ def test_weights_that_depend_on_the_words_beside() -> None:
 
     class Crossed(Uniform):
         def log_weights(self, ids: Ids) -> Floats:
-            rows = -0.2 * self.lexicon.distances(ids)
+            rows = -0.2 * self.space.distances(ids)
             return np.asarray(rows - rows.max(axis=0))
 
-    found = audit(Crossed(FLAT, PROMISE))
+    found = audit(LawChannel(Crossed(FLAT), PROMISE))
     assert found.holds is None
     assert "log-weights" in found.method
 
@@ -126,9 +152,9 @@ def test_weights_whose_sums_are_others() -> None:
 
     class Liar(Uniform):
         def log_weights(self, ids: Ids) -> Floats:
-            return (-20.0 * self.lexicon.distances(ids)).view(Lying)
+            return (-20.0 * self.space.distances(ids)).view(Lying)
 
-    assert audit(Liar(FLAT, PROMISE)).holds is None
+    assert audit(LawChannel(Liar(FLAT), PROMISE)).holds is None
 
 
 @pytest.mark.parametrize("first", [True, False])
@@ -139,18 +165,32 @@ def test_a_pair_is_covered_either_way_round(first: bool) -> None:
             found[ids == 0, 0] = -40.0
             return found
 
+    class Pairs:
+        pairs = "the first word, and each other one"
+
         def covers(self, ids: Ids) -> Any:
             here, there = (ids == 0)[:, None], np.arange(8) != 0
             return here & there if first else ~here & ~there
 
-    promise = Guarantee(kind=Kind.NEIGHBOURHOOD, epsilon=1.0, metric="euclidean")
-    assert audit(OneWay(FLAT, promise)).holds is False
+    promise = replace(PROMISE, kind=Kind.NEIGHBOURHOOD, pairs=Pairs.pairs)
+    assert audit(LawChannel(OneWay(FLAT), promise, neighbourhoods=Pairs())).holds is False
+    sound = LawChannel(Uniform(FLAT), promise, neighbourhoods=Pairs())
+    assert audit(sound).holds is None
+    proved("a test")(Pairs)
+    assert audit(sound).holds is True
+
+
+def test_a_guarantee_of_no_pair_is_not_decided() -> None:
+    promise = replace(PROMISE, kind=Kind.BOUNDED, radius=1e-6)
+    found = audit(LawChannel(Uniform(FLAT), promise))
+    assert found.holds is None
+    assert "no pair" in found.method
 
 
 class Tenfold(Euclidean):
     """Ten times the distance, under the name of the distance."""
 
-    def on(self, vectors: Vectors) -> Rows:
+    def on(self, vectors: Vectors) -> Distances:
         rows = super().on(vectors)
         return lambda ids: 10.0 * rows(ids)
 
@@ -160,7 +200,7 @@ class Measured(Metric):
 
     name = "graph"
 
-    def on(self, vectors: Vectors) -> Rows:
+    def on(self, vectors: Vectors) -> Distances:
         return Euclidean().on(vectors)
 
 
@@ -183,12 +223,38 @@ class TestMetric:
         class Odd(Metric):
             name = "odd"
 
-            def on(self, vectors: Vectors) -> Rows:
+            def on(self, vectors: Vectors) -> Distances:
                 rows = Euclidean().on(vectors)
                 return lambda ids: np.where((ids == 0)[:, None] & (rows(ids) > 0), -1.0, rows(ids))
 
-        channel = Uniform(Lexicon(FLAT.words, FLAT.vectors, Odd()), replace(PROMISE, metric="odd"))
-        assert audit(channel).holds is None
+        law = Uniform(Lexicon(FLAT.words, FLAT.vectors, Odd()))
+        assert audit(LawChannel(law, replace(PROMISE, metric="odd"))).holds is None
+
+    def test_a_graph_of_somebodys_own(self) -> None:
+        class Short(WordGraph):
+            def levels(self, ids: Ids) -> Any:
+                return 9 * super().levels(ids)
+
+        graph = Short(8, [[i, i + 1] for i in range(7)])
+        law = Uniform(FLAT.with_metric(Steps(graph)))
+        assert audit(LawChannel(law, replace(PROMISE, metric="graph"))).holds is None
+
+    def test_distances_of_a_lexicon_of_somebodys_own(self) -> None:
+        """What is allowed is computed from the vectors, or the graph, not by the lexicon."""
+
+        class Far(Lexicon):
+            def distances(self, ids: Any) -> Floats:
+                return 1e6 * super().distances(ids)
+
+        @dataclass(frozen=True, eq=False)
+        class Steep(Law):
+            def log_weights(self, ids: Ids) -> Floats:
+                return -40.0 * np.abs(ids[:, None] - np.arange(8.0))
+
+        graph = Steps(WordGraph(8, [[i, i + 1] for i in range(7)]))
+        for metric in (Euclidean(), graph):
+            law = Steep(Far(FLAT.words, FLAT.vectors, metric))
+            assert audit(LawChannel(law, replace(PROMISE, metric=str(metric)))).holds is False
 
 
 def rarely(weights: Floats, distances: Floats) -> Floats:
@@ -205,23 +271,31 @@ class TestRows:
         class Keyed(Metric):
             name = "keyed"
 
-            def on(self, vectors: Vectors) -> Rows:
+            def on(self, vectors: Vectors) -> Distances:
                 rows = Euclidean().on(vectors)
                 return KeyedRows(lambda ids: -rows(ids), lambda keys: -keys)
 
         words = Lexicon([f"w{i}" for i in range(40)], RNG.normal(size=(40, 2)), Keyed())
         assert audit(TEM(epsilon=9.0).on(words)).holds is not True
 
-    def test_a_law_that_grows_with_the_distance(self) -> None:
-        channel = TEM(epsilon=1.0, exponent="half").on(FLAT)
-        channel.exponent = -0.4
-        assert audit(channel).holds is not True
+    @pytest.mark.parametrize("words", [FLAT, MANY])
+    @pytest.mark.parametrize("wrong", [-0.4, 0.0, math.nan, math.inf])
+    def test_exponents_and_thresholds_that_are_none(self, words: Lexicon, wrong: float) -> None:
+        with pytest.raises(ParameterError, match="exponent"):
+            TruncatedExponential(words, wrong, 9.0)
+        if not wrong >= 0.0:
+            with pytest.raises(ParameterError, match="threshold"):
+                TruncatedExponential(words, 0.5, wrong)
 
-    def test_lengths_that_belong_to_other_keys(self) -> None:
-        words = Lexicon(FLAT.words, FLAT.vectors)
-        channel = TEM(epsilon=1.0, exponent="half").on(words)
-        words.lengths = lambda keys: 5.0 * keys  # type: ignore[method-assign]
-        assert audit(channel).holds is None
+    @pytest.mark.parametrize("words", [FLAT, MANY])
+    def test_numbers_that_are_not_what_they_seem(self, words: Lexicon) -> None:
+        class Hollow(float):
+            def __neg__(self) -> float:
+                return -0.5
+
+        sound = TEM(epsilon=1.0, exponent="half").on(words)
+        law = TruncatedExponential(words, Hollow(9.0), sound.law.gamma)
+        assert audit(with_law(sound, law)).holds is not True
 
 
 class TestClosedForm:
@@ -233,41 +307,55 @@ class TestClosedForm:
         channel.substitute(np.arange(8), secure_rng())
         assert audit(channel).holds is True
 
-    def test_a_class_that_calls_itself_proved(self) -> None:
-        class Proved(TEMChannel):
+    @pytest.mark.parametrize("words", [FLAT, MANY])
+    @pytest.mark.parametrize("made", [TEM(epsilon=1.0, exponent="half"), PermuteAndFlip(epsilon=1)])
+    def test_a_subclass_of_the_law(self, made: Any, words: Lexicon) -> None:
+        sound = made.on(words)
+
+        class Rarely(type(sound.law)):  # type: ignore[misc]
             def weights_at(self, distances: Floats) -> Floats:
                 return rarely(super().weights_at(distances), distances)
 
-            def is_peaked(self, distances: Floats, log_weights: Floats) -> bool:
-                return True
+        values = [getattr(sound.law, field.name) for field in fields(sound.law)]
+        assert audit(with_law(sound, Rarely(*values))).holds is not True
 
-        assert audit(Proved(TEM(epsilon=1.0), MANY, 0.5, 9.0, audited=False)).holds is not True
+    def test_a_class_that_calls_its_own_form_proved(self) -> None:
+        """`closed_loss` of a class without a mark is not asked."""
 
-    @pytest.mark.parametrize("name", ["weights_at", "is_peaked"])
-    def test_a_method_that_is_replaced(self, name: str) -> None:
-        channel = PermuteAndFlip(epsilon=1.0).on(MANY)
-        honest = channel.weights_at
-        fakes: dict[str, Callable[..., Any]] = {
-            "weights_at": lambda distances: rarely(honest(distances), distances),
-            "is_peaked": lambda distances, weights: True,
-        }
-        setattr(channel, name, fakes[name])
-        assert audit(channel).holds is not True
+        class Proved(TruncatedExponential):
+            def closed_loss(self, guarantee: Guarantee, progress: Any) -> ClosedLoss:
+                return ClosedLoss(worst=NOTHING, proved=True, method="trust me")
+
+        sound = TEM(epsilon=1.0, exponent="half").on(MANY)
+        found = audit(with_law(sound, Proved(MANY, 0.5, sound.law.gamma)))
+        assert found.holds is None
+        assert "trust" not in found.method
 
     def test_another_lexicon_than_is_drawn_from(self) -> None:
-        class Elsewhere(TEMChannel):
+        class Elsewhere(LawChannel[Law]):
             @property
             def lexicon(self) -> Lexicon:
                 return MANY
 
+        sound = TEM(epsilon=1.0, exponent="half").on(MANY)
         wide = Lexicon(MANY.words, MANY.vectors * 10)
-        channel = Elsewhere(TEM(epsilon=1.0), wide, 0.5, 9.0, audited=False)
-        assert audit(channel).holds is None
+        law = TruncatedExponential(wide, 0.5, 9.0)
+        assert audit(Elsewhere(law, sound.guarantee)).holds is None
+
+    def test_a_graph_of_somebodys_own(self) -> None:
+        class Short(WordGraph):
+            def levels(self, ids: Ids) -> Any:
+                return np.minimum(super().levels(ids), 1)
+
+        rng = np.random.Generator(np.random.PCG64(2))
+        edges = [[i, int(rng.integers(i))] for i in range(1, 1100)]
+        for graph, holds in ((WordGraph(1100, edges), True), (Short(1100, edges), None)):
+            channel = TEM(epsilon=1.0, exponent="half").on(MANY.with_metric(Steps(graph)))
+            assert audit(channel).holds is holds
 
     def test_a_second_statement(self) -> None:
         channel = TEM(epsilon=1.0, exponent="half").on(MANY)
-        channel._guarantee = replace(channel.guarantee, equivalents=(("manhattan", 1e-6),))
-        assert audit(channel).holds is None
+        assert audit(promising(channel, equivalents=(("manhattan", 1e-6),))).holds is None
 
 
 class TestEdges:
@@ -278,32 +366,41 @@ class TestEdges:
         return Balanced(epsilon=0.4).on(words.with_graph())
 
     def test_as_shipped(self, channel: Any) -> None:
-        assert channel.law.form == "spread"
+        assert channel.law.balance.form == "spread"
         assert audit(channel).holds is True
 
     def test_a_word_without_a_rest(self, channel: Any) -> None:
         """It is 0 for one word, so that far words tell it from its neighbours."""
-        channel.law = replace(channel.law, scale=channel.law.scale.copy())
-        channel.law.scale[5] = (1.0 + 1e-14) / channel.law.masses[5]
-        found = audit(channel)
+        balance = channel.law.balance
+        scale = balance.scale.copy()
+        scale[5] = (1.0 + 1e-14) / balance.masses[5]
+        law = replace(channel.law, balance=replace(balance, scale=scale))
+        found = audit(with_law(channel, law))
         assert found.holds is not True
         assert found.worst_ratio > 10.0
 
     @pytest.mark.parametrize("size", [10, 1000])
-    def test_weights_and_graphs_that_are_not_the_laws(
+    def test_weights_of_another_balance(
+        self, channel: Any, size: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """What is drawn from belongs to the weights that are stated: there is no other copy."""
+        monkeypatch.setattr("malaprop.measure.audit._CUBED", size)
+        even = replace(
+            channel.law.balance, exponent=0.2, weights=np.ones(60), masses=None, scale=None
+        )
+        assert audit(with_law(channel, BalancedLaw(channel.lexicon, even))).holds is True
+        steep = replace(even, exponent=3.0)
+        assert audit(with_law(channel, BalancedLaw(channel.lexicon, steep))).holds is not True
+
+    @pytest.mark.parametrize("size", [10, 1000])
+    def test_a_balance_of_somebodys_own(
         self, channel: Any, size: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("malaprop.measure.audit._CUBED", size)
-        even = np.ones(60)
-        channel.law = replace(channel.law, exponent=0.2, weights=even, masses=None, scale=None)
-        assert audit(channel).holds is not True  # what it draws from belongs to other weights
-        channel._pool = near.pool(even)
-        assert audit(channel).holds is True
-        with pytest.raises(AttributeError):  # there is one graph, the lexicon's
-            channel.graph = type(channel.graph)(60, channel.graph.edges, channel.graph.weights / 4)
 
-    def test_what_it_states_is_not_what_is_drawn(self, channel: Any) -> None:
-        stated = channel.log_probabilities(np.arange(60))
-        channel.log_probabilities = lambda ids: stated[ids]
-        channel.law = replace(channel.law, exponent=3.0, masses=None, scale=None)
-        assert audit(channel).holds is not True
+        class Own(Balance):
+            pass
+
+        held = channel.law.balance
+        own = Own(**{field.name: getattr(held, field.name) for field in fields(held)})
+        assert audit(with_law(channel, BalancedLaw(channel.lexicon, own))).holds is None

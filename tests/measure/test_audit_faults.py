@@ -3,10 +3,9 @@
 Beside each stands the sound mechanism that it was made from, which must pass.
 """
 
-import copy
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,24 +13,27 @@ import pytest
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
+from tests.planted import with_fields, with_law, with_noise
 
 from malaprop import TEM, Guarantee, Kind, Laplace, LawChannel, Lexicon, Metric, audit, seeded_rng
-from malaprop.core.additive import AdditiveChannel, spherical_laplace
-from malaprop.core.gaussian import gaussian_scale
+from malaprop.core.channel import VectorChannel
+from malaprop.core.law import Law
 from malaprop.core.metric import Rows, Vectors
-from malaprop.core.scaled import ScaledChannel
+from malaprop.core.noise.calibration import gaussian_scale
+from malaprop.core.noise.elliptical import EllipticalMetric
+from malaprop.core.noise.gaussian import SphericalGaussian, WordGaussian
+from malaprop.core.noise.laplace import SphericalLaplace, spherical_laplace
+from malaprop.core.noise.noise import AdditiveNoise
 from malaprop.core.space import Ids
 from malaprop.measure.line import nearest_edges, piece_chances
 from malaprop.mechanisms.coordinate_laplace import CoordinateLaplace
 from malaprop.mechanisms.decoders import Nearest
-from malaprop.mechanisms.gaussian import Gaussian, GaussianChannel
+from malaprop.mechanisms.gaussian import Gaussian
 from malaprop.mechanisms.hyperbolic_laplace import HyperbolicLaplace
-from malaprop.mechanisms.laplace import LaplaceChannel
 from malaprop.mechanisms.mahalanobis import Mahalanobis
-from malaprop.mechanisms.permute_and_flip import PermuteAndFlip, PermuteAndFlipChannel
+from malaprop.mechanisms.permute_and_flip import PermuteAndFlip, PermuteAndFlipLaw
 from malaprop.mechanisms.priv_emb import PrivEmb
 from malaprop.mechanisms.tangent_laplace import TangentLaplace
-from malaprop.mechanisms.tem import TEMChannel
 
 Floats = NDArray[np.float64]
 
@@ -45,18 +47,21 @@ def claim(epsilon: float, metric: str = "euclidean") -> Guarantee:
     return Guarantee(kind=Kind.METRIC, epsilon=epsilon, metric=metric)
 
 
-class Law(LawChannel):
+@dataclass(frozen=True, eq=False)
+class Written(Law):
     """A law of words that a test writes down."""
 
-    def __init__(
-        self, space: Lexicon, guarantee: Guarantee, weights: Callable[[Floats], Floats]
-    ) -> None:
-        super().__init__(space, guarantee)
-        self._weights = weights
+    weights: Callable[[Floats], Floats]
 
     def log_weights(self, ids: Ids) -> Floats:
-        rows = self._space.distances(np.arange(len(self._space)))
-        return self._weights(rows)[ids]
+        rows = self.space.distances(np.arange(len(self.space)))
+        return self.weights(rows)[ids]
+
+
+def written(
+    space: Lexicon, guarantee: Guarantee, weights: Callable[[Floats], Floats]
+) -> LawChannel[Written]:
+    return LawChannel(Written(space, weights), guarantee)
 
 
 # One word beside a crowd: what costs the exponential mechanism its factor of 2.
@@ -69,20 +74,18 @@ class TestExponent:
     @pytest.mark.parametrize("size", [60, 1100])
     def test_tem(self, size: int) -> None:
         crowd = lexicon([[0.0], *([1.0 + i / 8192] for i in range(size))])
-        mechanism = TEM(epsilon=2.0, exponent="half", gamma=math.inf)
-        assert audit(mechanism.on(crowd)).holds is True
-        wrong = TEMChannel(mechanism, crowd, 2.0, math.inf, audited=False)
-        found = audit(wrong)
+        sound = TEM(epsilon=2.0, exponent="half", gamma=math.inf).on(crowd)
+        assert audit(sound).holds is True
+        found = audit(with_law(sound, replace(sound.law, exponent=2.0)))
         assert found.holds is False
         assert found.worst_ratio > 1.5
 
     @pytest.mark.parametrize("size", [200, 1100])
     def test_permute_and_flip(self, size: int) -> None:
         crowd = lexicon([[0.0], *([1.0 + i / 8192] for i in range(size))])
-        channel = PermuteAndFlip(epsilon=2.0).on(crowd)
-        assert audit(channel).holds is True
-        channel.exponent = 2.0
-        found = audit(channel)
+        sound = PermuteAndFlip(epsilon=2.0).on(crowd)
+        assert audit(sound).holds is True
+        found = audit(with_law(sound, replace(sound.law, exponent=2.0)))
         assert found.holds is False
         assert 1.5 < found.worst_ratio < 2.0
 
@@ -112,7 +115,7 @@ def test_bottom_with_a_wrong_score(score: Callable[[int], float], holds: bool) -
     # 3 sees all words within γ = 2.9; 0 has forty of them beyond.
     words = lexicon([[0.0], [1.0], *([3.0 + i / 64] for i in range(40))])
     guarantee = replace(claim(2.0), cap=2.0)
-    found = audit(Law(words, guarantee, tem_with_bottom(2.0, score)))
+    found = audit(written(words, guarantee, tem_with_bottom(2.0, score)))
     assert found.holds is holds
 
 
@@ -130,9 +133,9 @@ class TestApproximateSearch:
             return np.where(found_by_index, -np.minimum(distances, 5.0), -5.0)
 
         guarantee = replace(claim(2.0), cap=5.0)
-        exact = Law(words, guarantee, lambda distances: -np.minimum(distances, 5.0))
+        exact = written(words, guarantee, lambda distances: -np.minimum(distances, 5.0))
         assert audit(exact).holds is True
-        found = audit(Law(words, guarantee, weights))
+        found = audit(written(words, guarantee, weights))
         assert found.holds is False
         assert found.worst_ratio > 5.0
 
@@ -141,7 +144,7 @@ class TestApproximateSearch:
             limit = np.sort(distances, axis=1)[:, 5:6]
             return np.where(distances <= limit, -distances, -math.inf)
 
-        found = audit(Law(CROWD, claim(2.0), weights))
+        found = audit(written(CROWD, claim(2.0), weights))
         assert found.holds is False
         assert found.worst_ratio == math.inf
 
@@ -189,26 +192,33 @@ class TestNoMetric:
 PLANE = [[0.0, 0.0], [1.0, 0.2], [4.0, 0.5], [-3.0, -0.4], [0.5, 0.9], [7.0, -0.3]]
 
 
-class Noise(AdditiveChannel):
-    """Noise that a test states the density of, with the distance that it is sold in."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Stated(AdditiveNoise):
+    """Noise that a test states the density of, with the metric that it is sold in."""
 
-    def __init__(
-        self,
-        space: Lexicon,
-        guarantee: Guarantee,
-        log_density: Callable[[Floats], Floats],
-        distance: Callable[[Floats, Floats], Floats] | None = None,
-    ) -> None:
-        super().__init__(space, guarantee, Nearest().on(space, 1.0), spread=1.0)
-        self._log_density = log_density
-        if distance is not None:
-            self.distance = distance
+    stated: Callable[[Floats], Floats]
+    sold_in: EllipticalMetric | None = None
+    step: float = 2.0**-10
 
-    def _noise(self, count: int, rng: Generator) -> Floats:
-        return spherical_laplace(count, 2, 1.0, rng)
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        return {} if self.sold_in is None else {self.sold_in.name: self.sold_in}
 
-    def log_density(self, noise: Floats, word: int) -> Floats:
-        return self._log_density(noise)
+    def release(self, vectors: Floats, rng: Generator) -> Floats:
+        return vectors + spherical_laplace(vectors.shape, 1.0, rng)
+
+    def log_density(self, noise: Floats, vector: Floats) -> Floats:
+        return self.stated(noise)
+
+
+def stated(
+    space: Lexicon,
+    guarantee: Guarantee,
+    log_density: Callable[[Floats], Floats],
+    sold_in: EllipticalMetric | None = None,
+) -> VectorChannel[Stated]:
+    noise = Stated(stated=log_density, sold_in=sold_in)
+    return VectorChannel(space, guarantee, noise, Nearest().on(space, 1.0))
 
 
 def test_noise_renormalised_after_the_covariance_root() -> None:
@@ -226,7 +236,7 @@ def test_noise_renormalised_after_the_covariance_root() -> None:
         angular = np.einsum("ij,jk,ik->i", unit, inverse, unit) * np.sqrt(np.linalg.det(matrix))
         return np.asarray(-radius - np.log(2 * np.pi * angular))
 
-    fault = Noise(words, sound.guarantee, log_density, sound.distance)
+    fault = stated(words, sound.guarantee, log_density, sound.noise.metric)
     found = audit(fault)
     assert found.holds is False
     assert found.worst_ratio > 1.05
@@ -241,7 +251,7 @@ def test_per_coordinate_noise_sold_as_euclidean() -> None:
     def log_density(noise: Floats) -> Floats:
         return np.asarray(-np.abs(noise).sum(axis=1) - 2 * math.log(2.0))
 
-    found = audit(Noise(words, claim(1.0), log_density))
+    found = audit(stated(words, claim(1.0), log_density))
     assert found.holds is False
     assert 1.2 < found.worst_ratio <= math.sqrt(2.0)
 
@@ -252,7 +262,7 @@ def test_other_noise_than_is_stated_is_never_certified() -> None:
     def log_density(noise: Floats) -> Floats:
         return np.asarray(-0.2 * np.linalg.norm(noise, axis=1) + math.log(0.04 / (2 * math.pi)))
 
-    found = audit(Noise(words, claim(0.2), log_density))  # it draws with a rate of 1
+    found = audit(stated(words, claim(0.2), log_density))  # it draws with a rate of 1
     assert found.holds is None
     assert "draws" in found.method
 
@@ -264,45 +274,38 @@ class TestScale:
     """Noise that is too narrow, by 20 % or by 5 %."""
 
     @pytest.mark.parametrize("factor", [0.8, 0.95])
-    @pytest.mark.parametrize("cls", [Laplace, CoordinateLaplace, Mahalanobis, TangentLaplace])
+    @pytest.mark.parametrize(
+        "cls", [Laplace, CoordinateLaplace, Mahalanobis, TangentLaplace, PrivEmb]
+    )
     def test_of_the_channel(self, cls: Any, factor: float) -> None:
-        channel = cls(epsilon=1.0).on(BALL if cls is TangentLaplace else lexicon(PLANE))
-        channel._scale *= factor
-        found = audit(channel)
+        sound = cls(epsilon=1.0).on(BALL if cls is TangentLaplace else lexicon(PLANE))
+        assert audit(sound).holds is True
+        found = audit(with_fields(sound, scale=factor * sound.noise.scale))
         assert found.holds is False
         assert found.worst_ratio > 1.0
 
     @pytest.mark.parametrize("factor", [0.8, 0.95])
-    def test_of_a_projection(self, factor: float) -> None:
-        channel = PrivEmb(epsilon=1.0, dimension=2).on(lexicon(PLANE))
-        assert audit(channel).holds is True
-        channel._noise.scale *= factor
-        assert audit(channel).holds is False
-
-    @pytest.mark.parametrize("factor", [0.8, 0.95])
     def test_of_hyperbolic_noise(self, factor: float) -> None:
-        channel = HyperbolicLaplace(epsilon=3.0).on(BALL)
-        channel._shape /= factor
-        assert audit(channel).holds is False
+        sound = HyperbolicLaplace(epsilon=3.0).on(BALL)
+        assert audit(sound).holds is True
+        assert audit(with_fields(sound, shape=sound.noise.shape / factor)).holds is False
 
     @pytest.mark.parametrize("dimension", [1, 2])
-    @pytest.mark.parametrize("factor", [0.8, 0.95, 1.05])
+    @pytest.mark.parametrize("factor", [0.8, 0.95, 1.0, 1.05])
     def test_of_the_draws_alone(self, factor: float, dimension: int) -> None:
-        """The density is as it should be, and the draws are not."""
+        """The density is as it should be, and the draws are not, or nobody knows."""
+
+        class Other(SphericalLaplace):
+            def release(self, vectors: Floats, rng: Generator) -> Floats:
+                scale = factor * self.scale
+                return SphericalLaplace(scale=scale, dimension=dimension).release(vectors, rng)
+
         words = lexicon(np.array(PLANE)[:, :dimension])
-        channel = Laplace(epsilon=1.0).on(words)
-        noise = channel._noise
-        channel._noise = lambda count, rng: factor * noise(count, rng)  # type: ignore[method-assign]
-        found = audit(channel)
+        found = audit(
+            with_noise(Laplace(epsilon=1.0).on(words), Other(scale=1.0, dimension=dimension))
+        )
         assert found.holds is None
         assert "draws" in found.method
-
-    def test_of_a_class_with_a_sampler_of_its_own(self) -> None:
-        class Other(LaplaceChannel):
-            def _noise(self, count: int, rng: Generator) -> Floats:
-                return super()._noise(count, rng)
-
-        assert audit(Other(Laplace(epsilon=1.0), lexicon(PLANE))).holds is None
 
 
 class TestDecoder:
@@ -320,7 +323,7 @@ class TestDecoder:
             return out
 
         assert audit(Laplace(epsilon=1.0).on(words)).holds is True
-        found = audit(Law(words, claim(1.0), weights))
+        found = audit(written(words, claim(1.0), weights))
         assert found.holds is False
         assert found.worst_ratio == math.inf
 
@@ -330,31 +333,37 @@ class TestDecoder:
         def weights(distances: Floats) -> Floats:
             return np.where(np.eye(len(distances)) > 0, -math.inf, -0.5 * distances)
 
-        found = audit(Law(CROWD, channel.guarantee, weights))
+        found = audit(written(CROWD, channel.guarantee, weights))
         assert found.holds is False
         assert found.worst_ratio == math.inf
 
     def test_draws_that_bypass_the_law_are_never_certified(self) -> None:
-        class Bypass(TEMChannel):
+        class Bypass(LawChannel[Law]):
             def _substitute(self, ids: Ids, rng: Generator) -> Ids:
                 return ids
 
-        class Around(type(Laplace(epsilon=1.0).on(CROWD))):  # type: ignore[misc]
+        class Clear(LawChannel[Law]):
+            def substitute(self, ids: Any, rng: Generator) -> Ids:
+                return np.asarray(ids)
+
+        class Around(VectorChannel[AdditiveNoise]):
             def _substitute(self, ids: Ids, rng: Generator) -> Ids:
                 return ids
 
-        mechanism = TEM(epsilon=1.0)
-        assert audit(Bypass(mechanism, CROWD, 0.5, 9.0, audited=False)).holds is None
-        assert audit(Around(Laplace(epsilon=1.0), CROWD)).holds is None
+        tem, laplace = TEM(epsilon=1.0).on(CROWD), Laplace(epsilon=1.0).on(CROWD)
+        assert audit(tem).holds is True
+        assert audit(Bypass(tem.law, tem.guarantee)).holds is None
+        assert audit(Clear(tem.law, tem.guarantee)).holds is None
+        around = Around(CROWD, laplace.guarantee, laplace.noise, laplace.decoder)
+        assert audit(around).holds is None
 
 
-def scaled(space: Lexicon, sigmas: list[float], radius: float = 2.0) -> ScaledChannel:
+def scaled(space: Lexicon, sigmas: list[float], radius: float = 2.0) -> VectorChannel[WordGaussian]:
     guarantee = Guarantee(
         kind=Kind.BOUNDED, epsilon=1.0, delta=1e-5, radius=radius, metric="euclidean"
     )
-    return ScaledChannel(
-        space, guarantee, Nearest().on(space, 1.0), sigmas=np.array(sigmas, dtype=np.float64)
-    )
+    noise = WordGaussian(space=space, sigmas=np.array(sigmas, dtype=np.float64))
+    return VectorChannel(space, guarantee, noise, Nearest().on(space, 1.0))
 
 
 class TestGaussians:
@@ -380,15 +389,20 @@ class TestGaussians:
 
     @pytest.mark.parametrize("factor", [0.5, 0.95])
     def test_less_noise_than_is_stated_is_never_certified(self, factor: float) -> None:
-        class Quiet(GaussianChannel):
-            def _noise(self, count: int, rng: Generator) -> Floats:
-                return factor * super()._noise(count, rng)
+        class Quiet(SphericalGaussian):
+            def release(self, vectors: Floats, rng: Generator) -> Floats:
+                narrow = SphericalGaussian(sigma=factor * self.sigma, epsilon=1.0)
+                return narrow.release(vectors, rng)
 
-        mechanism = Gaussian(epsilon=1.0, delta=1e-5, sensitivity=2.0)
-        assert audit(mechanism.on(self.WORDS)).holds is True
-        found = audit(Quiet(mechanism, self.WORDS))
+        sound = Gaussian(epsilon=1.0, delta=1e-5, sensitivity=2.0).on(self.WORDS)
+        assert audit(sound).holds is True
+        found = audit(with_noise(sound, Quiet(sigma=sound.noise.sigma, epsilon=1.0)))
         assert found.holds is None
         assert "draws" in found.method
+
+    def test_a_sigma_of_gaussian_that_is_5_percent_short(self) -> None:
+        sound = Gaussian(epsilon=1.0, delta=1e-5, sensitivity=2.0).on(self.WORDS)
+        assert audit(with_fields(sound, sigma=0.95 * sound.noise.sigma)).holds is False
 
     def test_different_sigmas_for_neighbours(self) -> None:
         found = audit(scaled(self.WORDS, [self.SIGMA, 1.2 * self.SIGMA, self.SIGMA, self.SIGMA]))
@@ -399,33 +413,14 @@ class TestGaussians:
 def test_a_class_derived_from_a_known_one_is_not_taken_for_it() -> None:
     """It may even be sound; but then nothing has proved it."""
 
-    class Derived(PermuteAndFlipChannel):
-        rate = 2.0
-
+    class Derived(PermuteAndFlipLaw):
         def weights_at(self, distances: Floats) -> Floats:
-            return -self.rate * self.exponent * distances
+            return -self.exponent * distances
 
     crowd = lexicon([[0.0], *([1.0 + i / 8192] for i in range(1100))])
-    channel = Derived(PermuteAndFlip(epsilon=2.0), crowd)
-    assert audit(channel).holds is False
-    channel.rate = 1.0
-    assert audit(channel).holds is None
-
-
-def test_draws_that_are_replaced_are_not_certified(plane: Lexicon) -> None:
-    """By a subclass, or on the channel itself."""
-
-    class Clear(TEMChannel):
-        def substitute(self, ids: Any, rng: Generator) -> Ids:
-            return np.asarray(ids)
-
-    patched = TEM(epsilon=1.0).on(plane)
-    replaced = copy.copy(patched)
-    replaced.__class__ = Clear
-    assert audit(patched).holds is True
-    assert audit(replaced).holds is None
-    patched._substitute = lambda ids, rng: ids  # type: ignore[method-assign]
-    assert audit(patched).holds is None
+    sound = PermuteAndFlip(epsilon=2.0).on(crowd)
+    assert audit(with_law(sound, Derived(crowd, 2.0))).holds is False
+    assert audit(with_law(sound, Derived(crowd, 1.0))).holds is None
 
 
 def test_the_closed_form_is_not_trusted_with_a_users_function() -> None:

@@ -22,19 +22,23 @@ from malaprop import (
     seeded_rng,
 )
 from malaprop.core.channel import VectorChannel
+from malaprop.core.noise.noise import ExponentialDensity, Noise
 from malaprop.core.space import Floats
 from malaprop.measure.decoding import enclosures
-from malaprop.measure.noise import noise_of
 from malaprop.mechanisms.decoders import Rank, VectorMechanism, Vickrey
 
 DRAWS = 100_000
 
 
-def enclosed(channel: VectorChannel) -> tuple[Floats, Floats]:
+def density_of(channel: VectorChannel[Noise]) -> ExponentialDensity:
+    found = channel.noise.density(channel.lexicon)
+    assert isinstance(found, ExponentialDensity)
+    return found
+
+
+def enclosed(channel: VectorChannel[Noise]) -> tuple[Floats, Floats]:
     """The narrowest bounds of Pr[y|w]."""
-    noise = noise_of(channel)
-    assert noise is not None
-    *_, law = enclosures(channel, noise)
+    *_, law = enclosures(channel, density_of(channel))
     return np.exp(law.low), np.exp(law.high)
 
 
@@ -59,9 +63,7 @@ class TestOnALine:
     def test_far_words_keep_their_digits(self) -> None:
         """e^(−5000) is 0 in float64, and so is 1 − e^(−1e−20) by subtraction."""
         channel = Laplace(epsilon=1.0).on(lexicon([[0.0], [1.0], [5000.0], [5001.0]]))
-        noise = noise_of(channel)
-        assert noise is not None
-        (law,) = enclosures(channel, noise)
+        (law,) = enclosures(channel, density_of(channel))
         expected = -(5000.5 - 0.0) + math.log(0.5)
         assert law.low[0, 3] <= expected <= law.high[0, 3]
         assert law.high[0, 3] - law.low[0, 3] < 1e-4
@@ -164,7 +166,7 @@ def test_draws_follow_it(mechanism: VectorMechanism) -> None:
     assert not _fits(shares, other)  # type: ignore[arg-type]
 
 
-def _fits(shares: Floats, channel: VectorChannel) -> bool:
+def _fits(shares: Floats, channel: VectorChannel[Noise]) -> bool:
     """Whether shares of draws are within the bounds, but for 5 standard errors: p < 10⁻⁶."""
     low, high = (law[2] for law in enclosed(channel))
     slack = 5.0 * np.sqrt(np.maximum(high, 1e-4) / DRAWS)

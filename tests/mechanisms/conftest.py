@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from malaprop import Lexicon
+from malaprop import TEM, LawChannel, Lexicon
 from malaprop.lexicon import exponents
+from malaprop.mechanisms.tem import TruncatedExponential
 
 
 def loss_rate(distances: NDArray[np.float64], t: float) -> float:
@@ -16,6 +17,14 @@ def loss_rate(distances: NDArray[np.float64], t: float) -> float:
     apart = distances > 0
     slopes = (log_sums - log_sums[:, None])[apart] / distances[apart]
     return t + float(slopes.max(initial=0.0))
+
+
+def planted(
+    lexicon: Lexicon, epsilon: float, exponent: float, gamma: float
+) -> LawChannel[TruncatedExponential]:
+    """TEM's promise at ε with an exponent that a test chooses."""
+    sound = TEM(epsilon=epsilon, gamma=gamma, exponent="half").on(lexicon)
+    return LawChannel(TruncatedExponential(lexicon, exponent, gamma), sound.guarantee)
 
 
 @pytest.fixture

@@ -8,14 +8,25 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 from scipy.stats import chi2
+from tests.planted import with_law
 
-from malaprop import TEM, Balanced, Lexicon, LexiconError, MetricError, audit, seeded_rng
+from malaprop import (
+    TEM,
+    Balanced,
+    LawChannel,
+    Lexicon,
+    LexiconError,
+    MetricError,
+    audit,
+    seeded_rng,
+)
 from malaprop.core.balance import Balance
 from malaprop.core.graph import Steps, WordGraph, graph_of
 from malaprop.core.metric import Floats
+from malaprop.core.proofs import proved
 from malaprop.core.space import Ids
 from malaprop.lexicon.graph import balances, places
-from malaprop.mechanisms.balanced import BalancedChannel
+from malaprop.mechanisms.balanced import BalancedLaw
 
 
 def lexicon_of(graph: WordGraph) -> Lexicon:
@@ -44,10 +55,10 @@ def test_it_holds_at_every_epsilon_and_uses_all_of_it(near: Lexicon, epsilon: fl
     found = audit(channel)
     assert found.holds
     assert found.worst_ratio == pytest.approx(1.0, abs=0.02)
-    assert channel.law.exponent <= epsilon
+    assert channel.law.balance.exponent <= epsilon
     if epsilon >= 1.8:
-        assert channel.law.form == "balanced"
-        assert channel.law.exponent / channel.law.loss(graph_in(near)) >= 0.98
+        assert channel.law.balance.form == "balanced"
+        assert channel.law.balance.exponent / channel.law.balance.loss(graph_in(near)) >= 0.98
 
 
 @pytest.mark.parametrize("epsilon", [0.6, 1.5])
@@ -57,7 +68,7 @@ def test_draws_follow_the_law(near: Lexicon, epsilon: float) -> None:
     common = np.exp(channel.log_probabilities([7])[0]) * 60_000 >= 5.0
     limit = chi2.isf(1e-6, df=int(common.sum()))
 
-    def distance(law: BalancedChannel) -> float:
+    def distance(law: LawChannel[BalancedLaw]) -> float:
         expected = np.exp(law.log_probabilities([7])[0]) * 60_000
         parts = [np.append(x[common], x[~common].sum()) for x in (seen, expected)]
         return float(((parts[0] - parts[1]) ** 2 / np.maximum(parts[1], 1e-9)).sum())
@@ -91,7 +102,7 @@ def test_the_stated_zcdp_bounds_every_renyi_divergence(
 ) -> None:
     """D_α between the laws of two words is at most ρ·d²·α, for every α above 1."""
     channel = Balanced(epsilon=epsilon).on(near)
-    assert channel.law.form == form
+    assert channel.law.balance.form == form
     zcdp, log_p = channel.guarantee.zcdp, channel.log_probabilities(np.arange(300))
     drawn = np.isfinite(log_p[0])
     log_p = log_p[:, drawn]
@@ -125,20 +136,19 @@ class TestPlantedFaults:
         graph, law = self.planted(near)
         masses = np.exp(-law.exponent * graph.distances(np.arange(300))) @ law.weights
         with pytest.raises(LexiconError, match="do not pass the audit"):
-            BalancedChannel(Balanced(epsilon=1.8), near, replace(law, masses=masses))
+            Balanced(epsilon=1.8).with_balance(near, replace(law, masses=masses))
 
     def test_false_masses_are_refused_at_the_first_draw(self, near: Lexicon) -> None:
         _, law = self.planted(near)
-        channel = BalancedChannel(Balanced(epsilon=1.8), near, law)
+        channel = Balanced(epsilon=1.8).with_balance(near, law)
         with pytest.raises(LexiconError, match="were changed"):
             channel.substitute([5], seeded_rng(1))
 
-    def test_a_channel_without_checks_is_caught_by_the_audit(
-        self, near: Lexicon, monkeypatch: pytest.MonkeyPatch
+    def test_masses_that_only_call_themselves_verified_are_caught_by_the_audit(
+        self, near: Lexicon
     ) -> None:
         _, law = self.planted(near)
-        monkeypatch.setattr(BalancedChannel, "_weigh", lambda *_: None)
-        channel = BalancedChannel(Balanced(epsilon=1.8), near, law)
+        channel = Balanced(epsilon=1.8).with_balance(near, replace(law, verified=True))
         found = audit(channel)
         assert found.holds is False
         assert found.worst_ratio > 1.005
@@ -169,10 +179,8 @@ class TestEdgeAudit:
         fair = balances.find(graph, "", 1.8)
         weights = fair.weights.copy()
         weights[5] *= 1.05
-        monkeypatch.setattr(BalancedChannel, "_weigh", lambda *_: None)
-        channel = BalancedChannel(
-            Balanced(epsilon=1.8), free, replace(fair, weights=weights, verified=False)
-        )
+        wrong = replace(fair, weights=weights, verified=True)
+        channel = Balanced(epsilon=1.8).with_balance(free, wrong)
         monkeypatch.setattr("malaprop.measure.audit._CUBED", 10)
         found = audit(channel)
         assert found.holds is False
@@ -181,47 +189,50 @@ class TestEdgeAudit:
     def test_rows_of_another_law_are_not_certified(
         self, near: Lexicon, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        true = BalancedChannel.log_weights
+        """The mark is not believed: every row is compared with what the proof speaks of."""
 
-        def bent(self: BalancedChannel, ids: Ids) -> Floats:
-            rows = true(self, ids)
-            rows[:, 3] += 0.001 * (ids == 3)
-            return rows
+        @proved("a test")
+        class Bent(BalancedLaw):
+            def log_weights(self, ids: Ids) -> Floats:
+                rows = super().log_weights(ids)
+                rows[:, 3] += 0.001 * (ids == 3)
+                return rows
 
-        monkeypatch.setattr(BalancedChannel, "log_weights", bent)
         monkeypatch.setattr("malaprop.measure.audit._CUBED", 10)
-        assert audit(Balanced(epsilon=1.8).on(near)).holds is None
+        sound = Balanced(epsilon=1.8).on(near)
+        found = audit(with_law(sound, Bent(near, sound.law.balance)))
+        assert found.holds is None
+        assert "rows" in found.method
 
     @pytest.mark.parametrize("epsilon", [0.5, 1.8])
     def test_an_output_that_the_weights_rule_out_is_noticed(
         self, near: Lexicon, epsilon: float, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A word of weight 0 that comes out for one word only gives that word away."""
-        true = BalancedChannel.log_weights
-        fair = Balanced(epsilon=epsilon).on(near).law
-        weights = fair.weights.copy()
+        sound = Balanced(epsilon=epsilon).on(near)
+        weights = sound.law.balance.weights.copy()
         weights[3] = 0.0
-        law = replace(fair, weights=weights, masses=None, scale=None, exponent=epsilon / 2)
+        balance = replace(
+            sound.law.balance, weights=weights, masses=None, scale=None, exponent=epsilon / 2
+        )
 
-        def planted(self: BalancedChannel, ids: Ids) -> Floats:
-            with np.errstate(divide="ignore"):
-                rows = true(self, ids) + np.log(weights)
-            rows[ids == 3, 3] = -9.0
-            return rows
+        @proved("a test")
+        class Planted(BalancedLaw):
+            def log_weights(self, ids: Ids) -> Floats:
+                rows = super().log_weights(ids)
+                rows[ids == 3, 3] = -9.0
+                return rows
 
         monkeypatch.setattr("malaprop.measure.audit._CUBED", 10)
-        channel = BalancedChannel(Balanced(epsilon=epsilon), near, law)
-        monkeypatch.setattr(BalancedChannel, "log_weights", planted)
-        assert audit(channel).holds is None
+        assert audit(with_law(sound, Planted(near, balance))).holds is None
 
     @pytest.mark.parametrize("wrong", [-1.0, 0.0])
     def test_an_exponent_that_favours_far_words_is_not_certified(
         self, near: Lexicon, wrong: float, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        channel = Balanced(epsilon=1.8).on(near)
-        channel.law = Balance(exponent=wrong, weights=np.ones(300))
+        law = BalancedLaw(near, Balance(exponent=wrong, weights=np.ones(300)))
         monkeypatch.setattr("malaprop.measure.audit._CUBED", 10)
-        assert audit(channel).holds is None
+        assert audit(with_law(Balanced(epsilon=1.8).on(near), law)).holds is None
 
 
 def _edges(lexicon: Lexicon) -> list[tuple[str, str, float]]:
@@ -249,7 +260,7 @@ class TestTables:
         self, near: Lexicon, kept: balances.BalanceTable, epsilon: float
     ) -> None:
         channel = Balanced(epsilon=epsilon).on(near)
-        assert channel.law.exponent >= epsilon / 2.0
+        assert channel.law.balance.exponent >= epsilon / 2.0
         found = audit(channel)
         assert found.holds
         channel.substitute(np.arange(300), seeded_rng(1))
@@ -260,7 +271,7 @@ class TestTables:
         monkeypatch.setenv("MALAPROP_HOME", str(tmp_path))
         monkeypatch.setattr(balances, "SMALL", 10)
         channel = Balanced(epsilon=1.5).on(near)
-        assert (channel.law.form, channel.law.exponent) == ("half", 0.75)
+        assert (channel.law.balance.form, channel.law.balance.exponent) == ("half", 0.75)
         assert channel.guarantee.zcdp == 0.75**2 / 2
         assert "malaprop lexicon graph" in channel.hint
         assert "holds on any graph" in " ".join(channel.guarantee.public)
@@ -298,7 +309,7 @@ class TestTables:
         self, near: Lexicon, kept: balances.BalanceTable
     ) -> None:
         other = near.with_graph(cap=3)
-        assert Balanced(epsilon=1.5).on(other).law.masses is None
+        assert Balanced(epsilon=1.5).on(other).law.balance.masses is None
 
     def test_a_space_without_a_fingerprint_has_no_table(
         self, near: Lexicon, kept: balances.BalanceTable
@@ -367,7 +378,7 @@ class TestTables:
         assert not table.laws
         balances.write(table, places.balance_place(near.fingerprint))
         channel = Balanced(epsilon=1.5).on(near)
-        assert 0.75 < channel.law.exponent <= 1.5
+        assert 0.75 < channel.law.balance.exponent <= 1.5
         assert "without weights" in " ".join(channel.guarantee.public)
         assert audit(channel).holds
 
@@ -375,15 +386,15 @@ class TestTables:
 def test_a_hub_has_no_balance_and_is_spread() -> None:
     star = lexicon_of(WordGraph(12, [[0, i] for i in range(1, 12)]))
     channel = Balanced(epsilon=0.8).on(star)
-    assert channel.law.form == "spread"
+    assert channel.law.balance.form == "spread"
     assert audit(channel).holds
 
 
 def test_steps_too_short_for_an_audit_have_half_of_epsilon() -> None:
     chain = lexicon_of(WordGraph(4, [[0, 1], [1, 2], [2, 3]], [1e-12, 1.0, 1e-12]))
     channel = Balanced(epsilon=1e-4).on(chain)
-    assert channel.law.exponent == 5e-5
-    assert channel.law.form == "plain"
+    assert channel.law.balance.exponent == 5e-5
+    assert channel.law.balance.form == "plain"
     assert audit(channel).holds
 
 

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.draws import off_by, p_value
 
 import malaprop
 from malaprop import Kind, LawChannel, Lexicon, Mechanism, ParameterError, registry, seeded_rng
-from malaprop.core.channel import Channel
+from malaprop.core.channel import Channel, VectorChannel
 from malaprop.core.keeping import unchanged_share
 from malaprop.core.mechanism import mechanism_named
+from malaprop.core.proofs import proof_of
 
 ROOT = Path(__file__).parents[2]
 MECHANISMS = [pytest.param(registry[name], id=name) for name in sorted(registry)]
@@ -215,6 +217,24 @@ class TestChannel:
         if isinstance(channel, LawChannel):
             p = np.exp(channel.log_probabilities(np.arange(40)))
             np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
+
+    def test_its_evidence_is_proved_and_it_draws_what_it_states(
+        self, mechanism: type[Mechanism], space: Lexicon
+    ) -> None:
+        """What the audit reads is what is drawn; 5 % would be noticed."""
+        channel = bound(mechanism, space)
+        if channel.guarantee.kind is Kind.NONE:
+            return
+        if isinstance(channel, LawChannel):
+            assert ROOT.joinpath(proof_of(channel.law)).is_file()
+            return  # a law states what it draws from
+        assert isinstance(channel, VectorChannel)
+        assert ROOT.joinpath(proof_of(channel.noise)).is_file()
+        density = channel.noise.density(space)
+        assert density is not None
+        assert p_value(channel.noise, space, density) > 1e-6
+        for share in (-0.05, 0.05):
+            assert p_value(channel.noise, space, off_by(density, share)) < 1e-6
 
 
 def test_an_unknown_name_gets_a_suggestion() -> None:

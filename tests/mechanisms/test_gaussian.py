@@ -17,7 +17,7 @@ from malaprop import (
     gaussian_scale,
     seeded_rng,
 )
-from malaprop.core.gaussian import classical_scale
+from malaprop.core.noise.calibration import classical_scale
 from malaprop.mechanisms.gaussian import diameter
 
 DRAWS = 20_000
@@ -64,8 +64,8 @@ def attack(sigma_of_noise: float, epsilon: float, ratio: float) -> tuple[float, 
 def test_an_attacker_measures_the_delta_that_is_claimed() -> None:
     mechanism = Gaussian(epsilon=0.5, delta=0.05, sensitivity=2.0)
     channel = mechanism.on(LINE)
-    ratio = 2.0 / channel.sigma
-    released = channel.release(np.zeros((DRAWS, 1)), seeded_rng(1)) / channel.sigma
+    ratio = 2.0 / channel.noise.sigma
+    released = channel.release(np.zeros((DRAWS, 1)), seeded_rng(1)) / channel.noise.sigma
     assert kstest(released.ravel(), norm.cdf).pvalue > 1e-6
     measured, error = attack(1.0, 0.5, ratio)
     assert measured == pytest.approx(0.05, abs=5 * error)
@@ -83,14 +83,18 @@ def test_the_guarantee(line: Lexicon) -> None:
 
 def test_the_curve(line: Lexicon) -> None:
     channel = Gaussian(epsilon=1.0, delta=1e-5, sensitivity=1.0).on(line)
-    assert channel.sigma == gaussian_scale(1.0, 1e-5)
-    found = [channel.delta_at(r) for r in (1.0, 2.0, 3.0, 5.0)]
+    assert channel.noise.sigma == gaussian_scale(1.0, 1e-5)
+    found = [channel.noise.delta_at(r) for r in (1.0, 2.0, 3.0, 5.0)]
     assert found == pytest.approx([1e-5, 0.0104, 0.064, 0.257], rel=0.01)
-    assert channel.delta_at(1.0) <= 1e-5
-    assert channel.delta_at(0.0) == 0.0
-    assert channel.delta_at(2.0, epsilon=3.0) < channel.delta_at(2.0) < channel.delta_at(2.0, 0.0)
+    assert channel.noise.delta_at(1.0) <= 1e-5
+    assert channel.noise.delta_at(0.0) == 0.0
+    assert (
+        channel.noise.delta_at(2.0, epsilon=3.0)
+        < channel.noise.delta_at(2.0)
+        < channel.noise.delta_at(2.0, 0.0)
+    )
     with pytest.raises(ParameterError):
-        channel.delta_at(-1.0)
+        channel.noise.delta_at(-1.0)
 
 
 lexicons = st.tuples(st.integers(2, 12), st.integers(1, 3)).flatmap(
@@ -130,8 +134,10 @@ class TestPublished:
     def test_it_is_the_classical_formula(self, line: Lexicon) -> None:
         mechanism = Gaussian(epsilon=0.5, delta=1e-5, sensitivity=2.0, published=True)
         channel = mechanism.on(line)
-        assert channel.sigma == classical_scale(0.5, 1e-5, 2.0) > gaussian_scale(0.5, 1e-5, 2.0)
-        assert channel.delta_at(2.0) <= 1e-5
+        assert (
+            channel.noise.sigma == classical_scale(0.5, 1e-5, 2.0) > gaussian_scale(0.5, 1e-5, 2.0)
+        )
+        assert channel.noise.delta_at(2.0) <= 1e-5
         assert channel.guarantee.kind is Kind.BOUNDED
 
     @pytest.mark.parametrize("epsilon", [1.0, 5.0, 20.0])
@@ -168,9 +174,9 @@ def test_only_the_ratio_of_scale_and_sensitivity_matters(plane: Lexicon) -> None
 
 def test_the_whole_curve(plane: Lexicon) -> None:
     channel = Gaussian(epsilon=1.0, delta=1e-5, sensitivity=2.0).on(plane)
-    curve = channel.delta_curve([[0.0, 1.0], [2.0, 10.0]])
+    curve = channel.noise.delta_curve([[0.0, 1.0], [2.0, 10.0]])
     assert curve.shape == (2, 2)
     assert curve[0, 0] == 0.0
     assert curve[1, 0] == pytest.approx(1e-5, rel=1e-9)
     assert (np.diff(curve.ravel()) > 0).all()
-    assert channel.delta_curve([2.0], epsilon=0.5)[0] > curve[1, 0]
+    assert channel.noise.delta_curve([2.0], epsilon=0.5)[0] > curve[1, 0]

@@ -9,6 +9,7 @@ from scipy.stats import chisquare, kstest
 
 from malaprop import HyperbolicLaplace, Lexicon, MetricError, ParameterError, seeded_rng
 from malaprop.core import poincare
+from malaprop.core.noise.hyperbolic import HyperbolicLaplaceNoise
 from malaprop.lexicon.poincare_search import PoincareSearch
 
 Floats = NDArray[np.float64]
@@ -22,8 +23,12 @@ def ball(dimension: int, far: float = 2.0) -> Lexicon:
     return Lexicon(["origin", "one"], [np.zeros(dimension), axis], metric="poincare")
 
 
+def _noise(dimension: int, epsilon: float) -> HyperbolicLaplaceNoise:
+    return HyperbolicLaplace(epsilon=epsilon).on(ball(dimension)).noise
+
+
 def lengths(dimension: int, epsilon: float, seed: int = 21) -> Floats:
-    return HyperbolicLaplace(epsilon=epsilon).on(ball(dimension))._lengths(DRAWS, seeded_rng(seed))
+    return _noise(dimension, epsilon)._lengths(DRAWS, seeded_rng(seed))
 
 
 def cdf(dimension: int, epsilon: float, rho: Floats) -> Floats:
@@ -60,7 +65,7 @@ class TestLength:
                 drawn = {0.5: [1e-320, 0.0, 1e-9, 3.0, 2.0], 10: [9.0, 9.0, 9.0, 1.0, 1e-12]}
                 return np.array(drawn[shape])
 
-        found = HyperbolicLaplace(epsilon=10.0).on(ball(10))._lengths(5, Fixed())  # type: ignore[arg-type]
+        found = _noise(10, 10.0)._lengths(5, Fixed())  # type: ignore[arg-type]
         assert found[:2].tolist() == [300.0, 300.0]
         expected = [-0.5 * math.log(1e-9 / 9.0), 0.5 * math.log(4 / 3), 2.5e-13]
         np.testing.assert_allclose(found[2:], expected, rtol=1e-9)
@@ -86,11 +91,10 @@ class TestLength:
         assert kept.mean() == pytest.approx(a / (a + dimension), abs=error * kept.std())
         mean = 0.5 * (digamma(a + dimension) - digamma(a))
         assert rho.mean() == pytest.approx(mean, abs=error * rho.std())
-        channel = HyperbolicLaplace(epsilon=epsilon).on(ball(dimension))
-        assert channel._mean == pytest.approx(mean, rel=1e-12)
+        assert _noise(dimension, epsilon).mean == pytest.approx(mean, rel=1e-12)
 
     def test_the_reference_mean(self) -> None:
-        assert HyperbolicLaplace(epsilon=3.0).on(ball(2))._mean == pytest.approx(0.75, rel=1e-15)
+        assert _noise(2, 3.0).mean == pytest.approx(0.75, rel=1e-15)
 
 
 WORDS = poincare.exp0(
@@ -155,7 +159,7 @@ class TestRelease:
         released = channel.release_words(np.ones(2000, int), seeded_rng(3))
         centre = np.tile(lexicon.vectors[1].astype(np.float64), (2000, 1))
         far = poincare.distances(centre, released)
-        shift = channel._grid.step * math.sqrt(dimension)
+        shift = channel.noise.step * math.sqrt(dimension)
         truth = cdf(dimension, epsilon, np.array([0.5, 1.0, 2.0]))
         for rho, p in zip([0.5, 1.0, 2.0], truth, strict=True):
             low = cdf(dimension, epsilon, np.array(max(rho - shift, 0.0)))
@@ -168,8 +172,8 @@ class TestRelease:
         lexicon = ball(3, far)
         channel = HyperbolicLaplace(epsilon=4.0).on(lexicon)
         released = channel.release_words(np.ones(500, int), seeded_rng(5))
-        steps = np.rint(poincare.lift(released) / channel._grid.step)
-        assert np.array_equal(poincare.lower(steps * channel._grid.step), released)
+        steps = np.rint(poincare.lift(released) / channel.noise.step)
+        assert np.array_equal(poincare.lower(steps * channel.noise.step), released)
 
     def test_equal_grid_points_are_equal_vectors(self) -> None:
         """Only so many vectors can be released near a word: the last bits tell nothing."""

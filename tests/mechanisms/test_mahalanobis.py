@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare, gamma, kstest
 
 from malaprop import Kind, Laplace, Lexicon, Mahalanobis, MetricError, ParameterError, seeded_rng
-from malaprop.core.ellipsoid import Ellipsoid, clusters
-from malaprop.mechanisms.mahalanobis import MahalanobisChannel
+from malaprop.core.channel import VectorChannel
+from malaprop.core.noise.elliptical import Ellipsoid, EllipticalLaplace, clusters
+from malaprop.core.noise.laplace import spherical_laplace
 
 Floats = NDArray[np.float64]
 DRAWS = 40_000
@@ -133,18 +134,22 @@ class TestGuarantee:
         """Along the eigenvector of λ_min; sold as ε per Euclidean unit it would be false."""
         channel = Mahalanobis(epsilon=5.0, regularization=1.0).on(CLOUD)
         _, axes = np.linalg.eigh(matrix(1.0))
-        loss = channel.guarantee.loss(float(channel.distance(axes[:, 0], np.zeros(3))))
+        loss = channel.guarantee.loss(float(channel.noise.metric.distance(axes[:, 0], np.zeros(3))))
         assert loss == pytest.approx(dict(channel.guarantee.equivalents)["euclidean"])
         assert loss > 5.0 * 2
 
     def test_distances_are_those_of_the_norm(self) -> None:
         channel = Mahalanobis(epsilon=1.0, regularization=0.4).on(CLOUD)
-        x, y = CLOUD.vectors[:20], CLOUD.vectors[20:40]
+        x, y = CLOUD.vectors[:20].astype(float), CLOUD.vectors[20:40].astype(float)
         np.testing.assert_allclose(
-            channel.distance(x, y), rm_norms((x - y).astype(float), matrix(0.4)), rtol=1e-6
+            channel.noise.metric.distance(x, y),
+            rm_norms(x - y, matrix(0.4)),
+            rtol=1e-6,
         )
-        measured = CLOUD.with_metric(channel.distance)
-        assert measured.distances([0])[0, 20] == pytest.approx(float(channel.distance(x[0], y[0])))
+        measured = CLOUD.with_metric(channel.noise.metric.distance)
+        assert measured.distances([0])[0, 20] == pytest.approx(
+            float(channel.noise.metric.distance(x[0], y[0]))
+        )
 
 
 def test_without_covariance_it_is_laplace(plane: Lexicon) -> None:
@@ -180,10 +185,10 @@ TWO = lexicon_of(
 )
 
 
-def joint_log_densities(channel: MahalanobisChannel, x: Floats, y: Floats) -> Floats:
+def joint_log_densities(channel: VectorChannel[EllipticalLaplace], x: Floats, y: Floats) -> Floats:
     """ln Pr[c]·f_c(y − x) for each cluster c, up to a constant: written out from the definition."""
     found = []
-    for ellipsoid in channel._ellipsoids:
+    for ellipsoid in channel.noise.ellipsoids:
         score = -0.25 * 1.5 / 2 * ellipsoid.norm(x - ellipsoid.centre)
         determinant = np.linalg.slogdet(ellipsoid.matrix)[1]
         found.append((score, -0.75 * 1.5 * ellipsoid.norm(y - x) - determinant / 2))
@@ -199,7 +204,7 @@ class TestClusters:
         labels = clusters(TWO.vectors.astype(float), 2)
         assert {labels[:60].min(), labels[:60].max()} != {labels[60:].min(), labels[60:].max()}
         assert len(set(labels[:60])) == len(set(labels[60:])) == 1
-        for c, ellipsoid in enumerate(self.CHANNEL._ellipsoids):
+        for c, ellipsoid in enumerate(self.CHANNEL.noise.ellipsoids):
             s = np.cov(TWO.vectors[labels == c].astype(float), rowvar=False)
             np.testing.assert_allclose(
                 ellipsoid.matrix, 0.9 * 3 * s / np.trace(s) + 0.1 * np.eye(3)
@@ -212,25 +217,25 @@ class TestClusters:
         x, x2 = TWO.vectors[one].astype(float), TWO.vectors[other].astype(float)
         y = x + 10.0**log_far * seeded_rng(seed).normal(size=3)
         here, there = (joint_log_densities(self.CHANNEL, w, y) for w in (x, x2))
-        allowed = self.CHANNEL.guarantee.loss(float(self.CHANNEL.distance(x, x2)))
+        allowed = self.CHANNEL.guarantee.loss(float(self.CHANNEL.noise.metric.distance(x, x2)))
         assert np.abs(here - there).max() <= allowed + 1e-9
         euclidean = dict(self.CHANNEL.guarantee.equivalents)["euclidean"]
         assert allowed <= euclidean * np.linalg.norm(x - x2) * (1 + 1e-12)
 
     def test_the_words_own_cluster_would_have_no_guarantee(self) -> None:
         """The paper's outlook, literally: the loss grows without bound away from the words."""
-        a, b = self.CHANNEL._ellipsoids
+        a, b = self.CHANNEL.noise.ellipsoids
         x, x2 = TWO.vectors[0].astype(float), TWO.vectors[60].astype(float)
-        allowed = self.CHANNEL.guarantee.loss(float(self.CHANNEL.distance(x, x2)))
+        allowed = self.CHANNEL.guarantee.loss(float(self.CHANNEL.noise.metric.distance(x, x2)))
         losses = [abs(a.norm(y - x) - b.norm(y - x2)) for y in np.eye(3)[2] * [[1e2], [1e3], [1e4]]]
         assert losses[0] < losses[1] < losses[2]
         assert 1.5 * losses[2] > 10 * allowed
 
     def test_clusters_are_drawn_by_the_exponential_mechanism(self) -> None:
         x = np.full(3, 6.0)
-        distances = np.array([e.norm(x - e.centre) for e in self.CHANNEL._ellipsoids])
+        distances = np.array([e.norm(x - e.centre) for e in self.CHANNEL.noise.ellipsoids])
         p = np.exp(-0.25 * 1.5 / 2 * distances)
-        drawn = self.CHANNEL._choose(np.tile(x, (DRAWS, 1)), seeded_rng(4))
+        drawn = self.CHANNEL.noise._choose(np.tile(x, (DRAWS, 1)), seeded_rng(4))
         counts = np.bincount(drawn, minlength=2)
         assert chisquare(counts, DRAWS * p / p.sum()).pvalue > 1e-6
         assert counts.min() > 1000
@@ -241,14 +246,14 @@ class TestClusters:
         """And of the ε that is left: the norms follow the mixture of Gamma laws."""
         x = np.full(3, 6.0)
         y = self.CHANNEL.release(np.tile(x, (DRAWS, 1)), seeded_rng(4))
-        chosen = self.CHANNEL._choose(np.tile(x, (DRAWS, 1)), self.after_noise(seeded_rng(4)))
-        for c, ellipsoid in enumerate(self.CHANNEL._ellipsoids):
+        chosen = self.CHANNEL.noise._choose(np.tile(x, (DRAWS, 1)), self.after_noise(seeded_rng(4)))
+        for c, ellipsoid in enumerate(self.CHANNEL.noise.ellipsoids):
             norms = ellipsoid.norm(y[chosen == c] - x)
             assert kstest(norms * 0.75 * 1.5, gamma(3).cdf).pvalue > 1e-6
             assert kstest(norms * 1.5, gamma(3).cdf).pvalue < 1e-6
 
     def after_noise(self, rng: np.random.Generator) -> np.random.Generator:
-        self.CHANNEL._noise(DRAWS, rng)
+        spherical_laplace((DRAWS, 3), self.CHANNEL.noise.scale, rng)
         return rng
 
     def test_they_are_the_same_at_each_call(self) -> None:

@@ -38,7 +38,9 @@ def test_the_walk_shows_it() -> None:
 
 
 def test_the_walk_does_not_approach_the_published_density() -> None:
-    walk = PoincareMetropolis(epsilon=0.25, steps=300).on(LINE)._walk((20_000, 1), seeded_rng(5))
+    walk = (
+        PoincareMetropolis(epsilon=0.25, steps=300).on(LINE).noise._walk((20_000, 1), seeded_rng(5))
+    )
     half = quad(target, 0.0, 1.0, args=(0.25,))[0]
     grid = np.linspace(0.0, 1.0, 2001)
     values = np.array([target(r, 0.25) for r in grid[:-1]] + [0.0])
@@ -60,7 +62,7 @@ def test_in_many_dimensions_the_walk_never_leaves_the_origin() -> None:
 def test_a_step_is_the_papers() -> None:
     """Propose around the place, by way of the hyperboloid; accept by equation 7's ratio."""
     channel = PoincareMetropolis(epsilon=1.5, steps=3, spread=0.7).on(LINE)
-    found = channel._walk((6, 1), seeded_rng(7))
+    found = channel.noise._walk((6, 1), seeded_rng(7))
     rng, place = seeded_rng(7), np.zeros(6)
     for _ in range(3):
         x = place + 0.7 * rng.standard_normal((6, 1))[:, 0]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import gamma, kstest
 
 from malaprop import Kind, Laplace, Lexicon, MetricError, ParameterError, PrivEmb, seeded_rng
-from malaprop.core.projection import (
+from malaprop.core.noise.projected import (
     PROJECTIONS,
     gaussian,
     operator_norm,
@@ -70,13 +70,13 @@ class TestProjections:
 
     @pytest.mark.parametrize("name", PROJECTIONS)
     def test_no_pair_is_stretched_more_than_the_norm_says(self, name: str) -> None:
-        matrix = PrivEmb(epsilon=1.0, projection=name).on(CLOUD).projection
+        matrix = PrivEmb(epsilon=1.0, projection=name).on(CLOUD).noise.matrix
         assert stretches(matrix, CLOUD.vectors).max() <= operator_norm(matrix)
 
     @pytest.mark.parametrize("name", ["orthonormal", "gaussian"])
     def test_the_seed_draws_it(self, name: str) -> None:
         first, again, other = (
-            PrivEmb(epsilon=1.0, projection=name, projection_seed=seed).on(SMALL).projection
+            PrivEmb(epsilon=1.0, projection=name, projection_seed=seed).on(SMALL).noise.matrix
             for seed in (3, 3, 4)
         )
         assert np.array_equal(first, again)
@@ -138,7 +138,7 @@ class TestNoise:
     @pytest.mark.parametrize("name", PROJECTIONS)
     def test_it_makes_up_for_the_stretch(self, name: str) -> None:
         mechanism = PrivEmb(epsilon=2.0, dimension=4, projection=name)
-        norm = operator_norm(mechanism.on(SMALL).projection)
+        norm = operator_norm(mechanism.on(SMALL).noise.matrix)
         radii = np.linalg.norm(noise(mechanism), axis=1)
         assert kstest(radii, gamma(4, scale=norm / 2.0).cdf).pvalue > 1e-6
         assert kstest(radii, gamma(4, scale=1.05 * norm / 2.0).cdf).pvalue < 1e-6
@@ -163,7 +163,7 @@ class TestNoise:
     ) -> None:
         for (m, _), length in zip(SIZES, expected, strict=True):
             channel = PrivEmb(epsilon=1.0, dimension=m, projection=name).on(CLOUD)
-            assert m * operator_norm(channel.projection) == pytest.approx(length, rel=slack)
+            assert m * operator_norm(channel.noise.matrix) == pytest.approx(length, rel=slack)
             radii = np.linalg.norm(channel.release(np.zeros((4000, 300)), seeded_rng(1)), axis=1)
             assert radii.mean() == pytest.approx(length, rel=slack + 0.01)
 
@@ -198,24 +198,24 @@ class TestGuarantee:
         assert channel.guarantee.delta == 0.0
         coordinates = st.lists(st.floats(-9, 9), min_size=9, max_size=9)
         difference = np.array(data.draw(coordinates)) - data.draw(coordinates)
-        loss = np.linalg.norm(channel.projection @ difference) / channel.scale
+        loss = np.linalg.norm(channel.noise.matrix @ difference) / channel.noise.scale
         assert loss <= channel.guarantee.loss(float(np.linalg.norm(difference))) * (1 + 1e-12)
 
     def test_the_papers_noise_does_not_cover_all_vectors(self) -> None:
         """Along the direction that Φ stretches most, the loss is 1.7 times what is claimed."""
         channel = PrivEmb(epsilon=1.0, dimension=50, beta=0.93, published=True).on(CLOUD)
         assert channel.guarantee.kind is Kind.NONE
-        _, stretched, directions = np.linalg.svd(channel.projection)
-        worst = np.linalg.norm(channel.projection @ directions[0]) / channel.scale
+        _, stretched, directions = np.linalg.svd(channel.noise.matrix)
+        worst = np.linalg.norm(channel.noise.matrix @ directions[0]) / channel.noise.scale
         assert worst == pytest.approx(stretched[0] / 1.93)
         assert 1.65 < worst < 1.85
         assert f"{worst:.3g}·ε·d" in channel.guarantee.reason
-        assert stretches(channel.projection, CLOUD.vectors).max() < 1.93
+        assert stretches(channel.noise.matrix, CLOUD.vectors).max() < 1.93
         assert "60 words" in channel.guarantee.reason
 
     def test_the_papers_noise_may_be_enough_where_m_is_large(self) -> None:
         channel = PrivEmb(epsilon=1.0, dimension=200, beta=0.9, published=True).on(SMALL)
-        assert operator_norm(channel.projection) < 1.9
+        assert operator_norm(channel.noise.matrix) < 1.9
         assert channel.guarantee.kind is Kind.METRIC
 
     def test_what_is_public(self) -> None:
@@ -254,7 +254,7 @@ class TestRelease:
         channel = PrivEmb(epsilon=30.0, dimension=4).on(SMALL)
         ids = np.arange(30).repeat(20)
         noisy = channel.release_words(ids, seeded_rng(5))
-        projected = SMALL.vectors @ channel.projection.T
+        projected = SMALL.vectors @ channel.noise.matrix.T
         nearest = np.square(noisy[:, None, :] - projected[None]).sum(axis=2).argmin(axis=1)
         assert np.array_equal(channel.substitute(ids, seeded_rng(5)), nearest)
         assert 0.05 < np.mean(nearest == ids) < 0.95

@@ -9,7 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from malaprop import CoordinateLaplace, Gaussian, Laplace, Lexicon, Mahalanobis, seeded_rng
-from malaprop.core.additive import AdditiveChannel
+from malaprop.core.channel import VectorChannel
+from malaprop.core.noise.grid import Grid
+from malaprop.core.noise.noise import AdditiveNoise
 
 WORDS, DIMENSION = 400, 300
 VECTORS = 0.4 * np.random.Generator(np.random.PCG64(2)).normal(size=(WORDS, DIMENSION))
@@ -35,12 +37,13 @@ def survivors(y: NDArray[np.float64], words: NDArray[np.float64]) -> set[int]:
 
 
 def releases(
-    channel: AdditiveChannel, word: int, *, snapped: bool, seed: int
+    channel: VectorChannel[AdditiveNoise], word: int, *, snapped: bool, seed: int
 ) -> NDArray[np.float64]:
     rng = seeded_rng(seed)
-    if snapped:
+    with pytest.MonkeyPatch.context() as patch:
+        if not snapped:
+            patch.setattr(Grid, "snap", lambda grid, values: values)
         return np.asarray(channel.release_words([word], rng)[0])
-    return np.asarray(LEXICON.vectors[word] + channel._noise(1, rng)[0])
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda m: m.name)

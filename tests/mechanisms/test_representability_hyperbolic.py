@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from malaprop import HyperbolicLaplace, Lexicon, TangentLaplace, seeded_rng
 from malaprop.core import poincare
 from malaprop.core.channel import VectorChannel
+from malaprop.core.noise.noise import Noise
 
 Floats = NDArray[np.float64]
 WORDS, DIMENSION = 400, 300
@@ -104,7 +105,7 @@ def survivors(y: Floats, chart: Tangent | Hyperboloid) -> set[int]:
     return left
 
 
-def released(channel: VectorChannel, word: int, seed: int) -> Floats:
+def released(channel: VectorChannel[Noise], word: int, seed: int) -> Floats:
     return np.asarray(channel.release_words([word], seeded_rng(seed))[0])
 
 
@@ -114,7 +115,7 @@ def test_raw_points_betray_the_word_and_rounded_ones_do_not(
 ) -> None:
     rounding = chart.mechanism.on(LEXICON)
     raw = chart.mechanism.on(LEXICON)
-    monkeypatch.setattr(raw._grid, "snap", np.asarray)
+    monkeypatch.setattr(raw.noise._grid, "snap", np.asarray)
     left = []
     for trial in range(4):
         word = 7 + trial

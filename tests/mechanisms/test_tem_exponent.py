@@ -21,21 +21,21 @@ from malaprop.lexicon.exponents import ExponentTable, build, keep, table_of
 class TestSmallLexicons:
     def test_the_reference_on_three_points(self, line: Lexicon) -> None:
         audited = TEM(epsilon=2.0, gamma=2.0, exponent="audited").on(line)
-        assert audited.exponent == pytest.approx(1.94432416, abs=5e-9)
-        assert TEM(epsilon=2.0, gamma=2.0).on(line).exponent == audited.exponent
+        assert audited.law.exponent == pytest.approx(1.94432416, abs=5e-9)
+        assert TEM(epsilon=2.0, gamma=2.0).on(line).law.exponent == audited.law.exponent
         assert audited.guarantee.epsilon == 2.0
 
     def test_another_threshold_is_audited_by_itself(self, line: Lexicon) -> None:
         free = TEM(epsilon=2.0).on(line)
-        assert free.exponent == pytest.approx(1.93533162, abs=5e-9)
+        assert free.law.exponent == pytest.approx(1.93533162, abs=5e-9)
         assert free.guarantee.cap == pytest.approx(3.0)
         assert free.guarantee.loss(2.0) == 4.0
 
     def test_a_threshold_can_make_it_smaller(self) -> None:
         crowd = Lexicon([*"abcde"], [[0.0], [5.0], [5.0], [5.0], [5.0]])
-        assert TEM(epsilon=2.0).on(crowd).exponent == pytest.approx(1.7228771825, abs=1e-8)
+        assert TEM(epsilon=2.0).on(crowd).law.exponent == pytest.approx(1.7228771825, abs=1e-8)
         capped = TEM(epsilon=2.0, gamma=1.0).on(crowd)
-        assert capped.exponent == pytest.approx(1.2897297704, abs=1e-8)
+        assert capped.law.exponent == pytest.approx(1.2897297704, abs=1e-8)
 
     @given(
         vectors=st.tuples(st.integers(2, 9), st.integers(1, 3)).flatmap(
@@ -60,18 +60,18 @@ class TestSmallLexicons:
 
     def test_equal_sums_need_no_factor_at_all(self) -> None:
         cycle = Lexicon(["a", "b", "c", "d"], [[1, 0], [0, 1], [-1, 0], [0, -1]])
-        assert TEM(epsilon=1.3).on(cycle).exponent == pytest.approx(1.3, rel=1e-9)
+        assert TEM(epsilon=1.3).on(cycle).law.exponent == pytest.approx(1.3, rel=1e-9)
 
     def test_one_word_and_twins(self) -> None:
-        assert TEM(epsilon=1.0).on(Lexicon(["a"], [[1.0]])).exponent == 1.0
-        assert TEM(epsilon=1.0).on(Lexicon(["a", "b"], [[1.0], [1.0]])).exponent == 1.0
+        assert TEM(epsilon=1.0).on(Lexicon(["a"], [[1.0]])).law.exponent == 1.0
+        assert TEM(epsilon=1.0).on(Lexicon(["a", "b"], [[1.0], [1.0]])).law.exponent == 1.0
 
     def test_the_guarantee_says_so(self, line: Lexicon) -> None:
         audited = TEM(epsilon=2.0).on(line)
         assert any("verified" in fact for fact in audited.guarantee.public)
         assert audited.hint == ""
         half = TEM(epsilon=2.0, exponent="half").on(line)
-        assert half.exponent == 1.0
+        assert half.law.exponent == 1.0
         assert not any("verified" in fact for fact in half.guarantee.public)
 
 
@@ -109,7 +109,7 @@ class TestTables:
         with pytest.raises(LexiconError, match="malaprop lexicon audit"):
             TEM(epsilon=1.0, exponent="audited").on(cloud)
         before = TEM(epsilon=1.0).on(cloud)
-        assert before.exponent == 0.5
+        assert before.law.exponent == 0.5
         assert "malaprop lexicon audit" in before.hint
         steps: list[tuple[int, int]] = []
         table = build(cloud, progress=lambda *step: steps.append(step))
@@ -118,9 +118,9 @@ class TestTables:
         assert path == home / "exponents" / f"{cloud.fingerprint}.json"
         assert table_of(cloud) == table
         channel = TEM(epsilon=1.0, exponent="audited").on(cloud)
-        assert channel.exponent == table.largest(1.0) > 0.5
+        assert channel.law.exponent == table.largest(1.0) > 0.5
         assert channel.guarantee.cap == pytest.approx(table.diameter)
-        assert TEM(epsilon=1.0).on(cloud).exponent == channel.exponent
+        assert TEM(epsilon=1.0).on(cloud).law.exponent == channel.law.exponent
         assert audit(channel).holds is True
         assert audit(channel).worst_ratio > 0.95
 
@@ -142,9 +142,9 @@ class TestTables:
         about = json.loads(shipped.read_text(encoding="utf-8"))
         about["losses"] = [[t, t] for t, _ in about["losses"]]
         (tmp_path / exponents.SHIPPED).write_text(json.dumps(about), encoding="utf-8")
-        assert TEM(epsilon=1.0).on(english).audited
+        assert TEM(epsilon=1.0).on(english).law.audited
         monkeypatch.setattr(catalogue, "embedded", lambda: {"english": tmp_path})
-        assert TEM(epsilon=1.0).on(english).exponent == 0.5
+        assert TEM(epsilon=1.0).on(english).law.exponent == 0.5
 
     def test_beyond_the_grid_it_is_half(self) -> None:
         table = ExponentTable(fingerprint="", diameter=1.0, exponents=(1.0, 2.0), losses=(1.5, 2.2))
@@ -220,9 +220,9 @@ class TestEnglish:
 
     def test_it_is_the_default(self, english: Lexicon) -> None:
         channel = TEM(epsilon=1.5).on(english)
-        assert channel.audited
-        assert 1.15 < channel.exponent < 1.25
-        assert TEM(epsilon=1.5, exponent="half").on(english).exponent == 0.75
+        assert channel.law.audited
+        assert 1.15 < channel.law.exponent < 1.25
+        assert TEM(epsilon=1.5, exponent="half").on(english).law.exponent == 0.75
 
     def test_the_file_is_what_the_package_names(self) -> None:
         about = json.loads((catalogue.embedded()["english"] / exponents.SHIPPED).read_text())

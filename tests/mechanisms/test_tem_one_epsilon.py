@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
-from tests.mechanisms.conftest import loss_rate
+from tests.mechanisms.conftest import loss_rate, planted
 
 from malaprop import TEM, Lexicon, LexiconError, ParameterError, audit
 from malaprop.core import exponents as core
@@ -18,7 +18,6 @@ from malaprop.core.exponents import exponent_for
 from malaprop.core.space import blocks
 from malaprop.lexicon import exponents
 from malaprop.lexicon.exponents import ExponentTable, build, build_for, keep, table_of
-from malaprop.mechanisms.tem import TEMChannel
 
 
 def capped(lexicon: Lexicon, gamma: float) -> NDArray[np.float64]:
@@ -70,8 +69,7 @@ class TestTheExponent:
         distances = capped(lexicon, gamma)
         assert loss_rate(distances, t) <= epsilon * (1 + 1e-12)
         assert t >= max(by_force(distances, epsilon * (1 - 1e-9)), default=0.0) * (1 - 1e-9)
-        mechanism = TEM(epsilon=epsilon, gamma=gamma)
-        assert audit(TEMChannel(mechanism, lexicon, t, gamma, audited=True)).holds is True
+        assert audit(planted(lexicon, epsilon, t, gamma)).holds is True
 
     def test_near_twins_take_what_rounding_may(self) -> None:
         """Where distances are as small as rounding errors, ε/2 remains."""
@@ -97,22 +95,22 @@ class TestKept:
         assert path == home / "exponents" / f"{cloud.fingerprint}-e1.5.json"
         assert exponents._read(path) == table
         channel = TEM(epsilon=1.5, exponent="audited").on(cloud)
-        assert channel.audited
-        assert channel.exponent == table.exponents[0] > 0.75
+        assert channel.law.audited
+        assert channel.law.exponent == table.exponents[0] > 0.75
         assert channel.guarantee.cap == pytest.approx(table.diameter)
         found = audit(channel)
         assert found.holds is True
         assert found.worst_ratio > 0.98
-        assert TEM(epsilon=1.5).on(cloud).exponent == channel.exponent
-        assert TEM(epsilon=1.5, gamma=math.inf).on(cloud).audited
+        assert TEM(epsilon=1.5).on(cloud).law.exponent == channel.law.exponent
+        assert TEM(epsilon=1.5, gamma=math.inf).on(cloud).law.audited
 
     def test_no_other_epsilon_has_it(self, home: Path, cloud: Lexicon) -> None:
         keep(build_for(cloud, 1.5))
         assert table_of(cloud) is None
         for epsilon in (math.nextafter(1.5, 0), math.nextafter(1.5, 2), 0.5, 3.0):
             other = TEM(epsilon=epsilon).on(cloud)
-            assert not other.audited
-            assert other.exponent == epsilon / 2
+            assert not other.law.audited
+            assert other.law.exponent == epsilon / 2
 
     def test_another_epsilon_is_refused_with_what_to_do(self, home: Path, cloud: Lexicon) -> None:
         keep(build_for(cloud, 1.5))
@@ -131,14 +129,14 @@ class TestKept:
             exponents._kept(cloud.fingerprint, gamma, epsilon).write_text(kept.read_text())
         for gamma in (math.inf, 4.0):
             assert table_of(cloud, gamma) is None
-            assert not TEM(epsilon=1.2, gamma=gamma).on(cloud).audited
+            assert not TEM(epsilon=1.2, gamma=gamma).on(cloud).law.audited
 
     def test_it_belongs_to_its_threshold(self, home: Path, cloud: Lexicon) -> None:
         table = build_for(cloud, 1.5, 4.0)
         assert keep(table).name == f"{cloud.fingerprint}-4.0-e1.5.json"
-        assert TEM(epsilon=1.5, gamma=4.0).on(cloud).exponent == table.exponents[0]
+        assert TEM(epsilon=1.5, gamma=4.0).on(cloud).law.exponent == table.exponents[0]
         for gamma in (None, math.inf, 3.0, math.nextafter(4.0, 9.0)):
-            assert not TEM(epsilon=1.5, gamma=gamma).on(cloud).audited
+            assert not TEM(epsilon=1.5, gamma=gamma).on(cloud).law.audited
         assert build_for(cloud, 1.5, 1000.0) == build_for(cloud, 1.5)
 
     def test_the_larger_of_two_is_taken(self, home: Path, cloud: Lexicon) -> None:
@@ -146,8 +144,8 @@ class TestKept:
         keep(whole)
         keep(single)
         best = max(whole.largest(1.5), single.largest(1.5))
-        assert TEM(epsilon=1.5).on(cloud).exponent == best
-        assert TEM(epsilon=1.4).on(cloud).exponent == whole.largest(1.4)
+        assert TEM(epsilon=1.5).on(cloud).law.exponent == best
+        assert TEM(epsilon=1.4).on(cloud).law.exponent == whole.largest(1.4)
         least = ExponentTable(
             fingerprint=cloud.fingerprint,
             epsilon=1.5,
@@ -156,7 +154,7 @@ class TestKept:
             losses=(1.5,),
         )
         keep(least)
-        assert TEM(epsilon=1.5).on(cloud).exponent == whole.largest(1.5) > 0.75
+        assert TEM(epsilon=1.5).on(cloud).law.exponent == whole.largest(1.5) > 0.75
 
     @pytest.mark.parametrize("without", ["gamma", "epsilon", "losses"])
     def test_a_damaged_one_is_refused(self, home: Path, cloud: Lexicon, without: str) -> None:

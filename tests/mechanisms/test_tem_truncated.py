@@ -10,13 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
-from tests.mechanisms.conftest import loss_rate
+from tests.mechanisms.conftest import loss_rate, planted
 
 from malaprop import TEM, Lexicon, LexiconError, ParameterError, audit
 from malaprop.core.exponents import loss_rates
 from malaprop.lexicon import exponents
 from malaprop.lexicon.exponents import build, keep, table_of
-from malaprop.mechanisms.tem import TEMChannel
 
 GRID = [k / 8 for k in range(-64, 65)]
 CROWD = Lexicon([*"abcde"], [[0.0], [5.0], [5.0], [5.0], [5.0]])
@@ -54,8 +53,7 @@ class TestRates:
         assert table.holds_for(lexicon.fingerprint, gamma)
         epsilon = ratio * table.exponents[0]
         t = table.largest(epsilon)
-        mechanism = TEM(epsilon=epsilon, gamma=gamma)
-        found = audit(TEMChannel(mechanism, lexicon, t, gamma, audited=True))
+        found = audit(planted(lexicon, epsilon, t, gamma))
         assert found.holds is True
         for k in range(0, len(table.exponents), 77):
             exact = loss_rate(capped(lexicon, gamma), table.exponents[k])
@@ -65,8 +63,7 @@ class TestRates:
         """Why one table must not stand in for another: beside a crowd, L_γ exceeds L_∞."""
         free, truncated = build(CROWD), build(CROWD, 1.0)
         assert truncated.largest(2.0) < 1.2898 < 1.68 < free.largest(2.0)
-        wrong = TEMChannel(TEM(epsilon=2.0, gamma=1.0), CROWD, free.largest(2.0), 1.0, audited=True)
-        assert audit(wrong).holds is False
+        assert audit(planted(CROWD, 2.0, free.largest(2.0), 1.0)).holds is False
 
 
 class TestTables:
@@ -78,19 +75,19 @@ class TestTables:
         assert table_of(cloud, 4.0) == table
         assert table_of(cloud) != table
         channel = TEM(epsilon=1.5, gamma=4.0, exponent="audited").on(cloud)
-        assert channel.exponent == table.largest(1.5) > 0.75
-        assert channel.gamma == channel.guarantee.cap == 4.0
+        assert channel.law.exponent == table.largest(1.5) > 0.75
+        assert channel.law.gamma == channel.guarantee.cap == 4.0
         found = audit(channel)
         assert found.holds is True
         assert found.worst_ratio > 0.95
-        assert TEM(epsilon=1.5, gamma=4.0).on(cloud).exponent == channel.exponent
+        assert TEM(epsilon=1.5, gamma=4.0).on(cloud).law.exponent == channel.law.exponent
 
     def test_it_holds_for_no_other_threshold(self, home: Path, cloud: Lexicon) -> None:
         keep(build(cloud, 4.0))
         for gamma in (math.nextafter(4.0, 0.0), math.nextafter(4.0, 9.0), 2.0, 1e9, math.inf):
             assert table_of(cloud, gamma) is None
-            assert not TEM(epsilon=1.0, gamma=gamma).on(cloud).audited
-        assert not TEM(epsilon=1.0).on(cloud).audited
+            assert not TEM(epsilon=1.0, gamma=gamma).on(cloud).law.audited
+        assert not TEM(epsilon=1.0).on(cloud).law.audited
 
     def test_a_table_under_anothers_name_is_not_taken(self, home: Path, cloud: Lexicon) -> None:
         kept = keep(build(cloud, 4.0))
@@ -103,11 +100,11 @@ class TestTables:
     ) -> None:
         table = build(cloud)
         keep(table)
-        assert TEM(epsilon=1.0, gamma=math.inf).on(cloud).audited
-        assert TEM(epsilon=1.0, gamma=table.diameter).on(cloud).audited
+        assert TEM(epsilon=1.0, gamma=math.inf).on(cloud).law.audited
+        assert TEM(epsilon=1.0, gamma=table.diameter).on(cloud).law.audited
         below = TEM(epsilon=1.0, gamma=0.9 * table.diameter).on(cloud)
-        assert not below.audited
-        assert below.exponent == 0.5
+        assert not below.law.audited
+        assert below.law.exponent == 0.5
 
     def test_a_threshold_that_nothing_reaches_is_none(self, home: Path, cloud: Lexicon) -> None:
         table = build(cloud, 1000.0)

@@ -24,6 +24,7 @@ import numpy as np
 
 from malaprop.core.graph import WordGraph
 from malaprop.core.metric import Floats
+from malaprop.core.proofs import proved
 
 _ROUNDS = 60  # of conjugate gradients; 10 to 20 are the rule
 _UPDATES = 12  # of Richardson and Lucy's rule
@@ -40,6 +41,7 @@ class Kernel(Protocol):
         """The map for one t, in float64 or in what is fast."""
 
 
+@proved("docs/proofs/balanced.md")
 @dataclass(frozen=True, kw_only=True)
 class Balance:
     """A law on a graph: t, ν, the Z that they give, and how Z is made even."""

@@ -6,9 +6,9 @@ is the only thing that ever sees a user's words: whatever comes after it sees it
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,22 +17,44 @@ from numpy.typing import NDArray
 
 from malaprop.core.ahead import DrawsAhead
 from malaprop.core.errors import ParameterError
-from malaprop.core.guarantee import Guarantee, Kind, rounded_up
+from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.law import Law
 from malaprop.core.metrics import as_metric
+from malaprop.core.noise.noise import Noise
+from malaprop.core.proofs import proved
 from malaprop.core.randomness import SecureGenerator, for_a_call
-from malaprop.core.sampling import Rows, draw, log_error, order_of, whole
-from malaprop.core.space import Ids, MetricSpace, blocks, checked_ids
+from malaprop.core.sampling import draw, order_of
+from malaprop.core.space import Floats, Ids, MetricSpace, blocks, checked_ids
 
-Floats = NDArray[np.float64]
+# Covariant: a channel with TEM's law is a channel with a law.
+LawT = TypeVar("LawT", bound=Law, covariant=True)
+NoiseT = TypeVar("NoiseT", bound=Noise, covariant=True)
 
 _CELLS = 1 << 25  # of the rows that are drawn from together: 512 rows of 65,536 words
+
+
+class Neighbourhoods(Protocol):
+    """Public neighbourhoods of words, within which a guarantee holds."""
+
+    @property
+    def pairs(self) -> str:
+        """Which two words are protected from each other, in words: the guarantee's `pairs`."""
+
+    def covers(self, ids: Ids) -> NDArray[np.bool_]:
+        """Whether a word of `ids` and each word are in one neighbourhood: (ids, words)."""
 
 
 class Channel(ABC):
     """A mechanism bound to a lexicon: word ids in, word ids out."""
 
-    def __init__(self, space: MetricSpace, guarantee: Guarantee) -> None:
-        self._space = space
+    def __init__(
+        self,
+        space: MetricSpace,
+        guarantee: Guarantee,
+        *,
+        neighbourhoods: Neighbourhoods | None = None,
+    ) -> None:
+        self._space, self._neighbourhoods = space, neighbourhoods
         self._guarantee = replace(guarantee, lexicon=str(getattr(space, "fingerprint", "")))
 
     @property
@@ -47,11 +69,7 @@ class Channel(ABC):
 
     @property
     def drawn_by(self) -> tuple[object, ...]:
-        """The numbers that the law rests on: where they differ, so does the law.
-
-        A channel whose law follows from more than its mechanism and its lexicon, such as an audit
-        that may be made in between, adds what it has found there.
-        """
+        """The numbers that the law rests on: where they differ, so does the law."""
         one = self._guarantee
         return str(one.kind), one.epsilon, one.delta, one.cap, one.radius, one.zcdp
 
@@ -60,20 +78,28 @@ class Channel(ABC):
         """What would make the channel better, for people to read; mostly nothing."""
         return ""
 
-    def covers(self, ids: Ids) -> NDArray[np.bool_]:
-        """Whether the guarantee speaks of a word of `ids` and each word: (len(ids), words).
+    @property
+    def neighbourhoods(self) -> Neighbourhoods | None:
+        """Which pairs of words a guarantee for public neighbourhoods covers."""
+        return self._neighbourhoods
 
-        A channel whose guarantee is for public neighbourhoods overrides it.
-        """
+    def covers(self, ids: Ids) -> NDArray[np.bool_]:
+        """Whether the guarantee speaks of a word of `ids` and each word: (len(ids), words)."""
         kind, shape = self._guarantee.kind, (len(ids), len(self._space))
         if kind is Kind.NEIGHBOURHOOD:
-            raise NotImplementedError(
-                f"{type(self).__name__} guarantees something in public neighbourhoods, and does "
-                "not say which those are: override `covers`."
-            )
+            if self._neighbourhoods is None:
+                raise NotImplementedError(
+                    "The guarantee is for public neighbourhoods, and the channel does not say "
+                    "which those are: give it `neighbourhoods`."
+                )
+            return self._neighbourhoods.covers(ids) & self._are_near(ids)
         if kind is Kind.BOUNDED:
-            return np.asarray(self._guaranteed_distances(ids) <= self._guarantee.radius)
+            return self._are_near(ids)
         return np.full(shape, kind is Kind.METRIC)
+
+    def _are_near(self, ids: Ids) -> NDArray[np.bool_]:
+        """Whether each word is within the guarantee's radius of a word of `ids`."""
+        return np.asarray(self._guaranteed_distances(ids) <= self._guarantee.radius)
 
     def _guaranteed_distances(self, ids: Ids) -> Floats:
         """Distances to all words, in the metric that the guarantee speaks of."""
@@ -107,19 +133,39 @@ def checked_channel(channel: Any) -> Channel:
     return channel
 
 
-class LawChannel(Channel):
-    """A channel whose law is known in closed form: it draws from what it states."""
+@proved("docs/proofs/sampling.md")
+class LawChannel(Channel, Generic[LawT]):
+    """A channel whose law is known in closed form: it draws from the law that it states."""
 
-    @abstractmethod
-    def log_weights(self, ids: Ids) -> Floats:
-        """ln of the unnormalised probability of each output: (len(ids), len(lexicon))."""
+    def __init__(
+        self,
+        law: LawT,
+        guarantee: Guarantee,
+        *,
+        hint: str = "",
+        neighbourhoods: Neighbourhoods | None = None,
+    ) -> None:
+        super().__init__(law.space, guarantee, neighbourhoods=neighbourhoods)
+        self._law, self._hint = law, hint
+
+    @property
+    def law(self) -> LawT:
+        """How likely each word becomes which."""
+        return self._law
+
+    @property
+    def drawn_by(self) -> tuple[object, ...]:
+        """With the numbers of the law."""
+        return *super().drawn_by, *self._law.identity
+
+    @property
+    def hint(self) -> str:
+        """What would keep more of the text at the same ε, or nothing."""
+        return self._hint
 
     def log_probabilities(self, ids: Any) -> Floats:
         """ln Pr[y | w] for each word w of `ids` and each word y: (len(ids), len(lexicon))."""
-        weights = self.log_weights(checked_ids(ids, len(self._space)))
-        top = weights.max(axis=1, keepdims=True)
-        total = np.log(np.exp(weights - top).sum(axis=1, keepdims=True))
-        return np.asarray(weights - top - total)
+        return self._law.log_probabilities(ids)
 
     def _substitute(self, ids: Ids, rng: Generator) -> Ids:
         # All occurrences of a word are drawn from one row of the law.
@@ -142,15 +188,8 @@ class LawChannel(Channel):
         """So many draws of each of some distinct words."""
         found = []
         for block in blocks(len(words), row_cells=len(self._space), budget=_CELLS):
-            found += draw(self._rows(words[block], counts[block]), counts[block], rng)
+            found += draw(self._law.rows(words[block], counts[block]), counts[block], rng)
         return found
-
-    def _rows(self, ids: Ids, draws: Ids | None = None) -> Rows:
-        """What to draw from for each of some words: the law that `log_weights` states.
-
-        How many `draws` are made of each, one if nothing is said, decides how, and not what.
-        """
-        return whole(self.log_weights(ids))
 
     def _stock_of(self, rng: Generator) -> DrawsAhead | None:
         """The draws that were made ahead with a source of noise: not one that must repeat itself.
@@ -185,17 +224,18 @@ def _runs(ids: Ids) -> tuple[Ids, Ids]:
     return ids[first], np.diff(first, append=len(ids))
 
 
-def law_numerics(space: MetricSpace, spread: float, resting: int | None = None) -> str:
-    """What floating-point numbers add to the loss of an exactly drawn word.
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """Where a decoder gives which word: by the nearest site, or by the two nearest."""
 
-    `spread` is the largest difference of two log-weights, and `resting` the size of the rest of a
-    row, by default that of the lexicon; see docs/proofs/sampling.md.
-    """
-    members = len(space) + (len(space) if resting is None else resting)
-    distances = 4.0 * min(spread, 690.0) * space.metric.relative_error(space.vectors.shape[1])
-    added = rounded_up(2.0 * log_error(members, spread) + distances, digits=1)
-    rare = ", except with probability 2⁻¹⁰⁰" if spread > 69.0 else ""
-    return f"float64; adds less than {added} to the loss of a word{rare}"
+    sites: Floats
+    """The places of the words, among which the nearest is looked for."""
+    hyperbolic: bool
+    """Whether distances are those of the Poincaré ball."""
+    given_nearest: Floats | None = None
+    """How likely each word comes out, in rows, given the nearest site."""
+    vickrey: float | None = None
+    """Where the two nearest are drawn from: t of Vickrey's rule."""
 
 
 class Decoder(ABC):
@@ -209,17 +249,39 @@ class Decoder(ABC):
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
         """A word for each of the noisy `vectors`."""
 
+    def cells(self) -> "Cells | None":
+        """What is known of where the decoder gives which word, for the exact law of words."""
+        return None
 
-class VectorChannel(Channel):
+
+@proved("docs/proofs/laplace.md")
+class VectorChannel(Channel, Generic[NoiseT]):
     """A channel that releases noisy vectors, and words through a decoder."""
 
-    def __init__(self, space: MetricSpace, guarantee: Guarantee, decoder: Decoder) -> None:
-        super().__init__(space, guarantee)
-        self._decoder = decoder
+    def __init__(
+        self,
+        space: MetricSpace,
+        guarantee: Guarantee,
+        noise: NoiseT,
+        decoder: Decoder,
+        *,
+        neighbourhoods: Neighbourhoods | None = None,
+    ) -> None:
+        """Release with `noise`; `neighbourhoods` says which pairs a guarantee for those covers."""
+        if not guarantee.numerics:
+            guarantee = replace(guarantee, numerics=noise.numerics(space))
+        super().__init__(space, guarantee, neighbourhoods=neighbourhoods)
+        self._noise, self._decoder = noise, decoder
 
-    @abstractmethod
-    def _release(self, vectors: Floats, rng: Generator) -> Floats:
-        """Noisy vectors for finite `vectors` of the right dimension."""
+    @property
+    def noise(self) -> NoiseT:
+        """What is added to vectors."""
+        return self._noise
+
+    @property
+    def decoder(self) -> Decoder:
+        """How noisy vectors become words."""
+        return self._decoder
 
     def release(self, vectors: Any, rng: Generator) -> Floats:
         """A private vector for each row of `vectors`, which need not be words of the lexicon."""
@@ -235,18 +297,16 @@ class VectorChannel(Channel):
             )
         if not np.isfinite(array).all():
             raise ParameterError("Vectors must be finite; there is NaN or infinity among them.")
-        return self._release(array, for_a_call(rng))
+        return self._noise.release(array, for_a_call(rng))
 
     def release_words(self, ids: Any, rng: Generator) -> Floats:
         """A private vector for each of the words `ids`."""
-        return self._release_words(checked_ids(ids, len(self._space)), for_a_call(rng))
-
-    def _release_words(self, ids: Ids, rng: Generator) -> Floats:
-        """Noisy vectors of words; overridden where the noise depends on the word."""
-        return self._release(self._space.vectors[ids].astype(np.float64), rng)
+        ids = checked_ids(ids, len(self._space))
+        return self._noise.release_words(self._space, ids, for_a_call(rng))
 
     def _substitute(self, ids: Ids, rng: Generator) -> Ids:
         drawn = np.empty(len(ids), dtype=np.int64)
         for block in blocks(len(ids), row_cells=self._space.vectors.shape[1]):
-            drawn[block] = self._decoder.decode(self._release_words(ids[block], rng), rng)
+            noisy = self._noise.release_words(self._space, ids[block], rng)
+            drawn[block] = self._decoder.decode(noisy, rng)
         return drawn

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from malaprop.core.errors import MetricError
 from malaprop.core.metric import Floats, KeyedRows, Keys, Metric, Rows, Vectors
+from malaprop.core.proofs import proved
 from malaprop.core.space import MetricSpace
 
 _PAIRS = 1 << 11  # vectors that are gathered at a time
 
 
+@proved("docs/proofs/audit.md")
 class Euclidean(Metric):
     """d(x, y) = ‖x − y‖₂."""
 
@@ -24,6 +26,7 @@ class Euclidean(Metric):
         return _grid_rows(vectors) if products_are_exact(vectors) else _float_rows(vectors)
 
 
+@proved("docs/proofs/audit.md")
 class Angular(Metric):
     """d(x, y) = the angle between x and y, in radians: 0 to π."""
 

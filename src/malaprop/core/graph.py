@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
 from typing import Any
@@ -15,11 +16,13 @@ from malaprop.core.errors import MetricError
 from malaprop.core.levels import MOST, Bytes, Levels, Progress
 from malaprop.core.metric import Floats, KeyedRows, Metric, Rows, Vectors
 from malaprop.core.near import Near
+from malaprop.core.proofs import proved
 from malaprop.core.space import Ids
 
 _UNITS = (1.0, 0.5, 0.25, 0.125)
 
 
+@proved("docs/proofs/audit.md")
 class WordGraph:
     """Words joined by steps; d(w, w') is the length of a shortest path, cut off at γ.
 
@@ -158,13 +161,14 @@ class WordGraph:
         return max(1.0, 2.0 * float(self.lengths(0).max()))
 
 
+@proved("docs/proofs/audit.md")
+@dataclass(frozen=True, eq=False)
 class Steps(Metric):
     """d(w, w') = the length of a shortest path in a public graph of near words."""
 
     name = "graph"
 
-    def __init__(self, graph: WordGraph) -> None:
-        self.graph = graph
+    graph: WordGraph
 
     def on(self, vectors: Vectors) -> Rows:
         """Searches in the graph; the vectors do not matter."""

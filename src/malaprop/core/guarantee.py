@@ -6,6 +6,7 @@ from enum import StrEnum
 from numbers import Integral
 
 from malaprop.core.errors import ParameterError
+from malaprop.core.proofs import proved
 
 PUBLIC = ("the lexicon", "the mechanism and its parameters")
 """What is always assumed to be known to everybody."""
@@ -14,6 +15,7 @@ PUBLIC = ("the lexicon", "the mechanism and its parameters")
 ANY_TWO_WORDS = "any two words of the lexicon"
 
 
+@proved("docs/proofs/audit.md")
 class Kind(StrEnum):
     """The notions of privacy that a mechanism can attain.
 
@@ -29,6 +31,7 @@ class Kind(StrEnum):
     NONE = "none"
 
 
+@proved("docs/proofs/audit.md")
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
     """A privacy guarantee: what is promised, for which pairs, and what it rests on.

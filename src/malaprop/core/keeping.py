@@ -15,6 +15,7 @@ from numpy.random import Generator
 
 from malaprop.core.channel import Channel, LawChannel
 from malaprop.core.errors import LexiconError, MalapropError
+from malaprop.core.law import Law
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.randomness import secure_rng
 from malaprop.core.space import Floats, Ids, MetricSpace, blocks
@@ -89,7 +90,7 @@ def unchanged_share(channel: Channel, rng: Generator | None = None) -> float:
     return float(np.mean(channel.substitute(tries, rng or secure_rng()) == tries))
 
 
-def epsilon_keeping(mechanism: Mechanism, channel: LawChannel, share: float) -> float | None:
+def epsilon_keeping(mechanism: Mechanism, channel: LawChannel[Law], share: float) -> float | None:
     """About the ε with which a mechanism would keep a share of words, if that is below its own.
 
     `channel` is the mechanism on its lexicon. The share that it keeps grows with ε. None if there
@@ -108,7 +109,7 @@ def epsilon_keeping(mechanism: Mechanism, channel: LawChannel, share: float) -> 
         return None
 
 
-def _rebound(mechanism: Mechanism, epsilon: float, lexicon: MetricSpace) -> LawChannel:
+def _rebound(mechanism: Mechanism, epsilon: float, lexicon: MetricSpace) -> LawChannel[Law]:
     channel = replace(mechanism, epsilon=epsilon).on(lexicon)
     if not isinstance(channel, LawChannel):
         raise LexiconError("The mechanism's law is not known at another ε.")
@@ -158,7 +159,7 @@ def spread(size: int, count: int) -> Ids:
     return np.unique(np.linspace(0, size - 1, min(size, count)).round().astype(np.int64))
 
 
-def _stay(channel: LawChannel, ids: Ids) -> Floats:
+def _stay(channel: LawChannel[Law], ids: Ids) -> Floats:
     """Pr[w | w] of each word."""
     shares = []
     for block in blocks(len(ids), row_cells=len(channel.lexicon)):

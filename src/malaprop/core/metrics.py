@@ -14,12 +14,14 @@ from malaprop.core.errors import MetricError
 from malaprop.core.euclidean import Angular, Euclidean
 from malaprop.core.metric import Floats, Metric, Rows, Vectors
 from malaprop.core.poincare import Poincare
+from malaprop.core.proofs import proved
 from malaprop.core.suggest import did_you_mean
 
 _TRIPLES = 200  # how many random triples a user's function is checked on
 _PROBES = 12  # for how many words their nearest words are looked at
 
 
+@proved("docs/proofs/audit.md")
 class Manhattan(Metric):
     """d(x, y) = ‖x − y‖₁."""
 
@@ -30,6 +32,7 @@ class Manhattan(Metric):
         return _compiled_rows(vectors, "cityblock")
 
 
+@proved("docs/proofs/audit.md")
 class Chebyshev(Metric):
     """d(x, y) = max |xᵢ − yᵢ|."""
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from malaprop.core.errors import MetricError, ParameterError
 from malaprop.core.euclidean import Euclidean
 from malaprop.core.metric import Floats, Metric, Rows, Vectors
+from malaprop.core.proofs import proved
 from malaprop.core.space import MetricSpace
 
 EDGE = 1.0 - 2.0**-20
@@ -18,6 +19,7 @@ REACH = 14.0
 """What is released is at most so far from the origin: 1 − tanh(7) is still within the edge."""
 
 
+@proved("docs/proofs/audit.md")
 class Poincare(Metric):
     """d(x, y) = 2·arsinh(‖x − y‖/√((1 − ‖x‖²)(1 − ‖y‖²))), of vectors with norms below 1."""
 
@@ -122,6 +124,11 @@ def in_ball(vectors: Floats) -> Floats:
 def _norms(vectors: Floats) -> Floats:
     """‖x‖ of each row, as a column; a zero vector's is tiny, so that one can divide by it."""
     return np.asarray(np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300))
+
+
+def is_ball(space: MetricSpace) -> bool:
+    """Whether a lexicon measures Poincaré distances, so that its words are in the ball."""
+    return type(space.metric) is Poincare
 
 
 def require_ball(lexicon: MetricSpace, mechanism: str) -> None:

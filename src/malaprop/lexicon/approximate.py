@@ -5,9 +5,12 @@ those whose centres are nearest to the query. Cells, like words, are public. Bot
 their size grow with the root of the lexicon's, and so does the work for a query.
 """
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.proofs import proved
 from malaprop.core.space import Ids, blocks
 from malaprop.lexicon.search import Floats, NearestSearch, Rows, Scores
 
@@ -21,6 +24,7 @@ _SAMPLE = 32  # words for each centre, to find the centres from
 _ROUNDS = 8  # of k-means: any partition serves, so it need not converge
 
 
+@proved("docs/proofs/laplace.md")
 class ApproximateSearch(NearestSearch):
     """One of the nearest of fixed vectors to any query, mostly the nearest.
 
@@ -28,6 +32,8 @@ class ApproximateSearch(NearestSearch):
     batches of so many: then one call of numpy makes thousands of small products, and threads do
     not wait for each other between them.
     """
+
+    is_exact: ClassVar[bool] = False
 
     def __init__(self, vectors: NDArray[np.float32]) -> None:
         super().__init__(vectors)

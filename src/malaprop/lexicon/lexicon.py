@@ -14,6 +14,7 @@ from malaprop.core.errors import LexiconError, MetricError, ParameterError
 from malaprop.core.metric import Floats, KeyedRows, Keys, Metric, Rows
 from malaprop.core.metrics import as_metric
 from malaprop.core.near import Near
+from malaprop.core.proofs import proved
 from malaprop.core.space import checked_ids
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from malaprop.lexicon.nearest import NearestWords
 
 
+@proved("docs/proofs/audit.md")
 class Lexicon:
     """Words, their vectors and a metric. It is public, read-only, and never grows.
 

@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.errors import LexiconError
+from malaprop.core.proofs import proved
 from malaprop.core.space import Floats, Ids, blocks
 from malaprop.lexicon.search import NearestSearch
 
 
+@proved("docs/proofs/nadp.md")
 @dataclass(frozen=True, eq=False)
 class NeighbourGraph:
     """Points joined to near ones. Words of one vector are one point: nothing tells them apart."""

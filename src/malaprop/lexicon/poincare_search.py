@@ -6,20 +6,26 @@ It is in float64: near the edge of the ball the lifted coordinates are 10⁵ tim
 differences that matter, more than float32 can tell apart.
 """
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.errors import ParameterError
 from malaprop.core.poincare import conformal, distances, lift
+from malaprop.core.proofs import proved
 from malaprop.core.space import Ids, MetricSpace
 from malaprop.lexicon.approximate import FEWEST, ApproximateSearch
 from malaprop.lexicon.search import Floats, NearestSearch, Scores
 
 
+@proved("docs/proofs/laplace.md")
 class PoincareSearch(NearestSearch):
     """The nearest of fixed points of the ball to any other point of it."""
 
     _unit = 2.0**-53  # float64's rounding unit
+
+    hyperbolic: ClassVar[bool] = True
 
     def __init__(self, vectors: NDArray[np.float32]) -> None:
         self._vectors = vectors

@@ -6,11 +6,12 @@ rounding error, are scored again; where words of theirs are too close to call, f
 """
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.proofs import proved
 from malaprop.core.space import Ids, blocks
 from malaprop.core.threads import in_threads, threads
 
@@ -27,6 +28,7 @@ _MAXIMA = 1 << 23  # cells of the groups' highest scores: 32 MB
 _AGAIN = 1 << 21  # cells that are scored again at a time
 
 
+@proved("docs/proofs/laplace.md")
 class NearestSearch:
     """The nearest of fixed vectors to any query, ties going to the lowest id.
 
@@ -38,10 +40,20 @@ class NearestSearch:
     _unit = 2.0**-24  # float32's rounding unit
     _least = 2.0**-149  # and its smallest number
 
+    is_exact: ClassVar[bool] = True
+    """Whether the nearest word is found always."""
+    hyperbolic: ClassVar[bool] = False
+    """Whether distances are those of the Poincaré ball."""
+
     def __init__(self, vectors: NDArray[np.float32]) -> None:
         self._vectors = vectors
         self._half = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64) / 2.0
         self._reach = float(np.sqrt(2.0 * self._half.max()))
+
+    @property
+    def sites(self) -> Floats:
+        """The vectors that are searched, in float64."""
+        return self._vectors.astype(np.float64)
 
     def nearest(self, queries: NDArray[np.floating[Any]], k: int = 1) -> Ids:
         """The ids of the `k` nearest vectors to each query, the nearest first: (queries, k)."""

@@ -1,38 +1,40 @@
 """The exact audit: the worst loss of a channel over all pairs of words and all outputs.
 
-It trusts the proofs in docs/proofs/ and the lexicon's metric. It says that a guarantee `holds` only
-where it has computed every pair, from the log-weights that words are drawn from, or for noise of a
-channel of this library, to the very class. A pair that exceeds it is a finding in any case.
+It reads the law or the noise that a channel states, which is what the channel draws from. It says
+that a guarantee `holds` only where it has computed every pair, and where the classes of all parts
+are marked as proved. A pair that exceeds a guarantee is a finding in any case. It trusts the
+proofs in docs/proofs/ and the lexicon's metric.
 """
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
 from malaprop.core.channel import Channel, LawChannel, VectorChannel, checked_channel
-from malaprop.core.graph import graph_of
-from malaprop.core.guarantee import Kind
+from malaprop.core.guarantee import ANY_TWO_WORDS, Kind
+from malaprop.core.law import Law
 from malaprop.core.loss import (
     Progress,
     allowed_by,
     excess_delta,
-    full_loss,
     normalised,
-    peak_loss,
+    rounding,
+    worst_of_law,
 )
-from malaprop.core.space import Floats
-from malaprop.measure.edges import edge_loss
+from malaprop.core.noise.noise import GaussianDensity, Noise
+from malaprop.core.peaked import peak_loss
+from malaprop.core.proofs import is_proved
 from malaprop.measure.finding import Audit, delta_finding, finding, undecided
-from malaprop.measure.gaussians import scales_of, unproved, worst_gaussians
+from malaprop.measure.gaussians import unproved, worst_gaussians
 from malaprop.measure.laws import draws_its_law, flaw
-from malaprop.measure.pairs import coverage
-from malaprop.measure.shipped import is_shipped_law
+from malaprop.measure.pairs import coverage, covers_any
 from malaprop.measure.vectors import vector_audit
-from malaprop.mechanisms.balanced import BalancedChannel
 
 _CUBED = 1_000  # words up to which all outputs of all pairs are looked at,
 _PAIRED = 300  # and all pairs for a δ;
 _GAUSSIANS = 2_000  # and up to which pairs of Gaussians are looked at
+_LOWER = "all pairs, at the output w only: a lower bound, with no proof that it is the worst"
 
 
 def audit(channel: Channel, *, progress: Progress | None = None) -> Audit:
@@ -49,74 +51,103 @@ def audit(channel: Channel, *, progress: Progress | None = None) -> Audit:
     >>> found.holds, found.pair, round(found.worst_ratio, 6)
     (True, ('c', 'b'), 0.55944)
     """
-    checked_channel(channel)
+    found = _computed(checked_channel(channel), progress)
+    reason = _misstated(channel)
+    if found.holds and reason:
+        return replace(found, holds=None, at_most=math.inf, method=f"{found.method}; but {reason}")
+    return found
+
+
+def _misstated(channel: Channel) -> str:
+    """Say why a guarantee may not mean what it says; empty if it does."""
+    guarantee, neighbourhoods = channel.guarantee, channel.neighbourhoods
+    if not is_proved(guarantee):
+        return "its guarantee is no plain value, so that it may say one thing and show another"
+    if guarantee.words != 1:
+        return f"its guarantee is one for {guarantee.words} words, and a channel draws one"
+    covered = ANY_TWO_WORDS
+    if guarantee.kind is Kind.NEIGHBOURHOOD and neighbourhoods is not None:
+        if not is_proved(neighbourhoods):
+            return "nothing proves that its neighbourhoods are those that the guarantee speaks of"
+        covered = neighbourhoods.pairs
+    return "" if guarantee.pairs == covered else f"it was computed for {covered}"
+
+
+def _computed(channel: Channel, progress: Progress | None) -> Audit:
     if isinstance(channel, LawChannel):
         return _law_audit(channel, progress)
     if isinstance(channel, VectorChannel):
-        sigmas = scales_of(channel)
-        if sigmas is None or channel.guarantee.kind is Kind.METRIC:
-            return vector_audit(channel, progress)
-        return _gaussian_audit(channel, sigmas)
+        density = channel.noise.density(channel.lexicon)
+        if isinstance(density, GaussianDensity) and channel.guarantee.kind is not Kind.METRIC:
+            return _gaussian_audit(channel, density)
+        return vector_audit(channel, progress)
     return undecided(channel, "there is no exact computation for this channel")
 
 
-def _law_audit(channel: LawChannel, progress: Progress | None) -> Audit:
+def _law_audit(channel: LawChannel[Law], progress: Progress | None) -> Audit:
     guarantee, size = channel.guarantee, len(channel.lexicon)
     if not draws_its_law(channel):
         return undecided(channel, "it does not draw from its log-weights, so those prove nothing")
-    if size <= _CUBED and (reason := flaw(channel)):
+    if size <= _CUBED and (reason := flaw(channel.law)):
         return undecided(channel, reason)
     if guarantee.delta:
         return _delta_audit(channel)
     if size <= _CUBED:
-        bound = coverage(channel)
-        if bound is None:
-            return undecided(
-                channel, f"it is not known how far words are apart: {guarantee.metric}"
-            )
-        worst = full_loss(channel, bound, progress)
-        return finding(channel, worst, exact=True, method="all outputs of all pairs")
+        return _full_audit(channel, progress)
     of_the_lexicon = guarantee.metric == str(channel.lexicon.metric) and not guarantee.equivalents
     if not of_the_lexicon or guarantee.kind is Kind.NEIGHBOURHOOD:
         return undecided(channel, f"only {_CUBED} words can be audited with this guarantee")
-    if type(channel) is BalancedChannel and channel.graph is graph_of(channel.lexicon.metric):
-        return _edge_audit(channel, progress)
-    worst, proved = peak_loss(channel, allowed_by(guarantee), progress)
-    # The closed form needs a proof of the law, and the triangle inequality, which no sample of a
-    # user's function proves.
-    proved = proved and is_shipped_law(channel)
-    closed = "all pairs, in closed form: the law is one whose loss from w to w' is largest at w"
-    lower = "all pairs, at the output w only: a lower bound, with no proof that it is the worst"
-    return finding(channel, worst, exact=proved, method=closed if proved else lower)
+    return _closed_audit(channel, progress)
 
 
-def _edge_audit(channel: BalancedChannel, progress: Progress | None) -> Audit:
-    """On a word graph the edges decide; a bound that is exceeded need not be attained."""
-    worst, proved = edge_loss(channel, channel.guarantee.epsilon, progress)
-    if not proved:
+def _full_audit(channel: LawChannel[Law], progress: Progress | None) -> Audit:
+    """Look at every output of every pair: n³ steps."""
+    bound = coverage(channel)
+    if bound is None:
+        return undecided(
+            channel, f"it is not known how far words are apart: {channel.guarantee.metric}"
+        )
+    if channel.guarantee.kind in (Kind.BOUNDED, Kind.NEIGHBOURHOOD) and not covers_any(bound):
+        return undecided(channel, "no pair of words is covered")
+    law = normalised(channel.law.log_weights(np.arange(len(channel.lexicon))))
+    worst = worst_of_law(law, bound, slack=rounding(len(law)), progress=progress)
+    return finding(channel, worst, exact=True, method="all outputs of all pairs")
+
+
+def _closed_audit(channel: LawChannel[Law], progress: Progress | None) -> Audit:
+    """Use the closed form of a law's loss, which needs a proof of the law, and of the metric.
+
+    No sample of a user's function proves the triangle inequality.
+    """
+    law = channel.law
+    vouched = is_proved(law) and is_proved(law.space.metric)
+    closed = law.closed_loss(channel.guarantee, progress) if vouched else None
+    if closed is None:
+        worst, _ = peak_loss(law, allowed_by(channel.guarantee), progress)
+        return finding(channel, worst, exact=False, method=_LOWER)
+    if closed.worst is None:
         return undecided(channel, "its rows are not those of the law that the proof speaks of")
-    method = f"all rows computed anew, then all {len(channel.graph.edges):,} edges of the graph"
-    found = finding(channel, worst, exact=is_shipped_law(channel), method=method)
-    attained = channel.law.scale is None and np.isinf(channel.graph.cutoff)
-    return found if found.holds or attained else replace(found, holds=None)
+    method = closed.method if closed.proved else _LOWER
+    found = finding(channel, closed.worst, exact=closed.proved, method=method)
+    return found if found.holds or closed.attained else replace(found, holds=None)
 
 
-def _delta_audit(channel: LawChannel) -> Audit:
+def _delta_audit(channel: LawChannel[Law]) -> Audit:
     size = len(channel.lexicon)
     covers = coverage(channel) if size <= _PAIRED else None
     if covers is None:
         return undecided(channel, f"with a δ, only {_PAIRED} words and known pairs can be audited")
-    law = normalised(channel.log_weights(np.arange(size)))
+    law = normalised(channel.law.log_weights(np.arange(size)))
     pairs = ((i, j) for i, j in np.argwhere(np.isfinite(covers)) if i != j)
     found = ((excess_delta(law[i], law[j], covers[i, j]), i, j) for i, j in pairs)
     return delta_finding(channel, max(found, default=None), "the exact δ of all covered pairs")
 
 
-def _gaussian_audit(channel: VectorChannel, sigmas: Floats) -> Audit:
+def _gaussian_audit(channel: VectorChannel[Noise], density: GaussianDensity) -> Audit:
     """Between two spherical Gaussians δ is known exactly; what is decoded from them has no more."""
     covers = coverage(channel) if len(channel.lexicon) <= _GAUSSIANS else None
     if covers is None:
         return undecided(channel, f"only {_GAUSSIANS} words and known pairs can be audited")
-    worst = worst_gaussians(channel, sigmas, covers)
+    worst = worst_gaussians(density, covers)
     method = "the exact δ of all covered pairs of Gaussians"
-    return delta_finding(channel, worst, method, unproved(channel, sigmas, covers))
+    return delta_finding(channel, worst, method, unproved(channel, density.sigmas, covers))

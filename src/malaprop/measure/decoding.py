@@ -8,22 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from malaprop.core.channel import VectorChannel
-from malaprop.core.loss import Progress
+from malaprop.core.channel import Cells, VectorChannel
+from malaprop.core.loss import Progress, tell
+from malaprop.core.noise.noise import ExponentialDensity, Noise
 from malaprop.core.poincare import log0
 from malaprop.core.space import Floats
-from malaprop.lexicon.poincare_search import PoincareSearch
 from malaprop.measure import line
-from malaprop.measure.noise import Noise
 from malaprop.measure.plane import nearest_bounds
-from malaprop.mechanisms.decoders import NearestDecoder, RankDecoder, VickreyDecoder
 
 _FINER = (4, 16, 64)  # pieces of a piece on a line, where Vickrey's chances change within one
 _SHARES = (1e-2, 2e-3)  # how narrow the bounds of a probability get in the plane, of itself
 _SUMMED = 2.0**-40  # what rounding adds to a sum of probabilities, of itself
 _REACH = 6.0  # how far out in the ball words may be, so that float64 can move them to its middle
-
-Known = NearestDecoder | RankDecoder | VickreyDecoder
 
 
 @dataclass(frozen=True)
@@ -35,20 +31,23 @@ class Enclosure:
 
 
 def enclosures(
-    channel: VectorChannel, noise: Noise, progress: Progress | None = None
+    channel: VectorChannel[Noise], noise: ExponentialDensity, progress: Progress | None = None
 ) -> Iterator[Enclosure]:
     """Ever narrower enclosures of the law of a channel's words; none where none is known."""
-    decoder = channel._decoder
-    if not isinstance(decoder, Known):
+    cells = channel.decoder.cells()
+    if cells is None or not _belong(cells, noise):
         return
-    in_ball = type(decoder._search) is PoincareSearch
-    sites = decoder._search._vectors.astype(np.float64)
     # Tangent noise has no straight cells in the plane.
-    straight = not in_ball or (noise.metric == "poincare" and _is_near(sites))
+    straight = not cells.hyperbolic or (noise.metric == "poincare" and _is_near(cells.sites))
     if noise.dimension == 1:
-        yield from _on_a_line(noise, log0(sites)[:, 0] if in_ball else sites[:, 0], decoder)
-    elif noise.dimension == 2 and straight and not isinstance(decoder, VickreyDecoder):
-        yield from _in_the_plane(noise, sites, decoder, progress)
+        yield from _on_a_line(noise, cells)
+    elif noise.dimension == 2 and straight and cells.given_nearest is not None:
+        yield from _in_the_plane(noise, cells.sites, cells.given_nearest, progress)
+
+
+def _belong(cells: Cells, noise: ExponentialDensity) -> bool:
+    """Whether a decoder takes what the noise releases: not one made for another space."""
+    return cells.hyperbolic == noise.in_ball and cells.sites.shape == noise.centres.shape
 
 
 def _is_near(points: Floats) -> bool:
@@ -56,20 +55,23 @@ def _is_near(points: Floats) -> bool:
     return bool(np.linalg.norm(log0(points), axis=1).max() <= _REACH)
 
 
-def _on_a_line(noise: Noise, sites: Floats, decoder: Known) -> Iterator[Enclosure]:
+def _on_a_line(noise: ExponentialDensity, cells: Cells) -> Iterator[Enclosure]:
     # In one dimension the ball is a line, on which log₀ measures distances.
+    sites = (log0(cells.sites) if cells.hyperbolic else cells.sites)[:, 0]
     centres = (log0(noise.centres) if noise.metric == "poincare" else noise.centres)[:, 0]
     # Edges are right to their last bits, of which those of the ball have lost 20.
     reach = float(np.abs(np.concatenate([centres, sites])).max())
     rounding = 2.0**-40 + noise.rate * reach * 2.0**-30
     for finer in _FINER:
-        if isinstance(decoder, VickreyDecoder):
+        if cells.vickrey is not None:
             edges = line.vickrey_edges(sites, noise.rate, finer)
-            bounds = line.vickrey_bounds(sites, edges, decoder._t)
-        else:
+            bounds = line.vickrey_bounds(sites, edges, cells.vickrey)
+        elif cells.given_nearest is not None:
             edges = line.nearest_edges(sites)
             pivots = line.nearest_first(sites, line.inside(edges))[:, 0]
-            bounds = (_by_pivot(decoder, len(sites))[pivots],) * 2
+            bounds = (cells.given_nearest[pivots],) * 2
+        else:
+            return
         pieces = _pieces(noise, centres, edges)
         low, high = (_through(pieces, given) for given in bounds)
         yield Enclosure(low - rounding, high + rounding)
@@ -77,7 +79,7 @@ def _on_a_line(noise: Noise, sites: Floats, decoder: Known) -> Iterator[Enclosur
             return
 
 
-def _pieces(noise: Noise, centres: Floats, edges: Floats) -> Floats:
+def _pieces(noise: ExponentialDensity, centres: Floats, edges: Floats) -> Floats:
     """ln of how likely the noise of each word leads into each piece of the line."""
     if noise.chances is None:
         return line.piece_chances(centres, edges, noise.rate)
@@ -89,33 +91,17 @@ def _pieces(noise: Noise, centres: Floats, edges: Floats) -> Floats:
 
 
 def _in_the_plane(
-    noise: Noise,
-    sites: Floats,
-    decoder: NearestDecoder | RankDecoder,
-    progress: Progress | None,
+    noise: ExponentialDensity, sites: Floats, given: Floats, progress: Progress | None
 ) -> Iterator[Enclosure]:
-    given, size = _by_pivot(decoder, len(sites)), len(noise.centres)
+    size = len(noise.centres)
     for step, share in enumerate(_SHARES):
         low, high = np.empty((2, size, len(sites)))
         for word in range(size):
             low[word], high[word] = nearest_bounds(noise, sites, word, share)
-            if progress is not None:
-                progress(step * size + word + 1, len(_SHARES) * size)
+            tell(progress, step * size + word + 1, len(_SHARES) * size)
         with np.errstate(divide="ignore"):
             low, high = np.log(low), np.log(high)
         yield Enclosure(_through(low, given) - _SUMMED, _through(high, given) + _SUMMED)
-
-
-def _by_pivot(decoder: NearestDecoder | RankDecoder, size: int) -> Floats:
-    """How likely each word comes out, for each word that may be the nearest: in rows."""
-    if isinstance(decoder, NearestDecoder):
-        return np.eye(size)
-    chances = np.exp(-decoder._rate * np.arange(size))
-    chances *= -np.expm1(-decoder._rate) / -np.expm1(-decoder._rate * size)
-    found = np.empty((size, size))
-    for pivot in range(size):
-        found[pivot, decoder.ranking(pivot)] = chances
-    return found
 
 
 def _through(law: Floats, given: Floats) -> Floats:

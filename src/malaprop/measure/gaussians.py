@@ -2,34 +2,18 @@
 
 import numpy as np
 
-from malaprop.core.additive import Grid
 from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import ParameterError
-from malaprop.core.gaussian import spherical_delta
-from malaprop.core.randomness import seeded_rng
-from malaprop.core.scaled import ScaledChannel
+from malaprop.core.noise.calibration import spherical_delta
+from malaprop.core.noise.noise import GaussianDensity, Noise
 from malaprop.core.space import Floats
-from malaprop.measure.shipped import UNPROVED, is_shipped
+from malaprop.measure.vectors import UNPROVED, draws_its_noise
 
 
-def scales_of(channel: VectorChannel) -> Floats | None:
-    """The standard deviation of each word's Gaussian noise, if that is what a channel adds."""
-    if hasattr(channel, "sigmas"):
-        return np.asarray(channel.sigmas, dtype=np.float64)
-    if hasattr(channel, "sigma"):
-        return np.full(len(channel.lexicon), float(channel.sigma))
-    return None
-
-
-def unproved(channel: VectorChannel, sigmas: Floats, covers: Floats) -> str:
-    """Why the stated σ do not prove what is released; empty if they do."""
-    if not is_shipped(channel):
+def unproved(channel: VectorChannel[Noise], sigmas: Floats, covers: Floats) -> str:
+    """Say why the stated σ do not prove what is released; empty if they do."""
+    if not draws_its_noise(channel):
         return UNPROVED
-    if not isinstance(channel, ScaledChannel):
-        return ""
-    grids = np.array([Grid(sigma).step if sigma > 0.0 else 0.0 for sigma in sigmas])
-    if not np.array_equal(channel._steps, grids):
-        return "its grids are not those that its σ ask for"
     # Rounding is post-processing only where both are rounded alike; and with two σ, δ is computed
     # from noncentral χ² laws, whose error nobody has proved.
     if (np.isfinite(covers) & (sigmas[:, None] != sigmas)).any():
@@ -37,17 +21,12 @@ def unproved(channel: VectorChannel, sigmas: Floats, covers: Floats) -> str:
     return ""
 
 
-def worst_gaussians(
-    channel: VectorChannel, sigmas: Floats, covers: Floats
-) -> tuple[float, int, int] | None:
-    """The largest δ of all covered pairs, and the pair.
+def worst_gaussians(density: GaussianDensity, covers: Floats) -> tuple[float, int, int] | None:
+    """Return the largest δ of all covered pairs, and the pair.
 
     Where both have the same σ, δ grows with the distance: the farthest pair of them stands for all.
     """
-    centres = channel.lexicon.vectors.astype(np.float64)
-    still = np.flatnonzero(sigmas == 0.0)
-    if len(still) > 0:  # without noise a word gives what it gives
-        centres[still] = channel.release_words(still, seeded_rng(0))
+    centres, sigmas = density.centres, density.sigmas
     worst: tuple[float, int, int] | None = None
     for i, j in _candidates(centres, sigmas, covers):
         distance = float(np.linalg.norm(centres[i] - centres[j]))

@@ -5,17 +5,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from malaprop.core.channel import Channel
-from malaprop.core.graph import Steps, graph_of
+from malaprop.core.channel import Channel, VectorChannel
+from malaprop.core.graph import Steps
 from malaprop.core.guarantee import Kind
 from malaprop.core.loss import Worst, allowed_by
 from malaprop.core.metric import Rows
 from malaprop.core.metrics import NAMED
+from malaprop.core.proofs import is_proved
 from malaprop.core.space import Floats, Ids
-from malaprop.mechanisms.mahalanobis import MahalanobisChannel
-
-NOTHING = Worst(ratio=0.0, loss=0.0, bound=0.0, pair=(0, 0), output=0)
-"""What is told where nothing is."""
 
 
 def coverage(channel: Channel) -> Floats | None:
@@ -32,13 +29,16 @@ def coverage(channel: Channel) -> Floats | None:
     return np.minimum(found, found.T)  # a pair is covered either way round
 
 
+def covers_any(bound: Floats) -> bool:
+    """Whether what is allowed is finite for a pair of two words."""
+    return bool(np.isfinite(bound[~np.eye(len(bound), dtype=np.bool_)]).any())
+
+
 def allowance(channel: Channel) -> Rows | None:
     """The rows of `coverage`, by ids."""
     guarantee = channel.guarantee
     if guarantee.kind is Kind.NEIGHBOURHOOD:
-        if type(channel).covers is Channel.covers:
-            return None
-        return lambda ids: np.where(channel.covers(ids), guarantee.epsilon, math.inf)
+        return _within(channel)
     distances = _distances(channel, guarantee.metric)
     if distances is None:
         return None
@@ -56,23 +56,26 @@ def allowance(channel: Channel) -> Rows | None:
     return rows
 
 
+def _within(channel: Channel) -> Rows | None:
+    """What is allowed in public neighbourhoods, up to the guarantee's radius."""
+    guarantee, neighbourhoods = channel.guarantee, channel.neighbourhoods
+    distances = _distances(channel, guarantee.metric)
+    if neighbourhoods is None or distances is None:
+        return None
+    allowed = allowed_by(guarantee)
+    return lambda ids: np.where(neighbourhoods.covers(ids), allowed(distances(ids)), math.inf)
+
+
 def _distances(channel: Channel, name: str) -> Rows | None:
     """Distances to all words, in a metric that a guarantee speaks of."""
     lexicon = channel.lexicon
     if name in NAMED:  # not the lexicon's own, which may only be called so
         return NAMED[name].on(lexicon.vectors)
     if name == str(lexicon.metric):
-        real = name != Steps.name or graph_of(lexicon.metric) is not None
-        return lexicon.distances if real else None
-    vectors = lexicon.vectors.astype(np.float64)
-    if type(channel) is MahalanobisChannel:
-        shapes = [np.linalg.cholesky(e.matrix) for e in channel._ellipsoids]
-        parts = [NAMED["euclidean"].on(np.linalg.solve(s, vectors.T).T) for s in shapes]
-        return lambda ids: np.asarray(np.max([far(ids) for far in parts], axis=0))
-    if hasattr(channel, "distance"):
-        distance = channel.distance
-        return lambda ids: np.array([distance(vectors, vectors[i]) for i in ids])
-    return None
+        real = name != Steps.name or is_proved(lexicon.metric)
+        return lexicon.metric.on(lexicon.vectors) if real else None
+    metrics = channel.noise.metrics if isinstance(channel, VectorChannel) else {}
+    return metrics[name].on(lexicon.vectors) if name in metrics else None
 
 
 def losses(upper: Floats, lower: Floats) -> tuple[Floats, Ids]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.noise.noise import ExponentialDensity
 from malaprop.core.poincare import conformal, lift
 from malaprop.core.space import Floats
-from malaprop.measure.noise import Noise
 
 _UNIT = 2.0**-53
 _FIRST, _MOST = 64, 1 << 12  # sectors for a site: to begin with, and about how many at most
@@ -82,7 +82,7 @@ class Rays:
         )
 
     @classmethod
-    def of(cls, noise: Noise, sites: Floats, word: int, root: Floats) -> "Rays":
+    def of(cls, noise: ExponentialDensity, sites: Floats, word: int, root: Floats) -> "Rays":
         """Seen from a word's place, along rays that the root of its noise has bent."""
         own = noise.centres[word]
         offsets = sites - own
@@ -106,7 +106,9 @@ class Rays:
         return cls(starts, slopes, errors)
 
 
-def nearest_bounds(noise: Noise, sites: Floats, word: int, share: float) -> tuple[Floats, Floats]:
+def nearest_bounds(
+    noise: ExponentialDensity, sites: Floats, word: int, share: float
+) -> tuple[Floats, Floats]:
     """Bounds on how likely each site is the nearest to a word's place with noise.
 
     Sectors are cut until the bounds are within that share of the probability, or too many.
@@ -127,7 +129,7 @@ def nearest_bounds(noise: Noise, sites: Floats, word: int, share: float) -> tupl
     return low * (1.0 - 1e-10), high * (1.0 + 1e-10) + _TINY
 
 
-def _site_bounds(noise: Noise, lead: Lead, share: float) -> tuple[float, float]:
+def _site_bounds(noise: ExponentialDensity, lead: Lead, share: float) -> tuple[float, float]:
     """Bounds on how likely one site is the nearest: sectors that matter are cut in two."""
     sectors, low, high, count = Sectors.all_around(), 0.0, 0.0, 0
     while True:
@@ -142,7 +144,9 @@ def _site_bounds(noise: Noise, lead: Lead, share: float) -> tuple[float, float]:
         sectors = sectors.halved(cut)
 
 
-def _sector_bounds(noise: Noise, sectors: Sectors, lead: Lead) -> tuple[Floats, Floats]:
+def _sector_bounds(
+    noise: ExponentialDensity, sectors: Sectors, lead: Lead
+) -> tuple[Floats, Floats]:
     """Bounds on how likely noise ends where one site is the nearest, in each sector."""
     least, most = sectors.bounds(lead.slopes)
     wide = _interval(lead.gaps - lead.errors, most + lead.errors)
@@ -163,7 +167,7 @@ def _interval(gaps: Floats, slopes: Floats) -> tuple[Floats, Floats]:
     return low, np.where(never, 0.0, high)
 
 
-def _steepness(noise: Noise, sectors: Sectors) -> tuple[Floats, Floats]:
+def _steepness(noise: ExponentialDensity, sectors: Sectors) -> tuple[Floats, Floats]:
     """The least and the largest length, by the noise's norm, of a ray in each sector."""
     if noise.metric != "manhattan":
         return np.ones(len(sectors.half)), np.ones(len(sectors.half))
@@ -174,14 +178,16 @@ def _steepness(noise: Noise, sectors: Sectors) -> tuple[Floats, Floats]:
     return least[rows, quadrant], most[rows, quadrant]
 
 
-def _mass(noise: Noise, low: Floats, high: Floats, steep: Floats, way: float) -> Floats:
+def _mass(
+    noise: ExponentialDensity, low: Floats, high: Floats, steep: Floats, way: float
+) -> Floats:
     """How likely noise along a ray ends between low and high: rounded down or up by `way`."""
     near, beyond = _tail(noise, low, steep), _tail(noise, np.maximum(low, high), steep)
     masses = near - beyond + way * 32.0 * _UNIT * near
     return np.where(high > low, np.maximum(masses, 0.0), 0.0)
 
 
-def _tail(noise: Noise, s: Floats, steep: Floats) -> Floats:
+def _tail(noise: ExponentialDensity, s: Floats, steep: Floats) -> Floats:
     """How likely the noise leads beyond s on a ray, times the density of the ray's direction."""
     if noise.metric == "poincare":
         with np.errstate(divide="ignore"):

@@ -1,34 +1,37 @@
-"""Noise that a channel states by `log_density(noise, word)`, and that nothing proves.
+"""Noise that states its `log_density`, and that nothing proves.
 
 That its densities exceed a guarantee somewhere is a finding. That they do not is none.
 """
 
 from dataclasses import replace
+from inspect import getmro
 
 import numpy as np
 
-from malaprop.core.additive import AdditiveChannel
 from malaprop.core.channel import VectorChannel
+from malaprop.core.loss import NOTHING
 from malaprop.core.metric import Rows
+from malaprop.core.noise.noise import AdditiveNoise, Noise
 from malaprop.core.randomness import seeded_rng
 from malaprop.core.space import Floats
 from malaprop.measure.finding import Audit, finding, undecided
-from malaprop.measure.pairs import NOTHING, losses, worse
+from malaprop.measure.pairs import losses, worse
 
 _WORDS, _AROUND = 100, 24  # how many words are compared, at how many points around each
 _SLACK = 1e-10  # nats that rounding may add to the difference of two log-densities
-_SAMPLERS = ("_noise", "_release", "_release_words", "release_words", "release", "_choose")
+_SAMPLERS = ("release", "release_words")
 
 
-def stated_audit(channel: VectorChannel, allowed: Rows, unproved: str) -> Audit:
+def stated_audit(channel: VectorChannel[Noise], allowed: Rows, unproved: str) -> Audit:
     """Whether the densities of noisy vectors exceed what is allowed, at points around the words.
 
     `unproved` says why nothing holds where they do not.
     """
-    if not isinstance(channel, AdditiveChannel) or not _states(channel):
+    noise = channel.noise
+    if not isinstance(noise, AdditiveNoise) or not _states(noise):
         return undecided(channel, unproved)
     ids = np.arange(min(len(channel.lexicon), _WORDS))
-    law = _densities(channel, channel.lexicon.vectors[ids].astype(np.float64))
+    law = _densities(noise, channel.lexicon.vectors[ids].astype(np.float64))
     loss, _ = losses(law, law)
     worst = worse(NOTHING, loss, allowed(ids)[:, ids], slack=_SLACK)
     method = "the densities that it states for the noisy vectors, at points around words"
@@ -38,22 +41,23 @@ def stated_audit(channel: VectorChannel, allowed: Rows, unproved: str) -> Audit:
     return replace(found, method=f"{found.method}, are within it; but {unproved}")
 
 
-def _states(channel: VectorChannel) -> bool:
+def _states(noise: AdditiveNoise) -> bool:
     """Whether the density was written for the sampler, or for one that was since replaced."""
-    order = type(channel).__mro__
+    order = getmro(type(noise))
 
     def place(name: str) -> int:
         return next((i for i, cls in enumerate(order) if name in vars(cls)), len(order))
 
-    return place("log_density") <= min(place(name) for name in _SAMPLERS)
+    stated = type(noise).log_density is not AdditiveNoise.log_density
+    return stated and place("log_density") <= min(place(name) for name in _SAMPLERS)
 
 
-def _densities(channel: AdditiveChannel, centres: Floats) -> Floats:
-    """ln of the density of each word's noisy vector, in rows, at random points around all words."""
+def _densities(noise: AdditiveNoise, centres: Floats) -> Floats:
+    """Return ln of the density of each word's noisy vector, at random points around all words."""
     rng = seeded_rng(0)
     offsets = rng.standard_normal((len(centres), _AROUND, centres.shape[1]))
     # From a thousandth of the noise's width to a few times that.
-    offsets *= channel._grid.step * 2.0 ** np.linspace(0.0, 12.0, _AROUND)[:, None]
+    offsets *= noise.step * 2.0 ** np.linspace(0.0, 12.0, _AROUND)[:, None]
     points = (centres[:, None] + offsets).reshape(-1, centres.shape[1])
-    densities = [channel.log_density(points - own, w) for w, own in enumerate(centres)]  # type: ignore[attr-defined]
+    densities = [noise.log_density(points - centre, centre) for centre in centres]
     return np.asarray(densities, dtype=np.float64)

@@ -11,14 +11,14 @@ import numpy as np
 
 from malaprop.core.channel import VectorChannel
 from malaprop.core.guarantee import Kind
-from malaprop.core.loss import Progress, Worst
+from malaprop.core.loss import NOTHING, Progress, Worst, tell
 from malaprop.core.metric import Rows
+from malaprop.core.noise.noise import ExponentialDensity, Noise
+from malaprop.core.proofs import is_proved, proof_of
 from malaprop.core.space import blocks
 from malaprop.measure.decoding import enclosures
 from malaprop.measure.finding import TOLERANCE, Audit, finding, undecided
-from malaprop.measure.noise import Noise, noise_of
-from malaprop.measure.pairs import NOTHING, allowance, losses, worse
-from malaprop.measure.shipped import UNPROVED
+from malaprop.measure.pairs import allowance, losses, worse
 from malaprop.measure.stated import stated_audit
 
 _SMALL = 24  # words up to which the law of decoded words is enclosed
@@ -26,20 +26,30 @@ _NARROW = 1e-3  # how narrow an enclosure of the worst ratio is narrow enough
 _BLURRED = 1e-6  # a rounding error, as a share or in nats, that an excess could hide in
 _CLOSED = "the noisy vectors of all pairs, in closed form"
 
+UNPROVED = "what it draws is not proved: a part of it has no proof, or is derived from one that has"
 
-def vector_audit(channel: VectorChannel, progress: Progress | None) -> Audit:
+
+def draws_its_noise(channel: VectorChannel[Noise]) -> bool:
+    """Whether the channel, its noise, its decoder and its lexicon are proved, in all parts."""
+    parts = (channel.noise, channel.decoder, channel.lexicon, channel.lexicon.metric)
+    return bool(proof_of(channel)) and all(is_proved(part) for part in parts)
+
+
+def vector_audit(channel: VectorChannel[Noise], progress: Progress | None) -> Audit:
     """Compare what noisy vectors tell with what a guarantee without δ allows."""
     guarantee, allowed = channel.guarantee, allowance(channel)
     if guarantee.kind not in (Kind.METRIC, Kind.NONE) or guarantee.delta or allowed is None:
         return undecided(channel, "there is no exact computation for this channel's guarantee")
-    noise = noise_of(channel)
-    if noise is None:
+    noise = channel.noise.density(channel.lexicon) if draws_its_noise(channel) else None
+    if not isinstance(noise, ExponentialDensity):
         return stated_audit(channel, allowed, UNPROVED)
     if not noise.is_sane:
         return undecided(channel, "its parameters are those of no noise: a scale must be above 0")
     share, nats = noise.rounding
     tolerance = TOLERANCE + share
     worst = _worst_vectors(noise.loss(), allowed, nats, len(channel.lexicon), progress)
+    if worst is None:
+        return undecided(channel, "its losses, or the distances of words, are no numbers")
     method = f"{_CLOSED}; words tell no more"
     found = finding(channel, worst, exact=True, method=method, tolerance=tolerance, words=False)
     if worst.ratio > 1.0 + tolerance:
@@ -54,18 +64,25 @@ def vector_audit(channel: VectorChannel, progress: Progress | None) -> Audit:
 
 def _worst_vectors(
     loss: Rows, allowed: Rows, slack: float, size: int, progress: Progress | None
-) -> Worst:
+) -> Worst | None:
+    """Return the worst pair; None where a loss is NaN, or what is allowed is, or is below 0."""
     worst, steps = NOTHING, blocks(size, row_cells=size)
     for done, block in enumerate(steps, 1):
         ids = np.arange(size)[block]
-        worst = worse(worst, loss(ids), allowed(ids), slack=slack, first=int(ids[0]))
-        if progress is not None:
-            progress(done, len(steps))
+        losses_here, bounds = loss(ids), allowed(ids)
+        if np.isnan(losses_here).any() or not (bounds >= 0.0).all():
+            return None
+        worst = worse(worst, losses_here, bounds, slack=slack, first=int(ids[0]))
+        tell(progress, done, len(steps))
     return worst
 
 
 def _with_words(
-    found: Audit, channel: VectorChannel, noise: Noise, allowed: Rows, progress: Progress | None
+    found: Audit,
+    channel: VectorChannel[Noise],
+    noise: ExponentialDensity,
+    allowed: Rows,
+    progress: Progress | None,
 ) -> Audit:
     """The finding, with what words tell in the place of what vectors tell, where that is known."""
     ids = np.arange(len(channel.lexicon))

@@ -9,16 +9,20 @@ from numpy.typing import NDArray
 
 from malaprop.core import near
 from malaprop.core.balance import Balance
-from malaprop.core.channel import LawChannel, law_numerics
+from malaprop.core.channel import LawChannel
 from malaprop.core.errors import LexiconError, MetricError
 from malaprop.core.graph import WordGraph, graph_of
 from malaprop.core.guarantee import PUBLIC, Guarantee, Kind
+from malaprop.core.law import ClosedLoss, Law, law_numerics
+from malaprop.core.loss import Progress
 from malaprop.core.mechanism import DRAWS_FROM_THE_WORD, Mechanism
 from malaprop.core.metric import Floats, Keys
+from malaprop.core.proofs import proved
 from malaprop.core.sampling import Rows
 from malaprop.core.space import Ids, MetricSpace
 from malaprop.lexicon.graph import balances
 from malaprop.lexicon.graph.edges import GraphOptions
+from malaprop.mechanisms.edges import edge_loss
 
 _SAMPLE = 64  # words that tell how many others are how near
 _FORMS = {
@@ -58,101 +62,105 @@ class Balanced(Mechanism, name="balanced"):
     needs = "graph"
     refuses = DRAWS_FROM_THE_WORD
 
-    def on(self, lexicon: MetricSpace) -> "BalancedChannel":
+    def on(self, lexicon: MetricSpace) -> "LawChannel[BalancedLaw]":
         """The mechanism bound to a lexicon with a word graph."""
         graph = _graph_in(lexicon)
         fingerprint = str(getattr(lexicon, "fingerprint", ""))
-        return BalancedChannel(self, lexicon, balances.find(graph, fingerprint, self.epsilon))
+        return self.with_balance(lexicon, balances.find(graph, fingerprint, self.epsilon))
 
-
-class BalancedChannel(LawChannel):
-    """The law of a balance on a lexicon; one that does not pass its audit is refused."""
-
-    def __init__(self, mechanism: Balanced, lexicon: MetricSpace, law: Balance) -> None:
+    def with_balance(self, lexicon: MetricSpace, balance: Balance) -> "LawChannel[BalancedLaw]":
+        """The mechanism with a given balance; one that does not pass its audit is refused."""
         graph = _graph_in(lexicon)
-        if not law.loss(graph) <= mechanism.epsilon:
+        if not balance.loss(graph) <= self.epsilon:
             raise LexiconError(
-                f"The weights for ε = {mechanism.epsilon:g} do not pass the audit over all edges "
-                f"of the word graph: the loss is {law.loss(graph):.6g}. Run  malaprop lexicon "
+                f"The weights for ε = {self.epsilon:g} do not pass the audit over all edges "
+                f"of the word graph: the loss is {balance.loss(graph):.6g}. Run  malaprop lexicon "
                 "graph NAME --force"
             )
-        self.law, self._pool = law, near.pool(law.weights)
-        drawn = law.weights[law.weights > 0.0]
-        spread = law.exponent * graph.reach + float(np.log(drawn.max() / drawn.min()))
-        how = _FORMS[law.form].format(t=law.exponent, s=law.rest.mean(), m=len(graph.edges))
+        law = BalancedLaw(lexicon, balance)
+        drawn = balance.weights[balance.weights > 0.0]
+        spread = balance.exponent * graph.reach + float(np.log(drawn.max() / drawn.min()))
+        how = _FORMS[balance.form].format(
+            t=balance.exponent, s=balance.rest.mean(), m=len(graph.edges)
+        )
         guarantee = Guarantee(
             kind=Kind.METRIC,
-            epsilon=mechanism.epsilon,
+            epsilon=self.epsilon,
             metric=str(lexicon.metric),
             cap=graph.cutoff,
-            zcdp=(mechanism.epsilon if law.form == "spread" else law.exponent) ** 2 / 2.0,
+            zcdp=(self.epsilon if balance.form == "spread" else balance.exponent) ** 2 / 2.0,
             proof="docs/proofs/balanced.md",
-            numerics=law_numerics(lexicon, spread, resting=len(self._pool[0])),
+            numerics=law_numerics(lexicon, spread, resting=law.tried_words),
             public=(*PUBLIC, "the word graph", how),
         )
-        super().__init__(lexicon, guarantee)
+        return LawChannel(law, guarantee, hint=_hint(lexicon, balance))
+
+
+@proved("docs/proofs/balanced.md")
+@dataclass(frozen=True, eq=False)
+class BalancedLaw(Law):
+    """The law of a balance on the word graph of a lexicon."""
+
+    balance: Balance
+
+    @cached_property
+    def _pool(self) -> near.Pool:
+        return near.pool(self.balance.weights)
 
     @property
     def graph(self) -> WordGraph:
         """The lexicon's word graph."""
-        return _graph_in(self._space)
+        return _graph_in(self.space)
 
     @property
-    def drawn_by(self) -> tuple[object, ...]:
-        """With the form of the balance, t, and a digest of ν and a."""
+    def tried_words(self) -> int:
+        """How many words are tried for a far one, some of them several times."""
+        return len(self._pool[0])
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Return the form of the balance, t, and a digest of ν and a."""
         found = hashlib.sha256()
-        for numbers in (self.law.weights, self.law.scale):
+        for numbers in (self.balance.weights, self.balance.scale):
             if numbers is not None:
                 # In short: on small graphs they are solved for, and the last digits may vary.
                 found.update(numbers.astype("<f4").tobytes())
-        return *super().drawn_by, self.law.form, self.law.exponent, found.hexdigest()
-
-    @property
-    def hint(self) -> str:
-        """What would keep more of the text at the same ε, or nothing."""
-        if self.law.masses is not None:
-            return ""
-        usual = self.graph.made == GraphOptions().to_dict()
-        name = getattr(self._space, "name" if usual else "opened_as", "")
-        saved = "" if usual or name else "save it by lexicon.save(FOLDER), and "
-        command = f"malaprop lexicon graph {name or ('FOLDER' if saved else 'NAME')}"
-        return f"the exponent is ε/2; for up to twice that, {saved}run  {command}"
+        return self.balance.form, self.balance.exponent, found.hexdigest()
 
     def log_weights(self, ids: Ids) -> Floats:
         """ln ν(y) + ln(a(w)·e^(−t·d(w, y)) + b(w)), with a = 1 and b = 0 but where it is spread."""
         keys = self._checked_keys(ids)
         near_share, rest = self._shares(ids)
         with np.errstate(divide="ignore"):
-            found = np.log(self.law.weights)
-        if self.law.scale is None:
-            return np.asarray(found - self.law.exponent * self._space.lengths(keys))
+            found = np.log(self.balance.weights)
+        if self.balance.scale is None:
+            return np.asarray(found - self.balance.exponent * self.space.lengths(keys))
         return np.asarray(found + np.log(near_share[:, None] * self._kernel(keys) + rest[:, None]))
 
-    def _rows(self, ids: Ids, draws: Ids | None = None) -> Rows:
-        if type(self) is not BalancedChannel:  # the law may be another
-            return super()._rows(ids, draws)
+    def rows(self, ids: Ids, draws: Ids | None = None) -> Rows:
+        """Return near words with their weights, and far ones to be weighed when tried."""
         near_share, rest = self._shares(ids)
 
         def fall(rows: Ids, keys: Keys) -> Floats:
             return np.asarray(near_share[rows] * self._kernel(keys) + rest[rows])
 
-        if self.graph.unit and (self.law.verified or self.law.masses is None):
+        if self.graph.unit and (self.balance.verified or self.balance.masses is None):
             found = self.graph.near(ids, self._beyond(1.0 if draws is None else draws.mean()))
         else:
             found = near.among(self._checked_keys(ids), fall, tries=1.0)
-        return near.rows(found, self.law.weights, self._pool, fall)
+        return near.rows(found, self.balance.weights, self._pool, fall)
 
     def _kernel(self, keys: Keys) -> Floats:
         """e^(−t·d), from the keys of distances."""
         if not self.graph.unit:
-            return np.exp(-self.law.exponent * self._space.lengths(keys))
+            return np.exp(-self.balance.exponent * self.space.lengths(keys))
         return np.asarray(self._falls.take(keys))
 
     @property
     def _falls(self) -> Floats:
         """e^(−t·d) at each level of the graph."""
         levels = np.arange(self.graph.last + 1)
-        return np.asarray(np.exp(-self.law.exponent * self.graph.unit * levels))
+        return np.asarray(np.exp(-self.balance.exponent * self.graph.unit * levels))
 
     def _beyond(self, draws: float) -> int:
         """The level at which words are far: where near words and tries of far ones cost least.
@@ -172,24 +180,24 @@ class BalancedChannel(LawChannel):
 
     def _shares(self, ids: Ids) -> tuple[Floats, Floats]:
         """a(w) and b(w): together a row's weights add up to 1, within the law's slack."""
-        law = self.law
-        if law.scale is None:
+        balance = self.balance
+        if balance.scale is None:
             return np.ones(len(ids)), np.zeros(len(ids))
-        return law.scale[ids], law.rest[ids] / law.weights.sum()
+        return balance.scale[ids], balance.rest[ids] / balance.weights.sum()
 
     def _checked_keys(self, ids: Ids) -> Keys:
         """The keys of all distances, for rows whose masses are those that were audited."""
-        keys = self._space.keys(ids)
-        if self.law.masses is not None and not self.law.verified:
-            self._weigh(ids, keys, self.law.masses)
+        keys = self.space.keys(ids)
+        if self.balance.masses is not None and not self.balance.verified:
+            self._weigh(ids, keys, self.balance.masses)
         return keys
 
     def _weigh(self, ids: Ids, keys: Keys, stated: Floats) -> None:
         """Compute the masses of rows; refuse to draw where they are not those of the table."""
         new = np.flatnonzero(~self._weighed[ids])
         # One at a time: what a row takes fits a processor's cache.
-        masses = np.array([self._kernel(keys[place]) @ self.law.weights for place in new])
-        if not (np.abs(masses - stated[ids[new]]) <= self.law.slack).all():
+        masses = np.array([self._kernel(keys[place]) @ self.balance.weights for place in new])
+        if not (np.abs(masses - stated[ids[new]]) <= self.balance.slack).all():
             raise LexiconError(
                 "The masses that were audited are not those of this lexicon's graph: the files of "
                 "its balances were changed. Run  malaprop lexicon graph NAME --force"
@@ -199,7 +207,21 @@ class BalancedChannel(LawChannel):
     @cached_property
     def _weighed(self) -> NDArray[np.bool_]:
         """The words whose masses were found to be as stated."""
-        return np.zeros(len(self._space), dtype=np.bool_)
+        return np.zeros(len(self.space), dtype=np.bool_)
+
+    def closed_loss(self, guarantee: Guarantee, progress: Progress | None) -> ClosedLoss:
+        """Compute the worst loss over all edges, from rows computed anew.
+
+        A bound that is exceeded need not be attained where the law is spread or cut off.
+        """
+        worst = edge_loss(self, self.graph, self.balance, guarantee.epsilon, progress)
+        edges = len(self.graph.edges)
+        return ClosedLoss(
+            worst=worst,
+            proved=worst is not None,
+            method=f"all rows computed anew, then all {edges:,} edges of the graph",
+            attained=self.balance.scale is None and bool(np.isinf(self.graph.cutoff)),
+        )
 
 
 def _graph_in(lexicon: MetricSpace) -> WordGraph:
@@ -210,3 +232,14 @@ def _graph_in(lexicon: MetricSpace) -> WordGraph:
             f"{lexicon.metric} distances. Use lexicon.with_graph()."
         )
     return graph
+
+
+def _hint(lexicon: MetricSpace, balance: Balance) -> str:
+    """What would keep more of the text at the same ε, or nothing."""
+    if balance.masses is not None:
+        return ""
+    usual = _graph_in(lexicon).made == GraphOptions().to_dict()
+    name = getattr(lexicon, "name" if usual else "opened_as", "")
+    saved = "" if usual or name else "save it by lexicon.save(FOLDER), and "
+    command = f"malaprop lexicon graph {name or ('FOLDER' if saved else 'NAME')}"
+    return f"the exponent is ε/2; for up to twice that, {saved}run  {command}"

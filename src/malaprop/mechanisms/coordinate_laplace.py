@@ -4,15 +4,12 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-import numpy as np
-from numpy.random import Generator
-
-from malaprop.core.additive import AdditiveChannel
-from malaprop.core.channel import Floats
+from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import MetricError
 from malaprop.core.euclidean import Euclidean
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.metrics import Manhattan
+from malaprop.core.noise.laplace import CoordinateLaplaceNoise
 from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
 
@@ -46,7 +43,7 @@ class CoordinateLaplace(VectorMechanism, name="coordinate-laplace"):
 
     promise: ClassVar[str] = "metric-dp: ε·d, Manhattan; √d·ε in Euclidean distance"
 
-    def on(self, lexicon: MetricSpace) -> "CoordinateLaplaceChannel":
+    def on(self, lexicon: MetricSpace) -> VectorChannel[CoordinateLaplaceNoise]:
         """The mechanism bound to a lexicon, whose metric must be Manhattan or Euclidean."""
         if type(lexicon.metric) not in (Manhattan, Euclidean):
             raise MetricError(
@@ -54,30 +51,13 @@ class CoordinateLaplace(VectorMechanism, name="coordinate-laplace"):
                 f"lexicon measures {lexicon.metric} ones. Use TEM, which takes any metric, or "
                 "lexicon.with_metric('manhattan')."
             )
-        return CoordinateLaplaceChannel(self, lexicon)
-
-
-class CoordinateLaplaceChannel(AdditiveChannel):
-    """Independent Laplace noise on the coordinates of a lexicon's vectors."""
-
-    def __init__(self, mechanism: CoordinateLaplace, lexicon: MetricSpace) -> None:
-        self._scale = 1.0 / mechanism.epsilon
-        self._dimension = lexicon.vectors.shape[1]
+        dimension = lexicon.vectors.shape[1]
         guarantee = Guarantee(
             kind=Kind.METRIC,
-            epsilon=mechanism.epsilon,
+            epsilon=self.epsilon,
             metric="manhattan",
-            equivalents=(("euclidean", math.sqrt(self._dimension) * mechanism.epsilon),),
+            equivalents=(("euclidean", math.sqrt(dimension) * self.epsilon),),
             proof="docs/proofs/coordinate-laplace.md",
         )
-        decoder = mechanism.decoder_on(lexicon)
-        spread = math.sqrt(2.0) * self._scale
-        super().__init__(lexicon, guarantee, decoder, spread=spread)
-
-    def _noise(self, count: int, rng: Generator) -> Floats:
-        return rng.laplace(scale=self._scale, size=(count, self._dimension))
-
-    def log_density(self, noise: Floats, word: int) -> Floats:
-        """ln of the density of a word's noise at each row, before it is rounded."""
-        constant = self._dimension * math.log(2.0 * self._scale)
-        return np.asarray(-np.abs(noise).sum(axis=1) / self._scale - constant)
+        noise = CoordinateLaplaceNoise(scale=1.0 / self.epsilon)
+        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))

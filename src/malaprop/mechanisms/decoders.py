@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.core.channel import Decoder, Floats
+from malaprop.core.channel import Cells, Decoder
 from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
-from malaprop.core.space import Ids, MetricSpace
+from malaprop.core.proofs import proved
+from malaprop.core.space import Floats, Ids, MetricSpace
 from malaprop.lexicon.poincare_search import search_on
 from malaprop.lexicon.search import NearestSearch
 
@@ -120,47 +121,59 @@ class VectorMechanism(Mechanism):
         return as_decoding(self.decoder).on(lexicon, self.epsilon, self.search)
 
 
+@proved("docs/proofs/laplace.md")
+@dataclass(frozen=True, eq=False)
 class NearestDecoder(Decoder):
     """The nearest word to each noisy vector."""
 
-    def __init__(self, search: NearestSearch) -> None:
-        self._search = search
+    search: NearestSearch
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
         """A word for each of the noisy `vectors`."""
-        return self._search.nearest(vectors)[:, 0]
+        return self.search.nearest(vectors)[:, 0]
+
+    def cells(self) -> Cells | None:
+        """The nearest site decides."""
+        return _cells(self.search, given_nearest=np.eye(len(self.search.sites)))
 
 
+@proved("docs/proofs/laplace.md")
+@dataclass(frozen=True, eq=False)
 class VickreyDecoder(Decoder):
     """The first or the second nearest word to each noisy vector."""
 
-    def __init__(self, search: NearestSearch, t: float) -> None:
-        self._search = search
-        self._t = t
+    search: NearestSearch
+    t: float
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
         """A word for each of the noisy `vectors`."""
-        two = self._search.nearest(vectors, k=2)
+        two = self.search.nearest(vectors, k=2)
         if two.shape[1] == 1:  # a lexicon of one word
             return two[:, 0]
-        d1, d2 = (self._search.distances(vectors, ids) for ids in two.T)
-        first, second = (1.0 - self._t) * d2, self._t * d1
+        d1, d2 = (self.search.distances(vectors, ids) for ids in two.T)
+        first, second = (1.0 - self.t) * d2, self.t * d1
         # Both 0 only if both words are where the noisy vector is, or t is 0 or 1 there.
         takes_first = rng.random(len(two)) * (first + second) <= first
         return np.where(takes_first, two[:, 0], two[:, 1])
 
+    def cells(self) -> Cells | None:
+        """The two nearest sites decide."""
+        return _cells(self.search, vickrey=self.t)
 
+
+@proved("docs/proofs/laplace.md")
+@dataclass(frozen=True, eq=False)
 class RankDecoder(Decoder):
     """A word by its rank around the nearest one to each noisy vector."""
 
-    def __init__(self, lexicon: MetricSpace, search: NearestSearch, rate: float) -> None:
-        self._search = search
-        self._lexicon = lexicon
-        self._rate = rate
+    lexicon: MetricSpace
+    search: NearestSearch
+    rate: float
+    """c·ε: each further rank is e^rate times as rare."""
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
         """A word for each of the noisy `vectors`."""
-        pivots = self._search.nearest(vectors)[:, 0]
+        pivots = self.search.nearest(vectors)[:, 0]
         ranks = self._ranks(len(pivots), rng)
         found = pivots.copy()
         for place in np.flatnonzero(ranks):
@@ -169,13 +182,33 @@ class RankDecoder(Decoder):
 
     def ranking(self, pivot: int) -> Ids:
         """The words by their distance from the pivot, itself first."""
-        row = self._lexicon.distances([pivot])[0]
+        row = self.lexicon.distances([pivot])[0]
         row[pivot] = -1.0  # also beside a word of its vector
         return np.argsort(row, kind="stable")
 
+    def cells(self) -> Cells | None:
+        """The nearest site decides how likely each word is."""
+        size = len(self.lexicon)
+        chances = np.exp(-self.rate * np.arange(size))
+        chances *= -np.expm1(-self.rate) / -np.expm1(-self.rate * size)
+        given = np.empty((size, size))
+        for pivot in range(size):
+            given[pivot, self.ranking(pivot)] = chances
+        return _cells(self.search, given_nearest=given)
+
     def _ranks(self, count: int, rng: Generator) -> Ids:
         """Ranks of probability ∝ exp(−rate·rank), below the number of words, by inversion."""
-        size = len(self._lexicon)
-        total = -math.expm1(-self._rate * size)
-        ranks = np.floor(-np.log1p(-rng.random(count) * total) / self._rate)
+        size = len(self.lexicon)
+        total = -math.expm1(-self.rate * size)
+        ranks = np.floor(-np.log1p(-rng.random(count) * total) / self.rate)
         return np.minimum(ranks, size - 1).astype(np.int64)
+
+
+def _cells(
+    search: NearestSearch, *, given_nearest: Floats | None = None, vickrey: float | None = None
+) -> Cells | None:
+    """What is known of a decoder's cells: nothing if its search may miss the nearest site."""
+    if not search.is_exact:
+        return None
+    sites, hyperbolic = search.sites, search.hyperbolic
+    return Cells(sites=sites, hyperbolic=hyperbolic, given_nearest=given_nearest, vickrey=vickrey)

@@ -5,15 +5,13 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.random import Generator
-from numpy.typing import ArrayLike
 
-from malaprop.core.additive import AdditiveChannel
-from malaprop.core.channel import Floats
+from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import ParameterError
 from malaprop.core.euclidean import require_euclidean
-from malaprop.core.gaussian import classical_scale, gaussian_delta, gaussian_scale
 from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.noise.calibration import classical_scale, gaussian_scale
+from malaprop.core.noise.gaussian import SphericalGaussian
 from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
 
@@ -26,7 +24,7 @@ class Gaussian(VectorMechanism, name="gaussian"):
     Φ(1/(2u*) − εu*) − e^ε·Φ(−1/(2u*) − εu*) ≤ δ. Released vectors are rounded to a grid.
 
     Guarantee: (ε, δ)-differential privacy between any two vectors at most Δ apart (Euclidean).
-    `channel.delta_at(distance, epsilon)` is the whole curve, for every distance and every ε.
+    `channel.noise.delta_at(distance, epsilon)` is the whole curve, for every distance and every ε.
 
     Why: ln p(y|x) − ln p(y|x') is N(μ²/2, μ²), μ = ‖x − x'‖/σ, which gives the δ above, exactly; it
     grows with ‖x − x'‖. See docs/proofs/gaussian.md.
@@ -38,7 +36,7 @@ class Gaussian(VectorMechanism, name="gaussian"):
     >>> from malaprop import Gaussian, Lexicon
     >>> tiny = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
     >>> channel = Gaussian(epsilon=1.0, delta=1e-5, sensitivity=1.0).on(tiny)
-    >>> round(channel.sigma, 6), round(channel.delta_at(2.0), 4)
+    >>> round(channel.noise.sigma, 6), round(channel.noise.delta_at(2.0), 4)
     (3.730632, 0.0104)
 
     Reference: Balle, Wang, "Improving the Gaussian mechanism", 2018; §3.1 of Bollegala et al. 2023.
@@ -70,49 +68,22 @@ class Gaussian(VectorMechanism, name="gaussian"):
                 f"{self.epsilon}; leave out 'published' for the exact calibration."
             )
 
-    def on(self, lexicon: MetricSpace) -> "GaussianChannel":
+    def on(self, lexicon: MetricSpace) -> VectorChannel[SphericalGaussian]:
         """The mechanism bound to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
-        return GaussianChannel(self, lexicon)
-
-
-class GaussianChannel(AdditiveChannel):
-    """Gaussian noise on the vectors of a lexicon."""
-
-    def __init__(self, mechanism: Gaussian, lexicon: MetricSpace) -> None:
-        self._epsilon = mechanism.epsilon
-        self._dimension = lexicon.vectors.shape[1]
-        radius = diameter(lexicon) if mechanism.sensitivity is None else mechanism.sensitivity
-        scale = classical_scale if mechanism.published else gaussian_scale
-        self._sigma = scale(mechanism.epsilon, mechanism.delta, radius)
+        radius = diameter(lexicon) if self.sensitivity is None else self.sensitivity
+        scale = classical_scale if self.published else gaussian_scale
         guarantee = Guarantee(
             kind=Kind.BOUNDED,
-            epsilon=mechanism.epsilon,
-            delta=mechanism.delta,
+            epsilon=self.epsilon,
+            delta=self.delta,
             radius=radius,
             metric="euclidean",
             proof="docs/proofs/gaussian.md",
         )
-        decoder = mechanism.decoder_on(lexicon)
-        super().__init__(lexicon, guarantee, decoder, spread=self._sigma)
-
-    @property
-    def sigma(self) -> float:
-        """σ, the standard deviation of each coordinate's noise."""
-        return self._sigma
-
-    def delta_at(self, distance: float, epsilon: float | None = None) -> float:
-        """The exact δ between vectors `distance` apart, at the mechanism's ε or another."""
-        chosen = self._epsilon if epsilon is None else epsilon
-        return gaussian_delta(chosen, distance / self._sigma)
-
-    def delta_curve(self, distances: ArrayLike, epsilon: float | None = None) -> Floats:
-        """The exact δ for each of several distances: what lies beyond `sensitivity` too."""
-        apart = np.asarray(distances, dtype=np.float64)
-        return np.array([self.delta_at(d, epsilon) for d in apart.ravel()]).reshape(apart.shape)
-
-    def _noise(self, count: int, rng: Generator) -> Floats:
-        return self._sigma * rng.standard_normal((count, self._dimension))
+        sigma = scale(self.epsilon, self.delta, radius)
+        noise = SphericalGaussian(sigma=sigma, epsilon=self.epsilon)
+        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
 
 
 def diameter(lexicon: MetricSpace) -> float:

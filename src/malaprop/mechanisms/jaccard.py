@@ -6,11 +6,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import LexiconError, ParameterError
 from malaprop.core.euclidean import require_euclidean
-from malaprop.core.gaussian import classical_scale, gaussian_scale, spherical_delta
 from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.scaled import ScaledChannel
+from malaprop.core.noise.calibration import classical_scale, gaussian_scale, spherical_delta
+from malaprop.core.noise.gaussian import WordGaussian
+from malaprop.core.proofs import proved
 from malaprop.core.space import Floats, Ids, MetricSpace, blocks
 from malaprop.mechanisms.decoders import VectorMechanism
 
@@ -70,73 +72,90 @@ class Jaccard(VectorMechanism, name="jaccard"):
                     f"Got {getattr(self, name)!r}."
                 )
 
-    def on(self, lexicon: MetricSpace) -> "JaccardChannel":
+    def on(self, lexicon: MetricSpace) -> VectorChannel[WordGaussian]:
         """The mechanism bound to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
-        return JaccardChannel(self, lexicon)
-
-
-class JaccardChannel(ScaledChannel):
-    """Gaussian noise on the words of a lexicon, of one σ or of two."""
-
-    def __init__(self, mechanism: Jaccard, lexicon: MetricSpace) -> None:
-        near = _nearest_distances(lexicon, mechanism.neighbours)
+        near = _nearest_distances(lexicon, self.neighbours)
         reach, mean = near.max(axis=1), near.mean(axis=1)
         reach *= 1.0 + 1e-9  # above the rounding of distances
-        self.dense: NDArray[np.bool_] = mean < np.median(mean)
         plain = Guarantee(
             kind=Kind.BOUNDED,
-            epsilon=mechanism.epsilon,
-            delta=mechanism.delta,
+            epsilon=self.epsilon,
+            delta=self.delta,
             metric="euclidean",
             radius=float(reach.max()),
             proof="docs/proofs/jaccard.md",
         )
+        dense = mean < np.median(mean)
+        sigmas, guarantee = self._widths(lexicon, reach, dense, plain)
+        return VectorChannel(
+            lexicon,
+            guarantee,
+            WordGaussian(space=lexicon, sigmas=sigmas),
+            self.decoder_on(lexicon),
+            neighbourhoods=DensityCategories(dense),
+        )
+
+    def _widths(
+        self, lexicon: MetricSpace, reach: Floats, dense: NDArray[np.bool_], plain: Guarantee
+    ) -> tuple[Floats, Guarantee]:
+        """Each word's σ, and what that guarantees."""
         widths, guarantee = np.full(len(lexicon), plain.radius), plain
-        if mechanism.categories == "public":
-            widths, guarantee = self._public(reach, plain)
+        if self.categories == "public":
+            widths, guarantee = _public(reach, dense, plain)
         if not widths.all():
             raise LexiconError(
                 "Jaccard needs neighbours of different vectors: remove words of equal vectors."
             )
-        sigmas = gaussian_scale(mechanism.epsilon, mechanism.delta) * widths
-        if mechanism.published:
-            sigmas, guarantee = self._published(float(reach.mean()), plain, lexicon)
-        super().__init__(lexicon, guarantee, mechanism.decoder_on(lexicon), sigmas=sigmas)
+        if self.published:
+            return _published(float(reach.mean()), dense, plain, lexicon)
+        return gaussian_scale(self.epsilon, self.delta) * widths, guarantee
+
+
+@proved("docs/proofs/jaccard.md")
+@dataclass(frozen=True, eq=False)
+class DensityCategories:
+    """Dense and sparse regions: a word is protected from those of its own category."""
+
+    dense: NDArray[np.bool_]
+
+    @property
+    def pairs(self) -> str:
+        """Which two words are protected from each other, in words."""
+        return "any two words of one density category, with no protection across the two,"
 
     def covers(self, ids: Ids) -> NDArray[np.bool_]:
-        """Whether the guarantee speaks of a word of `ids` and each word: (len(ids), words)."""
-        if self.guarantee.kind is not Kind.NEIGHBOURHOOD:
-            return super().covers(ids)
-        near = self.lexicon.distances(ids) <= self.guarantee.radius
-        return np.asarray(near & (self.dense[ids, None] == self.dense))
+        """Whether a word of `ids` and each word are in one category: (ids, words)."""
+        return np.asarray(self.dense[ids, None] == self.dense)
 
-    def _public(self, reach: Floats, plain: Guarantee) -> tuple[Floats, Guarantee]:
-        """Each word's Δ, the largest of its category; the smaller one holds for both."""
-        dense, sparse = (reach[members].max(initial=0.0) for members in (self.dense, ~self.dense))
-        widths = np.where(self.dense, dense, sparse)
-        return widths, replace(
-            plain,
-            kind=Kind.NEIGHBOURHOOD,
-            radius=float(widths.min()),
-            pairs="any two words of one density category, with no protection across the two,",
-            public=(*plain.public, "whether a word is in a dense or a sparse region"),
-        )
 
-    def _published(
-        self, average: float, plain: Guarantee, lexicon: MetricSpace
-    ) -> tuple[Floats, Guarantee]:
-        """The paper's two σ, and what is wrong with them on this lexicon."""
-        wide, narrow = (a * classical_scale(plain.epsilon, plain.delta, average) for a in ALPHAS)
-        exact = spherical_delta(plain.epsilon, wide, narrow, average, lexicon.vectors.shape[1])
-        reason = (
-            "the width of the noise tells words in dense regions from others: between one of each, "
-            f"{average:.4g} apart, the exact δ is {exact:.7g}, where the paper claims "
-            f"{plain.delta:.3g}; and its Δ = {average:.4g} is an average, which many pairs exceed"
-        )
-        return np.where(self.dense, wide, narrow), replace(
-            plain, kind=Kind.NONE, radius=average, reason=reason
-        )
+def _public(reach: Floats, dense: NDArray[np.bool_], plain: Guarantee) -> tuple[Floats, Guarantee]:
+    """Each word's Δ, the largest of its category; the smaller one holds for both."""
+    of_dense, of_sparse = (reach[members].max(initial=0.0) for members in (dense, ~dense))
+    widths = np.where(dense, of_dense, of_sparse)
+    return widths, replace(
+        plain,
+        kind=Kind.NEIGHBOURHOOD,
+        radius=float(widths.min()),
+        pairs=DensityCategories(dense).pairs,
+        public=(*plain.public, "whether a word is in a dense or a sparse region"),
+    )
+
+
+def _published(
+    average: float, dense: NDArray[np.bool_], plain: Guarantee, lexicon: MetricSpace
+) -> tuple[Floats, Guarantee]:
+    """The paper's two σ, and what is wrong with them on this lexicon."""
+    wide, narrow = (a * classical_scale(plain.epsilon, plain.delta, average) for a in ALPHAS)
+    exact = spherical_delta(plain.epsilon, wide, narrow, average, lexicon.vectors.shape[1])
+    reason = (
+        "the width of the noise tells words in dense regions from others: between one of each, "
+        f"{average:.4g} apart, the exact δ is {exact:.7g}, where the paper claims "
+        f"{plain.delta:.3g}; and its Δ = {average:.4g} is an average, which many pairs exceed"
+    )
+    return np.where(dense, wide, narrow), replace(
+        plain, kind=Kind.NONE, radius=average, reason=reason
+    )
 
 
 def _nearest_distances(lexicon: MetricSpace, count: int) -> Floats:

@@ -1,15 +1,12 @@
 """The multivariate Laplace mechanism, known as Madlib."""
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from numpy.random import Generator
-
-from malaprop.core.additive import AdditiveChannel, spherical_laplace, spherical_laplace_log_density
-from malaprop.core.channel import Floats
+from malaprop.core.channel import VectorChannel
 from malaprop.core.euclidean import require_euclidean
 from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.noise.laplace import SphericalLaplace
 from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
 
@@ -41,31 +38,14 @@ class Laplace(VectorMechanism, name="laplace"):
 
     promise: ClassVar[str] = "metric-dp: ε·d, Euclidean"
 
-    def on(self, lexicon: MetricSpace) -> "LaplaceChannel":
+    def on(self, lexicon: MetricSpace) -> VectorChannel[SphericalLaplace]:
         """The mechanism bound to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
-        return LaplaceChannel(self, lexicon)
-
-
-class LaplaceChannel(AdditiveChannel):
-    """Laplace noise on the vectors of a lexicon."""
-
-    def __init__(self, mechanism: Laplace, lexicon: MetricSpace) -> None:
-        self._scale = 1.0 / mechanism.epsilon
-        self._dimension = lexicon.vectors.shape[1]
         guarantee = Guarantee(
             kind=Kind.METRIC,
-            epsilon=mechanism.epsilon,
+            epsilon=self.epsilon,
             metric="euclidean",
             proof="docs/proofs/laplace.md",
         )
-        spread = math.sqrt(self._dimension + 1) * self._scale
-        decoder = mechanism.decoder_on(lexicon)
-        super().__init__(lexicon, guarantee, decoder, spread=spread)
-
-    def _noise(self, count: int, rng: Generator) -> Floats:
-        return spherical_laplace(count, self._dimension, self._scale, rng)
-
-    def log_density(self, noise: Floats, word: int) -> Floats:
-        """ln of the density of a word's noise at each row, before it is rounded."""
-        return spherical_laplace_log_density(noise, self._scale)
+        noise = SphericalLaplace(scale=1.0 / self.epsilon, dimension=lexicon.vectors.shape[1])
+        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))

@@ -1,20 +1,25 @@
 """The neighbourhood-aware Gaussian mechanism."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from functools import cached_property
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.channel import VectorChannel
 from malaprop.core.checks import require_choice, require_whole
 from malaprop.core.errors import ParameterError
 from malaprop.core.euclidean import require_euclidean
-from malaprop.core.gaussian import gaussian_scale
 from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.scaled import ScaledChannel
+from malaprop.core.noise.calibration import gaussian_scale
+from malaprop.core.noise.gaussian import WordGaussian
+from malaprop.core.proofs import proved
 from malaprop.core.space import Floats, Ids, MetricSpace
 from malaprop.lexicon.neighbourhoods import NeighbourGraph
 from malaprop.mechanisms.decoders import VectorMechanism
+
+Number = TypeVar("Number", np.float64, np.int64)
 
 _PAIRS = {
     "component": "any two words of one public neighbourhood, with no protection across them",
@@ -45,7 +50,7 @@ class NADP(VectorMechanism, name="nadp"):
 
     >>> from malaprop import NADP, Lexicon
     >>> line = Lexicon(["cold", "cool", "hot", "warm"], [[0.0], [1.0], [9.0], [7.0]])
-    >>> NADP(epsilon=1.0, delta=1e-5).on(line).sigmas.round(4)
+    >>> NADP(epsilon=1.0, delta=1e-5).on(line).noise.sigmas.round(4)
     array([3.7306, 3.7306, 7.4613, 7.4613])
 
     Reference: Bollegala, Otake, Machide, Kawarabayashi, "A neighbourhood-aware differential
@@ -81,63 +86,84 @@ class NADP(VectorMechanism, name="nadp"):
         require_choice(self, "isolated", ("attach", "suppress", "error"))
         require_choice(self, "published", (True, False))
 
-    def on(self, lexicon: MetricSpace) -> "NADPChannel":
+    def on(self, lexicon: MetricSpace) -> VectorChannel[WordGaussian]:
         """The mechanism bound to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
         graph = NeighbourGraph.of(
             lexicon.vectors, self.m_edge, self.m_jaccard, self.include_self, self.tau
         )
         if self.published or self.isolated == "suppress":
-            return NADPChannel(self, lexicon, graph)
+            return self._channel(lexicon, graph)
         alone = int(graph.isolated[graph.place].sum())
         if alone and self.isolated == "error":
             raise ParameterError(
                 f"The 'isolated' parameter of NADP is 'error', and {alone} of the {len(lexicon)} "
                 "words have no neighbour: use a lower tau, or 'attach' or 'suppress' them."
             )
-        return NADPChannel(self, lexicon, graph.attached())
+        return self._channel(lexicon, graph.attached())
 
-
-class NADPChannel(ScaledChannel):
-    """Gaussian noise on the words of a lexicon, of one σ for each neighbourhood."""
-
-    def __init__(self, mechanism: NADP, lexicon: MetricSpace, graph: NeighbourGraph) -> None:
-        scope = "edge" if mechanism.published else mechanism.scope
-        spans = graph.diameters() if scope == "component" else graph.longest_edges()
-        self.graph = graph
-        self._scope = scope
-        self.neighbourhoods: Ids = graph.labels[graph.place]
-        self.sensitivities: Floats = spans[graph.place]
-        for public in (self.neighbourhoods, self.sensitivities):
-            public.setflags(write=False)
-        bare = int((self.sensitivities == 0.0).sum())
+    def _channel(self, lexicon: MetricSpace, graph: NeighbourGraph) -> VectorChannel[WordGaussian]:
+        scope = "edge" if self.published else self.scope
+        neighbourhoods = ComponentNeighbourhoods(graph=graph, scope=scope)
+        bare = int((neighbourhoods.sensitivities == 0.0).sum())
         in_clear = f"{bare} of {len(lexicon)} words have no neighbour and are released in clear"
-        constant = f"; {bare} isolated words all give one constant" if bare else ""
         guarantee = Guarantee(
-            kind=Kind.NONE if bare and mechanism.published else Kind.NEIGHBOURHOOD,
-            epsilon=mechanism.epsilon,
-            delta=mechanism.delta,
+            kind=Kind.NONE if bare and self.published else Kind.NEIGHBOURHOOD,
+            epsilon=self.epsilon,
+            delta=self.delta,
             metric="euclidean",
-            pairs=_PAIRS[scope] + constant,
+            pairs=neighbourhoods.pairs,
             public=(*Guarantee.public, "which neighbourhood each word is in"),
             proof="docs/proofs/nadp.md",
-            reason=in_clear if bare and mechanism.published else "",
+            reason=in_clear if bare and self.published else "",
         )
-        super().__init__(
-            lexicon,
-            guarantee,
-            mechanism.decoder_on(lexicon),
-            sigmas=gaussian_scale(mechanism.epsilon, mechanism.delta) * self.sensitivities,
-            bare=None if mechanism.published else 0.0,
+        noise = WordGaussian(
+            space=lexicon,
+            sigmas=gaussian_scale(self.epsilon, self.delta) * neighbourhoods.sensitivities,
+            bare=None if self.published else 0.0,
         )
+        decoder = self.decoder_on(lexicon)
+        return VectorChannel(lexicon, guarantee, noise, decoder, neighbourhoods=neighbourhoods)
+
+
+@proved("docs/proofs/nadp.md")
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ComponentNeighbourhoods:
+    """The components of a nearest-neighbour graph, or its edges, and how far each reaches."""
+
+    graph: NeighbourGraph
+    scope: str
+    """`component` or `edge`."""
+
+    @cached_property
+    def labels(self) -> Ids:
+        """The neighbourhood of each word."""
+        return _read_only(self.graph.labels[self.graph.place])
+
+    @cached_property
+    def sensitivities(self) -> Floats:
+        """Δ of each word: 0 for an isolated one."""
+        component = self.scope == "component"
+        spans = self.graph.diameters() if component else self.graph.longest_edges()
+        return _read_only(spans[self.graph.place])
+
+    @property
+    def pairs(self) -> str:
+        """Which two words are protected from each other, in words."""
+        bare = int((self.sensitivities == 0.0).sum())
+        constant = f"; {bare} isolated words all give one constant" if bare else ""
+        return _PAIRS[self.scope] + constant
 
     def covers(self, ids: Ids) -> NDArray[np.bool_]:
-        """Whether the guarantee speaks of a word of `ids` and each word: (len(ids), words)."""
-        if self.guarantee.kind is not Kind.NEIGHBOURHOOD:
-            return super().covers(ids)
-        if self._scope == "edge":
+        """Whether a word of `ids` and each word are in one neighbourhood: (ids, words)."""
+        if self.scope == "edge":
             pairs = self.graph.joined(self.graph.place[ids])[:, self.graph.place]
         else:
-            pairs = self.neighbourhoods[ids, None] == self.neighbourhoods
+            pairs = self.labels[ids, None] == self.labels
         bare = self.sensitivities == 0.0  # suppressed: one constant for all of them
         return np.asarray(pairs | (bare[ids, None] & bare))
+
+
+def _read_only(public: NDArray[Number]) -> NDArray[Number]:
+    public.setflags(write=False)
+    return public

@@ -6,11 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from malaprop.core.channel import Floats, law_numerics
+from malaprop.core.channel import LawChannel
 from malaprop.core.guarantee import PUBLIC, Guarantee, Kind
-from malaprop.core.loss import PeakedLaw
+from malaprop.core.law import law_numerics
 from malaprop.core.mechanism import DRAWS_FROM_THE_WORD, Mechanism
-from malaprop.core.space import MetricSpace
+from malaprop.core.peaked import PeakedLaw, require_exponent
+from malaprop.core.proofs import proved
+from malaprop.core.space import Floats, MetricSpace
 
 _SMALL, _TERMS = 1 / 16, 14  # below 1/16, fourteen powers of a weight are all that float64 sees
 _TAIL = 45.0  # e^(-45) is below a rounding unit
@@ -46,33 +48,32 @@ class PermuteAndFlip(Mechanism, name="permute-and-flip"):
     promise: ClassVar[str] = "metric-dp: ε·d, any metric"
     refuses = DRAWS_FROM_THE_WORD
 
-    def on(self, lexicon: MetricSpace) -> "PermuteAndFlipChannel":
+    def on(self, lexicon: MetricSpace) -> "LawChannel[PermuteAndFlipLaw]":
         """The mechanism bound to a lexicon of any metric."""
-        return PermuteAndFlipChannel(self, lexicon)
-
-
-class PermuteAndFlipChannel(PeakedLaw):
-    """Permute-and-flip's law on the words of a lexicon."""
-
-    def __init__(self, mechanism: PermuteAndFlip, lexicon: MetricSpace) -> None:
-        self.exponent = mechanism.epsilon / 2.0
         guarantee = Guarantee(
             kind=Kind.METRIC,
-            epsilon=mechanism.epsilon,
+            epsilon=self.epsilon,
             metric=str(lexicon.metric),
             proof="docs/proofs/permute-and-flip.md",
             numerics=law_numerics(lexicon, math.inf),
             public=(*PUBLIC, *filter(None, [lexicon.metric.assumption])),
         )
-        super().__init__(lexicon, guarantee)
+        return LawChannel(PermuteAndFlipLaw(lexicon, exponent=self.epsilon / 2.0), guarantee)
+
+
+@proved("docs/proofs/permute-and-flip.md")
+@dataclass(frozen=True, eq=False)
+class PermuteAndFlipLaw(PeakedLaw):
+    """Permute-and-flip's law on the words of a lexicon."""
+
+    exponent: float
+
+    def __post_init__(self) -> None:
+        require_exponent(self.exponent)
 
     def weights_at(self, distances: Floats) -> Floats:
-        """ln Pr[y | w], from the distances of each w to all words."""
+        """Return ln Pr[y | w], from the distances of each w to all words."""
         return np.array([log_law(row) for row in self.exponent * distances])
-
-    def is_peaked(self, distances: Floats, log_weights: Floats) -> bool:
-        """Whether it is the law whose loss docs/proofs/permute-and-flip.md gives."""
-        return type(self).weights_at is PermuteAndFlipChannel.weights_at
 
 
 def log_law(scores: Floats) -> Floats:

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.core import poincare
-from malaprop.core.channel import Floats, VectorChannel
+from malaprop.core.channel import VectorChannel
 from malaprop.core.checks import COMPUTABLE, is_computable
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.space import MetricSpace
+from malaprop.core.noise.noise import Noise
+from malaprop.core.space import Floats, MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
 
 _LAMBDA = 1e-5  # how far inside the ball the paper's projection ends
@@ -73,36 +74,38 @@ class PoincareMetropolis(VectorMechanism, name="poincare-metropolis"):
                 "no sound variant. Use TEM, HyperbolicLaplace or TangentLaplace instead."
             )
 
-    def on(self, lexicon: MetricSpace) -> "PoincareMetropolisChannel":
+    def on(self, lexicon: MetricSpace) -> "VectorChannel[MetropolisWalk]":
         """The mechanism bound to a lexicon in the Poincaré ball."""
         poincare.require_ball(lexicon, "PoincareMetropolis")
-        return PoincareMetropolisChannel(self, lexicon)
-
-
-class PoincareMetropolisChannel(VectorChannel):
-    """The published noise on the vectors of a lexicon."""
-
-    def __init__(self, mechanism: PoincareMetropolis, lexicon: MetricSpace) -> None:
-        self._epsilon = mechanism.epsilon
-        self._steps, self._spread = mechanism.steps, mechanism.spread
         guarantee = Guarantee(
-            kind=Kind.NONE, epsilon=mechanism.epsilon, metric="poincare", reason=_REASON
+            kind=Kind.NONE, epsilon=self.epsilon, metric="poincare", reason=_REASON
         )
-        super().__init__(lexicon, guarantee, mechanism.decoder_on(lexicon))
+        noise = MetropolisWalk(epsilon=self.epsilon, steps=self.steps, spread=self.spread)
+        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
 
-    def _release(self, vectors: Floats, rng: Generator) -> Floats:
+
+@dataclass(frozen=True, kw_only=True)
+class MetropolisWalk(Noise):
+    """The published noise: the end of a random walk, by ordinary addition."""
+
+    epsilon: float
+    steps: int
+    spread: float
+
+    def release(self, vectors: Floats, rng: Generator) -> Floats:
+        """Return x + the end of a walk for each row x, put back inside the ball."""
         moved = poincare.in_ball(vectors) + self._walk(vectors.shape, rng)
         norms = np.linalg.norm(moved, axis=1, keepdims=True)
         return np.where(norms < 1.0 - _LAMBDA, moved, moved / norms * (1.0 - _LAMBDA))
 
     def _walk(self, shape: tuple[int, ...], rng: Generator) -> Floats:
-        """The places after the walk, one for each row."""
+        """Return the places after the walk, one for each row."""
         places, scores = np.zeros(shape), np.zeros(shape[0])
-        for _ in range(self._steps):
-            proposed = poincare.lower(places + self._spread * rng.standard_normal(shape))
+        for _ in range(self.steps):
+            proposed = poincare.lower(places + self.spread * rng.standard_normal(shape))
             # ln f(x) = −2ε·artanh ‖x‖ = −ε·d(0, x)
             norms = np.minimum(np.linalg.norm(proposed, axis=1), poincare.EDGE)
-            found = -2.0 * self._epsilon * np.arctanh(norms)
-            accepted = np.log(rng.random(shape[0])) <= found - scores
-            places[accepted], scores[accepted] = proposed[accepted], found[accepted]
+            reached = -2.0 * self.epsilon * np.arctanh(norms)
+            accepted = np.log(rng.random(shape[0])) <= reached - scores
+            places[accepted], scores[accepted] = proposed[accepted], reached[accepted]
         return places

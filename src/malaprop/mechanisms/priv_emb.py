@@ -4,18 +4,15 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from numpy.random import Generator
-
-from malaprop.core.additive import spherical_laplace_log_density
-from malaprop.core.channel import Floats, VectorChannel
+from malaprop.core.channel import VectorChannel
 from malaprop.core.checks import COMPUTABLE, is_computable, require_choice, require_whole
 from malaprop.core.errors import ParameterError
 from malaprop.core.euclidean import require_euclidean
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.metric import Vectors
-from malaprop.core.projection import (
+from malaprop.core.noise.projected import (
     PROJECTIONS,
-    NoisyProjection,
+    ProjectedLaplace,
     operator_norm,
     paper_dimension,
     projection_of,
@@ -83,10 +80,12 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
         require_choice(self, "projection", PROJECTIONS)
         require_choice(self, "published", (True, False))
 
-    def on(self, lexicon: MetricSpace) -> "PrivEmbChannel":
+    def on(self, lexicon: MetricSpace) -> VectorChannel[ProjectedLaplace]:
         """The mechanism bound to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
-        return PrivEmbChannel(self, lexicon)
+        noise, guarantee = self.bind(lexicon.vectors)
+        projected = Lexicon(lexicon.words, noise.exact(lexicon.vectors))
+        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(projected))
 
     def onto(self, dimension: int) -> int:
         """m for vectors of that dimension, d."""
@@ -105,7 +104,7 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
             return "the projection, made of the lexicon's own vectors"
         return f"the projection, drawn with projection_seed = {self.projection_seed}"
 
-    def bind(self, vectors: Vectors) -> tuple[NoisyProjection, Guarantee]:
+    def bind(self, vectors: Vectors) -> tuple[ProjectedLaplace, Guarantee]:
         """Projection and noise for the space of public `vectors`, and what they guarantee."""
         m = self.onto(vectors.shape[1])
         kind = "gaussian" if self.published else self.projection
@@ -113,40 +112,13 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
         norm = operator_norm(matrix)
         stretch = 1.0 + (self.beta or _PAPER_BETA) if self.published else norm
         reason = shortfall(norm, stretch, len(vectors), m)
-        noise = NoisyProjection(matrix, stretch / self.epsilon)
+        noise = ProjectedLaplace(matrix=matrix, scale=stretch / self.epsilon)
         return noise, Guarantee(
             kind=Kind.NONE if reason else Kind.METRIC,
             epsilon=self.epsilon,
             metric="euclidean",
             public=(*Guarantee.public, self._source(kind)),
             proof="docs/proofs/priv-emb.md",
-            numerics=noise.numerics(vectors),
+            numerics=noise.numerics_for(vectors),
             reason=reason,
         )
-
-
-class PrivEmbChannel(VectorChannel):
-    """Projected vectors of a lexicon's space, with Laplace noise."""
-
-    def __init__(self, mechanism: PrivEmb, lexicon: MetricSpace) -> None:
-        self._noise, guarantee = mechanism.bind(lexicon.vectors)
-        projected = Lexicon(lexicon.words, self._noise.exact(lexicon.vectors))
-        decoder = mechanism.decoder_on(projected)
-        super().__init__(lexicon, guarantee, decoder)
-
-    @property
-    def projection(self) -> Floats:
-        """Φ, with m rows: public."""
-        return self._noise.matrix
-
-    @property
-    def scale(self) -> float:
-        """What the noise's length is measured in: its density is ∝ exp(−‖κ‖₂/scale)."""
-        return self._noise.scale
-
-    def _release(self, vectors: Floats, rng: Generator) -> Floats:
-        return self._noise.release(vectors, rng)
-
-    def log_density(self, noise: Floats, word: int) -> Floats:
-        """ln of the density of a word's noise in m dimensions, before it is rounded."""
-        return spherical_laplace_log_density(noise, self.scale)

@@ -1,16 +1,12 @@
 """Laplace noise in the tangent space of hyperbolic space."""
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.random import Generator
-
 from malaprop.core import poincare
-from malaprop.core.additive import Grid, spherical_laplace, spherical_laplace_log_density
-from malaprop.core.channel import Floats, VectorChannel
+from malaprop.core.channel import VectorChannel
 from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.noise.hyperbolic import TangentLaplaceNoise
 from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
 
@@ -44,42 +40,14 @@ class TangentLaplace(VectorMechanism, name="tangent-laplace"):
     promise: ClassVar[str] = "metric-dp: ε·d, Poincaré"
     needs: ClassVar[str] = "poincare"
 
-    def on(self, lexicon: MetricSpace) -> "TangentLaplaceChannel":
+    def on(self, lexicon: MetricSpace) -> VectorChannel[TangentLaplaceNoise]:
         """The mechanism bound to a lexicon in the Poincaré ball."""
         poincare.require_ball(lexicon, "TangentLaplace")
-        return TangentLaplaceChannel(self, lexicon)
-
-
-class TangentLaplaceChannel(VectorChannel):
-    """Laplace noise on the tangent vectors of a lexicon."""
-
-    def __init__(self, mechanism: TangentLaplace, lexicon: MetricSpace) -> None:
-        self._scale = 1.0 / mechanism.epsilon
-        self._dimension = lexicon.vectors.shape[1]
-        self._grid = Grid(math.sqrt(self._dimension + 1) * self._scale)
-        delta = self._numeric_delta(poincare.log0(lexicon.vectors.astype(np.float64)))
         guarantee = Guarantee(
             kind=Kind.METRIC,
-            epsilon=mechanism.epsilon,
+            epsilon=self.epsilon,
             metric="poincare",
             proof="docs/proofs/hyperbolic.md",
-            numerics=f"float64, rounded to a grid of {self._grid.step:.3g} in the tangent space; "
-            f"adds δ ≈ {delta:.0e}",
         )
-        super().__init__(lexicon, guarantee, mechanism.decoder_on(lexicon))
-
-    def _numeric_delta(self, tangents: Floats) -> float:
-        largest = float(np.abs(tangents).max(initial=0.0))
-        return self._grid.numeric_delta(self._dimension, largest)
-
-    def _release(self, vectors: Floats, rng: Generator) -> Floats:
-        tangents = poincare.log0(poincare.in_ball(vectors))
-        self._numeric_delta(tangents)
-        noise = spherical_laplace(len(vectors), self._dimension, self._scale, rng)
-        # Beyond the reach, the ball has no room in float64.
-        snapped = poincare.shorten(self._grid.snap(tangents + noise), poincare.REACH)
-        return poincare.exp0(snapped)
-
-    def log_density(self, noise: Floats, word: int) -> Floats:
-        """ln of the density of a word's noise in the tangent space, before it is rounded."""
-        return spherical_laplace_log_density(noise, self._scale)
+        noise = TangentLaplaceNoise(scale=1.0 / self.epsilon, dimension=lexicon.vectors.shape[1])
+        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))

@@ -8,20 +8,81 @@ from typing import ClassVar
 import numpy as np
 
 from malaprop.core import near
-from malaprop.core.channel import Floats, law_numerics
+from malaprop.core.channel import LawChannel
 from malaprop.core.checks import COMPUTABLE, is_computable
 from malaprop.core.errors import LexiconError, ParameterError
 from malaprop.core.guarantee import PUBLIC, Guarantee, Kind
-from malaprop.core.loss import PeakedLaw
+from malaprop.core.law import law_numerics
 from malaprop.core.mechanism import DRAWS_FROM_THE_WORD, Mechanism
 from malaprop.core.metric import Keys
+from malaprop.core.peaked import PeakedLaw, require_exponent
+from malaprop.core.proofs import proved
 from malaprop.core.sampling import Rows
-from malaprop.core.space import Ids, MetricSpace
+from malaprop.core.space import Floats, Ids, MetricSpace
 from malaprop.lexicon.exponents import audited_exponent, how_to_audit
 
 _SAMPLE = 16  # words that tell how far the others are
 _ROW = 1500.0  # tries of far words that take as long as the distances to all words
 _TRIES = 2.0  # of far words for each draw, about, where all distances are at hand
+
+
+@proved("docs/proofs/tem.md")
+@dataclass(frozen=True, eq=False)
+class TruncatedExponential(PeakedLaw):
+    """Pr[y | w] ∝ exp(−t·min(d(w, y), γ))."""
+
+    exponent: float
+    """t."""
+    gamma: float
+    """γ."""
+    audited: bool = False
+    """Whether t was verified for all pairs of the lexicon, not halved."""
+
+    def __post_init__(self) -> None:
+        require_exponent(self.exponent)
+        if not self.gamma >= 0.0:
+            raise ParameterError(f"The threshold γ must be 0 or more. Got {self.gamma}.")
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Return t and γ, which an audit of the lexicon may have found."""
+        return self.exponent, self.gamma
+
+    def weights_at(self, distances: Floats) -> Floats:
+        """Return −t·min(d(w, y), γ)."""
+        return -self.exponent * np.minimum(distances, self.gamma)
+
+    def rows(self, ids: Ids, draws: Ids | None = None) -> Rows:
+        """Return near words with their weights, and far ones to be weighed when tried."""
+        even = np.ones(len(self.space))
+        return near.rows(self._near(ids, draws), even, near.pool(even), self._fall)
+
+    def _fall(self, rows: Ids, keys: Keys) -> Floats:
+        return np.exp(self.weights_at(self.space.lengths(keys)))
+
+    def _near(self, ids: Ids, draws: Ids | None) -> near.Near:
+        """The near words: listed ones, but for words whose far ones would be tried too often."""
+        found, each = self.space.near(ids), np.arange(len(ids))
+        if found is None:
+            return self._measured(ids)
+        rows = np.repeat(each, found.sizes)
+        listed = np.bincount(rows, self._fall(rows, found.keys), len(ids))
+        tries = len(self.space) * self._fall(each, found.beyond) / (listed + self._far_mass)
+        many = tries * (1 if draws is None else draws) > _ROW
+        if not many.any():
+            return found
+        measured = self._measured(ids[many])
+        return measured if many.all() else near.joined(found.of_rows(~many), measured, many)
+
+    def _measured(self, ids: Ids) -> near.Near:
+        """The near words by the distances of all words."""
+        return near.among(self.space.keys(ids), self._fall, tries=_TRIES)
+
+    @cached_property
+    def _far_mass(self) -> float:
+        """What the words that are not listed weigh together, about."""
+        some = np.unique(np.linspace(0, len(self.space) - 1, _SAMPLE).astype(np.int64))
+        return float(np.exp(self.log_weights(some)).sum(axis=1).mean()) - 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +112,7 @@ class TEM(Mechanism, name="tem"):
     >>> half = TEM(epsilon=2.0, gamma=2.0, exponent="half").on(line)
     >>> np.exp(half.log_probabilities([0])).round(8)
     array([[0.66524096, 0.24472847, 0.09003057]])
-    >>> round(TEM(epsilon=2.0, gamma=2.0).on(line).exponent, 8)
+    >>> round(TEM(epsilon=2.0, gamma=2.0).on(line).law.exponent, 8)
     1.94432416
 
     Reference: Carvalho, Vasiloudis, Feyisetan, "TEM: high utility metric differential privacy on
@@ -83,12 +144,12 @@ class TEM(Mechanism, name="tem"):
                 f"Got {self.exponent!r}."
             )
 
-    def on(self, lexicon: MetricSpace) -> "TEMChannel":
+    def on(self, lexicon: MetricSpace) -> LawChannel[TruncatedExponential]:
         """The mechanism bound to a lexicon of any metric."""
         if self.exponent != "half":
-            found = audited_exponent(lexicon, self.epsilon, self.gamma)
-            if found is not None:
-                return TEMChannel(self, lexicon, *found, audited=True)
+            audited = audited_exponent(lexicon, self.epsilon, self.gamma)
+            if audited is not None:
+                return self._channel(TruncatedExponential(lexicon, *audited, audited=True))
             if self.exponent == "audited":
                 at = "" if self.gamma is None else f" with gamma = {self.gamma:g}"
                 raise LexiconError(
@@ -96,7 +157,31 @@ class TEM(Mechanism, name="tem"):
                     f"{how_to_audit(lexicon, self.gamma)}, or use exponent='half'."
                 )
         gamma = self.threshold(len(lexicon))
-        return TEMChannel(self, lexicon, self.epsilon / 2.0, gamma, audited=False)
+        return self._channel(TruncatedExponential(lexicon, self.epsilon / 2.0, gamma))
+
+    def _channel(self, law: TruncatedExponential) -> LawChannel[TruncatedExponential]:
+        lexicon = law.space
+        name = str(getattr(lexicon, "fingerprint", ""))[:12]
+        verified = (
+            f"the exponent {law.exponent:.6g}, verified for all pairs of this lexicon ({name})"
+        )
+        taken = [lexicon.metric.assumption, verified if law.audited else ""]
+        guarantee = Guarantee(
+            kind=Kind.METRIC,
+            epsilon=self.epsilon,
+            metric=str(lexicon.metric),
+            cap=law.gamma,
+            zcdp=law.exponent**2 / 2.0,
+            proof="docs/proofs/tem.md",
+            numerics=law_numerics(lexicon, law.exponent * law.gamma),
+            public=(*PUBLIC, *filter(None, taken)),
+        )
+        if law.audited or self.exponent is not None:
+            return LawChannel(law, guarantee)
+        remedy = how_to_audit(lexicon, self.gamma)
+        return LawChannel(
+            law, guarantee, hint=f"the exponent is ε/2; for up to twice that, {remedy}"
+        )
 
     def threshold(self, words: int) -> float:
         """γ as given, or Theorem 3's for a lexicon of that many words."""
@@ -111,81 +196,3 @@ class TEM(Mechanism, name="tem"):
                 f"for a lexicon of {words} words: γ would not be positive. Got {self.beta}."
             )
         return 2.0 / self.epsilon * math.log(odds)
-
-
-class TEMChannel(PeakedLaw):
-    """TEM's law on the words of a lexicon."""
-
-    def __init__(
-        self, mechanism: TEM, lexicon: MetricSpace, exponent: float, gamma: float, *, audited: bool
-    ) -> None:
-        self.exponent, self.gamma, self.audited = exponent, gamma, audited
-        self._mechanism = mechanism
-        name = str(getattr(lexicon, "fingerprint", ""))[:12]
-        verified = f"the exponent {exponent:.6g}, verified for all pairs of this lexicon ({name})"
-        taken = [lexicon.metric.assumption, verified if audited else ""]
-        guarantee = Guarantee(
-            kind=Kind.METRIC,
-            epsilon=mechanism.epsilon,
-            metric=str(lexicon.metric),
-            cap=gamma,
-            zcdp=exponent**2 / 2.0,
-            proof="docs/proofs/tem.md",
-            numerics=law_numerics(lexicon, exponent * gamma),
-            public=(*PUBLIC, *filter(None, taken)),
-        )
-        super().__init__(lexicon, guarantee)
-
-    @property
-    def drawn_by(self) -> tuple[object, ...]:
-        """With t and γ, which an audit of the lexicon may have found."""
-        return *super().drawn_by, self.exponent, self.gamma
-
-    @property
-    def hint(self) -> str:
-        """What would keep more of the text at the same ε, or nothing."""
-        if self.audited or self._mechanism.exponent is not None:
-            return ""
-        remedy = how_to_audit(self._space, self._mechanism.gamma)
-        return f"the exponent is ε/2; for up to twice that, {remedy}"
-
-    def weights_at(self, distances: Floats) -> Floats:
-        """−t·min(d(w, y), γ)."""
-        return -self.exponent * np.minimum(distances, self.gamma)
-
-    def _rows(self, ids: Ids, draws: Ids | None = None) -> Rows:
-        if type(self) is not TEMChannel:  # the law may be another
-            return super()._rows(ids, draws)
-        even = np.ones(len(self._space))
-        return near.rows(self._near(ids, draws), even, near.pool(even), self._fall)
-
-    def _fall(self, rows: Ids, keys: Keys) -> Floats:
-        return np.exp(self.weights_at(self._space.lengths(keys)))
-
-    def _near(self, ids: Ids, draws: Ids | None) -> near.Near:
-        """The near words: listed ones, but for words whose far ones would be tried too often."""
-        found, each = self._space.near(ids), np.arange(len(ids))
-        if found is None:
-            return self._measured(ids)
-        rows = np.repeat(each, found.sizes)
-        listed = np.bincount(rows, self._fall(rows, found.keys), len(ids))
-        tries = len(self._space) * self._fall(each, found.beyond) / (listed + self._far_mass)
-        many = tries * (1 if draws is None else draws) > _ROW
-        if not many.any():
-            return found
-        measured = self._measured(ids[many])
-        return measured if many.all() else near.joined(found.of_rows(~many), measured, many)
-
-    def _measured(self, ids: Ids) -> near.Near:
-        """The near words by the distances of all words."""
-        return near.among(self._space.keys(ids), self._fall, tries=_TRIES)
-
-    @cached_property
-    def _far_mass(self) -> float:
-        """What the words that are not listed weigh together, about."""
-        some = np.unique(np.linspace(0, len(self._space) - 1, _SAMPLE).astype(np.int64))
-        return float(np.exp(self.log_weights(some)).sum(axis=1).mean()) - 1.0
-
-    def is_peaked(self, distances: Floats, log_weights: Floats) -> bool:
-        """Whether the weights are exp(−t·d_γ), whose loss docs/proofs/tem.md gives."""
-        return np.array_equal(log_weights, -self.exponent * np.minimum(distances, self.gamma))

@@ -5,15 +5,20 @@ singular value. So spherical Laplace noise of scale ‖Φ‖/ε after it hides �
 """
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from malaprop.core.additive import Grid, spherical_laplace
 from malaprop.core.guarantee import rounded_up
-from malaprop.core.space import Floats
+from malaprop.core.noise.grid import Grid
+from malaprop.core.noise.laplace import rate_of, spherical_laplace
+from malaprop.core.noise.noise import ExponentialDensity, Noise
+from malaprop.core.proofs import proved
+from malaprop.core.space import Floats, MetricSpace
 
 PROJECTIONS = ("orthonormal", "pca", "gaussian")
 
@@ -98,31 +103,46 @@ def shortfall(norm: float, stretch: float, words: int, onto: int) -> str:
     )
 
 
-class NoisyProjection:
+@proved("docs/proofs/priv-emb.md")
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ProjectedLaplace(Noise):
     """y = Φx + κ, κ of density ∝ exp(−‖κ‖₂/scale) in m dimensions, rounded to a grid."""
 
-    def __init__(self, matrix: Floats, scale: float) -> None:
-        self.matrix = matrix
-        self.matrix.setflags(write=False)
-        self.scale = scale
-        self._grid = Grid(math.sqrt(len(matrix) + 1) * scale)
+    matrix: Floats
+    """Φ, with m rows: public."""
+    scale: float
 
-    def numerics(self, vectors: NDArray[np.floating[Any]]) -> str:
-        """What floating-point numbers add for such vectors, which must be public."""
+    def __post_init__(self) -> None:
+        self.matrix.setflags(write=False)
+
+    @cached_property
+    def _grid(self) -> Grid:
+        return Grid(math.sqrt(len(self.matrix) + 1) * self.scale)
+
+    def numerics(self, space: MetricSpace) -> str:
+        """Say what floating-point numbers add to the loss of a word."""
+        return self.numerics_for(space.vectors)
+
+    def numerics_for(self, vectors: NDArray[np.floating[Any]]) -> str:
+        """Say what floating-point numbers add for such vectors, which must be public."""
         delta = self._check(self.exact(vectors))
         return f"float64, rounded to a grid of {self._grid.step:.3g}; adds δ ≈ {delta:.0e} a word"
 
     def exact(self, vectors: NDArray[np.floating[Any]]) -> Floats:
-        """Φx, without noise: for public vectors only."""
+        """Return Φx, without noise: for public vectors only."""
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
             return np.asarray(vectors @ self.matrix.T, dtype=np.float64)
 
     def release(self, vectors: Floats, rng: Generator) -> Floats:
-        """A private vector of m dimensions for each row."""
+        """Return a private vector of m dimensions for each row."""
         projected = self.exact(vectors)
         self._check(projected)
-        noise = spherical_laplace(len(vectors), len(self.matrix), self.scale, rng)
+        noise = spherical_laplace(projected.shape, self.scale, rng)
         return self._grid.snap(projected + noise)
+
+    def density(self, space: MetricSpace) -> ExponentialDensity:
+        """Return the density around the projected vectors."""
+        return ExponentialDensity(rate=rate_of(self.scale), centres=self.exact(space.vectors))
 
     def _check(self, projected: Floats) -> float:
         largest = float(np.abs(projected).max(initial=0.0))

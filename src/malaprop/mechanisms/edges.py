@@ -2,42 +2,41 @@
 
 import numpy as np
 
+from malaprop.core.balance import Balance
 from malaprop.core.graph import WordGraph
-from malaprop.core.loss import Progress, Worst, normalised, rounding
+from malaprop.core.law import Law
+from malaprop.core.loss import NOTHING, Progress, Worst, normalised, rounding, tell
 from malaprop.core.metric import Floats
 from malaprop.core.space import Ids, blocks
-from malaprop.mechanisms.balanced import BalancedChannel
 
 _SLIP = 1e-11  # by which rounding may make a row differ from the law that the proof speaks of
 
 
 def edge_loss(
-    channel: BalancedChannel, epsilon: float, progress: Progress | None = None
-) -> tuple[Worst, bool]:
-    """The worst edge, or pair across the cut-off, and whether all rows are of the proved form.
+    law: Law, graph: WordGraph, balance: Balance, epsilon: float, progress: Progress | None = None
+) -> Worst | None:
+    """Return the worst edge, or pair across the cut-off; None if a row is not of the proved form.
 
     Pr[y|w] = ν(y)·(a(w)·e^(−t·d) + b(w)) is checked for every w and y; that gives a and b, and
     they give a bound for each edge (docs/proofs/balanced.md) which no table has a say in.
     """
-    graph, size = channel.graph, len(channel.lexicon)
-    near, rest, proved = np.empty(size), np.empty(size), channel.law.exponent > 0.0
+    size = len(law.space)
+    near, rest, proved = np.empty(size), np.empty(size), balance.exponent > 0.0
     for done, block in enumerate(steps := blocks(size, row_cells=size), 1):
         ids = np.arange(size)[block]
-        near[block], rest[block], formed = _form(channel, ids)
+        near[block], rest[block], formed = _form(law, graph, balance, ids)
         proved = proved and formed
-        if progress is not None:
-            progress(done, len(steps))
-    slack = rounding(size)
-    return _worst(graph, channel.law.exponent, epsilon, near, rest, slack), proved
+        tell(progress, done, len(steps))
+    return _worst(graph, balance.exponent, epsilon, near, rest, rounding(size)) if proved else None
 
 
-def _form(channel: BalancedChannel, ids: Ids) -> tuple[Floats, Floats, bool]:
-    """ln a and ln b of some words, and whether their rows are what these say."""
-    law, drawn = channel.law, channel.law.weights > 0.0
-    chances = np.exp(normalised(channel.log_weights(ids)))
+def _form(law: Law, graph: WordGraph, balance: Balance, ids: Ids) -> tuple[Floats, Floats, bool]:
+    """Return ln a and ln b of some words, and whether their rows are what these say."""
+    drawn = balance.weights > 0.0
+    chances = np.exp(normalised(law.log_weights(ids)))
     never = not chances[:, ~drawn].any()
-    rows = chances[:, drawn] / law.weights[drawn]
-    kernel = np.exp(-law.exponent * channel.graph.distances(ids)[:, drawn])
+    rows = chances[:, drawn] / balance.weights[drawn]
+    kernel = np.exp(-balance.exponent * graph.distances(ids)[:, drawn])
     # Two unknowns, a and b, from the nearest word and the farthest; then all others must agree.
     high, low = kernel.argmax(axis=1), kernel.argmin(axis=1)
     at = np.arange(len(ids))
@@ -45,7 +44,7 @@ def _form(channel: BalancedChannel, ids: Ids) -> tuple[Floats, Floats, bool]:
     with np.errstate(divide="ignore", invalid="ignore"):
         a = np.where(difference > 0, (rows[at, high] - rows[at, low]) / difference, 1.0)
         b = np.maximum(rows[at, low] - a * kernel[at, low], 0.0)
-        if law.scale is None:
+        if balance.scale is None:
             a, b = rows[at, high] / kernel[at, high], np.zeros(len(ids))
         stated = a[:, None] * kernel + b[:, None]
         formed = never and (np.abs(rows - stated) <= _SLIP * stated).all() and (a > 0).all()
@@ -62,7 +61,7 @@ def _worst(
     worst = int(np.argmax((losses - slack) / bounds)) if len(losses) else -1
     across = _across(graph, exponent, near, rest)
     if worst < 0:
-        return Worst(ratio=0.0, loss=0.0, bound=0.0, pair=(0, 0), output=0)
+        return NOTHING
     ratio = float((losses[worst] - slack) / bounds[worst])
     u, v = int(here[worst]), int(there[worst])
     if near[u] < near[v]:

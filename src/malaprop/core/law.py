@@ -1,0 +1,86 @@
+"""What a law is: how likely each word becomes which, as a value that is drawn from and audited."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from malaprop.core.guarantee import Guarantee, rounded_up
+from malaprop.core.loss import Progress, Worst
+from malaprop.core.sampling import Rows, log_error, whole
+from malaprop.core.space import Floats, Ids, MetricSpace, checked_ids
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosedLoss:
+    """The worst loss of a law, by a closed form that docs/proofs/ has."""
+
+    worst: Worst | None
+    """None if nothing is known, as the rows are not of the form that the proof speaks of."""
+    proved: bool
+    """Whether the rows, and the distances, are as the proof has them."""
+    method: str
+    """How it was computed."""
+    attained: bool = True
+    """Whether it is the loss itself, not an upper bound."""
+
+
+@dataclass(frozen=True, eq=False)
+class Law(ABC):
+    """The law of a word's replacement, on the words of a lexicon.
+
+    A subclass is a frozen dataclass. It states ln of the weights; draws and audits derive from it.
+
+    >>> from malaprop import Guarantee, Kind, LawChannel, Lexicon, audit
+    >>> class Even(Law):
+    ...     def log_weights(self, ids):
+    ...         return np.zeros((len(ids), len(self.space)))
+    >>> tiny = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
+    >>> promise = Guarantee(kind=Kind.METRIC, epsilon=1.0, metric="euclidean")
+    >>> audit(LawChannel(Even(tiny), promise)).holds
+    True
+    """
+
+    space: MetricSpace
+    """The lexicon."""
+
+    @abstractmethod
+    def log_weights(self, ids: Ids) -> Floats:
+        """Return ln of the unnormalised probability of each output: (len(ids), words)."""
+
+    def log_probabilities(self, ids: Any) -> Floats:
+        """Return ln Pr[y | w] for each word w of `ids` and each word y: (len(ids), words)."""
+        weights = self.log_weights(checked_ids(ids, len(self.space)))
+        top = weights.max(axis=1, keepdims=True)
+        total = np.log(np.exp(weights - top).sum(axis=1, keepdims=True))
+        return np.asarray(weights - top - total)
+
+    def rows(self, ids: Ids, draws: Ids | None = None) -> Rows:
+        """Return what to draw from for each word: the law that `log_weights` states.
+
+        How many `draws` are made of each, one if nothing is said, decides how, and not what.
+        """
+        return whole(self.log_weights(ids))
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Numbers that the law rests on beside mechanism and lexicon, such as an audit's."""
+        return ()
+
+    def closed_loss(self, guarantee: Guarantee, progress: Progress | None) -> ClosedLoss | None:
+        """Compute the worst loss on a whole lexicon, where a proof gives a closed form."""
+        return None
+
+
+def law_numerics(space: MetricSpace, spread: float, resting: int | None = None) -> str:
+    """Say what floating-point numbers add to the loss of an exactly drawn word.
+
+    `spread` is the largest difference of two log-weights, and `resting` the size of the rest of a
+    row, by default that of the lexicon; see docs/proofs/sampling.md.
+    """
+    members = len(space) + (len(space) if resting is None else resting)
+    distances = 4.0 * min(spread, 690.0) * space.metric.relative_error(space.vectors.shape[1])
+    added = rounded_up(2.0 * log_error(members, spread) + distances, digits=1)
+    rare = ", except with probability 2⁻¹⁰⁰" if spread > 69.0 else ""
+    return f"float64; adds less than {added} to the loss of a word{rare}"

@@ -1,0 +1,201 @@
+"""Laplace noise in the shape of a cloud of public vectors, or of several clouds."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.core.errors import ParameterError
+from malaprop.core.metric import Floats, Metric, Rows, Vectors
+from malaprop.core.metrics import NAMED
+from malaprop.core.noise.grid import Grid
+from malaprop.core.noise.laplace import (
+    centres_of,
+    rate_of,
+    spherical_laplace,
+    spherical_laplace_log_density,
+)
+from malaprop.core.noise.noise import AdditiveNoise, ExponentialDensity
+from malaprop.core.proofs import proved
+from malaprop.core.space import Ids, MetricSpace, blocks
+from malaprop.core.threads import in_threads
+
+_ROUNDS = 50  # of k-means: any partition serves, so it need not converge
+_SHARE = 1 << 18  # numbers of a thread at a time: 2 MB
+
+
+@proved("docs/proofs/mahalanobis.md")
+class Ellipsoid:
+    """The norm ‖v‖ = √(vᵀA⁻¹v), A = λΣ + (1 − λ)I, Σ the vectors' covariance scaled to trace d."""
+
+    def __init__(self, vectors: Floats, regularization: float) -> None:
+        self.regularization = regularization
+        dimension = vectors.shape[1]
+        self.centre: Floats = vectors.mean(axis=0)
+        centred = vectors - self.centre
+        scatter = centred.T @ centred
+        trace, unit = float(np.trace(scatter)), np.eye(dimension)
+        # Without any variance no direction differs from another.
+        sigma = scatter * (dimension / trace) if trace > 0 else unit
+        self.matrix: Floats = regularization * sigma + (1.0 - regularization) * unit
+        values, axes = np.linalg.eigh(self.matrix)
+        # Rounded down by the error of eigh: what is derived from it must not be understated.
+        self.least = float(values[0] - dimension * np.finfo(float).eps * values[-1])
+        if self.least <= 1e-9 * values[-1]:
+            raise ParameterError(
+                "The covariance of the lexicon's vectors is singular, so there would be no noise "
+                "at all in some directions: the 'regularization' must be below 1 for this "
+                f"lexicon. Got {regularization}; 0.9 works."
+            )
+        self.root: Floats = (axes * np.sqrt(values)) @ axes.T
+        self._inverse: Floats = (axes / np.sqrt(values)) @ axes.T
+
+    def norm(self, vectors: Floats) -> Floats:
+        """The norm of a vector, or of each row."""
+        return np.asarray(np.linalg.norm(vectors @ self._inverse, axis=-1))
+
+
+@proved("docs/proofs/mahalanobis.md")
+class EllipticalMetric(Metric):
+    """d(x, y) = max_c ‖x − y‖_c, the largest of the norms of some ellipsoids."""
+
+    def __init__(self, ellipsoids: tuple[Ellipsoid, ...]) -> None:
+        self._ellipsoids = ellipsoids
+        shares = "/".join(dict.fromkeys(f"{e.regularization:g}" for e in ellipsoids))
+        several = f", {len(ellipsoids)} clusters" if len(ellipsoids) > 1 else ""
+        self.name = f"mahalanobis(λ={shares}{several})"  # type: ignore[misc]
+
+    def on(self, vectors: Vectors) -> Rows:
+        """Compute norms by Cholesky's roots, not by those that noise is drawn with."""
+        exact = vectors.astype(np.float64)
+        shapes = [np.linalg.cholesky(ellipsoid.matrix) for ellipsoid in self._ellipsoids]
+        parts = [NAMED["euclidean"].on(np.linalg.solve(shape, exact.T).T) for shape in shapes]
+        return lambda ids: np.asarray(np.max([distances(ids) for distances in parts], axis=0))
+
+    def distance(self, x: Floats, y: Floats) -> Floats:
+        """Return the distances of two vectors, or of two matrices row by row."""
+        difference = np.asarray(x, dtype=np.float64) - np.asarray(y, dtype=np.float64)
+        return np.asarray(np.max([e.norm(difference) for e in self._ellipsoids], axis=0))
+
+
+@proved("docs/proofs/mahalanobis.md")
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EllipticalLaplace(AdditiveNoise):
+    """y = x + A^½·z, z of density ∝ exp(−‖z‖₂/scale), A of the ellipsoid, or of one drawn first.
+
+    With several, one is drawn with probability ∝ exp(−(choice/2)·‖x − m_c‖_c), m_c its centre.
+    """
+
+    ellipsoids: tuple[Ellipsoid, ...]
+    scale: float
+    choice: float
+    """What the draw of an ellipsoid may tell, in nats per unit of distance; 0 with one alone."""
+
+    @cached_property
+    def metric(self) -> EllipticalMetric:
+        """The largest of the ellipsoids' norms."""
+        return EllipticalMetric(self.ellipsoids)
+
+    @cached_property
+    def _grid(self) -> Grid:
+        narrowest = min(float(e.matrix.diagonal().min()) for e in self.ellipsoids)
+        dimension = len(self.ellipsoids[0].matrix)
+        return Grid(math.sqrt((dimension + 1) * narrowest) * self.scale)
+
+    @property
+    def step(self) -> float:
+        """The step of the grid."""
+        return self._grid.step
+
+    @property
+    def metrics(self) -> Mapping[str, Metric]:
+        """The norm that the guarantee speaks of."""
+        return {self.metric.name: self.metric}
+
+    def numerics(self, space: MetricSpace) -> str:
+        """Say what floating-point numbers add to the loss of a word."""
+        return self._grid.numerics(centres_of(space))
+
+    def release(self, vectors: Floats, rng: Generator) -> Floats:
+        """Return x + A^½·z for each row x."""
+        self._grid.check(vectors)
+        noise = spherical_laplace(vectors.shape, self.scale, rng)
+        chosen = self._choose(vectors, rng)
+
+        def shape(rows: slice) -> None:
+            part = noise[rows]
+            for c, ellipsoid in enumerate(self.ellipsoids):
+                here = chosen[rows] == c
+                part[here] = part[here] @ ellipsoid.root
+            noise[rows] = self._grid.snap(vectors[rows] + part)
+
+        in_threads(shape, blocks(len(noise), row_cells=noise.shape[1], budget=_SHARE))
+        return noise
+
+    def _choose(self, vectors: Floats, rng: Generator) -> Ids:
+        """Draw an ellipsoid for each vector, by the exponential mechanism on its distance."""
+        if self.choice == 0.0:
+            return np.zeros(len(vectors), dtype=np.int64)
+        cumulative = self._weights(vectors).cumsum(axis=1)
+        uniform = rng.random((len(vectors), 1)) * cumulative[:, -1:]
+        chosen = (cumulative <= uniform).sum(axis=1)
+        return np.asarray(np.minimum(chosen, cumulative.shape[1] - 1), dtype=np.int64)
+
+    def _weights(self, vectors: Floats) -> Floats:
+        """What the ellipsoids' probabilities are proportional to: (vectors, ellipsoids)."""
+        distances = np.stack([e.norm(vectors - e.centre) for e in self.ellipsoids], axis=1)
+        nearest = distances.min(axis=1, keepdims=True)
+        return np.asarray(np.exp(-self.choice / 2.0 * (distances - nearest)))
+
+    def density(self, space: MetricSpace) -> ExponentialDensity:
+        """Return the mixture of densities around the words' vectors."""
+        centres = centres_of(space)
+        drawn = self.ellipsoids if self.choice else self.ellipsoids[:1]
+        distances = np.stack([e.norm(centres - e.centre) for e in drawn], axis=1)
+        weights = -self.choice / 2.0 * distances
+        return ExponentialDensity(
+            rate=rate_of(self.scale),
+            centres=centres,
+            roots=tuple(e.root for e in drawn),
+            chances=weights - np.logaddexp.reduce(weights, axis=1)[:, None],
+        )
+
+    def log_density(self, noise: Floats, vector: Floats) -> Floats:
+        """Return ln of the density at each row, whichever ellipsoid was drawn."""
+        weights = self._weights(vector[None])[0]
+        with np.errstate(divide="ignore"):  # an ellipsoid may be too far to be ever drawn
+            chances = np.log(weights / weights.sum())
+        parts = []
+        for chance, ellipsoid in zip(chances, self.ellipsoids, strict=True):
+            round_again = noise @ np.asarray(np.linalg.inv(ellipsoid.root), dtype=np.float64)
+            part = spherical_laplace_log_density(round_again, self.scale)
+            parts.append(chance + part - np.linalg.slogdet(ellipsoid.root)[1])
+        return np.asarray(np.logaddexp.reduce(parts))
+
+
+def clusters(vectors: Floats, count: int) -> Ids:
+    """The cluster of each vector, by Lloyd's k-means from fixed rows: the same at each call.
+
+    There may be fewer than `count`, where vectors coincide.
+
+    >>> clusters(np.array([[0.0], [9.0], [0.1], [9.1]]), 2).tolist() in ([0, 1, 0, 1], [1, 0, 1, 0])
+    True
+    """
+    if count > len(vectors):
+        raise ParameterError(
+            f"There can be at most as many clusters as words, {len(vectors)}. Got {count}."
+        )
+    rows = np.random.Generator(np.random.PCG64(0)).choice(len(vectors), count, replace=False)
+    centres, labels = vectors[rows], np.zeros(len(vectors), dtype=np.int64)
+    for _ in range(_ROUNDS if count > 1 else 0):
+        before = labels
+        scores = vectors @ centres.T - np.einsum("ij,ij->i", centres, centres) / 2.0
+        labels = np.argmax(scores, axis=1).astype(np.int64)
+        if np.array_equal(before, labels):
+            break
+        for c in np.unique(labels):
+            centres[c] = vectors[labels == c].mean(axis=0)
+    return labels

@@ -1,0 +1,58 @@
+"""The grid that released vectors are rounded to, so that their last bits tell nothing.
+
+For a given x only some float64 numbers can occur as fl(x + z), and which ones depends on the last
+bits of x: whoever sees them can test every word. So only multiples of a grid leave a channel.
+"""
+
+import math
+
+import numpy as np
+
+from malaprop.core.errors import ParameterError
+from malaprop.core.metric import Floats
+
+MOST_NUMERIC_DELTA = 1e-6
+"""A release that floating-point numbers could betray with a higher probability is refused."""
+
+
+class Grid:
+    """Multiples of a power of two, 2⁻¹⁰ of the standard deviation of a coordinate's noise."""
+
+    def __init__(self, spread: float) -> None:
+        if not 1e-290 < spread < 1e290:
+            raise ParameterError(
+                f"The noise has a standard deviation of {spread:.3g}, which float64 cannot add up: "
+                "choose another epsilon."
+            )
+        self.step = 2.0 ** (math.frexp(spread)[1] - 11)
+
+    def snap(self, values: Floats) -> Floats:
+        """Return the nearest multiples of the step. The grid is anchored at 0 for any input."""
+        return np.asarray(np.rint(values / self.step) * self.step)
+
+    def numeric_delta(self, dimension: int, largest: float) -> float:
+        """Return about how often the last bit of float64 decides where a vector is rounded to.
+
+        For vectors with entries up to `largest`; derived in docs/proofs/laplace.md. What float64
+        cannot hide is refused.
+        """
+        # A coordinate of the sum is hardly ever beyond 8 standard deviations, 2^14 grid steps.
+        last_bit = math.ulp(largest + 2.0**14 * self.step)
+        delta = 2.0 * dimension * last_bit / self.step
+        if delta > MOST_NUMERIC_DELTA:
+            # The limit is public; the vectors are not, so no number of theirs is shown.
+            limit = MOST_NUMERIC_DELTA * self.step / (2.0 * dimension) * 2.0**52
+            raise ParameterError(
+                f"The noise is too small for float64 to hide vectors with entries above "
+                f"{limit:.3g}: use a smaller epsilon, or scale the vectors down and epsilon up."
+            )
+        return float(delta)
+
+    def check(self, vectors: Floats) -> float:
+        """Refuse vectors that float64 cannot hide; return about how often their last bits show."""
+        return self.numeric_delta(vectors.shape[1], float(np.abs(vectors).max(initial=0.0)))
+
+    def numerics(self, vectors: Floats) -> str:
+        """Say what floating-point numbers add for such vectors, which must be public."""
+        delta = self.check(vectors)
+        return f"float64, rounded to a grid of {self.step:.3g}; adds δ ≈ {delta:.0e} a word"

@@ -1,0 +1,107 @@
+"""Laws whose loss from w to w' is largest at the output w: whole lexicons can be audited.
+
+Then the exact loss is a search over n² pairs alone, not over n² pairs and n outputs.
+"""
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from malaprop.core.errors import ParameterError
+from malaprop.core.guarantee import Guarantee
+from malaprop.core.law import ClosedLoss, Law
+from malaprop.core.loss import (
+    NOTHING,
+    Allowed,
+    Progress,
+    Worst,
+    allowed_by,
+    largest_ratio,
+    log_ratio,
+    normalised,
+    rounding,
+    tell,
+)
+from malaprop.core.space import Floats, Ids, blocks
+
+_METHOD = "all pairs, in closed form: the law is one whose loss from w to w' is largest at w"
+
+
+@dataclass(frozen=True, eq=False)
+class PeakedLaw(Law):
+    """A law of the distances alone whose loss from w to w' is largest at the output w.
+
+    A subclass has a proof of it, and says so by its mark.
+    """
+
+    @abstractmethod
+    def weights_at(self, distances: Floats) -> Floats:
+        """Return ln of the unnormalised probabilities, from whole rows of distances."""
+
+    def log_weights(self, ids: Ids) -> Floats:
+        """Return the weights of whole rows: how many words are near gives nothing away."""
+        return self.weights_at(self.space.distances(ids))
+
+    def closed_loss(self, guarantee: Guarantee, progress: Progress | None) -> ClosedLoss:
+        """Compute the worst loss over all pairs, at the output w."""
+        worst, metric = peak_loss(self, allowed_by(guarantee), progress)
+        return ClosedLoss(worst=worst, proved=metric, method=_METHOD)
+
+
+def require_exponent(exponent: float) -> None:
+    """Refuse an exponent with which weights would not fall with the distance."""
+    if not 0.0 < exponent < math.inf:
+        raise ParameterError(f"The exponent of a law must be above 0, and finite. Got {exponent}.")
+
+
+def peak_loss(law: Law, allowed: Allowed, progress: Progress | None = None) -> tuple[Worst, bool]:
+    """Return the worst pair at the output y = w, and whether all looks like the proof has it.
+
+    That is: distances are a metric's, and the weights are numbers, so that w can become w.
+
+    Without a proof that the law is peaked it is a lower bound: an excess is an excess, but none
+    may have been missed.
+    """
+    size = len(law.space)
+    own, metric = np.empty(size), True
+    steps = blocks(size, row_cells=size)
+    for done, block in enumerate(steps, 1):
+        ids = np.arange(size)[block]
+        rows, distances = _rows(law, ids)
+        own[block] = rows[np.arange(len(ids)), ids]
+        metric = metric and _is_metric(distances, ids)
+        tell(progress, done, 2 * len(steps))
+    worst = NOTHING
+    for done, block in enumerate(steps, 1 + len(steps)):
+        ids = np.arange(size)[block]
+        rows, distances = _rows(law, ids)
+        loss, bound = log_ratio(own, rows), allowed(distances)
+        ratio, row, word = largest_ratio(loss, bound, rounding(size))
+        if ratio > worst.ratio:
+            worst = Worst(
+                ratio=ratio,
+                loss=float(loss[row, word]),
+                bound=float(bound[row, word]),
+                pair=(word, int(ids[row])),
+                output=word,
+            )
+        tell(progress, done, 2 * len(steps))
+    return worst, metric and bool(np.isfinite(own).all())
+
+
+def _rows(law: Law, ids: Ids) -> tuple[Floats, Floats]:
+    """Return log-probabilities and distances of some words."""
+    distances = law.space.distances(ids)
+    # Distances take the most time, and are needed once.
+    of_distances = isinstance(law, PeakedLaw) and type(law).log_weights is PeakedLaw.log_weights
+    weights = law.weights_at(distances) if of_distances else law.log_weights(ids)  # type: ignore[attr-defined]
+    return normalised(weights), distances
+
+
+def _is_metric(distances: Floats, ids: Ids) -> bool:
+    """Whether the triangle inequality holds between the first word, the others, and all words."""
+    first, legs = distances[0], distances[0, ids][:, None]
+    slack = 1e-9 * float(first.max())
+    return bool((np.abs(distances - first).max(axis=1) <= legs[:, 0] + slack).all())
