@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop import Laplace, Lexicon, seeded_rng
-from malaprop.lexicon import approximate
-from malaprop.lexicon.approximate import ApproximateSearch
-from malaprop.lexicon.search import NearestSearch
+from malaprop.lexicon.search.approximate import ApproximateSearch
+from malaprop.lexicon.search.exact import NearestSearch, approximate
 
 Floats32 = NDArray[np.float32]
 Search = Callable[[Floats32], Any]

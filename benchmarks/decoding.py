@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.lexicon.search import NearestSearch
+from malaprop.lexicon.search.exact import NearestSearch
 
 try:
     from numba import prange

@@ -35,7 +35,7 @@ os.environ["MKL_NUM_THREADS"] = "1"
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core import poincare
+from malaprop.core.metrics import poincare
 from malaprop.lexicon.poincare.quality import Quality, reconstruction
 from malaprop.lexicon.poincare.relations import Hierarchy
 from malaprop.lexicon.poincare.training import Settings, train

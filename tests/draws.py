@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta, chi2, gamma, kstest
 
 from malaprop import Lexicon, seeded_rng
-from malaprop.core import poincare
+from malaprop.core.metrics import poincare
 from malaprop.core.noise.noise import ExponentialDensity, GaussianDensity, Noise
 
 DRAWS = 40_000

@@ -11,8 +11,8 @@ import sys
 import time
 
 from malaprop.lexicon import catalogue
-from malaprop.lexicon.exponents import SHIPPED, build, write
 from malaprop.lexicon.lexicon import Lexicon
+from malaprop.mechanisms.tem.table import SHIPPED, build, write
 
 
 def main(names: list[str]) -> None:

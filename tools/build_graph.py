@@ -9,12 +9,13 @@ Writes src/malaprop/data/NAME/graph.npz and src/malaprop/data/NAME/balance: some
 import sys
 import time
 
-from malaprop.core.graph import Steps
+from malaprop.core.metrics.graph import Steps
 from malaprop.lexicon import catalogue, store
-from malaprop.lexicon.graph import balances, places
+from malaprop.lexicon.graph import places
 from malaprop.lexicon.graph.edges import GraphOptions, build_graph
 from malaprop.lexicon.graph.files import write_graph
 from malaprop.lexicon.lexicon import Lexicon
+from malaprop.mechanisms.balanced import table as balances
 
 
 def main(name: str) -> None:

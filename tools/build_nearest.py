@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.space import blocks
-from malaprop.lexicon import catalogue, nearest
+from malaprop.lexicon import catalogue
+from malaprop.lexicon import near_lists as nearest
 from malaprop.lexicon.lexicon import Lexicon
 
 LISTED = 33

@@ -8,8 +8,8 @@ import numpy as np
 from ground import Ground
 from numpy.typing import NDArray
 
-from malaprop.core.balance import Balance, Product, approach, balance, plain, solve
-from malaprop.core.graph import WordGraph
+from malaprop.core.metrics.graph import WordGraph
+from malaprop.mechanisms.balanced.balance import Balance, Product, approach, balance, plain, solve
 
 Floats = NDArray[np.float64]
 GRID = (2.4, 1.9, 1.5, 1.25, 1.05, 0.9, 0.75)

@@ -16,7 +16,7 @@ from laws import Curve
 from numpy.typing import NDArray
 from wordlists import WordLists
 
-from malaprop.core.balance import Balance
+from malaprop.mechanisms.balanced.balance import Balance
 
 Floats = NDArray[np.float64]
 _BLOCK = 256

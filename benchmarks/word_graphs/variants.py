@@ -12,9 +12,9 @@ from ground import Ground
 from numpy.typing import NDArray
 from wordlists import WordLists
 
-from malaprop.core.graph import WordGraph
+from malaprop.core.metrics.graph import WordGraph
 from malaprop.lexicon.graph import edges as shipped
-from malaprop.lexicon.graph.nearness import near_words
+from malaprop.lexicon.graph.candidates import near_words
 
 Ids = NDArray[np.int64]
 

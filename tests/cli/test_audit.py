@@ -6,8 +6,8 @@ import pytest
 from tests.cli.conftest import Cli
 
 from malaprop import TEM, Lexicon
-from malaprop.lexicon import exponents
 from malaprop.mechanisms import tem
+from malaprop.mechanisms.tem import table as exponents
 
 
 @pytest.fixture(autouse=True)

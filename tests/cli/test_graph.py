@@ -24,7 +24,7 @@ def imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if 120 words were many."""
-    monkeypatch.setattr("malaprop.lexicon.graph.balances.SMALL", 100)
+    monkeypatch.setattr("malaprop.mechanisms.balanced.table.SMALL", 100)
     monkeypatch.setattr("malaprop.lexicon.graph.words.SMALL", 100)
 
 

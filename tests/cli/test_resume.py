@@ -18,8 +18,8 @@ from tests.cli.conftest import WORDS, Cli, Ended, assert_private, drawn_in, runn
 from malaprop import Privatizer
 from malaprop.cli import running as running_module
 from malaprop.cli.outputs import Output
-from malaprop.lexicon import exponents
-from malaprop.lexicon.graph import balances
+from malaprop.mechanisms.balanced import table as balances
+from malaprop.mechanisms.tem import table as exponents
 from malaprop.pipeline.formats import textual, txt
 from malaprop.pipeline.formats.parquet import copying as parquet
 from malaprop.pipeline.outputs.sidefile import look

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from malaprop import TEM, Guarantee, Kind, Lexicon
-from malaprop.core.euclidean import Euclidean
 from malaprop.core.law import Law
 from malaprop.core.loss import (
     Worst,
@@ -18,6 +17,7 @@ from malaprop.core.loss import (
     worst_of_law,
 )
 from malaprop.core.metric import Metric, Rows, Vectors
+from malaprop.core.metrics.euclidean import Euclidean
 from malaprop.core.peaked import PeakedLaw, peak_loss
 from malaprop.core.space import Floats, Ids
 

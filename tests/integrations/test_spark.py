@@ -15,8 +15,8 @@ import pytest
 from scipy import stats
 
 from malaprop import TEM, Balanced, DataError, Lexicon, OutputError, ParameterError
-from malaprop.lexicon.exponents import ExponentTable, keep
 from malaprop.lexicon.store import write
+from malaprop.mechanisms.tem.table import ExponentTable, keep
 
 if TYPE_CHECKING:
     import pyarrow as pa

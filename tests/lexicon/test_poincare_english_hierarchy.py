@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from malaprop import TEM, HyperbolicLaplace, Lexicon, seeded_rng
-from malaprop.core import poincare
+from malaprop.core.metrics import poincare
 from malaprop.lexicon import catalogue, store
 
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from malaprop import Lexicon, LexiconError, OutputError, ParameterError
-from malaprop.core import poincare
+from malaprop.core.metrics import poincare
 from malaprop.lexicon.poincare.compiling import sha256_of, train_lexicon
 from malaprop.lexicon.poincare.gradients import Batch, gradients
 from malaprop.lexicon.poincare.quality import reconstruction

@@ -30,8 +30,8 @@ from malaprop import (
     audit,
 )
 from malaprop.core.channel import Decoder, VectorChannel
-from malaprop.core.euclidean import Euclidean
 from malaprop.core.metric import Rows, Vectors
+from malaprop.core.metrics.euclidean import Euclidean
 from malaprop.core.noise.elliptical import Ellipsoid
 from malaprop.core.noise.gaussian import SphericalGaussian, WordGaussian
 from malaprop.core.noise.hyperbolic import HyperbolicLaplaceNoise, TangentLaplaceNoise
@@ -40,7 +40,7 @@ from malaprop.core.noise.noise import ExponentialDensity, Noise
 from malaprop.core.noise.projected import ProjectedLaplace
 from malaprop.core.proofs import proof_of, proved
 from malaprop.core.space import Floats, Ids, MetricSpace
-from malaprop.lexicon.search import NearestSearch
+from malaprop.lexicon.search.exact import NearestSearch
 from malaprop.mechanisms.decoders import Nearest, NearestDecoder
 
 RNG = np.random.Generator(np.random.PCG64(9))

@@ -20,18 +20,18 @@ from malaprop import (
     PermuteAndFlip,
     audit,
 )
-from malaprop.core.balance import Balance
-from malaprop.core.euclidean import Euclidean
-from malaprop.core.graph import Steps, WordGraph
 from malaprop.core.law import ClosedLoss, Law
 from malaprop.core.loss import NOTHING
 from malaprop.core.metric import KeyedRows, Metric, Vectors
 from malaprop.core.metric import Rows as Distances
+from malaprop.core.metrics.euclidean import Euclidean
+from malaprop.core.metrics.graph import Steps, WordGraph
 from malaprop.core.proofs import proved
 from malaprop.core.randomness import secure_rng
-from malaprop.core.sampling import Rows, whole
+from malaprop.core.sampling.draws import Rows, whole
 from malaprop.core.space import Floats, Ids
 from malaprop.mechanisms.balanced import BalancedLaw
+from malaprop.mechanisms.balanced.balance import Balance
 from malaprop.mechanisms.tem import TruncatedExponential
 
 RNG = np.random.Generator(np.random.PCG64(4))

@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from malaprop import TEM, LawChannel, Lexicon
-from malaprop.lexicon import exponents
 from malaprop.mechanisms.tem import TruncatedExponential
+from malaprop.mechanisms.tem import table as exponents
 
 
 def loss_rate(distances: NDArray[np.float64], t: float) -> float:

@@ -8,9 +8,9 @@ from scipy.special import betainc, digamma
 from scipy.stats import chisquare, kstest
 
 from malaprop import HyperbolicLaplace, Lexicon, MetricError, ParameterError, seeded_rng
-from malaprop.core import poincare
+from malaprop.core.metrics import poincare
 from malaprop.core.noise.hyperbolic import HyperbolicLaplaceNoise
-from malaprop.lexicon.poincare_search import PoincareSearch
+from malaprop.lexicon.search.poincare import PoincareSearch
 
 Floats = NDArray[np.float64]
 DRAWS = 40_000

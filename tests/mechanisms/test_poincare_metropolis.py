@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import kstest
 
 from malaprop import Kind, Lexicon, MetricError, ParameterError, PoincareMetropolis, seeded_rng
-from malaprop.core import poincare
+from malaprop.core.metrics import poincare
 
 LINE = Lexicon(["left", "middle", "near", "right"], [[-0.9], [0], [0.2], [0.9]], "poincare")
 

@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from malaprop import HyperbolicLaplace, Lexicon, TangentLaplace, seeded_rng
-from malaprop.core import poincare
 from malaprop.core.channel import VectorChannel
+from malaprop.core.metrics import poincare
 from malaprop.core.noise.noise import Noise
 
 Floats = NDArray[np.float64]

@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare, gamma, kstest
 
 from malaprop import Lexicon, MetricError, ParameterError, TangentLaplace, seeded_rng
-from malaprop.core import poincare
-from malaprop.lexicon.poincare_search import PoincareSearch
+from malaprop.core.metrics import poincare
+from malaprop.lexicon.search.poincare import PoincareSearch
 
 Floats = NDArray[np.float64]
 DRAWS = 40_000

@@ -15,8 +15,8 @@ from malaprop.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from malaprop.lexicon.exponents import ExponentTable
     from malaprop.lexicon.lexicon import Lexicon
+    from malaprop.mechanisms.tem.table import ExponentTable
 
 
 def audit(
@@ -94,7 +94,7 @@ def audit_lexicon(
 
 def _known(lexicon: "Lexicon", gamma: float, epsilon: float | None) -> "list[ExponentTable]":
     """The tables that are at hand for what is asked."""
-    from malaprop.lexicon.exponents import tables_for
+    from malaprop.mechanisms.tem.table import tables_for
 
     found = tables_for(lexicon, gamma, epsilon)
     return [table for table in found if epsilon is None or table.covers(epsilon)]
@@ -105,7 +105,7 @@ def _audited(
 ) -> "ExponentTable":
     """A new table, which is kept."""
     from malaprop.cli.progress import bar
-    from malaprop.lexicon.exponents import build, build_for, keep
+    from malaprop.mechanisms.tem.table import build, build_for, keep
 
     with bar(label) as progress:
         if epsilon is None:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from malaprop.core.channel import Channel
-    from malaprop.core.keeping import Keeping
     from malaprop.lexicon.lexicon import Lexicon
+    from malaprop.pipeline.keeping import Keeping
     from malaprop.report.word import Rival, WordLaw
 
 _BAR = 30  # characters of the longest bar
@@ -41,8 +41,8 @@ def explain(
     from rich.console import Console
 
     from malaprop.cli.progress import working
-    from malaprop.core.keeping import keeping_of
     from malaprop.core.randomness import secure_rng
+    from malaprop.pipeline.keeping import keeping_of
     from malaprop.report.word import word_law
 
     made = make_mechanism(mechanism, epsilon, param)
@@ -135,7 +135,7 @@ def _fitting(words: list[str], room: int) -> str:
 
 def _cutoff(lexicon: "Lexicon") -> float:
     """The distance that stands for all larger ones."""
-    from malaprop.core.graph import graph_of
+    from malaprop.core.metrics.graph import graph_of
 
     graph = graph_of(lexicon.metric)
     return math.inf if graph is None else graph.cutoff

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from malaprop.core.graph import WordGraph
-    from malaprop.lexicon.graph.balances import BalanceTable
+    from malaprop.core.metrics.graph import WordGraph
     from malaprop.lexicon.lexicon import Lexicon
+    from malaprop.mechanisms.balanced.table import BalanceTable
 
 
 def graph_lexicon(
@@ -23,9 +23,10 @@ def graph_lexicon(
     square; beyond 75,000 words it keeps what the mechanism needs without weights.
     """
     from malaprop.cli.progress import bar
-    from malaprop.core.graph import Steps, graph_of
-    from malaprop.lexicon.graph import balances, places
+    from malaprop.core.metrics.graph import Steps, graph_of
+    from malaprop.lexicon.graph import places
     from malaprop.lexicon.lexicon import Lexicon
+    from malaprop.mechanisms.balanced import table as balances
 
     lexicon = Lexicon.open(name)
     graph = graph_of(lexicon.metric) or _graph(lexicon, force)

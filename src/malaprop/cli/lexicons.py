@@ -97,7 +97,7 @@ def import_(
     KeyedVectors, .npy and .safetensors with a vocabulary. Faulty rows are left out and reported.
     """
     from malaprop.cli.progress import bar
-    from malaprop.core.metrics import as_metric
+    from malaprop.core.metrics.named import as_metric
     from malaprop.lexicon import store
     from malaprop.lexicon.importer import import_lexicon
 

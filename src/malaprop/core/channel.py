@@ -15,15 +15,15 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from malaprop.core.ahead import DrawsAhead
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.law import Law
-from malaprop.core.metrics import as_metric
+from malaprop.core.metrics.named import as_metric
 from malaprop.core.noise.noise import Noise
 from malaprop.core.proofs import proved
 from malaprop.core.randomness import SecureGenerator, for_a_call
-from malaprop.core.sampling import draw, order_of
+from malaprop.core.sampling.draws import draw, order_of
+from malaprop.core.sampling.stock import DrawsAhead
 from malaprop.core.space import Floats, Ids, MetricSpace, blocks, checked_ids
 
 # Covariant: a channel with TEM's law is a channel with a law.

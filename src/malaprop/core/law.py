@@ -8,7 +8,7 @@ import numpy as np
 
 from malaprop.core.guarantee import Guarantee, rounded_up
 from malaprop.core.loss import Progress, Worst
-from malaprop.core.sampling import Rows, log_error, whole
+from malaprop.core.sampling.draws import Rows, log_error, whole
 from malaprop.core.space import Floats, Ids, MetricSpace, checked_ids
 
 

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from malaprop.core.channel import Channel
-from malaprop.core.checks import COMPUTABLE, is_computable
 from malaprop.core.errors import ParameterError
+from malaprop.core.parameters import COMPUTABLE, is_computable
 from malaprop.core.space import MetricSpace, checked_space
 from malaprop.core.suggest import did_you_mean
 

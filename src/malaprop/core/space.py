@@ -10,7 +10,7 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.metric import Keys, Metric
 
 if TYPE_CHECKING:
-    from malaprop.core.near import Near
+    from malaprop.core.sampling.by_distance import Near
 
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from malaprop.core.errors import LexiconError, MetricError, ParameterError
 from malaprop.core.metric import Floats, KeyedRows, Keys, Metric, Rows
-from malaprop.core.metrics import as_metric
-from malaprop.core.near import Near
+from malaprop.core.metrics.named import as_metric
 from malaprop.core.proofs import proved
+from malaprop.core.sampling.by_distance import Near
 from malaprop.core.space import checked_ids
 
 if TYPE_CHECKING:
-    from malaprop.core.graph import WordGraph
-    from malaprop.lexicon.nearest import NearestWords
+    from malaprop.core.metrics.graph import WordGraph
+    from malaprop.lexicon.near_lists import NearestWords
 
 
 @proved("docs/proofs/audit.md")
@@ -90,7 +90,7 @@ class Lexicon:
         """Write the lexicon, its graph included, into a folder that `Lexicon.open` opens."""
         from pathlib import Path
 
-        from malaprop.core.metrics import Custom
+        from malaprop.core.metrics.named import Custom
         from malaprop.lexicon.store import write
 
         if isinstance(self._metric, Custom):
@@ -125,7 +125,7 @@ class Lexicon:
         >>> near.steps("red", "blue"), near.path("red", "blue")
         (4.0, ['red', 'rose', 'blue'])
         """
-        from malaprop.core.graph import Steps
+        from malaprop.core.metrics.graph import Steps
         from malaprop.lexicon.graph.words import graph_from, graph_of_edges
 
         if edges is None:
@@ -150,7 +150,7 @@ class Lexicon:
 
     @property
     def _graph(self) -> "WordGraph":
-        from malaprop.core.graph import graph_of
+        from malaprop.core.metrics.graph import graph_of
 
         found = graph_of(self._metric)
         if found is None:
@@ -256,7 +256,7 @@ class Lexicon:
 
     @cached_property
     def _nearest(self) -> "NearestWords | None":
-        from malaprop.lexicon import nearest
+        from malaprop.lexicon import near_lists as nearest
 
         pairs = self._rows.pairs if isinstance(self._rows, KeyedRows) else None
         return None if pairs is None else nearest.find(self.fingerprint, pairs)

@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.errors import LexiconError, MalapropError, OutputError, ParameterError
-from malaprop.core.graph import Steps, graph_of
 from malaprop.core.metric import Metric
-from malaprop.core.metrics import as_metric
+from malaprop.core.metrics.graph import Steps, graph_of
+from malaprop.core.metrics.named import as_metric
 from malaprop.lexicon.formats import limits, notes, npy
 from malaprop.lexicon.formats.repairs import Repairs
 from malaprop.lexicon.formats.table import CONTROL

@@ -10,8 +10,8 @@ import numpy as np
 
 from malaprop.core.channel import Cells, VectorChannel
 from malaprop.core.loss import Progress, tell
+from malaprop.core.metrics.poincare import log0
 from malaprop.core.noise.noise import ExponentialDensity, Noise
-from malaprop.core.poincare import log0
 from malaprop.core.space import Floats
 from malaprop.measure import line
 from malaprop.measure.plane import nearest_bounds

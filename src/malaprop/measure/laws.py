@@ -11,7 +11,7 @@ from malaprop.core.channel import LawChannel
 from malaprop.core.law import Law
 from malaprop.core.loss import normalised
 from malaprop.core.proofs import is_proved, proof_of
-from malaprop.core.sampling import Rest, Rows
+from malaprop.core.sampling.draws import Rest, Rows
 from malaprop.core.space import Floats
 
 _AGREE = 1e-9  # the share by which rounding may make what is drawn differ from what is stated

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import numpy as np
 
 from malaprop.core.channel import Channel, VectorChannel
-from malaprop.core.graph import Steps
 from malaprop.core.guarantee import Kind
 from malaprop.core.loss import Worst, allowed_by
 from malaprop.core.metric import Rows
-from malaprop.core.metrics import NAMED
+from malaprop.core.metrics.graph import Steps
+from malaprop.core.metrics.named import NAMED
 from malaprop.core.proofs import is_proved
 from malaprop.core.space import Floats, Ids
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.metrics.poincare import conformal, lift
 from malaprop.core.noise.noise import ExponentialDensity
-from malaprop.core.poincare import conformal, lift
 from malaprop.core.space import Floats
 
 _UNIT = 2.0**-53

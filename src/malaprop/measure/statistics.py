@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from malaprop.core.keeping import sample
 from malaprop.core.space import MetricSpace, blocks
+from malaprop.pipeline.keeping import sample
 
 
 def nearest_distances(lexicon: MetricSpace) -> tuple[float, float, float]:

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import MetricError
-from malaprop.core.euclidean import Euclidean
 from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.metrics import Manhattan
+from malaprop.core.metrics.euclidean import Euclidean
+from malaprop.core.metrics.named import Manhattan
 from malaprop.core.noise.laplace import CoordinateLaplaceNoise
 from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism

@@ -16,8 +16,8 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.proofs import proved
 from malaprop.core.space import Floats, Ids, MetricSpace
-from malaprop.lexicon.poincare_search import search_on
-from malaprop.lexicon.search import NearestSearch
+from malaprop.lexicon.search.exact import NearestSearch
+from malaprop.lexicon.search.poincare import search_on
 
 
 @dataclass(frozen=True, kw_only=True)

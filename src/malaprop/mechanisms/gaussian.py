@@ -8,8 +8,8 @@ import numpy as np
 
 from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import ParameterError
-from malaprop.core.euclidean import require_euclidean
 from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.metrics.euclidean import require_euclidean
 from malaprop.core.noise.calibration import classical_scale, gaussian_scale
 from malaprop.core.noise.gaussian import SphericalGaussian
 from malaprop.core.space import MetricSpace

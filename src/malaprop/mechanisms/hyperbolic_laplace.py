@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from malaprop.core import poincare
 from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.metrics import poincare
 from malaprop.core.noise.hyperbolic import HyperbolicLaplaceNoise
 from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import LexiconError, ParameterError
-from malaprop.core.euclidean import require_euclidean
 from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.metrics.euclidean import require_euclidean
 from malaprop.core.noise.calibration import classical_scale, gaussian_scale, spherical_delta
 from malaprop.core.noise.gaussian import WordGaussian
 from malaprop.core.proofs import proved

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from malaprop.core.channel import VectorChannel
-from malaprop.core.euclidean import require_euclidean
 from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.metrics.euclidean import require_euclidean
 from malaprop.core.noise.laplace import SphericalLaplace
 from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism

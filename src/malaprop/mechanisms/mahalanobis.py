@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from malaprop.core.channel import VectorChannel
-from malaprop.core.euclidean import require_euclidean
 from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.metrics.euclidean import require_euclidean
 from malaprop.core.noise.elliptical import (
     Ellipsoid,
     EllipticalLaplace,

@@ -7,12 +7,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.core import poincare
 from malaprop.core.channel import VectorChannel
-from malaprop.core.checks import COMPUTABLE, is_computable
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.metrics import poincare
 from malaprop.core.noise.noise import Noise
+from malaprop.core.parameters import COMPUTABLE, is_computable
 from malaprop.core.space import Floats, MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
 

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from malaprop.core.channel import VectorChannel
-from malaprop.core.checks import COMPUTABLE, is_computable, require_choice, require_whole
 from malaprop.core.errors import ParameterError
-from malaprop.core.euclidean import require_euclidean
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.metric import Vectors
+from malaprop.core.metrics.euclidean import require_euclidean
 from malaprop.core.noise.projected import (
     PROJECTIONS,
     ProjectedLaplace,
@@ -18,6 +17,7 @@ from malaprop.core.noise.projected import (
     projection_of,
     shortfall,
 )
+from malaprop.core.parameters import COMPUTABLE, is_computable, require_choice, require_whole
 from malaprop.core.space import MetricSpace
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.mechanisms.decoders import VectorMechanism

@@ -12,12 +12,12 @@ from numpy.random import Generator
 from malaprop.core.channel import Channel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.keeping import Keeping, keeping_of
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.randomness import SECURE, checked_rng, label, secure_rng
 from malaprop.lexicon.graph.words import fitting
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.mechanisms.balanced import Balanced
+from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.pipeline.release import Release
 from malaprop.text import Apart, Policy, Workbench
 from malaprop.text.policy import Unknown
@@ -149,7 +149,7 @@ class Privatizer:
         return self._private(apart), counts
 
     def share_draws(self) -> Callable[[float], None]:
-        """Have forks of this process draw ahead for each other; see `malaprop.core.ahead`.
+        """Have forks of this process draw ahead for each other; see `malaprop.core.sampling.stock`.
 
         What comes back is to be told what share of the work is done, now and then.
         """

@@ -12,8 +12,8 @@ from typing import Any
 
 from malaprop._version import __version__
 from malaprop.core.guarantee import Guarantee
-from malaprop.core.keeping import Keeping
 from malaprop.pipeline.formats import Layout
+from malaprop.pipeline.keeping import Keeping
 from malaprop.pipeline.privatizer import Privatizer
 from malaprop.pipeline.rewriting import FileCounts
 from malaprop.report.phrases import counted

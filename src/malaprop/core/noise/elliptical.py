@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from malaprop.core.errors import ParameterError
 from malaprop.core.metric import Floats, Metric, Rows, Vectors
-from malaprop.core.metrics import NAMED
+from malaprop.core.metrics.named import NAMED
 from malaprop.core.noise.grid import Grid
 from malaprop.core.noise.laplace import (
     centres_of,

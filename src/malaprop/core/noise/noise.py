@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.core.metric import Floats, Metric, Rows
-from malaprop.core.metrics import NAMED
+from malaprop.core.metrics.named import NAMED
 from malaprop.core.space import Ids, MetricSpace
 
 _UNIT = 2.0**-53

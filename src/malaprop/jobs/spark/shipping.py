@@ -18,7 +18,7 @@ from typing import Final
 from pyspark import SparkContext, SparkFiles, cloudpickle
 
 from malaprop.core.errors import LexiconError
-from malaprop.core.metrics import NAMED
+from malaprop.core.metrics.named import NAMED
 from malaprop.lexicon import catalogue, store
 from malaprop.lexicon.lexicon import Lexicon
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.errors import LexiconError
-from malaprop.core.poincare import EDGE
+from malaprop.core.metrics.poincare import EDGE
 from malaprop.lexicon.formats import limits
 from malaprop.lexicon.formats.repairs import Fault, Repairs
 

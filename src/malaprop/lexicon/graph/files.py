@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.errors import LexiconError, OutputError
-from malaprop.core.graph import WordGraph
+from malaprop.core.metrics.graph import WordGraph
 from malaprop.lexicon.formats import limits, notes, npy
 
 FORMAT = 1

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from malaprop.core.graph import WordGraph
+from malaprop.core.metrics.graph import WordGraph
 from malaprop.lexicon import catalogue, store
 
 BALANCE = "balance"

@@ -7,17 +7,19 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from malaprop.core.errors import LexiconError, ParameterError
-from malaprop.core.graph import Steps, WordGraph, graph_of
 from malaprop.core.mechanism import Mechanism
+from malaprop.core.metrics.graph import Steps, WordGraph, graph_of
 from malaprop.core.suggest import did_you_mean
 from malaprop.lexicon.graph import places
-from malaprop.lexicon.graph.balances import SMALL
+from malaprop.lexicon.graph.candidates import Progress
 from malaprop.lexicon.graph.edges import GraphOptions, build_graph
 from malaprop.lexicon.graph.files import read_graph
-from malaprop.lexicon.graph.nearness import Progress
 
 if TYPE_CHECKING:
     from malaprop.lexicon.lexicon import Lexicon
+
+SMALL = 2_000
+"""Words for which all distances are at hand in no time."""
 
 
 def graph_from(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.poincare import conformal
+from malaprop.core.metrics.poincare import conformal
 from malaprop.core.space import Ids, blocks
 from malaprop.lexicon.poincare.relations import Hierarchy
 

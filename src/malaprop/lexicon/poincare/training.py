@@ -25,8 +25,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from malaprop.core import poincare
 from malaprop.core.errors import LexiconError, ParameterError
+from malaprop.core.metrics import poincare
 from malaprop.core.space import Ids
 from malaprop.lexicon.poincare.checkpoint import State, load, save
 from malaprop.lexicon.poincare.gradients import Batch, gradients

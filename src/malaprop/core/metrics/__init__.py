@@ -1,0 +1,1 @@
+"""Metrics: Euclidean, angular, Manhattan, Chebyshev, Poincaré, steps in a graph, users' own."""

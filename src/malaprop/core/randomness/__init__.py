@@ -1,0 +1,127 @@
+"""Where noise comes from.
+
+Privacy needs noise that nobody can predict: `secure_rng` takes its key from the operating
+system and runs AES in counter mode. It is fresh in every process, however that was forked, and in
+every call of a channel; a copy or a pickle is a new generator. So neither two workers nor two
+copies of a machine draw the same noise.
+
+`seeded_rng` repeats itself on purpose, for tests and demonstrations. Whoever knows the seed
+can undo the mechanism, so what is made with it is labelled `seeded: not private`.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.core.errors import ParameterError
+from malaprop.core.randomness import process
+
+SECURE = "secure"
+SEEDED = "seeded: not private"
+
+
+class SecureGenerator(Generator):
+    """A numpy generator over AES in counter mode, keyed by the operating system.
+
+    It cannot be repeated: it takes no seed, a copy is another one, and each draw notices when it
+    is made in another process.
+    """
+
+    def __init__(self) -> None:
+        from malaprop.core.randomness.bits import SecureBits
+
+        self._bits = SecureBits()
+        super().__init__(self._bits)
+
+    def begin_call(self) -> None:
+        """Have the next draw begin with fresh entropy of the operating system."""
+        self._bits.begin_call()
+
+    def spawn(self, n_children: int) -> list[Generator]:
+        """Make `n_children` generators, each with a key of its own."""
+        return [SecureGenerator() for _ in range(n_children)]
+
+    def __reduce__(self) -> tuple[Callable[[], "SecureGenerator"], tuple[()]]:  # type: ignore[override]
+        # A pickled state would be the same noise twice.
+        return SecureGenerator, ()
+
+    def __copy__(self) -> "SecureGenerator":
+        return SecureGenerator()
+
+    def __deepcopy__(self, memo: object) -> "SecureGenerator":
+        return SecureGenerator()
+
+
+def _noticing(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a method of numpy's look first where, and in what call, it is."""
+
+    @wraps(draw)
+    def noticing(self: SecureGenerator, *args: Any, **options: Any) -> Any:
+        self._bits.notice()
+        return draw(self, *args, **options)
+
+    return noticing
+
+
+for _name, _draw in vars(Generator).items():
+    if callable(_draw) and not _name.startswith("_") and _name not in vars(SecureGenerator):
+        setattr(SecureGenerator, _name, _noticing(_draw))
+
+
+def secure_rng() -> Generator:
+    """A cryptographic generator, keyed by the operating system, fresh in every process."""
+    return SecureGenerator()
+
+
+def seeded_rng(seed: int) -> Generator:
+    """A generator that repeats itself, for tests and demonstrations: not private.
+
+    >>> int(seeded_rng(7).integers(1000)) == int(seeded_rng(7).integers(1000))
+    True
+    """
+    if not isinstance(seed, Integral) or seed < 0:
+        raise ParameterError("A seed must be a whole number, 0 or more.")
+    return Generator(np.random.PCG64(int(seed)))
+
+
+def checked_rng(rng: object) -> Generator:
+    """`rng`, if it is a generator."""
+    if not isinstance(rng, Generator):
+        raise ParameterError(
+            f"Randomness must be a numpy.random.Generator, as malaprop.secure_rng() makes one. "
+            f"Got a {type(rng).__name__}."
+        )
+    return rng
+
+
+def for_a_call(rng: object) -> Generator:
+    """`rng`, if it is a generator; a secure one takes in fresh entropy before its next draw.
+
+    What is restored from a copy of the machine's memory then draws other noise than the copy.
+    """
+    checked = checked_rng(rng)
+    if isinstance(checked, SecureGenerator):
+        checked.begin_call()
+    return checked
+
+
+def renew_randomness() -> None:
+    """Take new keys, and throw away what was drawn ahead, before memory is copied or after.
+
+    Call it before a snapshot of a virtual machine is taken, or after it is restored: of what was
+    drawn before, nothing is then given out twice. Forks, copies and pickles do not need it.
+    """
+    process.renew()
+
+
+def label(rng: Generator) -> str:
+    """What a release says of its randomness.
+
+    Only a generator made by `secure_rng` counts as secure: of any other, Malaprop cannot know
+    who else knows its state.
+    """
+    return SECURE if isinstance(rng, SecureGenerator) else SEEDED

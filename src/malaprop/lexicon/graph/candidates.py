@@ -1,0 +1,104 @@
+"""Which words are near which: the candidates for a word graph's edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.core.metrics.euclidean import Angular, Euclidean
+from malaprop.core.space import Ids, blocks
+from malaprop.lexicon.search.exact import NearestSearch
+
+if TYPE_CHECKING:
+    from malaprop.lexicon.lexicon import Lexicon
+
+Progress = Callable[[int, int], None]
+_FEWEST = 16  # dimensions below which an angle says little, and distances are as good
+_GRID = 1024.0
+_AT_ONCE = 4096
+
+
+def near_words(
+    lexicon: Lexicon, count: int, components: int, progress: Progress | None = None
+) -> tuple[Ids, Points]:
+    """The `count` nearest other words of each, the nearest first; and points with that order."""
+    points = points_of(lexicon, components)
+    own = np.arange(len(lexicon))
+    wanted = min(count, len(own) - 1)
+    near = np.empty((len(own), wanted), dtype=np.int64)
+    for start in range(0, len(own), _AT_ONCE):
+        ids = own[start : start + _AT_ONCE]
+        found = points.nearest(ids, wanted + 1)
+        # A word is its own nearest, but where others have its vector it may not come first.
+        found = np.where(found == ids[:, None], -1, found)
+        found[(found >= 0).all(axis=1), -1] = -1
+        near[ids] = found[found >= 0].reshape(len(ids), wanted)
+        if progress is not None:
+            progress(start + len(ids), len(own))
+    return near, points
+
+
+class Points:
+    """What nearness is measured between; `closeness` is higher for nearer words."""
+
+    def nearest(self, ids: Ids, count: int) -> Ids:
+        """The `count` words nearest to each of `ids`, the nearest first."""
+        raise NotImplementedError
+
+    def closeness(self, here: Ids, there: Ids) -> NDArray[np.float64]:
+        """How near each of `here` is to each of `there`."""
+        raise NotImplementedError
+
+
+class _Directions(Points):
+    """Angles between vectors from which the mean and the first principal components are taken.
+
+    Those are what all words have in common; without them the angle tells related words from
+    unrelated ones much better (Mu and Viswanath 2018). The rounding to a grid makes each product
+    exact, and so the graph the same on every machine.
+    """
+
+    def __init__(self, vectors: NDArray[np.float32], components: int) -> None:
+        centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
+        if components:
+            _, axes = np.linalg.eigh(centred.T @ centred)
+            common = axes[:, -components:]
+            centred -= (centred @ common) @ common.T
+        lengths = np.linalg.norm(centred, axis=1, keepdims=True)
+        units = centred / np.where(lengths > 0.0, lengths, 1.0)
+        self._units = (np.rint(units * _GRID) / _GRID).astype(np.float32)
+        self._search = NearestSearch(self._units)
+
+    def nearest(self, ids: Ids, count: int) -> Ids:
+        return self._search.nearest(self._units[ids], count)
+
+    def closeness(self, here: Ids, there: Ids) -> NDArray[np.float64]:
+        return np.asarray(self._units[here] @ self._units[there].T, dtype=np.float64)
+
+
+class _Metric(Points):
+    """The lexicon's own distances."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon = lexicon
+
+    def nearest(self, ids: Ids, count: int) -> Ids:
+        found = np.empty((len(ids), count), dtype=np.int64)
+        for block in blocks(len(ids), row_cells=len(self._lexicon)):
+            rows = self._lexicon.distances(ids[block])
+            found[block] = np.argsort(rows, axis=1, kind="stable")[:, :count]
+        return found
+
+    def closeness(self, here: Ids, there: Ids) -> NDArray[np.float64]:
+        return np.negative(self._lexicon.distances(here)[:, there])
+
+
+def points_of(lexicon: Lexicon, components: int) -> Points:
+    """What nearness is measured between: directions, or the lexicon's own distances."""
+    directed = type(lexicon.metric) in (Euclidean, Angular)
+    if directed and lexicon.vectors.shape[1] >= max(_FEWEST, components + 2):
+        return _Directions(lexicon.vectors, components)
+    return _Metric(lexicon)

@@ -1,0 +1,1 @@
+"""Search for the nearest words: exact, approximate, and in the Poincaré ball."""

@@ -1,0 +1,6 @@
+"""The balanced mechanism, with the weights that balance it, their tables and their audit."""
+
+from malaprop.mechanisms.balanced.law import BalancedLaw
+from malaprop.mechanisms.balanced.mechanism import Balanced
+
+__all__ = ["Balanced", "BalancedLaw"]

@@ -1,0 +1,231 @@
+"""Balance on a word graph: weights ν that let the exponent t be the loss itself.
+
+    Pr[y|w] ∝ ν(y)·(a(w)·e^(−t·d(w, y)) + b(w)),   Z(w) = Σ_y ν(y)·e^(−t·d(w, y))
+
+Between two words that an edge of weight s joins, no output changes the odds by more than
+max(t·s + |Δ ln a|, |Δ ln b|); multiplied along a shortest path that bounds all pairs
+(docs/proofs/balanced.md). Three forms are used:
+
+* balanced: a = 1/Z, b = 0, with ν such that Z is constant. The loss is t per step.
+* spread:   where no ν ≥ 0 makes Z constant. a is a little lower around the words of large Z, and
+  b is what is then missing from 1. The loss is t + the slope of ln a.
+* plain:    ν = 1, a = 1/Z, b = 0. The loss is at most 2t, and mostly less: that much needs no
+  audit.
+
+Whatever ν is, the audit decides: a bad one costs utility, never privacy.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from malaprop.core.metric import Floats
+from malaprop.core.metrics.graph import WordGraph
+from malaprop.core.proofs import proved
+
+_ROUNDS = 60  # of conjugate gradients; 10 to 20 are the rule
+_UPDATES = 12  # of Richardson and Lucy's rule
+_FLOOR = 2.0**-16  # a smaller weight is 0: what is never drawn needs no row, nor denormal numbers
+_HALVINGS = 50
+
+Product = Callable[[Floats], Floats]
+
+
+class Kernel(Protocol):
+    """All distances of a graph, as the map x ↦ Kx with K(w, y) = e^(−t·d(w, y))."""
+
+    def at(self, exponent: float, *, exact: bool) -> Product:
+        """The map for one t, in float64 or in what is fast."""
+
+
+@proved("docs/proofs/balanced.md")
+@dataclass(frozen=True, kw_only=True)
+class Balance:
+    """A law on a graph: t, ν, the Z that they give, and how Z is made even."""
+
+    exponent: float
+    """t."""
+    weights: Floats
+    """ν, public: 0 for words that never come out."""
+    masses: Floats | None = None
+    """Z(w); None where they are not known, and the loss is 2t by the triangle inequality."""
+    scale: Floats | None = None
+    """a(w) of the spread form; None for a = 1/Z, b = 0."""
+    slack: float = 0.0
+    """How far the masses stated may be from the true ones."""
+    verified: bool = False
+    """Whether the masses are known to be true, and need not be checked at a draw."""
+
+    @property
+    def form(self) -> str:
+        """`balanced`, `spread`, `plain`, or `half`: plain without an audit, at t = ε/2."""
+        if self.masses is None:
+            return "half"
+        if self.scale is not None:
+            return "spread"
+        return "plain" if (self.weights == 1.0).all() else "balanced"
+
+    @property
+    def rest(self) -> Floats:
+        """1 − a(w)·Z(w), the share of the draws that do not look at the word."""
+        return np.zeros(1) if self.scale is None else 1.0 - self.scale * self._known
+
+    @property
+    def _known(self) -> Floats:
+        if self.masses is None:
+            raise ValueError("The masses of this law are not known.")
+        return self.masses
+
+    @property
+    def kept(self) -> float:
+        """The mean chance that a word stays: the Bayes success under a uniform prior."""
+        scale = 1.0 / self._known if self.scale is None else self.scale
+        return float((self.weights * (scale + self.rest / self.weights.sum())).mean())
+
+    @property
+    def _within_the_proof(self) -> bool:
+        """Whether the proof speaks of such numbers: t > 0, ν ≥ 0 and not all 0."""
+        signs = self.weights.min() >= 0.0 and self.weights.max() > 0.0
+        return bool(signs and self.exponent > 0.0 and self.slack >= 0.0)
+
+    def loss(self, graph: WordGraph) -> float:
+        """The exact audit: the loss a step, over all edges and across the cut-off."""
+        if not self._within_the_proof:
+            return math.inf
+        if self.masses is None:
+            return 2.0 * self.exponent
+        low, high = self.masses - self.slack, self.masses + self.slack
+        if not low.min() > 0.0:
+            return math.inf
+        if self.scale is None:
+            # On very short steps rounding alone may exceed what the triangle inequality gives.
+            steepest = _steepest(graph, np.log(low), np.log(high))
+            return min(self.exponent + steepest, 2.0 * self.exponent)
+        if not (self.rest.min() > 0.0 and self.scale.min() > 0.0):
+            return math.inf
+        slope = _steepest(graph, np.log(self.scale), np.log(self.scale))
+        level = _steepest(graph, np.log(self.rest), np.log(self.rest))
+        return max(self.exponent + slope, level) + self._uneven(graph)
+
+    def _uneven(self, graph: WordGraph) -> float:
+        """What the loss of a spread law gains by rows that add up to 1 up to the slack only."""
+        off = np.zeros(1) if self.scale is None else self.scale * self.slack
+        return _steepest(graph, np.log1p(-off), np.log1p(off)) if off.max() < 1.0 else math.inf
+
+
+def _steepest(graph: WordGraph, low: Floats, high: Floats) -> float:
+    """The most that a function, known to lie between two bounds, can change a step."""
+    here, there = graph.edges.T
+    rise = np.maximum(high[here] - low[there], high[there] - low[here]) / graph.weights
+    across = (high.max() - low.min()) / graph.cutoff  # 0 where there is no cut-off
+    return float(max(rise.max(initial=0.0), across))
+
+
+def solve(kernel: Kernel, exponent: float, start: Floats, tolerance: float) -> Floats | None:
+    """ν > 0 with Kν = 1, where there is one."""
+    product = kernel.at(exponent, exact=False)
+    found = _conjugate_gradients(product, start, tolerance)
+    return found if (found >= _FLOOR).all() else None
+
+
+def approach(kernel: Kernel, exponent: float, start: Floats) -> Floats:
+    """ν ≥ 0 with Kν near 1, for exponents at which nothing better exists."""
+    product = kernel.at(exponent, exact=False)
+    return _multiplicative(product, np.maximum(start, _FLOOR))
+
+
+def _conjugate_gradients(product: Product, start: Floats, tolerance: float) -> Floats:
+    """Solve Kν = 1, K being symmetric; whatever is reached is good enough to be audited."""
+    found, left = start.copy(), 1.0 - product(start)
+    towards, size = left.copy(), float(left @ left)
+    for _ in range(_ROUNDS):
+        if np.abs(left).max() <= tolerance:
+            break
+        image = product(towards)
+        bend = float(towards @ image)
+        if bend <= 0.0:  # K has a negative eigenvalue: there is no way down
+            break
+        found += size / bend * towards
+        left -= size / bend * image
+        size, before = float(left @ left), size
+        towards = left + size / before * towards
+    return found
+
+
+def _multiplicative(product: Product, found: Floats) -> Floats:
+    """Richardson and Lucy's rule: ν ← ν·K(1/Kν)/K1 lowers D(1‖Kν), and keeps ν positive."""
+    whole = product(np.ones_like(found))
+    for _ in range(_UPDATES):
+        found = found * product(1.0 / product(found)) / whole
+    return np.where(found >= _FLOOR, found, 0.0)
+
+
+def balance(
+    graph: WordGraph, kernel: Kernel, epsilon: float, exponent: float, weights: Floats
+) -> Balance:
+    """The law of these ν at t: with b = 0 if that passes the audit for ε, else spread."""
+    masses = kernel.at(exponent, exact=True)(weights)
+    # What adding up in float64 costs, and what keeping the masses in 16 bits would.
+    slack = 4.0 * len(masses) * 2.0**-53 + mass_unit(masses)
+    even = Balance(exponent=exponent, weights=weights, masses=masses, slack=slack)
+    return even if even.loss(graph) <= epsilon else spread(graph, even, epsilon)
+
+
+def mass_unit(masses: Floats) -> float:
+    """The unit in which masses are kept in 16 bits."""
+    return max(float(masses.max() - masses.min()) / 65535.0, 1e-12)
+
+
+def spread(graph: WordGraph, even: Balance, epsilon: float) -> Balance:
+    """The same ν and t with the largest a that leave the loss at ε; t must be below ε.
+
+    There is one: with a·Z ≤ 1/(1 + e^−t) the rest 1 − aZ cannot change by more than t a step.
+    """
+    # No a is above 1/Z: this is the most that rows which do not quite add up to 1 can add.
+    reserve = replace(even, scale=1.0 / (even._known - even.slack))._uneven(graph)
+    shape = even_scale(graph, even._known, epsilon - even.exponent - reserve)
+
+    def at(share: float) -> Balance:
+        return replace(even, scale=share * shape)
+
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if at(middle).loss(graph) <= epsilon else (low, middle)
+    return at(low)
+
+
+def even_scale(graph: WordGraph, masses: Floats, slope: float) -> Floats:
+    """The largest function a with a·Z ≤ 1 whose logarithm changes by at most `slope` a step."""
+    slope = max(0.0, slope - 1e-12)  # so that rounding cannot make it steeper
+    here, there = graph.edges.T
+    fall, highest = slope * graph.weights, np.log(masses)
+    # −ln a is the upper envelope of ln Z: it spreads along the edges, falling as it goes.
+    while True:
+        wider = highest.copy()
+        np.maximum.at(wider, here, highest[there] - fall)
+        np.maximum.at(wider, there, highest[here] - fall)
+        if np.array_equal(wider, highest):
+            break
+        highest = wider
+    lowest = highest.max() - slope * graph.reach
+    return np.asarray(np.exp(-np.maximum(highest, lowest)))
+
+
+def plain(graph: WordGraph, epsilon: float, masses_at: Callable[[float], Floats]) -> Balance:
+    """ν = 1 with the largest t that the audit allows; t = ε/2 always holds."""
+
+    def at(exponent: float) -> Balance:
+        masses = masses_at(exponent)
+        # Sums of up to n terms in float64.
+        slack = float(len(masses) * 2.0**-52 * masses.max())
+        return Balance(exponent=exponent, weights=np.ones(len(masses)), masses=masses, slack=slack)
+
+    low, high = epsilon / 2.0, epsilon
+    for _ in range(_HALVINGS // 2):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if at(middle).loss(graph) <= epsilon else (low, middle)
+    return at(low)

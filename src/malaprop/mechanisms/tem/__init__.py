@@ -1,0 +1,6 @@
+"""The truncated exponential mechanism, with its audited exponents and their tables."""
+
+from malaprop.mechanisms.tem.law import TruncatedExponential
+from malaprop.mechanisms.tem.mechanism import TEM
+
+__all__ = ["TEM", "TruncatedExponential"]

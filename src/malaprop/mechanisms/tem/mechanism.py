@@ -1,0 +1,128 @@
+"""The truncated exponential mechanism."""
+
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from malaprop.core.channel import LawChannel
+from malaprop.core.errors import LexiconError, ParameterError
+from malaprop.core.guarantee import PUBLIC, Guarantee, Kind
+from malaprop.core.law import law_numerics
+from malaprop.core.mechanism import DRAWS_FROM_THE_WORD, Mechanism
+from malaprop.core.parameters import COMPUTABLE, is_computable
+from malaprop.core.space import MetricSpace
+from malaprop.mechanisms.tem.law import TruncatedExponential
+from malaprop.mechanisms.tem.table import audited_exponent, how_to_audit
+
+
+@dataclass(frozen=True, kw_only=True)
+class TEM(Mechanism, name="tem"):
+    """Draws a word with probability falling exponentially in its distance, up to a threshold.
+
+    Distribution: Pr[y | w] = exp(−t·min(d(w, y), γ))/Z(w), Z(w) the sum over all words. The words
+    beyond γ, which the paper bundles into one element ⊥, thus have a weight of exp(−tγ) each.
+
+    Guarantee: ε·min(d, γ) metric differential privacy for any metric d; so at most ε·γ between
+    any two words whatever.
+
+    Why: d_γ = min(d, γ) is a metric, so each weight, and with them Z, changes by at most a factor
+    of exp(t·d_γ(w, w')): t = ε/2 will always do. The loss is t·d_γ(w, w') + ln Z(w') − ln Z(w)
+    exactly; so a t up to ε will do if that is at most ε·d_γ for all pairs of the lexicon.
+
+    Parameters: `epsilon`, ε, loss per unit of distance. `exponent`, t: `"half"`, ε/2, as the paper
+    has it; `"audited"`, the largest found for which all pairs of the lexicon were checked; by
+    default audited where that was done, or is done in a second, else half. `gamma`, γ, the
+    threshold, a distance; `math.inf` for none. By default there is none with an audited exponent;
+    else the one that words farther away are drawn with probability β at most:
+    (2/ε)·ln((1 − β)(|W| − 1)/β). `beta`, β, that probability.
+
+    >>> from malaprop import Lexicon, TEM
+    >>> import numpy as np
+    >>> line = Lexicon(["a", "b", "c"], [[0.0], [1.0], [3.0]])
+    >>> half = TEM(epsilon=2.0, gamma=2.0, exponent="half").on(line)
+    >>> np.exp(half.log_probabilities([0])).round(8)
+    array([[0.66524096, 0.24472847, 0.09003057]])
+    >>> round(TEM(epsilon=2.0, gamma=2.0).on(line).law.exponent, 8)
+    1.94432416
+
+    Reference: Carvalho, Vasiloudis, Feyisetan, "TEM: high utility metric differential privacy on
+    text", 2021.
+    """
+
+    gamma: float | None = field(
+        default=None, metadata={"help": "γ, the distance beyond which all words count as equal"}
+    )
+    beta: float = field(
+        default=0.001, metadata={"help": "β, chance of a word beyond γ, where γ is not given"}
+    )
+    exponent: str | None = field(
+        default=None, metadata={"help": "t: half (ε/2), audited, or audited where it is at hand"}
+    )
+
+    promise: ClassVar[str] = "metric-dp: ε·min(d, γ), any metric"
+    refuses = DRAWS_FROM_THE_WORD
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._require("beta", "a number between 0 and 1", lambda x: 0 < x < 1)
+        if self.gamma is not None:
+            self._require("gamma", "a number above 0, or None", lambda x: x > 0)
+            self._require("gamma", COMPUTABLE, lambda x: x == math.inf or is_computable(x))
+        if self.exponent not in (None, "half", "audited"):
+            raise ParameterError(
+                "The 'exponent' parameter of TEM must be 'half', 'audited' or None. "
+                f"Got {self.exponent!r}."
+            )
+
+    def on(self, lexicon: MetricSpace) -> LawChannel[TruncatedExponential]:
+        """The mechanism bound to a lexicon of any metric."""
+        if self.exponent != "half":
+            audited = audited_exponent(lexicon, self.epsilon, self.gamma)
+            if audited is not None:
+                return self._channel(TruncatedExponential(lexicon, *audited, audited=True))
+            if self.exponent == "audited":
+                at = "" if self.gamma is None else f" with gamma = {self.gamma:g}"
+                raise LexiconError(
+                    f"The 'exponent' parameter of TEM is 'audited', and this lexicon was not{at}: "
+                    f"{how_to_audit(lexicon, self.gamma)}, or use exponent='half'."
+                )
+        gamma = self.threshold(len(lexicon))
+        return self._channel(TruncatedExponential(lexicon, self.epsilon / 2.0, gamma))
+
+    def _channel(self, law: TruncatedExponential) -> LawChannel[TruncatedExponential]:
+        lexicon = law.space
+        name = str(getattr(lexicon, "fingerprint", ""))[:12]
+        verified = (
+            f"the exponent {law.exponent:.6g}, verified for all pairs of this lexicon ({name})"
+        )
+        taken = [lexicon.metric.assumption, verified if law.audited else ""]
+        guarantee = Guarantee(
+            kind=Kind.METRIC,
+            epsilon=self.epsilon,
+            metric=str(lexicon.metric),
+            cap=law.gamma,
+            zcdp=law.exponent**2 / 2.0,
+            proof="docs/proofs/tem.md",
+            numerics=law_numerics(lexicon, law.exponent * law.gamma),
+            public=(*PUBLIC, *filter(None, taken)),
+        )
+        if law.audited or self.exponent is not None:
+            return LawChannel(law, guarantee)
+        remedy = how_to_audit(lexicon, self.gamma)
+        return LawChannel(
+            law, guarantee, hint=f"the exponent is ε/2; for up to twice that, {remedy}"
+        )
+
+    def threshold(self, words: int) -> float:
+        """γ as given, or Theorem 3's for a lexicon of that many words."""
+        if self.gamma is not None:
+            return self.gamma
+        if words == 1:
+            return math.inf  # nothing can lie beyond it
+        odds = (1.0 - self.beta) * (words - 1) / self.beta
+        if odds <= 1.0:
+            raise ParameterError(
+                f"The 'beta' parameter of TEM must be below (n − 1)/n = {(words - 1) / words:.6g} "
+                f"for a lexicon of {words} words: γ would not be positive. Got {self.beta}."
+            )
+        return 2.0 / self.epsilon * math.log(odds)

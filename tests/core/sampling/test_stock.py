@@ -1,0 +1,321 @@
+"""Draws made ahead: each given out once, in the process that made it, and following the law."""
+
+import itertools
+import multiprocessing
+import os
+import pickle
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from malaprop import TEM, Lexicon, renew_randomness, secure_rng
+from malaprop.core.errors import LexiconError
+from malaprop.core.sampling import stock as ahead
+from malaprop.core.sampling.stock import DrawsAhead
+from malaprop.core.space import Ids
+
+
+class Numbered:
+    """Rows whose draws are all different numbers."""
+
+    def __init__(self) -> None:
+        self.next, self.rows = 0, 0
+
+    def __call__(self, words: Ids, counts: Ids) -> list[Ids]:
+        found = []
+        for count in counts.tolist():
+            found.append(np.arange(self.next, self.next + count))
+            self.next += count
+            self.rows += 1
+        return found
+
+
+def test_no_draw_is_given_out_twice() -> None:
+    stock, rows, rng = DrawsAhead(20), Numbered(), np.random.Generator(np.random.PCG64(1))
+    seen: Counter[int] = Counter()
+    asked = 0
+    for _ in range(300):
+        words = np.unique(rng.integers(0, 20, size=6))
+        counts = rng.integers(1, 9, size=len(words))
+        found = stock.take(words, counts, rows)
+        assert len(found) == counts.sum()
+        seen.update(found.tolist())
+        asked += int(counts.sum())
+    assert max(seen.values()) == 1
+    assert len(seen) == asked
+    assert rows.rows < 20 * 12  # a few rows a word, not one for each time
+
+
+def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("malaprop.core.sampling.stock._KEPT", 500)
+    stock, rows = DrawsAhead(400), Numbered()
+    seen: Counter[int] = Counter()
+    for start in (*range(0, 400, 10), *range(0, 400, 10)):
+        seen.update(stock.take(np.arange(start, start + 10), np.full(10, 3), rows).tolist())
+        assert stock._top[0] <= 500
+        assert stock._left.sum() <= 500
+    stock.take(np.arange(400), np.full(400, 1), rows)  # more than could be kept
+    assert max(seen.values()) == 1
+
+
+def test_an_error_leaves_the_word_free() -> None:
+    stock = DrawsAhead(3)
+
+    def failing(words: Ids, counts: Ids) -> list[Ids]:
+        raise LexiconError("no rows today")
+
+    for _ in range(2):
+        with pytest.raises(LexiconError):
+            stock.take(np.array([1]), np.array([2]), failing)
+    assert len(stock.take(np.array([1]), np.array([2]), Numbered())) == 2
+
+
+def test_threads_share_a_stock() -> None:
+    """Each draw is given out once, and a row that another thread computes is waited for."""
+    stock, numbers, lock = DrawsAhead(50), itertools.count(), Lock()
+
+    def rows(words: Ids, counts: Ids) -> list[Ids]:
+        with lock:
+            return [np.array([next(numbers) for _ in range(n)]) for n in counts.tolist()]
+
+    def job(seed: int) -> list[int]:
+        rng, found = np.random.Generator(np.random.PCG64(seed)), []
+        for _ in range(60):
+            words = np.unique(rng.integers(0, 50, size=30))
+            found += stock.take(words, rng.integers(1, 6, size=len(words)), rows).tolist()
+        return found
+
+    with ThreadPoolExecutor(4) as pool:
+        seen = Counter(number for part in pool.map(job, range(4)) for number in part)
+    assert max(seen.values()) == 1
+
+
+def _numbers_of(out: Any, stock: DrawsAhead, seed: int, together: Any) -> None:
+    rng, found, rows = np.random.Generator(np.random.PCG64(seed)), list[int](), Numbered()
+    rows.next = 1_000_000 * (seed + 1)  # so that each process makes numbers of its own
+    for _ in range(100):
+        together.wait(60)  # else one could be done before another has begun
+        words = np.unique(rng.integers(0, 200, size=60))
+        found += stock.take(words, rng.integers(1, 9, size=len(words)), rows).tolist()
+    out.put((found, rows.rows))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_workers_share_a_stock() -> None:
+    """What one has drawn ahead serves the others, and nothing is given out twice."""
+    context = multiprocessing.get_context("fork")
+    stock, queue = DrawsAhead(200, shared=True), context.SimpleQueue()
+    together = context.Barrier(3)
+    jobs = [(queue, stock, i, together) for i in range(3)]
+    workers = [context.Process(target=_numbers_of, args=job) for job in jobs]
+    for worker in workers:
+        worker.start()
+    results = [queue.get() for _ in workers]
+    for worker in workers:
+        worker.join()
+    seen = Counter(number for found, _ in results for number in found)
+    assert max(seen.values()) == 1
+    owners = [{number // 1_000_000 for number in found} for found, _ in results]
+    assert all(len(some) > 1 for some in owners)
+    assert sum(rows for _, rows in results) < 200 * 8
+
+
+def test_a_long_run_follows_the_law(line: Lexicon) -> None:
+    channel, rng = TEM(epsilon=1.0).on(line), secure_rng()
+    drawn = np.concatenate([channel.substitute([0, 1, 1, 2], rng)[1:3] for _ in range(20_000)])
+    expected = np.exp(channel.log_probabilities([1])[0]) * len(drawn)
+    seen = np.bincount(drawn, minlength=3)
+    assert ((seen - expected) ** 2 / expected).sum() < chi2.isf(1e-6, df=2)
+    pairs = np.bincount(3 * drawn[:-1] + drawn[1:], minlength=9)
+    both = np.outer(expected, expected).ravel() / len(drawn)
+    assert ((pairs - both) ** 2 / both).sum() < chi2.isf(1e-6, df=6) * 2.0
+
+
+def _some(channel: object, rng: object) -> list[int]:
+    return channel.substitute(np.zeros(40, dtype=int), rng).tolist()  # type: ignore[attr-defined,no-any-return]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_begins_with_nothing(plane: Lexicon) -> None:
+    channel, rng = TEM(epsilon=0.1).on(plane), secure_rng()
+    channel.substitute(np.zeros(100, dtype=int), rng)  # a stock of draws
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        there = pool.apply(_some, (channel, rng))
+        forked = pool.apply(os.getpid)
+    assert forked != os.getpid()
+    assert _some(channel, rng) != there
+
+
+def _child_draws(out: object, channel: object, rng: object) -> None:
+    out.put(_some(channel, rng))  # type: ignore[attr-defined]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_two_forks_draw_differently(plane: Lexicon) -> None:
+    """Without a pickle between: what they inherit is the stock itself."""
+    channel, rng = TEM(epsilon=0.1).on(plane), secure_rng()
+    channel.substitute(np.zeros(100, dtype=int), rng)
+    context = multiprocessing.get_context("fork")
+    queue = context.SimpleQueue()
+    children = [context.Process(target=_child_draws, args=(queue, channel, rng)) for _ in range(2)]
+    for child in children:
+        child.start()
+    first, second = queue.get(), queue.get()
+    for child in children:
+        child.join()
+    assert first != second
+    assert _some(channel, rng) not in (first, second)
+
+
+def test_a_pickle_carries_no_draws(plane: Lexicon) -> None:
+    channel, rng = TEM(epsilon=0.1).on(plane), secure_rng()
+    channel.substitute(np.zeros(100, dtype=int), rng)
+    assert "_stocks" in vars(channel)
+    assert "_stocks" not in vars(pickle.loads(pickle.dumps(channel)))  # noqa: S301
+
+
+def test_no_more_is_drawn_than_the_rest_of_a_job_is_likely_to_need() -> None:
+    drawn = {}
+    for told in (False, True):
+        stock, rows = DrawsAhead(50), Numbered()
+        rng = np.random.Generator(np.random.PCG64(2))
+        for step in range(20):
+            words, counts = np.unique(rng.integers(0, 50, size=2000), return_counts=True)
+            if told:
+                stock.tell((step + 1) / 20)
+            stock.take(words, counts, rows)
+        drawn[told] = rows.next
+    assert 40_000 <= drawn[True] < 44_000 < drawn[False]
+
+
+def test_threads_that_follow_a_fork_wait_until_all_is_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whoever comes while another thread throws away the parent's draws must not see them."""
+    stock, rows, words = DrawsAhead(5), Numbered(), np.arange(5)
+    stock.take(words, np.ones_like(words), rows)
+    made_before = rows.next
+    child = object()
+    monkeypatch.setattr(ahead, "this_process", lambda: child)
+
+    def slow_lock() -> object:
+        time.sleep(0.2)
+        return Lock()
+
+    monkeypatch.setattr(ahead, "Lock", slow_lock)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(stock.take, words, np.ones_like(words), rows)
+        time.sleep(0.05)
+        second = pool.submit(stock.take, words, np.ones_like(words), rows)
+    assert min(first.result().min(), second.result().min()) >= made_before
+
+
+class Interrupting(np.ndarray):
+    """An array that is interrupted as it is written to, once."""
+
+    armed = False
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if Interrupting.armed:
+            Interrupting.armed = False
+            raise KeyboardInterrupt
+        super().__setitem__(key, value)
+
+
+@pytest.mark.parametrize("array", ["_left", "_first"])
+def test_an_interrupt_while_serving_leaves_each_word_its_own(array: str) -> None:
+    stock, words = DrawsAhead(2), np.arange(2)
+
+    def rows(words: Ids, counts: Ids) -> list[Ids]:
+        return [np.full(n, word) for word, n in zip(words.tolist(), counts.tolist(), strict=True)]
+
+    stock.take(words, np.ones_like(words), rows)
+    setattr(stock, array, getattr(stock, array).view(Interrupting))
+    Interrupting.armed = True
+    with pytest.raises(KeyboardInterrupt):
+        stock.take(words, np.full(2, 50), rows)
+    for _ in range(5):
+        assert stock.take(words, np.full(2, 30), rows).tolist() == [0] * 30 + [1] * 30
+
+
+class InterruptedLock:
+    """A lock that is interrupted as it is given back, once."""
+
+    def __init__(self) -> None:
+        self.armed = False
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *error: object) -> None:
+        if self.armed:
+            self.armed = False
+            raise KeyboardInterrupt
+
+
+def test_an_interrupt_leaves_no_word_to_be_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wait_for_ever(seconds: float) -> None:
+        pytest.fail("it waits for draws that nobody makes")
+
+    monkeypatch.setattr(time, "sleep", wait_for_ever)
+    stock, rows, words = DrawsAhead(2), Numbered(), np.arange(2)
+    lock = stock._lock = InterruptedLock()
+    go_on = stock._go_on
+
+    def armed(*order: Any) -> bool:
+        lock.armed = True
+        monkeypatch.setattr(stock, "_go_on", go_on)
+        return go_on(*order)
+
+    monkeypatch.setattr(stock, "_go_on", armed)
+    with pytest.raises(KeyboardInterrupt):
+        stock.take(words, np.ones_like(words), rows)
+    assert len(stock.take(words, np.ones_like(words), rows)) == 2
+
+
+def test_a_long_job_does_not_throw_its_draws_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often words were needed, what is ahead of all of them fits the room there is."""
+    monkeypatch.setattr(ahead, "_KEPT", 1 << 16)
+    stock, rows = DrawsAhead(400), Numbered()
+    rng, odds = np.random.Generator(np.random.PCG64(5)), 1.0 / np.arange(1, 401)
+    for _ in range(400):
+        ids = rng.choice(400, 5_000, p=odds / odds.sum())
+        words, counts = np.unique(ids, return_counts=True)
+        stock.take(words, counts, rows)
+    assert rows.next < 1.5 * 400 * 5_000
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("clock", ["monotonic", "time"])
+@pytest.mark.parametrize("passed", [60.0, -60.0])
+def test_what_lies_idle_is_thrown_away(
+    monkeypatch: pytest.MonkeyPatch, clock: str, passed: float, shared: bool
+) -> None:
+    """By either clock, in either direction: the machine may have been copied meanwhile."""
+    now = {"monotonic": 1e4, "time": 1e9}
+    for name in now:
+        monkeypatch.setattr(time, name, lambda name=name: now[name])
+    stock, rows, words = DrawsAhead(5, shared=shared), Numbered(), np.arange(5)
+    stock.take(words, np.ones_like(words), rows)
+    made_before = rows.next
+    found = stock.take(words, np.ones_like(words), rows)
+    assert found.max() < made_before  # what is asked for at once is there
+    now[clock] += passed
+    assert stock.take(words, np.ones_like(words), rows).min() >= made_before
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_renewing_throws_all_draws_away(shared: bool) -> None:
+    stock, rows, words = DrawsAhead(5, shared=shared), Numbered(), np.arange(5)
+    stock.take(words, np.ones_like(words), rows)
+    made_before = rows.next
+    renew_randomness()
+    assert stock.take(words, np.ones_like(words), rows).min() >= made_before
