@@ -9,6 +9,7 @@ SCRIPT = """
 import ctypes, hashlib, os, sys
 import numpy as np
 from malaprop import TEM, Balanced, Laplace, Lexicon, Privatizer, secure_rng
+from malaprop.core.sampling.stocked import StockedChannel
 {before}
 
 words = [a + b for a in "bcdfghklmn" for b in ("aba", "ebe", "ibi", "obo")]
@@ -17,6 +18,7 @@ graph = plane.with_graph()
 rng, ids = secure_rng(), np.zeros(60, dtype=int)
 tem, laplace = TEM(epsilon=0.01).on(plane), Laplace(epsilon=0.01).on(plane)
 balanced = Balanced(epsilon=0.01).on(graph)
+stocked = StockedChannel(tem)
 privatizer = Privatizer(plane, TEM(epsilon=0.01))
 text = "baba " * 60
 draws = {{
@@ -29,6 +31,7 @@ draws = {{
     "laplace": lambda: laplace.substitute(ids, rng).tolist(),
     "tem": lambda: tem.substitute(ids, rng).tolist(),
     "balanced": lambda: balanced.substitute(ids, rng).tolist(),
+    "stocked": lambda: stocked.substitute(ids, rng).tolist(),
     "privatizer": lambda: privatizer(text).text,
     "spawned": lambda: spawned.bytes(16),
 }}
@@ -47,7 +50,7 @@ print(drawn)
 
 KINDS = [
     *("random", "integers", "bytes", "normal", "raw", "release", "laplace", "tem", "balanced"),
-    *("privatizer", "spawned"),
+    *("stocked", "privatizer", "spawned"),
 ]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="libc's fork is looked up as on Linux")
 

@@ -5,11 +5,8 @@ is the only thing that ever sees a user's words: whatever comes after it sees it
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.random import Generator
@@ -21,9 +18,8 @@ from malaprop.core.law import Law
 from malaprop.core.metrics.named import as_metric
 from malaprop.core.noise.noise import Noise
 from malaprop.core.proofs import proved
-from malaprop.core.randomness import SecureGenerator, for_a_call
-from malaprop.core.sampling.draws import draw, order_of
-from malaprop.core.sampling.stock import DrawsAhead
+from malaprop.core.randomness import for_a_call
+from malaprop.core.sampling.draws import draw, each_word_once
 from malaprop.core.space import Floats, Ids, MetricSpace, blocks, checked_ids
 
 # Covariant: a channel with TEM's law is a channel with a law.
@@ -108,13 +104,6 @@ class Channel(ABC):
             return self._space.distances(ids)
         return as_metric(name).on(self._space.vectors)(ids)
 
-    def share_draws(self, rng: Generator) -> Callable[[float], None]:
-        """Have forks of this process help each other to draw, where the channel knows how.
-
-        What comes back is to be told what share of the work is done, now and then.
-        """
-        return lambda done: None
-
     def substitute(self, ids: Any, rng: Generator) -> Ids:
         """A private word for each of `ids`, each drawn independently."""
         return self._substitute(checked_ids(ids, len(self._space)), for_a_call(rng))
@@ -168,60 +157,17 @@ class LawChannel(Channel, Generic[LawT]):
         return self._law.log_probabilities(ids)
 
     def _substitute(self, ids: Ids, rng: Generator) -> Ids:
-        # All occurrences of a word are drawn from one row of the law.
-        order = order_of(ids, len(self._space))
-        words, counts = _runs(ids[order])
+        def draws(words: Ids, counts: Ids) -> Ids:
+            return np.concatenate([ids[:0], *self.draw_words(words, counts, rng)])
 
-        def rows(some: Ids, wanted: Ids) -> list[Ids]:
-            return self._draws(some, wanted, rng)
+        return each_word_once(ids, len(self._space), draws)
 
-        stock = self._stock_of(rng)
-        if stock is None:
-            found = np.concatenate([ids[:0], *rows(words, counts)])
-        else:
-            found = stock.take(words, counts, rows)
-        drawn = np.empty(len(ids), dtype=np.int64)
-        drawn[order] = found
-        return drawn
-
-    def _draws(self, words: Ids, counts: Ids, rng: Generator) -> list[Ids]:
-        """So many draws of each of some distinct words."""
-        found = []
+    def draw_words(self, words: Ids, counts: Ids, rng: Generator) -> list[Ids]:
+        """Draw so many private words for each of some distinct words."""
+        drawn = []
         for block in blocks(len(words), row_cells=len(self._space), budget=_CELLS):
-            found += draw(self._law.rows(words[block], counts[block]), counts[block], rng)
-        return found
-
-    def _stock_of(self, rng: Generator) -> DrawsAhead | None:
-        """The draws that were made ahead with a source of noise: not one that must repeat itself.
-
-        A seeded generator gives the same words for the same call, whatever was drawn before.
-        """
-        if not isinstance(rng, SecureGenerator):
-            return None
-        if rng not in self._stocks:
-            self._stocks[rng] = DrawsAhead(len(self._space))
-        return self._stocks[rng]
-
-    def share_draws(self, rng: Generator) -> Callable[[float], None]:
-        """Have one stock of draws made ahead for all processes that are forked from now on."""
-        if not isinstance(rng, SecureGenerator):
-            return super().share_draws(rng)
-        stock = self._stocks[rng] = DrawsAhead(len(self._space), shared=True)
-        return stock.tell
-
-    @cached_property
-    def _stocks(self) -> "WeakKeyDictionary[SecureGenerator, DrawsAhead]":
-        return WeakKeyDictionary()
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Noise that was drawn must not be given out twice.
-        return {name: value for name, value in vars(self).items() if name != "_stocks"}
-
-
-def _runs(ids: Ids) -> tuple[Ids, Ids]:
-    """The different ones of sorted ids, and how often each occurs."""
-    first = np.flatnonzero(np.diff(ids, prepend=-1))
-    return ids[first], np.diff(first, append=len(ids))
+            drawn += draw(self._law.rows(words[block], counts[block]), counts[block], rng)
+        return drawn
 
 
 @dataclass(frozen=True, kw_only=True)

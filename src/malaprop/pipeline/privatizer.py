@@ -14,6 +14,7 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.randomness import SECURE, checked_rng, label, secure_rng
+from malaprop.core.sampling.stocked import StockedChannel
 from malaprop.lexicon.graph.words import fitting
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.mechanisms.balanced import Balanced
@@ -62,6 +63,7 @@ class Privatizer:
         self._lexicon = lexicon
         self._mechanism = mechanism
         self._channel = mechanism.on(lexicon)
+        self._stocked = StockedChannel(self._channel)
         self._guarantee = _for_texts(self._channel.guarantee, self._policy, words=1)
         self._rng = secure_rng() if rng is None else checked_rng(rng)
         self._facts: dict[str, dict[str, Any]] = {
@@ -151,9 +153,9 @@ class Privatizer:
     def share_draws(self) -> Callable[[float], None]:
         """Have forks of this process draw ahead for each other; see `malaprop.core.sampling.stock`.
 
-        What comes back is to be told what share of the work is done, now and then.
+        Returns a callback; call it with the fraction of work done.
         """
-        return self._channel.share_draws(self._rng)
+        return self._stocked.share(self._rng)
 
     def _take_apart(self, texts: Iterable[str]) -> Apart:
         if isinstance(texts, str):
@@ -166,7 +168,7 @@ class Privatizer:
 
     def _private(self, apart: Apart) -> list[str]:
         """The private texts: the words of all of them are drawn together."""
-        return apart.put_together(self._channel.substitute(apart.ids, self._rng))
+        return apart.put_together(self._stocked.substitute(apart.ids, self._rng))
 
     def _release(self, text: str, counts: dict[str, int]) -> Release:
         return Release(

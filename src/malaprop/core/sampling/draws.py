@@ -163,6 +163,19 @@ class _Envelope:
         return np.asarray(last - np.concatenate(found))
 
 
+def each_word_once(ids: Ids, size: int, draws: Callable[[Ids, Ids], Ids]) -> Ids:
+    """Draw for all occurrences of a word together, since they share one row of a law.
+
+    `draws` gets distinct words and how often each occurs, and returns their draws in one row.
+    """
+    order = order_of(ids, size)
+    in_order = ids[order]
+    first = np.flatnonzero(np.diff(in_order, prepend=-1))
+    drawn = np.empty(len(ids), dtype=np.int64)
+    drawn[order] = draws(in_order[first], np.diff(first, append=len(ids)))
+    return drawn
+
+
 def order_of(numbers: Ids, bound: int) -> Ids:
     """The order of whole numbers below a bound; equal ones stay as they are."""
     if bound <= 1 << 16:

@@ -1,0 +1,64 @@
+"""A channel with stocks of draws made ahead: the same law, and much faster word by word."""
+
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from numpy.random import Generator
+
+from malaprop.core.channel import Channel, LawChannel
+from malaprop.core.law import Law
+from malaprop.core.randomness import SecureGenerator, for_a_call
+from malaprop.core.sampling.draws import each_word_once
+from malaprop.core.sampling.stock import DrawsAhead
+from malaprop.core.space import Ids, checked_ids
+
+
+class StockedChannel:
+    """Draws from a channel, ahead where that pays: where its law is known, from secure noise.
+
+    A seeded generator gives the same words for the same call, whatever was drawn before: it gets
+    no stock. Nor does noise on vectors, for which nothing can be prepared.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._stocks: WeakKeyDictionary[SecureGenerator, DrawsAhead] = WeakKeyDictionary()
+
+    def substitute(self, ids: Any, rng: Generator) -> Ids:
+        """Return a private word for each of `ids`, each drawn independently."""
+        channel = self._channel
+        if not isinstance(channel, LawChannel) or not isinstance(rng, SecureGenerator):
+            return channel.substitute(ids, rng)
+        return self._from_stock(channel, ids, rng)
+
+    def share(self, rng: Generator) -> Callable[[float], None]:
+        """Share one stock with all processes that are forked from now on.
+
+        Returns a callback; call it with the fraction of work done.
+        """
+        if not isinstance(self._channel, LawChannel) or not isinstance(rng, SecureGenerator):
+            return lambda done: None
+        stock = self._stocks[rng] = DrawsAhead(len(self._channel.lexicon), shared=True)
+        return stock.tell
+
+    def _from_stock(self, channel: LawChannel[Law], ids: Any, rng: SecureGenerator) -> Ids:
+        size = len(channel.lexicon)
+        for_a_call(rng)
+        stock = self._stocks.get(rng)
+        if stock is None:
+            stock = self._stocks[rng] = DrawsAhead(size)
+
+        def rows(words: Ids, counts: Ids) -> list[Ids]:
+            return channel.draw_words(words, counts, rng)
+
+        return each_word_once(
+            checked_ids(ids, size), size, lambda words, counts: stock.take(words, counts, rows)
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Noise that was drawn must not be given out twice.
+        return {"_channel": self._channel}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["_channel"])  # type: ignore[misc]
