@@ -177,6 +177,20 @@ def pickled(*operations: bytes) -> bytes:
     return b"\x80\4" + b"".join(operations) + b"."
 
 
+def one_word_often(length: int, count: int) -> bytes:
+    """A list of words that refers to one word of numpy's again and again."""
+
+    def text(value: str) -> bytes:
+        return b"X" + struct.pack("<I", len(value)) + value.encode()
+
+    kind = b"cnumpy\ndtype\n" + text(f"U{length}") + b"\x89\x88\x87R"
+    kind += b"(K\3" + text("<") + b"NNNK\4K\4K\x08tb"
+    word = b"cnumpy.core.multiarray\nscalar\n" + kind
+    word += b"B" + struct.pack("<I", 4 * length) + b"a\0\0\0" * length + b"\x86R\x94"
+    words = text("index_to_key") + b"](" + word + b"h\0" * count + b"e"
+    return pickled(b"cgensim.models.keyedvectors\nKeyedVectors\n)\x81}(" + words + b"ub")
+
+
 HUGE = 1 << 31
 DEEP = 200_000
 BOMBS: dict[str, tuple[str, bytes]] = {
@@ -222,6 +236,8 @@ BOMBS: dict[str, tuple[str, bytes]] = {
     "a long text": ("a.kv", pickled(b"\x8d" + struct.pack("<Q", 1 << 40))),
     "a far memo": ("a.kv", pickled(b"Nr" + struct.pack("<I", HUGE))),
     "a long frame": ("a.kv", pickled(b"\x95" + struct.pack("<Q", 1 << 62), b"N")),
+    "one long word often": ("a.kv", one_word_often(250_000, 100_000)),
+    "one word a million times": ("a.kv", one_word_often(4_000, 900_000)),
     "many lists": ("a.kv", pickled(b"]" * 6_000_000)),
     "nested tuples": ("a.kv", pickled(b")" + b"\x85" * 900_000)),
     "a long number in text": ("a.kv", pickled(b"L" + b"9" * 4_000_000 + b"L\n")),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from malaprop.core.errors import OutputError
-from malaprop.pipeline.outputs.owned import create, open_ours
+from malaprop.pipeline.outputs.owned import create, open_ours, resolved
 from malaprop.pipeline.outputs.staging import Staging
 
 
@@ -57,3 +57,30 @@ def test_a_file_of_another_user_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="belongs to another user"):
         open_ours(tmp_path / "file")
     assert os.listdir(tmp_path) == ["file"]
+
+
+class TestLinks:
+    """The visible name of an output may be a link: of the user's own, not of somebody else."""
+
+    def test_of_the_users_own(self, tmp_path: Path) -> None:
+        (tmp_path / "out.txt").symlink_to("there.txt")
+        (tmp_path / "there.txt").symlink_to(tmp_path / "folder" / "file.txt")
+        assert resolved(tmp_path / "out.txt") == tmp_path / "folder" / "file.txt"
+        assert resolved(tmp_path / "new.txt") == tmp_path / "new.txt"
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a link to another user")
+    @pytest.mark.parametrize("planted", ["out.txt", "there.txt"])
+    def test_of_somebody_else(self, tmp_path: Path, planted: str) -> None:
+        (tmp_path / "out.txt").symlink_to("there.txt")
+        (tmp_path / "there.txt").symlink_to("precious.txt")
+        (tmp_path / "precious.txt").write_text("precious")
+        os.lchown(tmp_path / planted, 4242, -1)
+        with pytest.raises(OutputError, match="link of another user"), Staging() as stage:
+            stage.open(tmp_path / "out.txt", force=True).write(b"x")
+        assert (tmp_path / "precious.txt").read_text() == "precious"
+
+    def test_in_a_circle(self, tmp_path: Path) -> None:
+        (tmp_path / "a").symlink_to("b")
+        (tmp_path / "b").symlink_to("a")
+        with pytest.raises(OutputError), Staging() as stage:
+            stage.open(tmp_path / "a", force=True)

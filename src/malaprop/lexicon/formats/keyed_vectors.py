@@ -45,12 +45,12 @@ def table(path: Path, repairs: Repairs) -> Table:
             # It stays open as long as there is an array in it.
             content = mmap(file.fileno(), 0, access=ACCESS_READ)
         saved = _saved(pickles.load(content), content)
-        words = [_word(word, content) for word in saved.words]
+        words = _words(saved.words, content, path.name)
     except OSError as error:
         raise LexiconError(f"{path.name} cannot be read: {error.strerror}") from None
     except ValueError:
         raise LexiconError(
-            f"{path.name} is a pickle of something else than gensim's vectors, or damaged; it was "
+            f"{path.name} is a pickle of something other than gensim's vectors, or damaged; it was "
             "not run. Write vectors with save_word2vec_format"
         ) from None
     beside = [_beside(path, saved)] if saved.vectors is None else []
@@ -98,11 +98,23 @@ def _beside(path: Path, saved: _Saved) -> Path:
     )
 
 
-def _word(word: Any, content: mmap) -> str:
-    """Return a key as text: gensim lets it be a number, or a text of numpy's."""
-    if isinstance(word, str):
-        return word
-    return str(word) if type(word) is int else scalar(word, content)
+def _words(keys: list[Any], content: mmap, name: str) -> list[str]:
+    """Return keys as texts: gensim lets them be numbers, or texts of numpy's.
+
+    A pickle can refer to one key a million times: it is decoded once, and its letters count each
+    time.
+    """
+    decoded: dict[int, str] = {}
+    words, characters = [], 0
+    for key in keys:
+        word = key if isinstance(key, str) else decoded.get(id(key))
+        if word is None:
+            word = str(key) if type(key) is int else scalar(key, content)
+            decoded[id(key)] = word
+        words.append(word)
+        characters += len(word)
+    limits.check_words(len(words), characters, name)
+    return words
 
 
 def _blocks(words: list[str], vectors: NDArray[np.floating[Any]]) -> Iterator[Block]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.lexicon.formats import limits
 from malaprop.lexicon.formats.pickles import Buffer, Inert, PickleError, Span
 
 _FLOATS = ("f2", "f4", "f8")
@@ -48,7 +49,10 @@ def scalar(saved: Any, content: Buffer) -> str:
     if not isinstance(saved, Inert) or saved.name not in _SCALARS or len(saved.args) != 2:
         raise PickleError("no word")
     code, order = _type(saved.args[0])
-    values = bytes(_values(saved.args[1], content))
+    held = _values(saved.args[1], content)
+    if len(held) > 4 * (limits.WORD + 1):  # of four bytes each; a longer word fits no lexicon
+        raise PickleError("a long word")
+    values = bytes(held)
     if code in _WHOLE and len(values) == int(code[1]):
         return str(int.from_bytes(values, "big" if order == ">" else "little", signed=True))
     if code.startswith("U"):

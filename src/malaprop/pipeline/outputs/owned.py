@@ -15,6 +15,7 @@ from typing import Final
 from malaprop.core.errors import OutputError
 
 PRIVATE: Final = 0o600
+_LINKS: Final = 40  # that are followed, as systems do
 # What systems say when a disk has no permissions, as on a memory stick.
 _NO_PERMISSIONS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
 # Windows has none of these. Without the second, opening a pipe waits for its other end.
@@ -54,6 +55,28 @@ def open_ours(path: Path, flags: int = os.O_RDONLY, *, other_names: bool = False
         os.close(descriptor)
         raise
     return descriptor
+
+
+def resolved(path: Path) -> Path:
+    """Return the file that an output's name stands for; refuse a link that is somebody else's.
+
+    In a folder that others can write to, they choose where such a link leads.
+    """
+    name = path
+    for _ in range(_LINKS):
+        try:
+            status = os.lstat(name)
+        except OSError:  # nothing is there yet, or whoever opens it will say why
+            break
+        if not stat.S_ISLNK(status.st_mode):
+            break
+        if not is_ours(status) and status.st_uid != 0:
+            raise OutputError(
+                f"{path} is a symbolic link of another user, who may have chosen where it leads: "
+                "remove it, or choose another folder"
+            )
+        name = name.parent / os.readlink(name)
+    return Path(os.path.realpath(path))
 
 
 def set_mode(descriptor: int, mode: int) -> None:

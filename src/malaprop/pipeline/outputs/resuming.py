@@ -1,6 +1,5 @@
 """Whether an output is still to be made, can be gone on with, or is there already."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 from malaprop.core.errors import OutputError
 from malaprop.pipeline.outputs.disk import refuse_locked
 from malaprop.pipeline.outputs.keys import keyed_digest, keyed_hash
+from malaprop.pipeline.outputs.owned import resolved
 from malaprop.pipeline.outputs.sidefile import (
     Header,
     Side,
@@ -37,7 +37,7 @@ class Outset:
 
 def start_anew(path: Path, *, force: bool) -> Outset:
     """The outset of a run that goes on with nothing; what could be gone on with needs `force`."""
-    final = Path(os.path.realpath(path))
+    final = resolved(path)
     side = look(final)
     if side and side.batches and not force and not _is_made(final, side):
         refuse_locked(side_path(final), path)  # it may have stopped, or be still at work
@@ -53,7 +53,7 @@ def go_on(path: Path, source: Path, settings: Mapping[str, str], *, force: bool)
 
     The input of a journal whose output is not yet whole is not looked at: `same_input` does.
     """
-    final = Path(os.path.realpath(path))
+    final = resolved(path)
     side = look(final)
     if side and _is_made(final, side):
         key = key_of(path, side.header)

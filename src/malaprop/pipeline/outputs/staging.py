@@ -26,7 +26,7 @@ from malaprop.pipeline.outputs.disk import (
     sync_folder,
 )
 from malaprop.pipeline.outputs.keys import NO_LINKS
-from malaprop.pipeline.outputs.owned import PRIVATE, create, open_ours, set_mode
+from malaprop.pipeline.outputs.owned import PRIVATE, create, open_ours, resolved, set_mode
 from malaprop.pipeline.outputs.sidefile import Stamp, stamp
 
 _BUFFER: Final = 2**18
@@ -177,7 +177,7 @@ class Staging:
 
         Its permissions will be within all `limits`.
         """
-        final = Path(os.path.realpath(path))
+        final = resolved(path)
         _check_name(path, final, force=force)
         if any(partial.final == final for partial in self._partials):
             raise OutputError(f"two outputs have the name {path}: choose another one with -o")
