@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from malaprop.core.noise.calibration import gaussian_scale
     from malaprop.core.noise.noise import Noise
     from malaprop.core.randomness import renew_randomness, secure_rng, seeded_rng
+    from malaprop.jobs.files import privatize_files
     from malaprop.lexicon.graph.edges import GraphOptions
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.measure.audit import audit
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from malaprop.pipeline.outputs.digests import file_digest
     from malaprop.pipeline.privatizer import Privatizer
     from malaprop.pipeline.release import Release
+    from malaprop.pipeline.report import RunReport
 
 __all__ = [
     "NADP",
@@ -89,6 +91,7 @@ __all__ = [
     "PrivEmb",
     "Privatizer",
     "Release",
+    "RunReport",
     "TangentLaplace",
     "VectorChannel",
     "__version__",
@@ -97,6 +100,7 @@ __all__ = [
     "file_digest",
     "gaussian_scale",
     "loss_of",
+    "privatize_files",
     "registry",
     "renew_randomness",
     "secure_rng",
@@ -117,6 +121,7 @@ _HOMES = {
     "core.mechanism": "Mechanism",
     "core.metric": "Metric",
     "core.randomness": "renew_randomness secure_rng seeded_rng",
+    "jobs.files": "privatize_files",
     "lexicon.graph.edges": "GraphOptions",
     "lexicon.lexicon": "Lexicon",
     "measure.audit": "audit",
@@ -138,6 +143,7 @@ _HOMES = {
     "pipeline.outputs.digests": "file_digest",
     "pipeline.privatizer": "Privatizer",
     "pipeline.release": "Release",
+    "pipeline.report": "RunReport",
 }
 
 

@@ -112,7 +112,7 @@ def _batch_sizes(path: Path, layout: Layout) -> list[int]:
     """How many records there are in each batch."""
     with (
         path.open("rb") as source,
-        Rewriting(source, io.BytesIO(), layout, path.stat().st_size) as rewriting,
+        Rewriting.open(source, io.BytesIO(), layout, path.stat().st_size) as rewriting,
     ):
         sizes = [len(texts) for texts in rewriting.batches()]
     assert len(sizes) > 10

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import Cli, running
 
 from malaprop import Privatizer
-from malaprop.cli import running as running_module
+from malaprop.jobs import run as running_module
 from malaprop.pipeline.formats import txt
 
 

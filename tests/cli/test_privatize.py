@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.conftest import Cli, assert_private, words_of
 
-from malaprop import Privatizer
+from malaprop import Privatizer, privatize_files
 
 NOTES = "The doctor is Zyxcanary!\n\nPatient 4711: cold, cold; COLD.\n"
 
@@ -304,3 +304,27 @@ def test_warnings_come_before_the_work(cli: Cli, folder: Path) -> None:
     Path("one.txt").write_text("cold\n", encoding="utf-8")
     lines = cli.privatize("one.txt", "-o", "out.txt", epsilon="500").err.splitlines()
     assert lines[0].startswith("warning: THIS EPSILON PROTECTS NEXT TO NOTHING")
+
+
+def test_the_command_line_makes_the_same_files(cli: Cli, folder: Path, lexicon_file: Path) -> None:
+    notes = folder / "notes.csv"
+    notes.write_text("id,note\n007,the patient is cold\n008,hot\n")
+    asked = ("-c", "note", "-m", "tem", "--seed", "5", "--report", "cli.json")
+    assert cli.privatize(notes, "-o", "cli.csv", *asked).code == 0
+    privatize_files(
+        notes,
+        "library.csv",
+        columns=["note"],
+        mechanism="tem",
+        epsilon=1.0,
+        lexicon=str(lexicon_file),
+        seed=5,
+        report="library.json",
+    )
+    assert (folder / "cli.csv").read_bytes() == (folder / "library.csv").read_bytes()
+    told, said = (json.loads((folder / f"{name}.json").read_text()) for name in ("cli", "library"))
+    differs = {"command", "date", "seconds", "files"}
+    assert {k: v for k, v in told.items() if k not in differs} == {
+        k: v for k, v in said.items() if k not in differs
+    }
+    assert said["command"] == ""

@@ -16,9 +16,9 @@ from tests.cli.conftest import VECTORS, Cli
 
 import malaprop
 from malaprop import TEM, Lexicon, Privatizer, __version__
+from malaprop.pipeline.passwords import without_passwords
+from malaprop.pipeline.report import Occasion, run_report
 from malaprop.report.markdown import as_markdown
-from malaprop.report.run import Occasion, run_report
-from malaprop.report.secrets import without_passwords
 from malaprop.report.terminal import readable
 from malaprop.report.written import as_json
 

@@ -16,8 +16,8 @@ import pytest
 from tests.cli.conftest import WORDS, Cli, Ended, assert_private, drawn_in, running
 
 from malaprop import Privatizer
-from malaprop.cli import running as running_module
-from malaprop.cli.outputs import Output
+from malaprop.jobs import run as running_module
+from malaprop.jobs.output import Output
 from malaprop.mechanisms.balanced import table as balances
 from malaprop.mechanisms.tem import table as exponents
 from malaprop.pipeline.formats import textual, txt

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.conftest import Cli
 
 from malaprop import Privatizer
-from malaprop.cli import running as running_module
+from malaprop.jobs import run as running_module
 from malaprop.pipeline.formats import txt
 
 ROWS = 95

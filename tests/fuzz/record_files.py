@@ -11,7 +11,7 @@ from tests.fuzz.mutations import mutated
 
 from malaprop.core.errors import MalapropError
 from malaprop.pipeline.formats import FORMATS, Layout
-from malaprop.pipeline.formats.faults import Fault
+from malaprop.pipeline.formats.faults import FaultyRecord
 from malaprop.pipeline.formats.packing import packed, unpacked
 from malaprop.pipeline.rewriting import rewrite
 
@@ -97,7 +97,9 @@ def _check_told(messages: list[str]) -> None:
     assert not any(CANARY in message for message in messages), "a message tells the user's text"
 
 
-def _copied(data: bytes, format_: str, on_error: str) -> tuple[list[str], bytes, tuple[Fault, ...]]:
+def _copied(
+    data: bytes, format_: str, on_error: str
+) -> tuple[list[str], bytes, tuple[FaultyRecord, ...]]:
     target = io.BytesIO()
     texts: list[str] = []
 

@@ -179,6 +179,7 @@ def test_texts_that_cannot_be_processed(
     found = made()
     rows = rows_of(found.dataframe)
     assert [row["key"] for row in rows] == ([0, 2] if on_error == "skip" else [0, 1, 2])
+    assert found.report.files[0].counts.records == 3
     assert [row["text"] for row in rows if row["key"] == 1] == ["[masked]"] * (on_error == "mask")
     assert found.report.files[0].counts.faulty == 1
 

@@ -12,7 +12,7 @@ from malaprop.core.errors import DataError, MalapropError
 from malaprop.pipeline import formats
 from malaprop.pipeline.formats import FORMATS, Layout
 from malaprop.pipeline.formats.copying import BATCH_CHARACTERS, BATCH_RECORDS, batch_characters
-from malaprop.pipeline.rewriting import COPIES, Rewriting, rewrite
+from malaprop.pipeline.rewriting import Rewriting, rewrite
 
 LAYOUTS = {
     "txt": Layout(format="txt"),
@@ -87,7 +87,7 @@ def test_a_small_file_has_batches_for_all_workers(kind: str) -> None:
     data = HEADERS.get(kind, b"") + ROWS[kind] % b"some words" * 100_000
     target = io.BytesIO()
     batches = []
-    with Rewriting(io.BytesIO(data), target, LAYOUTS[kind], len(data)) as rewriting:
+    with Rewriting.open(io.BytesIO(data), target, LAYOUTS[kind], len(data)) as rewriting:
         for texts in rewriting.batches():
             batches.append(len(texts))
             rewriting.write(texts)
@@ -144,7 +144,7 @@ def test_a_copy_that_is_given_up_puts_everything_back() -> None:
     """Also while its batches are still held, as by the trace of an error."""
     before = csv.field_size_limit()
     data = HEADERS["csv"] + (ROWS["csv"] % b"a") * (BATCH_RECORDS + 1)  # more than a batch
-    with Rewriting(io.BytesIO(data), io.BytesIO(), LAYOUTS["csv"]) as rewriting:
+    with Rewriting.open(io.BytesIO(data), io.BytesIO(), LAYOUTS["csv"]) as rewriting:
         held = rewriting.batches()
         assert set(next(held)) == {"a"}
         assert csv.field_size_limit() != before
@@ -153,7 +153,7 @@ def test_a_copy_that_is_given_up_puts_everything_back() -> None:
 
 
 def test_every_format_has_its_copy() -> None:
-    assert set(COPIES) == set(FORMATS)
+    assert set(formats.registry) == set(FORMATS)
     assert all(name in vars(formats) for name in formats.__all__)
 
 

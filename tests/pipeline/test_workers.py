@@ -13,9 +13,10 @@ import pytest
 
 from malaprop import TEM
 from malaprop.core.errors import MalapropError
-from malaprop.pipeline.drawing import BatchDraw, Item, Recipe, draw_all
+from malaprop.pipeline.drawing import BatchDraw, Recipe
 from malaprop.pipeline.outputs.journal import Drawn
-from malaprop.pipeline.workers import Crew, StartMethod, WorkerError
+from malaprop.pipeline.streaming import Item, draw_all
+from malaprop.pipeline.workers import StartMethod, WorkerError, WorkerPool
 
 METHODS: list[StartMethod] = ["fork", "spawn", "forkserver"]
 
@@ -36,8 +37,8 @@ def items(batches: Iterable[list[str]], file: int = 0) -> Iterator[Item]:
     return (Item((file, number), texts) for number, texts in enumerate(batches))
 
 
-def drawn_of(batches: Iterable[list[str]], crew: Crew, file: int = 0) -> list[Drawn]:
-    return [drawn for _, drawn in draw_all(items(batches, file), crew)]
+def drawn_of(batches: Iterable[list[str]], pool: WorkerPool, file: int = 0) -> list[Drawn]:
+    return [drawn for _, drawn in draw_all(items(batches, file), pool)]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -45,11 +46,11 @@ def test_no_two_workers_have_the_same_noise(recipe: Recipe, method: StartMethod)
     draw = BatchDraw(recipe)
     text = ["waa " * 40]
     seen = [draw((0, 0), text).texts[0]]  # the parent's generator is in use when it forks
-    with Crew(draw, size=2, start=method) as crew:
+    with WorkerPool(draw, size=2, start=method) as pool:
         for number in range(6):
-            crew.add((0, number), text)
+            pool.add((0, number), text)
         while len(seen) < 7:
-            seen += [drawn.texts[0] for _, drawn in crew.results()]
+            seen += [drawn.texts[0] for _, drawn in pool.results()]
     seen.append(draw((0, 0), text).texts[0])
     assert len(set(seen)) == 8
     # Nor does one noise run behind another: no eight words in a row are shared. (Of five, two of
@@ -61,8 +62,8 @@ def test_no_two_workers_have_the_same_noise(recipe: Recipe, method: StartMethod)
 def test_a_seed_gives_the_same_with_any_number_of_workers(recipe: Recipe) -> None:
     def made(workers: int, file: int = 0, seed: int | None = 7) -> list[Drawn]:
         seeded = BatchDraw(Recipe(lexicon=recipe.lexicon, mechanism=recipe.mechanism, seed=seed))
-        with Crew(seeded, workers) as crew:
-            return drawn_of(batches(9), crew, file)
+        with WorkerPool(seeded, workers) as pool:
+            return drawn_of(batches(9), pool, file)
 
     alone = made(1)
     assert len({drawn.texts[0] for drawn in alone}) == 9
@@ -75,8 +76,8 @@ def test_a_seed_gives_the_same_with_any_number_of_workers(recipe: Recipe) -> Non
 
 def test_order_is_kept_and_all_is_drawn_once(recipe: Recipe) -> None:
     texts = [[f"w{chr(97 + i % 10)}{'!' * i}"] * (1 + 500 * (i % 3 == 0)) for i in range(20)]
-    with Crew(BatchDraw(recipe), 3) as crew:
-        drawn = drawn_of([*texts, [], *texts], crew)
+    with WorkerPool(BatchDraw(recipe), 3) as pool:
+        drawn = drawn_of([*texts, [], *texts], pool)
     assert [len(batch.texts) for batch in drawn] == [len(batch) for batch in [*texts, [], *texts]]
     marks = [batch.texts[0].count("!") for batch in drawn if batch.texts]
     assert marks == [*range(20), *range(20)]
@@ -92,11 +93,11 @@ def test_few_batches_are_read_ahead(recipe: Recipe) -> None:
             read += 1
             yield batch
 
-    with Crew(BatchDraw(recipe), 2) as crew:
-        for done, _ in enumerate(draw_all(items(reading()), crew)):
+    with WorkerPool(BatchDraw(recipe), 2) as pool:
+        for done, _ in enumerate(draw_all(items(reading()), pool)):
             assert read <= done + 5
-    with Crew(BatchDraw(recipe), 1) as crew:
-        next(draw_all(items(reading()), crew))
+    with WorkerPool(BatchDraw(recipe), 1) as pool:
+        next(draw_all(items(reading()), pool))
     assert read == 51
 
 
@@ -104,12 +105,12 @@ def test_a_single_batch_needs_no_process(recipe: Recipe) -> None:
     def here(key: Any, texts: list[str]) -> int:
         return os.getpid()
 
-    with Crew(here, 8) as crew:
-        crew.add(0, ["a"])
-        assert list(crew.results()) == [(0, os.getpid())]
-        crew.add(1, ["a"])
-        crew.add(2, ["a"])
-        found = list(crew.results())
+    with WorkerPool(here, 8) as pool:
+        pool.add(0, ["a"])
+        assert list(pool.results()) == [(0, os.getpid())]
+        pool.add(1, ["a"])
+        pool.add(2, ["a"])
+        found = list(pool.results())
         assert os.getpid() not in [pid for _, pid in found]
 
 
@@ -117,11 +118,11 @@ def test_a_worker_that_dies_is_noticed(recipe: Recipe) -> None:
     def die(key: Any, texts: list[str]) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    with Crew(die, 2) as crew:
-        crew.add(0, ["a"])
-        crew.add(1, ["a"])
-        with pytest.raises(WorkerError, match=r"exit code -9.*--workers"):
-            list(crew.results())
+    with WorkerPool(die, 2) as pool:
+        pool.add(0, ["a"])
+        pool.add(1, ["a"])
+        with pytest.raises(WorkerError, match=r"exit code -9.*`workers`"):
+            list(pool.results())
 
 
 @pytest.mark.parametrize(
@@ -136,11 +137,11 @@ def test_an_error_in_a_worker_tells_no_text(error: Exception, message: str) -> N
     def fail(key: Any, texts: list[str]) -> None:
         raise error
 
-    with Crew(fail, 2) as crew:
-        crew.add(0, ["secret"])
-        crew.add(1, ["secret"])
+    with WorkerPool(fail, 2) as pool:
+        pool.add(0, ["secret"])
+        pool.add(1, ["secret"])
         with pytest.raises(MalapropError, match=message) as caught:
-            list(crew.results())
+            list(pool.results())
     assert "secret" not in repr(caught.value)
     assert caught.value.__cause__ is caught.value.__context__ is None
 
@@ -149,23 +150,23 @@ def test_memory_that_runs_out_in_a_worker() -> None:
     def fail(key: Any, texts: list[str]) -> None:
         raise MemoryError
 
-    with Crew(fail, 2) as crew:
-        crew.add(0, ["a"])
-        crew.add(1, ["a"])
+    with WorkerPool(fail, 2) as pool:
+        pool.add(0, ["a"])
+        pool.add(1, ["a"])
         with pytest.raises(MemoryError):
-            list(crew.results())
+            list(pool.results())
 
 
 ORPHANS = """
 import os, sys, time
-from malaprop.pipeline.workers import Crew
+from malaprop.pipeline.workers import WorkerPool
 def wait(key, texts):
     os.write(1, b"%d\\n" % os.getpid())
     time.sleep(600)
-with Crew(wait, 3) as crew:
+with WorkerPool(wait, 3) as pool:
     for number in range(3):
-        crew.add(number, [])
-    list(crew.results())
+        pool.add(number, [])
+    list(pool.results())
 """
 
 

@@ -18,9 +18,9 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from malaprop.cli.outputs import UNWRITTEN
 from malaprop.cli.progress import working
 from malaprop.core.errors import MalapropError
+from malaprop.jobs import UNWRITTEN
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

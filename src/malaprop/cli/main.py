@@ -16,9 +16,10 @@ import typer
 
 from malaprop._version import __version__
 from malaprop.cli import audit, explain, lexicons, mechanisms, privatize
+from malaprop.cli.flags import in_flags
 from malaprop.cli.help import App
-from malaprop.cli.outputs import HINT, UNWRITTEN
 from malaprop.cli.signals import StoppedError, ignore_until_the_end, listen, turn_deaf
+from malaprop.jobs import KEPT, UNWRITTEN
 
 app = App(
     name="malaprop",
@@ -97,9 +98,9 @@ def run(arguments: list[str]) -> int:
         return 1
     except (Exception, KeyboardInterrupt, StoppedError) as error:
         message, code = _last_words(error)
-        notes = getattr(error, "__notes__", ())
-        message += f"; {HINT}" if HINT in notes else ""
-        typer.echo(f"malaprop: {_one_line(message)}", err=True)
+        if KEPT in getattr(error, "__notes__", ()):
+            message += f"; {KEPT}"
+        typer.echo(f"malaprop: {_one_line(in_flags(message))}", err=True)
         return code
     return 0
 

@@ -7,12 +7,15 @@ import typer
 from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.suggest import did_you_mean
+from malaprop.pipeline.formats import FORMATS
 
 if TYPE_CHECKING:
     from malaprop.lexicon.lexicon import Lexicon
 
 DEFAULT = "balanced"
 """The mechanism that is used unless told otherwise."""
+PIPE = "-"
+"""Standard input or output, in the place of a path."""
 
 Epsilon = Annotated[
     str,
@@ -50,6 +53,15 @@ LexiconName = Annotated[
     ),
 ]
 
+FormatName = Annotated[
+    Literal[FORMATS] | None,  # type: ignore[valid-type]  # what is registered is known at run time
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; by default what the input's name ends "
+        "in, and txt for standard input.",
+    ),
+]
 OnErrorChoice = Annotated[
     Literal["fail", "skip", "mask"],
     typer.Option(

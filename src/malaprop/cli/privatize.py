@@ -1,16 +1,17 @@
 """`malaprop privatize`: files of sensitive text in, private copies out."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from malaprop.cli.jobs import check_piped, check_report, folder_for, open_report, plan_jobs
-from malaprop.cli.names import check_names
+from malaprop.cli.messages import check_ending, command_line, show, warn
 from malaprop.cli.options import (
     DEFAULT,
+    PIPE,
     Engine,
     Epsilon,
+    FormatName,
     LexiconName,
     Master,
     MechanismName,
@@ -20,13 +21,9 @@ from malaprop.cli.options import (
     Workers,
     make_mechanism,
 )
-from malaprop.cli.signals import turn_deaf
-from malaprop.cli.spark import plan_spark, run_spark
-from malaprop.cli.telling import Clock, check_ending, tell, write_report
+from malaprop.cli.progress import Display
+from malaprop.cli.spark import one_folder, privatize_on_spark
 from malaprop.core.errors import ParameterError
-
-if TYPE_CHECKING:
-    from malaprop.pipeline.formats import Format, Layout
 
 
 def privatize(
@@ -57,15 +54,7 @@ def privatize(
             "turns[].text for each item of a list.",
         ),
     ] = None,
-    format_: Annotated[
-        Literal["txt", "csv", "tsv", "jsonl", "parquet"] | None,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help="txt, csv, tsv, jsonl or parquet; by default what the input's name ends in, and "
-            "txt for standard input.",
-        ),
-    ] = None,
+    format_: FormatName = None,
     document: Annotated[
         Literal["line", "file"],
         typer.Option(metavar="line|file", help="What a document is in .txt files."),
@@ -123,30 +112,9 @@ def privatize(
     its name only when it is whole. A run that is stopped on its way goes on with --resume. A
     report of what was protected, and what not, goes to stderr.
     """
-    from malaprop.cli.running import Run
-    from malaprop.pipeline.drawing import Recipe
-    from malaprop.pipeline.formats import Layout
-    from malaprop.pipeline.outputs.staging import Staging
+    from malaprop.jobs.files import privatize_files
 
-    clock = Clock.started(context)
-
-    def layout(format_: "Format") -> "Layout":
-        return Layout(
-            format=format_,
-            columns=tuple(column or ()),
-            encoding=encoding,
-            document=document,
-            delimiter=delimiter,
-            on_error=on_error,
-        )
-
-    recipe = Recipe(
-        lexicon=lexicon,
-        mechanism=make_mechanism(mechanism, epsilon, param),
-        unknown=unknown,
-        punctuation=punctuation,
-        seed=seed,
-    )
+    chosen = make_mechanism(mechanism, epsilon, param)
     if engine == "spark":
         unfit = {
             "--seed": seed is not None,
@@ -155,43 +123,60 @@ def privatize(
             "--document": document != "line",
             "--encoding": encoding.lower() not in ("utf-8", "utf8"),
         }
-        job = plan_spark(inputs, output, format_, layout, unfit)
-        check_report(report, [job])
-        summary = run_spark(job, recipe, master, report, clock, force=force, quiet=quiet)
-        tell(summary, quiet=quiet)
+        source, target = one_folder(inputs, output, unfit)
+        summary = privatize_on_spark(
+            source,
+            target,
+            mechanism=chosen,
+            lexicon=lexicon,
+            columns=tuple(column or ()),
+            format_=format_,
+            delimiter=delimiter,
+            unknown=unknown,
+            punctuation=punctuation,
+            on_error=on_error,
+            report=report,
+            master=master,
+            command=command_line(context),
+            force=force,
+            quiet=quiet,
+        )
+        show(summary, quiet=quiet)
         return
     if master is not None:
         raise ParameterError("--master is for --engine spark: add that, or leave it out")
-    check_piped(inputs, format_, column)
-    with folder_for(inputs, output):
-        jobs = plan_jobs(inputs, output, format_, layout)
-        check_report(report, jobs)
-        check_names(jobs, report)
-        with Run(
-            jobs,
-            recipe,
-            clock,
+    with Display() as display:
+        summary = privatize_files(
+            inputs,
+            _output(inputs, output),
+            mechanism=chosen,
+            lexicon=lexicon,
+            columns=tuple(column or ()),
+            format=format_,
+            document=document,
+            delimiter=delimiter,
+            encoding=encoding,
+            unknown=unknown,
+            punctuation=punctuation,
+            on_error=on_error,
+            seed=seed,
             workers=workers,
             resume=resume,
             force=force,
-            digests=report is not None,
-        ) as run:
-            with Staging() as stage:
-                run.prepare(stage)
-                report_file = open_report(stage, report if run.left else None, force=force)
-                summary = run.complete()
-                write_report(report_file, summary, report)
-                run.seal(stage)
-                turn_deaf()  # all is on the disk, and gets its name: too late to stop
-            run.conclude()
-    if not quiet:
-        _tell_whole(run.whole)
-    if run.left:
-        tell(summary, quiet=quiet)
-    elif report:
-        typer.echo(f"warning: nothing was done, so no report was written to {report}.", err=True)
-
-
-def _tell_whole(paths: list[Path]) -> None:
-    for path in paths:
+            report=report,
+            progress=display,
+            command=command_line(context),
+        )
+    for path in () if quiet else summary.already:
         typer.echo(f"{path} is whole already: there is nothing to resume.", err=True)
+    if summary.files:
+        show(summary, quiet=quiet)
+    elif report:
+        warn(f"nothing was done, so no report was written to {report}")
+
+
+def _output(inputs: list[str], output: str | None) -> str:
+    """Return the output: that of a pipe is a pipe, unless told otherwise."""
+    if output is None and inputs != [PIPE]:
+        raise ParameterError("an output is needed: name it with  -o OUTPUT")
+    return PIPE if output is None else output

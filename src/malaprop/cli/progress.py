@@ -1,11 +1,17 @@
 """A progress bar on a terminal, and silence elsewhere."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING
+
+from malaprop.cli.messages import warn
+from malaprop.cli.signals import turn_deaf
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+
+    from malaprop.jobs.progress import Progress as RunProgress
 
 
 class Bar:
@@ -59,3 +65,53 @@ def working(title: str) -> Iterator[None]:
         return
     with console.status(title):
         yield
+
+
+class Display:
+    """Shows the progress of a run: what prepares, warnings, a bar; deaf to signals at the end.
+
+    with Display() as display:
+        privatize_files(..., progress=display)
+    """
+
+    def __init__(self) -> None:
+        self._shown = ExitStack()
+        self._bar: Bar | None = None
+        self._since = 0.0
+
+    def __enter__(self) -> "Display":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._shown.close()
+
+    def __call__(self, progress: "RunProgress") -> None:
+        """Show a progress."""
+        match progress.stage:
+            case "preparing":
+                self._shown.enter_context(working(progress.note))
+            case "warning":
+                self._clear()
+                warn(progress.note)
+            case "checking":
+                if self._bar:
+                    self._bar.to(progress.done, progress.total, progress.note)
+            case "drawing":
+                self._draw(progress)
+            case "naming":
+                self._clear()
+                turn_deaf()  # all is on the disk, and gets its name: too late to stop
+
+    def _draw(self, progress: "RunProgress") -> None:
+        if self._bar is None:
+            self._clear()
+            self._bar = self._shown.enter_context(bar(progress.note))
+            self._since = monotonic()
+            return
+        rate = progress.words / (monotonic() - self._since)
+        note = f"{progress.words:,} words, {rate:,.0f} a second"
+        self._bar.to(progress.done, progress.total, note)
+
+    def _clear(self) -> None:
+        self._shown.close()
+        self._bar = None

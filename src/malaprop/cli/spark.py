@@ -2,37 +2,32 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from malaprop.cli.cluster import on_spark
-from malaprop.cli.jobs import PIPE, Job, open_report
+from malaprop.cli.messages import warn
+from malaprop.cli.options import PIPE
 from malaprop.cli.progress import Bar, bar, working
-from malaprop.cli.telling import Clock, warn, write_report
 from malaprop.core.errors import ParameterError
+from malaprop.core.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from malaprop.pipeline.drawing import Recipe
-    from malaprop.pipeline.formats import Format, Layout
-    from malaprop.report.run import RunReport
+    from malaprop.pipeline.formats.faults import OnError
+    from malaprop.pipeline.report import RunReport
+    from malaprop.text.policy import Unknown
+    from malaprop.text.surface import Punctuation
 
-_FORMATS = ("parquet", "csv", "tsv", "jsonl")
 _HERE = "local[*]"
 _EVERY_SECONDS = 0.5
 
 
-def plan_spark(
-    inputs: list[str],
-    output: str | None,
-    format_: "Format | None",
-    layout: Callable[["Format"], "Layout"],
-    unfit: dict[str, bool],
-) -> Job:
-    """The one job: a folder or a file to be read, a folder to be made.
+def one_folder(inputs: list[str], output: str | None, unfit: dict[str, bool]) -> tuple[str, str]:
+    """Return the folder or file to read and the folder to make.
 
     `unfit` says which of the options that Spark has no use for were given.
     """
@@ -44,10 +39,7 @@ def plan_spark(
             "--engine spark takes one folder or file, and writes one folder: name it with  "
             "-o OUTPUT"
         )
-    found = format_ or _format_of(inputs[0])
-    if found not in _FORMATS:
-        raise ParameterError(f"--engine spark reads {', '.join(_FORMATS)}: this is {found}")
-    return Job(_full(inputs[0]), _full(output), layout(found))
+    return _full(inputs[0]), _full(output)
 
 
 def _full(path: str) -> str:
@@ -55,47 +47,66 @@ def _full(path: str) -> str:
     return path if "://" in path else os.path.abspath(path)
 
 
-def run_spark(
-    job: Job,
-    recipe: "Recipe",
-    master: str | None,
-    report: Path | None,
-    clock: Clock,
+def privatize_on_spark(
+    source: str,
+    target: str,
     *,
+    mechanism: Mechanism,
+    lexicon: str,
+    columns: tuple[str, ...],
+    format_: str | None,
+    delimiter: str | None,
+    unknown: "Unknown",
+    punctuation: "Punctuation",
+    on_error: "OnError",
+    report: Path | None,
+    master: str | None,
+    command: str,
     force: bool,
-    quiet: bool = False,
+    quiet: bool,
 ) -> "RunReport":
-    """Do the job, and return the report; it goes to a file, too, if one is named."""
-    from malaprop.integrations.spark import privatize_files
+    """Privatize a folder on a cluster; return the report, and write it to its file, if any."""
+    from malaprop.jobs.files import open_report
+    from malaprop.jobs.job import Job
+    from malaprop.jobs.planning import check_report
+    from malaprop.jobs.spark import FORMATS
+    from malaprop.pipeline.drawing import Recipe
+    from malaprop.pipeline.formats import Layout
     from malaprop.pipeline.outputs.staging import Staging
+    from malaprop.pipeline.report import Clock
+    from malaprop.report.written import rendered
+
+    clock = Clock(command)
+    name = format_ or _format_of(source)
+    if name not in FORMATS:
+        raise ParameterError(f"--engine spark reads {', '.join(FORMATS)}: this is {name}")
+    layout = Layout(format=name, columns=columns, delimiter=delimiter, on_error=on_error)
+    check_report(report, [Job(source, target, layout)])
+    recipe = Recipe(lexicon=lexicon, mechanism=mechanism, unknown=unknown, punctuation=punctuation)
+    from malaprop.integrations.spark import privatize_files
 
     with Staging() as stage:
-        report_file = open_report(stage, report, force=force)
-        with working(f"preparing {recipe.mechanism.name} on {recipe.lexicon}"):
+        file = open_report(stage, report, force=force)
+        with working(f"preparing {recipe.title}"):
             privatizer = recipe.privatizer()
             warnings = privatizer.warnings  # which takes a moment
         warn(*warnings)
 
         def work(spark: "SparkSession") -> "RunReport":
-            with _progress(spark, job.source):
+            with _progress(spark, source):
                 return privatize_files(
-                    spark,
-                    job.source,
-                    job.target,
-                    job.layout,
-                    privatizer,
-                    occasion=clock.occasion,
-                    force=force,
+                    spark, source, target, layout, privatizer, occasion=clock.occasion, force=force
                 )
 
         summary = on_spark(master or _HERE, work, quiet=quiet)
-        write_report(report_file, summary, report)
+        if file and report:
+            file.write(rendered(summary, report))
         stage.complete()
     warn(*summary.findings)
     return summary
 
 
-def _format_of(source: str) -> "Format":
+def _format_of(source: str) -> str:
     """The format that the names say: a folder's own, or that of the files in it."""
     from malaprop.pipeline.formats import format_of
 

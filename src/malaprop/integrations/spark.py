@@ -14,9 +14,7 @@ See docs/scaling.md.
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from importlib import import_module
-from time import monotonic
 
 from malaprop.core.errors import DataError, MissingExtraError, ParameterError
 from malaprop.core.mechanism import Mechanism
@@ -24,8 +22,8 @@ from malaprop.lexicon.lexicon import Lexicon
 from malaprop.pipeline.formats import Layout
 from malaprop.pipeline.formats.faults import OnError
 from malaprop.pipeline.privatizer import Privatizer
+from malaprop.pipeline.report import Clock, FileRecord, Occasion, RunReport, run_report
 from malaprop.pipeline.rewriting import FileCounts
-from malaprop.report.run import FileRecord, Occasion, RunReport, run_report
 from malaprop.text.policy import Unknown
 from malaprop.text.surface import Punctuation
 
@@ -87,7 +85,7 @@ def privatize(
     known = Lexicon.open(lexicon) if isinstance(lexicon, str) else lexicon
     privatizer = Privatizer(known, mechanism, unknown=unknown, punctuation=punctuation)
     target = path or _checkpoint(dataframe.sparkSession)
-    occasion = _stopwatch()
+    occasion = Clock().occasion
 
     def made() -> Privatized:
         report = _copied(dataframe, layout, privatizer, "a Spark table", target, occasion)
@@ -110,7 +108,7 @@ def privatize_files(
 
     `occasion` is called at the end, and says when and how the run was made.
     """
-    told = occasion or _stopwatch()
+    told = occasion or Clock().occasion
 
     def made() -> RunReport:
         places = places_of(spark, source)
@@ -155,12 +153,6 @@ def _copied(
     record = FileRecord(input=source, output=target, layout=layout, counts=counts)
     engine = {"name": "spark", "lexicons_opened": counted.seen["prepared"]}
     return run_report(privatizer, [record], counted.treated, occasion(), engine=engine)
-
-
-def _stopwatch() -> Callable[[], Occasion]:
-    """What tells, at the end, when a run began and how long it took."""
-    started, since = datetime.now(UTC), monotonic()
-    return lambda: Occasion(started=started, seconds=monotonic() - since)
 
 
 def _checkpoint(spark: SparkSession) -> str:

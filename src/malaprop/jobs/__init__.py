@@ -1,1 +1,21 @@
-"""Files in, private files out: planning, the run, its report; on this machine or on Spark."""
+"""Files in, private files out: planning, the run and its progress; on this machine or on Spark.
+
+files      privatize_files: what a program or the command line calls
+planning   from inputs and an output to jobs, one file in and one file out each
+names      outputs that are inputs, or would overwrite a hidden file, are refused
+job        one input, one output
+output     an output from what an earlier run left of it to its record
+run        all outputs of a run, through the loop in `malaprop.pipeline.streaming`
+progress   what a run tells while it lasts
+spark/     the same on a cluster
+"""
+
+from typing import Final
+
+UNWRITTEN: Final = "no output file was written"
+"""Added as a note to what stops a run."""
+KEPT: Final = (
+    "what was drawn is kept: go on with the same parameters and `resume=True`, or start anew with "
+    "`force=True`"
+)
+"""Added as a note, too, if there is something to resume."""

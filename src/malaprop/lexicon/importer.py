@@ -52,7 +52,9 @@ def import_lexicon(
         raise ParameterError(f"The limit of an import must be at least 1 row. Got {limit} instead.")
     folder = catalogue.lexicons() / name
     if folder.exists() and not force:
-        raise OutputError(f"A lexicon named {name} exists already: choose another name or --force")
+        raise OutputError(
+            f"A lexicon named {name} exists already: choose another name, or use `force=True`"
+        )
     table = open_table(source, vocabulary=vocabulary, strict=False)
     stored = store.write(
         folder,

@@ -107,44 +107,44 @@ class Privatizer:
 
     @cached_property
     def keeping(self) -> Keeping:
-        """What share of words is expected to stay as it is; computed when it is first asked for."""
+        """The share of words that is expected to stay unchanged; computed at first use."""
         return keeping_of(self._mechanism, self._channel)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a user should know before the work: nothing is printed or raised by itself.
+        """What the user should know before the work; nothing is printed or raised.
 
         That nothing is guaranteed, that a seed undoes the noise, or that ε protects little: see
         `keeping`, which takes up to a second on `english`.
         """
-        found = []
+        warnings = []
         if self._guarantee.kind is Kind.NONE:
-            found.append(f"NOTHING IS GUARANTEED: {self._guarantee.reason}")
+            warnings.append(f"NOTHING IS GUARANTEED: {self._guarantee.reason}")
         if self.randomness != SECURE:
-            found.append(
+            warnings.append(
                 "made with a seed: NOT PRIVATE. Whoever knows the seed can undo it; the guarantee "
                 "holds only for a run without one"
             )
-        return (*found, *filter(None, [self.keeping.warning]))
+        return (*warnings, *filter(None, [self.keeping.warning]))
 
     def drawing_from(self, rng: Generator) -> "Privatizer":
-        """The same privatizer with another generator; what is prepared is shared."""
+        """Return the same privatizer with another generator; prepared tables are shared."""
         other = copy(self)
         other._rng = checked_rng(rng)
         return other
 
     def __call__(self, text: str) -> Release:
-        """The private text of one text."""
+        """Return the release of one text."""
         return self.many([text])[0]
 
     def many(self, texts: Iterable[str]) -> list[Release]:
-        """The private texts of several, in order; all their words are drawn together."""
+        """Return the releases of several texts, in order; all their words are drawn together."""
         apart = self._take_apart(texts)
         counts = map(_counts, apart.sizes, apart.tokens, apart.signs, apart.counts_of_each())
         return [self._release(*part) for part in zip(self._private(apart), counts, strict=True)]
 
     def texts(self, texts: Iterable[str]) -> tuple[list[str], dict[str, int]]:
-        """The private texts of several, and how all their pieces were treated: `many` in brief."""
+        """Return several private texts, and how all their tokens were treated: `many` in brief."""
         apart = self._take_apart(texts)
         tokens, signs = np.asarray(apart.tokens), np.asarray(apart.signs)
         counts = _counts(sum(apart.sizes), tokens, signs, apart.counts())
@@ -167,7 +167,7 @@ class Privatizer:
         return self._workbench.take_apart(texts)
 
     def _private(self, apart: Apart) -> list[str]:
-        """The private texts: the words of all of them are drawn together."""
+        """Return the private texts; the words of all of them are drawn together."""
         return apart.put_together(self._stocked.substitute(apart.ids, self._rng))
 
     def _release(self, text: str, counts: dict[str, int]) -> Release:
@@ -181,7 +181,7 @@ class Privatizer:
 
 
 def _counts(words: int, tokens: Any, signs: Any, treated: dict[str, int]) -> dict[str, int]:
-    """How texts were treated: how many words were drawn, and how many texts show mostly signs.
+    """Return how many words were drawn, how many texts show mostly signs, and the rest.
 
     `tokens` and `signs` are those of one text, or arrays of those of several.
     """
@@ -196,7 +196,7 @@ def _counts(words: int, tokens: Any, signs: Any, treated: dict[str, int]) -> dic
 def _completed(
     lexicon: Lexicon | None, mechanism: Mechanism | None, epsilon: float | None
 ) -> tuple[Lexicon, Mechanism]:
-    """What is not given: `Balanced` with that ε, and `english`, with its word graph if need be."""
+    """Return lexicon and mechanism; by default `english` and `Balanced` with that ε."""
     if (mechanism is None) == (epsilon is None):
         raise ParameterError(
             "A Privatizer needs either a mechanism with its parameters, such as "
@@ -225,7 +225,7 @@ def _check_kinds(lexicon: Any, mechanism: Any) -> None:
 
 @lru_cache(maxsize=1024)  # most texts of a file have as many words as some other one
 def _for_texts(guarantee: Guarantee, policy: Policy, words: int) -> Guarantee:
-    """A word's guarantee as one for texts that differ in up to so many words, under a policy."""
+    """Extend a word's guarantee to texts that differ in up to `words` words, under a policy."""
     if policy.unknown == "keep":
         return replace(
             guarantee,

@@ -41,11 +41,11 @@ class Release:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the guarantee does not say: that there was nothing to protect, if it is so."""
+        """What the guarantee does not say: that there was nothing to protect."""
         return (WORDLESS,) if self.counts.get("wordless") else ()
 
     def to_dict(self) -> dict[str, object]:
-        """The release as plain values that JSON can hold."""
+        """Return the release as plain values for JSON."""
         return {
             "text": self.text,
             "guarantee": self.guarantee.to_dict(),

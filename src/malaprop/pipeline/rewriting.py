@@ -1,29 +1,20 @@
-"""The one function that copies a file with private texts in the place of the true ones."""
+"""A copy of a file in the making, with private texts in the place of the true ones."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Self
 
 from malaprop.core.errors import MalapropError
-from malaprop.pipeline.formats.copying import AnyCopy, matched
-from malaprop.pipeline.formats.delimited import DelimitedCopy
-from malaprop.pipeline.formats.faults import Fault
-from malaprop.pipeline.formats.jsonl import JsonlCopy
-from malaprop.pipeline.formats.layout import Format, Layout
+from malaprop.pipeline.formats.copying import AnyCopy, Passing
+from malaprop.pipeline.formats.faults import FaultyRecord
+from malaprop.pipeline.formats.layout import Layout
 from malaprop.pipeline.formats.packing import Unpacked
-from malaprop.pipeline.formats.parquet.copying import ParquetCopy
-from malaprop.pipeline.formats.txt import TxtCopy
-
-COPIES: Final[dict[Format, type[AnyCopy]]] = {
-    "txt": TxtCopy,
-    "csv": DelimitedCopy,
-    "tsv": DelimitedCopy,
-    "jsonl": JsonlCopy,
-    "parquet": ParquetCopy,
-}
+from malaprop.pipeline.outputs.journal import Drawn, Journal
+from malaprop.pipeline.streaming import copy_streams
+from malaprop.pipeline.workers import WorkerPool
 
 Transform = Callable[[list[str]], list[str]]
 
@@ -45,7 +36,7 @@ class FileCounts:
     missing: int = 0
     other_columns: tuple[str, ...] = ()
     faulty: int = 0
-    faults: tuple[Fault, ...] = field(default=(), repr=False)
+    faults: tuple[FaultyRecord, ...] = field(default=(), repr=False)
 
 
 def rewrite(
@@ -71,39 +62,47 @@ def rewrite(
     >>> target.getvalue()
     b'id,note\\n007,x\\n'
     """
-    with Rewriting(source, target, layout) as rewriting:
-        for texts in rewriting.batches():
-            rewriting.write(transform(texts) if texts else [])
-            if progress:
+    pool = WorkerPool(lambda _, texts: Drawn(transform(texts), {}), size=1)
+    with Rewriting.open(source, target, layout) as rewriting:
+        for step in copy_streams([rewriting], pool):
+            if progress and not step.finished:
                 progress(rewriting.consumed)
-        return rewriting.finish()
+        return rewriting.counts
 
 
 class Rewriting:
-    """A copy of a file in the making, for those who read ahead of what they write.
+    """A copy of a file in the making; what reads may run ahead of what writes.
 
-        with Rewriting(source, target, layout) as rewriting:
+        with Rewriting.open(source, target, layout) as rewriting:
             for texts in rewriting.batches():
                 rewriting.write([... for text in texts])
             counts = rewriting.finish()
 
     With the `size` of the source, the batches of a small file are smaller, so that there are some
-    for each worker. What is written must be in the order of what was read. When an error leaves
-    the context, what was written to the target is worthless.
+    for each worker. Batches must be written in the order in which they were read. When an error
+    leaves the context, what was written to the target is worthless.
     """
 
-    def __init__(
-        self, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
-    ) -> None:
-        self._source = source
-        with _without_context():
-            self._copy: AnyCopy = COPIES[layout.format](source, target, layout, size)
-        self._reading = self._copy.batches()
+    number = 0
+    journal: Journal | None = None
+
+    def __init__(self, copy: AnyCopy) -> None:
+        self._copy = copy
+        self._reading = copy.batches()
         self._pending: deque[tuple[Any, int]] = deque()
         self._records = self._cells = 0
+        self._passing = Passing()
         self._ended = False
 
-    def __enter__(self) -> "Rewriting":
+    @classmethod
+    def open(
+        cls, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
+    ) -> "Rewriting":
+        """Begin a copy of a source whose layout says which format it has."""
+        with _without_context():
+            return cls(layout.kind(source, target, layout, size))
+
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -119,7 +118,7 @@ class Rewriting:
     @property
     def consumed(self) -> int:
         """The number of bytes of the source that are read so far; of a packed one, packed."""
-        source = self._source
+        source = self._copy.source
         return source.consumed if isinstance(source, Unpacked) else self._copy.consumed
 
     def batches(self) -> Iterator[list[str]]:
@@ -134,28 +133,46 @@ class Rewriting:
         """Write the first batch that is not yet written, with these texts."""
         batch, expected = self._pending.popleft()
         with _without_context():
-            self._copy.write(batch, matched(expected, private))
+            self._copy.write(batch, _matched(expected, private))
         self._records += batch.records
         self._cells += expected
 
     def finish(self) -> FileCounts:
-        """Write what stands at the end of the file, once all batches are written."""
+        """Write the end of the file, once all batches are written."""
         with _without_context():
-            passing = self._copy.finish()
+            self._passing = self._copy.finish()
         self._ended = True
+        return self.counts
+
+    @property
+    def counts(self) -> FileCounts:
+        """What was in the file so far."""
         return FileCounts(
             records=self._records,
             cells=self._cells,
-            missing=passing.missing,
-            other_columns=passing.columns,
+            missing=self._passing.missing,
+            other_columns=self._passing.columns,
             faulty=self._copy.faults.count,
             faults=tuple(self._copy.faults.listed),
         )
 
 
+def _matched(texts: int, private: list[str]) -> list[str]:
+    """Return `private` if it has as many texts as `texts` says.
+
+    A missing one would leave a true text in its place, or shift all that follow.
+    """
+    if len(private) != texts:
+        raise MalapropError(
+            f"the transform was given {texts} texts and returned {len(private)}: it must "
+            "return one for each"
+        )
+    return private
+
+
 @contextmanager
 def _without_context() -> Iterator[None]:
-    """Let errors go without what they came from.
+    """Drop the context of errors.
 
     `from None` hides what the libraries have raised but keeps a reference to it, and through it
     to the data that they failed on.

@@ -1,10 +1,10 @@
-"""Worker processes that share what has been prepared, and never share noise.
+"""Worker processes that share prepared tables, and never share noise.
 
-Where the system can fork, a worker is a fork: the lexicon and all that a channel has prepared
-lie in memory once. Elsewhere, a worker starts anew and gets a pickle of the task; the lexicon
-is then opened again: a lexicon of the user's as a memory map of the same file, an embedded one,
-which is packed, in memory of the worker's own. In both cases its randomness is its own:
-`malaprop.core.randomness` takes a new key in a fork, and no pickle holds one.
+Where the system can fork, a worker is a fork: the lexicon and the channel's tables are in memory
+once. Elsewhere, a worker starts afresh from a pickle and opens the lexicon again: an imported
+lexicon as a memory map of the same file, an embedded one, which is packed, in memory of
+its own. In both cases its randomness is its own: `malaprop.core.randomness` takes a new key in a
+fork, and no pickle holds one.
 """
 
 import multiprocessing
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 StartMethod = Literal["fork", "spawn", "forkserver"]
 
 
-class Task(Protocol):
-    """What a worker does; it must bear to be pickled where there is no fork."""
+class Work(Protocol):
+    """What a worker does; it must be picklable where there is no fork."""
 
     def __call__(self, key: Any, texts: list[str], /) -> Any:
-        """The result for some texts; `key` tells them from all others."""
+        """Return the result for some texts; `key` identifies them."""
 
 
 class _Worker(NamedTuple):
@@ -45,23 +45,23 @@ class _Worker(NamedTuple):
 
 
 class WorkerError(MalapropError):
-    """A worker process has ended before its time."""
+    """A worker process ended unexpectedly."""
 
 
-class Crew:
-    """Up to `size` processes that work off what is added, in any order.
+class WorkerPool:
+    """Up to `size` processes that do the work that is added, in any order.
 
-    A process is started only when there is work for it. The last piece of work, where nobody
-    has been called in yet, is done right here: a short text does not pay for processes.
+    Starts a process only when there is work for it. If the only work is a single piece and no
+    process runs yet, does it in this process: a short text does not pay for processes.
 
-        with Crew(task, size=4) as crew:
-            crew.add(1, texts)
-            for key, result in crew.results():
+        with WorkerPool(work, size=4) as pool:
+            pool.add(1, texts)
+            for key, result in pool.results():
                 ...
     """
 
-    def __init__(self, task: Task, size: int, start: StartMethod | None = None) -> None:
-        self._task = task
+    def __init__(self, work: Work, size: int, start: StartMethod | None = None) -> None:
+        self._work = work
         self._size = size
         self._context: BaseContext = multiprocessing.get_context(start or _usual_start())
         self._backlog: deque[tuple[Any, list[str]]] = deque()
@@ -69,7 +69,7 @@ class Crew:
         self._idle: list[_Worker] = []
         self._busy: dict[Connection[Any, Any], _Worker] = {}
 
-    def __enter__(self) -> "Crew":
+    def __enter__(self) -> "WorkerPool":
         return self
 
     def __exit__(
@@ -92,12 +92,12 @@ class Crew:
 
     @property
     def forks(self) -> bool:
-        """Whether there are workers that have this process's memory."""
+        """Whether workers are forks, which share this process's memory."""
         return self._size > 1 and self._context.get_start_method() == "fork"
 
     @property
     def size(self) -> int:
-        """How many pieces of work can be under way at the same time."""
+        """How many pieces of work can run at the same time."""
         return self._size
 
     def add(self, key: Any, texts: list[str]) -> None:
@@ -105,10 +105,10 @@ class Crew:
         self._backlog.append((key, texts))
 
     def results(self) -> Iterator[tuple[Any, Any]]:
-        """Wait until some work is done; yield its keys and results. There must be some."""
+        """Wait until some work is done, and yield its keys and results; call `add` first."""
         if self._alone():
             key, texts = self._backlog.popleft()
-            yield key, self._task(key, texts)
+            yield key, self._work(key, texts)
             return
         self._assign()
         for connection in wait(list(self._busy)):
@@ -141,7 +141,7 @@ class Crew:
         ours, theirs = self._context.Pipe()
         # Not every context says so, but all of them have processes.
         make: Any = self._context
-        process = make.Process(target=_work, args=(self._task, theirs), daemon=True)
+        process = make.Process(target=_serve, args=(self._work, theirs), daemon=True)
         self._processes.append(process)  # before it runs, so that an interrupt finds it
         with warnings.catch_warnings():
             # Newer Pythons warn of forks beside threads, which could hold locks for ever. The
@@ -156,7 +156,7 @@ class Crew:
 
 
 def available_cores() -> int:
-    """How many processes can run at the same time, where the system tells."""
+    """Return how many processes can run at the same time, as far as the system tells."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -187,13 +187,13 @@ def _signals() -> list[signal.Signals]:
 def _gone(process: "BaseProcess") -> WorkerError:
     process.join(1.0)
     return WorkerError(
-        f"a worker process has ended before its time (exit code {process.exitcode}), perhaps for "
-        "want of memory: try fewer of them with --workers"
+        f"a worker process ended unexpectedly (exit code {process.exitcode}), perhaps for "
+        "lack of memory: try fewer of them with `workers`"
     )
 
 
-def _work(task: Task, connection: "Connection[Any, Any]") -> None:
-    """Work until told otherwise, or until the process that has called for it is gone."""
+def _serve(work: Work, connection: "Connection[Any, Any]") -> None:
+    """Work until the connection closes, or the parent process is gone."""
     # Ctrl-C goes to all processes of a terminal, but only the first one cleans up, and ends
     # the others.
     for number in _signals():
@@ -206,15 +206,15 @@ def _work(task: Task, connection: "Connection[Any, Any]") -> None:
     try:
         while True:
             key, texts = connection.recv()
-            connection.send((key, _attempt(task, key, texts)))
+            connection.send((key, _attempt(work, key, texts)))
     except (EOFError, OSError):
         # Without Python's usual end, which would flush buffers that a fork has inherited.
         os._exit(0)
 
 
-def _attempt(task: Task, key: Any, texts: list[str]) -> Any:
+def _attempt(work: Work, key: Any, texts: list[str]) -> Any:
     try:
-        return task(key, texts)
+        return work(key, texts)
     except MalapropError as error:
         return error
     except MemoryError:

@@ -4,16 +4,15 @@ import re
 from collections.abc import Iterable, Sequence
 
 from malaprop.core.guarantee import Kind
+from malaprop.pipeline.passwords import without_passwords
+from malaprop.pipeline.report import AUDIENCE, FileRecord, RunReport, counted
 from malaprop.report.phrases import (
     NO_CHANCE_OF_GUESSING,
     OTHERWISE,
     PROTECTED,
-    counted,
     parameters,
     printable,
 )
-from malaprop.report.run import AUDIENCE, FileRecord, RunReport
-from malaprop.report.secrets import without_passwords
 
 # What Markdown or HTML would take for markup in a name.
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>&#|~$])")
@@ -26,7 +25,7 @@ _DIGESTS = (
 
 
 def as_markdown(report: RunReport) -> str:
-    """The report as a page."""
+    """Return the report as a page of Markdown."""
     sections = [
         "# Report of a privatized text",
         f"*{AUDIENCE}*",
@@ -175,12 +174,12 @@ def _name(name: str) -> str:
 
 
 def _text(text: str) -> str:
-    """A text in which nothing is taken for markup."""
+    """Escape a text so that nothing in it is markup."""
     return _MARKUP.sub(r"\\\1", text)
 
 
 def _code(text: str) -> str:
-    """A text on one line, to be copied; nothing in it is taken for markup."""
+    """Return a text on one line, as code: nothing in it is markup."""
     if not text:
         return ""
     text = printable(text)

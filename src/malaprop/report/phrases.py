@@ -24,26 +24,17 @@ NO_CHANCE_OF_GUESSING = (
 """What belongs beside the share of words that stay."""
 
 
-def counted(number: int, noun: str) -> str:
-    """A number of things.
-
-    >>> counted(1, "record"), counted(2000, "record")
-    ('1 record', '2,000 records')
-    """
-    return f"{number:,} {noun}" + "s" * (number != 1)
-
-
 def parameters(mechanism: Mapping[str, object]) -> str:
-    """A mechanism as it is written in Python."""
+    """Return a mechanism as it is written in Python."""
     values = [f"{k}={v}" for k, v in mechanism.items() if k != "name" and v is not None]
     return f"{mechanism['name']}({', '.join(values)})"
 
 
 def listed(names: Mapping[str, str], counts: Mapping[str, int]) -> list[str]:
-    """The counts that are not 0, each with what it counts."""
+    """List the counts that are not 0, each with what it counts."""
     return [f"{counts[tag]:,} {text}" for tag, text in names.items() if counts.get(tag)]
 
 
 def printable(name: str) -> str:
-    """A name from a file, which could hold anything: also what a terminal takes for orders."""
+    """Escape a name from a file, which could hold control characters for the terminal."""
     return name if name.strip() and name.isprintable() else ascii(name)

@@ -3,24 +3,23 @@
 import textwrap
 
 from malaprop.core.guarantee import Kind
+from malaprop.pipeline.passwords import without_passwords
+from malaprop.pipeline.report import FileRecord, LexiconFacts, RunReport, counted
 from malaprop.report.phrases import (
     NO_CHANCE_OF_GUESSING,
     OTHERWISE,
     PROTECTED,
-    counted,
     listed,
     parameters,
     printable,
 )
-from malaprop.report.run import FileRecord, LexiconFacts, RunReport
-from malaprop.report.secrets import without_passwords
 
 _MOST_NAMES = 20  # columns that are named; the JSON names all
 _MOST_FAULTS = 5  # likewise
 
 
 def readable(report: RunReport, width: int = 96) -> str:
-    """The report for people, in lines of a width; the warnings have been said before."""
+    """Return the report for people, wrapped to a width, without the warnings."""
     return "".join(f"{_wrapped(line, width)}\n" for line in _lines(report))
 
 
@@ -68,7 +67,7 @@ def _otherwise(report: RunReport) -> list[str]:
 
 
 def _signs(report: RunReport) -> list[str]:
-    """Which texts show much as it is."""
+    """Say how many texts show much of the input as it is."""
     parts = []
     if texts := report.counts.get("wordless"):
         parts.append(f"{counted(texts, 'text')} without words, SHOWN AS WRITTEN")

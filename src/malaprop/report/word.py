@@ -15,7 +15,7 @@ _SHOWN = 6  # words of a level
 
 @dataclass(frozen=True)
 class Level:
-    """All words at one distance: how many, how likely together, and the likeliest of them."""
+    """All words at one distance: their number, their probability, the likeliest of them."""
 
     distance: float
     count: int
@@ -52,7 +52,7 @@ class WordLaw:
         return float(self.probabilities @ self.distances)
 
     def by_distance(self) -> list["Level"]:
-        """The words that are equally far away, level by level: for metrics that count steps."""
+        """Return the words by distance, level by level: for metrics that count steps."""
         found = []
         for distance in np.unique(self.distances):
             ids = np.flatnonzero(self.distances == distance)
@@ -62,12 +62,12 @@ class WordLaw:
         return found
 
     def most_likely(self, count: int) -> Ids:
-        """The `count` most likely replacements; of equally likely ones the nearest."""
+        """Return the `count` most likely replacements; of equally likely ones, the nearest."""
         return np.lexsort((self.distances, -self.probabilities))[:count]
 
 
 def word_law(channel: Channel, word: int, rng: Generator) -> WordLaw:
-    """The law of a word: exact where it is known in closed form, else from 4,000 draws."""
+    """Return the law of a word: exact if known in closed form, else from 4,000 draws."""
     distances = channel.lexicon.distances([word])[0]
     if isinstance(channel, LawChannel):
         p = np.exp(channel.log_probabilities([word])[0])
@@ -79,7 +79,7 @@ def word_law(channel: Channel, word: int, rng: Generator) -> WordLaw:
 
 @dataclass(frozen=True)
 class Rival:
-    """A near word, and how well an observer can tell it from the word in question."""
+    """A near word, and how well an observer can tell it from the word."""
 
     word: str
     distance: float
@@ -90,7 +90,7 @@ class Rival:
 
 
 def rivals(channel: Channel, word: int, count: int) -> list[Rival]:
-    """The nearest other words, and the odds that one output can give against each of them."""
+    """Return the nearest other words, and the odds that one output gives against each."""
     distances = channel.lexicon.distances([word])[0]
     order = np.argsort(distances, kind="stable")
     near = [int(i) for i in order[: count + 1] if i != word][:count]

@@ -5,30 +5,30 @@ from collections.abc import Callable
 from pathlib import Path
 
 from malaprop.core.errors import ParameterError
+from malaprop.pipeline.report import RunReport
 from malaprop.report.markdown import as_markdown
-from malaprop.report.run import RunReport
 
 
 def as_json(report: RunReport) -> str:
-    """The report as JSON."""
+    """Return the report as JSON."""
     return json.dumps(report.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 _RENDERINGS: dict[str, Callable[[RunReport], str]] = {".json": as_json, ".md": as_markdown}
 
 
-def check_name(path: Path) -> None:
-    """Refuse a name whose ending says nothing that a report can be."""
+def checked_name(path: Path) -> Path:
+    """Return the path of a report; refuse one whose ending says nothing that a report can be."""
     if path.suffix.lower() not in _RENDERINGS:
         raise ParameterError(
             f"a report is written as JSON or as a page of Markdown: {path} ends in neither .json "
             "nor .md"
         )
+    return path
 
 
 def rendered(report: RunReport, path: Path) -> bytes:
-    """The bytes of the report as its file's name asks for."""
-    check_name(path)
-    text = _RENDERINGS[path.suffix.lower()](report)
+    """Return the bytes of the report in the form that its file's name says."""
+    text = _RENDERINGS[checked_name(path).suffix.lower()](report)
     # Names of files and columns may hold half characters; their escapes are JSON's own.
     return text.encode("utf-8", "backslashreplace")

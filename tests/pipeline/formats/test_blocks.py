@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from malaprop.core.errors import DataError
 from malaprop.pipeline.formats import Layout, copying, decoding, faults, txt
-from malaprop.pipeline.formats.faults import Fault, OnError
+from malaprop.pipeline.formats.faults import FaultyRecord, OnError
 from malaprop.pipeline.rewriting import FileCounts, Rewriting
 
 TXT_UTF8 = "cannot be read as utf-8"
@@ -28,7 +28,7 @@ def copied(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(copying, "BATCH_CHARACTERS", size)
         patch.setattr(txt, "BATCH_RECORDS", records)
-        with Rewriting(io.BytesIO(data), target, layout) as rewriting:
+        with Rewriting.open(io.BytesIO(data), target, layout) as rewriting:
             for texts in rewriting.batches():
                 batches.append(texts)
                 rewriting.write([text.upper() for text in texts])
@@ -36,7 +36,7 @@ def copied(
     return target.getvalue(), batches, counts
 
 
-def expected(data: bytes, on_error: OnError) -> tuple[bytes, list[Fault]]:
+def expected(data: bytes, on_error: OnError) -> tuple[bytes, list[FaultyRecord]]:
     """The same, one line after the other."""
     made, found = b"", []
     for number, line in enumerate(data.splitlines(keepends=True), start=1):
@@ -50,7 +50,7 @@ def expected(data: bytes, on_error: OnError) -> tuple[bytes, list[Fault]]:
         if not reason:
             made += private + end
             continue
-        found.append(Fault(number, reason))
+        found.append(FaultyRecord(number, reason))
         made += b"" if on_error == "skip" else b"[masked]" + end
     return made, found
 
@@ -105,7 +105,7 @@ def test_blocks_of_any_encoding(encoding: str, marked: bool, size: int) -> None:
     data = (mark + "h\u00e9\r\n\nb\0ad\r\n\U0001d4b3x\n\r\nlast\r").encode(codec)
     made, _, counts = copied(data, "mask", encoding, size=size)
     assert made == (mark + "H\u00c9\r\n\n[masked]\r\n\U0001d4b3X\n\r\nLAST\r").encode(codec)
-    assert counts.faults == (Fault(3, NUL),)
+    assert counts.faults == (FaultyRecord(3, NUL),)
     assert (counts.records, counts.cells) == (6, 5)
 
 
@@ -123,4 +123,4 @@ def test_a_long_line_among_short_ones(
     made, _, counts = copied(data.encode(), "mask", size=size)
     line = "[masked]" if too_long else "X" * length
     assert made.decode() == f"A\nB\n{line}{end}{last.upper()}"
-    assert counts.faults == ((Fault(3, TOO_LONG),) if too_long else ())
+    assert counts.faults == ((FaultyRecord(3, TOO_LONG),) if too_long else ())

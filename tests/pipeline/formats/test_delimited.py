@@ -180,7 +180,7 @@ def test_errors_name_records_by_number(data: str, message: str) -> None:
 
 
 def test_a_broken_encoding_is_named() -> None:
-    with pytest.raises(DataError, match=r"^byte 9 of .*--encoding") as caught:
+    with pytest.raises(DataError, match=r"^byte 9 of .*`encoding`") as caught:
         rewrite(io.BytesIO(b"note\nsecr\xe9t\n"), io.BytesIO(), NOTE, same)
     assert caught.value.__context__ is None
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from malaprop.core.errors import DataError, ParameterError
 from malaprop.pipeline.formats import Layout, delimited, faults
 from malaprop.pipeline.formats import decoding as decoding_module
-from malaprop.pipeline.formats.faults import Fault, OnError
+from malaprop.pipeline.formats.faults import FaultyRecord, OnError
 from malaprop.pipeline.formats.parquet import copying as parquet_module
 from malaprop.pipeline.formats.parquet import groups
 from malaprop.pipeline.rewriting import FileCounts, rewrite
 
-Case = tuple[str, bytes, bytes, bytes, list[Fault]]
+Case = tuple[str, bytes, bytes, bytes, list[FaultyRecord]]
 
 TXT_UTF8 = "cannot be read as utf-8"
 NUL = "holds a NUL character"
@@ -50,15 +50,15 @@ CASES: list[Case] = [
         b"a\nsecret\xff\r\nb\0secret\nsecret\xe2\x82\nlast",
         b"A\nLAST",
         b"A\n[masked]\r\n[masked]\n[masked]\nLAST",
-        [Fault(2, TXT_UTF8), Fault(3, NUL), Fault(4, TXT_UTF8)],
+        [FaultyRecord(2, TXT_UTF8), FaultyRecord(3, NUL), FaultyRecord(4, TXT_UTF8)],
     ),
-    ("txt", b"secret\xff", b"", b"[masked]", [Fault(1, TXT_UTF8)]),
+    ("txt", b"secret\xff", b"", b"[masked]", [FaultyRecord(1, TXT_UTF8)]),
     (
         "csv",
         b"id,note\n1,a\n2,secret\xff\n\xfe,secret\n3,b\0secret\n4,c\n",
         b"id,note\n1,A\n4,C\n",
         b"id,note\n1,A\n2,[masked]\n\xfe,[masked]\n3,[masked]\n4,C\n",
-        [Fault(2, TXT_UTF8), Fault(3, TXT_UTF8), Fault(4, NUL)],
+        [FaultyRecord(2, TXT_UTF8), FaultyRecord(3, TXT_UTF8), FaultyRecord(4, NUL)],
     ),
     (
         "csv",
@@ -66,8 +66,8 @@ CASES: list[Case] = [
         b"id,note\r\n1,A\r\n\r\n5,B\r\n",
         b"id,note\r\n1,A\r\n,[masked]\r\n,[masked]\r\n\r\n5,B\r\n",
         [
-            Fault(2, "has 3 fields, the header has 2 (at line 3)"),
-            Fault(3, "has 1 field, the header has 2 (at line 4)"),
+            FaultyRecord(2, "has 3 fields, the header has 2 (at line 3)"),
+            FaultyRecord(3, "has 1 field, the header has 2 (at line 4)"),
         ],
     ),
     (
@@ -75,7 +75,7 @@ CASES: list[Case] = [
         b"note\tid\nsecret\xff\t1\na\t2\n",
         b"note\tid\nA\t2\n",
         b"note\tid\n[masked]\t1\nA\t2\n",
-        [Fault(1, TXT_UTF8)],
+        [FaultyRecord(1, TXT_UTF8)],
     ),
     (
         "jsonl",
@@ -90,11 +90,11 @@ CASES: list[Case] = [
             b'{"note":null}\n{"note":"B"}'
         ),
         [
-            Fault(2, TXT_UTF8),
-            Fault(3, NO_OBJECT),
-            Fault(4, HALF),
-            Fault(5, NUL),
-            Fault(6, "has a value of 'note' that is a list, not a string"),
+            FaultyRecord(2, TXT_UTF8),
+            FaultyRecord(3, NO_OBJECT),
+            FaultyRecord(4, HALF),
+            FaultyRecord(5, NUL),
+            FaultyRecord(6, "has a value of 'note' that is a list, not a string"),
         ],
     ),
 ]
@@ -113,7 +113,7 @@ def test_skipped_masked_or_failed(case: Case) -> None:
         run(data, layout(format_, "fail"))
     assert "secret" not in repr(caught.value)
     assert caught.value.__context__ is None
-    assert "--on-error skip" in str(caught.value)
+    assert '`on_error="skip"`' in str(caught.value)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
@@ -259,7 +259,10 @@ def test_rows_of_parquet() -> None:
     notes = pa.array([b"a", b"secret\xff", None, b"b\0secret", b"c"]).view(pa.string())
     other = ["b", "d", None, "e", "f\0"]
     table = pa.table({"id": [1, 2, 3, 4, 5], "note": notes, "more": other})
-    expected = [Fault(2, "has a text that is not UTF-8, as Parquet's texts must be"), Fault(4, NUL)]
+    expected = [
+        FaultyRecord(2, "has a text that is not UTF-8, as Parquet's texts must be"),
+        FaultyRecord(4, NUL),
+    ]
 
     def both(on_error: OnError) -> tuple[list[dict[str, Any]], FileCounts]:
         how = Layout(format="parquet", columns=("note",), on_error=on_error)

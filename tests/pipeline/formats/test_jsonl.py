@@ -148,7 +148,7 @@ def test_what_is_no_string_is_never_passed(line: str, kind: str) -> None:
 )
 def test_what_is_no_object_is_named_by_its_number(line: str) -> None:
     message = re.escape("record 2 (line 2) is not a JSON object")
-    with pytest.raises(DataError, match=f"^{message}; .*--on-error") as caught:
+    with pytest.raises(DataError, match=f"^{message}; .*`on_error") as caught:
         run('{"note":"a"}\n' + line + "\n")
     assert caught.value.__cause__ is caught.value.__context__ is None
 
@@ -161,6 +161,6 @@ def test_a_column_that_no_record_has_is_an_error() -> None:
 
 
 def test_a_broken_encoding_is_named() -> None:
-    with pytest.raises(DataError, match=r"^byte 13 of .*--encoding") as caught:
+    with pytest.raises(DataError, match=r"^byte 13 of .*`encoding`") as caught:
         rewrite(io.BytesIO(b'{"note":"secr\xe9t"}'), io.BytesIO(), NOTE, same)
     assert caught.value.__context__ is None

@@ -33,7 +33,7 @@ def test_a_name_tells_the_format(name: str, expected: str) -> None:
     "name", ["-", "notes", "notes.xyz", "notes.gz", "a.xyz.zst", ".gz", ".csv"]
 )
 def test_other_names_ask_for_the_format(name: str) -> None:
-    with pytest.raises(ParameterError, match="--format"):
+    with pytest.raises(ParameterError, match="`format`"):
         format_of(name)
 
 
@@ -43,7 +43,7 @@ def test_other_names_ask_for_the_format(name: str) -> None:
         ("a.json", ".jsonl"),
         ("a.json.gz", ".jsonl"),
         ("a.txt.bz2", "bzcat"),
-        ("a.gz", r"\(txt, csv, tsv, jsonl\)"),
+        ("a.gz", r"\(csv, tsv, jsonl, txt\)"),
         ("a.docx", ".txt"),
         ("a.xlsx", ".csv"),
     ],
@@ -56,20 +56,20 @@ def test_names_that_people_have_get_a_remedy(name: str, remedy: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"format": "xlsx"}, "--format"),
-        ({"format": "txt", "columns": ("a",)}, "--column"),
-        ({"format": "csv"}, "--column"),
-        ({"format": "parquet"}, "--column"),
+        ({"format": "xlsx"}, "`format`"),
+        ({"format": "txt", "columns": ("a",)}, "`columns`"),
+        ({"format": "csv"}, "`columns`"),
+        ({"format": "parquet"}, "`columns`"),
         ({"format": "csv", "columns": "text"}, "tuple"),
-        ({"format": "txt", "encoding": "utf-99"}, "--encoding"),
-        ({"format": "txt", "encoding": "base64"}, "--encoding"),
-        ({"format": "txt", "encoding": "undefined"}, "--encoding"),
-        ({"format": "txt", "encoding": "\0"}, "--encoding"),
+        ({"format": "txt", "encoding": "utf-99"}, "`encoding`"),
+        ({"format": "txt", "encoding": "base64"}, "`encoding`"),
+        ({"format": "txt", "encoding": "undefined"}, "`encoding`"),
+        ({"format": "txt", "encoding": "\0"}, "`encoding`"),
         ({"format": "txt", "document": "page"}, "document"),
         ({"format": "csv", "columns": ("a",), "document": "file"}, "only a txt file"),
-        ({"format": "jsonl", "columns": ("a",), "delimiter": ";"}, "--delimiter"),
+        ({"format": "jsonl", "columns": ("a",), "delimiter": ";"}, "`delimiter`"),
         ({"format": "csv", "columns": ("a",), "delimiter": ""}, "one character"),
-        ({"format": "csv", "columns": ("a",), "delimiter": "\\t"}, "--format tsv"),
+        ({"format": "csv", "columns": ("a",), "delimiter": "\\t"}, '`format="tsv"`'),
         ({"format": "csv", "columns": ("a",), "delimiter": '"'}, "one character"),
         ({"format": "csv", "columns": ("a",), "delimiter": "\n"}, "one character"),
     ],

@@ -5,12 +5,12 @@ import io
 import pytest
 
 from malaprop.core.errors import ParameterError
-from malaprop.pipeline.formats import Format, Layout
+from malaprop.pipeline.formats import Layout
 from malaprop.pipeline.formats.naming import there_are
 from malaprop.pipeline.rewriting import rewrite
 
 
-def refused(format_: Format, data: str) -> str:
+def refused(format_: str, data: str) -> str:
     layout = Layout(format=format_, columns=("txt",))
     with pytest.raises(ParameterError) as caught:
         rewrite(io.BytesIO(data.encode()), io.BytesIO(), layout, lambda texts: texts)
@@ -47,7 +47,7 @@ def test_a_line_that_may_be_text_is_not_shown(line: str) -> None:
 
 
 def test_one_column_asks_for_the_delimiter() -> None:
-    assert "--delimiter" in refused("csv", "id;text\n")
+    assert "`delimiter`" in refused("csv", "id;text\n")
 
 
 def test_the_keys_of_all_records_are_named() -> None:

@@ -160,7 +160,7 @@ def test_a_bomb_takes_no_memory(kind: Packing) -> None:
     before = pa.total_allocated_bytes()
     with (
         pytest.raises(DataError, match=r"^record 1 .*longer than"),
-        Rewriting(Unpacked(io.BytesIO(bomb), kind), io.BytesIO(), layout) as rewriting,  # type: ignore[arg-type]
+        Rewriting.open(Unpacked(io.BytesIO(bomb), kind), io.BytesIO(), layout) as rewriting,  # type: ignore[arg-type]
     ):
         list(rewriting.batches())
     peak = tracemalloc.get_traced_memory()[1]
@@ -175,7 +175,7 @@ def test_progress_counts_the_bytes_of_the_file(kind: Packing) -> None:
     layout = Layout(format="txt")
     source: Any = Unpacked(io.BytesIO(data), kind)
     target = io.BytesIO()
-    with Rewriting(source, target, layout) as rewriting:
+    with Rewriting.open(source, target, layout) as rewriting:
         for texts in rewriting.batches():
             rewriting.write(texts)
             assert 0 < rewriting.consumed <= len(data)
@@ -212,5 +212,5 @@ def test_what_the_disk_says_is_told_as_it_is(kind: Packing) -> None:
 def test_packed_bytes_are_never_taken_for_text(start: bytes, on_error: Any) -> None:
     layout = Layout(format="txt", encoding="latin-1", on_error=on_error)
     with pytest.raises(DataError, match="compressed") as caught:
-        Rewriting(io.BytesIO(start + b"secret"), io.BytesIO(), layout)
+        Rewriting.open(io.BytesIO(start + b"secret"), io.BytesIO(), layout)
     assert "secret" not in repr(caught.value)

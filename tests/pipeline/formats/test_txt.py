@@ -112,7 +112,7 @@ def test_what_is_no_text_is_named_by_its_place(
     data: bytes, encoding: str, place: int, by_line: bool
 ) -> None:
     layout = Layout(format="txt", encoding=encoding, document="line" if by_line else "file")
-    with pytest.raises(DataError, match=rf"^byte {place} of .*--encoding") as caught:
+    with pytest.raises(DataError, match=rf"^byte {place} of .*`encoding`") as caught:
         run(data, layout)
     assert caught.value.__cause__ is caught.value.__context__ is None
     assert "secret" not in repr(caught.value)
@@ -120,7 +120,7 @@ def test_what_is_no_text_is_named_by_its_place(
 
 def test_a_text_that_the_encoding_lacks_is_refused() -> None:
     layout = Layout(format="txt", encoding="latin-1")
-    with pytest.raises(DataError, match=r"records 1 to 2 .*--encoding utf-8") as caught:
+    with pytest.raises(DataError, match=r"records 1 to 2 .*`encoding=\"utf-8\"`") as caught:
         run(b"a\nb\n", layout, lambda texts: ["a", "secret\u0416"])
     assert caught.value.__cause__ is caught.value.__context__ is None
     assert "secret" not in repr(caught.value)

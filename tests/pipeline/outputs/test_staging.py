@@ -83,7 +83,7 @@ def test_a_failed_rewrite_leaves_nothing_behind(tmp_path: Path) -> None:
 def test_an_existing_output_needs_force(tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.write_bytes(b"old")
-    with Staging() as stage, pytest.raises(OutputError, match=r"exists already.*--force"):
+    with Staging() as stage, pytest.raises(OutputError, match=r"exists already.*`force=True`"):
         stage.open(path)
     assert path.read_bytes() == b"old"
     with Staging() as stage:
@@ -169,7 +169,7 @@ def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
     with Staging() as stage:
         stage.open(link).write(b"1")
     assert (tmp_path / "folder" / "real").read_bytes() == b"1"
-    with Staging() as stage, pytest.raises(OutputError, match="--force"):
+    with Staging() as stage, pytest.raises(OutputError, match="`force=True`"):
         stage.open(link)
     with Staging() as stage:
         stage.open(link, force=True).write(b"2")
@@ -184,7 +184,7 @@ def test_names_that_cannot_be_written_are_refused_at_once(tmp_path: Path) -> Non
     cases = {
         tmp_path / "missing" / "out": "no folder .*missing: create it first",
         tmp_path: "is a folder: name a file in it",
-        tmp_path / "pipe": "no regular file: .*-o -",
+        tmp_path / "pipe": 'no regular file: .*`output="-"`',
         tmp_path / "file" / "out": "no folder",
         tmp_path / ("x" * 300): "too long",
     }

@@ -10,3 +10,8 @@
 
 Needs the extra `malaprop[spark]`; `malaprop.integrations.spark` is the door.
 """
+
+from typing import Final
+
+FORMATS: Final = ("parquet", "csv", "tsv", "jsonl")
+"""The formats that Spark reads and writes."""

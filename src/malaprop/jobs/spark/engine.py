@@ -17,7 +17,7 @@ from malaprop.jobs.spark.folders import staged
 from malaprop.jobs.spark.lines import LINE, DelimitedTask, JsonTask
 from malaprop.jobs.spark.shipping import ship
 from malaprop.jobs.spark.tables import ABSENT, check_columns, write
-from malaprop.jobs.spark.tasks import Kit, Plan, Task
+from malaprop.jobs.spark.tasks import Kit, Task, TaskPlan
 from malaprop.pipeline.formats.jsonl import no_such_key
 from malaprop.pipeline.formats.layout import Layout
 from malaprop.pipeline.privatizer import Privatizer
@@ -26,7 +26,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-_TASKS: dict[str, type[Task]] = {"parquet": ColumnsTask, "jsonl": JsonTask}
+TASKS: dict[str, type[Task]] = {
+    "parquet": ColumnsTask,
+    "csv": DelimitedTask,
+    "tsv": DelimitedTask,
+    "jsonl": JsonTask,
+}
+"""What copies the records of each format."""
 
 
 def draw(
@@ -55,9 +61,9 @@ def draw(
         policy=privatizer.policy,
         promise=privatizer.guarantee,
     )
-    plan = Plan(kit=kit, layout=layout, names=tuple(schema.names), absent=ABSENT)
+    plan = TaskPlan(kit=kit, layout=layout, names=tuple(schema.names), absent=ABSENT)
     total = tally_of(spark.sparkContext)
-    kind = _TASKS.get(layout.format, DelimitedTask)
+    kind = TASKS[layout.format]
 
     def run(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         task = kind(plan)

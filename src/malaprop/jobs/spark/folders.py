@@ -29,12 +29,12 @@ def places_of(spark: "SparkSession", source: str) -> list[str]:
     files, place = _at(spark, source)
     if files.exists(place):
         return [str(place.toString())]
-    found = files.globStatus(place) or []
-    if not found:
+    matches = files.globStatus(place) or []
+    if not matches:
         raise ParameterError(
             "Spark does not find the input: give it a full path or URL that all machines reach"
         )
-    return [str(status.getPath().toString()) for status in found]
+    return [str(status.getPath().toString()) for status in matches]
 
 
 def check_apart(spark: "SparkSession", places: list[str], target: str) -> None:
@@ -100,13 +100,13 @@ def _check_free(spark: "SparkSession", target: str, *, force: bool) -> None:
     if not files.exists(final):
         return
     if not force:
-        raise OutputError(f"{target} exists already: choose another name, or use --force")
+        raise OutputError(f"{target} exists already: choose another name, or use `force=True`")
     if not files.getFileStatus(final).isDirectory():
         raise OutputError(f"{target} is a file, and the output a folder: choose another name")
     if len(files.listStatus(final)) and not files.exists(_path(spark, final, _FINISHED)):
         raise OutputError(
             f"{target} is not what an earlier job has made, as there is no {_FINISHED} in it, so "
-            "that --force does not replace it: choose another name, or delete it yourself"
+            "that `force=True` does not replace it: choose another name, or delete it yourself"
         )
 
 

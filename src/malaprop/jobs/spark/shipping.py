@@ -110,12 +110,12 @@ def _tables(fingerprint: str) -> Contents:
 
 def _compiled(lexicon: Lexicon, folder: Path) -> Contents:
     """The files of a lexicon in its compiled form, as they lie or newly written."""
-    found = catalogue.imported().get(lexicon.name)
-    if found is None or not _is(lexicon, found):
-        found = folder / _LEXICON
+    compiled = catalogue.imported().get(lexicon.name)
+    if compiled is None or not _is(lexicon, compiled):
+        compiled = folder / _LEXICON
         named = str(lexicon.metric) if str(lexicon.metric) in NAMED else "euclidean"
-        store.write(found, [(lexicon.words, lexicon.vectors)], metric=named)
-    contents = {f"{_LEXICON}/{file.name}": file for file in sorted(found.iterdir())}
+        store.write(compiled, [(lexicon.words, lexicon.vectors)], metric=named)
+    contents = {f"{_LEXICON}/{file.name}": file for file in sorted(compiled.iterdir())}
     if str(lexicon.metric) not in NAMED:
         contents[_METRIC] = folder / _METRIC
         contents[_METRIC].write_bytes(cloudpickle.dumps(lexicon.metric))  # type: ignore[no-untyped-call]

@@ -74,9 +74,9 @@ def _set(spark: "SparkSession", settings: dict[str, str]) -> Iterator[None]:
 
 def _columns(spark: "SparkSession", paths: list[str], layout: Layout) -> "DataFrame":
     """The rows of Parquet files, with all columns that any of them has."""
-    found = spark.read.option("mergeSchema", True).parquet(*paths)
-    _check_all_read(spark, paths, found)
-    marked = StructType([_marked(field, layout) for field in found.schema])
+    table = spark.read.option("mergeSchema", True).parquet(*paths)
+    _check_all_read(spark, paths, table)
+    marked = StructType([_marked(field, layout) for field in table.schema])
     return spark.read.schema(marked).parquet(*paths)
 
 
@@ -104,10 +104,10 @@ def _lines(spark: "SparkSession", paths: list[str], layout: Layout) -> "DataFram
     return lines.select(LINE, file.alias(FILE), whole.alias(WHOLE))
 
 
-def _check_all_read(spark: "SparkSession", paths: list[str], found: "DataFrame") -> None:
+def _check_all_read(spark: "SparkSession", paths: list[str], table: "DataFrame") -> None:
     """Refuse files in folders of the input: Spark would leave them out, without a word."""
     every = _files(spark.read.option("recursiveFileLookup", True).text(paths))
-    left = every - _files(found)
+    left = every - _files(table)
     if left:
         raise ParameterError(
             f"{left:,} of the input's {every:,} files lie in folders that Spark does not read: "

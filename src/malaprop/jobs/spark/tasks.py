@@ -1,18 +1,19 @@
 """What runs in the Python processes of the executors.
 
-A process opens the lexicon once and prepares the mechanism once, for all tasks that it is given. So
-does it take a key for its noise from the operating system: tasks, and further attempts at them,
-draw one after the other from that process's generator, which gives out no number twice.
+A process opens the lexicon once and prepares the mechanism once, for all its tasks. It also takes a
+key for its noise from the operating system once: tasks, and further attempts at them, draw one
+after the other from that process's generator, which gives out no number twice.
 """
 
 import math
 import os
 import traceback
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from malaprop._version import __version__
 from malaprop.core.errors import MalapropError
@@ -20,9 +21,13 @@ from malaprop.core.guarantee import Guarantee
 from malaprop.core.mechanism import Mechanism
 from malaprop.jobs.spark.counting import Tally
 from malaprop.jobs.spark.shipping import Shipment
-from malaprop.pipeline.formats.copying import matched
+from malaprop.pipeline.formats.faults import Faults, FlawError
 from malaprop.pipeline.formats.layout import Layout
+from malaprop.pipeline.outputs.journal import Drawn
 from malaprop.pipeline.privatizer import Privatizer
+from malaprop.pipeline.rewriting import FileCounts, Rewriting
+from malaprop.pipeline.streaming import copy_streams
+from malaprop.pipeline.workers import WorkerPool
 from malaprop.text.policy import Policy
 
 if TYPE_CHECKING:
@@ -31,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Kit:
-    """What a privatizer is made from at an executor; `promise` is what the driver's promises."""
+    """What an executor makes a privatizer from; `promise` is the guarantee of the driver's."""
 
     shipment: Shipment
     mechanism: Mechanism
@@ -41,8 +46,8 @@ class Kit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """All that a task needs to know.
+class TaskPlan:
+    """What a task needs to know.
 
     `names` are those of the columns, and `absent` stands where a file lacks one that is asked for.
     """
@@ -53,16 +58,17 @@ class Plan:
     absent: str
 
 
-def keeps(found: Guarantee, promise: Guarantee) -> bool:
-    """Whether what an executor promises is the driver's: one report must be true of both.
+def keeps(guarantee: Guarantee, promise: Guarantee) -> bool:
+    """Whether an executor's guarantee is the driver's: one report must be true of both.
 
     Numbers that are computed from vectors may differ in their last digits, from one processor to
     another.
     """
     facts = ("kind", "epsilon", "metric", "lexicon", "pairs", "texts", "public")
     numbers = ("delta", "cap", "radius", "zcdp")
-    return all(getattr(found, name) == getattr(promise, name) for name in facts) and all(
-        math.isclose(getattr(found, name), getattr(promise, name), rel_tol=1e-9) for name in numbers
+    return all(getattr(guarantee, name) == getattr(promise, name) for name in facts) and all(
+        math.isclose(getattr(guarantee, name), getattr(promise, name), rel_tol=1e-9)
+        for name in numbers
     )
 
 
@@ -90,20 +96,51 @@ def _prepared(kit: Kit) -> Privatizer:
     return privatizer
 
 
+class UnnumberedFaults(Faults):
+    """Faults without numbers: a task does not know where in a file its records are."""
+
+    def meet(self, record: int, flaw: FlawError, name: str = "") -> None:
+        """Note a fault, or raise. No other encoding is to be had, so none is recommended."""
+        super().meet(record, FlawError(flaw.reason), "a record")
+
+
+class TaskCopy(Protocol):
+    """A copy whose records come from Spark and go back to it."""
+
+    left_out: int
+    """How many records were left out and are not among those written."""
+
+    @property
+    def found(self) -> set[str]:
+        """The columns asked for that are there."""
+
+    def taken(self) -> "pa.RecordBatch":
+        """Return the rows that were written last."""
+
+
+class TaskStream(Rewriting):
+    """The records of a task on their way through the loop."""
+
+    def __init__(self, copy: Any, number: int = 0) -> None:
+        super().__init__(copy)
+        self.copy: TaskCopy = copy
+        self.number = number
+
+
 class Task(ABC):
     """Privatizes the batches of one partition, and counts."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: TaskPlan) -> None:
         self.plan = plan
         self.tally = Tally()
 
     def run(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        """Yield private batches. What goes wrong is told without a word of the data."""
+        """Yield private batches. Errors do not contain a word of the data."""
         try:
             opened = _prepared.cache_info().misses
             self._privatizer = _prepared(self.plan.kit)
             self.tally.seen["prepared"] += _prepared.cache_info().misses - opened
-            yield from self.private(batches)
+            yield from self._private(batches)
         except (MalapropError, MemoryError) as error:
             raise error.with_traceback(None) from None
         except Exception as error:
@@ -115,12 +152,21 @@ class Task(ABC):
             ) from None
 
     @abstractmethod
-    def private(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        """Yield the private rows of a partition."""
+    def streams(self, batches: Iterable["pa.RecordBatch"]) -> Iterator[TaskStream]:
+        """Yield the records of a partition as streams, one after the other."""
 
-    def drawn(self, texts: list[str]) -> list[str]:
-        """The private texts of some texts."""
-        private, counts = self._privatizer.texts(texts)
-        self.tally.treated.update(counts)
-        self.tally.seen["texts"] += len(texts)
-        return matched(len(texts), private)
+    def _private(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+        """Yield the private rows of a partition."""
+        pool = WorkerPool(lambda _, texts: Drawn(*self._privatizer.texts(texts)), size=1)
+        for step in copy_streams(self.streams(batches), pool):
+            self.tally.treated.update(step.counts)
+            if step.finished:
+                self.tally.add(_tally_of(step.stream.counts, step.stream.copy))
+            else:
+                yield step.stream.copy.taken()
+
+
+def _tally_of(counts: FileCounts, copy: TaskCopy) -> Tally:
+    seen = {"rows": counts.records + copy.left_out, "texts": counts.cells}
+    seen |= {"missing": counts.missing, "faulty": counts.faulty}
+    return Tally(seen=Counter(seen), found=copy.found, others=dict.fromkeys(counts.other_columns))

@@ -44,11 +44,14 @@ def train_lexicon(
     importer.check_name(name)
     folder = catalogue.lexicons() / name
     if folder.exists() and not force:
-        raise OutputError(f"A lexicon named {name} exists already: choose another name or --force")
+        raise OutputError(
+            f"A lexicon named {name} exists already: choose another name, or use `force=True`"
+        )
     checkpoint = folder.with_name(f".{name}.training.npz")
     if checkpoint.exists() and not (resume or force):
         raise OutputError(
-            f"A training of {name} was interrupted: go on with --resume, or --force a new one"
+            f"A training of {name} was interrupted: go on with `resume=True`, or start "
+            "anew with `force=True`"
         )
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

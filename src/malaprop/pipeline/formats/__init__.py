@@ -1,8 +1,20 @@
-"""Formats of files: each says how records are read, and written with other texts in them.
+"""Formats of files, one file each. A new file here is all that a new format needs.
 
-Everything but the texts asked for stays as it is. `Layout` says how a file is to be read.
+A format says how records are read, and written with other texts in them; everything else stays as
+it is. `Layout` says how a file is to be read.
 """
 
-from malaprop.pipeline.formats.layout import FORMATS, Format, Layout, format_of
+import importlib
+import pkgutil
 
-__all__ = ["FORMATS", "Format", "Layout", "format_of"]
+from malaprop.pipeline.formats.copying import registry
+from malaprop.pipeline.formats.layout import Layout
+from malaprop.pipeline.formats.recognise import format_of
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")
+
+FORMATS: tuple[str, ...] = tuple(registry)
+"""The names of all formats."""
+
+__all__ = ["FORMATS", "Layout", "format_of", "registry"]

@@ -1,17 +1,27 @@
-"""What the copies of all formats have in common.
+"""The base of all formats, and their registry.
 
 A copy reads its source in batches, and writes each batch to its target with private texts in
 the place of the true ones. Everything else in the file goes from source to target untouched.
+
+A copy that is defined with a `name` registers itself as the format of that name, and so appears in
+the library, on the command line and in the tests.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Final, Generic, Protocol, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Generic, Protocol, TypeVar
 
-from malaprop.core.errors import MalapropError
 from malaprop.pipeline.formats.faults import Faults
-from malaprop.pipeline.formats.layout import Layout
+
+if TYPE_CHECKING:
+    from malaprop.pipeline.formats.layout import Layout
+
+_registry: "dict[str, type[AnyCopy]]" = {}
+
+registry: "Mapping[str, type[AnyCopy]]" = MappingProxyType(_registry)
+"""The copies of all formats, by the formats' names."""
 
 # A batch ends with the record that reaches one of these (of plain text, before the line that would
 # exceed it), so that memory depends on the longest record and not on the number of records.
@@ -25,7 +35,7 @@ BATCH_RULES: Final = (BATCH_CHARACTERS, BATCH_RECORDS, _PARTS, SMALLEST_BATCH)
 
 
 def batch_characters(size: int | None) -> int:
-    """How many characters make up a batch of a file of so many bytes, if that is known.
+    """Return how many characters make up a batch of a file of `size` bytes, if that is known.
 
     It follows from the size alone, so that a run that goes on has the same batches again.
     """
@@ -34,8 +44,8 @@ def batch_characters(size: int | None) -> int:
     return min(max(size // _PARTS, SMALLEST_BATCH), BATCH_CHARACTERS)
 
 
-class Batch(Protocol):
-    """Some successive records: `texts` are their cells to privatize, in order."""
+class AnyBatch(Protocol):
+    """Consecutive records; `texts` are their cells to privatize, in order."""
 
     @property
     def texts(self) -> list[str]:
@@ -46,12 +56,12 @@ class Batch(Protocol):
         """The number of records."""
 
 
-BatchT = TypeVar("BatchT", bound=Batch)
+BatchT = TypeVar("BatchT", bound=AnyBatch)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Passing:
-    """What goes from source to target unchanged.
+    """What is copied from source to target unchanged.
 
     `missing` counts the records that lack a column that was asked for; `columns` names all
     columns that were not asked for.
@@ -64,11 +74,34 @@ class Passing:
 class Copy(ABC, Generic[BatchT]):
     """A copy in progress of one file, from a source to a target.
 
-    `size` is that of the source in bytes, where it is known.
+    `size` is that of the source in bytes, where it is known. A subclass with a `name` is a format:
+
+        class CsvCopy(DelimitedCopy, name="csv"):
+            suffixes = (".csv",)
+            separator = ","
     """
 
+    name: ClassVar[str] = ""
+    """The name of the format."""
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    """How the names of such files end."""
+    has_columns: ClassVar[bool] = True
+    """Whether records have columns, so that those to privatize must be named."""
+    separator: ClassVar[str] = ""
+    """The character between two fields, unless the layout names another one."""
+    packable: ClassVar[bool] = True
+    """Whether such files may be packed as a whole (`.gz`, `.zst`)."""
+    seeks: ClassVar[bool] = False
+    """Whether the source must be seekable: it is not read from start to end."""
+
+    def __init_subclass__(cls, *, name: str = "", **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if name:
+            cls.name = name
+            _registry[name] = cls
+
     def __init__(
-        self, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
+        self, source: BinaryIO, target: BinaryIO, layout: "Layout", size: int | None = None
     ) -> None:
         self.source = source
         self.target = target
@@ -91,23 +124,10 @@ class Copy(ABC, Generic[BatchT]):
 
     @abstractmethod
     def finish(self) -> Passing:
-        """Write what stands at the end of the file; call it once all batches are written."""
+        """Write the end of the file; call it once all batches are written."""
 
     def abandon(self) -> None:
         """Give up without writing anything more."""
 
 
 AnyCopy = Copy[Any]
-
-
-def matched(texts: int, private: list[str]) -> list[str]:
-    """Return `private`, if it has one text for each of so many.
-
-    A missing one would leave a true text in its place, or shift all that follow.
-    """
-    if len(private) != texts:
-        raise MalapropError(
-            f"the transform was given {texts} texts and returned {len(private)}: it must "
-            "return one for each"
-        )
-    return private

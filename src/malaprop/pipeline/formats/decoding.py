@@ -34,7 +34,7 @@ _UNMARKED: Final = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-
 
 
 class _CountedBytes(io.BufferedIOBase):
-    """The source's bytes after the first few, counted; closing this leaves the source open."""
+    """Counts the bytes that are read from a source; closing it leaves the source open."""
 
     name = "the input"  # asked for by the type of io.TextIOWrapper
 
@@ -54,11 +54,11 @@ class _CountedBytes(io.BufferedIOBase):
         return self._fetch(_CHUNK)
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Read all that is left: the only use of `read` is for a document that is a file."""
+        """Read everything that is left: `read` is used only for a document that is a whole file."""
         return b"".join(iter(self.read1, b""))
 
     def take_mark(self, marks: dict[bytes, str], *, wide: bool) -> bytes:
-        """Take off the longest of the marks that stands first, if one does."""
+        """Remove the longest mark that the source starts with, if any, and return it."""
         while len(self._ahead) < _LONGEST_START and (more := self._fetch(_LONGEST_START)):
             self._ahead += more
         if not wide:  # letters of two bytes could begin like that
@@ -77,7 +77,7 @@ class _CountedBytes(io.BufferedIOBase):
 
 
 class Overlong(str):
-    """In the place of a line that is too long to be held: its end alone."""
+    """Stands for a line that is too long to hold in memory: only its line end."""
 
     __slots__ = ()
 
@@ -112,15 +112,15 @@ class DecodedText:
         return self._bytes.consumed
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines with their ends as they are."""
+        """Yield the lines with their line ends."""
         return map(self._bounded, self.pieces())
 
     def pieces(self) -> Iterator[str]:
-        """Yield the lines, those that are too long in pieces."""
+        """Yield the lines; those that are too long, in pieces."""
         return iter(partial(self._decoded, partial(self._text.readline, LONGEST_RECORD)), "")
 
     def blocks(self, size: int) -> Iterator[str]:
-        r"""Yield the lines many at once: up to `size` characters, or one line that is longer.
+        r"""Yield blocks of lines: up to `size` characters, or a single longer line.
 
         Only \n ends a line here. Where a block ends follows from the lines alone.
         """
@@ -135,7 +135,7 @@ class DecodedText:
         return begun + self._decoded(partial(self._text.readline, LONGEST_RECORD - len(begun)))
 
     def _bounded(self, line: str) -> str:
-        """Return a line, or, if more of it follows, read on to its end and hold nothing of it."""
+        """Return a line; skip one that is too long, and return its end alone."""
         if len(line) < LONGEST_RECORD or line.endswith(self._ends):
             return line
         last = line[-2:]
@@ -144,7 +144,7 @@ class DecodedText:
         return Overlong(last[len(last.rstrip("\r\n")) :])
 
     def whole(self) -> str:
-        """Return all that is left."""
+        """Return everything that is left."""
         text = self._decoded(partial(self._text.read, LONGEST_RECORD + 1))
         return text if len(text) <= LONGEST_RECORD else Overlong()
 
@@ -162,5 +162,5 @@ class DecodedText:
         remedy = REMEDY if not self._wide else ""
         return DataError(
             f"{place} cannot be read as {self._encoding}: name the file's encoding with "
-            f"--encoding (such as utf-8, utf-16, cp1252 or latin-1){remedy}"
+            f"`encoding` (such as utf-8, utf-16, cp1252 or latin-1){remedy}"
         )

@@ -28,7 +28,7 @@ _LINE_ENDS: Final = ("\r", "\n")
 
 
 class _Row(NamedTuple):
-    """A record as it stands in the file; the header is number 0, and a blank line has no fields.
+    """A record as it is in the file; the header is number 0, and a blank line has no fields.
 
     One with a flaw has no fields that anybody could trust.
     """
@@ -41,7 +41,7 @@ class _Row(NamedTuple):
 
 
 class _At(Enum):
-    """Where in a record one is."""
+    """A position in a record."""
 
     START = "at the start of a field, or of the next record"
     PLAIN = "in a field without quotes"
@@ -50,21 +50,21 @@ class _At(Enum):
 
 
 class _Quotes:
-    """Follows a record through its quotes, as the reader does, but holds nothing of it."""
+    """Follows the quotes of a record as the reader does, without holding the record."""
 
     def __init__(self, separator: str) -> None:
         self._end = re.compile(rf"[{re.escape(separator)}\r\n]")
         self.at = _At.START
 
     def end_with(self, piece: str) -> bool:
-        """Read on; whether the record ends where the piece does."""
+        """Read a piece, and return whether the record ends where it does."""
         place = 0
         while place < len(piece):
             place = self._step(piece, place)
         return self.at is _At.START and piece.endswith(_LINE_ENDS)
 
     def _step(self, piece: str, place: int) -> int:
-        """Read on to where something else begins; return its place."""
+        """Read to the next change of state; return where it is."""
         if self.at is _At.QUOTED:
             closing = piece.find('"', place)
             self.at = _At.CLOSING if closing >= 0 else _At.QUOTED
@@ -80,7 +80,7 @@ class _Quotes:
 
 
 class _Tape:
-    """The lines of a text for the reader of fields, and those of the record that it is at."""
+    """Feeds lines to the reader of fields, and keeps those of the current record."""
 
     def __init__(self, text: DecodedText, separator: str) -> None:
         self._pieces = text.pieces()
@@ -102,7 +102,7 @@ class _Tape:
         return piece
 
     def _skip(self) -> None:
-        """Read on to the end of the record; all that is kept of it is the end of its last line."""
+        """Skip to the end of the record; keep only its last line end."""
         quotes, last = _Quotes(self._separator), ""
         for piece in chain(self._record, self._pieces):
             last = (last + piece)[-2:]
@@ -113,7 +113,7 @@ class _Tape:
         self._record = [last[len(last.rstrip("\r\n")) :]]
 
     def cut(self) -> str:
-        """Return the record's own characters, and go on with the next one."""
+        """Return the characters of the current record, and start the next one."""
         record = "".join(self._record)
         self._record.clear()
         self._size = 0
@@ -133,14 +133,15 @@ class DelimitedCopy(RecordCopy):
         self, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
     ) -> None:
         super().__init__(source, target, layout, size)
-        separator = re.escape(layout.separator)
+        self._separator = layout.separator
+        separator = re.escape(self._separator)
         self._field = re.compile(rf'"(?:[^"]++|"")*+"|[^{separator}\r\n]*+')
         self._special = re.compile(rf'[{separator}"\r\n]')
         self._header: list[str] = []
         self._asked: list[int] = []
 
     def records(self, text: DecodedText) -> Iterator[Record]:
-        """Yield the header, the records, and blank lines wherever they are."""
+        """Yield the header, the records and all blank lines."""
         for row in self._rows(text):
             if row.number and (row.flaw or row.fields):
                 yield self._record(row)
@@ -163,8 +164,8 @@ class DelimitedCopy(RecordCopy):
         return Passing(columns=tuple(dict.fromkeys(others)))
 
     def _rows(self, text: DecodedText) -> Iterator[_Row]:
-        tape = _Tape(text, self.layout.separator)
-        reader = csv.reader(tape, delimiter=self.layout.separator, strict=True)
+        tape = _Tape(text, self._separator)
+        reader = csv.reader(tape, delimiter=self._separator, strict=True)
         number = 0
         usual = csv.field_size_limit(_LONGEST_FIELD)
         try:
@@ -223,13 +224,13 @@ class DelimitedCopy(RecordCopy):
             )
 
     def _stand_in(self, raw: str) -> Record:
-        """Return a record with the columns asked for alone, for one that cannot be read."""
+        """Return a record with only the columns asked for, in place of one that cannot be read."""
         pieces: list[str] = []
         cells = []
         for place in range(len(self._header)):
             if place in self._asked:
                 cells.append(len(pieces))
-            pieces += ["", self.layout.separator]
+            pieces += ["", self._separator]
         end = raw[len(raw.rstrip("\r\n")) :]
         return Record([*pieces[:-1], end], cells)
 
@@ -248,11 +249,25 @@ class DelimitedCopy(RecordCopy):
     def _places(self, raw: str) -> Iterator[tuple[int, int]]:
         """Yield where each field of a well-formed record starts and ends, quotes included."""
         position = 0
-        while found := self._field.match(raw, position):
-            yield found.span()
-            position = found.end() + 1
-            if raw[position - 1 : position] != self.layout.separator:
+        while field := self._field.match(raw, position):
+            yield field.span()
+            position = field.end() + 1
+            if raw[position - 1 : position] != self._separator:
                 return
+
+
+class CsvCopy(DelimitedCopy, name="csv"):
+    """The copy of a file of comma-separated values."""
+
+    suffixes = (".csv",)
+    separator = ","
+
+
+class TsvCopy(DelimitedCopy, name="tsv"):
+    """The copy of a file of tab-separated values."""
+
+    suffixes = (".tsv", ".tab")
+    separator = "\t"
 
 
 def _malformed(number: int, line: int) -> DataError:
@@ -260,7 +275,7 @@ def _malformed(number: int, line: int) -> DataError:
     return DataError(
         f"{record} is not well-formed (at line {line}): a quote is not closed, or more text "
         "follows a closing quote; quotes inside a quoted field must be doubled. Where the next "
-        "record begins cannot be told, so --on-error does not help"
+        "record begins cannot be told, so `on_error` does not help"
     )
 
 
@@ -268,8 +283,8 @@ def _no_such_column(column: str, header: list[str]) -> str:
     message = f"no column is named {column!r} in the header, which has "
     if len(header) == 1:  # perhaps a whole line, and perhaps no header
         return (
-            f"{message}1 column ({UNSHOWN}): name the delimiter with --delimiter if it is another "
-            "one"
+            f"{message}1 column ({UNSHOWN}): name the delimiter with `delimiter` if it is "
+            "another one"
         )
     return message + there_are(header, column)
 

@@ -14,10 +14,10 @@ PLACEHOLDER: Final = "[masked]"
 LONGEST_RECORD: Final = 2**23
 TOO_LONG: Final = f"is longer than {LONGEST_RECORD:,} characters"
 _MOST_LISTED: Final = 1_000
-REMEDY: Final = "; to go on without such records, use --on-error skip (or mask)"
+REMEDY: Final = '; to go on without such records, use `on_error="skip"` (or mask)'
 
 
-class Fault(NamedTuple):
+class FaultyRecord(NamedTuple):
     """A record that could not be processed."""
 
     record: int
@@ -25,7 +25,7 @@ class Fault(NamedTuple):
 
 
 class FlawError(Exception):
-    """A record cannot be processed: `reason` says why, `remedy` what could be done about it."""
+    """A record cannot be processed: `reason` says why, and `remedy` what to do about it."""
 
     def __init__(self, reason: str, remedy: str = "") -> None:
         super().__init__(reason)
@@ -39,10 +39,10 @@ class Faults:
     def __init__(self, on_error: OnError) -> None:
         self.on_error = on_error
         self.count = 0
-        self.listed: list[Fault] = []
+        self.listed: list[FaultyRecord] = []
 
     def meet(self, record: int, flaw: FlawError, name: str = "") -> None:
-        """Note that a record has a flaw; raise, if that is to stop everything.
+        """Count a record that has a flaw; with `on_error="fail"`, raise.
 
         `name` is what the message calls the record, if not by its number alone.
         """
@@ -51,14 +51,14 @@ class Faults:
             raise DataError(f"{name or f'record {record}'} {flaw.reason}{remedy}{REMEDY}")
         self.count += 1
         if self.count <= _MOST_LISTED:
-            self.listed.append(Fault(record, flaw.reason))
+            self.listed.append(FaultyRecord(record, flaw.reason))
 
 
 def check_text(text: str) -> None:
-    """Refuse a text that is none: with a NUL, or with half of a pair of surrogates."""
+    """Refuse a text with a NUL or half of a surrogate pair, or one that is too long."""
     if "\0" in text:
         raise FlawError(
-            "holds a NUL character", "name the file's encoding with --encoding if it is another one"
+            "holds a NUL character", "name the file's encoding with `encoding` if it is another one"
         )
     if has_half_pairs(text):
         raise FlawError("holds half of a surrogate pair, which is no character")

@@ -25,8 +25,10 @@ _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-class JsonlCopy(RecordCopy):
+class JsonlCopy(RecordCopy, name="jsonl"):
     """The copy of a file of JSON objects, which need not have the same keys."""
+
+    suffixes = (".jsonl", ".ndjson")
 
     def __init__(
         self, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
@@ -39,7 +41,7 @@ class JsonlCopy(RecordCopy):
         self._missing = 0
 
     def records(self, text: DecodedText) -> Iterator[Record]:
-        """Yield the objects, and blank lines wherever they are."""
+        """Yield the objects and all blank lines."""
         number = 0
         for line_number, line in enumerate(text.lines(), start=1):
             if _SPACE.fullmatch(line) and not isinstance(line, Overlong):
@@ -51,13 +53,13 @@ class JsonlCopy(RecordCopy):
             self.check_keys()
 
     def check_keys(self) -> None:
-        """Refuse a file without a key asked for: it would pass unprotected, by a slip."""
+        """Refuse a file that lacks a key asked for: a slip would leave texts unprotected."""
         unseen = [column for column in self.layout.columns if column not in self._seen]
         if unseen:
             raise ParameterError(no_such_key(unseen[0], [*self._seen, *self._others]))
 
     def render(self, text: str) -> str:
-        """Return a text as a JSON string: its own letters in Unicode files, escapes in others.
+        """Return a text as a JSON string; in files that are not Unicode, with escapes.
 
         The form follows from the text alone. One that depended on how the true value was
         written would tell about that value.
@@ -66,16 +68,16 @@ class JsonlCopy(RecordCopy):
         return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", string)
 
     def finish(self) -> Passing:
-        """Return what was seen beside the columns asked for."""
+        """Return the keys that were not asked for."""
         return Passing(missing=self._missing, columns=tuple(self._others))
 
     def _record(self, line: str, number: int, line_number: int) -> Record:
         record = None
         try:
-            found = self._survey(line)
-            record = self._cut(line, found)
+            content = self._survey(line)
+            record = self._cut(line, content)
             self.check(line, record)
-            for spot in found.spots:
+            for spot in content.spots:
                 spot.check()
         except FlawError as flaw:
             self.faults.meet(number, flaw, f"record {number} (line {line_number})")
@@ -90,20 +92,20 @@ class JsonlCopy(RecordCopy):
         except (ValueError, RecursionError):
             raise FlawError("is not a JSON object") from None
 
-    def _cut(self, line: str, found: Survey) -> Record:
-        """Cut a line at the values asked for, whatever they are."""
+    def _cut(self, line: str, content: Survey) -> Record:
+        """Cut a line at the values asked for, of any type."""
         pieces: list[str] = []
         end = 0
-        for spot in found.spots:
+        for spot in content.spots:
             pieces += [line[end : spot.start], spot.value if spot.is_text else ""]
             end = spot.stop
-        self._note(found.others)
-        self._seen |= found.seen
-        self._missing += len(found.seen | found.empty) < len(self._asked)
+        self._note(content.others)
+        self._seen |= content.seen
+        self._missing += len(content.seen | content.empty) < len(self._asked)
         return Record([*pieces, line[end:]], list(range(1, len(pieces), 2)))
 
     def _stand_in(self, line: str) -> Record:
-        """Return an object with the columns asked for alone, for a line that is none."""
+        """Return an object with only the columns asked for, in place of a line that is none."""
         end = line[len(line.rstrip("\r\n")) :]
         return Record([stand_in(self.layout.columns, PLACEHOLDER) + end], [])
 
@@ -114,7 +116,7 @@ class JsonlCopy(RecordCopy):
 
 
 def no_such_key(key: str, keys: Collection[str]) -> str:
-    """Say that no record has a key, and which ones there are; too many of them may be data."""
+    """Say that no record has a key, and list the keys; too many of them may be data."""
     many = len(keys) >= _MOST_KEYS
-    found = f"many keys ({UNSHOWN})" if many else there_are(sorted(keys), key, "key")
-    return f"no record has the key {key!r}; together they have {found}"
+    listed = f"many keys ({UNSHOWN})" if many else there_are(sorted(keys), key, "key")
+    return f"no record has the key {key!r}; together they have {listed}"

@@ -18,7 +18,7 @@ UNSHOWN: Final = "not shown, as this may be text"
 
 
 def is_inside(wanted: str, columns: Iterable[str]) -> bool:
-    """Whether a name is a route into one of the columns, as JSON lines have them.
+    """Whether a name is a route into one of the columns, as in JSON lines.
 
     >>> is_inside("turns[].text", ["id", "turns"])
     True

@@ -37,24 +37,24 @@ def packing_of(path: Path | str) -> Packing | None:
 
 
 def without_packing(path: Path | str) -> Path:
-    """Return the name of what is inside a packed file, or that of a plain file as it is."""
+    """Return the name without the ending of a packed file."""
     return Path(path).with_suffix("") if packing_of(path) else Path(path)
 
 
 def unpacked(source: BinaryIO, name: Path | str) -> BinaryIO:
-    """Return the content of a source, whose name says how it is packed."""
+    """Return a stream of the unpacked content of a source; its name says how it is packed."""
     kind = packing_of(name)
     return cast(BinaryIO, Unpacked(source, kind)) if kind else source
 
 
 def packed(target: BinaryIO, name: Path | str) -> "Packed | None":
-    """Return what packs text for a target, if its name says so."""
+    """Return a stream that packs what is written to a target, if the target's name says so."""
     kind = packing_of(name)
     return Packed(target, kind) if kind else None
 
 
 def refuse_packed(start: bytes) -> None:
-    """Refuse bytes that are to be read as text, and are packed."""
+    """Refuse packed bytes where text is expected."""
     if start.startswith(_SIGNS):
         raise DataError(
             "the input is compressed: name a file that ends in .gz or .zst, or unpack it on its "
@@ -63,7 +63,7 @@ def refuse_packed(start: bytes) -> None:
 
 
 class _Counted(io.RawIOBase):
-    """The bytes of a source, counted; closing this leaves the source open."""
+    """Counts the bytes that are read from a source; closing it leaves the source open."""
 
     def __init__(self, source: BinaryIO) -> None:
         self._read: Callable[[int], bytes] = getattr(source, "read1", source.read)
@@ -82,7 +82,7 @@ class _Counted(io.RawIOBase):
 
 
 class Unpacked(io.BufferedIOBase):
-    """The text inside a packed source, a piece at a time; memory does not depend on its size."""
+    """Unpacks a source piece by piece; memory does not depend on its size."""
 
     def __init__(self, source: BinaryIO, kind: Packing) -> None:
         self._counted = _Counted(source)
@@ -95,11 +95,11 @@ class Unpacked(io.BufferedIOBase):
         return self._counted.count
 
     def readable(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
     def read1(self, size: int = -1, /) -> bytes:
-        """Return some of the text, or nothing at its end."""
+        """Return some of the text, or nothing at the end."""
         try:
             chunk = self._inner(size if size > 0 else _CHUNK)
         except MalapropError:
@@ -131,7 +131,7 @@ def _reader(source: _Counted, kind: Packing) -> Callable[[int], bytes]:
 
 
 class Packed(io.RawIOBase):
-    """A target for text that packs it; `finish` writes the end. The target stays open.
+    """Packs text for a target; `finish` writes the end, and leaves the target open.
 
     Text is packed in pieces of one size, so that the packed bytes follow from the text alone. How
     much of it is written at a time follows from the true texts. Neither a name nor a time is noted.
@@ -143,11 +143,11 @@ class Packed(io.RawIOBase):
         self._pending = bytearray()
 
     def writable(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
     def write(self, data: Any, /) -> int:
-        """Take text; write what is packed of it."""
+        """Pack text, and write what is ready."""
         self._pending += data
         while len(self._pending) >= _CHUNK:
             self._target.write(self._pack(bytes(self._pending[:_CHUNK])))
@@ -161,7 +161,7 @@ class Packed(io.RawIOBase):
 
 
 def _packer(kind: Packing) -> tuple[Callable[[bytes], bytes], Callable[[], bytes]]:
-    """Return what packs a piece, and what gives the end."""
+    """Return a function that packs a piece, and one that returns the end."""
     if kind == "gzip":
         deflate = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, _GZIP_HEADER)
         return deflate.compress, deflate.flush

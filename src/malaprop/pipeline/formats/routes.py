@@ -34,18 +34,18 @@ _STEPS: Final[dict[type, str]] = {dict: _KEY, list: _ITEM}
 
 
 class NotAnObjectError(ValueError):
-    """A line holds something else than one JSON object."""
+    """A line is not one JSON object."""
 
 
 class Aim(NamedTuple):
-    """A column asked for, and what is left of the route to it."""
+    """A column asked for, and the rest of the route to it."""
 
     column: str
     left: str
 
 
 class Spot(NamedTuple):
-    """A value that stands from `start` to `stop` in its line, and to which aims lead.
+    """A value, from `start` to `stop` in its line, that aims lead to.
 
     It is a text to replace, or else something that none of the aims can be followed into. Null is
     no spot: there is nothing to replace.
@@ -62,7 +62,7 @@ class Spot(NamedTuple):
         return isinstance(self.value, str) and any(not aim.left for aim in self.aims)
 
     def check(self) -> None:
-        """Refuse a value that is no text, and through which no route leads."""
+        """Refuse a value that is neither text nor on the way to one."""
         if self.is_text:
             return
         column, left = self.aims[0]
@@ -77,7 +77,7 @@ class Spot(NamedTuple):
 
 @dataclass
 class Survey:
-    """What a line holds: the spots in their order, the columns asked for, other keys."""
+    """The content of a line: spots in order, columns asked for, other keys."""
 
     spots: list[Spot] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
@@ -95,10 +95,10 @@ def survey(line: str, columns: frozenset[str]) -> Survey:
     end = walk.members(0, [Aim(column, column) for column in columns], "")
     if not _SPACE.fullmatch(line, end):
         raise NotAnObjectError
-    found = walk.found
-    if found.exact:  # then another value, through which no route leads, need not be meant
-        found.spots = [spot for spot in found.spots if _is_meant(spot, found.exact)]
-    return found
+    content = walk.content
+    if content.exact:  # then another value, through which no route leads, need not be meant
+        content.spots = [spot for spot in content.spots if _is_meant(spot, content.exact)]
+    return content
 
 
 def _is_meant(spot: Spot, exact: set[str]) -> bool:
@@ -106,14 +106,14 @@ def _is_meant(spot: Spot, exact: set[str]) -> bool:
 
 
 class _Walk:
-    """A walk through a line, to where the aims lead."""
+    """Walks through a line to where the aims lead."""
 
     def __init__(self, line: str) -> None:
         self._line = line
-        self.found = Survey()
+        self.content = Survey()
 
     def members(self, position: int, aims: list[Aim], route: str) -> int:
-        """Look at the members of the object that stands at a position; return where it ends."""
+        """Visit the members of the object at a position; return where it ends."""
         line = self._line
         position = _matched(_OPEN, line, position).end()
         if line.startswith("}", position):
@@ -126,7 +126,7 @@ class _Walk:
             if led := _led_on(aims, key):
                 stop = self._member(start, led, route, key)
             else:
-                self.found.others.append(route + key)
+                self.content.others.append(route + key)
                 stop = _SCANNER.raw_decode(line, start)[1]
             after = _matched(_NEXT, line, stop)
             if after[1] == "}":
@@ -134,13 +134,13 @@ class _Walk:
             position = after.end()
 
     def _member(self, start: int, aims: list[Aim], route: str, key: str) -> int:
-        self.found.exact.update(aim.column for aim in aims if aim.column == key)
+        self.content.exact.update(aim.column for aim in aims if aim.column == key)
         return self._value(start, aims, route + key)
 
     def _value(self, start: int, aims: list[Aim], route: str) -> int:
-        """Look at a value that aims lead to; return where it ends."""
+        """Visit a value that aims lead to; return where it ends."""
         value, stop = _SCANNER.raw_decode(self._line, start)
-        self.found.seen.update(aim.column for aim in aims if not aim.left)
+        self.content.seen.update(aim.column for aim in aims if not aim.left)
         if value is None:
             return int(stop)
         step = _STEPS.get(type(value), "")
@@ -148,7 +148,7 @@ class _Walk:
             Aim(a.column, a.left[len(step) :]) for a in aims if step and a.left.startswith(step)
         ]
         if not inside:
-            self.found.spots.append(Spot(value, start, stop, tuple(aims)))
+            self.content.spots.append(Spot(value, start, stop, tuple(aims)))
         elif step == _KEY:
             self.members(start, inside, route + _KEY)
         else:
@@ -156,17 +156,17 @@ class _Walk:
         return int(stop)
 
     def _items(self, position: int, count: int, aims: list[Aim], route: str) -> None:
-        """Look at the items of the list that stands at a position."""
+        """Visit the items of the list at a position."""
         if not count:
-            self.found.empty.update(aim.column for aim in aims)
-            self.found.seen.update(aim.column for aim in aims if not aim.left)
+            self.content.empty.update(aim.column for aim in aims)
+            self.content.seen.update(aim.column for aim in aims if not aim.left)
         for place in range(count):
             start = _matched(_COMMA if place else _BRACKET, self._line, position).end()
             position = self._value(start, aims, route)
 
 
 def _led_on(aims: list[Aim], key: str) -> list[Aim]:
-    """Return the aims whose next step is the key, with what is left of them after it."""
+    """Return the aims whose next step is the key, with the rest of their routes."""
     size = len(key)
     return [
         Aim(column, left[size:])
@@ -176,15 +176,15 @@ def _led_on(aims: list[Aim], key: str) -> list[Aim]:
 
 
 def _matched(pattern: re.Pattern[str], line: str, position: int) -> re.Match[str]:
-    """Return the match of what has to come next."""
-    found = pattern.match(line, position)
-    if found is None:
+    """Match what must come next."""
+    match = pattern.match(line, position)
+    if match is None:
         raise NotAnObjectError
-    return found
+    return match
 
 
 def stand_in(columns: Iterable[str], text: str) -> str:
-    """Return an object in which each column has this text, and nothing else is.
+    """Return an object that has this text in each column, and nothing else.
 
     >>> stand_in(["id", "turns[].text"], "x")
     '{"id": "x", "turns": [{"text": "x"}]}'
@@ -201,7 +201,7 @@ def stand_in(columns: Iterable[str], text: str) -> str:
 
 
 def _with_lists(shape: Any) -> Any:
-    """Return a shape whose keys `x[]` are keys `x` of lists."""
+    """Replace keys `x[]` by keys `x` with lists."""
     if not isinstance(shape, dict):
         return shape
     made = {}

@@ -29,7 +29,7 @@ class Record(NamedTuple):
 
 @dataclass(kw_only=True)
 class TextBatch:
-    """Successive records, their pieces in one row."""
+    """Consecutive records, their pieces in one list."""
 
     pieces: list[str] = field(default_factory=list)
     cells: list[int] = field(default_factory=list)
@@ -76,11 +76,11 @@ class TextCopy(Copy[TextBatch]):
         target.write(self._text.mark)
 
     def render(self, text: str) -> str:
-        """Return a private text as it is written in the file; a function of that text alone."""
+        """Return a private text as it is written to the file; it depends on that text alone."""
         return text
 
     def check(self, raw: str, record: Record) -> None:
-        """Refuse a record with bytes that are no text, or with texts that are none."""
+        """Refuse a record whose bytes or texts are not valid text."""
         if isinstance(raw, Overlong):
             raise FlawError(TOO_LONG)
         if has_half_pairs(raw):
@@ -90,11 +90,11 @@ class TextCopy(Copy[TextBatch]):
 
     @staticmethod
     def sound(block: str) -> bool:
-        """Whether `check` would refuse none of the lines of a block; it takes one look at all."""
+        """Whether `check` would accept all lines of a block; looks at all of them at once."""
         return not (isinstance(block, Overlong) or "\0" in block or has_half_pairs(block))
 
     def masked(self, record: Record) -> Record:
-        """Return what stands in the place of a record with a flaw."""
+        """Return what replaces a record with a flaw."""
         if self.layout.on_error == "skip":
             return Record([], [], faulty=True)
         pieces = record.pieces.copy()
@@ -119,7 +119,7 @@ class TextCopy(Copy[TextBatch]):
             first, last = self._written + 1, self._written + records
             raise DataError(
                 f"a private text among records {first} to {last} cannot be written as "
-                f"{self._text.codec}: convert the input to UTF-8, then use --encoding utf-8"
+                f'{self._text.codec}: convert the input to UTF-8, then use `encoding="utf-8"`'
             ) from None
 
 
@@ -128,7 +128,7 @@ class RecordCopy(TextCopy):
 
     @abstractmethod
     def records(self, text: DecodedText) -> Iterator[Record]:
-        """Yield the records, blank lines too: their pieces make up the whole of the text."""
+        """Yield the records and blank lines; their pieces make up the whole text."""
 
     def batches(self) -> Generator[TextBatch, None, None]:
         """Yield the records of the source, batch by batch."""

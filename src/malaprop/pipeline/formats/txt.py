@@ -8,13 +8,16 @@ from malaprop.pipeline.formats.faults import FlawError
 from malaprop.pipeline.formats.textual import Record, TextBatch, TextCopy
 
 
-class TxtCopy(TextCopy):
+class TxtCopy(TextCopy, name="txt"):
     r"""The copy of a file of plain text.
 
     Lines end with \n or \r\n and keep the end they have, also when the last one has none. Other
     signs that some take for line ends (form feed, U+2028) are part of the text. Lines are many:
     they are looked at one by one only where something is wrong with one of their block.
     """
+
+    suffixes = (".txt", ".text")
+    has_columns = False
 
     def batches(self) -> Generator[TextBatch, None, None]:
         """Yield the documents, batch by batch."""
@@ -32,11 +35,11 @@ class TxtCopy(TextCopy):
             first += len(lines)
 
     def finish(self) -> Passing:
-        """Return that nothing passes unchanged."""
+        """Return nothing: no column passes unchanged."""
         return Passing()
 
     def _batch(self, first: int, texts: list[str], ends: list[str], *, sound: bool) -> TextBatch:
-        """Return a batch of documents, the first of which has the number `first`."""
+        """Return a batch of documents; `first` is the number of the first one."""
         if sound:
             pieces = [""] * (2 * len(texts))
             pieces[::2], pieces[1::2] = texts, ends
@@ -59,7 +62,7 @@ class TxtCopy(TextCopy):
 
 
 def _lines(block: str) -> tuple[list[str], list[str]]:
-    """Return the lines of a block without their ends, and those ends."""
+    """Return the lines of a block without their line ends, and the line ends."""
     if isinstance(block, Overlong):  # a line of which nothing but its end is there
         return [block], [str(block) if block.endswith("\n") else ""]
     lines = block.split("\n")

@@ -24,7 +24,7 @@ class Access:
         return cls(stat.S_IMODE(status.st_mode), status.st_gid)
 
     def for_group(self, group: int) -> int:
-        """Return the mode for a file of some group: of another one, as everybody's."""
+        """Return the mode for a file of a group; for another group, what everybody may do."""
         if self.group in (None, group):
             return self.mode
         return self.mode & ~_GROUP | self.mode & (self.mode & _OTHERS) << 3

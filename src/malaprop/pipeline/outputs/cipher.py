@@ -30,7 +30,7 @@ def encrypted(data: bytes, key: bytes) -> bytes:
 
 
 def decrypted(text: bytes, key: bytes) -> bytes:
-    """Return what was encrypted, with blanks at its end; raise ValueError if it was changed."""
+    """Return the data, padded with blanks; raise ValueError if it was changed."""
     try:
         data = base64.b64decode(text, validate=True)
     except binascii.Error:

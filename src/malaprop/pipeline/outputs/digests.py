@@ -15,12 +15,12 @@ _BUFFER: Final = 2**20
 
 
 def digest_key() -> bytes:
-    """The key of all digests in reports of this user."""
+    """Return the key of all digests in this user's reports."""
     return subkey("report")
 
 
 def file_digest(path: str | Path) -> str:
-    """The keyed digest of a file, as the report of a run states it for this user.
+    """Return the keyed digest of a file, as this user's reports state it.
 
     It needs the key in the user's state folder: another user gets another digest.
     """
@@ -29,7 +29,7 @@ def file_digest(path: str | Path) -> str:
 
 
 class ReadDigest(io.RawIOBase):
-    """Reads another stream, from its start on, and hashes what is read.
+    """Reads another stream from its start, and hashes what is read.
 
     >>> digest = ReadDigest(io.BytesIO(b"cold rain"), b"a key")
     >>> reader = digest.reader()
@@ -42,15 +42,15 @@ class ReadDigest(io.RawIOBase):
         self._hash = hashlib.blake2b(key=key, digest_size=HASH_BYTES)
 
     def reader(self) -> BinaryIO:
-        """The stream to be read in the place of the other one."""
+        """Return a stream to read instead of the other one."""
         return cast(BinaryIO, io.BufferedReader(self, _BUFFER))
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def fileno(self) -> int:
-        """That of the other stream."""
+        """Return the descriptor of the other stream."""
         return self._source.fileno()
 
     def readinto(self, buffer: "memoryview[int]", /) -> int:  # type: ignore[override]
@@ -62,7 +62,7 @@ class ReadDigest(io.RawIOBase):
         return len(data)
 
     def of_all(self) -> str:
-        """The digest of the whole stream; reads what is left of it."""
+        """Return the digest of the whole stream; reads what is left of it."""
         while data := self._source.read(_BUFFER):
             self._hash.update(data)
         return self._hash.hexdigest()
@@ -76,7 +76,7 @@ class WriteDigest(io.BufferedIOBase):
         self._hash = hashlib.blake2b(key=key, digest_size=HASH_BYTES)
 
     def writable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def write(self, data: "bytes | memoryview[int]", /) -> int:  # type: ignore[override]
@@ -85,7 +85,7 @@ class WriteDigest(io.BufferedIOBase):
         return self._target.write(data)
 
     def tell(self) -> int:
-        """Where the other stream is."""
+        """Return the position of the other stream."""
         return self._target.tell()
 
     def flush(self) -> None:
@@ -94,12 +94,12 @@ class WriteDigest(io.BufferedIOBase):
             self._target.flush()
 
     def of_all(self) -> str:
-        """The digest of all that was written."""
+        """Return the digest of everything that was written."""
         return self._hash.hexdigest()
 
 
 class Digests:
-    """A source and a target that are hashed, if there is a key, while one is copied to the other.
+    """Hashes a source and a target while one is copied to the other, if there is a key.
 
     A source that `seeks`, as the reader of Parquet does, is read once more instead, at the end.
     """
@@ -120,7 +120,7 @@ class Digests:
             self.source = self._read.reader()
 
     def of_source(self) -> str | None:
-        """The digest of all of the source."""
+        """Return the digest of the whole source."""
         if self._key is None:
             return None
         if self._read is not None:
@@ -129,5 +129,5 @@ class Digests:
         return keyed_digest(self._original, self._key)
 
     def of_target(self) -> str | None:
-        """The digest of all that was written."""
+        """Return the digest of everything that was written."""
         return None if self._written is None else self._written.of_all()

@@ -16,11 +16,11 @@ _REASONS: Final = {
     errno.ENOSPC: "no space left on the disk while writing {}",
     errno.EDQUOT: "the disk quota is used up while writing {}",
     errno.EFBIG: "{} grows larger than the disk or the limits of this process allow",
-    errno.EACCES: "no permission to write {}: choose another folder with -o",
-    errno.EPERM: "no permission to write {}: choose another folder with -o",
-    errno.EROFS: "{} lies on a disk that can only be read: choose another folder with -o",
+    errno.EACCES: "no permission to write {}: choose another folder with `output`",
+    errno.EPERM: "no permission to write {}: choose another folder with `output`",
+    errno.EROFS: "{} lies on a disk that can only be read: choose another folder with `output`",
     errno.ENAMETOOLONG: "the name {} is too long: choose a shorter one",
-    errno.ENOTDIR: "{} lies in something that is no folder: choose another one with -o",
+    errno.ENOTDIR: "{} lies in something that is no folder: choose another one with `output`",
 }
 
 
@@ -35,20 +35,20 @@ def refusing(path: Path) -> Iterator[None]:
 
 
 class PartialFile(io.FileIO):
-    """A file whose failures to write name the output that the user asked for."""
+    """A file whose write errors name the output that the user asked for."""
 
     def __init__(self, descriptor: int, path: Path, mode: str = "wb") -> None:
         super().__init__(descriptor, mode)
         self._path = path
 
     def write(self, data: Any, /) -> int:
-        """Write what fits."""
+        """Write data, as far as it fits."""
         with refusing(self._path):
             return super().write(data)
 
 
 def create_locked(hidden: Path, path: Path) -> int:
-    """Create a private file that no other run writes; one that a killed run left behind goes."""
+    """Create and lock a private file; remove one that a killed run left behind."""
     while True:
         try:
             made = create(hidden)
@@ -66,7 +66,7 @@ def create_locked(hidden: Path, path: Path) -> int:
 
 
 def remove_stale(hidden: Path, path: Path) -> None:
-    """Remove a file of ours that nobody is writing; `path` is the output that it is for."""
+    """Remove a file of ours that no run is writing; `path` is its output."""
     with contextlib.suppress(FileNotFoundError):
         # A run that was killed as it named its output has left a second name of that.
         descriptor = open_ours(hidden, os.O_RDWR, other_names=True)
@@ -79,7 +79,7 @@ def remove_stale(hidden: Path, path: Path) -> None:
 
 
 def refuse_locked(hidden: Path, path: Path) -> None:
-    """Refuse to touch a file that another run is writing; `path` is the output it is for."""
+    """Refuse a file that another run is writing; `path` is its output."""
     with refusing(path), os.fdopen(open_ours(hidden, os.O_RDWR), "r+b") as file:
         lock(file.fileno(), path)
 
@@ -112,7 +112,7 @@ def remove(path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names to the disk too, on systems where a folder can be opened."""
+    """Flush a folder's names to the disk, where the system can open a folder."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -37,7 +37,7 @@ _SYNC_SECONDS: Final = 1.0
 
 
 class Drawn(NamedTuple):
-    """The private texts of a batch, and how their pieces were treated."""
+    """The private texts of a batch, and how their tokens were treated."""
 
     texts: list[str]
     counts: dict[str, int]
@@ -68,7 +68,7 @@ class Journal:
                 raise
 
     def _reopened(self, side: Side) -> int:
-        """Open the journal that was looked at before, if nobody has written to it since."""
+        """Open the journal that was read before, if nobody has written to it since."""
         descriptor = open_ours(side_path(self._final), os.O_RDWR)
         try:
             lock(descriptor, self._path)
@@ -96,28 +96,28 @@ class Journal:
         return len(self._places)
 
     def recall(self, number: int, texts: list[str]) -> Drawn:
-        """Return what was drawn for a batch; refuse if it was drawn for other texts than these."""
+        """Return what was drawn for a batch; refuse it if it was drawn for other texts."""
         with refusing(self._path):
             place, length = self._places[number]
             self._file.seek(place)
-            found = parse(self._file.read(length))
+            parsed = parse(self._file.read(length))
             self._file.seek(0, os.SEEK_END)
-        if found is None:
+        if parsed is None:
             raise _changed(self._final)
         try:
-            body = decrypted(found[1], self._key).decode("utf-8", "surrogatepass")
+            body = decrypted(parsed[1], self._key).decode("utf-8", "surrogatepass")
         except ValueError:
             raise _changed(self._final) from None
         private, counts, origin = json.loads(body)
         if origin != self._origin(texts):
             raise OutputError(
                 f"{self._path} cannot be resumed, as the input changed while an earlier run read "
-                "it: start anew with --force and without --resume"
+                "it: start anew with `force=True` and without `resume`"
             )
         return Drawn(private, counts)
 
     def keep(self, number: int, texts: list[str], drawn: Drawn) -> None:
-        """Write down what was drawn for a batch of texts."""
+        """Write what was drawn for a batch of texts."""
         value = (*drawn, self._origin(texts))
         # Texts that are ASCII take half the time so.
         ascii_only = all(map(str.isascii, drawn.texts))
@@ -128,7 +128,7 @@ class Journal:
             self._sync()
 
     def close(self) -> None:
-        """Leave the journal as it is; one without a batch is of no use to anybody."""
+        """Close the journal; remove one without a batch, which is of no use."""
         if self._file.closed:
             return
         if not self._places:
@@ -137,14 +137,14 @@ class Journal:
             self._file.close()
 
     def _origin(self, texts: list[str]) -> str:
-        """The hash of the texts that a batch is drawn for.
+        """Return the hash of the texts that a batch is drawn for.
 
         The digest in the header is that of the input before it was read: it may have changed then.
         """
         return keyed_hash("\0".join([str(len(texts)), *texts]), self._key)
 
     def _append(self, data: bytes) -> Place:
-        """Write at the end; take back what a full disk has let pass of it."""
+        """Append data; if the disk is full, remove what was written of it."""
         place = self._file.tell()
         rest = memoryview(data)
         try:
@@ -164,7 +164,7 @@ class Journal:
 
 
 def seal(path: Path, final: Path, whole: Stamp) -> None:
-    """Write down, before an output gets its name, that all is drawn, and what it will be."""
+    """Record, before an output gets its name, that all is drawn, and its stamp."""
     flags = os.O_WRONLY | os.O_APPEND
     with refusing(path), os.fdopen(open_ours(side_path(final), flags), "ab") as file:
         file.write(seal_line(whole))
@@ -174,6 +174,6 @@ def seal(path: Path, final: Path, whole: Stamp) -> None:
 
 def _changed(final: Path) -> OutputError:
     return OutputError(
-        f"{side_path(final)} was changed by another program: run the command again with --resume, "
-        "or start anew with --force and without --resume"
+        f"{side_path(final)} was changed by another program: run it again with `resume=True`, or "
+        "start anew with `force=True` and without `resume`"
     )

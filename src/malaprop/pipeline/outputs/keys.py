@@ -57,7 +57,7 @@ def keyed_hash(value: str | bytes, key: bytes) -> str:
 def keyed_digest(
     source: BinaryIO, key: bytes, progress: Callable[[int], None] = lambda done: None
 ) -> str:
-    """Hash all that is in a file; `progress` is told how many bytes are read so far."""
+    """Hash a whole file; calls `progress` with the number of bytes read so far."""
     digest = hashlib.blake2b(key=key, digest_size=HASH_BYTES)
     done = 0
     while chunk := source.read(_READ_BYTES):
@@ -115,7 +115,7 @@ def _read(path: Path) -> bytes:
 
 
 def _make(path: Path) -> None:
-    """Put a secret in its place whole; if another run was faster, its secret stays."""
+    """Create the secret in one step; if another run was faster, its secret stays."""
     new = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
     try:
         with os.fdopen(create(new), "wb") as file:
@@ -128,7 +128,7 @@ def _make(path: Path) -> None:
 
 
 def _name(new: Path, path: Path) -> None:
-    """Give the secret its name, unlike a rename only if no other has it."""
+    """Give the secret its name, unless another one has it, which a rename would replace."""
     try:
         os.link(new, path)
     except FileExistsError:

@@ -80,7 +80,7 @@ def resolved(path: Path) -> Path:
 
 
 def set_mode(descriptor: int, mode: int) -> None:
-    """Set the permissions of an open file of ours, where the system and the disk have such."""
+    """Set the permissions of an open file of ours, if the system and the disk have any."""
     if not hasattr(os, "fchmod"):
         return
     try:
@@ -105,7 +105,7 @@ def _check(path: Path, status: os.stat_result, *, other_names: bool) -> None:
 
 
 def _owner_of_new(folder: Path) -> int:
-    """The owner of what we create in a folder: some network disks give all files to one user."""
+    """Return the owner of new files in a folder: some network disks give all to one user."""
     probe = folder / f".malaprop-{secrets.token_hex(8)}.probe"
     descriptor = create(probe)
     try:

@@ -1,4 +1,4 @@
-"""Whether an output is still to be made, can be gone on with, or is there already."""
+"""Whether an output is still to be made, can be resumed, or is there already."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ THE_LAW = "the law of the words (which an audit of the lexicon, or a new word gr
 
 @dataclass(frozen=True, kw_only=True)
 class Outset:
-    """Where the making of an output begins.
+    """Where the work on an output starts.
 
     `side` is what an earlier run has left to go on with; `whole` tells that nothing is left to
     be done; `replace`, that a file of the output's name may be replaced.
@@ -36,20 +36,20 @@ class Outset:
 
 
 def start_anew(path: Path, *, force: bool) -> Outset:
-    """The outset of a run that goes on with nothing; what could be gone on with needs `force`."""
+    """Return the outset of a run that starts anew; `force` gives up what could be resumed."""
     final = resolved(path)
     side = look(final)
     if side and side.batches and not force and not _is_made(final, side):
         refuse_locked(side_path(final), path)  # it may have stopped, or be still at work
         raise OutputError(
             f"an earlier run that was to write {path} has stopped on its way: go on with "
-            "--resume, or start anew with --force"
+            "`resume=True`, or start anew with `force=True`"
         )
     return Outset(final=final, replace=force)
 
 
 def go_on(path: Path, source: Path, settings: Mapping[str, str], *, force: bool) -> Outset:
-    """The outset of a run that goes on with what an earlier one has left, if it is the same run.
+    """Return the outset of a run that resumes an earlier one, if it is the same run.
 
     The input of a journal whose output is not yet whole is not looked at: `same_input` does.
     """
@@ -67,23 +67,23 @@ def go_on(path: Path, source: Path, settings: Mapping[str, str], *, force: bool)
         told = "has changed since it was made" if side else "is of unknown origin"
         raise OutputError(
             f"{path} exists already and {told}, so that there is nothing to resume: choose "
-            "another name, or replace it with --force"
+            "another name, or replace it with `force=True`"
         )
     return Outset(final=final, replace=force)
 
 
 def known(settings: Mapping[str, str], key: bytes) -> dict[str, str]:
-    """What a run depends on besides its input, as it is written down."""
+    """Return what a run depends on besides its input, as keyed hashes."""
     return {name: keyed_hash(value, key) for name, value in settings.items()}
 
 
-def same_input(path: Path, header: Header, found: str) -> None:
-    """Refuse to go on with another input: `found` is its digest."""
-    _refuse_changes(path, header, {THE_INPUT: found})
+def same_input(path: Path, header: Header, digest: str) -> None:
+    """Refuse to resume with another input; `digest` is that of the input."""
+    _refuse_changes(path, header, {THE_INPUT: digest})
 
 
 def record_of(header: Header, key: bytes, seen: str, whole: tuple[int, int]) -> Header:
-    """What stays beside an output that is whole; `seen` is what `outside` said before it was made.
+    """Return the record of a whole output; `seen` is what `outside` returned before the run.
 
     Without a digest of the input: whoever gets hold of the key, too, could compare it with a guess.
     """
@@ -92,7 +92,7 @@ def record_of(header: Header, key: bytes, seen: str, whole: tuple[int, int]) -> 
 
 
 def outside(source: Path) -> str:
-    """What can be seen of an input from outside: its size and the time of its last change.
+    """Return what can be seen of an input without reading it: size and time of change.
 
     To be looked at before the input is read: what changes on the way is then seen afterwards.
     """
@@ -100,7 +100,7 @@ def outside(source: Path) -> str:
 
 
 def _input_as_in(header: Header, source: Path, key: bytes) -> str:
-    """The input as a header tells of it: a record from outside, a journal by all it holds."""
+    """Return the input's hash as a header has it: a record's of its stamp, a journal's of all."""
     if header.whole:
         return keyed_hash(outside(source), key)
     with source.open("rb") as file:
@@ -108,7 +108,7 @@ def _input_as_in(header: Header, source: Path, key: bytes) -> str:
 
 
 def _is_made(final: Path, side: Side) -> bool:
-    """Whether the output is the one that a run has made to its end."""
+    """Whether the output is the one that a run completed."""
     try:
         return side.whole is not None and stamp(final.stat()) == side.whole
     except OSError:
@@ -122,5 +122,5 @@ def _refuse_changes(path: Path, header: Header, facts: Mapping[str, str]) -> Non
     if changed:
         raise OutputError(
             f"{path} cannot be resumed, as {' and '.join(changed)} changed since it was begun: "
-            "set that back, or start anew with --force and without --resume"
+            "set that back, or start anew with `force=True` and without `resume`"
         )

@@ -37,23 +37,23 @@ Place = tuple[int, int]
 
 
 def side_path(final: Path) -> Path:
-    """Where the file beside an output lies."""
+    """Return the path of the file beside an output."""
     return final.with_name(f".{final.name}.malaprop")
 
 
 def new_side_path(final: Path) -> Path:
-    """Where a record lies until it is whole."""
+    """Return the path of a record until it is whole."""
     return final.with_name(f".{final.name}.malaprop-new")
 
 
-def stamp(found: os.stat_result) -> Stamp:
-    """Size and time of change."""
-    return found.st_size, found.st_mtime_ns
+def stamp(status: os.stat_result) -> Stamp:
+    """Return size and time of change."""
+    return status.st_size, status.st_mtime_ns
 
 
 @dataclass(frozen=True, kw_only=True)
 class Header:
-    """What a run is about.
+    """Identifies a run.
 
     `facts` are the hashes of what its output depends on, by name; `proof` tells the key again that
     they were made with; `whole` is the stamp of the output in a record, which has nothing but this
@@ -67,7 +67,7 @@ class Header:
     whole: Stamp | None = None
 
     def line(self) -> bytes:
-        """The header as the first line of its file."""
+        """Return the header as the first line of its file."""
         value = {
             "note": "made by malaprop privatize; not for publication",
             "format": _FORMAT,
@@ -82,7 +82,7 @@ class Header:
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """What stands in the file beside an output: the header, where each batch begins, the end.
+    """The content of the file beside an output: header, places of batches, end.
 
     `seen` tells whether the file is still the one that was read.
     """
@@ -100,12 +100,12 @@ class Side:
 
 
 def identity(status: os.stat_result) -> tuple[int, ...]:
-    """What tells a file from another of its name, and from itself before it was written to."""
+    """Return what identifies a file and its state: it changes with every write."""
     return status.st_dev, status.st_ino, *stamp(status)
 
 
 def look(final: Path) -> Side | None:
-    """What stands beside an output, if anything does that can be read; refuse what is not ours."""
+    """Read the file beside an output, if there is one; refuse one that is not ours."""
     path = side_path(final)
     with refusing(path):
         try:
@@ -136,7 +136,7 @@ def _read(file: BinaryIO) -> Side | None:
 
 
 def _header(tag: bytes, body: bytes) -> Header | None:
-    """Read a header; None for anything else, also for one of another version."""
+    """Read a header; return None for anything else, also for one of another version."""
     value = _json(body) if tag == _HEADER else None
     if not isinstance(value, dict) or value.get("format") != _FORMAT:
         return None
@@ -167,7 +167,7 @@ def _as_stamp(value: object) -> Stamp | None:
 
 
 def _json(body: bytes) -> object:
-    """Read JSON; None if it is none: a checksum shows accidents, not what was forged."""
+    """Read JSON, or return None: a checksum shows accidents, not forgeries."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -175,18 +175,18 @@ def _json(body: bytes) -> object:
 
 
 def line(tag: bytes, body: bytes) -> bytes:
-    """A line of the file."""
+    """Return a line of the file."""
     rest = tag + b" " + body
     return b"%08x %s\n" % (zlib.crc32(rest), rest)
 
 
 def seal_line(whole: Stamp) -> bytes:
-    """The line that says that all is drawn, and what the output's stamp is."""
+    """Return the line that says that all is drawn, with the output's stamp."""
     return line(_SEAL, json.dumps(whole).encode())
 
 
 def parse(written: bytes) -> tuple[bytes, bytes] | None:
-    """The tag of a line and its value, if the line is as it was written."""
+    """Return tag and value of a line, or None if the line is damaged."""
     checksum, _, rest = written.partition(b" ")
     tag, blank, body = rest.partition(b" ")
     if not blank or not written.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(rest[:-1]):
@@ -196,39 +196,39 @@ def parse(written: bytes) -> tuple[bytes, bytes] | None:
 
 def _lines(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
     # Not `for line in file`, which reads ahead and so cannot tell where it is.
-    while found := parse(file.readline()):
-        yield found
+    while parsed := parse(file.readline()):
+        yield parsed
 
 
 def new_salt() -> str:
-    """A salt for the key of one run."""
+    """Return a salt for the key of one run."""
     return secrets.token_hex(_SALT_BYTES)
 
 
 def run_key(salt: str) -> bytes:
-    """The key of the run with a salt."""
+    """Return the key of the run with a salt."""
     return subkey("journal", salt)
 
 
 def proof_of(key: bytes) -> str:
-    """What tells a key again."""
+    """Return a hash that identifies a key."""
     return keyed_hash("the key of this run", key)
 
 
 def key_of(path: Path, header: Header) -> bytes:
-    """The key that a header was made with; `path` is the output that it is about."""
+    """Return the key that a header was made with; `path` is its output."""
     key = run_key(header.salt)
     if proof_of(key) != header.proof:
         raise OutputError(
             f"{path} cannot be resumed, as the secret in your state folder is not the one that it "
-            "was begun with: set MALAPROP_STATE as it was then, or start anew with --force and "
-            "without --resume"
+            "was begun with: set MALAPROP_STATE as it was then, or start anew with `force=True` "
+            "and without `resume`"
         )
     return key
 
 
 def write_record(final: Path, header: Header) -> None:
-    """Put a record in the place of whatever stands beside an output."""
+    """Replace the file beside an output by a record."""
     path, new = side_path(final), new_side_path(final)
     with refusing(path):
         descriptor = create_locked(new, path)

@@ -33,7 +33,7 @@ _BUFFER: Final = 2**18
 
 
 def partial_path(final: Path) -> Path:
-    """Where an output lies until it is whole.
+    """Return the path of an output until it is whole.
 
     The same for each run, so that the next one finds what a killed one has left behind.
     """
@@ -42,7 +42,7 @@ def partial_path(final: Path) -> Path:
 
 
 class _Partial:
-    """An output under way: a hidden file beside the name that it is to get."""
+    """An unfinished output: a hidden file beside its final name."""
 
     def __init__(self, path: Path, final: Path, limits: Sequence[Access], *, force: bool) -> None:
         self.path = path
@@ -60,7 +60,7 @@ class _Partial:
         return self._file
 
     def complete(self) -> Stamp:
-        """Bring all that was written to the disk; the file stays open, and so locked."""
+        """Flush the file to the disk; it stays open, and so locked."""
         file = self._file
         with refusing(self.path):
             if file and not file.closed:
@@ -80,7 +80,7 @@ class _Partial:
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[int]:
-        """The descriptor of the file, also if whoever wrote it has closed it."""
+        """Yield a descriptor of the file, even if its writer has closed it."""
         if self._file and not self._file.closed:
             yield self._file.fileno()
             return
@@ -91,7 +91,7 @@ class _Partial:
             os.close(descriptor)
 
     def _all_limits(self) -> list[Access]:
-        """The limits that were given, and those of a file that is replaced."""
+        """Return the limits given, and the permissions of a file that is replaced."""
         with contextlib.suppress(FileNotFoundError):
             return [*self._limits, Access.of(os.lstat(self.final))]
         return list(self._limits)
@@ -118,7 +118,7 @@ class _Partial:
             os.unlink(self._hidden)
 
     def _claim_name(self) -> None:
-        """Do so without links: an empty file holds the name until the rename."""
+        """Take the name without links: an empty file holds it until the rename."""
         os.close(create(self.final))
         try:
             os.replace(self._hidden, self.final)
@@ -127,7 +127,7 @@ class _Partial:
             raise
 
     def discard(self) -> None:
-        """Remove the hidden file, without writing what is still in the buffer."""
+        """Remove the hidden file, without flushing its buffer."""
         if self._file:
             with contextlib.suppress(OSError):
                 self._file.raw.close()
@@ -136,7 +136,7 @@ class _Partial:
 
 
 class Staging:
-    """A context in which outputs are written, to appear together at its end.
+    """A context in which outputs are written; they appear together at its end.
 
         with Staging() as stage:
             target = stage.open(Path("out.csv"), force=False)
@@ -173,14 +173,14 @@ class Staging:
             self._partials.clear()
 
     def open(self, path: Path, *, force: bool = False, limits: Sequence[Access] = ()) -> BinaryIO:
-        """Open an output; an existing one is refused, unless `force` allows to replace it.
+        """Open an output; refuse an existing one unless `force` is set.
 
         Its permissions will be within all `limits`.
         """
         final = resolved(path)
         _check_name(path, final, force=force)
         if any(partial.final == final for partial in self._partials):
-            raise OutputError(f"two outputs have the name {path}: choose another one with -o")
+            raise OutputError(f"two outputs have the name {path}: choose another one with `output`")
         partial = _Partial(path, final, limits, force=force)
         # Known to the stage before it exists, so that an interrupt finds it.
         self._partials.append(partial)
@@ -191,7 +191,7 @@ class Staging:
             raise
 
     def complete(self) -> dict[Path, Stamp]:
-        """Bring all outputs to the disk; return what their stamps will be, by their names."""
+        """Flush all outputs to the disk; return their stamps by name."""
         return {partial.path: partial.complete() for partial in self._partials}
 
     def _publish(self) -> None:
@@ -217,7 +217,7 @@ def _check_name(path: Path, final: Path, *, force: bool) -> None:
     if stat.S_ISDIR(mode):
         raise OutputError(f"{path} is a folder: name a file in it")
     if not stat.S_ISREG(mode):
-        raise OutputError(f"{path} is no regular file: to write into a pipe, use -o -")
+        raise OutputError(f'{path} is no regular file: to write into a pipe, use `output="-"`')
     if not force:
         raise _exists(path)
 
@@ -230,4 +230,6 @@ def _mode(path: Path) -> int | None:
 
 
 def _exists(path: Path) -> OutputError:
-    return OutputError(f"{path} exists already: choose another name, or replace it with --force")
+    return OutputError(
+        f"{path} exists already: choose another name, or replace it with `force=True`"
+    )

@@ -7,7 +7,7 @@ Sight = tuple[int, ...]
 
 
 def sight(status: os.stat_result) -> Sight:
-    """Return what no change of a file leaves as it is.
+    """Return a value that every change of a file changes.
 
     A program can set the size and `st_mtime` back to what they were, but not `st_ctime`.
     """

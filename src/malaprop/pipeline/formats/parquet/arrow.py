@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def failing_as(message: str) -> Iterator[None]:
-    """Put `message` in the place of what Arrow has to say, which may quote values.
+    """Replace Arrow's error messages, which may quote values, by `message`.
 
     What is raised on purpose, such as by the target when its disk is full, goes on as it is.
     """
@@ -35,7 +35,7 @@ def text_columns(schema: "pa.Schema", names: Sequence[str]) -> list[int]:
     """
     import pyarrow as pa
 
-    found: list[int] = []
+    columns: list[int] = []
     for name in dict.fromkeys(names):
         places = schema.get_all_field_indices(name)
         if not places:
@@ -46,8 +46,8 @@ def text_columns(schema: "pa.Schema", names: Sequence[str]) -> list[int]:
             )
         for place in places:
             _check_text(name, schema.field(place).type)
-        found += [place for place in places if not pa.types.is_null(schema.field(place).type)]
-    return found
+        columns += [place for place in places if not pa.types.is_null(schema.field(place).type)]
+    return columns
 
 
 def _check_text(name: str, kind: "pa.DataType") -> None:
@@ -71,7 +71,7 @@ def _is_string(kind: "pa.DataType") -> bool:
 
 
 def plain(column: "pa.Array") -> "pa.Array":
-    """Return a column of text without dictionary, so that its slices tell their true size."""
+    """Return a column of text without its dictionary, so that slices have their true size."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
@@ -80,7 +80,7 @@ def plain(column: "pa.Array") -> "pa.Array":
 
 
 def slices(rows: int, columns: list["pa.Array"], most_bytes: int) -> Iterator[tuple[int, int]]:
-    """Yield start and length of slices of rows in which the columns are not too large."""
+    """Yield start and length of slices of rows whose columns are not too large."""
     pending = [(0, rows)]
     while pending:
         start, length = pending.pop()
@@ -93,7 +93,7 @@ def slices(rows: int, columns: list["pa.Array"], most_bytes: int) -> Iterator[tu
 
 
 def texts_of(column: "pa.Array") -> tuple[list[str | None], dict[int, FlawError]]:
-    """Return the texts of a plain column, and the places of those that are none, with reasons."""
+    """Return the texts of a plain column, and what is wrong with some, by their places."""
     import pyarrow as pa
 
     flaws: dict[int, FlawError] = {}
@@ -115,7 +115,7 @@ def texts_of(column: "pa.Array") -> tuple[list[str | None], dict[int, FlawError]
 
 
 def array_of(values: list[str | None], kind: "pa.DataType") -> "pa.Array":
-    """Return texts as an array of the given type, with a dictionary of these texts alone."""
+    """Return texts as an array of a type; its dictionary, if any, has only these texts."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(kind):

@@ -7,16 +7,15 @@ Values of other columns pass through Arrow with their types. Notes in the file a
 import contextlib
 import io
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from malaprop.core.errors import DataError
 from malaprop.pipeline.formats.copying import BATCH_RECORDS, Copy, Passing
-from malaprop.pipeline.formats.faults import PLACEHOLDER, FlawError
 from malaprop.pipeline.formats.layout import Layout
 from malaprop.pipeline.formats.parquet import arrow
 from malaprop.pipeline.formats.parquet.groups import RowGroups
-from malaprop.pipeline.formats.parquet.schema import fitted, private_schema
+from malaprop.pipeline.formats.parquet.rows import RowBatch, checked_rows
+from malaprop.pipeline.formats.parquet.schema import private_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,7 +27,7 @@ _UNWRITABLE: Final = "the input has a column of a type that cannot be written to
 
 
 class _Sink(io.RawIOBase):
-    """The target, until it is abandoned: Arrow's writer ends its file even when it fails."""
+    """Writes to the target until it is abandoned: Arrow's writer ends its file even on failure."""
 
     def __init__(self, target: BinaryIO) -> None:
         self._target = target
@@ -41,53 +40,16 @@ class _Sink(io.RawIOBase):
         return len(data) if self.abandoned else self._target.write(data)
 
 
-@dataclass(frozen=True)
-class ParquetBatch:
-    """Successive rows; `cells[i]` are the values of column i, which is to be privatized."""
-
-    rows: "pa.RecordBatch"
-    cells: dict[int, list[str | None]]
-    masked: frozenset[int] = frozenset()  # the rows whose texts are not to be seen
-
-    @property
-    def texts(self) -> list[str]:
-        """The texts to privatize."""
-        return [
-            text
-            for cells in self.cells.values()
-            for row, text in enumerate(cells)
-            if text is not None and row not in self.masked
-        ]
-
-    @property
-    def records(self) -> int:
-        """The number of rows."""
-        return int(self.rows.num_rows)
-
-    def rebuild(self, private: list[str], schema: "pa.Schema") -> "pa.RecordBatch":
-        """Return the rows with `private` in the place of their texts; nulls stay nulls."""
-        import pyarrow as pa
-
-        texts = iter(private)
-        arrays = [
-            column if place in self.cells else fitted(column, field.type)
-            for place, (column, field) in enumerate(zip(self.rows.columns, schema, strict=True))
-        ]
-        for index, cells in self.cells.items():
-            values = [
-                None if cell is None else PLACEHOLDER if row in self.masked else next(texts)
-                for row, cell in enumerate(cells)
-            ]
-            arrays[index] = arrow.array_of(values, schema.field(index).type)
-        return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-class ParquetCopy(Copy[ParquetBatch]):
+class ParquetCopy(Copy[RowBatch], name="parquet"):
     """The copy of a Parquet file.
 
     It is compressed as the first row group of the original is. Time stamps in the deprecated
     INT96 form are read to the microsecond: to the nanosecond, dates after 2262 would not fit.
     """
+
+    suffixes = (".parquet", ".pq")
+    packable = False  # it is compressed inside
+    seeks = True  # its index stands at the end
 
     def __init__(
         self, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
@@ -118,11 +80,11 @@ class ParquetCopy(Copy[ParquetBatch]):
 
     @property
     def consumed(self) -> int:
-        """The share of the source's bytes that its rows so far make up."""
+        """The bytes of the source that correspond to the rows read so far."""
         rows = self._file.metadata.num_rows
         return self._size * self._done // rows if rows else self._size
 
-    def batches(self) -> Generator[ParquetBatch, None, None]:
+    def batches(self) -> Generator[RowBatch, None, None]:
         """Yield the rows of the source, batch by batch."""
         for rows in self._read():
             texts = {index: arrow.plain(rows.column(index)) for index in self._asked}
@@ -134,28 +96,14 @@ class ParquetCopy(Copy[ParquetBatch]):
                     {i: text.slice(start, length) for i, text in texts.items()},
                 )
 
-    def _batch(self, rows: "pa.RecordBatch", texts: dict[int, "pa.Array"]) -> ParquetBatch:
+    def _batch(self, rows: "pa.RecordBatch", texts: dict[int, "pa.Array"]) -> RowBatch:
         """Return a batch without the rows that cannot be processed, or with them masked."""
-        import pyarrow as pa
-
-        cells: dict[int, list[str | None]] = {}
-        flawed: dict[int, FlawError] = {}
-        for index, column in texts.items():
-            cells[index], flaws = arrow.texts_of(column)
-            flawed |= flaws
-        for row in sorted(flawed):
-            self.faults.meet(self._done + row + 1, flawed[row])
+        batch = checked_rows(rows, texts, self.faults, rows_before=self._done)
         self._done += rows.num_rows
-        if not flawed or self.layout.on_error == "mask":
-            return ParquetBatch(rows, cells, frozenset(flawed))
-        kept = [row for row in range(rows.num_rows) if row not in flawed]
-        return ParquetBatch(
-            rows.take(pa.array(kept, pa.int64())),  # with its type, as there may be none left
-            {i: [column[row] for row in kept] for i, column in cells.items()},
-        )
+        return batch
 
-    def write(self, batch: ParquetBatch, private: list[str]) -> None:
-        """Put a batch into the row group that is being gathered."""
+    def write(self, batch: RowBatch, private: list[str]) -> None:
+        """Add a batch to the current row group."""
         with arrow.failing_as(f"a private text up to record {self._done} is not valid Unicode"):
             rows = batch.rebuild(private, self._schema)
         with arrow.failing_as(_UNWRITABLE):

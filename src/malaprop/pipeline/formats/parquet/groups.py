@@ -19,7 +19,7 @@ _TOO_MANY: Final = 8
 
 
 class RowGroups:
-    """Gathers private rows and writes them in groups; `asked` are the columns that were drawn."""
+    """Collects private rows and writes them in groups; `asked` are the private columns."""
 
     def __init__(self, writer: "pq.ParquetWriter", schema: "pa.Schema", asked: list[int]) -> None:
         self._writer = writer
@@ -51,7 +51,7 @@ class RowGroups:
             self.write()
 
     def write(self) -> None:
-        """Write what is gathered as a group, in one piece: pages end where pieces do."""
+        """Write the collected rows as one group, in one piece: pages end where pieces do."""
         import pyarrow as pa
 
         if self._count:
@@ -67,7 +67,7 @@ class RowGroups:
 
 
 def _with_own_dictionary(table: "pa.Table", place: int) -> "pa.Table":
-    """Return a table whose dictionary in a column has the texts of its own rows only."""
+    """Return a table in which a column's dictionary has only the texts of its rows."""
     import pyarrow as pa
 
     field = table.schema.field(place)
@@ -78,7 +78,7 @@ def _with_own_dictionary(table: "pa.Table", place: int) -> "pa.Table":
 
 
 def _weights(rows: "pa.RecordBatch") -> "pa.Array":
-    """Return for each row about how many bytes it takes, as follows from its values alone."""
+    """Estimate the bytes of each row, from its values alone."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -98,7 +98,7 @@ def _is_measured(kind: "pa.DataType") -> bool:
 
 
 def _size(column: "pa.Array") -> int:
-    """Return the bytes that a column takes, without a dictionary, which many pieces share."""
+    """Return the bytes of a column, without its dictionary, which several pieces share."""
     import pyarrow as pa
 
     held = column.indices if pa.types.is_dictionary(column.type) else column

@@ -50,7 +50,7 @@ _NAME_TYPES: Final = frozenset(
 
 
 def pandas_note(schema: "pa.Schema", original: bytes) -> bytes | None:
-    """Return the note for a file of this schema, or None if the original's is none of pandas'."""
+    """Return the note for a file of this schema, or None if the original is not from pandas."""
     try:
         note = json.loads(original)
     except (ValueError, RecursionError):
@@ -73,8 +73,8 @@ def pandas_note(schema: "pa.Schema", original: bytes) -> bytes | None:
 
 
 def _list(note: Mapping[str, Any], key: str) -> list[Any]:
-    found = note.get(key)
-    return found if isinstance(found, list) else []
+    value = note.get(key)
+    return value if isinstance(value, list) else []
 
 
 def _entries(note: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
@@ -94,7 +94,7 @@ def _level(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _column(field: "pa.Field", said: object) -> dict[str, Any]:
-    """Describe a column; one that pandas has named by itself has no name for it."""
+    """Describe a column; one whose name pandas generated has no name."""
     kind, usual, choices = _words(field.type)
     return {
         "name": None if _is_generated(field.name) else field.name,
@@ -115,7 +115,7 @@ def _is_generated(name: str) -> bool:
 
 
 def _words(kind: "pa.DataType") -> _Words:
-    """Return pandas' words for a type of Arrow."""
+    """Return pandas' terms for an Arrow type."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(kind):  # that it is a category follows from Arrow's own schema

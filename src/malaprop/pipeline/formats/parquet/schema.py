@@ -33,13 +33,13 @@ def private_schema(schema: "pa.Schema", asked: list[int]) -> "pa.Schema":
             kind = pa.dictionary(pa.int32(), fields[place].type.value_type)
             fields[place] = fields[place].with_type(kind)
     bare = pa.schema(fields)
-    found = (schema.metadata or {}).get(_PANDAS)
-    note = pandas_note(bare, found) if found is not None else None
+    original = (schema.metadata or {}).get(_PANDAS)
+    note = pandas_note(bare, original) if original is not None else None
     return bare.with_metadata({_PANDAS: note}) if note is not None else bare
 
 
 def fitted(column: "pa.Array", kind: "pa.DataType") -> "pa.Array":
-    """Return a column that passes unchanged, as the type that it has in the copy."""
+    """Cast a column that passes unchanged to its type in the copy."""
     return column if column.type == kind else column.cast(kind)
 
 

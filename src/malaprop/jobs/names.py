@@ -5,22 +5,25 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from malaprop.cli.jobs import PIPE, Job
 from malaprop.core.errors import ParameterError
+from malaprop.jobs.job import PIPE, Job
+from malaprop.pipeline.outputs.access import status_of
+from malaprop.pipeline.outputs.sidefile import new_side_path, side_path
+from malaprop.pipeline.outputs.staging import partial_path
 
 _File = tuple[int, int]
-"""What a file is, whatever its name: the numbers of its disk and of its node there."""
+"""What identifies a file under any name: the numbers of its disk and of its node there."""
 
 
 def check_names(jobs: list[Job], report: Path | None) -> None:
-    """Refuse outputs that are inputs, by whatever name, and clashes with hidden files."""
+    """Refuse outputs that are inputs, under any name, and clashes with hidden files."""
     inputs = {_file(status): job for job in jobs if (status := job.status())}
     for job in jobs:
         if _target_file(job) in inputs:
             name = "standard output" if job.target == PIPE else job.target
             raise ParameterError(
-                f"{name} is an input: choose another name with -o. An output never replaces what "
-                "it is made from, also not with --force"
+                f"{name} is an input: choose another name with `output`. An output never replaces "
+                "what it is made from, not even with `force=True`"
             )
     named = [Path(job.target) for job in jobs if job.target != PIPE]
     written = [*named, report] if report else named
@@ -30,22 +33,17 @@ def check_names(jobs: list[Job], report: Path | None) -> None:
             if hidden in taken or _existing(hidden) in inputs:
                 raise ParameterError(
                     f"{hidden.name} would be overwritten, as {path} needs a hidden file of that "
-                    "name: choose another name with -o"
+                    "name: choose another name with `output`"
                 )
 
 
 def _hidden(path: Path) -> Iterator[Path]:
-    """The files that may be written beside an output."""
-    from malaprop.pipeline.outputs.sidefile import new_side_path, side_path
-    from malaprop.pipeline.outputs.staging import partial_path
-
+    """Yield the files that may be written beside an output."""
     final = Path(os.path.realpath(path))
     yield from (side_path(final), new_side_path(final), partial_path(final))
 
 
 def _target_file(job: Job) -> _File | None:
-    from malaprop.pipeline.outputs.access import status_of
-
     if job.target != PIPE:
         return _existing(Path(job.target))
     status = status_of(sys.stdout)

@@ -1,45 +1,60 @@
-"""An output on its way: from what an earlier run has left of it to the record that it is whole."""
+"""An output on its way: from what an earlier run left of it to the record that it is whole."""
 
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
-from malaprop.cli.jobs import PIPE, Job
+from malaprop._version import __version__
 from malaprop.core.errors import DataError, ParameterError
-
-if TYPE_CHECKING:
-    from malaprop.pipeline.formats import Layout
-    from malaprop.pipeline.outputs.access import Access
-    from malaprop.pipeline.outputs.journal import Journal
-    from malaprop.pipeline.outputs.resuming import Outset
-    from malaprop.pipeline.outputs.sidefile import Header, Stamp
-    from malaprop.pipeline.outputs.staging import Staging
-    from malaprop.pipeline.outputs.watching import Sight
-    from malaprop.pipeline.privatizer import Privatizer
-
-HINT = (
-    "what was drawn is kept: go on with the same command and --resume, or start anew with --force"
+from malaprop.jobs.job import PIPE, Job
+from malaprop.pipeline.formats import Layout
+from malaprop.pipeline.formats.copying import BATCH_RULES
+from malaprop.pipeline.outputs import journal as journals
+from malaprop.pipeline.outputs.access import Access, status_of
+from malaprop.pipeline.outputs.journal import Journal
+from malaprop.pipeline.outputs.keys import keyed_digest
+from malaprop.pipeline.outputs.resuming import (
+    THE_INPUT,
+    THE_LAW,
+    Outset,
+    go_on,
+    known,
+    outside,
+    record_of,
+    same_input,
+    start_anew,
 )
-
-UNWRITTEN = "no output file was written"
+from malaprop.pipeline.outputs.sidefile import (
+    Header,
+    Stamp,
+    key_of,
+    new_salt,
+    proof_of,
+    run_key,
+    stamp,
+    write_record,
+)
+from malaprop.pipeline.outputs.staging import Staging
+from malaprop.pipeline.outputs.watching import Sight, sight
+from malaprop.pipeline.privatizer import Privatizer
 
 
 @dataclass
 class Output:
-    """One job's output. What goes through a pipe has no journal, and cannot be resumed."""
+    """The output of one job. What goes through a pipe has no journal and cannot be resumed."""
 
     job: Job
     number: int
     target: BinaryIO | None = None
-    journal: "Journal | None" = None
-    _outset: "Outset | None" = None
-    _header: "Header | None" = None
+    journal: Journal | None = None
+    _outset: Outset | None = None
+    _header: Header | None = None
     _kept: bool = False
     _key: bytes = b""
     _seen: str = ""  # of the input, before it was read
-    _sight: "Sight | None" = None  # the same, in finer grain
+    _sight: Sight | None = None  # the same, in finer grain
 
     @property
     def path(self) -> Path:
@@ -48,28 +63,24 @@ class Output:
 
     @property
     def whole(self) -> bool:
-        """Whether there is nothing left to be done."""
+        """Whether the output is complete already."""
         return self._outset is not None and self._outset.whole
 
-    def claim(self, stage: "Staging", limits: "Sequence[Access]", *, force: bool) -> None:
+    def claim(self, stage: Staging, limits: Sequence[Access], *, force: bool) -> None:
         """Open the output for a run that starts at the beginning."""
-        from malaprop.pipeline.outputs.resuming import start_anew
-
         if self.job.lasting:
             self._outset = start_anew(self.path, force=force)
         self.target = self.job.open_target(stage, limits, force=force)
 
     def reclaim(
         self,
-        stage: "Staging",
-        limits: "Sequence[Access]",
+        stage: Staging,
+        limits: Sequence[Access],
         settings: dict[str, str],
         *,
         force: bool,
     ) -> None:
-        """Open the output for a run that goes on with what is there."""
-        from malaprop.pipeline.outputs.resuming import go_on, outside
-
+        """Open the output for a run that resumes an earlier one."""
         self._seen = outside(Path(self.job.source))
         self._outset = go_on(self.path, Path(self.job.source), settings, force=force)
         if not self.whole:
@@ -80,31 +91,23 @@ class Output:
         self._sight = self.job.sight()
 
     def check_input(self, source: BinaryIO | None = None) -> None:
-        """Refuse an input that has changed since: what is read is of no one state of it.
+        """Refuse an input that has changed since `watch`: what was read would mix two states of it.
 
-        `source` is the input as it was opened; without it, the file of that name counts.
+        `source` is the open input; without it, the file of that name is looked at.
         """
-        from malaprop.pipeline.outputs.access import status_of
-        from malaprop.pipeline.outputs.watching import sight
-
         status = status_of(source) if source else self.job.status()
         if self._sight != (status and sight(status)):
             name = "standard input" if self.job.source == PIPE else self.job.source
             raise DataError(
-                f"{name} changed while it was read: run the command again when nothing writes to it"
+                f"{name} changed while it was read: run it again when nothing writes to it"
             )
 
     def begin(
         self, settings: dict[str, str], progress: Callable[[int], None], *, keep: bool
     ) -> None:
-        """Open the journal, if what is drawn is to be kept; refuse to go on with another input."""
+        """Open the journal, if draws are to be kept; refuse to resume with another input."""
         if not self.job.lasting or self._outset is None:
             return
-        from malaprop.pipeline.outputs.journal import Journal
-        from malaprop.pipeline.outputs.keys import keyed_digest
-        from malaprop.pipeline.outputs.resuming import THE_INPUT, known, outside, same_input
-        from malaprop.pipeline.outputs.sidefile import Header, new_salt, proof_of, run_key
-
         self._seen = outside(Path(self.job.source))
         side = self._outset.side
         salt = side.header.salt if side else new_salt()
@@ -121,25 +124,18 @@ class Output:
         if side or keep:
             self.journal = Journal(self.path, self._outset.final, self._header, key, side)
 
-    def seal(self, stamps: "dict[Path, Stamp]") -> None:
+    def seal(self, stamps: dict[Path, Stamp]) -> None:
         """Note, before the output gets its name, what it will look like when it is whole."""
-        from malaprop.pipeline.outputs.journal import seal
-        from malaprop.pipeline.outputs.resuming import record_of
-        from malaprop.pipeline.outputs.sidefile import write_record
-
         if self._header is None or self._outset is None:
             return
         if self._kept:
-            seal(self.path, self._outset.final, stamps[self.path])
+            journals.seal(self.path, self._outset.final, stamps[self.path])
         else:
             record = record_of(self._header, self._key, self._seen, stamps[self.path])
             write_record(self._outset.final, record)
 
     def conclude(self) -> None:
         """Leave a record in the place of the journal of an output that is whole."""
-        from malaprop.pipeline.outputs.resuming import record_of
-        from malaprop.pipeline.outputs.sidefile import key_of, stamp, write_record
-
         if self._outset is None:
             return
         side = self._outset.side
@@ -150,7 +146,7 @@ class Output:
             write_record(self._outset.final, record_of(header, key, self._seen, whole))
 
     def close(self) -> bool:
-        """Close the journal; return whether there is something in it to go on with."""
+        """Close the journal; return whether it holds something to resume."""
         if self.journal is not None:
             self._kept = bool(len(self.journal))
             self.journal.close()
@@ -158,26 +154,22 @@ class Output:
 
 
 def check_resumable(jobs: list[Job]) -> None:
-    """Refuse to resume what has left no trace."""
+    """Refuse to resume what comes or goes through a pipe: it leaves no trace."""
     for job in jobs:
         if not job.lasting:
             raise ParameterError(
                 "only files can be resumed, not what comes or goes through a pipe: name a file on "
-                "both sides, or leave out --resume"
+                "both sides, or leave out `resume`"
             )
 
 
 def settings_of(
-    privatizer: "Privatizer", layout: "Layout", seed: int | None, number: int
+    privatizer: Privatizer, layout: Layout, seed: int | None, number: int
 ) -> dict[str, str]:
-    """What an output depends on besides its input, each under a name that a message can use.
+    """Return what an output depends on besides its input, by names that a message can use.
 
-    What becomes of faulty records is not among it: the texts that are drawn do not depend on it.
+    `on_error` is not included: the texts that are drawn do not depend on it.
     """
-    from malaprop._version import __version__
-    from malaprop.pipeline.formats.copying import BATCH_RULES
-    from malaprop.pipeline.outputs.resuming import THE_LAW
-
     shape = {name: value for name, value in asdict(layout).items() if name != "on_error"}
     return {
         "the version of Malaprop": f"{__version__} {BATCH_RULES}",
@@ -191,7 +183,7 @@ def settings_of(
 
 
 def _short(fact: object) -> object:
-    """A number to nine digits: another processor may compute the last ones otherwise."""
+    """Round a number to nine digits: another processor may compute other last digits."""
     return f"{fact:.9g}" if isinstance(fact, float) else fact
 
 

@@ -1,23 +1,22 @@
 """The report of a run over files, as a value: what was protected, how, and what stays visible.
 
-`terminal`, `markdown` and `written` render it. It is for the owner of the text: its counts depend
-on the input in ways that the guarantee does not cover, so it says of itself that it is not for
-publication.
+`malaprop.report` renders it. It is for the owner of the text: its counts depend on the input in
+ways that the guarantee does not cover, so it says of itself that it is not for publication.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
+from time import monotonic
 from typing import Any
 
 from malaprop._version import __version__
 from malaprop.core.guarantee import Guarantee
 from malaprop.pipeline.formats import Layout
 from malaprop.pipeline.keeping import Keeping
+from malaprop.pipeline.passwords import without_passwords
 from malaprop.pipeline.privatizer import Privatizer
 from malaprop.pipeline.rewriting import FileCounts
-from malaprop.report.phrases import counted
-from malaprop.report.secrets import without_passwords
 
 AUDIENCE = (
     "For the owner of the text, not for publication: the counts depend on the input in ways that "
@@ -40,7 +39,7 @@ class FileRecord:
     output_digest: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The record as plain values."""
+        """Return the record as plain values."""
         return {
             "input": without_passwords(self.input),
             "output": without_passwords(self.output),
@@ -59,7 +58,7 @@ class FileRecord:
 
     @property
     def fault_warning(self) -> str:
-        """What a user should know of records that could not be processed; never what they held."""
+        """A warning of records that could not be processed, without their content."""
         if not self.counts.faulty:
             return ""
         done = "left out" if self.layout.on_error == "skip" else "texts masked"
@@ -76,6 +75,23 @@ class Occasion:
     command: str = ""
 
 
+@dataclass(frozen=True)
+class Clock:
+    """Tells when a run started, and how long it took so far. `command` is what was typed."""
+
+    command: str = ""
+    _date: datetime = field(default_factory=lambda: datetime.now(UTC))
+    _since: float = field(default_factory=monotonic)
+
+    def occasion(self) -> Occasion:
+        """Return when and how the run was made, up to now."""
+        return Occasion(
+            started=self._date,
+            seconds=monotonic() - self._since,
+            command=without_passwords(self.command),
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class LexiconFacts:
     """What identifies a lexicon."""
@@ -89,14 +105,18 @@ class LexiconFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class RunReport:
-    """All that is to be said of a run."""
+    """What `privatize_files` did: guarantee, counts, what stays visible, and each file.
+
+    `malaprop.report` renders it for a terminal, as Markdown and as JSON. Not for publication: the
+    counts depend on the input in ways that the guarantee does not cover.
+    """
 
     occasion: Occasion
     guarantee: Guarantee
     randomness: str
     keeping: Keeping
     cautions: tuple[str, ...]
-    """What was to be known before the work."""
+    """What the user should know before the work."""
     hint: str
     counts: Mapping[str, int]
     visible: tuple[str, ...]
@@ -105,21 +125,23 @@ class RunReport:
     policy: Mapping[str, str]
     lexicon: LexiconFacts
     engine: Mapping[str, Any] = field(default_factory=dict)
+    already: tuple[str, ...] = ()
+    """Outputs that an earlier run had completed: nothing was done for them."""
     version: str = __version__
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What a user should know of what was found in the texts and files; never what it was."""
-        found = [_wordless(self.counts.get("wordless", 0))]
-        return tuple(filter(None, [*found, *(file.fault_warning for file in self.files)]))
+        """Warnings about what the texts and files held, without their content."""
+        wordless = _wordless(self.counts.get("wordless", 0))
+        return tuple(filter(None, [wordless, *(file.fault_warning for file in self.files)]))
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """All that a user should know."""
+        """All warnings: those before the work and those after it."""
         return self.cautions + self.findings
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as plain values that JSON can hold."""
+        """Return the report as plain values for JSON."""
         return {
             "audience": AUDIENCE,
             "malaprop": self.version,
@@ -149,8 +171,9 @@ def run_report(
     *,
     cautions: Sequence[str] = (),
     engine: Mapping[str, Any] | None = None,
+    already: Sequence[str] = (),
 ) -> RunReport:
-    """Gather the report of a run; `cautions` are further ones than the privatizer's."""
+    """Build the report of a run; `cautions` are added to the privatizer's warnings."""
     lexicon = privatizer.lexicon
     return RunReport(
         occasion=occasion,
@@ -172,11 +195,21 @@ def run_report(
             fingerprint=lexicon.fingerprint,
         ),
         engine=engine or {},
+        already=tuple(already),
     )
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    >>> counted(1, "record"), counted(2000, "record")
+    ('1 record', '2,000 records')
+    """
+    return f"{number:,} {noun}" + "s" * (number != 1)
+
+
 def visible(privatizer: Privatizer) -> tuple[str, ...]:
-    """What anybody can still see in the private text, outside the guarantee."""
+    """List what anybody can still see in the private text, outside the guarantee."""
     shown = ["how many words there are, and in which places"]
     kept = privatizer.policy.punctuation == "keep"
     shown.append("punctuation and spacing" if kept else "line breaks between words")
@@ -193,5 +226,5 @@ def _wordless(texts: int) -> str:
     has, its = ("has", "its") if texts == 1 else ("have", "their")
     return (
         f"NOTHING IS PROMISED for {counted(texts, 'text')} that {has} no words: {its} signs are "
-        "shown as they are. Use --punctuation drop, or leave such texts out"
+        "shown as they are. Drop punctuation, too, or leave such texts out"
     )

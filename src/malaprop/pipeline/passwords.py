@@ -7,7 +7,7 @@ _USER = re.compile(r"(://)(?:[^/@\s]*|[^/@:\s]*:(?!\d+/)[^@\s]*)@")
 
 
 def without_passwords(text: str) -> str:
-    """A command line, a path or a URL without users and passwords.
+    """Remove users and passwords from a command line, a path or a URL.
 
     >>> without_passwords("s3a://KEY:SEC/RET@bucket/notes hdfs://host:9000/a@b")
     's3a://bucket/notes hdfs://host:9000/a@b'

@@ -1,0 +1,46 @@
+"""From the parameters that the library names in its messages to flags of the command line.
+
+The library writes a parameter as Python does, in backticks: `force=True`, `format="tsv"`, `output`.
+"""
+
+import re
+from typing import Final
+
+FLAGS: Final = {
+    "columns": "--column",
+    "delimiter": "--delimiter",
+    "document": "--document",
+    "encoding": "--encoding",
+    "epsilon": "--epsilon",
+    "force": "--force",
+    "format": "--format",
+    "lexicon": "--lexicon",
+    "mechanism": "--mechanism",
+    "on_error": "--on-error",
+    "output": "-o",
+    "punctuation": "--punctuation",
+    "report": "--report",
+    "resume": "--resume",
+    "seed": "--seed",
+    "unknown": "--unknown",
+    "workers": "--workers",
+}
+"""The flag for each parameter of `malaprop.privatize_files` that a message may name."""
+
+_PARAMETER: Final = re.compile(r"`(\w+)(?:=(True|\"[^`\"]*\"))?`")
+
+
+def in_flags(message: str) -> str:
+    """Return a message of the library as the command line says it.
+
+    >>> in_flags('go on with `resume=True`, or use `on_error="skip"` (or mask)')
+    'go on with --resume, or use --on-error skip (or mask)'
+    """
+    return _PARAMETER.sub(_flag, message)
+
+
+def _flag(parameter: re.Match[str]) -> str:
+    name, value = parameter.groups()
+    if name not in FLAGS:
+        return parameter[0]
+    return FLAGS[name] if value in (None, "True") else f"{FLAGS[name]} {value[1:-1]}"

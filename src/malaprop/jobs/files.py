@@ -1,0 +1,180 @@
+"""Files in, private files out: the call behind `malaprop privatize`."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from malaprop.core.errors import ParameterError
+from malaprop.core.mechanism import Mechanism
+from malaprop.jobs.names import check_names
+from malaprop.jobs.planning import check_piped, check_report, folder_for, plan_jobs
+from malaprop.jobs.progress import Listener, Progress, ignore
+from malaprop.jobs.run import Run
+from malaprop.lexicon.lexicon import Lexicon
+from malaprop.mechanisms import mechanism_named
+from malaprop.pipeline.drawing import Recipe
+from malaprop.pipeline.formats import Layout
+from malaprop.pipeline.formats.faults import OnError
+from malaprop.pipeline.outputs.access import OWNER_ONLY
+from malaprop.pipeline.outputs.staging import Staging
+from malaprop.pipeline.report import Clock, RunReport
+from malaprop.report.written import checked_name, rendered
+from malaprop.text.policy import Unknown
+from malaprop.text.surface import Punctuation
+
+StrPath = str | os.PathLike[str]
+
+
+def privatize_files(
+    inputs: StrPath | Sequence[StrPath],
+    output: StrPath,
+    *,
+    epsilon: float | None = None,
+    mechanism: Mechanism | str = "balanced",
+    lexicon: Lexicon | str = "english",
+    columns: Sequence[str] = (),
+    format: str | None = None,  # noqa: A002  what everybody calls it
+    document: Literal["line", "file"] = "line",
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    unknown: Unknown = "map",
+    punctuation: Punctuation = "keep",
+    on_error: OnError = "fail",
+    seed: int | None = None,
+    workers: int | None = None,
+    resume: bool = False,
+    force: bool = False,
+    report: StrPath | None = None,
+    progress: Listener | None = None,
+    command: str = "",
+) -> RunReport:
+    """Privatize files of text, and return the report of the run.
+
+    Every word of the texts is replaced by one that the mechanism draws; everything else in the
+    files stays as it is. An output appears under its name only when it is whole. A run that was
+    stopped can be resumed: what was drawn for a text is kept, and never drawn again.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from malaprop import privatize_files
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> vectors = folder / "tiny.vec"
+    >>> _ = vectors.write_text("cold 0\\ncool 1\\nhot 9\\n")
+    >>> notes = folder / "notes.csv"
+    >>> _ = notes.write_text("id,note\\n007,cold\\n")
+    >>> report = privatize_files(
+    ...     notes, folder / "out.csv", columns=["note"],
+    ...     mechanism="tem", epsilon=50.0, lexicon=str(vectors), workers=1,
+    ... )
+    >>> (folder / "out.csv").read_text()
+    'id,note\\n007,Cold\\n'
+    >>> report.counts["protected"], report.files[0].counts.other_columns
+    (1, ('id',))
+
+    Parameters:
+
+    - `inputs`: a file or several; `"-"` is standard input. `output`: a file, or `"-"` for standard
+      output; for several inputs, a folder.
+    - `epsilon`: ε, the privacy loss per unit of distance. `mechanism`: the name of one, which takes
+      that ε, or a mechanism with its parameters, which has its own.
+    - `lexicon`: a lexicon, the name of one, or a file of word vectors.
+    - `columns`: the columns that hold text; of JSON lines also `msg.text` or `turns[].text`.
+    - `format`: one of `malaprop.pipeline.formats.FORMATS`; by default, what the input's name says.
+    - `document`, `delimiter`, `encoding`, `on_error`: as for `malaprop.pipeline.formats.Layout`.
+    - `unknown`, `punctuation`: as for `Privatizer`.
+    - `seed`: repeats a demonstration; the output is *not private*.
+    - `workers`: the number of processes, by default one for each core.
+    - `resume`: go on where an earlier run with the same parameters was stopped, if one was.
+    - `force`: replace existing outputs.
+    - `report`: a file for the report, `.json` or `.md`, with keyed digests of inputs and outputs.
+    - `progress`: is called with each `malaprop.jobs.progress.Progress`, warnings included.
+    - `command`: what the report states as the command that was given.
+
+    Raises ParameterError for parameters that do not fit, DataError for an input and OutputError
+    for an output that cannot be read or written. No output is changed then; if draws were kept to
+    be resumed, a note on the error says so.
+    """
+    recipe = Recipe(
+        lexicon=lexicon,
+        mechanism=_mechanism(mechanism, epsilon),
+        unknown=unknown,
+        punctuation=punctuation,
+        seed=_at_least(0, "seed", seed),
+    )
+
+    if isinstance(columns, str):
+        raise ParameterError("columns must be a list of names, not one string")
+    names = tuple(columns)
+
+    def layout(name: str) -> Layout:
+        return Layout(
+            format=name,
+            columns=names,
+            document=document,
+            delimiter=delimiter,
+            encoding=encoding,
+            on_error=on_error,
+        )
+
+    clock, listener = Clock(command), progress or ignore
+    sources, target = _paths(inputs), os.fspath(output)
+    page = None if report is None else checked_name(Path(report))
+    check_piped(sources, format, columns)
+    with folder_for(sources, target):
+        jobs = plan_jobs(sources, target, format, layout)
+        check_report(page, jobs)
+        check_names(jobs, page)
+        with Run(
+            jobs,
+            recipe,
+            clock,
+            listener,
+            workers=_at_least(1, "workers", workers),
+            resume=resume,
+            force=force,
+            digests=page is not None,
+        ) as run:
+            with Staging() as stage:
+                run.prepare(stage)
+                file = open_report(stage, page if run.left else None, force=force)
+                summary = run.complete()
+                if file and page:
+                    file.write(rendered(summary, page))
+                run.seal(stage)
+                listener(Progress(stage="naming"))
+            run.conclude()
+    return summary
+
+
+def open_report(stage: Staging, report: Path | None, *, force: bool) -> BinaryIO | None:
+    """Open the file of a report, for its owner alone: it tells more than the output."""
+    return stage.open(report, force=force, limits=[OWNER_ONLY]) if report else None
+
+
+def _paths(inputs: StrPath | Sequence[StrPath]) -> list[str]:
+    several = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
+    paths = [os.fspath(path) for path in several]
+    if not paths:
+        raise ParameterError("privatize_files needs an input: name a file in `inputs`")
+    return paths
+
+
+def _mechanism(mechanism: Mechanism | str, epsilon: float | None) -> Mechanism:
+    """Return the mechanism of a name with that ε, or one that has its own."""
+    if isinstance(mechanism, str):
+        if epsilon is None:
+            raise ParameterError(f"{mechanism} needs an ε: name it with `epsilon`")
+        return mechanism_named(mechanism)(epsilon=epsilon)
+    if epsilon is not None:
+        raise ParameterError(
+            "a mechanism with its parameters has its own ε: leave out `epsilon`, or name the "
+            "mechanism by a string"
+        )
+    return mechanism
+
+
+def _at_least(least: int, name: str, value: int | None) -> int | None:
+    if value is not None and value < least:
+        raise ParameterError(f"{name} must be {least} or more, got {value}")
+    return value

@@ -1,0 +1,35 @@
+"""What a run tells while it lasts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+Stage = Literal["preparing", "warning", "checking", "drawing", "naming"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """What happens in a run.
+
+    - `preparing`: the mechanism is bound to the lexicon, which may take a while;
+    - `warning`: `note` is something that the user should know before or after the work;
+    - `checking`: an input is compared with that of the run to resume, `done` of `total` bytes;
+    - `drawing`: `done` of `total` bytes of all inputs are copied, with `words` private words;
+    - `naming`: all outputs are on the disk and get their names: it is too late to stop.
+
+    `note` says in a few words what is being worked on. `total` is None where it is not known.
+    """
+
+    stage: Stage
+    note: str = ""
+    done: int = 0
+    total: int | None = None
+    words: int = 0
+
+
+Listener = Callable[[Progress], None]
+"""Is called with each progress of a run."""
+
+
+def ignore(progress: Progress) -> None:
+    """Do nothing: the listener of those who do not listen."""

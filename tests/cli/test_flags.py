@@ -1,0 +1,75 @@
+"""Messages of the library name parameters, and the command line says them as flags."""
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import typer
+
+import malaprop
+from malaprop.cli.flags import FLAGS, in_flags
+from malaprop.cli.main import app
+
+PACKAGE = Path(malaprop.__file__).parent
+FLAG = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|-o)(?![\w-])")
+# A command that the user is told to run has its flags.
+COMMAND = re.compile(r"malaprop (lexicon|privatize) ")
+
+
+def test_parameters_become_flags_and_all_else_stays() -> None:
+    assert in_flags("use `force=True`") == "use --force"
+    assert in_flags('use `output="-"`, or `columns`') == "use -o -, or --column"
+    assert in_flags("`malaprop` and `notes.csv` and `x=1`") == (
+        "`malaprop` and `notes.csv` and `x=1`"
+    )
+
+
+def test_each_flag_is_one_of_the_command_and_each_parameter_one_of_the_call() -> None:
+    command = typer.main.get_command(app).commands["privatize"]  # type: ignore[attr-defined]
+    options = {flag for parameter in command.params for flag in parameter.opts}
+    assert set(FLAGS.values()) <= options
+    assert set(FLAGS) <= set(inspect.signature(malaprop.privatize_files).parameters)
+
+
+def test_each_parameter_in_a_message_has_a_flag() -> None:
+    """A parameter in backticks that has none would reach the user of the command line."""
+    parameters = set(inspect.signature(malaprop.privatize_files).parameters)
+    named = set()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for text in messages(path):
+            named |= set(re.findall(r"`(\w+)(?:=[^`]*)?`", text)) & parameters
+    assert named - {"inputs"} <= set(FLAGS)
+
+
+def test_no_message_outside_the_command_line_names_a_flag() -> None:
+    named = {
+        f"{path.relative_to(PACKAGE)}: {flags}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if path.relative_to(PACKAGE).parts[0] != "cli"
+        for text in messages(path)
+        if (flags := FLAG.findall(text)) and not COMMAND.search(text)
+    }
+    # These complete a command that another string begins.
+    assert {name for name in named if not name.startswith("mechanisms/tem/table.py")} == set()
+
+
+def messages(path: Path) -> Iterator[str]:
+    """All strings in a file, f-strings with their values left out; without docstrings."""
+    tree = ast.parse(path.read_text("utf-8"))
+    inner = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr)
+        for part in ast.walk(node)
+        if part is not node
+    }
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if id(node) in inner | docs:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(str(p.value) for p in node.values if isinstance(p, ast.Constant))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
