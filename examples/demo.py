@@ -1,6 +1,6 @@
 """Privatize examples/notes.txt and show it beside the original. `make demo` runs this.
 
-What it prints changes from run to run: the noise comes from the operating system.
+The output differs from run to run, because the noise comes from the operating system.
 """
 
 import os
@@ -17,7 +17,7 @@ NOTES, PRIVATE = Path("examples/notes.txt"), Path("build/private.txt")
 
 
 def main() -> int:
-    """Run the command that a user would run, then show both texts side by side."""
+    """Run the command as a user would, then show both texts side by side."""
     os.chdir(Path(__file__).parents[1])
     PRIVATE.parent.mkdir(exist_ok=True)
     command = ["privatize", str(NOTES), "-o", str(PRIVATE), "--epsilon", EPSILON]
@@ -38,9 +38,10 @@ def show(original: str, private: str) -> None:
     console = Console(highlight=False)
     console.print("\n", table, sep="")
     console.print(
-        "\nAbout a third of the words stay, and as many become a near word.\n"
-        "To go on, activate the environment that has the command:\n\n"
+        "\nAbout a third of the words stay as they are, and almost as many become a near word.\n"
+        "Next, activate the environment that has the command, and try it yourself:\n\n"
         "  . .venv/bin/activate\n"
+        f"  malaprop privatize examples/notes.csv -o private.csv --column text -e {EPSILON}\n"
         f"  malaprop explain aspirin --epsilon {EPSILON}",
         soft_wrap=True,
     )
