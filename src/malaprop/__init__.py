@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         MissingExtraError,
         OutputError,
         ParameterError,
+        SecretError,
     )
     from malaprop.core.guarantee import Guarantee, Kind
     from malaprop.core.law import Law
@@ -92,6 +93,7 @@ __all__ = [
     "Privatizer",
     "Release",
     "RunReport",
+    "SecretError",
     "TangentLaplace",
     "VectorChannel",
     "__version__",
@@ -113,7 +115,7 @@ _HOMES = {
     "core.accounting": "Loss compose loss_of",
     "core.channel": "Channel Decoder LawChannel VectorChannel",
     "core.errors": "DataError LexiconError MalapropError MetricError MissingExtraError "
-    "OutputError ParameterError",
+    "OutputError ParameterError SecretError",
     "core.noise.calibration": "gaussian_scale",
     "core.noise.noise": "Noise",
     "core.guarantee": "Guarantee Kind",

@@ -121,7 +121,7 @@ def _last_words(error: BaseException) -> tuple[str, int]:
             message = f"stopped: {UNWRITTEN}" if unwritten else "stopped"
             return message, getattr(error, "exit_code", 130)
         case MemoryError():
-            return "out of memory: a record is too large for this machine", 1
+            return "out of memory: the lexicon, or a record, is too large for this machine", 1
         case OSError(strerror=str(reason)):
             return f"{error.filename}: {reason}" if error.filename else reason, 1
         case _:

@@ -5,6 +5,7 @@
     ├── MetricError    (ValueError)   a distance that is no metric, or does not fit a mechanism
     ├── LexiconError   (ValueError)   words or vectors that make no lexicon
     ├── DataError      (ValueError)   a record, a column or an encoding that cannot be read
+    │   └── InputChangedError         an input that changed while it was read
     ├── OutputError                   an output that exists already, or cannot be written
     ├── SecretError                   the user's secret cannot be read or kept
     └── MissingExtraError (ImportError)  an optional package that is not installed
@@ -32,6 +33,10 @@ class LexiconError(MalapropError, ValueError):
 
 class DataError(MalapropError, ValueError):
     """Input data cannot be read as what it is said to be."""
+
+
+class InputChangedError(DataError):
+    """An input changed while it was read, so what was drawn may belong to texts that are gone."""
 
 
 class OutputError(MalapropError):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from malaprop._version import __version__
-from malaprop.core.errors import DataError, ParameterError
+from malaprop.core.errors import InputChangedError, ParameterError
 from malaprop.jobs.job import PIPE, Job
 from malaprop.pipeline.formats import Layout
 from malaprop.pipeline.formats.copying import BATCH_RULES
@@ -98,8 +98,9 @@ class Output:
         status = status_of(source) if source else self.job.status()
         if self._sight != (status and sight(status)):
             name = "standard input" if self.job.source == PIPE else self.job.source
-            raise DataError(
-                f"{name} changed while it was read: run it again when nothing writes to it"
+            raise InputChangedError(
+                f"{name} changed while it was read: start anew with `force=True` when nothing "
+                "writes to it. `resume=True` goes on only if its content is what it was"
             )
 
     def begin(

@@ -7,7 +7,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, cast
 
-from malaprop.core.errors import DataError, OutputError, ParameterError, SecretError
+from malaprop.core.errors import (
+    DataError,
+    InputChangedError,
+    OutputError,
+    ParameterError,
+    SecretError,
+)
 from malaprop.jobs import KEPT, UNWRITTEN
 from malaprop.jobs.job import PIPE, Job
 from malaprop.jobs.output import Output, check_resumable, settings_of
@@ -79,8 +85,9 @@ class Run:
         self._ends.close()
         kept = [output.close() for output in self._outputs]
         if error is not None:
-            for note in [UNWRITTEN, KEPT] if any(kept) else [UNWRITTEN]:
-                error.add_note(note)
+            error.add_note(UNWRITTEN)
+            if any(kept) and not isinstance(error, InputChangedError):
+                error.add_note(KEPT)
 
     @property
     def left(self) -> list[Output]:

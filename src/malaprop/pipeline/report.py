@@ -217,6 +217,7 @@ def visible(privatizer: Privatizer) -> tuple[str, ...]:
         shown.append("which words are not in the lexicon (masked)")
     if privatizer.policy.unknown == "keep":
         shown.append("the words that are not in the lexicon, as they are")
+    shown.append("how many records there are, and in which order")
     return tuple(shown)
 
 

@@ -91,7 +91,7 @@ def _treatment(report: RunReport) -> list[str]:
 
 def _visible(report: RunReport) -> list[str]:
     others = sorted({name for file in report.files for name in file.counts.other_columns})
-    shown = [*report.visible, "how many records there are, and in which order"]
+    shown = list(report.visible)
     if others:
         shown.append("all columns that were not named, as they are: see below")
     return ["## What stays visible", _bullets(map(_text, shown))]

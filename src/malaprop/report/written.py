@@ -19,7 +19,7 @@ _RENDERINGS: dict[str, Callable[[RunReport], str]] = {".json": as_json, ".md": a
 
 def checked_name(path: Path) -> Path:
     """Return the path of a report; refuse one whose ending says nothing that a report can be."""
-    if path.suffix.lower() not in _RENDERINGS:
+    if not path.name.lower().endswith(tuple(_RENDERINGS)):
         raise ParameterError(
             f"a report is written as JSON or as a page of Markdown: {path} ends in neither .json "
             "nor .md"
@@ -29,6 +29,7 @@ def checked_name(path: Path) -> Path:
 
 def rendered(report: RunReport, path: Path) -> bytes:
     """Return the bytes of the report in the form that its file's name says."""
-    text = _RENDERINGS[checked_name(path).suffix.lower()](report)
+    name = checked_name(path).name.lower()
+    text = next(render for ending, render in _RENDERINGS.items() if name.endswith(ending))(report)
     # Names of files and columns may hold half characters; their escapes are JSON's own.
     return text.encode("utf-8", "backslashreplace")
