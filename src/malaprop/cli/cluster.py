@@ -1,9 +1,9 @@
 """Work on Spark that a signal can stop.
 
-A signal is raised in the main thread, wherever that is. In the middle of a call to Java it would
-cut the connection, and all cleaning up would wait until the job is done. So another thread talks to
-Java, and the main thread waits for it, or for a signal; then it has the job cancelled, and the
-other thread cleans up as after any failure.
+Python raises a signal in the main thread. In the middle of a call to Java it would cut the
+connection, and cleaning up would wait until the job is done. So another thread talks to Java, and
+the main thread waits for it or for a signal; then it cancels the job, and the other thread cleans
+up as after any failure.
 """
 
 import logging
@@ -37,14 +37,14 @@ _SETTINGS: dict[str, Any] = {
 
 
 def on_spark(master: str, work: Callable[["SparkSession"], Result], *, quiet: bool) -> Result:
-    """Do some work with this process's session; if there is none, with a new one, which ends."""
+    """Work with the active Spark session, or with a new one that ends afterwards."""
     from pyspark.sql import SparkSession
 
     return _Errand(master, work, SparkSession.getActiveSession(), quiet=quiet).done()
 
 
 class _Errand(Generic[Result]):
-    """Work that is done in another thread."""
+    """Work that runs in another thread."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class _Errand(Generic[Result]):
         self._result: Future[Result] = Future()
 
     def done(self) -> Result:
-        """Have it done. What stops the main thread meanwhile stops the work, too."""
+        """Do the work, and return its result; what stops the main thread stops the work, too."""
         threading.Thread(target=self._run, daemon=True).start()
         try:
             self._over.wait()
@@ -143,7 +143,7 @@ class _Errand(Generic[Result]):
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Have no log: for each call that finds Java ended, py4j would show a traceback."""
+    """Turn logging off: py4j would show a traceback for each call after Java has ended."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

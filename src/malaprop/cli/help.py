@@ -1,4 +1,4 @@
-"""How commands explain themselves: arguments by their names, without the types of Python."""
+"""The help of commands: arguments by their names, without Python's types."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from typer.core import TyperCommand
 
 
 class Command(TyperCommand):
-    """A command whose help shows what to type: its usage has all that is required."""
+    """A command whose usage line shows everything that is required."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Arguments first, then the options that are required."""

@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def _end_workers() -> None:
-    """End what a stop in the wrong moment has left: Python would wait for it for ever."""
+    """Kill workers that a stop at the wrong moment left: Python would wait for them forever."""
     if "multiprocessing" in sys.modules:
         from multiprocessing import active_children
 
@@ -106,7 +106,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _last_words(error: BaseException) -> tuple[str, int]:
-    """The message and the exit code that an error ends with."""
+    """Return the message and the exit code for an error."""
     from malaprop.core.errors import MalapropError, MetricError, ParameterError
 
     match error:
@@ -129,7 +129,7 @@ def _last_words(error: BaseException) -> tuple[str, int]:
 
 
 def _usage(error: typer.TyperException) -> str:
-    """What is wrong with the arguments, and where it says what is right."""
+    """Say what is wrong with the arguments, and where the help is."""
     context = getattr(error, "ctx", None)
     message = error.format_message().replace("Value error, ", "")
     end = "" if message.endswith((".", "?")) else "."
@@ -137,12 +137,12 @@ def _usage(error: typer.TyperException) -> str:
 
 
 def _one_line(message: str) -> str:
-    """Without line ends, and without what a terminal takes for orders: names of files have both."""
+    """Remove line ends and control characters, which names of files may contain."""
     return "".join(sign if sign.isprintable() else " " for sign in message)
 
 
 def _internal(error: BaseException) -> str:
-    """Where it happened, without what was said: the message may hold the user's text."""
+    """Say where it happened, without the message, which may hold the user's text."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
     return f"internal error: {type(error).__name__} at {place}; please report it"

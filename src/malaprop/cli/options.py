@@ -105,7 +105,7 @@ Master = Annotated[
 
 
 def make_mechanism(name: str, epsilon: str, parameters: list[str] | None) -> Mechanism:
-    """The mechanism of that name, with its parameters."""
+    """Return the mechanism of that name, with its parameters."""
     from malaprop.mechanisms import mechanism_named
 
     cls = mechanism_named(name)
@@ -115,7 +115,7 @@ def make_mechanism(name: str, epsilon: str, parameters: list[str] | None) -> Mec
 
 
 def open_lexicon(name: str, mechanism: Mechanism) -> "Lexicon":
-    """The lexicon of that name, with its word graph if the mechanism counts steps."""
+    """Open the lexicon of that name, with its word graph if the mechanism counts steps."""
     from malaprop.lexicon.graph.words import fitting
     from malaprop.lexicon.lexicon import Lexicon
 

@@ -176,7 +176,7 @@ def privatize(
 
 
 def _output(inputs: list[str], output: str | None) -> str:
-    """Return the output: that of a pipe is a pipe, unless told otherwise."""
+    """Return the output; for standard input, it is standard output by default."""
     if output is None and inputs != [PIPE]:
         raise ParameterError("an output is needed: name it with  -o OUTPUT")
     return PIPE if output is None else output

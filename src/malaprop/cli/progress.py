@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Bar:
-    """What is done of a task, shown or not."""
+    """A progress bar, shown or not."""
 
     def __init__(self, progress: "Progress | None" = None, task: "TaskID | None" = None) -> None:
         self._progress, self._task = progress, task
@@ -28,7 +28,7 @@ class Bar:
 
 @contextmanager
 def bar(title: str) -> Iterator[Bar]:
-    """A bar with share, a note and time left on a terminal; in a pipe it shows nothing."""
+    """Show a bar with percentage, note and time left on a terminal; elsewhere, nothing."""
     from rich.console import Console
 
     console = Console(stderr=True)
@@ -56,7 +56,7 @@ def bar(title: str) -> Iterator[Bar]:
 
 @contextmanager
 def working(title: str) -> Iterator[None]:
-    """A sign of life on a terminal, while something runs whose end is not known."""
+    """Show a spinner on a terminal while something of unknown length runs."""
     from rich.console import Console
 
     console = Console(stderr=True)
@@ -68,7 +68,7 @@ def working(title: str) -> Iterator[None]:
 
 
 class Display:
-    """Shows the progress of a run: what prepares, warnings, a bar; deaf to signals at the end.
+    """Shows the progress and the warnings of a run; ignores signals once outputs get their names.
 
     with Display() as display:
         privatize_files(..., progress=display)
@@ -86,7 +86,7 @@ class Display:
         self._shown.close()
 
     def __call__(self, progress: "RunProgress") -> None:
-        """Show a progress."""
+        """Show an event."""
         match progress.stage:
             case "preparing":
                 self._shown.enter_context(working(progress.note))

@@ -1,4 +1,4 @@
-"""Signals that ask a command to stop: the first is heard, and cleaning up is not disturbed."""
+"""Signals that stop a command: the first one counts, and cleaning up is not disturbed."""
 
 import signal
 from types import FrameType
@@ -11,7 +11,7 @@ _SIGNALS: Final = [
 
 
 class StoppedError(BaseException):
-    """A signal has asked the command to stop; outputs under way are taken back on its way up."""
+    """A signal asked the command to stop; unfinished outputs are removed as it propagates."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -26,7 +26,7 @@ def listen() -> None:
 
 
 def turn_deaf() -> None:
-    """Let the signals change nothing from now on."""
+    """Ignore the signals from now on."""
     for number in _SIGNALS:
         if signal.getsignal(number) is _stop:
             # Not SIG_IGN: Python complains of a signal that has come but is not handled yet.
@@ -34,7 +34,7 @@ def turn_deaf() -> None:
 
 
 def ignore_until_the_end() -> None:
-    """Have the system ignore the signals: Python drops its own handlers some time before its end.
+    """Have the system ignore the signals: Python drops its own handlers before it ends.
 
     Call it when the process is deaf, and has nothing left to do.
     """

@@ -43,7 +43,7 @@ def one_folder(inputs: list[str], output: str | None, unfit: dict[str, bool]) ->
 
 
 def _full(path: str) -> str:
-    """A URL as it is, a path in full: Spark's processes work in other folders."""
+    """Return a URL unchanged and a path in full: Spark's processes work in other folders."""
     return path if "://" in path else os.path.abspath(path)
 
 
@@ -107,7 +107,7 @@ def privatize_on_spark(
 
 
 def _format_of(source: str) -> str:
-    """The format that the names say: a folder's own, or that of the files in it."""
+    """Return the format that names tell: that of the folder, or of the files in it."""
     from malaprop.pipeline.formats import format_of
 
     folder = Path(source)
@@ -123,7 +123,7 @@ def _format_of(source: str) -> str:
 
 @contextmanager
 def _progress(spark: "SparkSession", source: str) -> Iterator[None]:
-    """Show the tasks that are done while the work goes on."""
+    """Show how many tasks are done while the work runs."""
     over = threading.Event()
     with bar(Path(source).name) as shown:
         watch = threading.Thread(target=_watch, args=(spark, shown, over), daemon=True)

@@ -109,7 +109,7 @@ class PrivateEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self
 
     def transform(self, X: ArrayLike) -> Floats:  # noqa: N803
-        """A private vector for each row of X, each with noise of its own."""
+        """Return a private vector for each row of X, each with its own noise."""
         check_is_fitted(self)
         rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         return self._noise.release(rows, for_a_call(self._rng()))
@@ -124,7 +124,7 @@ class PrivateEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return len(self.components_)
 
     def _public(self) -> Any:
-        """The vectors that a projection may look at: the public ones, or none but their shape."""
+        """Return the vectors that a projection may use: the public ones, or zeros of that shape."""
         if self.public_vectors is None:
             if self.projection == "pca":
                 raise ParameterError(
@@ -141,7 +141,7 @@ class PrivateEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return public
 
     def _rng(self) -> Generator:
-        """Secure noise, or the noise of the seed, from its beginning in every call."""
+        """Return secure noise, or the noise of the seed, which starts over in every call."""
         if self.random_state is None:
             return secure_rng()
         if isinstance(self.random_state, Generator):

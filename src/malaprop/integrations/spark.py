@@ -44,7 +44,7 @@ except ImportError as error:
 
 @dataclass(frozen=True)
 class Privatized:
-    """What has been drawn, and where it is; the report is for the owner of the text."""
+    """What was drawn, and where it is; the report is for the owner of the text."""
 
     dataframe: DataFrame
     """The private table, read from its folder: it is never drawn again."""

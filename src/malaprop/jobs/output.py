@@ -126,7 +126,7 @@ class Output:
             self.journal = Journal(self.path, self._outset.final, self._header, key, side)
 
     def seal(self, stamps: dict[Path, Stamp]) -> None:
-        """Note, before the output gets its name, what it will look like when it is whole."""
+        """Record, before the output gets its name, its stamp when it is whole."""
         if self._header is None or self._outset is None:
             return
         if self._kept:
@@ -136,7 +136,7 @@ class Output:
             write_record(self._outset.final, record)
 
     def conclude(self) -> None:
-        """Leave a record in the place of the journal of an output that is whole."""
+        """Replace the journal of a whole output by a record."""
         if self._outset is None:
             return
         side = self._outset.side

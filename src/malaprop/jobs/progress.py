@@ -1,4 +1,4 @@
-"""What a run tells while it lasts."""
+"""What a run reports while it lasts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ Stage = Literal["preparing", "warning", "checking", "drawing", "naming"]
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """What happens in a run.
+    """An event in a run.
 
     - `preparing`: the mechanism is bound to the lexicon, which may take a while;
     - `warning`: `note` is something that the user should know before or after the work;
@@ -32,4 +32,4 @@ Listener = Callable[[Progress], None]
 
 
 def ignore(progress: Progress) -> None:
-    """Do nothing: the listener of those who do not listen."""
+    """Do nothing: the default listener."""

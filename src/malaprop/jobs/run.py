@@ -187,7 +187,7 @@ class Run:
             output.seal(stamps)
 
     def conclude(self) -> None:
-        """Leave records in the place of journals, now that the outputs have their names."""
+        """Replace journals by records, now that the outputs have their names."""
         for output in self._outputs:
             try:
                 output.conclude()
@@ -276,7 +276,7 @@ class FileStream:
 
 
 class _Tracker:
-    """Tells a listener how far a run has come."""
+    """Reports to a listener how far a run has come."""
 
     def __init__(self, listener: Listener, outputs: list[Output]) -> None:
         sizes = [output.job.size for output in outputs]
@@ -286,7 +286,7 @@ class _Tracker:
         self._done: dict[int, int] = {}
 
     def start(self) -> None:
-        """Tell that the work begins, if there is any."""
+        """Report that the work begins, if there is any."""
         if self._note:
             self._listener(Progress(stage="drawing", note=self._note, total=self._total))
 
@@ -298,7 +298,7 @@ class _Tracker:
         )
 
     def advance(self, stream: FileStream, words: int) -> float:
-        """Tell how far the run has come, and return it: a share, or 0 if that is not known."""
+        """Report how far the run has come; return the fraction, or 0 if it is not known."""
         self._done[stream.number] = stream.consumed
         done = sum(self._done.values())
         self._listener(

@@ -1,4 +1,4 @@
-"""Counts that the tasks of a job gather, and the driver adds up.
+"""Counts that tasks collect and the driver adds up.
 
 Spark adds up what a task of a job's last stage has gathered once for each partition: when that
 partition's first attempt succeeds. Attempts that fail, or come second, do not count, nor is
@@ -48,5 +48,5 @@ class _Adding(AccumulatorParam[Tally]):
 
 
 def tally_of(context: SparkContext) -> "Accumulator[Tally]":
-    """An accumulator of tallies."""
+    """Return an accumulator of tallies."""
     return context.accumulator(Tally(), _Adding())

@@ -82,7 +82,7 @@ def draw(
 
 
 def _plain(schema: StructType) -> StructType:
-    """A schema without notes at any depth: they are for Spark's readers, or may hold anything."""
+    """Remove the metadata of a schema at any depth: it may hold anything."""
     plain = StructType()
     for field in schema:
         plain.add(field.name, _plain_type(field.dataType), field.nullable)

@@ -1,4 +1,4 @@
-"""What went wrong on Spark, told without a word of the data."""
+"""Errors on Spark, without a word of the data."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ _UNREAD: Final = (
 )
 _UNWRITTEN: Final = "Spark cannot write the output: check the path, its permissions and the disk"
 
-# By what Spark or Java calls it; what comes first is looked for first.
+# By Spark's or Java's name for it; the first match counts.
 _KNOWN: Final[dict[str, tuple[type[MalapropError], str]]] = {
     "JAVA_GATEWAY_EXITED": (MalapropError, JAVA),
     "PATH_NOT_FOUND": (
@@ -51,20 +51,20 @@ _KNOWN: Final[dict[str, tuple[type[MalapropError], str]]] = {
 
 
 def without_text(work: Callable[[], Result]) -> Result:
-    """Do some work, with messages of our own in the place of Spark's, which may quote the data."""
+    """Do some work; replace Spark's error messages, which may quote the data, by our own."""
     try:
         return work()
     except MalapropError as error:
         told = error
     except Exception as error:
         told = _translated(error)
-    # Raised out here, and without what it came from: that holds the data, too.
+    # Raised outside the handler and without its context, which holds the data, too.
     told.__context__ = None
     raise told
 
 
 def _translated(error: Exception) -> MalapropError:
-    """What a task has raised, or the name that Spark gives to what went wrong."""
+    """Return the error that a task raised, or one with Spark's name for what went wrong."""
     if raised := _RAISED.search(str(error)):
         kind = getattr(errors, raised[1], MalapropError)
         if issubclass(kind, MalapropError) and kind is not MissingExtraError:
@@ -90,7 +90,7 @@ def _named(error: Exception) -> MalapropError:
 
 
 def _names(error: Exception) -> Iterator[str]:
-    """What Spark and Java call an error and its causes: names of conditions and of classes."""
+    """Yield Spark's and Java's names for an error and its causes: conditions and classes."""
     if condition := getattr(error, "getCondition", lambda: None)():
         yield str(condition)
     # py4j's own name for what Java has thrown, or pyspark's.

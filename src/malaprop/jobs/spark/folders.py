@@ -1,4 +1,4 @@
-"""Folders that Spark reads and makes: what a name stands for, and what may be replaced."""
+"""Folders that Spark reads and makes: what a name means, and what may be replaced."""
 
 import os
 import re
@@ -20,12 +20,12 @@ _FINISHED: Final = "_SUCCESS"
 
 
 def literal(path: str) -> str:
-    """A path in which no sign stands for others, as `[1]` would."""
+    """Escape a path so that Spark takes nothing in it for a pattern, as `[1]` would be."""
     return _SPECIAL.sub(r"\\\1", path)
 
 
 def places_of(spark: "SparkSession", source: str) -> list[str]:
-    """The folders or files that a name stands for: the one of that name, else by its pattern."""
+    """Return the folders or files that a name means: the one of that name, else its matches."""
     files, place = _at(spark, source)
     if files.exists(place):
         return [str(place.toString())]
@@ -38,7 +38,7 @@ def places_of(spark: "SparkSession", source: str) -> list[str]:
 
 
 def check_apart(spark: "SparkSession", places: list[str], target: str) -> None:
-    """Refuse an output that is, holds or is held by what is read: it would be lost, or read."""
+    """Refuse an output that is, contains or lies in an input."""
     made = _real(spark, target)
     for place in places:
         read = _real(spark, place)
@@ -50,7 +50,7 @@ def check_apart(spark: "SparkSession", places: list[str], target: str) -> None:
 
 @contextmanager
 def staged(spark: "SparkSession", target: str, *, force: bool) -> Iterator[str]:
-    """A folder to write to, which gets its name only if all goes well.
+    """Yield a folder to write to; it gets its name only if all goes well.
 
     Only its owner may enter it, before and after, where the file system has permissions: Spark's
     own files take no notice of those of the input.
@@ -73,7 +73,7 @@ def staged(spark: "SparkSession", target: str, *, force: bool) -> Iterator[str]:
 
 
 def _close(spark: "SparkSession", folder: Any) -> None:
-    """Let nobody but its owner into a folder; some file systems cannot."""
+    """Close a folder to everybody but its owner, if the file system can."""
     jvm: Any = spark._jvm
     files = folder.getFileSystem(spark._jsc.hadoopConfiguration())
     with suppress(Py4JJavaError):
@@ -81,7 +81,7 @@ def _close(spark: "SparkSession", folder: Any) -> None:
 
 
 def _make(spark: "SparkSession", part: Any, target: str) -> None:
-    """Make a folder for what is under way, which tells at once whether there can be one."""
+    """Make a folder for unfinished output: an early test of whether the output can be written."""
     made = False
     with suppress(Py4JJavaError):
         files = part.getFileSystem(spark._jsc.hadoopConfiguration())
@@ -95,7 +95,7 @@ def _make(spark: "SparkSession", part: Any, target: str) -> None:
 
 
 def _check_free(spark: "SparkSession", target: str, *, force: bool) -> None:
-    """Refuse a name that is taken; `force` gives up what Spark has made, and nothing else."""
+    """Refuse a name that is taken; `force` replaces only what Spark made."""
     files, final = _at(spark, target)
     if not files.exists(final):
         return
@@ -111,7 +111,7 @@ def _check_free(spark: "SparkSession", target: str, *, force: bool) -> None:
 
 
 def _at(spark: "SparkSession", path: str) -> tuple[Any, Any]:
-    """The file system of a path, and the path in full."""
+    """Return the file system of a path, and the full path."""
     place = _path(spark, path)
     files = place.getFileSystem(spark._jsc.hadoopConfiguration())
     return files, files.makeQualified(place)
@@ -123,7 +123,7 @@ def _path(spark: "SparkSession", *parts: Any) -> Any:
 
 
 def _real(spark: "SparkSession", path: str) -> str:
-    """A path in full, with a slash at its end; on this machine, without symbolic links."""
+    """Return a full path that ends in a slash; on this machine, without symbolic links."""
     place = _at(spark, path)[1]
     uri = place.toUri()
     name = str(place.toString())

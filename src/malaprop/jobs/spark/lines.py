@@ -1,4 +1,4 @@
-"""Lines of files in a task, copied by the code that copies files: all else stays to the byte.
+"""Lines of files in a task, copied by the code that copies files: the rest stays byte for byte.
 
 Spark's reader of text gives lines with the bytes that they have, also where these are no UTF-8; its
 readers of JSON and CSV would silently replace such bytes by another character.
@@ -28,7 +28,7 @@ FILE, WHOLE = "file", "whole"
 
 
 class JsonTask(Task):
-    """Lines of JSON: each is a record, so it does not matter which of them a task is given."""
+    """Lines of JSON: each is a record, so a task can have any of them."""
 
     def streams(self, batches: Iterable["pa.RecordBatch"]) -> Iterator[TaskStream]:
         """Yield the lines of a partition, many at a time; blank ones stay."""
@@ -42,7 +42,7 @@ class JsonTask(Task):
 
 
 class DelimitedTask(Task):
-    """Separated values: a record may have several lines, so a task has a file, and all of it."""
+    """Separated values: a record may have several lines, so a task has one whole file."""
 
     def streams(self, batches: Iterable["pa.RecordBatch"]) -> Iterator[TaskStream]:
         """Yield the lines of a file; a partition without a file has none."""
@@ -53,7 +53,7 @@ class DelimitedTask(Task):
 
 
 class _WholeFile(io.RawIOBase):
-    """The bytes of the file that the lines of a partition are."""
+    """Reads the lines of a partition as the bytes of one file."""
 
     def __init__(self, batches: Iterable["pa.RecordBatch"]) -> None:
         self._batches = iter(batches)

@@ -1,4 +1,4 @@
-"""The lexicon on its way to the executors: one file, unpacked once on each machine.
+"""Ships the lexicon to the executors: one file, unpacked once on each machine.
 
 The file is a small home of the user (see `malaprop.lexicon.catalogue`): the compiled lexicon,
 and the tables that were kept for it, such as audited exponents. What the package itself
@@ -39,7 +39,7 @@ class Shipment:
 
     @contextmanager
     def opened(self) -> Iterator[Lexicon]:
-        """The lexicon, with its tables at hand as long as the context lasts."""
+        """Open the lexicon, with its tables at hand as long as the context lasts."""
         with _at_home(SparkFiles.get(self.archive) if self.archive else "") as home:
             lexicon = Lexicon.open(self.name) if self.name else _unpacked(home)
             if lexicon.fingerprint != self.fingerprint:
@@ -60,7 +60,7 @@ def _unpacked(home: Path) -> Lexicon:
 
 @contextmanager
 def _at_home(folder: str) -> Iterator[Path]:
-    """Have a folder in the place of the user's own."""
+    """Use a folder instead of the user's own."""
     if not folder:
         yield Path()
         return
@@ -81,7 +81,7 @@ _folders: list["TemporaryDirectory[str]"] = []
 
 
 def ship(lexicon: Lexicon, context: SparkContext) -> Shipment:
-    """Have a lexicon and its tables sent to the executors; the same ones only once."""
+    """Send a lexicon and its tables to the executors; the same ones only once."""
     name = lexicon.name if _is(lexicon, catalogue.embedded().get(lexicon.name)) else ""
     tables = _tables(lexicon.fingerprint)
     stamps = [f"{at} {path.stat().st_mtime_ns}" for at, path in tables.items()]
@@ -101,7 +101,7 @@ def _is(lexicon: Lexicon, folder: Path | None) -> bool:
 
 
 def _tables(fingerprint: str) -> Contents:
-    """What the user's folder keeps for a lexicon: files and folders named by its fingerprint."""
+    """Return the files that the user's folder has for a lexicon, by its fingerprint."""
     home = catalogue.home()
     kept = [path for path in sorted(home.glob("*/*")) if path.name.startswith(fingerprint)]
     files = [file for path in kept for file in (sorted(path.rglob("*")) or [path])]
@@ -109,7 +109,7 @@ def _tables(fingerprint: str) -> Contents:
 
 
 def _compiled(lexicon: Lexicon, folder: Path) -> Contents:
-    """The files of a lexicon in its compiled form, as they lie or newly written."""
+    """Return the files of a compiled lexicon; write them if there are none."""
     compiled = catalogue.imported().get(lexicon.name)
     if compiled is None or not _is(lexicon, compiled):
         compiled = folder / _LEXICON

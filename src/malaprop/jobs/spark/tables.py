@@ -1,4 +1,4 @@
-"""Tables in files, read and written by Spark so that what is not asked for keeps its values."""
+"""Tables in files, read and written by Spark so that other columns keep their values."""
 
 import secrets
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ ABSENT: Final = f"malaprop-{secrets.token_hex(16)}"
 
 @contextmanager
 def reading(spark: "SparkSession", places: list[str], layout: Layout) -> "Iterator[DataFrame]":
-    """The table in some folders or files; of text files, the lines as they are.
+    """Yield the table in folders or files; of text files, the raw lines.
 
     Spark decides where files are cut when the work begins: so it must be done in the context.
     """
@@ -58,7 +58,7 @@ def reading(spark: "SparkSession", places: list[str], layout: Layout) -> "Iterat
 
 @contextmanager
 def _set(spark: "SparkSession", settings: dict[str, str]) -> Iterator[None]:
-    """Have some settings, and give the session back as it was."""
+    """Change some settings of the session, and restore them afterwards."""
     before = {name: spark.conf.get(name, None) for name in settings}
     try:
         for name, value in settings.items():
@@ -73,7 +73,7 @@ def _set(spark: "SparkSession", settings: dict[str, str]) -> Iterator[None]:
 
 
 def _columns(spark: "SparkSession", paths: list[str], layout: Layout) -> "DataFrame":
-    """The rows of Parquet files, with all columns that any of them has."""
+    """Return the rows of Parquet files, with all columns that any of them has."""
     table = spark.read.option("mergeSchema", True).parquet(*paths)
     _check_all_read(spark, paths, table)
     marked = StructType([_marked(field, layout) for field in table.schema])
@@ -81,7 +81,7 @@ def _columns(spark: "SparkSession", paths: list[str], layout: Layout) -> "DataFr
 
 
 def _marked(field: StructField, layout: Layout) -> StructField:
-    """A field; if it is asked for, with what Spark is to put where a file has no such column."""
+    """Give a field that is asked for a default that marks files without the column."""
     if field.name not in layout.columns or not isinstance(field.dataType, StringType):
         return field
     value = {"EXISTS_DEFAULT": f"'{ABSENT}'", "CURRENT_DEFAULT": f"'{ABSENT}'"}
@@ -105,7 +105,7 @@ def _lines(spark: "SparkSession", paths: list[str], layout: Layout) -> "DataFram
 
 
 def _check_all_read(spark: "SparkSession", paths: list[str], table: "DataFrame") -> None:
-    """Refuse files in folders of the input: Spark would leave them out, without a word."""
+    """Refuse files in subfolders of the input: Spark would silently leave them out."""
     every = _files(spark.read.option("recursiveFileLookup", True).text(paths))
     left = every - _files(table)
     if left:
@@ -116,7 +116,7 @@ def _check_all_read(spark: "SparkSession", paths: list[str], table: "DataFrame")
 
 
 def sight(spark: "SparkSession", places: list[str]) -> object:
-    """Return what tells whether the files in some places change: their names, sizes and times."""
+    """Return a value that changes with the names, sizes or times of files in some places."""
     kind = spark.read.format("binaryFile").option("recursiveFileLookup", True)
     files = kind.load([literal(place) for place in places])
     about = functions.xxhash64("path", "modificationTime", "length")
@@ -139,7 +139,7 @@ def write(frame: "DataFrame", path: str, layout: Layout) -> None:
 
 
 def check_columns(schema: StructType, layout: Layout) -> None:
-    """Refuse columns that are not there, or hold no text."""
+    """Refuse columns that do not exist or hold no text."""
     kinds = {field.name: field.dataType for field in schema}
     for name in layout.columns:
         if name not in kinds:

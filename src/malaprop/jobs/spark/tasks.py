@@ -72,7 +72,7 @@ def keeps(guarantee: Guarantee, promise: Guarantee) -> bool:
     )
 
 
-# By what it is made from alone: another table, or other columns of it, need no other privatizer.
+# The key is the kit alone: another table, or other columns of it, need no other privatizer.
 @lru_cache(maxsize=1)
 def _prepared(kit: Kit) -> Privatizer:
     if kit.version != __version__:
@@ -100,7 +100,7 @@ class UnnumberedFaults(Faults):
     """Faults without numbers: a task does not know where in a file its records are."""
 
     def meet(self, record: int, flaw: FlawError, name: str = "") -> None:
-        """Note a fault, or raise. No other encoding is to be had, so none is recommended."""
+        """Count a fault, or raise. Spark reads one encoding, so none is recommended."""
         super().meet(record, FlawError(flaw.reason), "a record")
 
 

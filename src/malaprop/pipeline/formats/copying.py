@@ -27,8 +27,8 @@ registry: "Mapping[str, type[AnyCopy]]" = MappingProxyType(_registry)
 # exceed it), so that memory depends on the longest record and not on the number of records.
 BATCH_CHARACTERS: Final = 2**20
 BATCH_RECORDS: Final = 32_768
-# Small files have smaller batches, so that there are some for each worker: as many as this, but
-# none that takes no longer than its way to a worker.
+# Small files have smaller batches, so that there are some for each worker: about this many, but
+# none so small that sending it to a worker takes longer than the work.
 _PARTS: Final = 16
 SMALLEST_BATCH: Final = 2**16
 BATCH_RULES: Final = (BATCH_CHARACTERS, BATCH_RECORDS, _PARTS, SMALLEST_BATCH)

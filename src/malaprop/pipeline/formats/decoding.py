@@ -17,7 +17,7 @@ from malaprop.pipeline.formats.packing import refuse_packed
 _CHUNK: Final = 2**16
 _LONGEST_START: Final = 6
 
-# For each encoding: the marks that may stand first, with the codec for what follows them.
+# For each encoding, the byte order marks that a file may start with, and the codec for the rest.
 _MARKS: Final[dict[str, dict[bytes, str]]] = {
     "utf-8": {codecs.BOM_UTF8: "utf-8"},
     "utf-8-sig": {codecs.BOM_UTF8: "utf-8"},
@@ -39,7 +39,7 @@ class _CountedBytes(io.BufferedIOBase):
     name = "the input"  # asked for by the type of io.TextIOWrapper
 
     def __init__(self, source: BinaryIO) -> None:
-        # A pipe's read() waits until all is there; read1() takes what has come.
+        # A pipe's read() waits until all is there; read1() takes what has arrived.
         self._read: Callable[[int], bytes] = getattr(source, "read1", source.read)
         self._ahead = b""
         self.consumed = 0
@@ -157,7 +157,7 @@ class DecodedText:
     def _undecodable(self, error: UnicodeError) -> DataError:
         place = "the input"
         if isinstance(error, UnicodeDecodeError):
-            # What the decoder had in hand ends where reading has come to.
+            # The decoder's buffer ends where reading has got to.
             place = f"byte {self.consumed - len(error.object) + error.start} of the input"
         remedy = REMEDY if not self._wide else ""
         return DataError(

@@ -9,8 +9,8 @@ from malaprop.core.errors import DataError
 
 OnError = Literal["fail", "skip", "mask"]
 PLACEHOLDER: Final = "[masked]"
-# A record is held in memory as a whole, taken apart: a hundred times its size. This is a novel
-# of a thousand pages, twice.
+# A record is held in memory as a whole, split into tokens: a hundred times its size. This is
+# twice a novel of a thousand pages.
 LONGEST_RECORD: Final = 2**23
 TOO_LONG: Final = f"is longer than {LONGEST_RECORD:,} characters"
 _MOST_LISTED: Final = 1_000

@@ -49,7 +49,7 @@ class TextBatch:
         self.cells += [start + cell for cell in record.cells]
         self.records += record.counts
         self.rows += 1
-        # Where a batch ends must not depend on what becomes of records that are faulty.
+        # Where a batch ends must not depend on `on_error`.
         self.characters += 0 if record.faulty else sum(map(len, record.pieces))
 
     def rebuild(self, rendered: Iterable[str]) -> str:

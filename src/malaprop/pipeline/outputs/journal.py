@@ -31,8 +31,8 @@ from malaprop.pipeline.outputs.sidefile import (
     side_path,
 )
 
-# What a loss of power may take away is redrawn, and nobody has seen it: so not every batch has
-# to wait for the disk.
+# What a power failure destroys is redrawn, and nobody has seen it: so not every batch waits for
+# the disk.
 _SYNC_SECONDS: Final = 1.0
 
 
@@ -119,7 +119,7 @@ class Journal:
     def keep(self, number: int, texts: list[str], drawn: Drawn) -> None:
         """Write what was drawn for a batch of texts."""
         value = (*drawn, self._origin(texts))
-        # Texts that are ASCII take half the time so.
+        # This halves the time for ASCII texts.
         ascii_only = all(map(str.isascii, drawn.texts))
         body = json.dumps(value, ensure_ascii=ascii_only, separators=(",", ":"))
         encoded = encrypted(body.encode("utf-8", "surrogatepass"), self._key)

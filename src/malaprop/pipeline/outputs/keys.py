@@ -25,7 +25,7 @@ SECRET_BYTES: Final = 32
 HASH_BYTES: Final = 16
 _READ_BYTES: Final = 2**20
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
-# What systems say that have no hard links on the disk in question.
+# Errors of systems that have no hard links on the disk.
 NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 

@@ -16,7 +16,7 @@ from malaprop.core.errors import OutputError
 
 PRIVATE: Final = 0o600
 _LINKS: Final = 40  # that are followed, as systems do
-# What systems say when a disk has no permissions, as on a memory stick.
+# Errors of disks without permissions, such as memory sticks.
 _NO_PERMISSIONS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
 # Windows has none of these. Without the second, opening a pipe waits for its other end.
 _FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)

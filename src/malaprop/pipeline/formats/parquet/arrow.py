@@ -55,7 +55,7 @@ def _check_text(name: str, kind: "pa.DataType") -> None:
 
     values = kind.value_type if pa.types.is_dictionary(kind) else kind
     if not (_is_string(values) or pa.types.is_null(kind)):
-        # Without what stands in brackets: the fields of a struct have names of their own.
+        # Without the part in brackets: the fields of a struct have names, too.
         short = str(kind).partition("<")[0]
         remedy = "; put the texts inside it into a column of their own" if kind.num_fields else ""
         raise DataError(

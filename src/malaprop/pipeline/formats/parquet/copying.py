@@ -139,7 +139,7 @@ def _compression(file: "pa.parquet.ParquetFile") -> str:
     """Return how the first row group is compressed."""
     if not file.metadata.num_row_groups:
         return "SNAPPY"
-    # To ask for a column of a damaged index would abort the process. Reading it raises an error.
+    # Asking for a column of a damaged index would abort the process; reading raises an error.
     next(file.iter_batches(batch_size=1, row_groups=[0]), None)
     codec = str(file.metadata.row_group(0).column(0).compression)
     return "NONE" if codec == "UNCOMPRESSED" else codec

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _GROUP_BYTES: Final = 32 * 2**20
 _GROUP_ROWS: Final = 2**20
-# What a value takes whose size is not looked at. Where that is far too little, as for lists of
+# The assumed size of values that are not measured. Where it is far too small, as for lists of
 # long texts, a group ends with the batch that makes it this many times too large.
 _SOME_BYTES: Final = 16
 _TOO_MANY: Final = 8
