@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 
 from malaprop.cli.main import run
+from malaprop.jobs import run as running_module
+from malaprop.pipeline.formats import textual, txt
+from malaprop.pipeline.formats.parquet import copying as parquet
 from malaprop.pipeline.outputs.cipher import decrypted
 from malaprop.pipeline.outputs.sidefile import look, run_key
 
@@ -104,6 +107,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.mkdir()
     monkeypatch.chdir(path)
     return path
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten records a batch, and all that has more than one is long."""
+    for module in (textual, txt, parquet):
+        monkeypatch.setattr(module, "BATCH_RECORDS", 10)
+    monkeypatch.setattr(running_module, "SMALLEST_BATCH", 10)
 
 
 @contextmanager

@@ -4,7 +4,6 @@ import gzip
 import hashlib
 import json
 import math
-from dataclasses import FrozenInstanceError
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,7 @@ import pytest
 from tests.cli.conftest import VECTORS, Cli
 
 import malaprop
-from malaprop import TEM, Lexicon, Privatizer, __version__
-from malaprop.pipeline.passwords import without_passwords
-from malaprop.pipeline.report import Occasion, run_report
-from malaprop.report.markdown import as_markdown
-from malaprop.report.terminal import readable
-from malaprop.report.written import as_json
+from malaprop import __version__
 
 TOP = {
     "audience": str,
@@ -247,20 +241,6 @@ def test_the_report_says_when_and_how_it_was_made(cli: Cli, folder: Path) -> Non
     assert report["command"].startswith("malaprop privatize - --report r.json --force --unknown")
 
 
-@pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        ("spark://ann:zyxpass@host:7077", "spark://host:7077"),
-        ("s3a://KEY:zyx/pass@bucket/a", "s3a://bucket/a"),
-        ("hdfs://host:9000/a@b", "hdfs://host:9000/a@b"),
-        ("https://zyxpass@host/a@b", "https://host/a@b"),
-        ("notes@home.txt", "notes@home.txt"),
-    ],
-)
-def test_passwords_are_not_reported(url: str, shown: str) -> None:
-    assert without_passwords(f"malaprop privatize {url} -o b") == f"malaprop privatize {shown} -o b"
-
-
 def files_and_report(cli: Cli, folder: Path, source: str, *options: str) -> Any:
     ended = cli.privatize(source, "-o", f"out-{source}", *options, "--report", "r.json", "--force")
     assert ended.code == 0
@@ -362,21 +342,3 @@ def test_without_a_guarantee_the_page_says_so(cli: Cli, folder: Path) -> None:
     assert "Replaced, with no guarantee" in page
     assert "## What was replaced" in page
     assert "| KEPT AS THEY ARE, without protection | 1 |" in page
-
-
-def test_a_report_is_a_value(privatizer: Privatizer) -> None:
-    occasion = Occasion(started=datetime(2030, 1, 2, tzinfo=UTC), seconds=1.0, command="malaprop")
-    report = run_report(privatizer, [], {"protected": 1}, occasion)
-    assert report == run_report(privatizer, [], {"protected": 1}, occasion)
-    with pytest.raises(FrozenInstanceError):
-        report.hint = "x"  # type: ignore[misc]
-    assert report.to_dict()["date"] == "2030-01-02T00:00:00+00:00"
-    # Three renderings of one value.
-    assert json.loads(as_json(report)) == report.to_dict()
-    assert "1 word" in readable(report)
-    assert "1 word" in as_markdown(report)
-
-
-@pytest.fixture
-def privatizer() -> Privatizer:
-    return Privatizer(Lexicon(list(VECTORS), list(VECTORS.values())), TEM(epsilon=1.0))

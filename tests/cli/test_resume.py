@@ -1,40 +1,28 @@
 """`--resume`, `--workers` and `--on-error`, as the user of the command line meets them."""
 
-import errno
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.conftest import WORDS, Cli, Ended, assert_private, drawn_in, running
+from tests.cli.conftest import Cli, Ended, assert_private, drawn_in
 
 from malaprop import Privatizer
 from malaprop.jobs import run as running_module
 from malaprop.jobs.output import Output
 from malaprop.mechanisms.balanced import table as balances
 from malaprop.mechanisms.tem import table as exponents
-from malaprop.pipeline.formats import textual, txt
-from malaprop.pipeline.formats.parquet import copying as parquet
 from malaprop.pipeline.outputs.sidefile import look
 
+pytestmark = pytest.mark.usefixtures("small_batches")
 CANARY = "zyxsecretcanary"
 ROWS = 95  # ten batches of ten rows, but for five
 HIDDEN = ".out.{}.malaprop"
-
-
-@pytest.fixture(autouse=True)
-def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten records a batch, and all that has more than one is long."""
-    for module in (textual, txt, parquet):
-        monkeypatch.setattr(module, "BATCH_RECORDS", 10)
-    monkeypatch.setattr(running_module, "SMALLEST_BATCH", 10)
 
 
 def write_input(folder: Path, kind: str, rows: int = ROWS) -> tuple[str, ...]:
@@ -120,7 +108,7 @@ def test_a_run_that_was_stopped_goes_on(
 
     again = breaking.after(3, lambda: cli.privatize(*command, "--resume"))
     assert again.code == 130
-    kept = _kept_texts(hidden)
+    kept = kept_texts(hidden)
     assert len(kept) in (69, 70)  # a header is no record, but a row of its batch
 
     done = breaking.after(None, lambda: cli.privatize(*command, "--resume"))
@@ -148,7 +136,7 @@ def test_a_run_that_was_stopped_goes_on(
     assert hidden.stat().st_size < 1_500
 
 
-def _kept_texts(hidden: Path) -> list[str]:
+def kept_texts(hidden: Path) -> list[str]:
     batches = drawn_in(hidden)
     return [text for number in sorted(batches) for text in batches[number]]
 
@@ -459,143 +447,3 @@ def test_workers_that_are_several_repeat_no_noise(cli: Cli, folder: Path) -> Non
     ended = cli.privatize("in.txt", "-o", "out.txt", "--workers", "2", "-q", epsilon="0.01")
     assert ended.code == 0
     assert len(set((folder / "out.txt").read_text().splitlines())) == 200
-
-
-def write_wide(path: Path, rows: int) -> None:
-    """Write a table of a kilobyte a row, so that a thousand rows are a batch."""
-    words = sorted(WORDS)
-    lines = (f"{i},{words[i % len(words)]},{'x' * 1_000}\n" for i in range(rows))
-    path.write_text("id,text,other\n" + "".join(lines))
-
-
-def assert_wide(path: Path, rows: int, kept: list[str]) -> None:
-    """Each row is there once, in order, and the first ones have the texts that were kept."""
-    lines = [line.split(",") for line in path.read_text().splitlines()[1:]]
-    assert [line[0] for line in lines] == [str(i) for i in range(rows)]
-    assert [line[1] for line in lines[: len(kept)]] == kept
-
-
-WIDE = ("privatize", "in.csv", "-c", "text", "-q", "--epsilon", "1")
-
-
-def test_a_file_that_may_not_grow_goes_on_when_it_may(folder: Path, lexicon_file: Path) -> None:
-    write_wide(folder / "in.csv", 9_000)
-    command = (*WIDE, "-o", "out.csv", "--lexicon", str(lexicon_file), "--workers", "1")
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4_000_000, 4_000_000))"
-    with running(*command, before=limit) as process:
-        _, err = process.communicate(timeout=60)
-        assert process.returncode == 1
-    assert b"out.csv grows larger than the disk" in err
-    assert b"--resume" in err
-    assert len(err.splitlines()) == 1
-    assert sorted(os.listdir(folder)) == [".out.csv.malaprop", "in.csv"]
-    kept = _kept_texts(folder / ".out.csv.malaprop")
-    assert len(kept) > 1_000
-    with running(*command, "--resume") as process:
-        _, err = process.communicate(timeout=60)
-        assert (process.returncode, err) == (0, b"")
-    assert_wide(folder / "out.csv", 9_000, kept)
-
-
-def test_a_disk_that_is_full_goes_on_when_there_is_space(folder: Path, lexicon_file: Path) -> None:
-    """On a file system of four megabytes, where this process may make one."""
-    disk = folder / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)]
-    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("needs the right to mount a file system")
-    try:
-        write_wide(folder / "in.csv", 9_000)
-        command = (*WIDE, "-o", "disk/out.csv", "--lexicon", str(lexicon_file))
-        with running(*command) as process:
-            _, err = process.communicate(timeout=60)
-            assert process.returncode == 1
-        assert b"no space left on the disk while writing disk/out.csv; what was drawn" in err
-        assert os.listdir(disk) == [".out.csv.malaprop"]
-        subprocess.run(["mount", "-o", "remount,size=40m", str(disk)], check=True)
-        with running(*command, "--resume") as process:
-            _, err = process.communicate(timeout=60)
-            assert (process.returncode, err) == (0, b"")
-        assert_wide(disk / "out.csv", 9_000, [])
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
-
-
-def test_a_disk_that_is_full_when_all_is_written(
-    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The output is whole, so this is a warning; the journal says what a record would say."""
-    command = (*write_input(folder, "txt"), "--workers", "1")
-    replace = os.replace
-
-    def full(old: Path, new: Path) -> None:
-        if str(old).endswith("-new"):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        replace(old, new)
-
-    monkeypatch.setattr(os, "replace", full)
-    ended = cli.privatize(*command)
-    assert ended.code == 0
-    assert "out.txt is whole, but its journal is still there: no space left" in ended.flat
-    names = [HIDDEN.format("txt"), "in.txt", "out.txt"]
-    assert sorted(os.listdir(folder)) == names
-    monkeypatch.setattr(os, "replace", replace)
-    ended = cli.privatize(*command, "--resume")
-    assert (ended.code, "out.txt is whole already" in ended.flat) == (0, True)
-    assert sorted(os.listdir(folder)) == names
-
-
-# A run that draws some batches, and cannot end before the signal, however late that comes.
-HALTING = """
-import itertools, time
-from malaprop import Privatizer
-calls, texts = itertools.count(), Privatizer.texts
-def halting(privatizer, batch):
-    if next(calls) > 3:
-        time.sleep(600)
-    return texts(privatizer, batch)
-Privatizer.texts = halting
-"""
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_stops_cleanly_and_says_how_to_go_on(
-    folder: Path, lexicon_file: Path, number: signal.Signals
-) -> None:
-    write_wide(folder / "in.csv", 20_000)
-    command = (*WIDE, "-o", "out.csv", "--lexicon", str(lexicon_file), "--workers", "2")
-    hidden = folder / ".out.csv.malaprop"
-    with running(*command, before=HALTING) as process:
-        deadline = time.monotonic() + 60
-        while not hidden.exists() or hidden.stat().st_size < 8_000:
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
-        process.send_signal(number)
-        _, err = process.communicate(timeout=60)
-        assert process.returncode == 128 + number
-    assert len(err.splitlines()) == 1
-    assert b"stopped: no output file was written; what was drawn is kept" in err
-    assert sorted(os.listdir(folder)) == [hidden.name, "in.csv"]
-    with running(*command, "--resume") as process:
-        _, err = process.communicate(timeout=60)
-        assert (process.returncode, err) == (0, b"")
-    assert_wide(folder / "out.csv", 20_000, [])
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_at_the_very_end_changes_nothing(
-    folder: Path, lexicon_file: Path, number: signal.Signals
-) -> None:
-    """Nor does anybody wait for workers, which do not hear signals."""
-    write_wide(folder / "in.csv", 20_000)
-    command = (*WIDE, "-o", "out.csv", "--lexicon", str(lexicon_file), "--workers", "2")
-    with running(*command) as process:
-        deadline = time.monotonic() + 60
-        while not (folder / "out.csv").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.0002)
-        process.send_signal(number)
-        process.send_signal(number)
-        _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (0, b"")
-    assert_wide(folder / "out.csv", 20_000, [])
