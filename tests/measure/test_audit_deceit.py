@@ -133,14 +133,14 @@ class TestEveryChannel:
 
 
 NUMBERS = [
-    (channel, field.name)
+    pytest.param(channel, field.name, id=f"{type(channel.noise).__name__}-{field.name}")
     for channel in ALL
     for field in fields(cast(Any, channel.noise))
     if type(getattr(channel.noise, field.name)) in (float, np.float64)
 ]
 
 
-@pytest.mark.parametrize(("channel", "name"), NUMBERS, ids=str)
+@pytest.mark.parametrize(("channel", "name"), NUMBERS)
 def test_numbers_that_are_not_what_they_seem(channel: VectorChannel[Noise], name: str) -> None:
     """A number that calculates in its own way need not be the same to the draws and the audit."""
 
