@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from malaprop import TEM, Guarantee, Kind, Lexicon
+from malaprop.core.arrays import Floats, Ids, Vectors
 from malaprop.core.law import Law
 from malaprop.core.loss import (
     Worst,
@@ -16,10 +17,9 @@ from malaprop.core.loss import (
     rounding,
     worst_of_law,
 )
-from malaprop.core.metric import Metric, Rows, Vectors
+from malaprop.core.metric import DistanceRows, Metric
 from malaprop.core.metrics.euclidean import Euclidean
 from malaprop.core.peaked import PeakedLaw, peak_loss
-from malaprop.core.space import Floats, Ids
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Squared(Metric):
 
     name = "squared"
 
-    def on(self, vectors: Vectors) -> Rows:
+    def on(self, vectors: Vectors) -> DistanceRows:
         rows = Euclidean().on(vectors)
         return lambda ids: rows(ids) ** 2
 

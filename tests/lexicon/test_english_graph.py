@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from malaprop import TEM, Balanced, GraphOptions, LawChannel, Lexicon, audit, seeded_rng
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.law import Law
-from malaprop.core.metric import Floats
 from malaprop.core.metrics.graph import WordGraph, graph_of
-from malaprop.core.space import Ids
 from malaprop.lexicon.graph.candidates import points_of
 from malaprop.mechanisms.balanced.table import VERIFIED, grid, table_of
 

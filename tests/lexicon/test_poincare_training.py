@@ -2,17 +2,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from malaprop import Lexicon, LexiconError, OutputError, ParameterError
+from malaprop.core.arrays import Floats
 from malaprop.core.metrics import poincare
 from malaprop.lexicon.poincare.compiling import sha256_of, train_lexicon
 from malaprop.lexicon.poincare.gradients import Batch, gradients
 from malaprop.lexicon.poincare.quality import reconstruction
 from malaprop.lexicon.poincare.relations import Hierarchy, read_pairs
 from malaprop.lexicon.poincare.training import LIMIT, Settings, train
-
-Floats = NDArray[np.float64]
 
 
 def tree(fan: int, depth: int) -> list[tuple[str, str]]:

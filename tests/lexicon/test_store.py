@@ -147,7 +147,7 @@ def test_existing_folders_are_replaced_only_by_force(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("force", [False, True])
 def test_a_failure_leaves_things_as_they_were(tmp_path: Path, force: bool) -> None:
-    def broken() -> Iterator[store.Rows]:
+    def broken() -> Iterator[store.WordBlock]:
         yield WORDS, VECTORS
         raise KeyboardInterrupt
 
@@ -191,7 +191,7 @@ def test_folders_that_cannot_be_written(tmp_path: Path) -> None:
         [(WORDS[:1], VECTORS[:1]), (WORDS[1:], VECTORS[1:, :1])],
     ],
 )
-def test_blocks_must_fit(tmp_path: Path, blocks: list[store.Rows]) -> None:
+def test_blocks_must_fit(tmp_path: Path, blocks: list[store.WordBlock]) -> None:
     with pytest.raises(LexiconError):
         store.write(tmp_path / "a", blocks, metric="euclidean")
     assert list(tmp_path.iterdir()) == []

@@ -37,10 +37,10 @@ from malaprop import (
     loss_of,
     registry,
 )
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.law import Law
 from malaprop.core.loss import allowed_by, normalised, rounding, worst_of_law
 from malaprop.core.peaked import peak_loss
-from malaprop.core.space import Floats, Ids
 from malaprop.mechanisms.jaccard import DensityCategories
 
 BALL = Lexicon(

@@ -29,8 +29,9 @@ from malaprop import (
     TangentLaplace,
     audit,
 )
+from malaprop.core.arrays import Floats, Ids, Vectors
 from malaprop.core.channel import Decoder, VectorChannel
-from malaprop.core.metric import Rows, Vectors
+from malaprop.core.metric import DistanceRows
 from malaprop.core.metrics.euclidean import Euclidean
 from malaprop.core.noise.elliptical import Ellipsoid
 from malaprop.core.noise.gaussian import SphericalGaussian, WordGaussian
@@ -39,7 +40,7 @@ from malaprop.core.noise.laplace import SphericalLaplace
 from malaprop.core.noise.noise import ExponentialDensity, Noise
 from malaprop.core.noise.projected import ProjectedLaplace
 from malaprop.core.proofs import proof_of, proved
-from malaprop.core.space import Floats, Ids, MetricSpace
+from malaprop.core.space import MetricSpace
 from malaprop.lexicon.search.exact import NearestSearch
 from malaprop.mechanisms.decoders import Nearest, NearestDecoder
 
@@ -342,7 +343,7 @@ class Odd(Metric):
     def __init__(self, name: str, made: Callable[[Floats], Floats]) -> None:
         self.name, self._made = name, made  # type: ignore[misc]
 
-    def on(self, vectors: Vectors) -> Rows:
+    def on(self, vectors: Vectors) -> DistanceRows:
         rows = Euclidean().on(vectors)
         return lambda ids: self._made(rows(ids))
 

@@ -20,16 +20,16 @@ from malaprop import (
     PermuteAndFlip,
     audit,
 )
+from malaprop.core.arrays import Floats, Ids, Vectors
 from malaprop.core.law import ClosedLoss, Law
 from malaprop.core.loss import NOTHING
-from malaprop.core.metric import KeyedRows, Metric, Vectors
-from malaprop.core.metric import Rows as Distances
+from malaprop.core.metric import DistanceRows as Distances
+from malaprop.core.metric import KeyedDistances, Metric
 from malaprop.core.metrics.euclidean import Euclidean
 from malaprop.core.metrics.graph import Steps, WordGraph
 from malaprop.core.proofs import proved
 from malaprop.core.randomness import secure_rng
-from malaprop.core.sampling.draws import Rows, whole
-from malaprop.core.space import Floats, Ids
+from malaprop.core.sampling.draws import LawRows, whole
 from malaprop.mechanisms.balanced import BalancedLaw
 from malaprop.mechanisms.balanced.balance import Balance
 from malaprop.mechanisms.tem import TruncatedExponential
@@ -63,7 +63,7 @@ class TestDraws:
 
     def test_by_rows_of_its_own(self) -> None:
         class Own(Uniform):
-            def rows(self, ids: Ids, draws: Ids | None = None) -> Rows:
+            def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
                 return whole(np.where(ids[:, None] == np.arange(8), 0.0, -np.inf))
 
         self.is_not_certified(LawChannel(Own(FLAT), PROMISE))
@@ -72,7 +72,7 @@ class TestDraws:
         """An audit asks for rows, and says nothing of draws."""
 
         class Sly(Uniform):
-            def rows(self, ids: Ids, draws: Ids | None = None) -> Rows:
+            def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
                 if draws is None:
                     return super().rows(ids)
                 return whole(np.where(ids[:, None] == np.arange(8), 0.0, -np.inf))
@@ -84,7 +84,7 @@ class TestDraws:
         class Hiding(Uniform):
             rows: Any
 
-        def echo(ids: Ids, draws: Ids | None = None) -> Rows:
+        def echo(ids: Ids, draws: Ids | None = None) -> LawRows:
             even = np.zeros((len(ids), 8))
             own = np.where(ids[:, None] == np.arange(8), 0.0, -np.inf)
             return whole(even if draws is None else own)
@@ -273,7 +273,7 @@ class TestRows:
 
             def on(self, vectors: Vectors) -> Distances:
                 rows = Euclidean().on(vectors)
-                return KeyedRows(lambda ids: -rows(ids), lambda keys: -keys)
+                return KeyedDistances(lambda ids: -rows(ids), lambda keys: -keys)
 
         words = Lexicon([f"w{i}" for i in range(40)], RNG.normal(size=(40, 2)), Keyed())
         assert audit(TEM(epsilon=9.0).on(words)).holds is not True

@@ -22,12 +22,13 @@ from malaprop import (
     audit,
     registry,
 )
+from malaprop.core.arrays import Floats
 from malaprop.core.channel import VectorChannel
 from malaprop.core.noise.grid import Grid
 from malaprop.core.noise.laplace import SphericalLaplace
 from malaprop.core.noise.noise import ExponentialDensity, Noise
 from malaprop.core.proofs import is_proved, proved
-from malaprop.core.space import Floats, MetricSpace
+from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import Nearest, VectorMechanism
 from malaprop.mechanisms.tem import TruncatedExponential
 

@@ -11,21 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from tests.planted import with_fields, with_law, with_noise
 
 from malaprop import TEM, Guarantee, Kind, Laplace, LawChannel, Lexicon, Metric, audit, seeded_rng
+from malaprop.core.arrays import Floats, Ids, Vectors
 from malaprop.core.channel import VectorChannel
 from malaprop.core.law import Law
-from malaprop.core.metric import Rows, Vectors
+from malaprop.core.metric import DistanceRows
 from malaprop.core.noise.calibration import gaussian_scale
 from malaprop.core.noise.elliptical import EllipticalMetric
 from malaprop.core.noise.gaussian import SphericalGaussian, WordGaussian
 from malaprop.core.noise.laplace import SphericalLaplace, spherical_laplace
 from malaprop.core.noise.noise import AdditiveNoise
-from malaprop.core.space import Ids
-from malaprop.measure.line import nearest_edges, piece_chances
+from malaprop.measure.law_on_a_line import nearest_edges, piece_chances
 from malaprop.mechanisms.coordinate_laplace import CoordinateLaplace
 from malaprop.mechanisms.decoders import Nearest
 from malaprop.mechanisms.gaussian import Gaussian
@@ -34,8 +33,6 @@ from malaprop.mechanisms.mahalanobis import Mahalanobis
 from malaprop.mechanisms.permute_and_flip import PermuteAndFlip, PermuteAndFlipLaw
 from malaprop.mechanisms.priv_emb import PrivEmb
 from malaprop.mechanisms.tangent_laplace import TangentLaplace
-
-Floats = NDArray[np.float64]
 
 
 def lexicon(vectors: object) -> Lexicon:
@@ -155,7 +152,7 @@ class Planted(Metric):
     def __init__(self, name: str, function: Callable[[Floats, Floats], Floats]) -> None:
         self.name, self._function = name, function  # type: ignore[misc]
 
-    def on(self, vectors: Vectors) -> Rows:
+    def on(self, vectors: Vectors) -> DistanceRows:
         long = vectors.astype(np.float64)
         return lambda ids: np.maximum(self._function(long[ids], long), 0.0)
 

@@ -21,10 +21,10 @@ from malaprop import (
     audit,
     seeded_rng,
 )
+from malaprop.core.arrays import Floats
 from malaprop.core.channel import VectorChannel
 from malaprop.core.noise.noise import ExponentialDensity, Noise
-from malaprop.core.space import Floats
-from malaprop.measure.decoding import enclosures
+from malaprop.measure.decoded_law import enclosures
 from malaprop.mechanisms.decoders import Rank, VectorMechanism, Vickrey
 
 DRAWS = 100_000

@@ -2,17 +2,16 @@ import math
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.special import betainc, digamma
 from scipy.stats import chisquare, kstest
 
 from malaprop import HyperbolicLaplace, Lexicon, MetricError, ParameterError, seeded_rng
+from malaprop.core.arrays import Floats
 from malaprop.core.metrics import poincare
 from malaprop.core.noise.hyperbolic import HyperbolicLaplaceNoise
 from malaprop.lexicon.search.poincare import PoincareSearch
 
-Floats = NDArray[np.float64]
 DRAWS = 40_000
 CASES = [(1, 0.4), (1, 5.0), (2, 1.5), (2, 3.0), (3, 12.0), (10, 9.3), (10, 30.0), (50, 52.0)]
 

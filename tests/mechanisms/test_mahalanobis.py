@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.stats import chisquare, gamma, kstest
 
 from malaprop import Kind, Laplace, Lexicon, Mahalanobis, MetricError, ParameterError, seeded_rng
+from malaprop.core.arrays import Floats
 from malaprop.core.channel import VectorChannel
 from malaprop.core.noise.elliptical import Ellipsoid, EllipticalLaplace, clusters
 from malaprop.core.noise.laplace import spherical_laplace
 
-Floats = NDArray[np.float64]
 DRAWS = 40_000
 AXES = np.array([[4.0, 0.0, 0.0], [1.5, 1.0, 0.0], [-1.0, 0.3, 0.2]])
 

@@ -9,14 +9,13 @@ allows that s, knowing nothing of the noise.
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from malaprop import HyperbolicLaplace, Lexicon, TangentLaplace, seeded_rng
+from malaprop.core.arrays import Floats
 from malaprop.core.channel import VectorChannel
 from malaprop.core.metrics import poincare
 from malaprop.core.noise.noise import Noise
 
-Floats = NDArray[np.float64]
 WORDS, DIMENSION = 400, 300
 ULPS = 24  # how far the factor can be off that the attack computes from y
 PLACES = 3  # the same for a coordinate of the sum, given the factor

@@ -2,14 +2,13 @@ import math
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.stats import chisquare, gamma, kstest
 
 from malaprop import Lexicon, MetricError, ParameterError, TangentLaplace, seeded_rng
+from malaprop.core.arrays import Floats
 from malaprop.core.metrics import poincare
 from malaprop.lexicon.search.poincare import PoincareSearch
 
-Floats = NDArray[np.float64]
 DRAWS = 40_000
 WORDS = poincare.exp0(
     np.array([[0, 0], [1, 0], [1.2, 0.4], [-1, 1], [0, -2], [2.5, 0.2], [2.5, -0.2], [-2, -2]])

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.law import Law
@@ -20,7 +21,7 @@ from malaprop.core.noise.noise import Noise
 from malaprop.core.proofs import proved
 from malaprop.core.randomness import for_a_call
 from malaprop.core.sampling.draws import draw, each_word_once
-from malaprop.core.space import Floats, Ids, MetricSpace, blocks, checked_ids
+from malaprop.core.space import MetricSpace, blocks, checked_ids
 
 # Covariant: a channel with TEM's law is a channel with a law.
 LawT = TypeVar("LawT", bound=Law, covariant=True)

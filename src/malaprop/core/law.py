@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.guarantee import Guarantee, rounded_up
-from malaprop.core.loss import Progress, Worst
-from malaprop.core.sampling.draws import Rows, log_error, whole
-from malaprop.core.space import Floats, Ids, MetricSpace, checked_ids
+from malaprop.core.loss import Worst
+from malaprop.core.progress import Progress
+from malaprop.core.sampling.draws import LawRows, log_error, whole
+from malaprop.core.space import MetricSpace, checked_ids
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +58,7 @@ class Law(ABC):
         total = np.log(np.exp(weights - top).sum(axis=1, keepdims=True))
         return np.asarray(weights - top - total)
 
-    def rows(self, ids: Ids, draws: Ids | None = None) -> Rows:
+    def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
         """Return what to draw from for each word: the law that `log_weights` states.
 
         How many `draws` are made of each, one if nothing is said, decides how, and not what.

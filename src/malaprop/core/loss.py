@@ -12,11 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.space import Floats
+from malaprop.core.progress import Progress, report
 
-Progress = Callable[[int, int], None]
 Allowed = Callable[[Floats], Floats]
+"""From distances to the losses that are allowed there, in nats."""
+LossRows = Callable[[Ids], Floats]
+"""From ids of words w to a row each: the losses against all words w', in nats."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +76,7 @@ def worst_of_law(
                 pair=(word, other),
                 output=int(ratios[word].argmax()),
             )
-        tell(progress, other + 1, len(law))
+        report(progress, other + 1, len(law))
     return worst
 
 
@@ -110,9 +113,3 @@ def largest_ratio(loss: Floats, bound: Floats, slack: float) -> tuple[float, int
         ratio = np.nan_to_num(ratio, nan=0.0, posinf=math.inf)
     row, column = divmod(int(ratio.argmax()), loss.shape[1])
     return float(ratio[row, column]), row, column
-
-
-def tell(progress: Progress | None, done: int, total: int) -> None:
-    """Report progress, if anybody asks."""
-    if progress is not None:
-        progress(done, total)

@@ -5,30 +5,27 @@ It must satisfy the triangle inequality, or every guarantee that is stated in it
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
+from malaprop.core.arrays import Floats, Ids, Keys, Vectors
 
-Vectors = NDArray[np.float32]
-Floats = NDArray[np.float64]
-Rows = Callable[[NDArray[np.int64]], Floats]
-Keys = NDArray[Any]
+DistanceRows = Callable[[Ids], Floats]
+"""From ids of words to a row each: the distances to all words."""
 
 
-class KeyedRows:
+class KeyedDistances:
     """Rows of distances that grow with keys, which are cheaper to compute and to compare."""
 
     def __init__(
         self,
-        keys: Callable[[NDArray[np.int64]], Keys],
+        keys: Callable[[Ids], Keys],
         lengths: Callable[[Keys], Floats],
-        pairs: Callable[[NDArray[np.int64], NDArray[np.int64]], Keys] | None = None,
+        pairs: Callable[[Ids, Ids], Keys] | None = None,
     ) -> None:
         """From ids to `keys` of all words, or of some words, pair by pair, to their `lengths`."""
         self.keys, self.lengths, self.pairs = keys, lengths, pairs
 
-    def __call__(self, ids: NDArray[np.int64]) -> Floats:
+    def __call__(self, ids: Ids) -> Floats:
         """The distances."""
         return self.lengths(self.keys(ids))
 
@@ -41,7 +38,7 @@ class Metric(ABC):
     """What a guarantee in this metric takes for granted."""
 
     @abstractmethod
-    def on(self, vectors: Vectors) -> Rows:
+    def on(self, vectors: Vectors) -> DistanceRows:
         """The function that maps ids to their distances to all `vectors`, in float64.
 
         What depends on the vectors alone is computed here, once.

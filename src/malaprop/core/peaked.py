@@ -9,22 +9,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee
 from malaprop.core.law import ClosedLoss, Law
 from malaprop.core.loss import (
     NOTHING,
     Allowed,
-    Progress,
     Worst,
     allowed_by,
     largest_ratio,
     log_ratio,
     normalised,
     rounding,
-    tell,
 )
-from malaprop.core.space import Floats, Ids, blocks
+from malaprop.core.progress import Progress, report
+from malaprop.core.space import blocks
 
 _METHOD = "all pairs, in closed form: the law is one whose loss from w to w' is largest at w"
 
@@ -72,7 +72,7 @@ def peak_loss(law: Law, allowed: Allowed, progress: Progress | None = None) -> t
         rows, distances = _rows(law, ids)
         own[block] = rows[np.arange(len(ids)), ids]
         metric = metric and _is_metric(distances, ids)
-        tell(progress, done, 2 * len(steps))
+        report(progress, done, 2 * len(steps))
     worst = NOTHING
     for done, block in enumerate(steps, 1 + len(steps)):
         ids = np.arange(size)[block]
@@ -87,7 +87,7 @@ def peak_loss(law: Law, allowed: Allowed, progress: Progress | None = None) -> t
                 pair=(word, int(ids[row])),
                 output=word,
             )
-        tell(progress, done, 2 * len(steps))
+        report(progress, done, 2 * len(steps))
     return worst, metric and bool(np.isfinite(own).all())
 
 

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Ids, Keys
 from malaprop.core.errors import ParameterError
-from malaprop.core.metric import Keys, Metric
+from malaprop.core.metric import Metric
 
 if TYPE_CHECKING:
-    from malaprop.core.sampling.by_distance import Near
-
-Ids = NDArray[np.int64]
-Floats = NDArray[np.float64]
+    from malaprop.core.sampling.by_distance import NearWords
 
 
 class MetricSpace(Protocol):
@@ -42,11 +40,11 @@ class MetricSpace(Protocol):
     def lengths(self, keys: Keys) -> Floats:
         """The distances that belong to keys."""
 
-    def near(self, ids: Any) -> "Near | None":
+    def near_words(self, ids: Any) -> "NearWords | None":
         """The nearest words of `ids`, where there is a list of them."""
 
 
-_PARTS = ("words", "vectors", "metric", "distances", "keys", "lengths", "near")
+_PARTS = ("words", "vectors", "metric", "distances", "keys", "lengths", "near_words")
 
 
 def checked_space(space: Any, asker: str) -> MetricSpace:

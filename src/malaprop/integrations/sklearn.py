@@ -18,11 +18,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
+from malaprop.core.arrays import Floats
 from malaprop.core.errors import MissingExtraError, ParameterError
 from malaprop.core.guarantee import Kind
 from malaprop.core.noise.grid import MOST_NUMERIC_DELTA
 from malaprop.core.randomness import SECURE, for_a_call, label, secure_rng, seeded_rng
-from malaprop.core.space import Floats
 from malaprop.mechanisms.priv_emb import PrivEmb
 
 try:

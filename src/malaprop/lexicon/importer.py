@@ -82,7 +82,7 @@ def check_name(name: str) -> None:
 
 def _rows(
     table: Table, metric: str, limit: int | None, progress: Progress | None
-) -> Iterator[store.Rows]:
+) -> Iterator[store.WordBlock]:
     for block in screened(table, metric=metric, limit=limit):
         if block.words:
             yield block.words, block.vectors

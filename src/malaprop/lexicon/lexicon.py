@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Keys
 from malaprop.core.errors import LexiconError, MetricError, ParameterError
-from malaprop.core.metric import Floats, KeyedRows, Keys, Metric, Rows
+from malaprop.core.metric import DistanceRows, KeyedDistances, Metric
 from malaprop.core.metrics.named import as_metric
 from malaprop.core.proofs import proved
-from malaprop.core.sampling.by_distance import Near
+from malaprop.core.sampling.by_distance import NearWords
 from malaprop.core.space import checked_ids
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ class Lexicon:
         return self.index[word]
 
     @cached_property
-    def _rows(self) -> Rows:
+    def _rows(self) -> DistanceRows:
         return self._metric.on(self._vectors)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -238,7 +239,7 @@ class Lexicon:
 
     def keys(self, ids: Any) -> Keys:
         """Numbers that grow with the distances, and are cheaper to compute; see `lengths`."""
-        rows = self._rows.keys if isinstance(self._rows, KeyedRows) else self._rows
+        rows = self._rows.keys if isinstance(self._rows, KeyedDistances) else self._rows
         return rows(checked_ids(ids, len(self)))
 
     def lengths(self, keys: Keys) -> Floats:
@@ -248,9 +249,9 @@ class Lexicon:
         >>> line.keys([0]).tolist(), line.lengths(line.keys([0])).tolist()
         ([[0.0, 1.0, 9.0]], [[0.0, 1.0, 3.0]])
         """
-        return self._rows.lengths(keys) if isinstance(self._rows, KeyedRows) else keys
+        return self._rows.lengths(keys) if isinstance(self._rows, KeyedDistances) else keys
 
-    def near(self, ids: Any) -> Near | None:
+    def near_words(self, ids: Any) -> NearWords | None:
         """The nearest words of `ids`, where the package has a list of them; else nothing."""
         return self._nearest.of(checked_ids(ids, len(self))) if self._nearest else None
 
@@ -258,7 +259,7 @@ class Lexicon:
     def _nearest(self) -> "NearestWords | None":
         from malaprop.lexicon import near_lists as nearest
 
-        pairs = self._rows.pairs if isinstance(self._rows, KeyedRows) else None
+        pairs = self._rows.pairs if isinstance(self._rows, KeyedDistances) else None
         return None if pairs is None else nearest.find(self.fingerprint, pairs)
 
     def neighbours(self, word: str, k: int = 10) -> list[tuple[str, float]]:

@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.metric import Keys
-from malaprop.core.sampling.by_distance import Near
-from malaprop.core.space import Ids
+from malaprop.core.arrays import Ids, Keys
+from malaprop.core.sampling.by_distance import NearWords
 from malaprop.lexicon import catalogue
 
 FILE = "nearest.npy"
@@ -42,7 +41,7 @@ class NearestWords:
     def __init__(self, listed: NDArray[np.integer[Any]], pairs: Pairs) -> None:
         self._listed, self._pairs = listed, pairs
 
-    def of(self, ids: Ids) -> Near:
+    def of(self, ids: Ids) -> NearWords:
         """Those of some words."""
         listed = self._listed[ids].astype(np.int64)
         own = np.repeat(ids, listed.shape[1])
@@ -53,7 +52,7 @@ class NearestWords:
         def at(rows: Ids, words: Ids) -> Keys:
             return self._pairs(ids[rows], words)
 
-        return Near(near.sum(axis=1), listed[near], keys[near], beyond, at)
+        return NearWords(near.sum(axis=1), listed[near], keys[near], beyond, at)
 
 
 def find(fingerprint: str, pairs: Pairs) -> NearestWords | None:

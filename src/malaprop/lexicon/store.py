@@ -39,7 +39,7 @@ WORDS, VECTORS, ABOUT, GRAPH = "words.txt", "vectors.npy", "lexicon.json", "grap
 _HASHED_AT_ONCE = 16 << 20
 _LONGEST_TEXT = 4096  # of a note
 
-Rows = tuple[Sequence[str], NDArray[Any]]
+WordBlock = tuple[Sequence[str], NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def is_compiled(path: Path) -> bool:
 
 def write(
     folder: Path,
-    blocks: Iterable[Rows],
+    blocks: Iterable[WordBlock],
     *,
     metric: str | Metric,
     step: float | None = None,
@@ -226,7 +226,7 @@ def _mapped(folder: Path, shape: tuple[int, int], step: float | None) -> NDArray
 
 
 def _write_rows(
-    part: Path, blocks: Iterable[Rows], dtype: np.dtype[Any]
+    part: Path, blocks: Iterable[WordBlock], dtype: np.dtype[Any]
 ) -> tuple[list[str], tuple[int, int]]:
     words: list[str] = []
     dimension = 0

@@ -14,22 +14,16 @@ import numpy as np
 from malaprop.core.channel import Channel, LawChannel, VectorChannel, checked_channel
 from malaprop.core.guarantee import ANY_TWO_WORDS, Kind
 from malaprop.core.law import Law
-from malaprop.core.loss import (
-    Progress,
-    allowed_by,
-    excess_delta,
-    normalised,
-    rounding,
-    worst_of_law,
-)
+from malaprop.core.loss import allowed_by, excess_delta, normalised, rounding, worst_of_law
 from malaprop.core.noise.noise import GaussianDensity, Noise
 from malaprop.core.peaked import peak_loss
+from malaprop.core.progress import Progress
 from malaprop.core.proofs import is_proved
 from malaprop.measure.finding import Audit, delta_finding, finding, undecided
-from malaprop.measure.gaussians import unproved, worst_gaussians
-from malaprop.measure.laws import draws_its_law, flaw
+from malaprop.measure.gaussian_pairs import unproved, worst_gaussians
+from malaprop.measure.law_checks import draws_its_law, flaw
 from malaprop.measure.pairs import coverage, covers_any
-from malaprop.measure.vectors import vector_audit
+from malaprop.measure.vector_audit import audit_vectors
 
 _CUBED = 1_000  # words up to which all outputs of all pairs are looked at,
 _PAIRED = 300  # and all pairs for a δ;
@@ -75,32 +69,32 @@ def _misstated(channel: Channel) -> str:
 
 def _computed(channel: Channel, progress: Progress | None) -> Audit:
     if isinstance(channel, LawChannel):
-        return _law_audit(channel, progress)
+        return _audit_law(channel, progress)
     if isinstance(channel, VectorChannel):
         density = channel.noise.density(channel.lexicon)
         if isinstance(density, GaussianDensity) and channel.guarantee.kind is not Kind.METRIC:
-            return _gaussian_audit(channel, density)
-        return vector_audit(channel, progress)
+            return _audit_gaussians(channel, density)
+        return audit_vectors(channel, progress)
     return undecided(channel, "there is no exact computation for this channel")
 
 
-def _law_audit(channel: LawChannel[Law], progress: Progress | None) -> Audit:
+def _audit_law(channel: LawChannel[Law], progress: Progress | None) -> Audit:
     guarantee, size = channel.guarantee, len(channel.lexicon)
     if not draws_its_law(channel):
         return undecided(channel, "it does not draw from its log-weights, so those prove nothing")
     if size <= _CUBED and (reason := flaw(channel.law)):
         return undecided(channel, reason)
     if guarantee.delta:
-        return _delta_audit(channel)
+        return _audit_delta(channel)
     if size <= _CUBED:
-        return _full_audit(channel, progress)
+        return _audit_all_outputs(channel, progress)
     of_the_lexicon = guarantee.metric == str(channel.lexicon.metric) and not guarantee.equivalents
     if not of_the_lexicon or guarantee.kind is Kind.NEIGHBOURHOOD:
         return undecided(channel, f"only {_CUBED} words can be audited with this guarantee")
-    return _closed_audit(channel, progress)
+    return _audit_closed_form(channel, progress)
 
 
-def _full_audit(channel: LawChannel[Law], progress: Progress | None) -> Audit:
+def _audit_all_outputs(channel: LawChannel[Law], progress: Progress | None) -> Audit:
     """Look at every output of every pair: n³ steps."""
     bound = coverage(channel)
     if bound is None:
@@ -114,7 +108,7 @@ def _full_audit(channel: LawChannel[Law], progress: Progress | None) -> Audit:
     return finding(channel, worst, exact=True, method="all outputs of all pairs")
 
 
-def _closed_audit(channel: LawChannel[Law], progress: Progress | None) -> Audit:
+def _audit_closed_form(channel: LawChannel[Law], progress: Progress | None) -> Audit:
     """Use the closed form of a law's loss, which needs a proof of the law, and of the metric.
 
     No sample of a user's function proves the triangle inequality.
@@ -132,7 +126,7 @@ def _closed_audit(channel: LawChannel[Law], progress: Progress | None) -> Audit:
     return found if found.holds or closed.attained else replace(found, holds=None)
 
 
-def _delta_audit(channel: LawChannel[Law]) -> Audit:
+def _audit_delta(channel: LawChannel[Law]) -> Audit:
     size = len(channel.lexicon)
     covers = coverage(channel) if size <= _PAIRED else None
     if covers is None:
@@ -143,7 +137,7 @@ def _delta_audit(channel: LawChannel[Law]) -> Audit:
     return delta_finding(channel, max(found, default=None), "the exact δ of all covered pairs")
 
 
-def _gaussian_audit(channel: VectorChannel[Noise], density: GaussianDensity) -> Audit:
+def _audit_gaussians(channel: VectorChannel[Noise], density: GaussianDensity) -> Audit:
     """Between two spherical Gaussians δ is known exactly; what is decoded from them has no more."""
     covers = coverage(channel) if len(channel.lexicon) <= _GAUSSIANS else None
     if covers is None:

@@ -1,18 +1,17 @@
 """Which pairs of words a guarantee covers, what it allows between them, and what exceeds it."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import Channel, VectorChannel
 from malaprop.core.guarantee import Kind
-from malaprop.core.loss import Worst, allowed_by
-from malaprop.core.metric import Rows
+from malaprop.core.loss import Allowed, LossRows, Worst, allowed_by
+from malaprop.core.metric import DistanceRows
 from malaprop.core.metrics.graph import Steps
 from malaprop.core.metrics.named import NAMED
 from malaprop.core.proofs import is_proved
-from malaprop.core.space import Floats, Ids
 
 
 def coverage(channel: Channel) -> Floats | None:
@@ -34,7 +33,7 @@ def covers_any(bound: Floats) -> bool:
     return bool(np.isfinite(bound[~np.eye(len(bound), dtype=np.bool_)]).any())
 
 
-def allowance(channel: Channel) -> Rows | None:
+def allowance(channel: Channel) -> LossRows | None:
     """The rows of `coverage`, by ids."""
     guarantee = channel.guarantee
     if guarantee.kind is Kind.NEIGHBOURHOOD:
@@ -42,7 +41,7 @@ def allowance(channel: Channel) -> Rows | None:
     distances = _distances(channel, guarantee.metric)
     if distances is None:
         return None
-    statements: list[tuple[Callable[[Floats], Floats], Rows]]
+    statements: list[tuple[Allowed, DistanceRows]]
     statements = [(allowed_by(guarantee), distances)]
     for name, _ in guarantee.equivalents:  # each of them is promised as well
         further = _distances(channel, name)
@@ -56,7 +55,7 @@ def allowance(channel: Channel) -> Rows | None:
     return rows
 
 
-def _within(channel: Channel) -> Rows | None:
+def _within(channel: Channel) -> LossRows | None:
     """What is allowed in public neighbourhoods, up to the guarantee's radius."""
     guarantee, neighbourhoods = channel.guarantee, channel.neighbourhoods
     distances = _distances(channel, guarantee.metric)
@@ -66,7 +65,7 @@ def _within(channel: Channel) -> Rows | None:
     return lambda ids: np.where(neighbourhoods.covers(ids), allowed(distances(ids)), math.inf)
 
 
-def _distances(channel: Channel, name: str) -> Rows | None:
+def _distances(channel: Channel, name: str) -> DistanceRows | None:
     """Distances to all words, in a metric that a guarantee speaks of."""
     lexicon = channel.lexicon
     if name in NAMED:  # not the lexicon's own, which may only be called so

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.random import Generator
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import Cells, Decoder
 from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.proofs import proved
-from malaprop.core.space import Floats, Ids, MetricSpace
+from malaprop.core.space import MetricSpace
 from malaprop.lexicon.search.exact import NearestSearch
 from malaprop.lexicon.search.poincare import search_on
 

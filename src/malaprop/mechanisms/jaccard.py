@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import LexiconError, ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
@@ -13,7 +14,7 @@ from malaprop.core.metrics.euclidean import require_euclidean
 from malaprop.core.noise.calibration import classical_scale, gaussian_scale, spherical_delta
 from malaprop.core.noise.gaussian import WordGaussian
 from malaprop.core.proofs import proved
-from malaprop.core.space import Floats, Ids, MetricSpace, blocks
+from malaprop.core.space import MetricSpace, blocks
 from malaprop.mechanisms.decoders import VectorMechanism
 
 ALPHAS = (1.835, 1.276)

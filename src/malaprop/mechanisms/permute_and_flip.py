@@ -6,13 +6,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from malaprop.core.arrays import Floats
 from malaprop.core.channel import LawChannel
 from malaprop.core.guarantee import PUBLIC, Guarantee, Kind
 from malaprop.core.law import law_numerics
 from malaprop.core.mechanism import DRAWS_FROM_THE_WORD, Mechanism
 from malaprop.core.peaked import PeakedLaw, require_exponent
 from malaprop.core.proofs import proved
-from malaprop.core.space import Floats, MetricSpace
+from malaprop.core.space import MetricSpace
 
 _SMALL, _TERMS = 1 / 16, 14  # below 1/16, fourteen powers of a weight are all that float64 sees
 _TAIL = 45.0  # e^(-45) is below a rounding unit

@@ -7,13 +7,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.random import Generator
 
+from malaprop.core.arrays import Floats
 from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.metrics import poincare
 from malaprop.core.noise.noise import Noise
 from malaprop.core.parameters import COMPUTABLE, is_computable
-from malaprop.core.space import Floats, MetricSpace
+from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
 
 _LAMBDA = 1e-5  # how far inside the ball the paper's projection ends

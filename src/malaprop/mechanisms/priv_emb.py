@@ -4,10 +4,10 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from malaprop.core.arrays import Vectors
 from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.metric import Vectors
 from malaprop.core.metrics.euclidean import require_euclidean
 from malaprop.core.noise.projected import (
     PROJECTIONS,

@@ -13,12 +13,13 @@ from time import monotonic
 import numpy as np
 from numpy.random import Generator
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import Channel, LawChannel
 from malaprop.core.errors import LexiconError, MalapropError
 from malaprop.core.law import Law
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.randomness import secure_rng
-from malaprop.core.space import Floats, Ids, MetricSpace, blocks
+from malaprop.core.space import MetricSpace, blocks
 
 A_THIRD = 1.0 / 3.0
 LITTLE_PROTECTION, NEXT_TO_NONE = 0.5, 0.8

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import Channel, LawChannel
-from malaprop.core.space import Floats, Ids
 
 _DRAWS = 4000
 _SHOWN = 6  # words of a level

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.space import Ids
+from malaprop.core.arrays import Ids
 from malaprop.text.chunked import ChunkedTexts
 from malaprop.text.chunks import Chunks, Coded, Tables
 from malaprop.text.forms import Counts, Forms

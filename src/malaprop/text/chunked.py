@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.space import Ids
+from malaprop.core.arrays import Ids
 from malaprop.text.chunks import (
     EMPTY_SHAPE,
     LINE,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.space import Ids
+from malaprop.core.arrays import Ids
 from malaprop.text.pieces import split
 from malaprop.text.policy import COUNTED, Planner
 from malaprop.text.surface import Skeleton, ends_sentence

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from malaprop.core.space import Ids
+from malaprop.core.arrays import Ids
 from malaprop.text.pieces import split
 from malaprop.text.policy import COUNTED, LEFT_OUT, SIGNS, TOKENS, Planner
 from malaprop.text.surface import Skeleton

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.space import Ids
+from malaprop.core.arrays import Ids
 from malaprop.text.articles import ARTICLES, SIGNS, article_before
 from malaprop.text.surface import Punctuation, Skeleton, fill, inside, opening
 

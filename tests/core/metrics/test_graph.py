@@ -13,7 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 
 from malaprop import Lexicon, MetricError
-from malaprop.core.metric import Floats
+from malaprop.core.arrays import Floats
 from malaprop.core.metrics.graph import Steps, WordGraph, graph_of
 
 WEIGHTS = {"whole": [1.0, 2.0, 4.0], "halves": [1.0, 1.5, 3.5], "any": [1.0, 1.3, 2.7]}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, euclidean, sqeuclidean
 
 from malaprop import NADP, Gaussian, Laplace, Lexicon, MetricError
-from malaprop.core.metric import KeyedRows, Rows
+from malaprop.core.metric import DistanceRows, KeyedDistances
 from malaprop.core.metrics.euclidean import Euclidean, products_are_exact
 from malaprop.core.metrics.named import NAMED, as_metric
 
@@ -92,7 +92,7 @@ class TestExactProducts:
         """Whether the integers fit into bytes (a quarter of them does) or do not."""
         vectors = (integers // cut * 2.0**power).astype(np.float32)
         found = as_metric("euclidean").on(vectors)
-        assert isinstance(found, KeyedRows)
+        assert isinstance(found, KeyedDistances)
         assert found.pairs is not None
         ids, words = np.repeat(np.arange(9), 9), np.tile(np.arange(9), 9)
         assert np.array_equal(found.pairs(ids, words).reshape(9, 9), found.keys(np.arange(9)))
@@ -214,7 +214,7 @@ def test_an_unknown_name_gets_a_suggestion() -> None:
 class Shrunk(Euclidean):
     """Somebody's metric that has inherited a name."""
 
-    def on(self, vectors: NDArray[np.float32]) -> Rows:
+    def on(self, vectors: NDArray[np.float32]) -> DistanceRows:
         rows = super().on(vectors)
         return lambda ids: 0.3 * rows(ids)
 

@@ -9,10 +9,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from malaprop import TEM, Lexicon, MetricError, ParameterError
+from malaprop.core.arrays import Floats
 from malaprop.core.metrics import poincare
 from malaprop.core.metrics.named import as_metric
-
-Floats = NDArray[np.float64]
 
 
 def balls(farthest: float = 12.0, most: int = 9) -> st.SearchStrategy[NDArray[np.float32]]:

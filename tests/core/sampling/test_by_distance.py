@@ -1,4 +1,4 @@
-"""Rows taken apart into near words and a rest have the same law as whole ones."""
+"""LawRows taken apart into near words and a rest have the same law as whole ones."""
 
 import numpy as np
 import pytest
@@ -7,14 +7,15 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from malaprop import TEM, Balanced, Lexicon, seeded_rng
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import LawChannel
 from malaprop.core.law import Law
 from malaprop.core.metrics.graph import WordGraph
-from malaprop.core.sampling import by_distance as near
-from malaprop.core.sampling.draws import Floats, Ids, Rows
+from malaprop.core.sampling import by_distance
+from malaprop.core.sampling.draws import LawRows
 
 
-def law_of(rows: Rows, size: int) -> Floats:
+def law_of(rows: LawRows, size: int) -> Floats:
     """The exact law of what is drawn from each row, from all that a draw can look at."""
     count = len(rows.sizes)
     cells = np.repeat(np.arange(count) * size, rows.sizes) + rows.words
@@ -45,8 +46,8 @@ def test_nothing_is_lost_and_nothing_added(size: int, steep: float, even: bool, 
     def fall(rows: Ids, keys: Floats) -> Floats:
         return np.asarray(np.exp(-steep * keys) * np.array([1.0, 0.5, 0.9])[rows])
 
-    nearer = near.among(keys, fall, tries=2.0)
-    found = law_of(near.rows(nearer, weights, near.pool(weights), fall), size)
+    nearer = by_distance.nearest_by_key(keys, fall, tries=2.0)
+    found = law_of(by_distance.law_rows(nearer, weights, by_distance.pool_of(weights), fall), size)
     expected = weights * np.exp(-steep * keys)
     np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
 
@@ -94,7 +95,10 @@ def test_draws_follow_the_law(words: Lexicon, which: int, epsilon: float) -> Non
 
 def test_far_words_are_not_weighed() -> None:
     keys = np.linspace(0.0, 10.0, 5000)[None]
-    assert near.among(keys, lambda rows, keys: np.exp(-3.0 * keys), tries=2.0).sizes[0] < 2500
+    assert (
+        by_distance.nearest_by_key(keys, lambda rows, keys: np.exp(-3.0 * keys), tries=2.0).sizes[0]
+        < 2500
+    )
 
 
 @given(st.integers(2, 80), st.integers(0, 2**32), st.integers(1, 30))
@@ -107,7 +111,7 @@ def test_near_words_of_a_graph(size: int, seed: int, beyond: int) -> None:
     lengths = random.integers(1, 8, len(edges)) / 2.0
     graph = WordGraph(size, edges, lengths, cutoff=float(random.integers(8, 24)) / 2.0)
     ids = random.integers(0, size, int(random.integers(1, 600)))
-    levels, found = graph.levels(ids), graph.near(ids, beyond)
+    levels, found = graph.levels(ids), graph.near_words(ids, beyond)
     rows = np.repeat(np.arange(len(ids)), found.sizes)
     assert np.array_equal(found.sizes, (levels < found.beyond[:, None]).sum(axis=1))
     assert len({*zip(rows.tolist(), found.words.tolist(), strict=True)}) == len(rows)
@@ -124,7 +128,7 @@ class TestNearestOfEnglish:
 
     def test_nothing_nearer_is_missing(self, english: Lexicon) -> None:
         ids = np.unique(np.linspace(0, len(english) - 1, 300).astype(np.int64))
-        found, keys = english.near(ids), english.keys(ids)
+        found, keys = english.near_words(ids), english.keys(ids)
         assert found is not None
         rows = np.repeat(np.arange(len(ids)), found.sizes)
         assert np.array_equal(found.keys, keys[rows, found.words])
@@ -154,6 +158,6 @@ class TestNearestOfEnglish:
     ) -> None:
         other = Lexicon.open("english")
         monkeypatch.setattr("malaprop.lexicon.near_lists.VERIFIED", {other.fingerprint: "0"})
-        assert other.near([1]) is None
-        assert english.with_graph().near([1]) is None
-        assert Lexicon(["a", "b"], [[0.0], [1.0]]).near([1]) is None
+        assert other.near_words([1]) is None
+        assert english.with_graph().near_words([1]) is None
+        assert Lexicon(["a", "b"], [[0.0], [1.0]]).near_words([1]) is None

@@ -6,12 +6,13 @@ from numpy.random import Generator
 from scipy.stats import chisquare
 
 from malaprop import seeded_rng
-from malaprop.core.sampling.draws import Floats, Ids, Rest, Rows, draw, order_of, whole
+from malaprop.core.arrays import Floats, Ids
+from malaprop.core.sampling.draws import LawRows, Rest, draw, order_of, whole
 
 COUNT = 200_000
 
 
-def some(rows: Rows, count: int, rng: Generator) -> Ids:
+def some(rows: LawRows, count: int, rng: Generator) -> Ids:
     """Draws from the first row."""
     return draw(rows, np.array([count]), rng)[0]
 
@@ -90,14 +91,14 @@ class TestRest:
 
     LAW = np.exp(-np.linspace(0.0, 6.0, 60))
 
-    def row(self, head: int, bound: float) -> Rows:
+    def row(self, head: int, bound: float) -> LawRows:
         def weights(rows: Ids, words: Ids) -> Floats:
             return np.where(words < head, 0.0, self.LAW[words])
 
         rest = Rest(np.arange(len(self.LAW)), np.array([bound]), weights)
-        return Rows(np.array([head]), np.arange(head), self.LAW[:head], rest)
+        return LawRows(np.array([head]), np.arange(head), self.LAW[:head], rest)
 
-    def fits(self, row: Rows, law: Floats) -> float:
+    def fits(self, row: LawRows, law: Floats) -> float:
         drawn = np.bincount(some(row, COUNT, seeded_rng(4)), minlength=len(law))
         return float(chisquare(drawn, law / law.sum() * COUNT).pvalue)
 
@@ -114,7 +115,7 @@ class TestRest:
     @pytest.mark.parametrize("bound", [0.0, 2.0**-1020, 2.0**-1074])
     def test_a_rest_of_vanishing_weight_is_left_out(self, bound: float) -> None:
         rest = Rest(np.arange(9), np.array([bound]), lambda rows, words: np.zeros(len(words)))
-        row = Rows(np.array([2]), np.arange(2), np.array([1.0, 0.5]), rest)
+        row = LawRows(np.array([2]), np.arange(2), np.array([1.0, 0.5]), rest)
         assert set(some(row, 1000, seeded_rng(1)).tolist()) == {0, 1}
 
 
@@ -126,7 +127,7 @@ def test_rows_are_drawn_apart() -> None:
         return np.where(words == rows, 0.0, laws[rows, words])
 
     rest = Rest(np.arange(3), np.ones(3), weights)
-    rows = Rows(np.ones(3, dtype=np.int64), np.arange(3), np.diagonal(laws).copy(), rest)
+    rows = LawRows(np.ones(3, dtype=np.int64), np.arange(3), np.diagonal(laws).copy(), rest)
     counts = np.array([COUNT, 50_000, 0])
     first, second, none = draw(rows, counts, seeded_rng(5))
     assert len(none) == 0

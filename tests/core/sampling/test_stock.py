@@ -15,11 +15,11 @@ import pytest
 from scipy.stats import chi2
 
 from malaprop import TEM, Lexicon, renew_randomness, secure_rng
+from malaprop.core.arrays import Ids
 from malaprop.core.errors import LexiconError
-from malaprop.core.sampling import stock as ahead
-from malaprop.core.sampling.stock import DrawsAhead
+from malaprop.core.sampling import stock as stock_module
+from malaprop.core.sampling.stock import DrawStock
 from malaprop.core.sampling.stocked import StockedChannel
-from malaprop.core.space import Ids
 
 
 class Numbered:
@@ -38,7 +38,7 @@ class Numbered:
 
 
 def test_no_draw_is_given_out_twice() -> None:
-    stock, rows, rng = DrawsAhead(20), Numbered(), np.random.Generator(np.random.PCG64(1))
+    stock, rows, rng = DrawStock(20), Numbered(), np.random.Generator(np.random.PCG64(1))
     seen: Counter[int] = Counter()
     asked = 0
     for _ in range(300):
@@ -55,7 +55,7 @@ def test_no_draw_is_given_out_twice() -> None:
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("malaprop.core.sampling.stock._KEPT", 500)
-    stock, rows = DrawsAhead(400), Numbered()
+    stock, rows = DrawStock(400), Numbered()
     seen: Counter[int] = Counter()
     for start in (*range(0, 400, 10), *range(0, 400, 10)):
         seen.update(stock.take(np.arange(start, start + 10), np.full(10, 3), rows).tolist())
@@ -66,7 +66,7 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_error_leaves_the_word_free() -> None:
-    stock = DrawsAhead(3)
+    stock = DrawStock(3)
 
     def failing(words: Ids, counts: Ids) -> list[Ids]:
         raise LexiconError("no rows today")
@@ -79,7 +79,7 @@ def test_an_error_leaves_the_word_free() -> None:
 
 def test_threads_share_a_stock() -> None:
     """Each draw is given out once, and a row that another thread computes is waited for."""
-    stock, numbers, lock = DrawsAhead(50), itertools.count(), Lock()
+    stock, numbers, lock = DrawStock(50), itertools.count(), Lock()
 
     def rows(words: Ids, counts: Ids) -> list[Ids]:
         with lock:
@@ -97,7 +97,7 @@ def test_threads_share_a_stock() -> None:
     assert max(seen.values()) == 1
 
 
-def _numbers_of(out: Any, stock: DrawsAhead, seed: int, together: Any) -> None:
+def _numbers_of(out: Any, stock: DrawStock, seed: int, together: Any) -> None:
     rng, found, rows = np.random.Generator(np.random.PCG64(seed)), list[int](), Numbered()
     rows.next = 1_000_000 * (seed + 1)  # so that each process makes numbers of its own
     for _ in range(100):
@@ -112,7 +112,7 @@ def _numbers_of(out: Any, stock: DrawsAhead, seed: int, together: Any) -> None:
 def test_workers_share_a_stock() -> None:
     """What one has drawn ahead serves the others, and nothing is given out twice."""
     context = multiprocessing.get_context("fork")
-    stock, queue = DrawsAhead(200, shared=True), context.SimpleQueue()
+    stock, queue = DrawStock(200, shared=True), context.SimpleQueue()
     together = context.Barrier(3)
     jobs = [(queue, stock, i, together) for i in range(3)]
     workers = [context.Process(target=_numbers_of, args=job) for job in jobs]
@@ -188,7 +188,7 @@ def test_a_pickle_carries_no_draws(plane: Lexicon) -> None:
 def test_no_more_is_drawn_than_the_rest_of_a_job_is_likely_to_need() -> None:
     drawn = {}
     for told in (False, True):
-        stock, rows = DrawsAhead(50), Numbered()
+        stock, rows = DrawStock(50), Numbered()
         rng = np.random.Generator(np.random.PCG64(2))
         for step in range(20):
             words, counts = np.unique(rng.integers(0, 50, size=2000), return_counts=True)
@@ -203,17 +203,17 @@ def test_threads_that_follow_a_fork_wait_until_all_is_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whoever comes while another thread throws away the parent's draws must not see them."""
-    stock, rows, words = DrawsAhead(5), Numbered(), np.arange(5)
+    stock, rows, words = DrawStock(5), Numbered(), np.arange(5)
     stock.take(words, np.ones_like(words), rows)
     made_before = rows.next
     child = object()
-    monkeypatch.setattr(ahead, "this_process", lambda: child)
+    monkeypatch.setattr(stock_module, "this_process", lambda: child)
 
     def slow_lock() -> object:
         time.sleep(0.2)
         return Lock()
 
-    monkeypatch.setattr(ahead, "Lock", slow_lock)
+    monkeypatch.setattr(stock_module, "Lock", slow_lock)
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(stock.take, words, np.ones_like(words), rows)
         time.sleep(0.05)
@@ -235,7 +235,7 @@ class Interrupting(np.ndarray):
 
 @pytest.mark.parametrize("array", ["_left", "_first"])
 def test_an_interrupt_while_serving_leaves_each_word_its_own(array: str) -> None:
-    stock, words = DrawsAhead(2), np.arange(2)
+    stock, words = DrawStock(2), np.arange(2)
 
     def rows(words: Ids, counts: Ids) -> list[Ids]:
         return [np.full(n, word) for word, n in zip(words.tolist(), counts.tolist(), strict=True)]
@@ -268,7 +268,7 @@ def test_an_interrupt_leaves_no_word_to_be_waited_for(monkeypatch: pytest.Monkey
         pytest.fail("it waits for draws that nobody makes")
 
     monkeypatch.setattr(time, "sleep", wait_for_ever)
-    stock, rows, words = DrawsAhead(2), Numbered(), np.arange(2)
+    stock, rows, words = DrawStock(2), Numbered(), np.arange(2)
     lock = stock._lock = InterruptedLock()
     go_on = stock._go_on
 
@@ -285,8 +285,8 @@ def test_an_interrupt_leaves_no_word_to_be_waited_for(monkeypatch: pytest.Monkey
 
 def test_a_long_job_does_not_throw_its_draws_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """However often words were needed, what is ahead of all of them fits the room there is."""
-    monkeypatch.setattr(ahead, "_KEPT", 1 << 16)
-    stock, rows = DrawsAhead(400), Numbered()
+    monkeypatch.setattr(stock_module, "_KEPT", 1 << 16)
+    stock, rows = DrawStock(400), Numbered()
     rng, odds = np.random.Generator(np.random.PCG64(5)), 1.0 / np.arange(1, 401)
     for _ in range(400):
         ids = rng.choice(400, 5_000, p=odds / odds.sum())
@@ -305,7 +305,7 @@ def test_what_lies_idle_is_thrown_away(
     now = {"monotonic": 1e4, "time": 1e9}
     for name in now:
         monkeypatch.setattr(time, name, lambda name=name: now[name])
-    stock, rows, words = DrawsAhead(5, shared=shared), Numbered(), np.arange(5)
+    stock, rows, words = DrawStock(5, shared=shared), Numbered(), np.arange(5)
     stock.take(words, np.ones_like(words), rows)
     made_before = rows.next
     found = stock.take(words, np.ones_like(words), rows)
@@ -316,7 +316,7 @@ def test_what_lies_idle_is_thrown_away(
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_renewing_throws_all_draws_away(shared: bool) -> None:
-    stock, rows, words = DrawsAhead(5, shared=shared), Numbered(), np.arange(5)
+    stock, rows, words = DrawStock(5, shared=shared), Numbered(), np.arange(5)
     stock.take(words, np.ones_like(words), rows)
     made_before = rows.next
     renew_randomness()

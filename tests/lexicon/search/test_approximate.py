@@ -6,12 +6,12 @@ from numpy.typing import NDArray
 
 import malaprop
 from malaprop import Laplace, LawChannel, Lexicon, ParameterError, audit, registry, seeded_rng
+from malaprop.core.arrays import Floats
 from malaprop.lexicon.search import approximate
 from malaprop.lexicon.search.approximate import ApproximateSearch
 from malaprop.lexicon.search.exact import NearestSearch
 from malaprop.lexicon.search.poincare import search_on
 
-Floats = NDArray[np.float64]
 SIZE = 5000
 
 

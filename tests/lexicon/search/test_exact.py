@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats
 from malaprop.lexicon.search import exact as search
 from malaprop.lexicon.search.exact import NearestSearch
 from malaprop.lexicon.search.poincare import PoincareSearch
-
-Floats = NDArray[np.float64]
 
 
 def by_hand(vectors: NDArray[np.float32], queries: Floats, k: int) -> NDArray[np.int64]:

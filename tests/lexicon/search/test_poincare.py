@@ -6,12 +6,11 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from malaprop import Lexicon, seeded_rng
+from malaprop.core.arrays import Floats
 from malaprop.core.metrics import poincare
 from malaprop.lexicon.search.exact import NearestSearch
 from malaprop.lexicon.search.poincare import PoincareSearch, search_on
 from malaprop.mechanisms.decoders import Vickrey, as_decoding
-
-Floats = NDArray[np.float64]
 
 
 def cloud(count: int, dimension: int, far: float, seed: int) -> Floats:

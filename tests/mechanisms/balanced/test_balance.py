@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.metrics.test_graph import graphs
 
-from malaprop.core.metric import Floats
+from malaprop.core.arrays import Floats
 from malaprop.core.metrics.graph import WordGraph
 from malaprop.mechanisms.balanced.balance import Balance, approach, balance, plain, solve, spread
-from malaprop.mechanisms.balanced.kernels import DenseKernel, LevelKernel
+from malaprop.mechanisms.balanced.exponential_kernel import ByteKernel, DenseKernel
 
 
 def path_of(size: int) -> WordGraph:
@@ -198,7 +198,7 @@ def test_products_by_levels_are_products(graph: WordGraph, exponent: float, seed
         return
     x = np.random.Generator(np.random.PCG64(seed)).normal(size=graph.size)
     wanted = kernel_of(graph).at(exponent, exact=True)(x)
-    levels = LevelKernel.of(graph)
+    levels = ByteKernel.of(graph)
     np.testing.assert_allclose(levels.at(exponent, exact=True)(x), wanted, atol=1e-12)
     np.testing.assert_allclose(levels.at(exponent, exact=False)(x), wanted, atol=1e-4)
 

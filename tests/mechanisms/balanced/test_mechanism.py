@@ -20,10 +20,9 @@ from malaprop import (
     audit,
     seeded_rng,
 )
-from malaprop.core.metric import Floats
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.metrics.graph import Steps, WordGraph, graph_of
 from malaprop.core.proofs import proved
-from malaprop.core.space import Ids
 from malaprop.lexicon.graph import places
 from malaprop.mechanisms.balanced import BalancedLaw
 from malaprop.mechanisms.balanced import table as balances

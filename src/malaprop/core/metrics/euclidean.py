@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Keys, Vectors
 from malaprop.core.errors import MetricError
-from malaprop.core.metric import Floats, KeyedRows, Keys, Metric, Rows, Vectors
+from malaprop.core.metric import DistanceRows, KeyedDistances, Metric
 from malaprop.core.proofs import proved
 from malaprop.core.space import MetricSpace
 
@@ -21,7 +22,7 @@ class Euclidean(Metric):
 
     name = "euclidean"
 
-    def on(self, vectors: Vectors) -> Rows:
+    def on(self, vectors: Vectors) -> DistanceRows:
         """Exact on a grid (see `products_are_exact`), else in float64."""
         return _grid_rows(vectors) if products_are_exact(vectors) else _float_rows(vectors)
 
@@ -32,7 +33,7 @@ class Angular(Metric):
 
     name = "angular"
 
-    def on(self, vectors: Vectors) -> Rows:
+    def on(self, vectors: Vectors) -> DistanceRows:
         """From the chord between unit vectors: arccos would lose half the digits near 0."""
         long = vectors.astype(np.float64)
         norms = np.linalg.norm(long, axis=1, keepdims=True)
@@ -91,7 +92,7 @@ def _squares(vectors: NDArray[np.floating[Any]]) -> Floats:
     return found
 
 
-def _grid_rows(vectors: Vectors) -> Rows:
+def _grid_rows(vectors: Vectors) -> DistanceRows:
     """Distances by their squares, which are exact in float32."""
     squares = _squares(vectors).astype(np.float32)
 
@@ -121,7 +122,7 @@ def _grid_rows(vectors: Vectors) -> Rows:
                 np.matmul(some, unit * vectors[ids[first]], out=products[part])
         return squares[ids] + squares[words] - 2.0 * products
 
-    return KeyedRows(keys, lengths, pairs)
+    return KeyedDistances(keys, lengths, pairs)
 
 
 def _in_bytes(vectors: Vectors) -> tuple[NDArray[Any], np.float32]:
@@ -137,7 +138,7 @@ def _in_bytes(vectors: Vectors) -> tuple[NDArray[Any], np.float32]:
     return scaled.astype(np.int8), unit
 
 
-def _float_rows(vectors: Vectors) -> Rows:
+def _float_rows(vectors: Vectors) -> DistanceRows:
     def rows(ids: NDArray[np.int64]) -> Floats:
         found = _distances(vectors[ids].astype(np.float64), vectors)
         found[np.arange(len(ids)), ids] = 0.0

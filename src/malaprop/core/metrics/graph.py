@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Ids, Vectors
 from malaprop.core.errors import MetricError
-from malaprop.core.metric import Floats, KeyedRows, Metric, Rows, Vectors
-from malaprop.core.metrics.shortest_paths import MOST, Bytes, Levels, Progress
+from malaprop.core.metric import DistanceRows, KeyedDistances, Metric
+from malaprop.core.metrics.shortest_paths import MOST, Bytes, LevelSearch
+from malaprop.core.progress import Progress
 from malaprop.core.proofs import proved
-from malaprop.core.sampling.by_distance import Near
-from malaprop.core.space import Ids
+from malaprop.core.sampling.by_distance import NearWords
 
 _UNITS = (1.0, 0.5, 0.25, 0.125)
 
@@ -83,17 +84,17 @@ class WordGraph:
         return round(self.reach / self.unit)
 
     @cached_property
-    def _levels(self) -> Levels:
+    def _levels(self) -> LevelSearch:
         lengths = np.rint(self.weights / self.unit).astype(np.int64)
-        return Levels(self.size, self.edges, lengths, self.last)
+        return LevelSearch(self.size, self.edges, lengths, self.last)
 
     def levels(self, ids: Ids) -> Bytes:
         """Distances from `ids` to all words in units, where there is a unit."""
         return self._levels.from_words(ids)
 
-    def near(self, ids: Ids, beyond: int) -> Near:
+    def near_words(self, ids: Ids, beyond: int) -> NearWords:
         """The words within fewer units than `beyond` of `ids`, and all other levels on demand."""
-        return self._levels.near(ids, beyond)
+        return self._levels.near_words(ids, beyond)
 
     def counts(self, progress: Progress | None = None) -> Ids:
         """How many words are 0, 1, 2 … units away from each word: (words, levels)."""
@@ -170,7 +171,7 @@ class Steps(Metric):
 
     graph: WordGraph
 
-    def on(self, vectors: Vectors) -> Rows:
+    def on(self, vectors: Vectors) -> DistanceRows:
         """Searches in the graph; the vectors do not matter."""
         if len(vectors) != self.graph.size:
             raise MetricError(
@@ -180,7 +181,7 @@ class Steps(Metric):
         graph = self.graph
         if not graph.unit:
             return graph.distances
-        return KeyedRows(graph.levels, lambda levels: _in_units(levels, graph.unit))
+        return KeyedDistances(graph.levels, lambda levels: _in_units(levels, graph.unit))
 
     def relative_error(self, dimension: int) -> float:
         """Whole numbers are exact; other lengths are added up along a path."""

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Vectors
 from malaprop.core.errors import MetricError
-from malaprop.core.metric import Floats, Metric, Rows, Vectors
+from malaprop.core.metric import DistanceRows, Metric
 from malaprop.core.metrics.euclidean import Angular, Euclidean
 from malaprop.core.metrics.poincare import Poincare
 from malaprop.core.proofs import proved
@@ -27,7 +28,7 @@ class Manhattan(Metric):
 
     name = "manhattan"
 
-    def on(self, vectors: Vectors) -> Rows:
+    def on(self, vectors: Vectors) -> DistanceRows:
         """By scipy's compiled loop over differences."""
         return _compiled_rows(vectors, "cityblock")
 
@@ -38,7 +39,7 @@ class Chebyshev(Metric):
 
     name = "chebyshev"
 
-    def on(self, vectors: Vectors) -> Rows:
+    def on(self, vectors: Vectors) -> DistanceRows:
         """By scipy's compiled loop over differences."""
         return _compiled_rows(vectors, "chebyshev")
 
@@ -63,7 +64,7 @@ class Custom(Metric):
     def __str__(self) -> str:
         return self._label
 
-    def on(self, vectors: Vectors) -> Rows:
+    def on(self, vectors: Vectors) -> DistanceRows:
         """The function itself, once it has passed the checks."""
         long = vectors.astype(np.float64)
         pairwise = self._pairwise(long)
@@ -139,7 +140,7 @@ def as_metric(metric: "str | Metric | Callable[[Any, Any], Any]") -> Metric:
     )
 
 
-def _compiled_rows(vectors: Vectors, name: str) -> Rows:
+def _compiled_rows(vectors: Vectors, name: str) -> DistanceRows:
     def rows(ids: NDArray[np.int64]) -> Floats:
         from scipy.spatial.distance import cdist
 

@@ -7,8 +7,9 @@ A point is a vector of norm below 1. The tangent chart (`log0`, `exp0`) and the 
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Vectors
 from malaprop.core.errors import MetricError, ParameterError
-from malaprop.core.metric import Floats, Metric, Rows, Vectors
+from malaprop.core.metric import DistanceRows, Metric
 from malaprop.core.metrics.euclidean import Euclidean
 from malaprop.core.proofs import proved
 from malaprop.core.space import MetricSpace
@@ -29,7 +30,7 @@ class Poincare(Metric):
         """Near the edge 1 − ‖x‖², which is at least 2⁻²⁰, has lost up to 20 bits."""
         return 2.0**21 * (dimension + 4) * 2.0**-53
 
-    def on(self, vectors: Vectors) -> Rows:
+    def on(self, vectors: Vectors) -> DistanceRows:
         """From Euclidean distances; the textbooks' arcosh would lose all digits near 0."""
         norms = np.linalg.norm(vectors.astype(np.float64), axis=1)
         if (outside := int((norms > EDGE).sum())) > 0:

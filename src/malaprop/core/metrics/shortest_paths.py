@@ -10,26 +10,26 @@ odd or even with how many multiples of 2^j up to it there are: so that digit is 
 many of V_{2^j − 1}, V_{2·2^j − 1}, … a word is not in.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.sampling.by_distance import Near
+from malaprop.core.arrays import Ids
+from malaprop.core.progress import Progress
+from malaprop.core.sampling.by_distance import NearWords
 from malaprop.core.sampling.draws import order_of
-from malaprop.core.space import Ids
 from malaprop.core.threads import each_in_threads
 
 Bits = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
-Progress = Callable[[int, int], None]
 
 AT_ONCE = 256
 MOST = 255
 """The most levels that a byte can number."""
 
 
-class Levels:
+class LevelSearch:
     """The steps of a graph, ready for searches: distances up to `last`, where they are cut off."""
 
     def __init__(self, size: int, edges: Ids, lengths: Ids, last: int) -> None:
@@ -54,7 +54,7 @@ class Levels:
             found[start : start + AT_ONCE] = _numbers(in_order, len(some))
         return found
 
-    def near(self, ids: Ids, beyond: int) -> Near:
+    def near_words(self, ids: Ids, beyond: int) -> NearWords:
         """The words that are nearer than a level, without the numbers of all others."""
         beyond = min(max(beyond, 1), self._last)
         starts = range(0, len(ids), AT_ONCE)
@@ -69,7 +69,7 @@ class Levels:
         at = _Lookup(digits, self._place)
         found, each = np.concatenate(words), np.concatenate(sizes)
         keys = at(np.repeat(np.arange(len(ids)), each), found)
-        return Near(each, found, keys, np.full(len(ids), beyond, dtype=np.uint8), at)
+        return NearWords(each, found, keys, np.full(len(ids), beyond, dtype=np.uint8), at)
 
     def counts(self, progress: Progress | None = None) -> NDArray[np.int64]:
         """How many words are on each level, from each word: (words, levels)."""

@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.random import Generator
 
+from malaprop.core.arrays import Floats, Ids, Vectors
 from malaprop.core.errors import ParameterError
-from malaprop.core.metric import Floats, Metric, Rows, Vectors
+from malaprop.core.metric import DistanceRows, Metric
 from malaprop.core.metrics.named import NAMED
 from malaprop.core.noise.grid import Grid
 from malaprop.core.noise.laplace import (
@@ -20,7 +21,7 @@ from malaprop.core.noise.laplace import (
 )
 from malaprop.core.noise.noise import AdditiveNoise, ExponentialDensity
 from malaprop.core.proofs import proved
-from malaprop.core.space import Ids, MetricSpace, blocks
+from malaprop.core.space import MetricSpace, blocks
 from malaprop.core.threads import in_threads
 
 _ROUNDS = 50  # of k-means: any partition serves, so it need not converge
@@ -68,7 +69,7 @@ class EllipticalMetric(Metric):
         several = f", {len(ellipsoids)} clusters" if len(ellipsoids) > 1 else ""
         self.name = f"mahalanobis(λ={shares}{several})"  # type: ignore[misc]
 
-    def on(self, vectors: Vectors) -> Rows:
+    def on(self, vectors: Vectors) -> DistanceRows:
         """Compute norms by Cholesky's roots, not by those that noise is drawn with."""
         exact = vectors.astype(np.float64)
         shapes = [np.linalg.cholesky(ellipsoid.matrix) for ellipsoid in self._ellipsoids]

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import ParameterError
-from malaprop.core.metric import Floats
 from malaprop.core.noise.calibration import gaussian_delta
 from malaprop.core.noise.grid import Grid
 from malaprop.core.noise.laplace import centres_of
 from malaprop.core.noise.noise import AdditiveNoise, GaussianDensity, Noise
 from malaprop.core.proofs import proved
-from malaprop.core.space import Ids, MetricSpace
+from malaprop.core.space import MetricSpace
 
 
 @proved("docs/proofs/gaussian.md")

@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
+from malaprop.core.arrays import Floats
 from malaprop.core.errors import ParameterError
-from malaprop.core.metric import Floats
 
 MOST_NUMERIC_DELTA = 1e-6
 """A release that floating-point numbers could betray with a higher probability is refused."""

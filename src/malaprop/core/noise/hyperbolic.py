@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.random import Generator
 
+from malaprop.core.arrays import Floats
 from malaprop.core.errors import ParameterError
-from malaprop.core.metric import Floats
 from malaprop.core.metrics import poincare
 from malaprop.core.noise.grid import MOST_NUMERIC_DELTA, Grid
 from malaprop.core.noise.laplace import (

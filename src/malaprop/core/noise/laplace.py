@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.core.metric import Floats
+from malaprop.core.arrays import Floats
 from malaprop.core.noise.grid import Grid
 from malaprop.core.noise.noise import AdditiveNoise, ExponentialDensity
 from malaprop.core.proofs import proved

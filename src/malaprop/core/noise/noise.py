@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.core.metric import Floats, Metric, Rows
+from malaprop.core.arrays import Floats, Ids
+from malaprop.core.loss import LossRows
+from malaprop.core.metric import Metric
 from malaprop.core.metrics.named import NAMED
-from malaprop.core.space import Ids, MetricSpace
+from malaprop.core.space import MetricSpace
 
 _UNIT = 2.0**-53
 
@@ -101,7 +103,7 @@ class ExponentialDensity:
         """Whether `loss` is the loss itself, not an upper bound."""
         return len(self.roots) <= 1
 
-    def loss(self) -> Rows:
+    def loss(self) -> LossRows:
         """Return what vectors of words w tell against those of all words w', in nats: by ids."""
         if not self.roots:
             distances = NAMED[self.metric].on(self.centres)  # type: ignore[arg-type]

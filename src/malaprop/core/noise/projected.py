@@ -13,12 +13,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats
 from malaprop.core.guarantee import rounded_up
 from malaprop.core.noise.grid import Grid
 from malaprop.core.noise.laplace import rate_of, spherical_laplace
 from malaprop.core.noise.noise import ExponentialDensity, Noise
 from malaprop.core.proofs import proved
-from malaprop.core.space import Floats, MetricSpace
+from malaprop.core.space import MetricSpace
 
 PROJECTIONS = ("orthonormal", "pca", "gaussian")
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.metric import Keys
-from malaprop.core.sampling.draws import Floats, Ids, Rest, Rows
+from malaprop.core.arrays import Floats, Ids, Keys
+from malaprop.core.sampling.draws import LawRows, Rest
 
 _LOOKED_AT = 512  # keys of a row that say how many words are how near
 _PARTS = 64  # that the largest ν is cut into
@@ -25,7 +25,7 @@ Pool = tuple[NDArray[np.int32], Floats]
 """Words, some of them several times, and what each word of the lexicon has of its ν each time."""
 
 
-class Near(NamedTuple):
+class NearWords(NamedTuple):
     """The near words of some rows, and how to look up the keys of all others."""
 
     sizes: Ids
@@ -37,10 +37,10 @@ class Near(NamedTuple):
     at: Callable[[Ids, Ids], Keys]
     """The keys of some words, by their rows and ids."""
 
-    def of_rows(self, chosen: NDArray[np.bool_]) -> "Near":
+    def of_rows(self, chosen: NDArray[np.bool_]) -> "NearWords":
         """Some of the rows."""
         words, places = np.repeat(chosen, self.sizes), np.flatnonzero(chosen)
-        return Near(
+        return NearWords(
             self.sizes[chosen],
             self.words[words],
             self.keys[words],
@@ -49,7 +49,7 @@ class Near(NamedTuple):
         )
 
 
-def rows(near: Near, weights: Floats, pool: Pool, fall: Fall) -> Rows:
+def law_rows(near: NearWords, weights: Floats, pool: Pool, fall: Fall) -> LawRows:
     """The rows of a law, from ν and the pool of ν."""
     words, parts = pool
     each = np.arange(len(near.sizes))
@@ -64,7 +64,7 @@ def rows(near: Near, weights: Floats, pool: Pool, fall: Fall) -> Rows:
 
     own = weights[near.words] * scaled(np.repeat(each, near.sizes), near.keys)
     bounds = scaled(each, near.beyond) * parts.max()
-    return Rows(near.sizes, near.words, own, Rest(words, bounds, of_rest))
+    return LawRows(near.sizes, near.words, own, Rest(words, bounds, of_rest))
 
 
 def _to_powers_of_two(bounds: Floats) -> Floats:
@@ -76,7 +76,7 @@ def _to_powers_of_two(bounds: Floats) -> Floats:
     return np.where(mantissas > 0.5, (0.5 - 2.0**-50) / np.maximum(mantissas, 0.5), 1.0)
 
 
-def pool(weights: Floats) -> Pool:
+def pool_of(weights: Floats) -> Pool:
     """All words, those with a large ν several times over, and what each has of its ν each time.
 
     So all have about the same, and few tries are in vain.
@@ -87,7 +87,7 @@ def pool(weights: Floats) -> Pool:
     return words, weights / np.maximum(times, 1)
 
 
-def among(keys: Keys, fall: Fall, *, tries: float) -> Near:
+def nearest_by_key(keys: Keys, fall: Fall, *, tries: float) -> NearWords:
     """The near words where the keys of all words are at hand.
 
     As many words count as near as leave about `tries` tries of words of the rest for each draw.
@@ -97,10 +97,10 @@ def among(keys: Keys, fall: Fall, *, tries: float) -> Near:
     sizes = np.fromiter(map(len, found), np.int64, len(found))
     words = np.concatenate(found)
     own = keys[np.repeat(np.arange(len(keys)), sizes), words]
-    return Near(sizes, words, own, beyond, lambda rows, words: keys[rows, words])
+    return NearWords(sizes, words, own, beyond, lambda rows, words: keys[rows, words])
 
 
-def joined(first: Near, second: Near, of_second: NDArray[np.bool_]) -> Near:
+def merged(first: NearWords, second: NearWords, of_second: NDArray[np.bool_]) -> NearWords:
     """Rows of two kinds in one: those where `of_second` holds are the second's, in order."""
     places = np.flatnonzero(~of_second), np.flatnonzero(of_second)
     number = np.where(of_second, np.cumsum(of_second), np.cumsum(~of_second)) - 1
@@ -117,7 +117,7 @@ def joined(first: Near, second: Near, of_second: NDArray[np.bool_]) -> Near:
     for some, near in zip(places, (first, second), strict=True):
         sizes[some], beyond[some] = near.sizes, near.beyond
     words = np.concatenate([first.words, second.words])[order]
-    return Near(sizes, words, np.concatenate([first.keys, second.keys])[order], beyond, at)
+    return NearWords(sizes, words, np.concatenate([first.keys, second.keys])[order], beyond, at)
 
 
 def _border(keys: Keys, fall: Fall, tries: float) -> Keys:

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ids = NDArray[np.int64]
+from malaprop.core.arrays import Floats, Ids
 
 Number = TypeVar("Number", np.int64, np.float64)
 _LN2 = float(np.log(2.0))
@@ -39,7 +38,7 @@ class Rest(NamedTuple):
     """What some of `words` weigh each time, by their rows; 0 for words of the row's head."""
 
 
-class Rows(NamedTuple):
+class LawRows(NamedTuple):
     """Rows of a law: words with their weights, all below 2, and what there is beside them."""
 
     sizes: Ids
@@ -49,14 +48,14 @@ class Rows(NamedTuple):
     rest: Rest | None = None
 
 
-def whole(log_weights: Floats) -> Rows:
+def whole(log_weights: Floats) -> LawRows:
     """Rows in which every word is weighed."""
     weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
     count, size = weights.shape
-    return Rows(np.full(count, size), np.tile(np.arange(size), count), weights.ravel())
+    return LawRows(np.full(count, size), np.tile(np.arange(size), count), weights.ravel())
 
 
-def draw(rows: Rows, counts: Ids, rng: Generator) -> list[Ids]:
+def draw(rows: LawRows, counts: Ids, rng: Generator) -> list[Ids]:
     """So many independent draws of a word from each row, with probabilities ∝ the weights."""
     envelope = _Envelope(rows)
     parts: list[list[Ids]] = [[] for _ in rows.sizes]
@@ -94,7 +93,7 @@ class _Envelope:
     The words of the rest are all of the magnitude of their bound.
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: LawRows) -> None:
         self._rest = rows.rest
         count = len(rows.sizes)
         # The exponent of a float is its magnitude: a weight of magnitude m is in [2^-m, 2^(1-m)).

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Ids
 from malaprop.core.randomness.process import renewals, this_process
-from malaprop.core.space import Ids
 
-Rows = Callable[[Ids, Ids], list[Ids]]
+Sampler = Callable[[Ids, Ids], list[Ids]]
 """From words, and how many draws of each are wanted, to those draws."""
 
 _KEPT = 1 << 24  # draws that are kept at most: 64 MB
@@ -51,7 +51,7 @@ if hasattr(os, "register_at_fork"):  # Windows has no fork
     os.register_at_fork(after_in_child=_renew_lock)
 
 
-class DrawsAhead:
+class DrawStock:
     """A stock of draws that belongs to one channel and one source of noise."""
 
     def __init__(self, size: int, *, shared: bool = False) -> None:
@@ -79,7 +79,7 @@ class DrawsAhead:
         """Tell what share of the work is done, so that not much more is drawn than is needed."""
         self._done[0] = done
 
-    def take(self, words: Ids, counts: Ids, rows: Rows) -> Ids:
+    def take(self, words: Ids, counts: Ids, rows: Sampler) -> Ids:
         """`counts` draws of each of `words`, which are distinct, in one row."""
         if not self._shared and self._process is not this_process():
             with _forgetting:  # one thread does it, and the others wait until it is done
@@ -107,7 +107,7 @@ class DrawsAhead:
             self._renewals = renewals()
         self._used[:] = now
 
-    def _go_on(self, order: "_Order", rows: Rows) -> bool:
+    def _go_on(self, order: "_Order", rows: Sampler) -> bool:
         """Give out what is there; draw for words that no other does. Whether anything was done."""
         mine = lacking = _NOTHING
         try:
@@ -133,7 +133,7 @@ class DrawsAhead:
         order.fill(open_, taken, self._drawn[_ranges(self._first[words], taken)])
         self._first[words] += taken
 
-    def _draw(self, mine: Ids, order: "_Order", rows: Rows) -> None:
+    def _draw(self, mine: Ids, order: "_Order", rows: Sampler) -> None:
         """Compute the rows of words that are claimed: draw what is missing, and some ahead."""
         words, now = order.words[mine], order.missing[mine]
         ahead = self._ahead(self._needed[words])

@@ -6,12 +6,13 @@ from weakref import WeakKeyDictionary
 
 from numpy.random import Generator
 
+from malaprop.core.arrays import Ids
 from malaprop.core.channel import Channel, LawChannel
 from malaprop.core.law import Law
 from malaprop.core.randomness import SecureGenerator, for_a_call
 from malaprop.core.sampling.draws import each_word_once
-from malaprop.core.sampling.stock import DrawsAhead
-from malaprop.core.space import Ids, checked_ids
+from malaprop.core.sampling.stock import DrawStock
+from malaprop.core.space import checked_ids
 
 
 class StockedChannel:
@@ -23,7 +24,7 @@ class StockedChannel:
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
-        self._stocks: WeakKeyDictionary[SecureGenerator, DrawsAhead] = WeakKeyDictionary()
+        self._stocks: WeakKeyDictionary[SecureGenerator, DrawStock] = WeakKeyDictionary()
 
     def substitute(self, ids: Any, rng: Generator) -> Ids:
         """Return a private word for each of `ids`, each drawn independently."""
@@ -39,7 +40,7 @@ class StockedChannel:
         """
         if not isinstance(self._channel, LawChannel) or not isinstance(rng, SecureGenerator):
             return lambda done: None
-        stock = self._stocks[rng] = DrawsAhead(len(self._channel.lexicon), shared=True)
+        stock = self._stocks[rng] = DrawStock(len(self._channel.lexicon), shared=True)
         return stock.tell
 
     def _from_stock(self, channel: LawChannel[Law], ids: Any, rng: SecureGenerator) -> Ids:
@@ -47,7 +48,7 @@ class StockedChannel:
         for_a_call(rng)
         stock = self._stocks.get(rng)
         if stock is None:
-            stock = self._stocks[rng] = DrawsAhead(size)
+            stock = self._stocks[rng] = DrawStock(size)
 
         def rows(words: Ids, counts: Ids) -> list[Ids]:
             return channel.draw_words(words, counts, rng)

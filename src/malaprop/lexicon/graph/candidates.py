@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Ids
 from malaprop.core.metrics.euclidean import Angular, Euclidean
-from malaprop.core.space import Ids, blocks
+from malaprop.core.progress import Progress
+from malaprop.core.space import blocks
 from malaprop.lexicon.search.exact import NearestSearch
 
 if TYPE_CHECKING:
     from malaprop.lexicon.lexicon import Lexicon
 
-Progress = Callable[[int, int], None]
 _FEWEST = 16  # dimensions below which an angle says little, and distances are as good
 _GRID = 1024.0
 _AT_ONCE = 4096

@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from malaprop.core.arrays import Ids
 from malaprop.core.errors import ParameterError
 from malaprop.core.metrics.graph import WordGraph
 from malaprop.core.parameters import require_whole
-from malaprop.core.space import Ids
-from malaprop.lexicon.graph.candidates import Points, Progress, near_words
+from malaprop.core.progress import Progress
+from malaprop.lexicon.graph.candidates import Points, near_words
 
 if TYPE_CHECKING:
     from malaprop.lexicon.lexicon import Lexicon

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from malaprop.core.errors import LexiconError, ParameterError
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.metrics.graph import Steps, WordGraph, graph_of
+from malaprop.core.progress import Progress
 from malaprop.core.suggest import did_you_mean
 from malaprop.lexicon.graph import places
-from malaprop.lexicon.graph.candidates import Progress
 from malaprop.lexicon.graph.edges import GraphOptions, build_graph
 from malaprop.lexicon.graph.files import read_graph
 

@@ -6,13 +6,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import LexiconError
-from malaprop.core.space import Ids
 from malaprop.lexicon.formats import npy
 
-Floats = NDArray[np.float64]
 _LONGEST_TOKEN = 1 << 16
 
 

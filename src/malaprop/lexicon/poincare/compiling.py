@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from malaprop.core.errors import LexiconError, OutputError
+from malaprop.core.progress import Progress
 from malaprop.lexicon import catalogue, importer, store
 from malaprop.lexicon.poincare.quality import Quality, reconstruction
 from malaprop.lexicon.poincare.relations import Hierarchy
-from malaprop.lexicon.poincare.training import Progress, Settings, train
+from malaprop.lexicon.poincare.training import Settings, train
 
 
 @dataclass(frozen=True)

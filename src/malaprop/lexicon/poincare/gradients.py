@@ -3,13 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.metrics.poincare import conformal
-from malaprop.core.space import Ids
 from malaprop.lexicon.poincare.relations import Hierarchy
 
-Floats = NDArray[np.float64]
 _TINY = 1e-9  # the gradient of a distance is not defined at distance 0
 
 

@@ -7,13 +7,11 @@ above it should come first.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.metrics.poincare import conformal
-from malaprop.core.space import Ids, blocks
+from malaprop.core.space import blocks
 from malaprop.lexicon.poincare.relations import Hierarchy
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

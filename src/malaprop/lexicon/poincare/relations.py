@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from malaprop.core.arrays import Ids
 from malaprop.core.errors import LexiconError
-from malaprop.core.space import Ids
 from malaprop.lexicon.formats import limits
 
 Pair = tuple[str, str]

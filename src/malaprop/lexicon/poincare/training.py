@@ -17,7 +17,6 @@ less time:
 - steps: Riemannian Adam (Bécigneul & Ganea 2019), along geodesics.
 """
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -25,15 +24,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import LexiconError, ParameterError
 from malaprop.core.metrics import poincare
-from malaprop.core.space import Ids
+from malaprop.core.progress import Progress
 from malaprop.lexicon.poincare.checkpoint import State, load, save
 from malaprop.lexicon.poincare.gradients import Batch, gradients
 from malaprop.lexicon.poincare.relations import Hierarchy
-
-Floats = NDArray[np.float64]
-Progress = Callable[[int, int], None]
 
 LIMIT = 1.0 - 1e-5
 """The largest norm of a trained vector."""

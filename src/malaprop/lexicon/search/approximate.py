@@ -10,9 +10,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.proofs import proved
-from malaprop.core.space import Ids, blocks
-from malaprop.lexicon.search.exact import Floats, NearestSearch, Rows, Scores
+from malaprop.core.space import blocks
+from malaprop.lexicon.search.exact import NearestSearch, QueryRows, Scores
 
 FEWEST = 4096
 """Words below which the exact search takes no longer."""
@@ -84,7 +85,7 @@ class ApproximateSearch(NearestSearch):
         scores = self._centres.scores(queries)
         return np.asarray(np.argpartition(scores, count - wanted, axis=1)[:, count - wanted :])
 
-    def _scored(self, lifted: Scores, rows: Rows, wanted: Ids, k: int) -> tuple[Scores, Ids]:
+    def _scored(self, lifted: Scores, rows: QueryRows, wanted: Ids, k: int) -> tuple[Scores, Ids]:
         """For pairs of a query and a strip, the k highest scores of its words, and whose they are.
 
         Where a strip has fewer words, some are −∞.
@@ -127,7 +128,7 @@ def _within(counts: Ids) -> Ids:
     return np.asarray(np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts))
 
 
-def _highest(scores: Scores, k: int) -> Rows:
+def _highest(scores: Scores, k: int) -> QueryRows:
     """Where the k highest scores are along the last axis, the highest first."""
     if k == 1:
         return np.asarray(scores.argmax(axis=-1)[..., None])

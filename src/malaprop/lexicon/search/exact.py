@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.proofs import proved
-from malaprop.core.space import Ids, blocks
+from malaprop.core.space import blocks
 from malaprop.core.threads import in_threads, threads
 
-Floats = NDArray[np.float64]
 Scores = NDArray[np.floating[Any]]
-Rows = NDArray[np.intp]
+QueryRows = NDArray[np.intp]
 _TILE = 512  # words whose scores are made at a time,
 _QUERIES = 688  # for so many queries: 1.4 MB, which stays in a core's cache. With a power of two,
 # all rows of scores would be in the same few lines of it: the product is slower by a tenth then.
@@ -129,7 +129,7 @@ class NearestSearch:
 
     def _again(
         self, lifted: Scores, least: Scores, near: NDArray[np.bool_], size: int
-    ) -> tuple[Rows, Ids, Scores]:
+    ) -> tuple[QueryRows, Ids, Scores]:
         """Rows of queries, words, and their scores: all from `least` on, in the groups `near`."""
         # Few steps, and large ones: between them, threads wait for each other.
         groups, rows = np.divmod(np.flatnonzero(near), near.shape[1])
@@ -148,7 +148,7 @@ class NearestSearch:
         return rows[pairs], ids, scores[pairs, word]
 
     def _decide(
-        self, queries: Floats, rounding: Floats, rows: Rows, ids: Ids, scores: Scores, k: int
+        self, queries: Floats, rounding: Floats, rows: QueryRows, ids: Ids, scores: Scores, k: int
     ) -> Ids:
         """The k nearest of the words that were found near each query, the nearest first."""
         keys = -scores.astype(np.float64)

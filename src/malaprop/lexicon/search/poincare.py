@@ -11,12 +11,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import ParameterError
 from malaprop.core.metrics.poincare import conformal, distances, lift
 from malaprop.core.proofs import proved
-from malaprop.core.space import Ids, MetricSpace
+from malaprop.core.space import MetricSpace
 from malaprop.lexicon.search.approximate import FEWEST, ApproximateSearch
-from malaprop.lexicon.search.exact import Floats, NearestSearch, Scores
+from malaprop.lexicon.search.exact import NearestSearch, Scores
 
 
 @proved("docs/proofs/laplace.md")

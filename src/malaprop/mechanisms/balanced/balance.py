@@ -22,7 +22,7 @@ from typing import Protocol
 
 import numpy as np
 
-from malaprop.core.metric import Floats
+from malaprop.core.arrays import Floats
 from malaprop.core.metrics.graph import WordGraph
 from malaprop.core.proofs import proved
 

@@ -7,18 +7,18 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Ids, Keys
 from malaprop.core.errors import LexiconError, MetricError
 from malaprop.core.guarantee import Guarantee
 from malaprop.core.law import ClosedLoss, Law
-from malaprop.core.loss import Progress
-from malaprop.core.metric import Floats, Keys
 from malaprop.core.metrics.graph import WordGraph, graph_of
+from malaprop.core.progress import Progress
 from malaprop.core.proofs import proved
-from malaprop.core.sampling import by_distance as near
-from malaprop.core.sampling.draws import Rows
-from malaprop.core.space import Ids, MetricSpace
+from malaprop.core.sampling import by_distance
+from malaprop.core.sampling.draws import LawRows
+from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.balanced.balance import Balance
-from malaprop.mechanisms.balanced.edge_audit import edge_loss
+from malaprop.mechanisms.balanced.edge_loss import worst_edge
 
 _SAMPLE = 64  # words that tell how many others are how near
 
@@ -31,8 +31,8 @@ class BalancedLaw(Law):
     balance: Balance
 
     @cached_property
-    def _pool(self) -> near.Pool:
-        return near.pool(self.balance.weights)
+    def _pool(self) -> by_distance.Pool:
+        return by_distance.pool_of(self.balance.weights)
 
     @property
     def graph(self) -> WordGraph:
@@ -64,7 +64,7 @@ class BalancedLaw(Law):
             return np.asarray(found - self.balance.exponent * self.space.lengths(keys))
         return np.asarray(found + np.log(near_share[:, None] * self._kernel(keys) + rest[:, None]))
 
-    def rows(self, ids: Ids, draws: Ids | None = None) -> Rows:
+    def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
         """Return near words with their weights, and far ones to be weighed when tried."""
         near_share, rest = self._shares(ids)
 
@@ -72,10 +72,10 @@ class BalancedLaw(Law):
             return np.asarray(near_share[rows] * self._kernel(keys) + rest[rows])
 
         if self.graph.unit and (self.balance.verified or self.balance.masses is None):
-            found = self.graph.near(ids, self._beyond(1.0 if draws is None else draws.mean()))
+            found = self.graph.near_words(ids, self._beyond(1.0 if draws is None else draws.mean()))
         else:
-            found = near.among(self._checked_keys(ids), fall, tries=1.0)
-        return near.rows(found, self.balance.weights, self._pool, fall)
+            found = by_distance.nearest_by_key(self._checked_keys(ids), fall, tries=1.0)
+        return by_distance.law_rows(found, self.balance.weights, self._pool, fall)
 
     def _kernel(self, keys: Keys) -> Floats:
         """e^(−t·d), from the keys of distances."""
@@ -141,7 +141,7 @@ class BalancedLaw(Law):
 
         A bound that is exceeded need not be attained where the law is spread or cut off.
         """
-        worst = edge_loss(self, self.graph, self.balance, guarantee.epsilon, progress)
+        worst = worst_edge(self, self.graph, self.balance, guarantee.epsilon, progress)
         edges = len(self.graph.edges)
         return ClosedLoss(
             worst=worst,

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats
 from malaprop.core.errors import LexiconError
-from malaprop.core.metric import Floats
 from malaprop.core.metrics.graph import WordGraph
-from malaprop.core.metrics.shortest_paths import Progress
+from malaprop.core.progress import Progress
 from malaprop.lexicon.graph import files, places
 from malaprop.lexicon.graph.words import SMALL
 from malaprop.mechanisms.balanced.balance import (
@@ -29,7 +29,7 @@ from malaprop.mechanisms.balanced.balance import (
     solve,
     spread,
 )
-from malaprop.mechanisms.balanced.kernels import DenseKernel, LevelKernel
+from malaprop.mechanisms.balanced.exponential_kernel import ByteKernel, DenseKernel
 
 LARGE = 75_000
 """Words beyond which all distances, a byte each, do not fit 6 GB."""
@@ -169,7 +169,7 @@ def build(
     counts = graph.counts(lambda done, _: told(done, total))
     if graph.size > LARGE:
         return _table(fingerprint, graph, counts, [], [])
-    kernel = LevelKernel.of(graph, lambda done, _: told(graph.size + done, total))
+    kernel = ByteKernel.of(graph, lambda done, _: told(graph.size + done, total))
     laws, found, hopeful = [], np.full(graph.size, 1.0), True
     for number, epsilon in enumerate(wanted[::-1], 1):  # from where ν is nearly 1
         exponent = float(epsilon) - _MARGIN

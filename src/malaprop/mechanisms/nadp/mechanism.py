@@ -7,6 +7,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
@@ -15,7 +16,7 @@ from malaprop.core.noise.calibration import gaussian_scale
 from malaprop.core.noise.gaussian import WordGaussian
 from malaprop.core.parameters import require_choice, require_whole
 from malaprop.core.proofs import proved
-from malaprop.core.space import Floats, Ids, MetricSpace
+from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
 from malaprop.mechanisms.nadp.neighbour_graph import NeighbourGraph
 

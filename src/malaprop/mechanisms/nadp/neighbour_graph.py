@@ -6,9 +6,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import LexiconError
 from malaprop.core.proofs import proved
-from malaprop.core.space import Floats, Ids, blocks
+from malaprop.core.space import blocks
 from malaprop.lexicon.search.exact import NearestSearch
 
 

@@ -17,8 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.loss import Progress, rounding
-from malaprop.core.space import Floats, Ids, MetricSpace, blocks
+from malaprop.core.arrays import Floats, Ids
+from malaprop.core.loss import rounding
+from malaprop.core.progress import Progress
+from malaprop.core.space import MetricSpace, blocks
 from malaprop.core.threads import each_in_threads
 from malaprop.mechanisms.tem.partition_function import (
     Sums,

@@ -5,13 +5,12 @@ from functools import cached_property
 
 import numpy as np
 
+from malaprop.core.arrays import Floats, Ids, Keys
 from malaprop.core.errors import ParameterError
-from malaprop.core.metric import Keys
 from malaprop.core.peaked import PeakedLaw, require_exponent
 from malaprop.core.proofs import proved
-from malaprop.core.sampling import by_distance as near
-from malaprop.core.sampling.draws import Rows
-from malaprop.core.space import Floats, Ids
+from malaprop.core.sampling import by_distance
+from malaprop.core.sampling.draws import LawRows
 
 _SAMPLE = 16  # words that tell how far the others are
 _ROW = 1500.0  # tries of far words that take as long as the distances to all words
@@ -44,17 +43,19 @@ class TruncatedExponential(PeakedLaw):
         """Return −t·min(d(w, y), γ)."""
         return -self.exponent * np.minimum(distances, self.gamma)
 
-    def rows(self, ids: Ids, draws: Ids | None = None) -> Rows:
+    def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
         """Return near words with their weights, and far ones to be weighed when tried."""
         even = np.ones(len(self.space))
-        return near.rows(self._near(ids, draws), even, near.pool(even), self._fall)
+        return by_distance.law_rows(
+            self._near_words(ids, draws), even, by_distance.pool_of(even), self._fall
+        )
 
     def _fall(self, rows: Ids, keys: Keys) -> Floats:
         return np.exp(self.weights_at(self.space.lengths(keys)))
 
-    def _near(self, ids: Ids, draws: Ids | None) -> near.Near:
+    def _near_words(self, ids: Ids, draws: Ids | None) -> by_distance.NearWords:
         """The near words: listed ones, but for words whose far ones would be tried too often."""
-        found, each = self.space.near(ids), np.arange(len(ids))
+        found, each = self.space.near_words(ids), np.arange(len(ids))
         if found is None:
             return self._measured(ids)
         rows = np.repeat(each, found.sizes)
@@ -64,11 +65,11 @@ class TruncatedExponential(PeakedLaw):
         if not many.any():
             return found
         measured = self._measured(ids[many])
-        return measured if many.all() else near.joined(found.of_rows(~many), measured, many)
+        return measured if many.all() else by_distance.merged(found.of_rows(~many), measured, many)
 
-    def _measured(self, ids: Ids) -> near.Near:
+    def _measured(self, ids: Ids) -> by_distance.NearWords:
         """The near words by the distances of all words."""
-        return near.among(self.space.keys(ids), self._fall, tries=_TRIES)
+        return by_distance.nearest_by_key(self.space.keys(ids), self._fall, tries=_TRIES)
 
     @cached_property
     def _far_mass(self) -> float:

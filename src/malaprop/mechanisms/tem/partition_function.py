@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from malaprop.core.loss import Progress
-from malaprop.core.space import Floats, Ids, MetricSpace, blocks
+from malaprop.core.arrays import Floats, Ids
+from malaprop.core.progress import Progress
+from malaprop.core.space import MetricSpace, blocks
 from malaprop.core.threads import each_in_threads
 
 _STEPS = 4  # 4² equal steps of t from one power of two to the next

@@ -23,9 +23,9 @@ from pathlib import Path
 import numpy as np
 
 from malaprop.core.errors import LexiconError, OutputError, ParameterError
-from malaprop.core.loss import Progress
 from malaprop.core.metrics.named import Custom
 from malaprop.core.parameters import COMPUTABLE, is_computable
+from malaprop.core.progress import Progress
 from malaprop.core.space import MetricSpace
 from malaprop.lexicon import catalogue
 from malaprop.lexicon.formats import notes

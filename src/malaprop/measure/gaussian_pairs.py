@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from malaprop.core.arrays import Floats
 from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import ParameterError
 from malaprop.core.noise.calibration import spherical_delta
 from malaprop.core.noise.noise import GaussianDensity, Noise
-from malaprop.core.space import Floats
-from malaprop.measure.vectors import UNPROVED, draws_its_noise
+from malaprop.measure.vector_audit import UNPROVED, draws_its_noise
 
 
 def unproved(channel: VectorChannel[Noise], sigmas: Floats, covers: Floats) -> str:

@@ -2,17 +2,18 @@
 
 import numpy as np
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.law import Law
-from malaprop.core.loss import NOTHING, Progress, Worst, normalised, rounding, tell
-from malaprop.core.metric import Floats
+from malaprop.core.loss import NOTHING, Worst, normalised, rounding
 from malaprop.core.metrics.graph import WordGraph
-from malaprop.core.space import Ids, blocks
+from malaprop.core.progress import Progress, report
+from malaprop.core.space import blocks
 from malaprop.mechanisms.balanced.balance import Balance
 
 _SLIP = 1e-11  # by which rounding may make a row differ from the law that the proof speaks of
 
 
-def edge_loss(
+def worst_edge(
     law: Law, graph: WordGraph, balance: Balance, epsilon: float, progress: Progress | None = None
 ) -> Worst | None:
     """Return the worst edge, or pair across the cut-off; None if a row is not of the proved form.
@@ -26,7 +27,7 @@ def edge_loss(
         ids = np.arange(size)[block]
         near[block], rest[block], formed = _form(law, graph, balance, ids)
         proved = proved and formed
-        tell(progress, done, len(steps))
+        report(progress, done, len(steps))
     return _worst(graph, balance.exponent, epsilon, near, rest, rounding(size)) if proved else None
 
 

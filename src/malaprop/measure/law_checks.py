@@ -7,12 +7,12 @@ from types import MethodType
 
 import numpy as np
 
+from malaprop.core.arrays import Floats
 from malaprop.core.channel import LawChannel
 from malaprop.core.law import Law
 from malaprop.core.loss import normalised
 from malaprop.core.proofs import is_proved, proof_of
-from malaprop.core.sampling.draws import Rest, Rows
-from malaprop.core.space import Floats
+from malaprop.core.sampling.draws import LawRows, Rest
 
 _AGREE = 1e-9  # the share by which rounding may make what is drawn differ from what is stated
 _RARE = 2.0**-900  # a probability that float64 need not tell from 0
@@ -49,7 +49,7 @@ def _are_weights(weights: Floats, rows: int) -> bool:
     return len(weights) == rows and bool(np.isfinite(weights.max(axis=1)).all())
 
 
-def _is_drawn(rows: Rows, law: Floats) -> bool:
+def _is_drawn(rows: LawRows, law: Floats) -> bool:
     """Whether probabilities are those that rows are drawn with, which `draw` takes as they are."""
     if len(rows.sizes) != len(law) or rows.sizes.sum() != len(rows.words):
         return False

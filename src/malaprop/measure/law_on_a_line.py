@@ -7,7 +7,7 @@ piece with a probability that is known without cancellation, as a logarithm.
 
 import numpy as np
 
-from malaprop.core.space import Floats, Ids
+from malaprop.core.arrays import Floats, Ids
 
 
 def piece_chances(centres: Floats, edges: Floats, rate: float) -> Floats:

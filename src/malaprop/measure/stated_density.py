@@ -8,12 +8,11 @@ from inspect import getmro
 
 import numpy as np
 
+from malaprop.core.arrays import Floats
 from malaprop.core.channel import VectorChannel
-from malaprop.core.loss import NOTHING
-from malaprop.core.metric import Rows
+from malaprop.core.loss import NOTHING, LossRows
 from malaprop.core.noise.noise import AdditiveNoise, Noise
 from malaprop.core.randomness import seeded_rng
-from malaprop.core.space import Floats
 from malaprop.measure.finding import Audit, finding, undecided
 from malaprop.measure.pairs import losses, worse
 
@@ -22,7 +21,7 @@ _SLACK = 1e-10  # nats that rounding may add to the difference of two log-densit
 _SAMPLERS = ("release", "release_words")
 
 
-def stated_audit(channel: VectorChannel[Noise], allowed: Rows, unproved: str) -> Audit:
+def audit_stated_density(channel: VectorChannel[Noise], allowed: LossRows, unproved: str) -> Audit:
     """Whether the densities of noisy vectors exceed what is allowed, at points around the words.
 
     `unproved` says why nothing holds where they do not.

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.metric import Floats
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.metrics.graph import WordGraph
-from malaprop.core.metrics.shortest_paths import AT_ONCE, Bytes, Progress
-from malaprop.core.space import Ids
+from malaprop.core.metrics.shortest_paths import AT_ONCE, Bytes
+from malaprop.core.progress import Progress
 from malaprop.core.threads import in_threads
 from malaprop.mechanisms.balanced.balance import Product
 
@@ -31,7 +31,7 @@ class DenseKernel:
         return lambda x: np.asarray(kernel @ x)
 
 
-class LevelKernel:
+class ByteKernel:
     """All distances as bytes, n² of them, for lexicons of some ten thousand words."""
 
     def __init__(self, graph: WordGraph, levels: Bytes) -> None:
@@ -39,7 +39,7 @@ class LevelKernel:
         self._levels = levels
 
     @classmethod
-    def of(cls, graph: WordGraph, progress: Progress | None = None) -> "LevelKernel":
+    def of(cls, graph: WordGraph, progress: Progress | None = None) -> "ByteKernel":
         """Search the graph from every word."""
         # An even number of columns, so that two neighbours make a 16-bit number.
         levels = np.full((graph.size, graph.size + graph.size % 2), 255, dtype=np.uint8)

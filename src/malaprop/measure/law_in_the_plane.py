@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats
 from malaprop.core.metrics.poincare import conformal, lift
 from malaprop.core.noise.noise import ExponentialDensity
-from malaprop.core.space import Floats
 
 _UNIT = 2.0**-53
 _FIRST, _MOST = 64, 1 << 12  # sectors for a site: to begin with, and about how many at most

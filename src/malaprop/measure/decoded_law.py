@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from malaprop.core.arrays import Floats
 from malaprop.core.channel import Cells, VectorChannel
-from malaprop.core.loss import Progress, tell
 from malaprop.core.metrics.poincare import log0
 from malaprop.core.noise.noise import ExponentialDensity, Noise
-from malaprop.core.space import Floats
-from malaprop.measure import line
-from malaprop.measure.plane import nearest_bounds
+from malaprop.core.progress import Progress, report
+from malaprop.measure import law_on_a_line as line
+from malaprop.measure.law_in_the_plane import nearest_bounds
 
 _FINER = (4, 16, 64)  # pieces of a piece on a line, where Vickrey's chances change within one
 _SHARES = (1e-2, 2e-3)  # how narrow the bounds of a probability get in the plane, of itself
@@ -98,7 +98,7 @@ def _in_the_plane(
         low, high = np.empty((2, size, len(sites)))
         for word in range(size):
             low[word], high[word] = nearest_bounds(noise, sites, word, share)
-            tell(progress, step * size + word + 1, len(_SHARES) * size)
+            report(progress, step * size + word + 1, len(_SHARES) * size)
         with np.errstate(divide="ignore"):
             low, high = np.log(low), np.log(high)
         yield Enclosure(_through(low, given) - _SUMMED, _through(high, given) + _SUMMED)

@@ -11,15 +11,15 @@ import numpy as np
 
 from malaprop.core.channel import VectorChannel
 from malaprop.core.guarantee import Kind
-from malaprop.core.loss import NOTHING, Progress, Worst, tell
-from malaprop.core.metric import Rows
+from malaprop.core.loss import NOTHING, LossRows, Worst
 from malaprop.core.noise.noise import ExponentialDensity, Noise
+from malaprop.core.progress import Progress, report
 from malaprop.core.proofs import is_proved, proof_of
 from malaprop.core.space import blocks
-from malaprop.measure.decoding import enclosures
+from malaprop.measure.decoded_law import enclosures
 from malaprop.measure.finding import TOLERANCE, Audit, finding, undecided
 from malaprop.measure.pairs import allowance, losses, worse
-from malaprop.measure.stated import stated_audit
+from malaprop.measure.stated_density import audit_stated_density
 
 _SMALL = 24  # words up to which the law of decoded words is enclosed
 _NARROW = 1e-3  # how narrow an enclosure of the worst ratio is narrow enough
@@ -35,14 +35,14 @@ def draws_its_noise(channel: VectorChannel[Noise]) -> bool:
     return bool(proof_of(channel)) and all(is_proved(part) for part in parts)
 
 
-def vector_audit(channel: VectorChannel[Noise], progress: Progress | None) -> Audit:
+def audit_vectors(channel: VectorChannel[Noise], progress: Progress | None) -> Audit:
     """Compare what noisy vectors tell with what a guarantee without δ allows."""
     guarantee, allowed = channel.guarantee, allowance(channel)
     if guarantee.kind not in (Kind.METRIC, Kind.NONE) or guarantee.delta or allowed is None:
         return undecided(channel, "there is no exact computation for this channel's guarantee")
     noise = channel.noise.density(channel.lexicon) if draws_its_noise(channel) else None
     if not isinstance(noise, ExponentialDensity):
-        return stated_audit(channel, allowed, UNPROVED)
+        return audit_stated_density(channel, allowed, UNPROVED)
     if not noise.is_sane:
         return undecided(channel, "its parameters are those of no noise: a scale must be above 0")
     share, nats = noise.rounding
@@ -54,7 +54,7 @@ def vector_audit(channel: VectorChannel[Noise], progress: Progress | None) -> Au
     found = finding(channel, worst, exact=True, method=method, tolerance=tolerance, words=False)
     if worst.ratio > 1.0 + tolerance:
         loose = "only an upper bound of the loss is known, and that exceeds it"
-        return found if noise.is_attained else stated_audit(channel, allowed, loose)
+        return found if noise.is_attained else audit_stated_density(channel, allowed, loose)
     if max(share, nats) > _BLURRED:
         return undecided(channel, "its shape is so narrow that float64 cannot tell its loss")
     if len(channel.lexicon) > _SMALL:
@@ -63,7 +63,7 @@ def vector_audit(channel: VectorChannel[Noise], progress: Progress | None) -> Au
 
 
 def _worst_vectors(
-    loss: Rows, allowed: Rows, slack: float, size: int, progress: Progress | None
+    loss: LossRows, allowed: LossRows, slack: float, size: int, progress: Progress | None
 ) -> Worst | None:
     """Return the worst pair; None where a loss is NaN, or what is allowed is, or is below 0."""
     worst, steps = NOTHING, blocks(size, row_cells=size)
@@ -73,7 +73,7 @@ def _worst_vectors(
         if np.isnan(losses_here).any() or not (bounds >= 0.0).all():
             return None
         worst = worse(worst, losses_here, bounds, slack=slack, first=int(ids[0]))
-        tell(progress, done, len(steps))
+        report(progress, done, len(steps))
     return worst
 
 
@@ -81,7 +81,7 @@ def _with_words(
     found: Audit,
     channel: VectorChannel[Noise],
     noise: ExponentialDensity,
-    allowed: Rows,
+    allowed: LossRows,
     progress: Progress | None,
 ) -> Audit:
     """The finding, with what words tell in the place of what vectors tell, where that is known."""
