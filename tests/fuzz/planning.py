@@ -11,9 +11,15 @@ from typing import get_args
 import numpy as np
 from tests.fuzz.texts import WORDS, try_texts
 
-from malaprop.text import Policy, Workbench, split
-from malaprop.text.policy import Action, Planner, Unknown
-from malaprop.text.surface import Punctuation
+from malaprop.text import (
+    Action,
+    BoundPolicy,
+    Policy,
+    Punctuation,
+    TextParser,
+    Unknown,
+    tokenize,
+)
 
 _UNKNOWN_WORDS: tuple[Unknown, ...] = ("map", "mask", "drop")
 _POLICIES = [
@@ -23,52 +29,52 @@ _POLICIES = [
 ]
 _KNOWN = ("dog", "Rain", "COLD", "I'm")
 _UNKNOWN = ("zyxw", "n0")  # protected only where unknown words are mapped
-_LONG = 1001  # letters, from which on texts are taken apart chunk by chunk
+_LONG = 1001  # letters; texts of this length are parsed chunk by chunk
 
 
 def fuzz(cases: int, seed: int) -> dict[str, int]:
     """Rebuild as many texts under each policy; return how many had a twin."""
     figures: Counter[str] = Counter()
     choices = random.Random(seed)
-    benches = [(Workbench(WORDS, policy), Planner(WORDS, policy)) for policy in _POLICIES]
+    parsers = [(TextParser(WORDS, policy), BoundPolicy(WORDS, policy)) for policy in _POLICIES]
 
     def check(text: str) -> None:
         figures["texts"] += 1
-        for bench, planner in benches:
-            rebuilt = _rebuilt(bench, text)
+        for parser, policy in parsers:
+            rebuilt = _rebuilt(parser, text)
             figures["rebuilt"] += 1
             long = text + "\n" + "x " * (_LONG // 2)
-            assert _rebuilt(bench, long) == _rebuilt_in_pieces(bench, long)
-            twin = _twin(text, planner, choices)
+            assert _rebuilt(parser, long) == _rebuilt_by_token(parser, long)
+            twin = _twin(text, policy, choices)
             if twin is not None:
                 figures["twins"] += 1
-                assert _rebuilt(bench, twin) == rebuilt
+                assert _rebuilt(parser, twin) == rebuilt
 
     try_texts(check, cases, seed)
     return dict(figures)
 
 
-def _rebuilt(bench: Workbench, text: str) -> str:
+def _rebuilt(parser: TextParser, text: str) -> str:
     """The text with the same draws in its slots, whatever was there."""
-    apart = bench.take_apart([text])
-    (rebuilt,) = apart.put_together(np.arange(len(apart.ids)) % len(WORDS))
+    parsed = parser.parse([text])
+    (rebuilt,) = parsed.rebuild(np.arange(len(parsed.ids)) % len(WORDS))
     return rebuilt
 
 
-def _rebuilt_in_pieces(bench: Workbench, text: str) -> str:
-    apart = bench._forms([text])
-    (rebuilt,) = apart.put_together(np.arange(len(apart.ids)) % len(WORDS))
+def _rebuilt_by_token(parser: TextParser, text: str) -> str:
+    parsed = parser._by_token([text])
+    (rebuilt,) = parsed.rebuild(np.arange(len(parsed.ids)) % len(WORDS))
     return rebuilt
 
 
-def _twin(text: str, planner: Planner, choices: random.Random) -> str | None:
-    """A text that looks alike when private, with other words; None if its pieces run together."""
-    pieces = split(text)
-    plans = planner.plan_all(pieces)
-    stand_ins = _KNOWN + (_UNKNOWN if planner.policy.unknown == "map" else ())
+def _twin(text: str, policy: BoundPolicy, choices: random.Random) -> str | None:
+    """A text that looks alike when private, with other words; None if its tokens run together."""
+    tokens = tokenize(text)
+    treatments = policy.treat_all(tokens)
+    stand_ins = _KNOWN + (_UNKNOWN if policy.policy.unknown == "map" else ())
     others = [
-        choices.choice(stand_ins) if plan.action is Action.PROTECT else piece
-        for piece, plan in zip(pieces, plans, strict=True)
+        choices.choice(stand_ins) if treatment.action is Action.PROTECT else token
+        for token, treatment in zip(tokens, treatments, strict=True)
     ]
     twin = "".join(others)
-    return twin if others != pieces and split(twin) == others else None
+    return twin if others != tokens and tokenize(twin) == others else None

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 
 from malaprop import TEM, Balanced, Laplace, Lexicon, Privatizer, Release, secure_rng, seeded_rng
 from malaprop.core.errors import ParameterError
-from malaprop.text import apart
-from malaprop.text.policy import COUNTED, Unknown
+from malaprop.text import Unknown
+from malaprop.text.parsing import parser
+from malaprop.text.policy import TAGS
 
 WORDS = ("cold", "cool", "warm", "hot", "doctor", "nurse", "the", "is", "symbol", "twenty")
 SMALL = Lexicon(WORDS, [[float(i), float(i * i % 7)] for i in range(len(WORDS))])
 ROUGH = TEM(epsilon=0.5)
-OWNER_ONLY = {"wordless", "mostly_signs", *COUNTED} - {"masked"}
+OWNER_ONLY = {"wordless", "mostly_signs", *TAGS} - {"masked"}
 
 texts = st.one_of(
     st.text(max_size=60),
@@ -105,7 +106,7 @@ def test_what_is_kept_is_counted_and_nothing_else_is_kept() -> None:
 @given(texts)
 def test_the_counts_are_of_all_pieces(text: str) -> None:
     counts = Privatizer(SMALL, ROUGH)(text).counts
-    assert set(counts) == {"protected", "wordless", "mostly_signs", *COUNTED}
+    assert set(counts) == {"protected", "wordless", "mostly_signs", *TAGS}
     kinds = ("in_lexicon", "mapped", "numbers", "urls", "emails", "mentions", "hashtags", "emoji")
     assert counts["protected"] == sum(counts[kind] for kind in kinds)
     assert counts["kept"] == counts["masked"] == counts["dropped"] == 0
@@ -149,11 +150,11 @@ def test_many_draws_each_text_from_its_own_law() -> None:
 
 @given(st.lists(texts, max_size=5), st.sampled_from(["map", "mask", "drop", "keep"]))
 def test_a_large_batch_is_privatized_like_a_small_one(several: list[str], unknown: str) -> None:
-    """The same seed gives the same words, in whichever way the texts are taken apart."""
+    """The same seed gives the same words, in whichever way the texts are parsed."""
 
     def made(few_letters: int) -> tuple[object, object]:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(apart, "_FEW_LETTERS", few_letters)
+            patch.setattr(parser, "_FEW_LETTERS", few_letters)
             privatizer = Privatizer(SMALL, ROUGH, unknown=unknown, rng=seeded_rng(1))  # type: ignore[arg-type]
             return privatizer.many(several), privatizer.texts(several)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malaprop.text import Action, Kind, Planner, Policy, Workbench, kind, split
+from malaprop.text import Action, BoundPolicy, Policy, TextParser, TokenKind, kind_of, tokenize
 
 # Unicode 14's emoji-data.txt: the characters with the property Emoji.
 EMOJI_RANGES = """
@@ -55,45 +55,51 @@ SEQUENCES = [
 ]
 
 
-def kinds(text: str) -> list[Kind]:
-    return [kind(piece) for piece in split(text)]
+def kinds(text: str) -> list[TokenKind]:
+    return [kind_of(token) for token in tokenize(text)]
 
 
-def test_every_emoji_is_one_piece_that_is_protected() -> None:
+def test_every_emoji_is_one_token_that_is_protected() -> None:
     # "ℹ️" and the digits are letters and digits to Unicode, so words: protected as well.
-    wrong = [s for s in SEQUENCES if kinds(s) not in ([Kind.EMOJI], [Kind.WORD])]
+    wrong = [s for s in SEQUENCES if kinds(s) not in ([TokenKind.EMOJI], [TokenKind.WORD])]
     assert wrong == []
 
 
 @pytest.mark.parametrize("sign", ["‼️", "⁉️", "〰️", "〽️", "#️⃣", "*️⃣", "#⃣", "*⃣", "#️", "*️", "‼", "〰"])
 def test_emoji_made_of_punctuation_are_emoji(sign: str) -> None:
-    assert kinds(sign) == [Kind.EMOJI]
-    assert split(f"Go{sign}{sign}*#!") == ["Go", sign, sign, "*", "#", "!"]
+    assert kinds(sign) == [TokenKind.EMOJI]
+    assert tokenize(f"Go{sign}{sign}*#!") == ["Go", sign, sign, "*", "#", "!"]
 
 
 @given(st.lists(st.sampled_from(SEQUENCES), min_size=1, max_size=4), st.sampled_from(["", JOINER]))
 def test_no_run_of_emoji_shows_anything(sequences: list[str], joint: str) -> None:
-    shown = {Kind.PUNCTUATION, Kind.SPACE}
+    shown = {TokenKind.PUNCTUATION, TokenKind.SPACE}
     text = joint.join(sequences)
-    assert "".join(split(text)) == text
+    assert "".join(tokenize(text)) == text
     assert shown.isdisjoint(kinds(text))
 
 
 @given(st.text(st.sampled_from([*"#*!. a1", AS_EMOJI, KEYCAP, JOINER, "‼", "〰", "\u0301"])))
 def test_signs_with_selectors_and_keycaps_lose_nothing(text: str) -> None:
-    pieces = split(text)
-    assert "".join(pieces) == text
-    assert all(split(piece) == [piece] for piece in pieces)
+    tokens = tokenize(text)
+    assert "".join(tokens) == text
+    assert all(tokenize(token) == [token] for token in tokens)
 
 
 WORDS = ["number", "double", "wavy", "asterisk", "one", "symbol"]
 
 
 def test_they_are_mapped_by_their_names() -> None:
-    planner = Planner(WORDS, Policy())
-    plans = planner.plan_all(["#️⃣", "‼️", "〰️", "*️⃣", "1️⃣"])
-    assert [WORDS[plan.id] for plan in plans] == ["number", "double", "wavy", "asterisk", "one"]
-    assert {plan.action for plan in plans} == {Action.PROTECT}
+    policy = BoundPolicy(WORDS, Policy())
+    treatments = policy.treat_all(["#️⃣", "‼️", "〰️", "*️⃣", "1️⃣"])
+    assert [WORDS[treatment.id] for treatment in treatments] == [
+        "number",
+        "double",
+        "wavy",
+        "asterisk",
+        "one",
+    ]
+    assert {treatment.action for treatment in treatments} == {Action.PROTECT}
 
 
 @pytest.mark.parametrize(
@@ -122,11 +128,11 @@ def test_they_are_mapped_by_their_names() -> None:
     ],
 )
 def test_nothing_that_can_spell_words_or_numbers_is_shown(text: str) -> None:
-    apart = Workbench(["x"], Policy()).take_apart([text])
-    (private,) = apart.put_together(apart.ids)
+    parsed = TextParser(["x"], Policy()).parse([text])
+    (private,) = parsed.rebuild(parsed.ids)
     assert set(private) <= set("Xx ")
 
 
 def test_marks_on_punctuation_are_removed() -> None:
-    apart = Workbench(["x"], Policy()).take_apart(["!\u0337\u0338.\u0489 ?\ufe0f"])
-    assert apart.put_together(apart.ids) == ["!. ?"]
+    parsed = TextParser(["x"], Policy()).parse(["!\u0337\u0338.\u0489 ?\ufe0f"])
+    assert parsed.rebuild(parsed.ids) == ["!. ?"]

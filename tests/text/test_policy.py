@@ -1,4 +1,4 @@
-"""The policy: parameters checked, every kind of piece decided on, nothing shown by accident."""
+"""The policy: parameters checked, every kind of token decided on, nothing shown by accident."""
 
 import pickle
 from typing import Any, get_args
@@ -9,34 +9,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malaprop.core.errors import ParameterError
-from malaprop.text import Action, Plan, Planner, Policy, split
+from malaprop.text import Action, BoundPolicy, Policy, Treatment, Unknown, tokenize
 from malaprop.text import policy as policy_module
-from malaprop.text.policy import Unknown
-from malaprop.text.surface import mark
+from malaprop.text.template import mark
 
 WORDS = ["patient", "not", "forty", "website", "email", "user", "flu", "grinning", "b", "twentieth"]
 UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
-PLANNERS: dict[Unknown, Planner] = {
-    unknown: Planner(WORDS, Policy(unknown=unknown)) for unknown in UNKNOWN
+POLICIES: dict[Unknown, BoundPolicy] = {
+    unknown: BoundPolicy(WORDS, Policy(unknown=unknown)) for unknown in UNKNOWN
 }
 
 
-def plan(action: Action, word: int, tag: str, shown: str | None) -> Plan:
-    return Plan(action, word, tag, shown, "" if shown == "" else mark(shown))
+def treatment(action: Action, word: int, tag: str, shown: str | None) -> Treatment:
+    return Treatment(action, word, tag, shown, "" if shown == "" else mark(shown))
 
 
-def protect(word: str, tag: str) -> Plan:
-    return plan(Action.PROTECT, WORDS.index(word), tag, None)
+def protect(word: str, tag: str) -> Treatment:
+    return treatment(Action.PROTECT, WORDS.index(word), tag, None)
 
 
 FIXED = {
     "Patient": protect("patient", "in_lexicon"),
-    ",": plan(Action.SHOW, -1, "punctuation", ","),
-    "$": plan(Action.SHOW, -1, "punctuation", "$"),
-    " \n": plan(Action.SHOW, -1, "spaces", " \n"),
-    "\u200b": plan(Action.REMOVE, -1, "removed", ""),
-    "\u0301": plan(Action.REMOVE, -1, "removed", ""),
-    "\ud800": plan(Action.REMOVE, -1, "removed", ""),
+    ",": treatment(Action.SHOW, -1, "punctuation", ","),
+    "$": treatment(Action.SHOW, -1, "punctuation", "$"),
+    " \n": treatment(Action.SHOW, -1, "spaces", " \n"),
+    "\u200b": treatment(Action.REMOVE, -1, "removed", ""),
+    "\u0301": treatment(Action.REMOVE, -1, "removed", ""),
+    "\ud800": treatment(Action.REMOVE, -1, "removed", ""),
 }
 MAPPED = {
     "patients": protect("patient", "mapped"),
@@ -50,58 +49,58 @@ MAPPED = {
     "B12": protect("b", "mapped"),
     "23rd": protect("twentieth", "mapped"),
 }
-KEPT = {word: plan(Action.KEEP, -1, "kept", word) for word in ("patients", "can't")}
+KEPT = {word: treatment(Action.KEEP, -1, "kept", word) for word in ("patients", "can't")}
 
 
 @pytest.mark.parametrize("unknown", UNKNOWN)
-@pytest.mark.parametrize("piece", FIXED, ids=ascii)
+@pytest.mark.parametrize("token", FIXED, ids=ascii)
 def test_known_words_and_gaps_are_treated_alike_by_all_policies(
-    unknown: Unknown, piece: str
+    unknown: Unknown, token: str
 ) -> None:
-    assert PLANNERS[unknown].plan(piece) == FIXED[piece]
+    assert POLICIES[unknown].treat(token) == FIXED[token]
 
 
-@pytest.mark.parametrize("piece", MAPPED, ids=ascii)
-def test_unknown_pieces(piece: str) -> None:
-    assert PLANNERS["map"].plan(piece) == MAPPED[piece]
-    assert PLANNERS["mask"].plan(piece) == plan(Action.SHOW_MASK, -1, "masked", "[masked]")
-    assert PLANNERS["drop"].plan(piece) == plan(Action.DROP, -1, "dropped", "")
-    assert PLANNERS["keep"].plan(piece) == KEPT.get(piece, MAPPED[piece])
+@pytest.mark.parametrize("token", MAPPED, ids=ascii)
+def test_unknown_tokens(token: str) -> None:
+    assert POLICIES["map"].treat(token) == MAPPED[token]
+    assert POLICIES["mask"].treat(token) == treatment(Action.SHOW_MASK, -1, "masked", "[masked]")
+    assert POLICIES["drop"].treat(token) == treatment(Action.DROP, -1, "dropped", "")
+    assert POLICIES["keep"].treat(token) == KEPT.get(token, MAPPED[token])
 
 
-@pytest.mark.parametrize("piece", ["5mg", "m²", "x½", "xⅣ", "1️⃣", "a\u200db", "pa\u00adtients"])
-def test_digits_and_invisible_characters_are_never_kept(piece: str) -> None:
-    assert PLANNERS["keep"].plan(piece).action is Action.PROTECT
+@pytest.mark.parametrize("token", ["5mg", "m²", "x½", "xⅣ", "1️⃣", "a\u200db", "pa\u00adtients"])
+def test_digits_and_invisible_characters_are_never_kept(token: str) -> None:
+    assert POLICIES["keep"].treat(token).action is Action.PROTECT
 
 
 @given(st.text() | st.text(st.characters(), max_size=30), st.sampled_from(UNKNOWN))
 def test_nothing_is_shown_but_what_the_policy_says(text: str, unknown: Unknown) -> None:
-    pieces = split(text)
-    for piece, plan in zip(pieces, PLANNERS[unknown].plan_all(pieces), strict=True):
-        categories = {category(sign) for sign in piece if not sign.isspace()}
-        if plan.action is Action.SHOW:
+    tokens = tokenize(text)
+    for token, treatment in zip(tokens, POLICIES[unknown].treat_all(tokens), strict=True):
+        categories = {category(sign) for sign in token if not sign.isspace()}
+        if treatment.action is Action.SHOW:
             assert all(group[0] == "P" or group in ("Sc", "Sm", "Sk") for group in categories)
             assert all(category(sign)[0] == "P" or category(sign) == "Sc" or sign.isascii()
-                       for sign in piece if not sign.isspace())  # fmt: skip
-        if plan.action is Action.KEEP:
+                       for sign in token if not sign.isspace())  # fmt: skip
+        if treatment.action is Action.KEEP:
             assert unknown == "keep"
             assert all(group[0] in "LMP" for group in categories)
-        assert (plan.action is Action.PROTECT) == (plan.id in range(len(WORDS)))
+        assert (treatment.action is Action.PROTECT) == (treatment.id in range(len(WORDS)))
 
 
 def test_one_by_one_and_all_at_once_agree() -> None:
-    pieces = [*MAPPED, *FIXED] * 2
-    fresh = Planner(WORDS, Policy())
-    assert fresh.plan_all(pieces) == [PLANNERS["map"].plan(piece) for piece in pieces]
+    tokens = [*MAPPED, *FIXED] * 2
+    fresh = BoundPolicy(WORDS, Policy())
+    assert fresh.treat_all(tokens) == [POLICIES["map"].treat(token) for token in tokens]
 
 
 def test_the_memo_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy_module, "_MEMO_ENTRIES", 10)
-    planner = Planner(WORDS, Policy(unknown="mask"))
-    pieces = [f"word{number}" for number in range(95)] + ["x" * 65]
-    assert {plan.action for plan in planner.plan_all(pieces)} == {Action.SHOW_MASK}
-    assert len(planner._memo) == 5
-    assert "x" * 65 not in planner._memo
+    policy = BoundPolicy(WORDS, Policy(unknown="mask"))
+    tokens = [f"word{number}" for number in range(95)] + ["x" * 65]
+    assert {treatment.action for treatment in policy.treat_all(tokens)} == {Action.SHOW_MASK}
+    assert len(policy._memo) == 5
+    assert "x" * 65 not in policy._memo
 
 
 @pytest.mark.parametrize(
@@ -128,6 +127,6 @@ def test_a_policy_can_be_reported() -> None:
 
 
 def test_a_planner_travels_without_the_words_it_has_seen() -> None:
-    planner = Planner(["patient"], Policy())
-    planner.plan("zyxsecret")
-    assert b"zyxsecret" not in pickle.dumps(planner)
+    policy = BoundPolicy(["patient"], Policy())
+    policy.treat("zyxsecret")
+    assert b"zyxsecret" not in pickle.dumps(policy)

@@ -62,13 +62,13 @@ def explain(
 def _find(word: str, lexicon: "Lexicon", console: "Console") -> int:
     """The word's id, or that of the lexicon word that stands for it."""
     from malaprop.core.errors import ParameterError
-    from malaprop.text import Action, Planner, Policy, split
+    from malaprop.text import Action, BoundPolicy, Policy, tokenize
 
-    plans = Planner(lexicon.words, Policy()).plan_all(split(word.strip()))
-    if len(plans) != 1 or plans[0].action is not Action.PROTECT:
+    treatments = BoundPolicy(lexicon.words, Policy()).treat_all(tokenize(word.strip()))
+    if len(treatments) != 1 or treatments[0].action is not Action.PROTECT:
         raise ParameterError("Give one word to explain, without spaces or punctuation.")
-    own = plans[0].id
-    if plans[0].tag != "in_lexicon":
+    own = treatments[0].id
+    if treatments[0].tag != "in_lexicon":
         console.print(
             f"Not in the lexicon: it counts as {lexicon.words[own]}, the word that the public "
             "mapping gives.\n"

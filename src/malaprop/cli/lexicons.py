@@ -127,7 +127,7 @@ def neighbours(
     """List the words nearest to a word, with their distances."""
     from malaprop.core.errors import ParameterError
     from malaprop.lexicon.lexicon import Lexicon
-    from malaprop.text.mapping import WordMap
+    from malaprop.text import WordMap
 
     opened = Lexicon.open(lexicon)
     words = WordMap(opened.words)

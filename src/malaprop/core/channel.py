@@ -118,7 +118,7 @@ def checked_channel(channel: Any) -> Channel:
     if not isinstance(channel, Channel):
         raise ParameterError(
             "A channel is needed, which is a mechanism bound to a lexicon: mechanism.on(lexicon). "
-            f"Got a {type(channel).__name__}."
+            f"Got {type(channel).__name__}."
         )
     return channel
 

@@ -66,7 +66,7 @@ def checked_space(space: Any, asker: str) -> MetricSpace:
             )
         raise ParameterError(
             f"{asker} takes a lexicon, such as malaprop.Lexicon.open('english'). "
-            f"Got a {type(space).__name__}.{remedy}"
+            f"Got {type(space).__name__}.{remedy}"
         )
     found: MetricSpace = space
     return found

@@ -24,8 +24,7 @@ from malaprop.pipeline.formats.faults import OnError
 from malaprop.pipeline.privatizer import Privatizer
 from malaprop.pipeline.report import Clock, FileRecord, Occasion, RunReport, run_report
 from malaprop.pipeline.rewriting import FileCounts
-from malaprop.text.policy import Unknown
-from malaprop.text.surface import Punctuation
+from malaprop.text import Punctuation, Unknown
 
 try:
     from pyspark.sql import DataFrame, SparkSession
@@ -77,7 +76,7 @@ def privatize(
     if not isinstance(dataframe, ClassicDataFrame):
         raise ParameterError(
             "The 'dataframe' parameter of privatize must be a DataFrame of a Spark session with a "
-            f"driver of its own, not of Spark Connect. Got a {type(dataframe).__name__}."
+            f"driver of its own, not of Spark Connect. Got {type(dataframe).__name__}."
         )
     if isinstance(columns, str):
         raise ParameterError("The 'columns' parameter of privatize must be a list of names.")

@@ -12,8 +12,7 @@ from malaprop.lexicon.lexicon import Lexicon
 from malaprop.pipeline.outputs.journal import Drawn
 from malaprop.pipeline.privatizer import Privatizer
 from malaprop.pipeline.streaming import Key
-from malaprop.text.policy import Unknown
-from malaprop.text.surface import Punctuation
+from malaprop.text import Punctuation, Unknown
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,9 +20,7 @@ from malaprop.lexicon.lexicon import Lexicon
 from malaprop.mechanisms.balanced import Balanced
 from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.pipeline.release import Release
-from malaprop.text import Apart, Policy, Workbench
-from malaprop.text.policy import Unknown
-from malaprop.text.surface import Punctuation
+from malaprop.text import ParsedTexts, Policy, Punctuation, TextParser, Unknown
 
 
 class Privatizer:
@@ -59,7 +57,7 @@ class Privatizer:
     ) -> None:
         lexicon, mechanism = _completed(lexicon, mechanism, epsilon)
         self._policy = Policy(unknown=unknown, punctuation=punctuation, placeholder=placeholder)
-        self._workbench = Workbench(lexicon.words, self._policy)
+        self._parser = TextParser(lexicon.words, self._policy)
         self._lexicon = lexicon
         self._mechanism = mechanism
         self._channel = mechanism.on(lexicon)
@@ -139,16 +137,22 @@ class Privatizer:
 
     def many(self, texts: Iterable[str]) -> list[Release]:
         """Return the releases of several texts, in order; all their words are drawn together."""
-        apart = self._take_apart(texts)
-        counts = map(_counts, apart.sizes, apart.tokens, apart.signs, apart.counts_of_each())
-        return [self._release(*part) for part in zip(self._private(apart), counts, strict=True)]
+        parsed = self._parse(texts)
+        counts = map(
+            _counts,
+            parsed.slot_counts,
+            parsed.word_counts,
+            parsed.punctuation_counts,
+            parsed.counts_of_each(),
+        )
+        return [self._release(*part) for part in zip(self._private(parsed), counts, strict=True)]
 
     def texts(self, texts: Iterable[str]) -> tuple[list[str], dict[str, int]]:
         """Return several private texts, and how all their tokens were treated: `many` in brief."""
-        apart = self._take_apart(texts)
-        tokens, signs = np.asarray(apart.tokens), np.asarray(apart.signs)
-        counts = _counts(sum(apart.sizes), tokens, signs, apart.counts())
-        return self._private(apart), counts
+        parsed = self._parse(texts)
+        words, punctuation = np.asarray(parsed.word_counts), np.asarray(parsed.punctuation_counts)
+        counts = _counts(sum(parsed.slot_counts), words, punctuation, parsed.counts())
+        return self._private(parsed), counts
 
     def share_draws(self) -> Callable[[float], None]:
         """Have forks of this process draw ahead for each other; see `malaprop.core.sampling.stock`.
@@ -157,18 +161,18 @@ class Privatizer:
         """
         return self._stocked.share(self._rng)
 
-    def _take_apart(self, texts: Iterable[str]) -> Apart:
+    def _parse(self, texts: Iterable[str]) -> ParsedTexts:
         if isinstance(texts, str):
             raise ParameterError("`many` takes several texts; call the privatizer for one.")
         texts = list(texts)
         for text in texts:
             if not isinstance(text, str):
-                raise ParameterError(f"A text must be a string. Got a {type(text).__name__}.")
-        return self._workbench.take_apart(texts)
+                raise ParameterError(f"A text must be a string. Got {type(text).__name__}.")
+        return self._parser.parse(texts)
 
-    def _private(self, apart: Apart) -> list[str]:
+    def _private(self, parsed: ParsedTexts) -> list[str]:
         """Return the private texts; the words of all of them are drawn together."""
-        return apart.put_together(self._stocked.substitute(apart.ids, self._rng))
+        return parsed.rebuild(self._stocked.substitute(parsed.ids, self._rng))
 
     def _release(self, text: str, counts: dict[str, int]) -> Release:
         return Release(
@@ -180,15 +184,15 @@ class Privatizer:
         )
 
 
-def _counts(words: int, tokens: Any, signs: Any, treated: dict[str, int]) -> dict[str, int]:
+def _counts(drawn: int, words: Any, punctuation: Any, treated: dict[str, int]) -> dict[str, int]:
     """Return how many words were drawn, how many texts show mostly signs, and the rest.
 
-    `tokens` and `signs` are those of one text, or arrays of those of several.
+    `words` and `punctuation` are the counts of one text, or arrays for several texts.
     """
     return {
-        "protected": words,
-        "wordless": int(np.sum((tokens == 0) & (signs > 0))),
-        "mostly_signs": int(np.sum((tokens > 0) & (signs > tokens))),
+        "protected": drawn,
+        "wordless": int(np.sum((words == 0) & (punctuation > 0))),
+        "mostly_signs": int(np.sum((words > 0) & (punctuation > words))),
         **treated,
     }
 
@@ -214,12 +218,12 @@ def _check_kinds(lexicon: Any, mechanism: Any) -> None:
     if not isinstance(lexicon, Lexicon):
         raise ParameterError(
             "The 'lexicon' parameter of Privatizer must be a Lexicon, as Lexicon.open(name) "
-            f"gives one. Got a {type(lexicon).__name__}."
+            f"gives one. Got {type(lexicon).__name__}."
         )
     if not isinstance(mechanism, Mechanism):
         raise ParameterError(
             "The 'mechanism' parameter of Privatizer must be a mechanism with its parameters, "
-            f"such as Balanced(epsilon=1.5). Got a {type(mechanism).__name__}."
+            f"such as Balanced(epsilon=1.5). Got {type(mechanism).__name__}."
         )
 
 

@@ -1,22 +1,24 @@
-"""Text: cut into pieces, planned piece by piece, and rebuilt around other words."""
+"""Text: cut into tokens, parsed into a template and ids, and rebuilt around other words."""
 
-from malaprop.text.apart import Apart, Workbench
 from malaprop.text.mapping import WordMap
-from malaprop.text.pieces import Kind, kind, split
-from malaprop.text.policy import Action, Plan, Planner, Policy
-from malaprop.text.surface import Skeleton, fill
+from malaprop.text.parsing import ParsedTexts, TextParser
+from malaprop.text.policy import Action, BoundPolicy, Policy, Treatment, Unknown
+from malaprop.text.template import Punctuation, Template, fill
+from malaprop.text.tokens import TokenKind, kind_of, tokenize
 
 __all__ = [
     "Action",
-    "Apart",
-    "Kind",
-    "Plan",
-    "Planner",
+    "BoundPolicy",
+    "ParsedTexts",
     "Policy",
-    "Skeleton",
+    "Punctuation",
+    "Template",
+    "TextParser",
+    "TokenKind",
+    "Treatment",
+    "Unknown",
     "WordMap",
-    "Workbench",
     "fill",
-    "kind",
-    "split",
+    "kind_of",
+    "tokenize",
 ]

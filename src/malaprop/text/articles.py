@@ -1,14 +1,14 @@
-"""“a” or “an”, by the sound of the word that follows: a repair of what has come out.
+"""Choose “a” or “an” by the sound of the next word: a repair of the output.
 
-It looks at drawn words alone, never at the text that went in, and so gives nothing more away.
+It reads drawn words only, never the input text, so it reveals nothing more.
 """
 
 import re
 from functools import lru_cache
 
 ARTICLES = frozenset({"a", "an"})
-SIGNS = frozenset({"a", "an", "the"})
-"""The words that a lexicon has if it is English enough for this."""
+ENGLISH_WORDS = frozenset({"a", "an", "the"})
+"""A lexicon with these words is taken to be English."""
 
 # Written with a consonant, spoken with a vowel: an hour, an heir, an x.
 _VOWEL = re.compile(r"[aeiou]|hour|honest|honou?r|heir|[fhlmnrsx]$")
@@ -21,7 +21,7 @@ _CONSONANT = re.compile(
 
 @lru_cache(maxsize=2**15)
 def article_before(word: str) -> str:
-    """The article that a word takes.
+    """Return the article that a word takes.
 
     >>> [article_before(word) for word in ("apple", "hour", "user", "uninvited", "house")]
     ['an', 'an', 'a', 'an', 'a']

@@ -1,12 +1,12 @@
-"""Decides what becomes of each piece of a text. Nothing is shown unless a rule here says so.
+"""Decides what happens to each token of a text. Nothing is shown unless a rule here says so.
 
-| piece | default | the other choices for `unknown` |
+| token | default | other choices for `unknown` |
 |---|---|---|
 | word of the lexicon | protected | protected |
-| other word | mapped to one, and protected | masked, dropped or kept |
+| other word | mapped to a lexicon word, and protected | masked, dropped or kept |
 | number, web or e-mail address, mention, hashtag, symbol | mapped, and protected | masked or \
 dropped; never kept |
-| punctuation, white space | shown | shown |
+| punctuation, whitespace | shown | shown |
 | invisible characters | removed | removed |
 """
 
@@ -18,15 +18,15 @@ from unicodedata import category
 
 from malaprop.core.errors import ParameterError
 from malaprop.text.mapping import WordMap
-from malaprop.text.pieces import Kind, kind
-from malaprop.text.surface import Punctuation, mark
+from malaprop.text.template import Punctuation, mark
+from malaprop.text.tokens import TokenKind, kind_of
 
 Unknown = Literal["map", "mask", "drop", "keep"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """What becomes of words that the lexicon does not have, and of punctuation.
+    """How to treat words that the lexicon does not have, and punctuation.
 
     >>> Policy(unknown="mask").to_dict()
     {'unknown': 'mask', 'punctuation': 'keep', 'placeholder': '[masked]'}
@@ -42,7 +42,7 @@ class Policy:
         _require_placeholder(self.placeholder)
 
     def to_dict(self) -> dict[str, str]:
-        """The parameters, for a report."""
+        """Return the parameters, for a report."""
         return asdict(self)
 
 
@@ -54,7 +54,7 @@ def _require_one_of(parameter: str, value: object, choices: Sequence[str]) -> No
 
 
 def _require_placeholder(value: object) -> None:
-    # Without a letter it would be taken for punctuation when the text is rebuilt.
+    # Without a letter or digit, rebuilding would take it for punctuation.
     if not (isinstance(value, str) and value.isprintable() and any(map(str.isalnum, value))):
         raise ParameterError(
             "The 'placeholder' parameter must be a printable string on one line "
@@ -63,31 +63,32 @@ def _require_placeholder(value: object) -> None:
 
 
 class Action(IntEnum):
-    """What is done with a piece."""
+    """What is done with a token."""
 
     PROTECT = 0
-    """The word with the plan's id goes through the mechanism."""
+    """The word with the treatment's id goes through the mechanism."""
     SHOW = 1
-    """Shown as it is: punctuation and white space."""
+    """Punctuation and whitespace are shown as they are."""
     SHOW_MASK = 2
     """The placeholder is shown."""
     DROP = 3
-    """Left out, as the user chose."""
+    """The token is left out, because the user chose to."""
     KEEP = 4
-    """Shown as it is, as the user chose: a word without any protection."""
+    """The word is shown without any protection, because the user chose to."""
     REMOVE = 5
-    """Left out always: invisible characters."""
+    """Invisible characters are always left out."""
 
 
 LEFT_OUT = ""
-"""In the place of what is shown of a piece that is left out."""
+"""Placeholder for a token that is not shown."""
 
 
-class Plan(NamedTuple):
-    """What is done with a piece, the id of the word to protect (or -1), and how it is counted.
+class Treatment(NamedTuple):
+    """How a token is treated: the action, the id of the word to protect (or -1), and the tag.
 
-    `shown` is what the private text has in its place: `None` for a word of the mechanism's. `mark`
-    is its mark in a skeleton, nothing if it is left out.
+    The tag says how the token is counted. `shown` is what the private text shows in its place:
+    `None` for a word that the mechanism draws. `mark` classifies it in a template (see
+    `template.mark`) and is empty if the token is left out.
     """
 
     action: Action
@@ -98,90 +99,99 @@ class Plan(NamedTuple):
 
 
 _NO_WORD = -1
-_DROP = Plan(Action.DROP, _NO_WORD, "dropped", LEFT_OUT)
-_REMOVE = Plan(Action.REMOVE, _NO_WORD, "removed", LEFT_OUT)
-_SHOWN = {Kind.PUNCTUATION: "punctuation", Kind.SPACE: "spaces"}
+_DROP = Treatment(Action.DROP, _NO_WORD, "dropped", LEFT_OUT)
+_REMOVE = Treatment(Action.REMOVE, _NO_WORD, "removed", LEFT_OUT)
+_TAGS_OF_SHOWN = {TokenKind.PUNCTUATION: "punctuation", TokenKind.SPACE: "spaces"}
 
 IN_LEXICON = "in_lexicon"
-TAGS = {
-    Kind.WORD: "mapped",
-    Kind.NUMBER: "numbers",
-    Kind.URL: "urls",
-    Kind.EMAIL: "emails",
-    Kind.MENTION: "mentions",
-    Kind.HASHTAG: "hashtags",
-    Kind.EMOJI: "emoji",
+_TAGS_OF_MAPPED = {
+    TokenKind.WORD: "mapped",
+    TokenKind.NUMBER: "numbers",
+    TokenKind.URL: "urls",
+    TokenKind.EMAIL: "emails",
+    TokenKind.MENTION: "mentions",
+    TokenKind.HASHTAG: "hashtags",
+    TokenKind.EMOJI: "emoji",
 }
-COUNTED = (
-    *(IN_LEXICON, *TAGS.values()),
+TAGS = (
+    IN_LEXICON,
+    *_TAGS_OF_MAPPED.values(),
     *("masked", "dropped", "kept", "punctuation", "spaces", "removed"),
 )
-"""All ways in which a piece is counted."""
-SIGNS = ("punctuation",)
-TOKENS = tuple(tag for tag in COUNTED if tag not in (*SIGNS, "dropped", "spaces", "removed"))
-"""The ways of what stands in a private text as a word: drawn, masked or kept."""
+"""All tags under which tokens are counted."""
+PUNCTUATION_TAGS = ("punctuation",)
+WORD_TAGS = tuple(
+    tag for tag in TAGS if tag not in (*PUNCTUATION_TAGS, "dropped", "spaces", "removed")
+)
+"""Tags of tokens that appear in a private text as a word: drawn, masked or kept."""
+TreatmentCounts = dict[str, int]
+"""How many tokens have each of the `TAGS`."""
 _MEMO_ENTRIES = 2**17
 _MEMO_LETTERS = 64
 
 
-class Planner:
-    """Plans what is done with each piece of a text, for a public list of words and a policy.
+class BoundPolicy:
+    """A policy bound to a public list of words: decides the treatment of each token.
 
-    >>> planner = Planner(["patient", "not", "ten"], Policy())
-    >>> [plan.tag for plan in planner.plan_all(["Patient", " ", "can't", ",", "12"])]
+    >>> policy = BoundPolicy(["patient", "not", "ten"], Policy())
+    >>> [each.tag for each in policy.treat_all(["Patient", " ", "can't", ",", "12"])]
     ['in_lexicon', 'spaces', 'mapped', 'punctuation', 'numbers']
     """
 
     def __init__(self, words: Sequence[str], policy: Policy) -> None:
         self.policy = policy
         self._words = WordMap(words)
-        # What was planned lately, and before that: so words that occur again and again stay.
-        self._memo: dict[str, Plan] = {}
-        self._older: dict[str, Plan] = {}
+        # Recent treatments, and the ones before: words that keep occurring stay remembered.
+        self._memo: dict[str, Treatment] = {}
+        self._older: dict[str, Treatment] = {}
 
     def __getstate__(self) -> dict[str, object]:
-        # The memo holds words of the user's texts, which must not travel.
+        # The memo holds words of the user's texts: they must not leave the process.
         return {**self.__dict__, "_memo": {}, "_older": {}}
 
-    def plan_all(self, pieces: Iterable[str]) -> list[Plan]:
-        """The plan of each piece."""
-        pieces = list(pieces)
-        plans = list(map(self._memo.get, pieces))
-        if None in plans:
-            return [known or self.plan(piece) for known, piece in zip(plans, pieces, strict=True)]
-        return plans  # type: ignore[return-value]
+    def treat_all(self, tokens: Iterable[str]) -> list[Treatment]:
+        """Return the treatment of each token."""
+        tokens = list(tokens)
+        treatments = list(map(self._memo.get, tokens))
+        if None in treatments:
+            return [
+                known or self.treat(token) for known, token in zip(treatments, tokens, strict=True)
+            ]
+        return treatments  # type: ignore[return-value]
 
-    def plan(self, piece: str) -> Plan:
-        """The plan of a piece."""
-        plan = self._memo.get(piece)
-        if plan is None:
-            plan = self._older.get(piece) or self._decide(piece)
-            if len(piece) <= _MEMO_LETTERS:
+    def treat(self, token: str) -> Treatment:
+        """Return the treatment of a token."""
+        treatment = self._memo.get(token)
+        if treatment is None:
+            treatment = self._older.get(token) or self._decide(token)
+            if len(token) <= _MEMO_LETTERS:
                 if len(self._memo) >= _MEMO_ENTRIES:
                     self._older, self._memo = self._memo, {}
-                self._memo[piece] = plan
-        return plan
+                self._memo[token] = treatment
+        return treatment
 
-    def _decide(self, piece: str) -> Plan:
-        plan = self._treatment(piece, kind(piece))
-        return plan if plan.shown == LEFT_OUT else plan._replace(mark=mark(plan.shown))
+    def _decide(self, token: str) -> Treatment:
+        treatment = self._unmarked(token, kind_of(token))
+        if treatment.shown == LEFT_OUT:
+            return treatment
+        return treatment._replace(mark=mark(treatment.shown))
 
-    def _treatment(self, piece: str, what: Kind) -> Plan:
-        if what in _SHOWN:
-            return Plan(Action.SHOW, _NO_WORD, _SHOWN[what], piece)
-        if what is Kind.INVISIBLE:
+    def _unmarked(self, token: str, kind: TokenKind) -> Treatment:
+        if kind in _TAGS_OF_SHOWN:
+            return Treatment(Action.SHOW, _NO_WORD, _TAGS_OF_SHOWN[kind], token)
+        if kind is TokenKind.INVISIBLE:
             return _REMOVE
-        if what is Kind.WORD and (found := self._words.lookup(piece)) is not None:
-            return Plan(Action.PROTECT, found, IN_LEXICON, None)
+        if kind is TokenKind.WORD and (word_id := self._words.lookup(token)) is not None:
+            return Treatment(Action.PROTECT, word_id, IN_LEXICON, None)
         if self.policy.unknown == "mask":
-            return Plan(Action.SHOW_MASK, _NO_WORD, "masked", self.policy.placeholder)
+            return Treatment(Action.SHOW_MASK, _NO_WORD, "masked", self.policy.placeholder)
         if self.policy.unknown == "drop":
             return _DROP
-        if self.policy.unknown == "keep" and what is Kind.WORD and _may_be_kept(piece):
-            return Plan(Action.KEEP, _NO_WORD, "kept", piece)
-        return Plan(Action.PROTECT, self._words.map(piece), TAGS[what], None)
+        if self.policy.unknown == "keep" and kind is TokenKind.WORD and _may_be_kept(token):
+            return Treatment(Action.KEEP, _NO_WORD, "kept", token)
+        return Treatment(Action.PROTECT, self._words.map(token), _TAGS_OF_MAPPED[kind], None)
 
 
 def _may_be_kept(word: str) -> bool:
-    """Whether a word has neither digits nor invisible characters, which are never shown."""
-    return not any(category(sign)[0] in "NC" for sign in word)
+    """Tell whether a word is free of digits and invisible characters, which are never shown."""
+    return not any(category(character)[0] in "NC" for character in word)

@@ -124,7 +124,7 @@ def as_metric(metric: "str | Metric | Callable[[Any, Any], Any]") -> Metric:
     if not isinstance(metric, str):
         if callable(metric):
             return Custom(metric)
-        raise MetricError(f"A metric must be a name or a function. Got a {type(metric).__name__}.")
+        raise MetricError(f"A metric must be a name or a function. Got {type(metric).__name__}.")
     if metric in NAMED:
         return NAMED[metric]
     if "cos" in metric.lower():

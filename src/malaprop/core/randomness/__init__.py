@@ -93,7 +93,7 @@ def checked_rng(rng: object) -> Generator:
     if not isinstance(rng, Generator):
         raise ParameterError(
             f"Randomness must be a numpy.random.Generator, as malaprop.secure_rng() makes one. "
-            f"Got a {type(rng).__name__}."
+            f"Got {type(rng).__name__}."
         )
     return rng
 

@@ -28,7 +28,7 @@ from malaprop.pipeline.privatizer import Privatizer
 from malaprop.pipeline.rewriting import FileCounts, Rewriting
 from malaprop.pipeline.streaming import copy_streams
 from malaprop.pipeline.workers import WorkerPool
-from malaprop.text.policy import Policy
+from malaprop.text import Policy
 
 if TYPE_CHECKING:
     import pyarrow as pa

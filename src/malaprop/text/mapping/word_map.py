@@ -1,16 +1,16 @@
-"""The public function from any piece of text to a word of the lexicon.
+"""The public map from any token to a word of the lexicon.
 
-What the mechanism protects are words of the lexicon, so every other piece is first turned into
-one, by fixed rules that know nothing but the piece and the lexicon:
+The mechanism protects words of the lexicon. Every other token is therefore turned into one first,
+by fixed rules that see only the token and the lexicon:
 
 1. *Folding* (`fold`): capitals, full-width letters, ligatures and curly apostrophes go. If the
-   lexicon has the result, this is the word.
+   lexicon has the result, that is the word.
 2. *Reading* (`readings`): a web address is read as "website", an e-mail address as "email", a
    mention as "user", a number as a number word, a hashtag as its body, a symbol as the words of
-   its Unicode name; anything else as itself.
+   its Unicode name, anything else as itself.
 3. *Steps* (`STEPS`): each reading is tried as it is, then without diacritics, contraction or
-   possessive, inflection, digits and punctuation. The first spelling in the lexicon wins.
-4. *Nearest spelling*: the word with the fewest edits (Levenshtein), on 32 letters at the most.
+   possessive, inflection, digits or punctuation. The first spelling in the lexicon wins.
+4. *Nearest spelling*: the word with the fewest edits (Levenshtein) from the first 32 letters.
 
 Ties go to the word with the lowest id.
 """
@@ -22,17 +22,17 @@ from itertools import chain
 from unicodedata import category, name
 
 from malaprop.core.errors import ParameterError
-from malaprop.text.folding import LIMIT, bare, fold
-from malaprop.text.inflection import base_forms
-from malaprop.text.numbers import number_words
-from malaprop.text.pieces import Kind, kind
-from malaprop.text.spelling import NearestSpelling
+from malaprop.text.mapping.folding import LIMIT, bare, fold
+from malaprop.text.mapping.inflection import base_forms
+from malaprop.text.mapping.numbers import number_words
+from malaprop.text.mapping.spelling import NearestSpelling
+from malaprop.text.tokens import TokenKind, kind_of
 
 NEAREST_LETTERS = 32
-"""The nearest spelling looks at so many letters, so that its time is bounded."""
+"""Letters that the nearest spelling looks at; a limit bounds its time."""
 
-_STAND_INS = {Kind.URL: "website", Kind.EMAIL: "email", Kind.MENTION: "user"}
-# Words of Unicode names that say nothing about what a symbol shows.
+_STAND_INS = {TokenKind.URL: "website", TokenKind.EMAIL: "email", TokenKind.MENTION: "user"}
+# Words of Unicode names that do not tell what a symbol shows.
 _DULL_NAMES = frozenset(
     {
         *("black", "capital", "face", "heavy", "large", "latin", "letter", "mark", "medium"),
@@ -44,30 +44,30 @@ _CLITIC = re.compile(r"(.+)'(?:s|re|ve|ll|d|m)?")
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 
 
-def readings(piece: str) -> tuple[str, ...]:
-    """The words that a piece is read as, the best first.
+def readings(token: str) -> tuple[str, ...]:
+    """Return the words that a token is read as, the best first.
 
     >>> readings("www.example.org"), readings("1999"), readings("#Flu"), readings("Flu")
     (('website',), ('thousand',), ('flu',), ('flu',))
     >>> readings("😀")
     ('grinning', 'face', 'symbol')
     """
-    # Before folding, which would make two letters of "™".
-    if kind(symbols := piece.casefold()[:LIMIT]) is Kind.EMOJI:
+    # Before folding, which would turn "™" into two letters.
+    if kind_of(symbols := token.casefold()[:LIMIT]) is TokenKind.EMOJI:
         return _names(symbols)
-    text = fold(piece)
-    what = kind(text)
-    if what in _STAND_INS:
-        return (_STAND_INS[what],)
-    if what is Kind.HASHTAG:
+    text = fold(token)
+    kind = kind_of(text)
+    if kind in _STAND_INS:
+        return (_STAND_INS[kind],)
+    if kind is TokenKind.HASHTAG:
         return readings(text[1:])
-    if any(sign.isalnum() for sign in text):
+    if any(map(str.isalnum, text)):
         return number_words(bare(text)) or (text,)
     return _names(text)
 
 
 def _names(symbols: str) -> tuple[str, ...]:
-    """The words of the first symbol's Unicode name, dull ones last; then "symbol"."""
+    """Return the words of the first symbol's Unicode name, dull ones last; then "symbol"."""
     full_name = next(filter(None, (name(symbol, "") for symbol in symbols)), "")
     if full_name.startswith("REGIONAL INDICATOR"):
         return ("flag", "symbol")
@@ -76,12 +76,12 @@ def _names(symbols: str) -> tuple[str, ...]:
 
 
 def without_diacritics(word: str) -> Iterable[str]:
-    """Without accents: "naïve" is tried as "naive"."""
+    """Drop accents: "naïve" is tried as "naive"."""
     return (bare(word),)
 
 
 def without_clitic(word: str) -> Iterable[str]:
-    """Without n't, 's and their like: "don't" is tried as "not", "doctor's" as "doctor"."""
+    """Drop n't, 's and the like: "don't" is tried as "not", "doctor's" as "doctor"."""
     word = bare(word)
     if word.endswith("n't"):
         return ("not",)
@@ -90,12 +90,12 @@ def without_clitic(word: str) -> Iterable[str]:
 
 
 def without_inflection(word: str) -> Iterable[str]:
-    """The base form: "cities" is tried as "city", "running" as "run"."""
+    """Undo inflection: "cities" is tried as "city", "running" as "run"."""
     return base_forms(bare(word))
 
 
 def letters_alone(word: str) -> Iterator[str]:
-    """Without digits and signs: "covid19" is tried as "covid", "o'clock" as "clock"."""
+    """Drop digits and punctuation: "covid19" is tried as "covid", "o'clock" as "clock"."""
     runs = _NO_LETTERS.split(bare(word))
     long_runs = (run for run in runs if len(run) >= 3)
     for spelling in ("".join(runs), *sorted(long_runs, key=len, reverse=True)):
@@ -109,14 +109,14 @@ STEPS: tuple[Callable[[str], Iterable[str]], ...] = (
     without_inflection,
     letters_alone,
 )
-"""What is tried on a reading, in this order. Each step gives spellings, the best first."""
+"""Steps tried on a reading, in this order. Each gives spellings, the best first."""
 
 
 class WordMap:
-    """The map from any piece of text to the id of a word.
+    """Maps any token to the id of a word.
 
     >>> words = WordMap(["the", "doctor", "not", "run", "Café", "twenty", "symbol"])
-    >>> [words.map(piece) for piece in ("Doctor's", "DON'T", "running", "cafe", "23", "dcotor")]
+    >>> [words.map(token) for token in ("Doctor's", "DON'T", "running", "cafe", "23", "dcotor")]
     [1, 2, 3, 4, 5, 1]
     >>> words.lookup("CAFÉ"), words.lookup("cafe")
     (4, None)
@@ -127,33 +127,33 @@ class WordMap:
             raise ParameterError("The 'words' parameter of WordMap must hold a word. Got none.")
         self._ids: dict[str, int] = {}
         self._bare_ids: dict[str, int] = {}
-        for number, word in enumerate(words):
-            self._ids.setdefault(fold(word), number)
-        for folded, number in self._ids.items():
+        for word_id, word in enumerate(words):
+            self._ids.setdefault(fold(word), word_id)
+        for folded, word_id in self._ids.items():
             if not folded.isascii():
-                self._bare_ids.setdefault(bare(folded), number)
+                self._bare_ids.setdefault(bare(folded), word_id)
         self._spellings = list(self._ids)
 
-    def lookup(self, piece: str) -> int | None:
-        """The id of the word that differs from the piece in capitals at the most."""
-        return self._ids.get(fold(piece))
+    def lookup(self, token: str) -> int | None:
+        """Return the id of the word that equals the token after folding, if there is one."""
+        return self._ids.get(fold(token))
 
-    def map(self, piece: str) -> int:
-        """The id of the word that stands for the piece; there is always one."""
-        if (found := self.lookup(piece)) is not None:
-            return found
-        words = readings(piece)
+    def map(self, token: str) -> int:
+        """Return the id of the word that stands for the token; there always is one."""
+        if (word_id := self.lookup(token)) is not None:
+            return word_id
+        words = readings(token)
         for spelling in chain.from_iterable(map(_spellings, words)):
-            if (found := self._find(spelling)) is not None:
-                return found
+            if (word_id := self._find(spelling)) is not None:
+                return word_id
         return self._nearest(words[-1])
 
     def _find(self, spelling: str) -> int | None:
-        found = self._ids.get(spelling)
-        return self._bare_ids.get(spelling) if found is None else found
+        word_id = self._ids.get(spelling)
+        return self._bare_ids.get(spelling) if word_id is None else word_id
 
     def _nearest(self, word: str) -> int:
-        letters = "".join(sign for sign in word if category(sign)[0] in "LM") or word
+        letters = "".join(c for c in word if category(c)[0] in "LM") or word
         place = self._by_spelling.nearest(letters[:NEAREST_LETTERS])
         return self._ids[self._spellings[place]]
 

@@ -1,20 +1,20 @@
-"""Undoes English inflection: the base words that an inflected one may come from."""
+"""Undo English inflection: candidates for the base form of a word."""
 
 import re
 from collections.abc import Iterator
 
-# The order in which the endings are tried: the first that fits and leads to a known word wins.
+# In the order in which they are tried: the first that leads to a known word wins.
 _ENDINGS = (
     *("ness", "ment", "able", "ible", "est", "ing", "ful", "ish", "ed", "er", "ly"),
     "s",
 )
-# One vowel and one consonant: the silent e has gone ("hop-ing" is of "hope", not of "hop").
+# One vowel and one consonant: a silent e was dropped ("hop-ing" comes from "hope", not "hop").
 _LOST_E = re.compile(r"(?:.*[^aeiou])?[aeiouy][^aeiouwxy]")
 _VOWEL = re.compile("[aeiouy]")
 
 
 def base_forms(word: str) -> Iterator[str]:
-    """Candidates for the base form, the likeliest first, after one ending and then after two.
+    """Yield candidates for the base form: without one ending, likeliest first, then without two.
 
     >>> next(base_forms("cities")), next(base_forms("hoping")), list(base_forms("running"))
     ('city', 'hope', ['runn', 'run', 'runne'])
@@ -33,7 +33,7 @@ def _without_ending(word: str) -> Iterator[str]:
 
 
 def _singular(stem: str) -> Iterator[str]:
-    """Bases of a word in -s: "city", "knife", "make", "box"."""
+    """Yield base forms of a word in -s: "city", "knife", "make", "box"."""
     if stem.endswith("ie"):
         yield f"{stem[:-2]}y"
     if stem.endswith("ve"):
@@ -46,7 +46,7 @@ def _singular(stem: str) -> Iterator[str]:
 
 
 def _restored(stem: str, ending: str) -> Iterator[str]:
-    """Bases that lost or changed their last letter: "happi-er", "hop-ing", "runn-ing", "dy-ing"."""
+    """Yield base forms, last letter restored: "happi-er", "hop-ing", "runn-ing", "dy-ing"."""
     if stem.endswith("i"):
         yield f"{stem[:-1]}y"
     if ending == "ing" and stem.endswith("y"):

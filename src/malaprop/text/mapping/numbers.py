@@ -1,7 +1,7 @@
-"""Reads a number as one English number word.
+"""Read a number as one English number word.
 
-One word says how large the number is, and no more: 0 to 20 are their own words, 21 to 99 their
-tens, and beyond that the number is a hundred, a thousand, a million, a billion or a trillion.
+The word tells the size of the number and no more: 0 to 20 have words of their own, 21 to 99
+become their tens, and larger numbers become hundred, thousand, million, billion or trillion.
 """
 
 import re
@@ -22,17 +22,17 @@ _IRREGULAR_ORDINALS = {
     "nine": "ninth",
     "twelve": "twelfth",
 }
-# The word for a number of so many digits, at the most.
+# The word for a number of at most that many digits.
 _LARGE = ((3, "hundred"), (6, "thousand"), (9, "million"), (12, "billion"))
 
-# A comma is inside the integer part only before exactly three digits; then come the decimals.
+# A comma belongs to the integer part only before exactly three digits; else decimals follow.
 _NUMBER = re.compile(r"\d++(?:[,٬]\d{3}(?!\d))*+")
 _NUMERAL = re.compile(r"[\d.,٫٬]*\d('?s)?")
 _ORDINAL = re.compile(r"[\d.,٫٬]*\d(?:st|nd|rd|th)")
 
 
 def number_words(text: str) -> tuple[str, ...]:
-    """The words that a folded piece is read as if it is a number, the best first; else none.
+    """Return the words for a folded token that is a number, the best first; otherwise nothing.
 
     Digits of any script count, decimals do not. The plural of a year or a decade is a number.
 
@@ -44,10 +44,12 @@ def number_words(text: str) -> tuple[str, ...]:
     first = _NUMBER.search(text)
     if first is None:
         return ()
-    digits = "".join(str(decimal(sign)) for sign in first[0] if sign.isdecimal()).lstrip("0")
+    digits = "".join(
+        str(decimal(character)) for character in first[0] if character.isdecimal()
+    ).lstrip("0")
     if _ORDINAL.fullmatch(text):
         return _ordinal(digits), _cardinal(digits)
-    if _NUMERAL.fullmatch(text) or not any(sign.isalpha() for sign in text):
+    if _NUMERAL.fullmatch(text) or not any(character.isalpha() for character in text):
         return (_cardinal(digits),)
     return ()
 

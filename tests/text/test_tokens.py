@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from malaprop.text import Kind, kind, pieces, split
+from malaprop.text import TokenKind, kind_of, tokenize
+from malaprop.text import tokens as tokens_module
 
 # All of Unicode, surrogates too, with a fondness for what the patterns are made of.
 ANY_TEXT = st.text() | st.text(st.characters(), max_size=40)
@@ -22,26 +23,26 @@ TRICKY_TEXT = st.text(
 @example("\ud800\udc00\0\x85")
 @example("👩🏽‍⚕️🏴\U000e0067\U000e007f🇩🇪🇫")
 @example("e\u0301'\u0301 a'1 http:// www. a@b @ # 1. 1.a")
-def test_split_loses_nothing(text: str) -> None:
-    pieces = split(text)
-    assert "".join(pieces) == text
-    assert all(pieces)
+def test_tokenize_loses_nothing(text: str) -> None:
+    tokens = tokenize(text)
+    assert "".join(tokens) == text
+    assert all(tokens)
 
 
 @given(ANY_TEXT | TRICKY_TEXT)
 @example("WwW.a w. http:/ a@b.cd")
 def test_addresses_are_left_out_of_the_search_only_where_there_are_none(text: str) -> None:
-    assert split(text) == pieces._cutter(True)(text)
+    assert tokenize(text) == tokens_module._cutter(True)(text)
 
 
 @given(ANY_TEXT | TRICKY_TEXT)
-def test_a_piece_is_one_piece_by_itself(text: str) -> None:
-    for piece in split(text):
-        assert split(piece) == [piece]
+def test_a_token_is_one_token_by_itself(text: str) -> None:
+    for token in tokenize(text):
+        assert tokenize(token) == [token]
 
 
 @pytest.mark.parametrize(
-    ("text", "pieces"),
+    ("text", "tokens"),
     [
         ("don't stop", ["don't", " ", "stop"]),
         ("o’clock", ["o’clock"]),
@@ -71,28 +72,40 @@ def test_a_piece_is_one_piece_by_itself(text: str) -> None:
         ("", []),
     ],
 )  # fmt: skip
-def test_split_cuts_as_documented(text: str, pieces: list[str]) -> None:
-    assert split(text) == pieces
+def test_tokenize_cuts_as_documented(text: str, tokens: list[str]) -> None:
+    assert tokenize(text) == tokens
 
 
 @pytest.mark.parametrize(
-    ("expected", "pieces"),
+    ("expected", "tokens"),
     [
-        (Kind.WORD, ["a", "Don't", "B12", "5mg", "cafe\u0301", "北京", "½", "m²", "Ⅳ", "1️⃣"]),
-        (Kind.NUMBER, ["0", "3.5", "1,000", "12.05.2021", "٤٢", "４２", "९"]),
-        (Kind.URL, ["http://a.b", "HTTPS://X.ORG/é", "www.x", "s3://bucket/key", "ftp://[::1]/a"]),
-        (Kind.EMAIL, ["a@b.co", "A.B+c@d-e.f.org", "ann@müller.de"]),
-        (Kind.MENTION, ["@a", "@_x", "@Ann_1"]),
-        (Kind.HASHTAG, ["#a", "#北京", "#1"]),
-        (Kind.EMOJI, ["😀", "❤️", "🇩🇪", "🇩", "≤", "©", "°", "´", "™", "👩🏽‍⚕️", "🏽", "Ⓐ"]),
-        (Kind.PUNCTUATION, [".", "...", "?!", "_", "—", "“", "€", "$", "+<=>^`|~", "。", "@", "#"]),
-        (Kind.SPACE, [" ", "\n", "\t \r\n", "\xa0", "\u3000", "\u2028"]),
-        (Kind.INVISIBLE, ["\0", "\x1c", "\x85", "\u200b", "\u202e", "\u0301", "\ufe0f", "\ue000"]),
-        (Kind.INVISIBLE, ["\ud800", "\U000e0041", "\u0378", "\uffff", "", "a b", "a.", ". ", "@@"]),
+        (TokenKind.WORD, ["a", "Don't", "B12", "5mg", "cafe\u0301", "北京", "½", "m²", "Ⅳ", "1️⃣"]),
+        (TokenKind.NUMBER, ["0", "3.5", "1,000", "12.05.2021", "٤٢", "４２", "९"]),
+        (
+            TokenKind.URL,
+            ["http://a.b", "HTTPS://X.ORG/é", "www.x", "s3://bucket/key", "ftp://[::1]/a"],
+        ),
+        (TokenKind.EMAIL, ["a@b.co", "A.B+c@d-e.f.org", "ann@müller.de"]),
+        (TokenKind.MENTION, ["@a", "@_x", "@Ann_1"]),
+        (TokenKind.HASHTAG, ["#a", "#北京", "#1"]),
+        (TokenKind.EMOJI, ["😀", "❤️", "🇩🇪", "🇩", "≤", "©", "°", "´", "™", "👩🏽‍⚕️", "🏽", "Ⓐ"]),
+        (
+            TokenKind.PUNCTUATION,
+            [".", "...", "?!", "_", "—", "“", "€", "$", "+<=>^`|~", "。", "@", "#"],
+        ),
+        (TokenKind.SPACE, [" ", "\n", "\t \r\n", "\xa0", "\u3000", "\u2028"]),
+        (
+            TokenKind.INVISIBLE,
+            ["\0", "\x1c", "\x85", "\u200b", "\u202e", "\u0301", "\ufe0f", "\ue000"],
+        ),
+        (
+            TokenKind.INVISIBLE,
+            ["\ud800", "\U000e0041", "\u0378", "\uffff", "", "a b", "a.", ". ", "@@"],
+        ),
     ],
 )
-def test_kind(expected: Kind, pieces: list[str]) -> None:
-    assert {piece: kind(piece) for piece in pieces} == dict.fromkeys(pieces, expected)
+def test_kind(expected: TokenKind, tokens: list[str]) -> None:
+    assert {token: kind_of(token) for token in tokens} == dict.fromkeys(tokens, expected)
 
 
 def may_be_shown(sign: str) -> bool:
@@ -110,16 +123,16 @@ def may_be_shown(sign: str) -> bool:
 
 @given(ANY_TEXT | TRICKY_TEXT)
 def test_what_is_shown_verbatim_holds_no_letter_digit_mark_or_pictograph(text: str) -> None:
-    for piece in split(text):
-        if kind(piece) in (Kind.PUNCTUATION, Kind.SPACE):
-            assert all(may_be_shown(sign) for sign in piece)
+    for token in tokenize(text):
+        if kind_of(token) in (TokenKind.PUNCTUATION, TokenKind.SPACE):
+            assert all(may_be_shown(sign) for sign in token)
 
 
 def test_every_character_alone_is_shown_only_if_it_is_on_the_public_list() -> None:
     # The planes that have assigned characters; the rest is drawn by hypothesis above.
     for code in (*range(0x32000), *range(0xE0000, 0xE0200), sys.maxunicode):
         sign = chr(code)
-        shown = kind(sign) in (Kind.PUNCTUATION, Kind.SPACE)
+        shown = kind_of(sign) in (TokenKind.PUNCTUATION, TokenKind.SPACE)
         assert shown == may_be_shown(sign), hex(code)
 
 
@@ -147,10 +160,10 @@ def test_every_character_alone_is_shown_only_if_it_is_on_the_public_list() -> No
     ids=lambda text: ascii(text[:8]),
 )
 def test_time_is_linear(text: str) -> None:
-    split("")
+    tokenize("")
     start = time.process_time()
-    pieces = split(text)
-    for piece in dict.fromkeys(pieces):
-        kind(piece)
+    tokens = tokenize(text)
+    for token in dict.fromkeys(tokens):
+        kind_of(token)
     assert time.process_time() - start < 1.0
-    assert "".join(pieces) == text
+    assert "".join(tokens) == text

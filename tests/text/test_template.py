@@ -5,14 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malaprop.core.errors import ParameterError
-from malaprop.text import Skeleton, fill, split
+from malaprop.text import Punctuation, Template, fill, tokenize
 from malaprop.text.articles import article_before
-from malaprop.text.surface import Punctuation
 
 
-def skeleton_of(text: str) -> list[str | None]:
+def template_of(text: str) -> list[str | None]:
     """Every x is a slot."""
-    return [None if piece == "x" else piece for piece in split(text)]
+    return [None if part == "x" else part for part in tokenize(text)]
 
 
 @pytest.mark.parametrize(
@@ -31,8 +30,8 @@ def skeleton_of(text: str) -> list[str | None]:
     ],
 )
 def test_sentence_case(text: str, filled: str) -> None:
-    skeleton = skeleton_of(text)
-    assert fill(skeleton, ["a"] * skeleton.count(None)) == filled
+    template = template_of(text)
+    assert fill(template, ["a"] * template.count(None)) == filled
 
 
 def test_only_the_first_letter_of_a_word_is_changed() -> None:
@@ -57,20 +56,20 @@ def test_the_first_person_is_a_capital() -> None:
     ],
 )
 def test_dropped_punctuation_has_no_influence_at_all(text: str, filled: str) -> None:
-    skeleton = skeleton_of(text)
-    words = ["a"] * skeleton.count(None)
-    assert fill(skeleton, words, punctuation="drop") == filled
+    template = template_of(text)
+    words = ["a"] * template.count(None)
+    assert fill(template, words, punctuation="drop") == filled
 
 
 @pytest.mark.parametrize("punctuation", ["keep", "drop"])
 def test_placeholders_and_kept_words_stand_as_they_are(punctuation: Punctuation) -> None:
-    skeleton: Skeleton = ["[masked]", " ", None, None, "[masked]", "[masked]"]
+    template: Template = ["[masked]", " ", None, None, "[masked]", "[masked]"]
     filled = "[masked] a b [masked] [masked]"
-    assert fill(skeleton, ["a", "b"], punctuation=punctuation) == filled
+    assert fill(template, ["a", "b"], punctuation=punctuation) == filled
 
 
 @pytest.mark.parametrize(
-    ("skeleton", "filled"),
+    ("template", "filled"),
     [
         ([None, " ", " ", None], "A a"),
         ([None, " ", "\n", " ", None], "A\na"),
@@ -81,8 +80,8 @@ def test_placeholders_and_kept_words_stand_as_they_are(punctuation: Punctuation)
         ([None, " ", " "], "A "),
     ],
 )
-def test_what_a_dropped_piece_leaves(skeleton: list[str | None], filled: str) -> None:
-    assert fill(skeleton, ["a"] * skeleton.count(None)) == filled
+def test_what_a_dropped_token_leaves(template: list[str | None], filled: str) -> None:
+    assert fill(template, ["a"] * template.count(None)) == filled
 
 
 @pytest.mark.parametrize("words", [[], ["a"], ["a", "b", "c"]])
@@ -92,18 +91,18 @@ def test_every_slot_needs_one_word(words: list[str]) -> None:
 
 
 @given(st.lists(st.none() | st.sampled_from([".", " ", "\n", "?!", ", ", "[masked]"])), st.data())
-def test_all_words_come_out_in_their_order(skeleton: list[str | None], data: st.DataObject) -> None:
-    slots = skeleton.count(None)
+def test_all_words_come_out_in_their_order(template: list[str | None], data: st.DataObject) -> None:
+    slots = template.count(None)
     words = data.draw(
         st.lists(st.sampled_from(["cold", "rain", "wind"]), min_size=slots, max_size=slots)
     )
     given_words = iter(words)
     expected = [
-        "masked" if part else next(given_words) for part in skeleton if part in (None, "[masked]")
+        "masked" if part else next(given_words) for part in template if part in (None, "[masked]")
     ]
     for punctuation in ("keep", "drop"):
-        text = fill(skeleton, words, punctuation=punctuation)
-        assert [piece.lower() for piece in split(text) if piece.isalpha()] == expected
+        text = fill(template, words, punctuation=punctuation)
+        assert [token.lower() for token in tokenize(text) if token.isalpha()] == expected
 
 
 def test_long_gaps_take_linear_time() -> None:
@@ -122,9 +121,9 @@ def test_long_gaps_take_linear_time() -> None:
     ],
 )
 def test_articles_fit_the_word_that_follows(words: list[str], shown: str) -> None:
-    skeleton = [part for _ in words for part in (None, " ")][:-1]
-    assert fill(skeleton, words, articles=True) == shown
-    assert fill(skeleton, words).lower() == " ".join(words)
+    template = [part for _ in words for part in (None, " ")][:-1]
+    assert fill(template, words, articles=True) == shown
+    assert fill(template, words).lower() == " ".join(words)
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,16 @@
-"""Two public views of a spelling: without capitals, and without accents."""
+"""Normalize spellings: without capitals, and without accents."""
 
 from unicodedata import category, normalize
 
 LIMIT = 256
-"""Only so many characters of a piece count: normalising long runs of marks takes quadratic time."""
+"""Characters of a token that count. Normalizing long runs of marks takes quadratic time."""
 
 _APOSTROPHES_AND_JOINERS = {
     **dict.fromkeys(map(ord, "’ʼ＇"), "'"),
     **dict.fromkeys(map(ord, "\xad\u200c\u200d\u2060"), None),
 }
 
-# Letters that Unicode does not take apart, as people write them without the accent.
+# Letters that Unicode does not decompose, as people write them without the accent.
 _PLAIN_LETTERS = str.maketrans(
     {
         "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th",
@@ -20,9 +20,9 @@ _PLAIN_LETTERS = str.maketrans(
 
 
 def fold(text: str) -> str:
-    """A text without capitals, compatibility forms and joiners, and with one apostrophe.
+    """Return a text without capitals, compatibility forms and joiners, with plain apostrophes.
 
-    Folding the case comes first, so that nothing after it can depend on capitals.
+    Case folding comes first, so that nothing after it can depend on capitals.
 
     >>> fold("DON’T"), fold("ﬁle"), fold("ａｓｐｉｒｉｎ")
     ("don't", 'file', 'aspirin')
@@ -34,7 +34,7 @@ def fold(text: str) -> str:
 
 
 def bare(text: str) -> str:
-    """A folded text without diacritics.
+    """Return a folded text without diacritics.
 
     >>> bare("naïve"), bare("øre"), bare("łódź")
     ('naive', 'ore', 'lodz')

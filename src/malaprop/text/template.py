@@ -1,8 +1,7 @@
-"""Rebuilds a text around the words that the mechanism gave.
+"""Templates: what stays visible of a text, with slots for the words that the mechanism draws.
 
-Only public material comes in: a skeleton, which holds what may be shown and empty slots for the
-rest, and the words for the slots. Capitals are made here, by the rules of a sentence, and so are
-spaces and the choice between “a” and “an”.
+Filling a template takes public material only: the template, and drawn words for its slots. It
+makes capitals by the rules of a sentence, adds missing spaces and chooses between “a” and “an”.
 """
 
 import re
@@ -14,25 +13,25 @@ from malaprop.text.articles import ARTICLES, article_before
 
 Punctuation = Literal["keep", "drop"]
 
-Skeleton = Sequence[str | None]
+Template = Sequence[str | None]
 """Strings are shown as they are; `None` is a slot for a word."""
-Gap = Skeleton
-"""What stands between two words: strings only."""
+Gap = Template
+"""The part of a template between two words: strings only."""
 
 # The end of a sentence, or a blank line. Chinese and Japanese stops need no space after them.
 _SENTENCE_END = re.compile(r"""[.!?…؟۔।]["'”’»)\]}]*\s|[。！？]|\n\s*\n""")
 _LINE_BREAK = re.compile(r"[\n\r\u2028\u2029]")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _FIRST_PERSON = {word: f"I{word[1:]}" for word in ("i", "i'm", "i'd", "i'll", "i've")}
-# Words with one space between them, or a word that is shown as it is.
+# Slots with one space between them, or a word that is shown as it is.
 _RUNS = re.compile(r"w(?:sw)*|k")
 
 
 def mark(part: str | None) -> str:
-    """One letter for what a part of a skeleton is.
+    """Return a letter that classifies a part of a template.
 
-    w: a slot for a word; k: a word that is kept, or a placeholder; s: one space; o: other white
-    space; p: punctuation.
+    w: a slot for a word; k: a kept word or a placeholder; s: one space; o: other whitespace;
+    p: punctuation.
 
     >>> "".join(map(mark, [None, ",", " ", "[masked]", "\\n"]))
     'wpsko'
@@ -47,25 +46,25 @@ def mark(part: str | None) -> str:
 
 
 def fill(
-    skeleton: Skeleton,
+    template: Template,
     words: Sequence[str],
     *,
     punctuation: Punctuation = "keep",
     articles: bool = False,
     marks: str | None = None,
 ) -> str:
-    """Put words into the slots of a skeleton, in sentence case.
+    """Put words into the slots of a template, in sentence case.
 
-    A string in the skeleton that has a letter or a digit (a placeholder, a kept word) stands for
-    a word and is shown as it is; the other strings make the gaps between words. Two words
-    without a gap get a space between them. Where a dropped piece leaves two white spaces side by
-    side, one stays: the one with more line breaks, or else the first.
+    A string with a letter or a digit (a placeholder, a kept word) counts as a word and is shown
+    as it is; the other strings form the gaps between words. Two words without a gap get a space.
+    Where a dropped token leaves two runs of whitespace side by side, one stays: the one with
+    more line breaks, or else the first.
 
     With `punctuation="drop"` a gap becomes one space, or one line break if it has any, and the
-    gaps at both ends vanish; what they held has no influence on the capitals either.
+    gaps at both ends vanish. What a gap held does not affect capitals either.
 
-    With `articles`, an “a” or “an” among the words is made to fit the word that follows it.
-    `marks` are the marks of the skeleton's parts, where they are known.
+    With `articles`, each drawn “a” or “an” is made to fit the word that follows. Pass `marks`,
+    the marks of the template's parts, if they are known.
 
     >>> fill([None, ",", " ", None, ".", " ", None, "!"], ["cold", "i", "rain"])
     'Cold, I. Rain!'
@@ -74,10 +73,10 @@ def fill(
     >>> fill([None, " ", None], ["a", "apple"], articles=True)
     'An apple'
     """
-    marks = "".join(map(mark, skeleton)) if marks is None else marks
+    marks = "".join(map(mark, template)) if marks is None else marks
     if marks.count("w") != len(words):
         raise ParameterError(
-            "The 'words' parameter of fill must hold one word for each slot of the skeleton, "
+            "The 'words' parameter of fill must hold one word for each slot of the template, "
             f"{marks.count('w')}. Got {len(words)}."
         )
     if articles and not ARTICLES.isdisjoint(words):
@@ -85,7 +84,7 @@ def fill(
     shown: list[str] = []
     end = taken = 0
     for run in _RUNS.finditer(marks):
-        gap, starts = skeleton[end : run.start()], True
+        gap, starts = template[end : run.start()], True
         if shown:
             shown.append(_between(gap, punctuation))
             starts = ends_sentence(shown[-1])
@@ -93,43 +92,43 @@ def fill(
             shown.append(_merged(gap) if punctuation == "keep" else "")
         end = run.end()
         if marks[end - 1] == "k":
-            shown.append(skeleton[end - 1] or "")
+            shown.append(template[end - 1] or "")
         else:
             count = (end - run.start() + 1) // 2
             shown.append(_written(words[taken : taken + count], starts))
             taken += count
     if punctuation == "keep":
-        shown.append(_merged(skeleton[end:]))
+        shown.append(_merged(template[end:]))
     return "".join(shown)
 
 
 def _with_articles(marks: str, words: Sequence[str]) -> list[str]:
-    """The words, each article fitting what follows it after mere white space."""
-    found = list(words)
-    slots = [place for place, sign in enumerate(marks) if sign == "w"]
+    """Return the words with each article fitted to the next word, if only whitespace parts them."""
+    fitted = list(words)
+    slots = [place for place, letter in enumerate(marks) if letter == "w"]
     for place, word in enumerate(words[:-1]):
         if word in ARTICLES and not marks[slots[place] + 1 : slots[place + 1]].strip("so"):
-            found[place] = article_before(words[place + 1])
-    return found
+            fitted[place] = article_before(words[place + 1])
+    return fitted
 
 
 def ends_sentence(gap: str) -> bool:
-    """Whether a sentence ends in what stands between two words."""
+    """Tell whether a sentence ends within the gap between two words."""
     return _SENTENCE_END.search(gap) is not None
 
 
 def opening(word: str) -> str:
-    """A word as it is written at the start of a sentence."""
+    """Write a word as at the start of a sentence."""
     return word[:1].title() + word[1:]
 
 
 def inside(word: str) -> str:
-    """A word as it is written elsewhere."""
+    """Write a word as in the middle of a sentence."""
     return _FIRST_PERSON.get(word, word)
 
 
 def _written(words: Sequence[str], starts: bool) -> str:
-    """Words with a space between them, the first of them at the start of a sentence or not."""
+    """Join words with spaces; the first may start a sentence."""
     first = opening(words[0])
     if not _FIRST_PERSON.keys().isdisjoint(words):
         words = list(map(inside, words))
@@ -137,7 +136,7 @@ def _written(words: Sequence[str], starts: bool) -> str:
 
 
 def _between(gap: Gap, punctuation: Punctuation) -> str:
-    """What is shown between two words."""
+    """Return the text shown between two words."""
     text = _merged(gap)
     if punctuation == "keep":
         return text or " "
@@ -145,10 +144,10 @@ def _between(gap: Gap, punctuation: Punctuation) -> str:
 
 
 def _merged(gap: Gap) -> str:
-    """The text of a gap, with one white space for several side by side."""
+    """Join a gap into a text, with adjacent runs of whitespace merged into one."""
     parts: list[str] = []
     for part in gap:
-        if part is None:  # a slot is no part of a gap
+        if part is None:  # a slot is not part of a gap
             continue
         if parts and part.isspace() and parts[-1].isspace():
             parts[-1] = max(parts[-1], part, key=_line_breaks)

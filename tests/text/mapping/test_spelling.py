@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from malaprop import Lexicon
-from malaprop.text.spelling import NearestSpelling
+from malaprop.text.mapping.spelling import NearestSpelling
 
 SPELLINGS = st.text(st.sampled_from("abcxyzé'北") | st.characters(codec="utf-8"), max_size=12)
 

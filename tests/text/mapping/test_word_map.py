@@ -1,4 +1,4 @@
-"""The public map from pieces to words: a table of cases, and that it is total and blind to case."""
+"""The public map from tokens to words: a table of cases, and that it is total and blind to case."""
 
 import subprocess
 import sys
@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from malaprop.core.errors import ParameterError
-from malaprop.text import WordMap, split
-from malaprop.text.folding import bare, fold
-from malaprop.text.numbers import number_words
+from malaprop.text import WordMap, tokenize
+from malaprop.text.mapping.folding import bare, fold
+from malaprop.text.mapping.numbers import number_words
 
 WORDS = [
     *("the", "not", "doctor", "run", "city", "naive", "cafe", "three", "forty", "twentieth"),
@@ -36,7 +36,7 @@ WORD_MAP = WordMap(WORDS)
 
 
 @pytest.mark.parametrize(
-    ("piece", "word"),
+    ("token", "word"),
     [
         # Folding
         ("THE", "the"), ("ａｓｐｉｒｉｎ", "aspirin"), ("ﬁle", "file"), ("PARIS", "Paris"),
@@ -70,8 +70,8 @@ WORD_MAP = WordMap(WORDS)
         ("docotr", "doctor"), ("asprin", "aspirin"),
     ],
 )  # fmt: skip
-def test_map(piece: str, word: str) -> None:
-    assert WORDS[WORD_MAP.map(piece)] == word
+def test_map(token: str, word: str) -> None:
+    assert WORDS[WORD_MAP.map(token)] == word
 
 
 @given(
@@ -79,10 +79,10 @@ def test_map(piece: str, word: str) -> None:
     st.lists(st.text("abkü", min_size=1, max_size=6), min_size=1, max_size=30, unique_by=fold),
     st.text("abkü京", min_size=1, max_size=8),
 )
-def test_last_comes_the_nearest_spelling_and_the_lowest_id(words: list[str], piece: str) -> None:
-    assume(bare(piece) not in map(bare, words))
-    distances = [Levenshtein.distance(piece, word) for word in words]
-    assert WordMap(words).map(piece) == distances.index(min(distances))
+def test_last_comes_the_nearest_spelling_and_the_lowest_id(words: list[str], token: str) -> None:
+    assume(bare(token) not in map(bare, words))
+    distances = [Levenshtein.distance(token, word) for word in words]
+    assert WordMap(words).map(token) == distances.index(min(distances))
 
 
 def test_the_nearest_spelling_looks_at_32_letters() -> None:
@@ -93,17 +93,17 @@ def test_the_nearest_spelling_looks_at_32_letters() -> None:
 @given(text=st.text() | st.text(st.characters(), max_size=10))
 def test_map_is_total(words: list[str], text: str) -> None:
     word_map = WordMap(words)
-    for piece in [text, *split(text)]:
-        assert word_map.map(piece) in range(len(words))
+    for token in [text, *tokenize(text)]:
+        assert word_map.map(token) in range(len(words))
 
 
 @given(st.text() | st.text("aßŉǅſKÅΣςⒶͅ'’1st@#ﬁİ"))
 def test_capitals_never_matter(text: str) -> None:
-    for piece in split(text):
-        for other in (piece.upper(), piece.lower(), piece.title(), piece.swapcase()):
-            if other.casefold() == piece.casefold():
-                assert WORD_MAP.map(other) == WORD_MAP.map(piece)
-                assert WORD_MAP.lookup(other) == WORD_MAP.lookup(piece)
+    for token in tokenize(text):
+        for other in (token.upper(), token.lower(), token.title(), token.swapcase()):
+            if other.casefold() == token.casefold():
+                assert WORD_MAP.map(other) == WORD_MAP.map(token)
+                assert WORD_MAP.lookup(other) == WORD_MAP.lookup(token)
 
 
 @pytest.mark.parametrize("word", ["Don't", "straße", "Ångström", "ﬁle", "ΣΊΣΥΦΟΣ", "naïve"])
@@ -127,7 +127,7 @@ def test_lookup_folds_case_and_nothing_else() -> None:
 def test_the_lexicon_comes_before_the_rules() -> None:
     words = ["not", "don't", "42", "forty", "#flu", "flu", "twenty"]
     word_map = WordMap(words)
-    assert [words[word_map.map(piece)] for piece in ("DON’T", "42", "#FLU")] == [
+    assert [words[word_map.map(token)] for token in ("DON’T", "42", "#FLU")] == [
         "don't",
         "42",
         "#flu",
@@ -141,7 +141,7 @@ def test_numbers_become_one_word() -> None:
         *("million", "billion", "billion", "billion", "trillion", "trillion"),
     ]
     ordinals = {"2nd": "second", "12th": "twelfth", "19th": "nineteenth", "90th": "ninetieth"}
-    assert {piece: number_words(piece)[0] for piece in ordinals} == ordinals
+    assert {token: number_words(token)[0] for token in ordinals} == ordinals
     assert [number_words(text)[0] for text in ("20", "21", "99")] == ["twenty", "twenty", "ninety"]
     assert [number_words(text)[0] for text in ("007", "1,5", "1,000,000")] == [
         "seven",
@@ -156,15 +156,15 @@ def test_no_words_make_no_map() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece",
+    "token",
     ["a" * 100_000, "1" * 100_000, "a" + "\u0301\u0316" * 50_000, "ﷺ" * 100_000, "s'" * 50_000,
      "ß" * 100_000, "#" + "ed" * 50_000, "a1" * 50_000, "\u0301\u0316" * 50_000, "😀\u200d" * 999],
-    ids=lambda piece: ascii(piece[:6]),
+    ids=lambda token: ascii(token[:6]),
 )  # fmt: skip
-def test_time_is_bounded(piece: str) -> None:
+def test_time_is_bounded(token: str) -> None:
     WORD_MAP.map("unknown")
     start = time.process_time()
-    WORD_MAP.map(piece)
+    WORD_MAP.map(token)
     assert time.process_time() - start < 1.0
 
 
@@ -172,8 +172,8 @@ def test_all_processes_agree() -> None:
     script = (
         "from malaprop.text import WordMap;"
         "words = 'the not doctor run symbol ten grinning face'.split();"
-        "pieces = 'docter xyz 12 😀 ≤ 北京 running rnu t'.split();"
-        "print([WordMap(words).map(piece) for piece in pieces])"
+        "tokens = 'docter xyz 12 😀 ≤ 北京 running rnu t'.split();"
+        "print([WordMap(words).map(token) for token in tokens])"
     )
     seen = {
         subprocess.run(

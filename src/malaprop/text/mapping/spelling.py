@@ -1,0 +1,76 @@
+"""Find the nearest spelling by Levenshtein distance without comparing every word.
+
+An edit inserts, deletes or replaces one letter. So the distance of x and y is at least the length
+of the longer one minus the number of letters that they share, counted with multiplicity. That
+bound costs one addition of bytes for each letter of x, and it rules out most words.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+_CLASSES = 32  # of letters: a to z get one each, other letters share them
+_TIMES = 4  # occurrences of a letter in a word beyond this do not count
+_LONGEST = 255  # longer words count as this long: bounds are bytes
+
+
+class NearestSpelling:
+    """Finds the spelling with the fewest edits from a given one; of several, the first.
+
+    >>> NearestSpelling(["cold", "hot", "doctor"]).nearest("dcotor")
+    2
+    """
+
+    def __init__(self, spellings: Sequence[str]) -> None:
+        self._spellings = spellings
+        lengths = np.array([len(spelling) for spelling in spellings])
+        self._longest = int(lengths.max())
+        self._lengths = np.minimum(lengths, _LONGEST).astype(np.uint8)
+        self._has = _has(spellings)
+
+    def nearest(self, spelling: str) -> int:
+        """Return the position of the spelling nearest to one of up to 255 letters."""
+        from rapidfuzz.distance import Levenshtein
+        from rapidfuzz.process import extractOne
+
+        bounds = self._bounds(spelling)
+        least, place, edits = int(bounds.min()), -1, len(spelling) + self._longest
+        # By ascending bound, until no remaining word can be as near.
+        for bound in range(least, edits + 1):
+            if bound > edits:
+                break
+            places = np.flatnonzero(bounds == bound).tolist()
+            choices = list(map(self._spellings.__getitem__, places))
+            best = extractOne(spelling, choices, scorer=Levenshtein.distance, score_cutoff=edits)
+            if best is not None:
+                _, score, index = best
+                if score < edits or place < 0 or places[index] < place:
+                    place, edits = places[index], int(score)
+        return place
+
+    def _bounds(self, spelling: str) -> NDArray[np.uint8]:
+        """Return a lower bound of the number of edits to each word."""
+        counts = Counter(ord(letter) % _CLASSES for letter in spelling)
+        more = sum(max(count - _TIMES, 0) for count in counts.values())
+        bounds: NDArray[np.uint8] = np.maximum(
+            self._lengths, np.full_like(self._lengths, len(spelling))
+        )
+        for letter, count in counts.items():
+            for has in self._has[letter, :count]:
+                bounds -= has
+        if more:
+            bounds -= np.uint8(more)  # as if every word had these, too
+        return bounds
+
+
+def _has(spellings: Sequence[str]) -> NDArray[np.uint8]:
+    """Return 1 where a word has a class of letter at least n times: (classes, times, words)."""
+    longest = max(map(len, spellings), default=0)
+    codes = np.array(spellings, dtype=f"U{max(1, longest)}").view(np.uint32)
+    codes = codes.reshape(len(spellings), -1)
+    rows, columns = np.nonzero(codes)  # beyond the end of a word there is 0
+    cells = codes[rows, columns] % _CLASSES * np.int64(len(spellings)) + rows
+    counts = np.bincount(cells, minlength=_CLASSES * len(spellings)).reshape(_CLASSES, 1, -1)
+    return (counts >= np.arange(1, _TIMES + 1)[:, None]).view(np.uint8)

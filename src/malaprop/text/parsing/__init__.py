@@ -1,0 +1,11 @@
+"""Parsing: texts become public templates and secret ids, and drawn ids become texts again.
+
+parser         chooses between the two ways, which give the same result
+by_token       token by token: slow, and right for every text and policy
+by_chunk       chunk by chunk, for a whole batch at once
+chunk_codes    what is remembered of chunks
+"""
+
+from malaprop.text.parsing.parser import ParsedTexts, TextParser
+
+__all__ = ["ParsedTexts", "TextParser"]

@@ -1,0 +1,154 @@
+"""Texts parsed chunk by chunk, all at once: no loop here runs over words."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.core.arrays import Ids
+from malaprop.text.parsing.chunk_codes import (
+    EMPTY_SHAPE,
+    LINE,
+    LINE_SHAPE,
+    PADDED_LINE,
+    SPACES,
+    ChunkTables,
+    CodedTexts,
+)
+from malaprop.text.policy import PUNCTUATION_TAGS, TAGS, WORD_TAGS, TreatmentCounts
+from malaprop.text.rebuilding import Rebuilder, Strings
+
+
+class TextsByChunk:
+    """Texts parsed chunk by chunk. There is at least one, and none is awkward."""
+
+    def __init__(self, coded: CodedTexts, tables: ChunkTables, rebuilder: Rebuilder) -> None:
+        self._coded, self._tables, self._rebuilder = coded, tables, rebuilder
+        self._slots = self._of_chunks("slots")
+        # How many slots precede the end of each chunk: the number of the next slot.
+        self._next_slots = np.cumsum(self._slots)
+        self._last_chunks = np.cumsum(coded.lengths) - 1
+        self._first_chunks = self._last_chunks + 1 - coded.lengths
+
+    @property
+    def ids(self) -> Ids:
+        """The secret ids of all slots, text by text."""
+        return self._tables.ids[self._each_slot(self._coded.offsets)]
+
+    @property
+    def slot_counts(self) -> list[int]:
+        """How many slots each text has."""
+        counts: list[int] = np.diff(self._next_slots[self._last_chunks], prepend=0).tolist()
+        return counts
+
+    @property
+    def word_counts(self) -> list[int]:
+        """How many words each private text shows, masks included."""
+        return self._how_many(WORD_TAGS)
+
+    @property
+    def punctuation_counts(self) -> list[int]:
+        """How many runs of punctuation each private text shows."""
+        return self._how_many(PUNCTUATION_TAGS)
+
+    def counts(self) -> TreatmentCounts:
+        """Count how the tokens of all texts were treated."""
+        uses = np.bincount(self._coded.shapes)
+        used = np.flatnonzero(uses)
+        counts = uses[used] @ self._tables.shapes["tags"][used]
+        counts[SPACES] += self._spaces_at_ends().sum()
+        return _by_tag(counts)
+
+    def counts_of_each(self) -> list[TreatmentCounts]:
+        """Count how the tokens of each text were treated."""
+        counts = np.add.reduceat(self._of_chunks("tags"), self._first_chunks)
+        counts[:, SPACES] += self._spaces_at_ends()
+        return list(map(_by_tag, counts))
+
+    def rebuild(self, drawn: Ids) -> list[str]:
+        """Return the texts with the words of the drawn ids in their slots."""
+        starts, far = self._boundaries()
+        drawn = self._rebuilder.with_articles(drawn, far)
+        shown = self._shown(drawn + len(self._rebuilder) * starts).tolist()
+        bounds = pairwise([*self._first_chunks.tolist(), len(shown)])
+        texts = [" ".join(shown[start:end]) for start, end in bounds]
+        if LINE_SHAPE in self._coded.shapes:
+            return [text.replace(PADDED_LINE, LINE) for text in texts]
+        return texts
+
+    def _how_many(self, tags: tuple[str, ...]) -> list[int]:
+        """Return how many tokens of each text have one of the tags."""
+        columns = [TAGS.index(tag) for tag in tags]
+        of_shapes = self._tables.shapes["tags"][:, columns].sum(axis=1)
+        of_chunks = of_shapes[self._coded.shapes]
+        counts: list[int] = np.add.reduceat(of_chunks, self._first_chunks).tolist()
+        return counts
+
+    def _of_chunks(self, column: str) -> NDArray[Any]:
+        """Look up a column of the table of shapes for each chunk."""
+        values: NDArray[Any] = self._tables.shapes[column][self._coded.shapes]
+        return values
+
+    def _each_slot(self, firsts: Ids) -> Ids:
+        """Return the row of each slot in a table, given that of the first slot of each chunk."""
+        shift = firsts - self._next_slots + self._slots
+        return np.repeat(shift, self._slots) + np.arange(self._next_slots[-1])
+
+    def _spaces_at_ends(self) -> Ids:
+        """Return the correction to each text's count of whitespace runs.
+
+        The tables count one run for each solid chunk. Between solid chunks there is one fewer
+        than that; but there may be more at both ends. (If all is white, so are both ends.)
+        """
+        columns, shapes = self._tables.shapes, self._coded.shapes
+        first, last = shapes[self._first_chunks], shapes[self._last_chunks]
+        empty = (first == EMPTY_SHAPE) & (self._coded.lengths == 1)
+        spaces: Ids = columns["white_start"][first].astype(np.int64) + columns["white_end"][last]
+        spaces -= 1 + empty
+        return spaces
+
+    def _boundaries(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which slots start a sentence, and which have more than whitespace before them.
+
+        Either may be due to the slot's own chunk, to that of the slot before, or to one between.
+        """
+        slots = self._each_slot(self._of_chunks("first"))
+        starts = np.append(self._tables.slots["starts"][slots], True)
+        parts = np.append(self._tables.slots["parts"][slots], True)
+        starts[self._next_slots[self._of_chunks("ends")]] = True
+        starts[self._next_slots[self._blank_lines()]] = True
+        parts[self._next_slots[self._of_chunks("parts")]] = True
+        for flags in (starts, parts):
+            flags[0] = True
+            flags[self._next_slots[self._last_chunks]] = True
+        return starts[:-1], parts[:-1]
+
+    def _blank_lines(self) -> Ids:
+        """Return the chunks that are line feeds with only whitespace since the previous one."""
+        lines = np.flatnonzero(self._coded.shapes == LINE_SHAPE)
+        if not lines.size:
+            return lines
+        solid: Ids = np.cumsum(self._of_chunks("solid"))[lines]
+        blank: Ids = lines[1:][np.diff(solid) == 0]
+        return blank
+
+    def _shown(self, words: Ids) -> Strings:
+        """Return the text of each chunk: its words, and the gaps before, between and after them."""
+        written, first = self._rebuilder.written, self._next_slots - self._slots
+        shown = written[np.where(self._slots > 0, np.append(words, -1)[first], -1)]
+        odd = np.flatnonzero(~self._of_chunks("bare"))
+        shapes = self._coded.shapes[odd]
+        shown[odd] = self._tables.shapes["before"][shapes] + shown[odd]
+        several, nth = odd, 0
+        while (several := several[self._slots[several] > nth + 1]).size:
+            nth += 1
+            slots = self._tables.shapes["first"][self._coded.shapes[several]] + nth
+            shown[several] += self._tables.slots["before"][slots]
+            shown[several] += written[words[first[several] + nth]]
+        shown[odd] += self._tables.shapes["after"][shapes]
+        return shown
+
+
+def _by_tag(counts: Ids) -> TreatmentCounts:
+    return dict(zip(TAGS, counts.tolist(), strict=True))

@@ -1,0 +1,105 @@
+"""Texts parsed token by token: slow, and right for every text and every policy."""
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import chain, islice
+from typing import NamedTuple
+
+import numpy as np
+
+from malaprop.core.arrays import Ids
+from malaprop.text.policy import (
+    LEFT_OUT,
+    PUNCTUATION_TAGS,
+    TAGS,
+    WORD_TAGS,
+    BoundPolicy,
+    TreatmentCounts,
+)
+from malaprop.text.rebuilding import Rebuilder
+from malaprop.text.template import Template
+from malaprop.text.tokens import tokenize
+
+
+class _ParsedText(NamedTuple):
+    """A text's public template with the marks of its parts, its secret ids, its tokens' tags."""
+
+    template: Template
+    marks: str
+    ids: list[int]
+    tags: tuple[str, ...]
+
+
+class TextsByToken:
+    """Texts parsed token by token.
+
+    >>> from malaprop.text.policy import Policy
+    >>> words = ["cold", "rain"]
+    >>> policy, rebuilder = BoundPolicy(words, Policy()), Rebuilder(words, "keep")
+    >>> parsed = TextsByToken(["Rain, 🌧", ""], policy, rebuilder)
+    >>> parsed.ids.tolist(), parsed.slot_counts, parsed.rebuild(parsed.ids[::-1])
+    ([1, 1], [2, 0], ['Rain, rain', ''])
+    >>> parsed.counts()["emoji"]
+    1
+    """
+
+    def __init__(self, texts: Iterable[str], policy: BoundPolicy, rebuilder: Rebuilder) -> None:
+        self._rebuilder = rebuilder
+        self._texts = [_parsed(text, policy) for text in texts]
+
+    @property
+    def ids(self) -> Ids:
+        """The secret ids of all slots, text by text."""
+        return np.fromiter(chain.from_iterable(text.ids for text in self._texts), dtype=np.int64)
+
+    @property
+    def slot_counts(self) -> list[int]:
+        """How many slots each text has."""
+        return [len(text.ids) for text in self._texts]
+
+    @property
+    def word_counts(self) -> list[int]:
+        """How many words each private text shows, masks included."""
+        return [_how_many(text.tags, WORD_TAGS) for text in self._texts]
+
+    @property
+    def punctuation_counts(self) -> list[int]:
+        """How many runs of punctuation each private text shows."""
+        if self._rebuilder.punctuation == "drop":
+            return [0] * len(self._texts)
+        return [_how_many(text.tags, PUNCTUATION_TAGS) for text in self._texts]
+
+    def counts(self) -> TreatmentCounts:
+        """Count how the tokens of all texts were treated."""
+        return _counts(chain.from_iterable(text.tags for text in self._texts))
+
+    def counts_of_each(self) -> list[TreatmentCounts]:
+        """Count how the tokens of each text were treated."""
+        return [_counts(text.tags) for text in self._texts]
+
+    def rebuild(self, drawn: Ids) -> list[str]:
+        """Return the texts with the words of the drawn ids in their slots."""
+        ids = iter(drawn.tolist())
+        return [
+            self._rebuilder.fill(text.template, list(islice(ids, len(text.ids))), text.marks)
+            for text in self._texts
+        ]
+
+
+def _parsed(text: str, policy: BoundPolicy) -> _ParsedText:
+    treatments = policy.treat_all(tokenize(text))
+    if not treatments:
+        return _ParsedText((), "", [], ())
+    _, ids, tags, shown, marks = zip(*treatments, strict=True)
+    if LEFT_OUT in shown:
+        shown = tuple(part for part in shown if part != LEFT_OUT)
+    return _ParsedText(shown, "".join(marks), [word for word in ids if word >= 0], tags)
+
+
+def _how_many(tags: tuple[str, ...], wanted: tuple[str, ...]) -> int:
+    return sum(map(tags.count, wanted))
+
+
+def _counts(tags: Iterable[str]) -> TreatmentCounts:
+    counter = Counter(tags)
+    return {tag: counter[tag] for tag in TAGS}

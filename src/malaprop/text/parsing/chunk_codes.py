@@ -1,0 +1,241 @@
+"""Encodes chunks, the strings between two spaces, as numbers.
+
+Texts repeat themselves: most chunks have been seen before. A chunk is parsed once and remembered
+as a number. From then on a text is a list of numbers, and all facts about it come from tables, for
+all texts of a batch at once.
+
+Why chunks may be parsed one by one: no token but whitespace holds a space or a line feed, and no
+pattern looks back, or ahead beyond the next letter or mark. So the tokens of a text are those of
+its chunks, except for whitespace, which is shown as it is anyway.
+
+A *shape* is all of a chunk but its secret ids: what it shows around its slots, and how its tokens
+are counted. There are many chunks, but few shapes.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.core.arrays import Ids
+from malaprop.text.policy import TAGS, BoundPolicy
+from malaprop.text.template import Template, ends_sentence
+from malaprop.text.tokens import tokenize
+
+LINE = "\n"
+PADDED_LINE = f" {LINE} "
+"""Makes a line feed a chunk of its own, so that lines share their other chunks."""
+
+AWKWARD = 0
+"""The code of a chunk that is too long, or has something to leave out, mask or keep."""
+EMPTY_SHAPE, LINE_SHAPE = 1, 2
+SPACES = TAGS.index("spaces")
+
+_ENTRIES = 2**18  # five million words of film reviews have as many different chunks
+_LETTERS = 128
+_SHAPES = 2**14
+_SEVERAL = 2**18  # ids of chunks with none or several words
+_OFFSET_BITS = 32
+
+_SHAPE: list[Any] = [
+    ("slots", np.int64),
+    ("first", np.int64),  # the row of its first slot among the slots of all shapes
+    ("bare", np.bool_),  # it shows nothing but one word
+    ("solid", np.bool_),  # it is not just whitespace
+    ("white_start", np.bool_),
+    ("white_end", np.bool_),
+    ("ends", np.bool_),  # a sentence ends after its last word, given that a space follows
+    ("parts", np.bool_),  # something other than whitespace follows its last word
+    ("before", np.object_),  # the text before its first word, if it has any
+    ("after", np.object_),  # the text after its last word
+    ("tags", np.int64, len(TAGS)),
+]
+_SLOT: list[Any] = [
+    ("before", np.object_),  # the text between it and the slot before it, or the start
+    ("starts", np.bool_),  # a sentence ends in that text
+    ("parts", np.bool_),  # that text is not just whitespace
+]
+Records = NDArray[Any]
+"""A structured array: a table with named columns."""
+
+
+class CodedTexts(NamedTuple):
+    """Texts as chunks: the shape of each chunk, where its ids start, and how many a text has."""
+
+    shapes: Ids
+    offsets: Ids
+    lengths: Ids
+
+    def select(self, chosen: NDArray[np.bool_]) -> "CodedTexts":
+        """Return the chosen texts."""
+        chunks = np.repeat(chosen, self.lengths)
+        return CodedTexts(self.shapes[chunks], self.offsets[chunks], self.lengths[chosen])
+
+    def awkward_texts(self) -> NDArray[np.bool_]:
+        """Return which texts have an awkward chunk."""
+        awkward = np.zeros(len(self.lengths), dtype=np.bool_)
+        chunks = np.flatnonzero(self.shapes == AWKWARD)
+        awkward[np.searchsorted(np.cumsum(self.lengths), chunks, side="right")] = True
+        return awkward
+
+
+class ChunkTables(NamedTuple):
+    """What the numbers in `CodedTexts` stand for."""
+
+    shapes: Records
+    slots: Records
+    ids: Ids
+
+
+class ChunkCodes(dict[str, int]):
+    """Maps chunks to codes: the number of the shape, and in the low bits where the ids start.
+
+    If a chunk has one word, its ids start at the row that is the word's own id. Not thread-safe.
+    """
+
+    def __init__(self, policy: BoundPolicy, words: int) -> None:
+        super().__init__()
+        self._policy, self._words = policy, words
+        self._shapes, self._ids = _Shapes(), _GrowingTable(np.int64)
+        self._ids.add(range(words))
+        for chunk in ("", LINE):
+            self[chunk] = self._learn(chunk)
+
+    def __missing__(self, chunk: str) -> int:
+        if len(chunk) > _LETTERS:
+            return AWKWARD
+        if len(self) >= _ENTRIES:
+            self.clear()
+        code = self[chunk] = self._learn(chunk)
+        return code
+
+    @property
+    def full(self) -> bool:
+        """Whether the tables have grown so large that it is time to start afresh."""
+        return len(self._shapes) > _SHAPES or len(self._ids) > self._words + _SEVERAL
+
+    def encode(self, texts: Iterable[str]) -> CodedTexts:
+        """Encode texts as chunks."""
+        codes: list[int] = []
+        lengths: list[int] = []
+        for text in texts:
+            chunks = text.replace(LINE, PADDED_LINE).split(" ")
+            codes += map(self.__getitem__, chunks)
+            lengths.append(len(chunks))
+        packed = np.array(codes, dtype=np.int64)
+        offsets = packed & ((1 << _OFFSET_BITS) - 1)
+        return CodedTexts(packed >> _OFFSET_BITS, offsets, np.array(lengths, dtype=np.int64))
+
+    def tables(self) -> ChunkTables:
+        """Return the tables for all chunks so far. Later chunks do not change them."""
+        return ChunkTables(*self._shapes.tables(), self._ids.table())
+
+    def _learn(self, chunk: str) -> int:
+        treatments = self._policy.treat_all(tokenize(chunk))
+        _, ids, tags, shown, marks = zip(*treatments, strict=True) if treatments else ((),) * 5
+        if _is_awkward(marks):
+            return AWKWARD
+        offset = self._offset([word for word in ids if word >= 0])
+        return self._shapes.number(shown, tags) << _OFFSET_BITS | offset
+
+    def _offset(self, ids: list[int]) -> int:
+        if len(ids) == 1:
+            return ids[0]
+        self._ids.add(ids)
+        return len(self._ids) - len(ids)
+
+
+class _Shapes:
+    """Numbers shapes in the order in which they appear."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[Template, tuple[str, ...]], int] = {}
+        self._shapes, self._slots = _GrowingTable(_SHAPE), _GrowingTable(_SLOT)
+        self.number(("awkward",), ())
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def number(self, shown: tuple[str | None, ...], tags: tuple[str, ...]) -> int:
+        """Return the number of a shape, a new one if need be."""
+        number = self._numbers.get((shown, tags))
+        if number is None:
+            self._add(_gaps(shown), tags)
+            number = self._numbers[shown, tags] = len(self._numbers)
+        return number
+
+    def tables(self) -> tuple[Records, Records]:
+        """Return all shapes, and the slots of all shapes."""
+        return self._shapes.table(), self._slots.table()
+
+    def _add(self, gaps: list[str], tags: tuple[str, ...]) -> None:
+        *before, after = gaps
+        solid = bool(before or after.strip())
+        white_start = not solid or gaps[0][:1].isspace()
+        white_end = not solid or after[-1:].isspace()
+        counts = list(map(tags.count, TAGS))
+        # Whitespace: one run for each solid chunk, plus the runs inside it. `TextsByChunk` corrects
+        # for the ends of texts.
+        counts[SPACES] += 1 - white_start - white_end if solid else -counts[SPACES]
+        shape = (  # in the order of `_SHAPE`
+            len(before),
+            len(self._slots),
+            gaps == ["", ""],
+            solid,
+            white_start,
+            white_end,
+            ends_sentence(f"{after} "),
+            bool(after.strip()),
+            "".join(before[:1]),
+            after,
+            counts,
+        )
+        self._slots.add([(gap, ends_sentence(gap), bool(gap.strip())) for gap in before])
+        self._shapes.add([shape])
+
+
+class _GrowingTable:
+    """A table that grows. Arrays it has returned stay as they are."""
+
+    def __init__(self, columns: Any) -> None:
+        self._table = np.empty(64, dtype=columns)
+        self._filled = 0
+        self._new: list[object] = []
+
+    def __len__(self) -> int:
+        return self._filled + len(self._new)
+
+    def add(self, rows: Iterable[object]) -> None:
+        self._new += rows
+
+    def table(self) -> Records:
+        if self._new:
+            end = len(self)
+            if end > len(self._table):
+                self._table = np.concatenate([self._table, np.empty(end, self._table.dtype)])
+            self._table[self._filled : end] = np.array(self._new, dtype=self._table.dtype)
+            self._filled, self._new = end, []
+        return self._table[: self._filled]
+
+
+def _is_awkward(marks: Sequence[str]) -> bool:
+    """Tell whether tokens with these marks (see `template.mark`) must be parsed one by one."""
+    if "k" in marks:  # kept or masked: a word without a slot
+        return True
+    if "" not in marks:  # nothing is left out
+        return False
+    # Leaving it out may join two runs of whitespace: inside the chunk, or around it if nothing of
+    # the chunk remains.
+    return "o" in marks or not any(marks)
+
+
+def _gaps(shown: tuple[str | None, ...]) -> list[str]:
+    """Return the texts before, between and after slots. Two words without a gap get a space."""
+    gaps = [""]
+    for part in shown:
+        if part is None:
+            gaps.append("")
+        else:
+            gaps[-1] += part
+    return [gaps[0], *(gap or " " for gap in gaps[1:-1]), *gaps[1:][-1:]]

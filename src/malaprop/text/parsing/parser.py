@@ -1,0 +1,150 @@
+"""Parses texts into public templates with secret ids for their slots.
+
+There are two ways, with the same result. Most texts of a large batch are read chunk by chunk and
+processed together. The others go token by token: small batches, texts whose punctuation is
+dropped, and texts with something to leave out, mask or keep.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import compress
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.core.arrays import Ids
+from malaprop.text.parsing.by_chunk import TextsByChunk
+from malaprop.text.parsing.by_token import TextsByToken
+from malaprop.text.parsing.chunk_codes import ChunkCodes, ChunkTables, CodedTexts
+from malaprop.text.policy import BoundPolicy, Policy, TreatmentCounts
+from malaprop.text.rebuilding import Rebuilder
+
+_Item = TypeVar("_Item")
+_FEW_LETTERS = 1000  # below this, building tables is not worth while
+
+
+class ParsedTexts(Protocol):
+    """Texts as templates, with the secret ids that fill their slots."""
+
+    @property
+    def ids(self) -> Ids:
+        """The secret ids of all slots, text by text."""
+
+    @property
+    def slot_counts(self) -> Sequence[int]:
+        """How many slots each text has."""
+
+    @property
+    def word_counts(self) -> Sequence[int]:
+        """How many words each private text shows, masks included: anybody can see that."""
+
+    @property
+    def punctuation_counts(self) -> Sequence[int]:
+        """How many runs of punctuation each private text shows."""
+
+    def counts(self) -> TreatmentCounts:
+        """Count how the tokens of all texts were treated."""
+
+    def counts_of_each(self) -> list[TreatmentCounts]:
+        """Count how the tokens of each text were treated."""
+
+    def rebuild(self, drawn: Ids) -> list[str]:
+        """Return the texts with the words of the drawn ids in their slots."""
+
+
+class TextParser:
+    """Parses texts, for a public list of words and a policy.
+
+    >>> parsed = TextParser(["cold", "rain"], Policy()).parse(["Cold, COLD rain!"])
+    >>> parsed.ids
+    array([0, 0, 1])
+    >>> parsed.rebuild(parsed.ids[::-1])
+    ['Rain, cold cold!']
+    """
+
+    def __init__(self, words: Sequence[str], policy: Policy) -> None:
+        self._policy = BoundPolicy(words, policy)
+        self._rebuilder = Rebuilder(words, policy.punctuation)
+        self._spare: list[ChunkCodes] = []
+
+    def __getstate__(self) -> dict[str, object]:
+        # Chunks are words of the user's texts: they must not leave the process.
+        return {**self.__dict__, "_spare": []}
+
+    def parse(self, texts: list[str]) -> ParsedTexts:
+        """Parse texts; they share one array of ids."""
+        if self._policy.policy.punctuation == "drop" or sum(map(len, texts)) < _FEW_LETTERS:
+            return self._by_token(texts)
+        coded, tables = self._encode(texts)
+        awkward = coded.awkward_texts()
+        if awkward.all():
+            return self._by_token(texts)
+        if not awkward.any():
+            return TextsByChunk(coded, tables, self._rebuilder)
+        by_token = self._by_token(list(compress(texts, awkward)))
+        by_chunk = TextsByChunk(coded.select(~awkward), tables, self._rebuilder)
+        return _MixedTexts(awkward, by_token, by_chunk)
+
+    def _by_token(self, texts: list[str]) -> TextsByToken:
+        return TextsByToken(texts, self._policy, self._rebuilder)
+
+    def _encode(self, texts: list[str]) -> tuple[CodedTexts, ChunkTables]:
+        try:
+            # Popped, it is out of other threads' reach. If encoding fails, it is discarded.
+            codes = self._spare.pop()
+        except IndexError:
+            codes = ChunkCodes(self._policy, len(self._rebuilder))
+        encoded = codes.encode(texts), codes.tables()
+        if not codes.full:
+            self._spare.append(codes)
+        return encoded
+
+
+class _MixedTexts:
+    """Texts of which the awkward ones are parsed token by token, the others chunk by chunk."""
+
+    def __init__(
+        self, awkward: NDArray[np.bool_], by_token: TextsByToken, by_chunk: TextsByChunk
+    ) -> None:
+        self._awkward, self._parts = awkward, (by_token, by_chunk)
+        self.slot_counts: list[int] = self._in_order(by_token.slot_counts, by_chunk.slot_counts)
+        self._awkward_slots = np.repeat(awkward, self.slot_counts)
+
+    @property
+    def ids(self) -> Ids:
+        """The secret ids of all slots, text by text."""
+        ids = np.empty(len(self._awkward_slots), dtype=np.int64)
+        for part, slots in self._slots():
+            ids[slots] = part.ids
+        return ids
+
+    @property
+    def word_counts(self) -> list[int]:
+        """How many words each private text shows, masks included."""
+        return self._in_order(*(part.word_counts for part in self._parts))
+
+    @property
+    def punctuation_counts(self) -> list[int]:
+        """How many runs of punctuation each private text shows."""
+        return self._in_order(*(part.punctuation_counts for part in self._parts))
+
+    def counts(self) -> TreatmentCounts:
+        """Count how the tokens of all texts were treated."""
+        by_token, by_chunk = (part.counts() for part in self._parts)
+        return {tag: count + by_chunk[tag] for tag, count in by_token.items()}
+
+    def counts_of_each(self) -> list[TreatmentCounts]:
+        """Count how the tokens of each text were treated."""
+        return self._in_order(*(part.counts_of_each() for part in self._parts))
+
+    def rebuild(self, drawn: Ids) -> list[str]:
+        """Return the texts with the words of the drawn ids in their slots."""
+        return self._in_order(*(part.rebuild(drawn[slots]) for part, slots in self._slots()))
+
+    def _slots(self) -> Iterable[tuple[ParsedTexts, NDArray[np.bool_]]]:
+        return zip(self._parts, (self._awkward_slots, ~self._awkward_slots), strict=True)
+
+    def _in_order(self, by_token: Iterable[_Item], by_chunk: Iterable[_Item]) -> list[_Item]:
+        """Merge the items of both parts into the order of the texts."""
+        items = iter(by_chunk), iter(by_token)
+        return [next(items[awkward]) for awkward in self._awkward.tolist()]

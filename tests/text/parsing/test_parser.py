@@ -1,0 +1,201 @@
+"""Texts parsed chunk by chunk: exactly what token by token gives, and nothing more is kept."""
+
+import pickle
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from typing import get_args
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from malaprop.text import (
+    BoundPolicy,
+    ParsedTexts,
+    Policy,
+    Punctuation,
+    TextParser,
+    Unknown,
+    tokenize,
+)
+from malaprop.text.parsing import chunk_codes, parser
+from malaprop.text.parsing.by_chunk import TextsByChunk
+from malaprop.text.parsing.by_token import TextsByToken
+from malaprop.text.rebuilding import Rebuilder
+
+WORDS = ["a", "an", "the", "i", "i'm", "apple", "user", "hour", "dog", "rain", "ŉa", "b c", "two"]
+OTHER_WORDS = ["hund", "rain", "a"]
+POLICIES = [
+    Policy(unknown=unknown, punctuation=punctuation)
+    for unknown in get_args(Unknown)
+    for punctuation in get_args(Punctuation)
+]
+PARSERS = {policy: TextParser(WORDS, policy) for policy in POLICIES}
+PROSE = (
+    'The dog, a well-known (1,000 times) "user"... An apple\u2019s hour — 3.5mg!\n\n'
+    "the rain; I'm in.\tTwo\r\nof a@b.org's [dogs]? 😀 yes.\u200bno #hot\xa0dog\n"
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_text_is_too_short() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parser, "_FEW_LETTERS", 0)
+        yield
+
+
+SPACES = " \t\n\r\v\f\x1c\x1f\x85\xa0\u2003\u2028\u2029\u3000"
+SIGNS = (
+    ".!?…؟。！？\"'”’»)]}([-—,;_:/@#$&" + "aAiw19٣ß\u0301\u200d\u200b\xad\ufeff\x00\ud800😀🇩≤½北"
+)
+NASTY = st.text(st.sampled_from(SPACES + SIGNS + " " * 9 + "\n" * 4) | st.characters(), max_size=40)
+WORDY = st.lists(
+    st.sampled_from(
+        [
+            *WORDS,
+            *"    \n\n.,-!)'\"\t\r。",
+            ". ",
+            "\n ",
+            "Zyx",
+            "i\u200b",
+            "\x96",
+            "w.",
+            "http://x.y",
+        ]
+    ),
+    max_size=30,
+).map("".join)
+TEXTS = st.lists(NASTY | WORDY | st.just(PROSE), max_size=6)
+
+
+def by_token(texts: list[str], policy: Policy, words: list[str] = WORDS) -> TextsByToken:
+    return TextsByToken(texts, BoundPolicy(words, policy), Rebuilder(words, policy.punctuation))
+
+
+def assert_equal(
+    parsed: ParsedTexts, expected: ParsedTexts, seed: int, words: int = len(WORDS)
+) -> None:
+    assert parsed.ids.tolist() == expected.ids.tolist()
+    assert list(parsed.slot_counts) == list(expected.slot_counts)
+    assert list(parsed.punctuation_counts) == list(expected.punctuation_counts)
+    assert parsed.counts() == expected.counts()
+    assert list(parsed.counts()) == list(expected.counts())
+    assert parsed.counts_of_each() == expected.counts_of_each()
+    drawn = np.random.default_rng(seed).integers(words, size=len(parsed.ids))
+    assert parsed.rebuild(drawn) == expected.rebuild(drawn)
+
+
+@given(TEXTS, st.sampled_from(POLICIES), st.integers(0, 99))
+@example([""], Policy(), 0)
+@example(["", " ", "\n", "\t", "  ", " \n ", "a", " a ", "\ta\n"], Policy(), 0)
+@example(["a \x96 a", "a\n\x96\na", "a \x96. a", "\x96", "a.\x96\n \x96\na"], Policy(), 1)
+@example(["a\n\na", "a\n", "\na", "a\n \t\na", "a\n.\na", "a\r\n\r\na"], Policy(), 2)
+@example(["a.\na", "a. a", "a.) a", "a.a", "a . a", "a 。a", "a。 - a"], Policy(), 3)
+@example(["a-a-a-a.a@b", "3.5mg a", "a - a", "a\t\ta"], Policy(), 4)
+def test_chunk_by_chunk_is_like_token_by_token(texts: list[str], policy: Policy, seed: int) -> None:
+    assert_equal(PARSERS[policy].parse(texts), by_token(texts, policy), seed)
+
+
+@given(TEXTS, st.integers(0, 99))
+def test_so_it_is_without_articles(texts: list[str], seed: int) -> None:
+    parsed = TextParser(OTHER_WORDS, Policy()).parse(texts)
+    assert_equal(parsed, by_token(texts, Policy(), OTHER_WORDS), seed, len(OTHER_WORDS))
+
+
+@given(NASTY | WORDY)
+def test_no_token_but_white_space_goes_beyond_a_chunk(text: str) -> None:
+    for chunks in (text.split(" "), text.replace("\n", " \n ").split(" ")):
+        tokens = chain.from_iterable(map(tokenize, chunks))
+        assert [token for token in tokenize(text) if token.strip()] == [
+            token for token in tokens if token.strip()
+        ]
+
+
+def test_prose_goes_chunk_by_chunk_and_what_is_awkward_does_not() -> None:
+    text_parser = TextParser(WORDS, Policy())
+    assert isinstance(text_parser.parse([PROSE, ""]), TextsByChunk)
+    for awkward in ("the \x96 rain", "x" * 129):
+        assert isinstance(text_parser.parse([awkward]), TextsByToken)
+        mixed = text_parser.parse([PROSE, awkward, PROSE])
+        assert not isinstance(mixed, TextsByChunk | TextsByToken)
+        assert_equal(mixed, by_token([PROSE, awkward, PROSE], Policy()), 1)
+    assert isinstance(text_parser.parse([]), TextsByToken)
+
+
+def test_few_letters_go_token_by_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parser, "_FEW_LETTERS", 10)
+    text_parser = TextParser(WORDS, Policy())
+    assert isinstance(text_parser.parse(["the rain"]), TextsByToken)
+    assert isinstance(text_parser.parse(["the rain"] * 2), TextsByChunk)
+
+
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunk_codes, "_ENTRIES", 10)
+    text_parser = TextParser(WORDS, Policy())
+    texts = [f"the{number} dog," for number in range(95)] + ["x" * 129]
+    assert_equal(text_parser.parse(texts), by_token(texts, Policy()), 1)
+    (chunks,) = text_parser._spare
+    assert 0 < len(chunks) <= 10
+    assert "x" * 129 not in chunks
+
+
+@pytest.mark.parametrize(("limit", "sign"), [("_SHAPES", "!"), ("_SEVERAL", "-a")])
+def test_all_is_forgotten_where_too_much_would_stay(
+    monkeypatch: pytest.MonkeyPatch, limit: str, sign: str
+) -> None:
+    monkeypatch.setattr(chunk_codes, limit, 20)
+    text_parser = TextParser(WORDS, Policy())
+    for count, kept in ((2, 1), (30, 0), (2, 1)):
+        texts = [f"a{sign * number}" for number in range(count)]
+        assert_equal(text_parser.parse(texts), by_token(texts, Policy()), 1)
+        assert len(text_parser._spare) == kept
+
+
+def test_what_was_read_does_not_travel() -> None:
+    text_parser = TextParser(WORDS, Policy())
+    text_parser.parse(["zyxsecret, zyxsecret"])
+    assert "zyxsecret," in text_parser._spare[0]
+    travelled = pickle.dumps(text_parser)
+    assert b"zyxsecret" not in travelled
+    assert_equal(pickle.loads(travelled).parse([PROSE]), text_parser.parse([PROSE]), 1)  # noqa: S301
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    text_parser = TextParser(WORDS, Policy())
+    batches = [[f"dog{number % 97}-{number}, rain{'!' * (number % 7)}"] for number in range(600)]
+    with ThreadPoolExecutor(4) as pool:
+        for batch, parsed in zip(batches, pool.map(text_parser.parse, batches), strict=True):
+            assert parsed.rebuild(parsed.ids) == by_token(batch, Policy()).rebuild(parsed.ids)
+
+
+def test_what_was_read_by_halves_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    text_parser = TextParser(WORDS, Policy())
+    text_parser.parse(["the rain"])
+    with monkeypatch.context() as patch:
+        patch.setattr(chunk_codes, "ends_sentence", _interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            text_parser.parse(["the rain,;: the dog"])
+    assert not text_parser._spare
+    assert_equal(text_parser.parse([PROSE]), by_token([PROSE], Policy()), 1)
+    assert text_parser.parse(["the rain,;: the dog"]).counts()["punctuation"] == 1
+
+
+def _interrupted(gap: str) -> bool:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("unknown", get_args(Unknown))
+def test_long_texts_and_long_chunks(unknown: Unknown) -> None:
+    policy = Policy(unknown=unknown)
+    texts = ["a-" * 64, "a-" * 65, PROSE * 50, "\n" * 1000 + "a", "dog " * 1000, "?! " * 1000]
+    assert_equal(TextParser(WORDS, policy).parse(texts), by_token(texts, policy), 1)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_signs_that_are_shown_are_counted_for_each_text(policy: Policy) -> None:
+    texts = ["... --- ...", "", " \n", "the rain, the dog!", "a: ... --- ...", "😀", "\u200b?"]
+    parsed = PARSERS[policy].parse(texts)
+    signs = [3, 0, 0, 2, 4, 0, 1] if policy.punctuation == "keep" else [0] * 7
+    assert list(parsed.punctuation_counts) == signs
