@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from malaprop.pipeline.formats.faults import OnError
     from malaprop.pipeline.report import RunReport
-    from malaprop.text.policy import Unknown
-    from malaprop.text.surface import Punctuation
+    from malaprop.text import Punctuation, Unknown
 
 _HERE = "local[*]"
 _EVERY_SECONDS = 0.5

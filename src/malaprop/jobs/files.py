@@ -20,8 +20,7 @@ from malaprop.pipeline.outputs.access import OWNER_ONLY
 from malaprop.pipeline.outputs.staging import Staging
 from malaprop.pipeline.report import Clock, RunReport
 from malaprop.report.written import checked_name, rendered
-from malaprop.text.policy import Unknown
-from malaprop.text.surface import Punctuation
+from malaprop.text import Punctuation, Unknown
 
 StrPath = str | os.PathLike[str]
 
