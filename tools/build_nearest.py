@@ -2,8 +2,8 @@
 
     python tools/build_nearest.py [NAME]
 
-Writes src/malaprop/data/NAME/nearest.npy, and prints what belongs into `nearest.VERIFIED`, once
-the tests have found that no nearer word is missing.
+Writes src/malaprop/data/NAME/nearest.npy. Prints the entry to put into
+`malaprop.lexicon.near_lists.VERIFIED` once the tests have found that no nearer word is missing.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ def main(name: str) -> None:
 
 
 def listed(lexicon: Lexicon) -> NDArray[np.uint16]:
-    """The nearest words of each word, from all distances; those as near by their ids."""
+    """Return the nearest words of each word, from all distances; ties are in order of ids."""
     size = len(lexicon)
     if size > 1 << 16:
         raise SystemExit(f"{size} words are more than 16 bits can number")

@@ -48,14 +48,14 @@ def main(word: str = "aspirin", epsilon: str = "1.5", file: str = "") -> None:
 
 
 def _lines(graph: WordGraph, shown: set[int]) -> list[Line]:
-    """The edges between words that are shown, long ones first: they are drawn below."""
+    """Return the edges between shown words, long ones first, so that they are drawn below."""
     weighted = zip(graph.edges.tolist(), graph.weights.tolist(), strict=True)
     lines = [(a, b, weight) for (a, b), weight in weighted if a in shown and b in shown]
     return sorted(lines, key=lambda line: -line[2])
 
 
 def _places(own: int, rings: list[list[int]], lines: list[Line]) -> dict[int, Point]:
-    """The word in the middle, rings around it, in the best order that is found."""
+    """Place the word in the middle and rings around it, in the best order found."""
     chooser = random.Random(0)  # noqa: S311 - the same picture each time
     tried = []
     for _ in range(STARTS):
@@ -67,7 +67,7 @@ def _places(own: int, rings: list[list[int]], lines: list[Line]) -> dict[int, Po
 def _improved(
     own: int, orders: list[list[int]], lines: list[Line]
 ) -> tuple[float, dict[int, Point]]:
-    """Swap words of a ring as long as it helps."""
+    """Swap words of a ring as long as that lowers the cost."""
     places = _at(own, orders)
     least, better = _cost(places, lines), True
     while better:
@@ -92,7 +92,7 @@ def _at(own: int, orders: list[list[int]]) -> dict[int, Point]:
 
 
 def _cost(places: dict[int, Point], lines: list[Line]) -> float:
-    """Length of all lines; crossings and lines that run behind a word count as much longer."""
+    """Return the length of all lines, plus penalties for crossings and hidden lines."""
     ends = [(places[a], places[b], weight) for a, b, weight in lines]
     cost = sum(math.dist(a, b) / weight for a, b, weight in ends)
     for (*one, first), (*other, second) in combinations(ends, 2):
@@ -112,7 +112,7 @@ def _side(a: Point, b: Point, c: Point) -> float:
 
 
 def _covers(at: Point, line: list[Point]) -> bool:
-    """Whether a word lies on a line that does not end there."""
+    """Return whether a word lies on a line that does not end there."""
     if at in line:
         return False
     # Words are some two and a half times as wide as high.

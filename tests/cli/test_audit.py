@@ -6,7 +6,7 @@ import pytest
 from tests.cli.conftest import Cli
 
 from malaprop import TEM, Lexicon
-from malaprop.mechanisms import tem
+from malaprop.mechanisms.tem import mechanism as tem
 from malaprop.mechanisms.tem import table as exponents
 
 

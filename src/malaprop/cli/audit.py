@@ -27,8 +27,8 @@ def audit(
 ) -> None:
     """Compute the worst loss over all pairs of words, and whether the guarantee is true.
 
-    After the verdict FAILS the exit code is 1; "not decided" is no failure. A whole lexicon takes
-    a minute or a few.
+    If the verdict is FAILS, the exit code is 1. "Not decided" is not a failure. A whole lexicon
+    takes a few minutes at most.
     """
     from malaprop.cli.progress import bar, working
     from malaprop.measure.audit import audit as compute
@@ -49,7 +49,7 @@ def audit_lexicon(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A lexicon's name or file.")],
     gamma: Annotated[
         float | None,
-        typer.Option(metavar="NUMBER", help="TEM's γ, a distance; by default there is none."),
+        typer.Option(metavar="NUMBER", help="TEM's threshold γ, a distance; by default none."),
     ] = None,
     epsilon: Annotated[
         float | None,
@@ -61,14 +61,14 @@ def audit_lexicon(
         ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Audit it again, even if that was done before.")
+        bool, typer.Option("--force", help="Audit it again, even if a result is stored.")
     ] = False,
 ) -> None:
-    """Find how large TEM's exponent may be on a lexicon, and keep that for later runs.
+    """Find how large TEM's exponent may be on a lexicon, and store the result for later runs.
 
-    With an audited exponent TEM keeps more of the text at the same ε. The result belongs to this
-    very lexicon and to this γ, and with --epsilon to this ε. It takes minutes for 30,000 words, and
-    grows with their square.
+    With an audited exponent, TEM keeps more of the text at the same ε. The result is valid for
+    exactly this lexicon and this γ, and with --epsilon for this ε only. It takes minutes for 30,000
+    words, and the time grows with the square of their number.
     """
     import math
 
@@ -93,7 +93,7 @@ def audit_lexicon(
 
 
 def _known(lexicon: "Lexicon", gamma: float, epsilon: float | None) -> "list[ExponentTable]":
-    """The tables that are at hand for what is asked."""
+    """Return the stored tables that cover this γ and this ε."""
     from malaprop.mechanisms.tem.table import tables_for
 
     found = tables_for(lexicon, gamma, epsilon)
@@ -103,7 +103,7 @@ def _known(lexicon: "Lexicon", gamma: float, epsilon: float | None) -> "list[Exp
 def _audited(
     lexicon: "Lexicon", gamma: float, epsilon: float | None, label: str
 ) -> "ExponentTable":
-    """A new table, which is kept."""
+    """Build a new table, and store it."""
     from malaprop.cli.progress import bar
     from malaprop.mechanisms.tem.table import build, build_for, keep
 
@@ -122,6 +122,6 @@ def _found(epsilon: float, exponent: float) -> str:
 
 
 def _round_losses(losses: tuple[float, ...]) -> list[float]:
-    """Values 1, 2 and 5 times a power of ten, within what the table covers."""
+    """Return 1, 2 and 5 times the powers of ten that the table covers."""
     steps = [m * 10.0**k for k in range(-12, 13) for m in (1, 2, 5)]
     return [loss for loss in steps if min(losses) <= loss <= max(losses)]

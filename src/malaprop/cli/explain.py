@@ -1,4 +1,4 @@
-"""`malaprop explain`: what a word may become, and what that gives away."""
+"""`malaprop explain`: what a word may become, and what an observer can infer."""
 
 import math
 from typing import TYPE_CHECKING, Annotated
@@ -37,7 +37,7 @@ def explain(
         int, typer.Option(metavar="NUMBER", min=1, help="How many replacements to list.")
     ] = 12,
 ) -> None:
-    """Show what a word is replaced by, how likely, and what an observer can infer."""
+    """Show what a word becomes, how likely that is, and what an observer can infer."""
     from rich.console import Console
 
     from malaprop.cli.progress import working
@@ -60,7 +60,7 @@ def explain(
 
 
 def _find(word: str, lexicon: "Lexicon", console: "Console") -> int:
-    """The word's id, or that of the lexicon word that stands for it."""
+    """Return the id of the word, or of the lexicon word that it is mapped to."""
     from malaprop.core.errors import ParameterError
     from malaprop.text import Action, BoundPolicy, Policy, tokenize
 
@@ -108,7 +108,7 @@ def _print_law(law: "WordLaw", lexicon: "Lexicon", top: int, console: "Console")
 
 
 def _print_steps(law: "WordLaw", lexicon: "Lexicon", console: "Console") -> None:
-    """The neighbourhood by steps: how many words are there, how likely, and some of them."""
+    """Print the neighbourhood by steps: how many words, how likely, and examples."""
     cutoff = _cutoff(lexicon)
     rows = [("steps", "words", "probability", ["such as"])]
     for level in law.by_distance():
@@ -124,7 +124,7 @@ def _print_steps(law: "WordLaw", lexicon: "Lexicon", console: "Console") -> None
 
 
 def _fitting(words: list[str], room: int) -> str:
-    """As many whole words as there is room for, but one at least."""
+    """Join as many whole words as fit, but at least one."""
     shown = words[0]
     for word in words[1:]:
         if len(shown) + len(word) + 2 > room:
@@ -134,7 +134,7 @@ def _fitting(words: list[str], room: int) -> str:
 
 
 def _cutoff(lexicon: "Lexicon") -> float:
-    """The distance that stands for all larger ones."""
+    """Return the cut-off: no distance exceeds it."""
     from malaprop.core.metrics.graph import graph_of
 
     graph = graph_of(lexicon.metric)
@@ -153,12 +153,12 @@ def _apart(distance: float, lexicon: "Lexicon") -> str:
 
 
 def _distance(distance: float, lexicon: "Lexicon") -> str:
-    """Steps as they are mostly: whole numbers."""
+    """Format a distance; steps are mostly whole numbers."""
     return f"{distance:g}" if _unit(lexicon) == "steps" else f"{distance:.2f}"
 
 
 def _bar(share: float) -> str:
-    """A bar of that share of the longest, to an eighth of a character."""
+    """Draw a bar with this share of the longest one, to an eighth of a character."""
     full, eighths = divmod(round(8 * _BAR * share), 8)
     return ("█" * full + _EIGHTHS[eighths]).rstrip()
 
@@ -181,7 +181,7 @@ def _print_inference(
 
 
 def _print_keeping(keeping: "Keeping", console: "Console") -> None:
-    """How many words stay on average, and what to do if they are too many or too few."""
+    """Print how many words stay on average, or a warning if that is too many or too few."""
     from malaprop.report.phrases import NO_CHANCE_OF_GUESSING
 
     if keeping.warning:
@@ -192,7 +192,7 @@ def _print_keeping(keeping: "Keeping", console: "Console") -> None:
 
 
 def _told_apart(word: str, rival: "Rival", delta: float, lexicon: "Lexicon") -> str:
-    """What the guarantee says of a word and one near it."""
+    """Say what the guarantee promises for a word and a near one."""
     pair = f"“{word}” against “{rival.word}” ({_apart(rival.distance, lexicon)})"
     if rival.bound is None:
         return f"Nothing is promised for {pair}."
@@ -213,7 +213,7 @@ def _percent(p: float) -> str:
 
 
 def _factor(odds: float) -> str:
-    """A factor in a few digits, rounded up."""
+    """Format a factor with a few digits, rounded up."""
     from malaprop.core.guarantee import rounded_up
 
     if 100 <= odds < 1e7:

@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 def graph_lexicon(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A lexicon's name or file.")],
     force: Annotated[
-        bool, typer.Option("--force", help="Build it again, even if that was done before.")
+        bool, typer.Option("--force", help="Build it again, even if it exists.")
     ] = False,
 ) -> None:
-    """Build the graph of near words of a lexicon and its balances, and keep them for later runs.
+    """Build the word graph of a lexicon and its balances, and store them for later runs.
 
-    The mechanism  balanced  works on it. A lexicon that was saved with a graph of its own keeps
-    that one, and gets the balances only. It takes minutes for 30,000 words, and grows with their
-    square; beyond 75,000 words it keeps what the mechanism needs without weights.
+    The mechanism  balanced  works on this graph. If the lexicon was saved with a graph of its own,
+    the command keeps that graph and adds the balances. It takes minutes for 30,000 words, and the
+    time grows with the square of their number. Beyond 75,000 words it stores no weights, only what
+    the mechanism needs without them.
     """
     from malaprop.cli.progress import bar
     from malaprop.core.metrics.graph import Steps, graph_of
@@ -40,7 +41,7 @@ def graph_lexicon(
 
 
 def _graph(lexicon: "Lexicon", force: bool) -> "WordGraph":
-    """The graph that is kept for a lexicon, or a new one, which then is."""
+    """Return the stored graph of a lexicon, or build and store a new one."""
     from malaprop.cli.progress import bar
     from malaprop.lexicon.graph import places
     from malaprop.lexicon.graph.edges import GraphOptions, build_graph

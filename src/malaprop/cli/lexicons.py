@@ -40,7 +40,7 @@ def list_() -> None:
 
 @app.command(short_help="Show a lexicon's size, scale, provenance and fingerprint.")
 def info(name: Name) -> None:
-    """Show a lexicon's size, scale, provenance and fingerprint, which is computed anew."""
+    """Show a lexicon's size, scale, provenance and recomputed fingerprint."""
     from malaprop.lexicon import catalogue, store
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.measure.statistics import nearest_distances
@@ -74,8 +74,8 @@ def _print_repairs(about: Mapping[str, Any]) -> None:
 
 @app.command("import", short_help="Compile a file of word vectors into a lexicon.")
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file of vectors.")],
-    name: Annotated[str, typer.Option(metavar="NAME", help="What to call the lexicon.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file of word vectors.")],
+    name: Annotated[str, typer.Option(metavar="NAME", help="The name of the new lexicon.")],
     metric: Annotated[
         str,
         typer.Option(metavar="NAME", help="euclidean, angular, manhattan, chebyshev or poincare."),
@@ -83,18 +83,20 @@ def import_(
     vocabulary: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="For .npy and .safetensors: the words, one a line, in order."
+            metavar="FILE", help="For .npy and .safetensors: the words in order, one per line."
         ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Take only the first so many rows.")
+        int | None,
+        typer.Option(metavar="NUMBER", help="Import only the first NUMBER rows."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a lexicon of that name.")] = False,
 ) -> None:
     """Compile a file of word vectors into a lexicon that opens at once.
 
-    Reads GloVe, word2vec and fastText text (also .gz and .zip), word2vec binary, gensim
-    KeyedVectors, .npy and .safetensors with a vocabulary. Faulty rows are left out and reported.
+    It reads GloVe, word2vec and fastText text (also .gz and .zip), word2vec binary, gensim
+    KeyedVectors, and .npy and .safetensors with a vocabulary. It leaves out faulty rows and reports
+    them.
     """
     from malaprop.cli.progress import bar
     from malaprop.core.metrics.named import as_metric
@@ -121,7 +123,7 @@ def neighbours(
     word: Annotated[str, typer.Argument(metavar="WORD", help="A word of the lexicon.")],
     lexicon: LexiconName = "english",
     count: Annotated[
-        int, typer.Option("--count", "-k", metavar="NUMBER", min=1, help="How many to list.")
+        int, typer.Option("--count", "-k", metavar="NUMBER", min=1, help="How many words to list.")
     ] = 10,
 ) -> None:
     """List the words nearest to a word, with their distances."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from malaprop.lexicon.lexicon import Lexicon
 
 DEFAULT = "balanced"
-"""The mechanism that is used unless told otherwise."""
+"""The default mechanism."""
 PIPE = "-"
 """Standard input or output, in the place of a path."""
 
@@ -23,8 +23,8 @@ Epsilon = Annotated[
         "--epsilon",
         "-e",
         metavar="NUMBER",
-        help="ε, the privacy loss per unit of distance: smaller is more private. With balanced on "
-        "english, where it is per step, 0.8 to 2.5 is the useful range.",
+        help="ε, the privacy loss per unit of distance: smaller is more private. For balanced on "
+        "english, where it is the loss per step, the useful range is 0.8 to 2.5.",
     ),
 ]
 MechanismName = Annotated[
@@ -33,8 +33,8 @@ MechanismName = Annotated[
         "--mechanism",
         "-m",
         metavar="NAME",
-        help="How words are replaced: balanced, tem, laplace, or another one. The command "
-        "mechanisms lists them all.",
+        help="The mechanism that replaces words, such as balanced, tem or laplace. "
+        "malaprop mechanisms lists them all.",
     ),
 ]
 Parameters = Annotated[
@@ -43,7 +43,7 @@ Parameters = Annotated[
         "--param",
         "-p",
         metavar="NAME=VALUE",
-        help="A further parameter of the mechanism; may be repeated.",
+        help="Another parameter of the mechanism; may be repeated.",
     ),
 ]
 LexiconName = Annotated[
@@ -58,8 +58,8 @@ FormatName = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; by default what the input's name ends "
-        "in, and txt for standard input.",
+        help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; by default, the ending of the input's "
+        "name, and txt for standard input.",
     ),
 ]
 OnErrorChoice = Annotated[
@@ -67,21 +67,19 @@ OnErrorChoice = Annotated[
     typer.Option(
         "--on-error",
         metavar="fail|skip|mask",
-        help="Records that cannot be processed (broken encoding, NUL characters, no JSON, too "
-        "long): stop; leave them out; or mask their texts. The report counts them.",
+        help="What to do with records that cannot be processed (broken encoding, NUL characters, "
+        "no JSON, too long): stop, leave them out, or mask their texts. The report counts them.",
     ),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(
-        metavar="NUMBER", min=1, help="How many processes to use; by default one for each core."
-    ),
+    typer.Option(metavar="NUMBER", min=1, help="The number of processes; by default one per core."),
 ]
 Resume = Annotated[
     bool,
     typer.Option(
         "--resume",
-        help="Go on where an earlier run of the same command was stopped, if one was.",
+        help="Resume an earlier run of the same command, if it was stopped.",
     ),
 ]
 Engine = Annotated[
@@ -89,8 +87,8 @@ Engine = Annotated[
     typer.Option(
         "--engine",
         metavar="local|spark",
-        help="Where to work: on this machine, or on a Spark cluster, which reads a folder of "
-        "parquet, csv, tsv or jsonl files and writes another one.",
+        help="Run on this machine, or on a Spark cluster, which reads a folder of parquet, csv, "
+        "tsv or jsonl files and writes another folder.",
     ),
 ]
 Master = Annotated[

@@ -10,45 +10,51 @@ if TYPE_CHECKING:
 
 
 def train_poincare(
-    name: Annotated[str, typer.Option(metavar="NAME", help="What to call the lexicon.")],
+    name: Annotated[str, typer.Option(metavar="NAME", help="The name of the new lexicon.")],
     relations: Annotated[
         Path | None,
-        typer.Argument(metavar="RELATIONS", help="A file: on each line a word, a tab, its parent."),
+        typer.Argument(
+            metavar="RELATIONS", help="A file: a word, a tab and its parent on each line."
+        ),
     ] = None,
     wordnet: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="Instead of a file: the nouns of WordNet, in a folder."
+            metavar="FOLDER", help="Train on the nouns of WordNet in this folder, not on a file."
         ),
     ] = None,
     words: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="With --wordnet: only nouns of this lexicon, and those above them."
+            metavar="NAME",
+            help="With --wordnet: only nouns of this lexicon, and nouns above them.",
         ),
     ] = None,
-    dim: Annotated[int, typer.Option(metavar="NUMBER", help="How many dimensions.")] = 10,
+    dim: Annotated[int, typer.Option(metavar="NUMBER", help="The number of dimensions.")] = 10,
     epochs: Annotated[
-        int, typer.Option(metavar="NUMBER", help="How often to go over all words.")
+        int, typer.Option(metavar="NUMBER", help="The number of passes over all words.")
     ] = 200,
     rate: Annotated[
-        float, typer.Option(metavar="NUMBER", help="Length of the first steps, in the ball.")
+        float, typer.Option(metavar="NUMBER", help="The length of the first steps, in the ball.")
     ] = 0.3,
     negatives: Annotated[
-        int, typer.Option(metavar="NUMBER", help="Words to sample against, for each batch.")
+        int,
+        typer.Option(metavar="NUMBER", help="How many words to sample against in each batch."),
     ] = 200,
-    seed: Annotated[int, typer.Option(metavar="NUMBER", help="Another one, other vectors.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="NUMBER", help="The random seed. Other seeds give other vectors.")
+    ] = 0,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a training that was interrupted.")
+        bool, typer.Option("--resume", help="Resume a training that was interrupted.")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace a lexicon of that name, or begin again.")
+        bool, typer.Option("--force", help="Replace a lexicon of that name, or start again.")
     ] = False,
 ) -> None:
     """Train vectors in the Poincaré ball from IS-A relations (Nickel & Kiela 2017).
 
-    Words that are above many others come to lie near the origin. Prints how well the vectors give
-    the relations back. What is done is kept when it is interrupted; --resume goes on with it.
+    Words that are above many others end up near the origin. The command prints how well the vectors
+    reproduce the relations. If it is interrupted, --resume continues where it stopped.
     """
     from malaprop.cli.progress import bar
     from malaprop.lexicon.poincare.compiling import sha256_of, train_lexicon
@@ -77,7 +83,7 @@ def train_poincare(
 def _hierarchy(
     relations: Path | None, wordnet: Path | None, words: str | None
 ) -> "tuple[Hierarchy, list[Path]]":
-    """What to train on, and the files that it comes from."""
+    """Return what to train on, and the files that it comes from."""
     from malaprop.core.errors import ParameterError
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.lexicon.poincare.relations import Hierarchy, read_pairs
