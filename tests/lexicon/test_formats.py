@@ -559,12 +559,10 @@ def test_round_trip(
     vectors = data.draw(arrays(np.float32, (len(listed), size), elements=numbers))
     words = tuple(listed)
     path = tmp_path_factory.mktemp("round") / "a"
-    for content in (
-        glove(words, vectors),
-        word2vec(words, vectors, " \n"),
-        binary(words, vectors),
-        binary(words, vectors, b"\n"),
-    ):
+    contents = [glove(words, vectors), word2vec(words, vectors, " \n")]
+    if not vectors.tobytes().isascii():  # else the few bytes may be a row of text as well
+        contents += [binary(words, vectors), binary(words, vectors, b"\n")]
+    for content in contents:
         path.write_bytes(content)
         again = read(path)
         assert again.words == words

@@ -229,6 +229,6 @@ class TestCompiling:
             train_lexicon(TREE, "mine", quick, sources={})
         train_lexicon(TREE, "mine", quick, sources={}, force=True)
         train(TREE, quick, checkpoint=home / "lexicons" / ".other.training.npz")
-        with pytest.raises(OutputError, match="--resume"):
+        with pytest.raises(OutputError, match="resume=True"):
             train_lexicon(TREE, "other", quick, sources={})
         train_lexicon(TREE, "other", quick, sources={}, resume=True)

@@ -78,6 +78,8 @@ class TEM(Mechanism, name="tem"):
         """The mechanism bound to a lexicon of any metric."""
         if self.exponent != "half":
             audited = audited_exponent(lexicon, self.epsilon, self.gamma)
+            if audited is not None and math.isnan(audited[1]):
+                raise LexiconError("The lexicon's distances are not numbers: its file is damaged.")
             if audited is not None:
                 return self._channel(TruncatedExponential(lexicon, *audited, audited=True))
             if self.exponent == "audited":
