@@ -111,6 +111,17 @@ Privatizer.texts = halting
 """
 
 
+def wait_until_halted(journal: Path) -> None:
+    """Wait until there are batches in a journal, and none is being written."""
+    deadline, size, since = time.monotonic() + 60, 0, time.monotonic()
+    while size < 8_000 or time.monotonic() - since < 1.0:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+        now = journal.stat().st_size if journal.exists() else 0
+        if now != size:
+            size, since = now, time.monotonic()
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stops_cleanly_and_says_how_to_go_on(
     folder: Path, lexicon_file: Path, number: signal.Signals
@@ -119,10 +130,7 @@ def test_a_signal_stops_cleanly_and_says_how_to_go_on(
     command = (*WIDE, "-o", "out.csv", "--lexicon", str(lexicon_file), "--workers", "2")
     hidden = folder / ".out.csv.malaprop"
     with running(*command, before=HALTING) as process:
-        deadline = time.monotonic() + 60
-        while not hidden.exists() or hidden.stat().st_size < 8_000:
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
+        wait_until_halted(hidden)
         process.send_signal(number)
         _, err = process.communicate(timeout=60)
         assert process.returncode == 128 + number
