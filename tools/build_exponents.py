@@ -3,7 +3,7 @@
     python tools/build_exponents.py [NAME ...]
 
 Writes src/malaprop/data/NAME/exponents.json, which takes some minutes for 33,000 words on one core.
-Prints the digest to put into `malaprop.mechanisms.tem.table.VERIFIED` once the tests have passed.
+Prints the entry to put into `malaprop.lexicon.tables.exponent_files.VERIFIED` once the tests have passed.
 """
 
 import hashlib
@@ -12,18 +12,19 @@ import time
 
 from malaprop.lexicon import catalogue
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.mechanisms.tem.table import SHIPPED, build, write
+from malaprop.lexicon.tables.exponent_files import SHIPPED, write
+from malaprop.mechanisms.tem.exponent_tables import build_table
 
 
 def main(names: list[str]) -> None:
     """Build the tables of these lexicons."""
     for name in names:
         started = time.monotonic()
-        table = build(Lexicon.open(name), progress=_show)
+        table = build_table(Lexicon.open(name), progress=_show)
         path = catalogue.embedded()[name] / SHIPPED
         write(table, path)
         print(f"\r{name}: {len(table.exponents)} exponents, {time.monotonic() - started:.0f} s")
-        print(hashlib.sha256(path.read_bytes()).hexdigest())
+        print(f'"{table.fingerprint}": "{hashlib.sha256(path.read_bytes()).hexdigest()}"')
 
 
 def _show(done: int, total: int) -> None:

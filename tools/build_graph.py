@@ -11,11 +11,11 @@ import time
 
 from malaprop.core.metrics.graph import Steps
 from malaprop.lexicon import catalogue, store
-from malaprop.lexicon.graph import places
 from malaprop.lexicon.graph.edges import GraphOptions, build_graph
 from malaprop.lexicon.graph.files import write_graph
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.mechanisms.balanced import table as balances
+from malaprop.lexicon.tables import balance_files
+from malaprop.mechanisms.balanced.balance_tables import build_table
 
 
 def main(name: str) -> None:
@@ -25,10 +25,10 @@ def main(name: str) -> None:
     graph = build_graph(lexicon, GraphOptions(), _show)
     write_graph(folder / store.GRAPH, graph, lexicon.fingerprint)
     print(f"\r{name}: {len(graph.edges):,} edges, {time.monotonic() - started:.0f} s")
-    table = balances.build(graph, lexicon.with_metric(Steps(graph)).fingerprint, progress=_show)
-    balances.write(table, folder / places.BALANCE)
+    table = build_table(graph, lexicon.with_metric(Steps(graph)).fingerprint, progress=_show)
+    balance_files.write(table, folder / balance_files.SHIPPED)
     print(f"\r{name}: {len(table.laws)} laws, {time.monotonic() - started:.0f} s")
-    print(f"for balances.VERIFIED, once the tests have passed: {table.digest}")
+    print(f'for balance_files.VERIFIED: "{table.fingerprint}": "{table.digest}"')
 
 
 def _show(done: int, total: int) -> None:

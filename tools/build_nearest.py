@@ -3,7 +3,7 @@
     python tools/build_nearest.py [NAME]
 
 Writes src/malaprop/data/NAME/nearest.npy. Prints the entry to put into
-`malaprop.lexicon.near_lists.VERIFIED` once the tests have found that no nearer word is missing.
+`malaprop.lexicon.tables.nearest_files.VERIFIED` once the tests have found that no nearer word is missing.
 """
 
 import hashlib
@@ -14,33 +14,35 @@ from numpy.typing import NDArray
 
 from malaprop.core.space import blocks
 from malaprop.lexicon import catalogue
-from malaprop.lexicon import near_lists as nearest
 from malaprop.lexicon.lexicon import Lexicon
+from malaprop.lexicon.tables import nearest_files
+from malaprop.lexicon.tables.values import NearestWords
 
 LISTED = 33
 
 
 def main(name: str) -> None:
     """List the nearest words of this lexicon."""
-    lexicon, path = Lexicon.open(name), catalogue.embedded()[name] / nearest.FILE
-    np.save(path, listed(lexicon), allow_pickle=False)
+    lexicon, path = Lexicon.open(name), catalogue.embedded()[name] / nearest_files.SHIPPED
+    table = NearestWords(fingerprint=lexicon.fingerprint, listed=nearest_words(lexicon))
+    nearest_files.write(table, path)
     print(f'"{lexicon.fingerprint}": "{hashlib.sha256(path.read_bytes()).hexdigest()}"')
 
 
-def listed(lexicon: Lexicon) -> NDArray[np.uint16]:
+def nearest_words(lexicon: Lexicon) -> NDArray[np.uint16]:
     """Return the nearest words of each word, from all distances; ties are in order of ids."""
     size = len(lexicon)
     if size > 1 << 16:
         raise SystemExit(f"{size} words are more than 16 bits can number")
-    found = np.empty((size, LISTED), dtype=np.uint16)
+    listed = np.empty((size, LISTED), dtype=np.uint16)
     for block in blocks(size, row_cells=size):
         ids = np.arange(block.start, block.stop)
         for own, row in zip(ids, lexicon.keys(ids), strict=True):
             row[own] = -1.0
             last = np.partition(row, LISTED - 1)[LISTED - 1]
             close = np.flatnonzero(row <= last)
-            found[own] = close[np.argsort(row[close], kind="stable")][:LISTED]
-    return found
+            listed[own] = close[np.argsort(row[close], kind="stable")][:LISTED]
+    return listed
 
 
 if __name__ == "__main__":

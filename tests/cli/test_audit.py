@@ -6,8 +6,8 @@ import pytest
 from tests.cli.conftest import Cli
 
 from malaprop import TEM, Lexicon
+from malaprop.mechanisms.tem import exponent_tables
 from malaprop.mechanisms.tem import mechanism as tem
-from malaprop.mechanisms.tem import table as exponents
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def test_a_guarantee_that_fails(
 def test_a_lexicon_is_audited_once(
     cli: Cli, lexicon_file: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exponents, "_SMALL", 5)
+    monkeypatch.setattr(exponent_tables, "_SMALL", 5)
     assert cli("lexicon", "import", lexicon_file, "--name", "small").code == 0
     before = cli("audit", "-e", "2", "-m", "tem", "-l", "small")
     assert "hint         the exponent is ε/2" in before.text
@@ -64,13 +64,13 @@ def test_a_lexicon_is_audited_once(
     assert kept.stat().st_mtime_ns > written
     after = cli("audit", "-e", "2", "-m", "tem", "-l", "small")
     assert "hint" not in after.text
-    assert TEM(epsilon=2.0).on(lexicon).law.exponent > 1.0
+    assert TEM(epsilon=2.0).on(Lexicon.open("small")).law.exponent > 1.0
 
 
 def test_a_threshold_is_audited_by_itself(
     cli: Cli, lexicon_file: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exponents, "_SMALL", 5)
+    monkeypatch.setattr(exponent_tables, "_SMALL", 5)
     assert cli("lexicon", "import", lexicon_file, "--name", "small").code == 0
     truncated = ("audit", "-e", "2", "-m", "tem", "-l", "small", "-p", "gamma=0.75")
     assert "malaprop lexicon audit small --gamma 0.75\n" in cli(*truncated).text
@@ -98,7 +98,7 @@ def test_the_embedded_lexicon_comes_with_its_audit(cli: Cli) -> None:
 def test_one_epsilon_is_audited_by_itself(
     cli: Cli, lexicon_file: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exponents, "_SMALL", 5)
+    monkeypatch.setattr(exponent_tables, "_SMALL", 5)
     assert cli("lexicon", "import", lexicon_file, "--name", "small").code == 0
     ended = cli("lexicon", "audit", "small", "--epsilon", "2")
     assert ended.code == 0

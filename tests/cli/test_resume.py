@@ -15,8 +15,8 @@ from tests.cli.conftest import Cli, Ended, assert_private, drawn_in
 from malaprop import Privatizer
 from malaprop.jobs import run as running_module
 from malaprop.jobs.output import Output
-from malaprop.mechanisms.balanced import table as balances
-from malaprop.mechanisms.tem import table as exponents
+from malaprop.mechanisms.balanced import balance_tables
+from malaprop.mechanisms.tem import exponent_tables
 from malaprop.pipeline.outputs.sidefile import look
 
 pytestmark = pytest.mark.usefixtures("small_batches")
@@ -211,14 +211,14 @@ def test_a_law_that_was_improved_in_between_is_refused(
     """
     command = (*write_input(folder, "csv"), "--workers", "1", "-m", mechanism)
     with monkeypatch.context() as patch:
-        patch.setattr(exponents, "_SMALL", 0)
-        patch.setattr(balances, "SMALL", 0)
+        patch.setattr(exponent_tables, "_SMALL", 0)
+        patch.setattr(balance_tables, "SMALL", 0)
         breaking.after(2 if state == "stopped" else None, lambda: cli.privatize(*command))
     ended = breaking.after(None, lambda: cli.privatize(*command, "--resume"))
     assert (ended.code, breaking.calls) == (1, 0)
     assert "out.csv cannot be resumed, as the law of the words (which an audit" in ended.err
-    monkeypatch.setattr(exponents, "_SMALL", 0)
-    monkeypatch.setattr(balances, "SMALL", 0)
+    monkeypatch.setattr(exponent_tables, "_SMALL", 0)
+    monkeypatch.setattr(balance_tables, "SMALL", 0)
     assert cli.privatize(*command, "--resume").code == 0
 
 

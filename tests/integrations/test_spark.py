@@ -16,7 +16,8 @@ from scipy import stats
 
 from malaprop import TEM, Balanced, DataError, Lexicon, OutputError, ParameterError
 from malaprop.lexicon.store import write
-from malaprop.mechanisms.tem.table import ExponentTable, keep
+from malaprop.lexicon.tables.kept import keep
+from malaprop.lexicon.tables.values import ExponentTable
 
 if TYPE_CHECKING:
     import pyarrow as pa

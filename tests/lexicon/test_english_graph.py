@@ -10,7 +10,8 @@ from malaprop.core.arrays import Floats, Ids
 from malaprop.core.law import Law
 from malaprop.core.metrics.graph import WordGraph, graph_of
 from malaprop.lexicon.graph.candidates import points_of
-from malaprop.mechanisms.balanced.table import VERIFIED, grid, table_of
+from malaprop.lexicon.tables.balance_files import is_verified
+from malaprop.mechanisms.balanced.balance_tables import balance_in, grid
 
 
 @pytest.fixture(scope="module")
@@ -90,21 +91,21 @@ def test_nothing_of_epsilon_is_lost(near: Lexicon, graph: WordGraph, epsilon: fl
 
 
 def test_every_law_of_the_table_passes_its_audit(near: Lexicon, graph: WordGraph) -> None:
-    table = table_of(near.fingerprint)
+    table = near.tables.balances
     assert table is not None
     assert [law["epsilon"] for law in table.laws] == grid().tolist()
     for place, epsilon in enumerate(grid()):
-        assert table.law(graph, place).loss(graph) <= epsilon
+        assert balance_in(table, graph, place).loss(graph) <= epsilon
 
 
 def test_rows_have_the_masses_that_were_audited(
     near: Lexicon, graph: WordGraph, sample: Ids
 ) -> None:
-    table, some = table_of(near.fingerprint), sample[::8]
+    table, some = near.tables.balances, sample[::8]
     assert table is not None
     levels = graph.levels(some)
     for place in range(len(table.laws)):
-        law = table.law(graph, place)
+        law = balance_in(table, graph, place)
         assert law.masses is not None
         kernel = np.exp(-law.exponent * graph.unit * np.arange(graph.last + 1))
         found = kernel.take(levels) @ law.weights
@@ -123,12 +124,12 @@ def test_what_is_shipped_needs_no_check_at_a_draw(near: Lexicon, epsilon: float)
 
 @pytest.mark.parametrize("array", ["weights", "masses", "counts"])
 def test_a_shipped_table_that_was_changed_is_not_trusted(near: Lexicon, array: str) -> None:
-    table = table_of(near.fingerprint)
+    table = near.tables.balances
     assert table is not None
     values = getattr(table, array).copy()
     values[10, 5] += 1
-    assert table.digest in VERIFIED
-    assert replace(table, **{array: values}).digest not in VERIFIED
+    assert is_verified(table)
+    assert not is_verified(replace(table, **{array: values}))
 
 
 def test_a_whole_audit_that_trusts_no_table(near: Lexicon) -> None:

@@ -1,5 +1,6 @@
 """What tests of TEM's exponent share."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -7,8 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from malaprop import TEM, LawChannel, Lexicon
+from malaprop.lexicon.tables.values import ExponentTable
 from malaprop.mechanisms.tem import TruncatedExponential
-from malaprop.mechanisms.tem import table as exponents
+from malaprop.mechanisms.tem import exponent_tables
 
 
 def loss_rate(distances: NDArray[np.float64], t: float) -> float:
@@ -27,6 +29,11 @@ def planted(
     return LawChannel(TruncatedExponential(lexicon, exponent, gamma), sound.guarantee)
 
 
+def kept_table(lexicon: Lexicon, gamma: float = math.inf) -> ExponentTable | None:
+    """The table for all ε that is shipped or kept for a lexicon and γ."""
+    return next(iter(lexicon.with_kept_tables().tables.exponents_for(gamma)), None)
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MALAPROP_HOME", str(tmp_path))
@@ -36,7 +43,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def cloud(monkeypatch: pytest.MonkeyPatch) -> Lexicon:
     """A lexicon that counts as too large to be audited in passing."""
-    monkeypatch.setattr(exponents, "_SMALL", 100)
+    monkeypatch.setattr(exponent_tables, "_SMALL", 100)
     rng = np.random.Generator(np.random.PCG64(8))
     vectors = np.round(rng.normal(size=(300, 6)) * 2, 2)
     return Lexicon([f"w{i}" for i in range(300)], vectors)

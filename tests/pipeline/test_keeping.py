@@ -9,7 +9,7 @@ import pytest
 from malaprop import TEM, Balanced, Laplace, Lexicon, PermuteAndFlip, seeded_rng
 from malaprop.core.channel import LawChannel
 from malaprop.core.mechanism import Mechanism
-from malaprop.lexicon.graph.words import fitting
+from malaprop.lexicon.graph.lookup import with_graph_if_needed
 from malaprop.pipeline import keeping as keeping_module
 from malaprop.pipeline.keeping import (
     A_THIRD,
@@ -68,7 +68,7 @@ def test_the_epsilon_that_would_keep_a_third_does_so(
     mechanism: Mechanism, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(keeping_module, "_SECONDS", 60.0)
-    lexicon = fitting(Lexicon.open("english"), mechanism)
+    lexicon = with_graph_if_needed(Lexicon.open("english"), mechanism)
     channel = mechanism.on(lexicon)
     keeping = keeping_of(mechanism, channel)
     assert keeping.share > 0.9

@@ -16,7 +16,7 @@ from malaprop.cli.options import (
 
 if TYPE_CHECKING:
     from malaprop.lexicon.lexicon import Lexicon
-    from malaprop.mechanisms.tem.table import ExponentTable
+    from malaprop.lexicon.tables.values import ExponentTable
 
 
 def audit(
@@ -93,25 +93,24 @@ def audit_lexicon(
 
 
 def _known(lexicon: "Lexicon", gamma: float, epsilon: float | None) -> "list[ExponentTable]":
-    """Return the stored tables that cover this γ and this ε."""
-    from malaprop.mechanisms.tem.table import tables_for
-
-    found = tables_for(lexicon, gamma, epsilon)
-    return [table for table in found if epsilon is None or table.covers(epsilon)]
+    """Return the tables that the lexicon carries for this threshold and this ε."""
+    tables = lexicon.tables.exponents_for(gamma, epsilon)
+    return [table for table in tables if epsilon is None or table.covers(epsilon)]
 
 
 def _audited(
     lexicon: "Lexicon", gamma: float, epsilon: float | None, label: str
 ) -> "ExponentTable":
-    """Build a new table, and store it."""
+    """Build a table, and keep it."""
     from malaprop.cli.progress import bar
-    from malaprop.mechanisms.tem.table import build, build_for, keep
+    from malaprop.lexicon.tables.kept import keep
+    from malaprop.mechanisms.tem.exponent_tables import build_table, build_table_for
 
     with bar(label) as progress:
         if epsilon is None:
-            table = build(lexicon, gamma, progress.to)
+            table = build_table(lexicon, gamma, progress.to)
         else:
-            table = build_for(lexicon, epsilon, gamma, progress.to)
+            table = build_table_for(lexicon, epsilon, gamma, progress.to)
     keep(table)
     return table
 

@@ -7,7 +7,7 @@ import typer
 if TYPE_CHECKING:
     from malaprop.core.metrics.graph import WordGraph
     from malaprop.lexicon.lexicon import Lexicon
-    from malaprop.mechanisms.balanced.table import BalanceTable
+    from malaprop.lexicon.tables.values import BalanceTable
 
 
 def graph_lexicon(
@@ -25,39 +25,44 @@ def graph_lexicon(
     """
     from malaprop.cli.progress import bar
     from malaprop.core.metrics.graph import Steps, graph_of
-    from malaprop.lexicon.graph import places
     from malaprop.lexicon.lexicon import Lexicon
-    from malaprop.mechanisms.balanced import table as balances
+    from malaprop.lexicon.tables.kept import keep
+    from malaprop.mechanisms.balanced.balance_tables import build_table
 
     lexicon = Lexicon.open(name)
     graph = graph_of(lexicon.metric) or _graph(lexicon, force)
-    fingerprint = lexicon.with_metric(Steps(graph)).fingerprint
-    table = None if force else balances.table_of(fingerprint)
+    lexicon = lexicon.with_metric(Steps(graph))
+    fingerprint, table = lexicon.fingerprint, None
+    if not force:
+        lexicon.tables.check("balances")
+        table = lexicon.tables.balances
     if table is None:
+        del lexicon  # its arrays may be mapped from the files that are replaced
         with bar(f"balancing {name}") as progress:
-            table = balances.build(graph, fingerprint, progress=progress.to)
-        balances.write(table, places.balance_place(fingerprint))
+            table = build_table(graph, fingerprint, progress=progress.to)
+        keep(table)
     _print(name, graph, table)
 
 
 def _graph(lexicon: "Lexicon", force: bool) -> "WordGraph":
     """Return the stored graph of a lexicon, or build and store a new one."""
     from malaprop.cli.progress import bar
-    from malaprop.lexicon.graph import places
     from malaprop.lexicon.graph.edges import GraphOptions, build_graph
-    from malaprop.lexicon.graph.files import write_graph
-    from malaprop.lexicon.graph.words import kept_graph
+    from malaprop.lexicon.graph.lookup import kept_graph
+    from malaprop.lexicon.tables.graphs import keep_graph
 
     options = GraphOptions()
     graph = None if force else kept_graph(lexicon, options)
     if graph is None:
         with bar(f"finding near words of {lexicon.name or 'the lexicon'}") as progress:
             graph = build_graph(lexicon, options, progress.to)
-        write_graph(places.graph_place(lexicon.fingerprint, graph), graph, lexicon.fingerprint)
+        keep_graph(graph, lexicon.fingerprint)
     return graph
 
 
 def _print(name: str, graph: "WordGraph", table: "BalanceTable") -> None:
+    from malaprop.mechanisms.balanced.balance_tables import best_balance
+
     whole = int((graph.weights == graph.weights.min()).sum())
     typer.echo(f"lexicon      {name} with its word graph, fingerprint {table.fingerprint}")
     typer.echo(
@@ -66,5 +71,5 @@ def _print(name: str, graph: "WordGraph", table: "BalanceTable") -> None:
     )
     typer.echo("balance      ε a step, and the share of words that stay as they are")
     for epsilon in (0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0):
-        law = table.best(graph, epsilon)
+        law = best_balance(table, graph, epsilon)
         typer.echo(f"             ε = {epsilon:<6g} {100 * law.kept:5.1f}%  {law.form}")

@@ -114,10 +114,10 @@ def make_mechanism(name: str, epsilon: str, parameters: list[str] | None) -> Mec
 
 def open_lexicon(name: str, mechanism: Mechanism) -> "Lexicon":
     """Open the lexicon of that name, with its word graph if the mechanism counts steps."""
-    from malaprop.lexicon.graph.words import fitting
+    from malaprop.lexicon.graph.lookup import with_graph_if_needed
     from malaprop.lexicon.lexicon import Lexicon
 
-    return fitting(Lexicon.open(name), mechanism)
+    return with_graph_if_needed(Lexicon.open(name), mechanism)
 
 
 def _parameter(

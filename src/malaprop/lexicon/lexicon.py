@@ -1,7 +1,6 @@
 """The lexicon: a finite metric space of words."""
 
 import os
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
@@ -17,15 +16,20 @@ from malaprop.core.metrics.named import as_metric
 from malaprop.core.proofs import proved
 from malaprop.core.sampling.by_distance import NearWords
 from malaprop.core.space import checked_ids
+from malaprop.lexicon.checks import checked_vectors, checked_words
+from malaprop.lexicon.tables.values import Tables
 
 if TYPE_CHECKING:
     from malaprop.core.metrics.graph import WordGraph
-    from malaprop.lexicon.near_lists import NearestWords
 
 
 @proved("docs/proofs/audit.md")
 class Lexicon:
     """Words, their vectors and a metric. It is public, read-only, and never grows.
+
+    It carries `tables`, what was computed for it beforehand: audited exponents, balances, lists of
+    nearest words. `Lexicon.open`, `with_graph` and `with_metric` look for them in the package and
+    in the user's folder; the constructor does not: see `with_kept_tables`.
 
     >>> lexicon = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
     >>> len(lexicon), lexicon.index["hot"], str(lexicon.metric)
@@ -47,15 +51,15 @@ class Lexicon:
         Duplicate or empty words, NaN, infinity, and sizes that do not match are refused;
         `malaprop lexicon import` repairs files that have them.
         """
-        self._words = _checked_words(words)
-        self._vectors = _checked_vectors(vectors, len(self._words))
+        self._words = checked_words(words)
+        self._vectors = checked_vectors(vectors, len(self._words))
         self._metric = as_metric(metric)
-        self._name, self._stated = "", ""
+        self._name, self._stated, self._tables = "", "", Tables()
         self._rows  # noqa: B018  a user's own function is checked now, not at its first use
 
     @classmethod
     def open(cls, name_or_path: str | os.PathLike[str]) -> "Lexicon":
-        """Open an embedded or imported lexicon by name, or one from a file.
+        """Open an embedded or imported lexicon by name, or one from a file, with its tables.
 
         Files may be GloVe, word2vec or fastText text (also in gz or zip), word2vec binary, gensim
         KeyedVectors, and .npy or .safetensors with a vocabulary beside; see docs/lexicons.md.
@@ -63,14 +67,16 @@ class Lexicon:
         from malaprop.lexicon.catalogue import resolve
         from malaprop.lexicon.formats import read
         from malaprop.lexicon.store import load
+        from malaprop.lexicon.tables.kept import kept_tables
 
         path = resolve(name_or_path)
         if not path.is_dir():
             table = read(path)
-            return cls(table.words, table.vectors)
+            return cls(table.words, table.vectors).with_kept_tables()
         stored = load(path)
         self = cls._trusted(stored.words, stored.vectors, stored.metric, name=path.name)
-        self._stated = stored.fingerprint
+        # By what the folder states: `tables` computes the fingerprint before it gives them out.
+        self._stated, self._tables = stored.fingerprint, kept_tables(stored.fingerprint)
         return self
 
     @classmethod
@@ -81,14 +87,17 @@ class Lexicon:
         metric: str | Metric,
         name: str,
     ) -> "Lexicon":
-        """A lexicon of words and vectors that were checked before."""
+        """Make a lexicon of words and vectors that were checked before."""
         self = cls.__new__(cls)
         self._words, self._vectors, self._metric = words, vectors, as_metric(metric)
-        self._name, self._stated = name, ""
+        self._name, self._stated, self._tables = name, "", Tables()
         return self
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write the lexicon, its graph included, into a folder that `Lexicon.open` opens."""
+        """Write the lexicon, its graph included, into a folder that `Lexicon.open` opens.
+
+        Tables are not written there: whoever opens the folder could not trust them.
+        """
         from pathlib import Path
 
         from malaprop.core.metrics.named import Custom
@@ -102,10 +111,10 @@ class Lexicon:
         write(Path(folder), [(self._words, self._vectors)], metric=self._metric, force=force)
 
     def with_metric(self, metric: str | Metric | Callable[[Any, Any], Any]) -> "Lexicon":
-        """The same words and vectors under another metric."""
+        """Return the same words and vectors under another metric, with the tables kept for it."""
         other = Lexicon._trusted(self._words, self._vectors, as_metric(metric), name=self._name)
         other._rows  # noqa: B018  as in the constructor
-        return other
+        return other.with_kept_tables()
 
     def with_graph(
         self,
@@ -114,12 +123,12 @@ class Lexicon:
         progress: Callable[[int, int], None] | None = None,
         **options: Any,
     ) -> "Lexicon":
-        """The same words under the metric `graph`: steps between near words.
+        """Return the same words under the metric `graph`, steps between near words.
 
         The graph is made from the vectors by the `options` of `malaprop.GraphOptions` (cap,
         candidates, components, anchors, anchor_weight, cutoff); one that was shipped or kept
-        is opened at once. Or it is made of your own `edges`, pairs of words with a weight or
-        without (1); then `cutoff` is the only option.
+        is opened at once, with its balances. Or it is made of your own `edges`, pairs of words
+        with a weight or without (1); then `cutoff` is the only option.
 
         >>> colours = Lexicon(["red", "rose", "blue"], [[0.0], [1.0], [9.0]])
         >>> near = colours.with_graph(edges=[("red", "rose"), ("rose", "blue", 3)])
@@ -127,11 +136,42 @@ class Lexicon:
         (4.0, ['red', 'rose', 'blue'])
         """
         from malaprop.core.metrics.graph import Steps
-        from malaprop.lexicon.graph.words import graph_from, graph_of_edges
+        from malaprop.lexicon.graph.lookup import graph_for
+        from malaprop.lexicon.graph.own_edges import graph_of_edges
 
         if edges is None:
-            return self.with_metric(Steps(graph_from(self, options, progress)))
+            return self.with_metric(Steps(graph_for(self, options, progress)))
         return self.with_metric(Steps(graph_of_edges(self, edges, options)))
+
+    @property
+    def tables(self) -> Tables:
+        """What was computed for this very lexicon beforehand; mechanisms read it, and no file."""
+        if self._tables.all:
+            self.fingerprint  # noqa: B018  raises if the files are not those that it states
+        return self._tables
+
+    def with_tables(self, tables: Tables) -> "Lexicon":
+        """Return the same lexicon carrying these tables and no others; you vouch for them."""
+        if any(table.fingerprint != self.fingerprint for table in tables.all):
+            raise LexiconError(
+                "A lexicon can carry only tables that were made for it: the fingerprint of one of "
+                "these tables is not the lexicon's."
+            )
+        other = Lexicon.__new__(type(self))
+        other.__dict__.update(self.__dict__, _tables=tables)
+        return other
+
+    def with_kept_tables(self) -> "Lexicon":
+        """Return the same lexicon with the tables that are in the package and the user's folder.
+
+        For lexicons made in memory, and to see tables that were kept since this one was opened.
+        """
+        from malaprop.core.metrics.named import Custom
+        from malaprop.lexicon.tables.kept import kept_tables
+
+        if isinstance(self._metric, Custom):  # code can change, so nothing is kept for it
+            return self
+        return self.with_tables(kept_tables(self.fingerprint))
 
     def steps(self, word: str, other: str) -> float:
         """The length of a shortest path between two words in the word graph; not cut off."""
@@ -153,13 +193,13 @@ class Lexicon:
     def _graph(self) -> "WordGraph":
         from malaprop.core.metrics.graph import graph_of
 
-        found = graph_of(self._metric)
-        if found is None:
+        graph = graph_of(self._metric)
+        if graph is None:
             raise MetricError(
                 f"This lexicon measures {self._metric} distances and has no word graph. Use "
                 "lexicon.with_graph()."
             )
-        return found
+        return graph
 
     def _id(self, word: str) -> int:
         if not isinstance(word, str) or word not in self.index:
@@ -173,8 +213,8 @@ class Lexicon:
         return self._metric.on(self._vectors)
 
     def __getstate__(self) -> dict[str, Any]:
-        # What can be computed again need not travel, and closures cannot.
-        return {k: v for k, v in self.__dict__.items() if k not in ("_rows", "_nearest", "index")}
+        # What can be computed again need not travel, and closures cannot. Tables do.
+        return {k: v for k, v in self.__dict__.items() if k not in ("_rows", "index")}
 
     @property
     def name(self) -> str:
@@ -211,13 +251,13 @@ class Lexicon:
         """SHA-256 of words, vectors and metric: equal exactly where the lexicons are."""
         from malaprop.lexicon.store import fingerprint
 
-        found = fingerprint(self._words, self._vectors, self._metric.token(self._vectors))
-        if self._stated not in ("", found):
+        computed = fingerprint(self._words, self._vectors, self._metric.token(self._vectors))
+        if self._stated not in ("", computed):
             raise LexiconError(
                 f"The files of the lexicon {self._name} are not those that its fingerprint was "
                 "made of: somebody changed them. Import it again."
             )
-        return found
+        return computed
 
     def __len__(self) -> int:
         return len(self._words)
@@ -252,15 +292,12 @@ class Lexicon:
         return self._rows.lengths(keys) if isinstance(self._rows, KeyedDistances) else keys
 
     def near_words(self, ids: Any) -> NearWords | None:
-        """The nearest words of `ids`, where the package has a list of them; else nothing."""
-        return self._nearest.of(checked_ids(ids, len(self))) if self._nearest else None
-
-    @cached_property
-    def _nearest(self) -> "NearestWords | None":
-        from malaprop.lexicon import near_lists as nearest
-
+        """Return the nearest words of `ids`, if the lexicon carries a list of them."""
+        nearest = self.tables.nearest
         pairs = self._rows.pairs if isinstance(self._rows, KeyedDistances) else None
-        return None if pairs is None else nearest.find(self.fingerprint, pairs)
+        if nearest is None or pairs is None:
+            return None
+        return nearest.of(checked_ids(ids, len(self)), pairs)
 
     def neighbours(self, word: str, k: int = 10) -> list[tuple[str, float]]:
         """The `k` words nearest to `word`, with their distances, the nearest first."""
@@ -271,59 +308,3 @@ class Lexicon:
         row[own] = -1.0  # itself first, also where another word has the same vector
         order = np.argsort(row, kind="stable")[1 : k + 1]
         return [(self._words[i], float(row[i])) for i in order]
-
-
-def _checked_words(words: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(words, str):
-        raise LexiconError("The words of a lexicon must be a list of words, not one string.")
-    checked = tuple(words)
-    if not checked:
-        raise LexiconError("A lexicon needs at least one word. Got none.")
-    for place, word in enumerate(checked):
-        if not isinstance(word, str) or not word or not _writable(word):
-            raise LexiconError(
-                "The words of a lexicon must be non-empty strings of valid Unicode without line "
-                f"breaks or control characters; word {place} is not."
-            )
-    if len(set(checked)) < len(checked):
-        raise LexiconError(
-            f"The words of a lexicon must be distinct; {len(checked) - len(set(checked))} of them "
-            "occur again. `malaprop lexicon import` keeps the first of each."
-        )
-    return checked
-
-
-def _writable(word: str) -> bool:
-    """Whether a word can stand on a line of a UTF-8 file, and can be seen there."""
-    seen = any(sign.isprintable() and not sign.isspace() for sign in word)
-    return seen and not any(unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} for c in word)
-
-
-def _as_float32(vectors: Any) -> NDArray[np.float32]:
-    if np.iscomplexobj(vectors):  # numpy would drop the imaginary parts
-        raise TypeError
-    return np.array(vectors, dtype=np.float32, order="C")
-
-
-def _checked_vectors(vectors: Any, count: int) -> NDArray[np.float32]:
-    with np.errstate(over="ignore"):  # what overflows is infinite, and refused below
-        try:
-            array = _as_float32(vectors)
-        except (TypeError, ValueError):
-            raise LexiconError(
-                "The vectors of a lexicon must be a matrix of numbers, a row a word."
-            ) from None
-    if array.ndim != 2 or array.shape[1] == 0:
-        raise LexiconError(
-            f"The vectors of a lexicon must be a matrix, a row a word. Got shape {array.shape}; "
-            "one-dimensional vectors are a column: array.reshape(-1, 1)."
-        )
-    if len(array) != count:
-        raise LexiconError(f"A lexicon needs a row a word. Got {count} words, {len(array)} rows.")
-    if not np.isfinite(array).all():
-        row = int(np.argmin(np.isfinite(array).all(axis=1)))
-        raise LexiconError(
-            f"The vectors of a lexicon must be finite in float32; row {row} has NaN or infinity."
-        )
-    array.setflags(write=False)
-    return array

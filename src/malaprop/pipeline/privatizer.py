@@ -15,7 +15,7 @@ from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.randomness import SECURE, checked_rng, label, secure_rng
 from malaprop.core.sampling.stocked import StockedChannel
-from malaprop.lexicon.graph.words import fitting
+from malaprop.lexicon.graph.lookup import with_graph_if_needed
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.mechanisms.balanced import Balanced
 from malaprop.pipeline.keeping import Keeping, keeping_of
@@ -211,7 +211,7 @@ def _completed(
     if lexicon is None:
         lexicon = Lexicon.open("english")
     _check_kinds(lexicon, mechanism)
-    return fitting(lexicon, mechanism), mechanism
+    return with_graph_if_needed(lexicon, mechanism), mechanism
 
 
 def _check_kinds(lexicon: Any, mechanism: Any) -> None:

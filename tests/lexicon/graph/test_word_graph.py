@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from malaprop import Balanced, GraphOptions, Lexicon, LexiconError, MetricError, ParameterError
 from malaprop.core.metrics.graph import WordGraph, graph_of
 from malaprop.lexicon import store
-from malaprop.lexicon.graph import places
 from malaprop.lexicon.graph.candidates import near_words
 from malaprop.lexicon.graph.edges import build_graph, candidate_edges
 from malaprop.lexicon.graph.files import read_graph, write_graph
-from malaprop.lexicon.graph.words import fitting
+from malaprop.lexicon.graph.lookup import with_graph_if_needed
+from malaprop.lexicon.tables.graphs import keep_graph
 
 
 def random_lexicon(size: int, dimension: int, seed: int = 1) -> Lexicon:
@@ -221,13 +221,12 @@ def test_a_kept_graph_is_found_by_lexicon_and_options(
     monkeypatch.setenv("MALAPROP_HOME", str(tmp_path))
     lexicon = random_lexicon(60, 20)
     graph = graph_in(lexicon.with_graph())
-    path = places.graph_place(lexicon.fingerprint, graph)
-    write_graph(path, graph, lexicon.fingerprint)
+    path = keep_graph(graph, lexicon.fingerprint)
     kept = read_graph(path, lexicon.fingerprint, len(lexicon))
     assert kept is not None
     assert kept.token == graph.token
     assert read_graph(path, "another lexicon", len(lexicon)) is None
-    monkeypatch.setattr("malaprop.lexicon.graph.words.build_graph", None)
+    monkeypatch.setattr("malaprop.lexicon.graph.lookup.build_graph", None)
     assert graph_in(lexicon.with_graph()).token == graph.token
     with pytest.raises(TypeError):  # it would have to be built
         lexicon.with_graph(cap=5)
@@ -235,10 +234,10 @@ def test_a_kept_graph_is_found_by_lexicon_and_options(
 
 def test_a_large_lexicon_needs_its_graph_first(monkeypatch: pytest.MonkeyPatch) -> None:
     lexicon = random_lexicon(60, 20)
-    assert str(fitting(lexicon, Balanced(epsilon=1.0)).metric) == "graph"
-    monkeypatch.setattr("malaprop.lexicon.graph.words.SMALL", 50)
+    assert str(with_graph_if_needed(lexicon, Balanced(epsilon=1.0)).metric) == "graph"
+    monkeypatch.setattr("malaprop.lexicon.graph.lookup.SMALL", 50)
     with pytest.raises(LexiconError, match="malaprop lexicon graph NAME"):
-        fitting(lexicon, Balanced(epsilon=1.0))
+        with_graph_if_needed(lexicon, Balanced(epsilon=1.0))
 
 
 def test_a_poincare_lexicon_has_a_graph_of_its_own_distances() -> None:

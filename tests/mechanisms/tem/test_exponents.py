@@ -10,13 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
-from tests.mechanisms.conftest import loss_rate
+from tests.mechanisms.conftest import kept_table, loss_rate
 
 from malaprop import TEM, Lexicon, LexiconError, ParameterError, audit
 from malaprop.lexicon import catalogue
-from malaprop.mechanisms.tem import table as exponents
+from malaprop.lexicon.tables.exponent_files import SHIPPED
+from malaprop.lexicon.tables.kept import keep
+from malaprop.lexicon.tables.values import ExponentTable
+from malaprop.mechanisms.tem.exponent_tables import build_table
 from malaprop.mechanisms.tem.exponents import largest_exponent, loss_rates
-from malaprop.mechanisms.tem.table import ExponentTable, build, keep, table_of
 
 
 class TestSmallLexicons:
@@ -108,44 +110,22 @@ class TestRates:
 class TestTables:
     def test_a_kept_table_is_used(self, home: Path, cloud: Lexicon) -> None:
         with pytest.raises(LexiconError, match="malaprop lexicon audit"):
-            TEM(epsilon=1.0, exponent="audited").on(cloud)
-        before = TEM(epsilon=1.0).on(cloud)
+            TEM(epsilon=1.0, exponent="audited").on(cloud.with_kept_tables())
+        before = TEM(epsilon=1.0).on(cloud.with_kept_tables())
         assert before.law.exponent == 0.5
         assert "malaprop lexicon audit" in before.hint
         steps: list[tuple[int, int]] = []
-        table = build(cloud, progress=lambda *step: steps.append(step))
+        table = build_table(cloud, progress=lambda *step: steps.append(step))
         assert steps[-1][0] == steps[-1][1]
         path = keep(table)
         assert path == home / "exponents" / f"{cloud.fingerprint}.json"
-        assert table_of(cloud) == table
-        channel = TEM(epsilon=1.0, exponent="audited").on(cloud)
+        assert kept_table(cloud) == table
+        channel = TEM(epsilon=1.0, exponent="audited").on(cloud.with_kept_tables())
         assert channel.law.exponent == table.largest(1.0) > 0.5
         assert channel.guarantee.cap == pytest.approx(table.diameter)
-        assert TEM(epsilon=1.0).on(cloud).law.exponent == channel.law.exponent
+        assert TEM(epsilon=1.0).on(cloud.with_kept_tables()).law.exponent == channel.law.exponent
         assert audit(channel).holds is True
         assert audit(channel).worst_ratio > 0.95
-
-    def test_it_belongs_to_this_lexicon_only(self, home: Path, cloud: Lexicon) -> None:
-        keep(build(cloud))
-        other = Lexicon(cloud.words, cloud.vectors * np.float32(1.01))
-        assert table_of(other) is None
-        assert table_of(cloud.with_metric("manhattan")) is None
-        forged = exponents._kept(other.fingerprint)
-        forged.write_text(exponents._kept(cloud.fingerprint).read_text())
-        assert table_of(other) is None
-
-    def test_a_shipped_table_that_was_changed_is_not_used(
-        self, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Losses that are said to be smaller than they are would give exponents that break ε."""
-        english = Lexicon.open("english")
-        shipped = catalogue.embedded()["english"] / exponents.SHIPPED
-        about = json.loads(shipped.read_text(encoding="utf-8"))
-        about["losses"] = [[t, t] for t, _ in about["losses"]]
-        (tmp_path / exponents.SHIPPED).write_text(json.dumps(about), encoding="utf-8")
-        assert TEM(epsilon=1.0).on(english).law.audited
-        monkeypatch.setattr(catalogue, "embedded", lambda: {"english": tmp_path})
-        assert TEM(epsilon=1.0).on(english).law.exponent == 0.5
 
     def test_beyond_the_grid_it_is_half(self) -> None:
         table = ExponentTable(fingerprint="", diameter=1.0, exponents=(1.0, 2.0), losses=(1.5, 2.2))
@@ -160,33 +140,13 @@ class TestTables:
 
         own = Lexicon(cloud.words[:20], cloud.vectors[:20], metric=taxi)
         with pytest.raises(LexiconError, match="fingerprint"):
-            build(own)
-        assert table_of(own) is None
-
-    @pytest.mark.parametrize("damage", ["", "{}", "[1]", '{"format": 99, "losses": []}'])
-    def test_a_damaged_table_is_refused(self, home: Path, cloud: Lexicon, damage: str) -> None:
-        path = exponents._kept(cloud.fingerprint)
-        path.parent.mkdir(parents=True)
-        path.write_text(damage)
-        with pytest.raises(LexiconError, match="remove it"):
-            TEM(epsilon=1.0).on(cloud)
-
-    @pytest.mark.parametrize("loss", [0.99, 2.01, math.nan, 0.0])
-    def test_a_table_that_no_lexicon_can_have(
-        self, home: Path, cloud: Lexicon, loss: float
-    ) -> None:
-        """t ≤ L(t) ≤ 2t, whatever the words are."""
-        table = exponents.ExponentTable(
-            fingerprint=cloud.fingerprint, diameter=9.0, exponents=(1.0,), losses=(loss,)
-        )
-        exponents.keep(table)
-        with pytest.raises(LexiconError, match="remove it"):
-            TEM(epsilon=1.0).on(cloud)
+            build_table(own)
+        assert not own.with_kept_tables().tables.all
 
 
 class TestEnglish:
     def test_its_table_is_shipped(self, english: Lexicon) -> None:
-        table = table_of(english)
+        table = kept_table(english)
         assert table is not None
         t, losses = np.array(table.exponents), np.array(table.losses)
         assert t.min() <= 0.3
@@ -198,7 +158,7 @@ class TestEnglish:
 
     def test_words_that_can_be_checked_are_within_it(self, english: Lexicon) -> None:
         """Exactly for some rows: no pair of theirs exceeds L(t)."""
-        table = table_of(english)
+        table = kept_table(english)
         assert table is not None
         ids = np.arange(0, len(english), 2200)
         distances = english.distances(ids)
@@ -210,7 +170,7 @@ class TestEnglish:
             assert (loss <= epsilon * near + 1e-9).all()
 
     def test_the_worst_pair_of_all_attains_it(self, english: Lexicon) -> None:
-        table = table_of(english)
+        table = kept_table(english)
         assert table is not None
         k = table.exponents.index(2.0)
         pair = [english.index[word] for word in WORST_AT_2]
@@ -226,7 +186,7 @@ class TestEnglish:
         assert TEM(epsilon=1.5, exponent="half").on(english).law.exponent == 0.75
 
     def test_the_file_is_what_the_package_names(self) -> None:
-        about = json.loads((catalogue.embedded()["english"] / exponents.SHIPPED).read_text())
+        about = json.loads((catalogue.embedded()["english"] / SHIPPED).read_text())
         assert about["format"] == 1
         assert len(about["losses"]) == 385
 

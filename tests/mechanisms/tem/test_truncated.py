@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
-from tests.mechanisms.conftest import loss_rate, planted
+from tests.mechanisms.conftest import kept_table, loss_rate, planted
 
 from malaprop import TEM, Lexicon, LexiconError, ParameterError, audit
-from malaprop.mechanisms.tem import table as exponents
+from malaprop.lexicon.tables.exponent_files import file_name
+from malaprop.lexicon.tables.kept import keep
+from malaprop.mechanisms.tem.exponent_tables import build_table
 from malaprop.mechanisms.tem.exponents import loss_rates
-from malaprop.mechanisms.tem.table import build, keep, table_of
 
 GRID = [k / 8 for k in range(-64, 65)]
 CROWD = Lexicon([*"abcde"], [[0.0], [5.0], [5.0], [5.0], [5.0]])
@@ -49,8 +50,9 @@ class TestRates:
     ) -> None:
         """Looked at every pair and every output, nothing exceeds ε·min(d, γ)."""
         lexicon = Lexicon([f"w{i}" for i in range(len(vectors))], vectors)
-        table = build(lexicon, gamma)
-        assert table.holds_for(lexicon.fingerprint, gamma)
+        table = build_table(lexicon, gamma)
+        assert table.fingerprint == lexicon.fingerprint
+        assert table.holds_for(gamma)
         epsilon = ratio * table.exponents[0]
         t = table.largest(epsilon)
         found = audit(planted(lexicon, epsilon, t, gamma))
@@ -61,65 +63,65 @@ class TestRates:
 
     def test_a_threshold_can_raise_the_loss(self) -> None:
         """Why one table must not stand in for another: beside a crowd, L_γ exceeds L_∞."""
-        free, truncated = build(CROWD), build(CROWD, 1.0)
+        free, truncated = build_table(CROWD), build_table(CROWD, 1.0)
         assert truncated.largest(2.0) < 1.2898 < 1.68 < free.largest(2.0)
         assert audit(planted(CROWD, 2.0, free.largest(2.0), 1.0)).holds is False
 
 
 class TestTables:
     def test_a_threshold_has_a_table_of_its_own(self, home: Path, cloud: Lexicon) -> None:
-        keep(build(cloud))
-        table = build(cloud, 4.0)
+        keep(build_table(cloud))
+        table = build_table(cloud, 4.0)
         path = keep(table)
         assert path == home / "exponents" / f"{cloud.fingerprint}-4.0.json"
-        assert table_of(cloud, 4.0) == table
-        assert table_of(cloud) != table
-        channel = TEM(epsilon=1.5, gamma=4.0, exponent="audited").on(cloud)
+        assert kept_table(cloud, 4.0) == table
+        assert kept_table(cloud) != table
+        channel = TEM(epsilon=1.5, gamma=4.0, exponent="audited").on(cloud.with_kept_tables())
         assert channel.law.exponent == table.largest(1.5) > 0.75
         assert channel.law.gamma == channel.guarantee.cap == 4.0
         found = audit(channel)
         assert found.holds is True
         assert found.worst_ratio > 0.95
-        assert TEM(epsilon=1.5, gamma=4.0).on(cloud).law.exponent == channel.law.exponent
+        assert TEM(epsilon=1.5, gamma=4.0).on(cloud.with_kept_tables()).law.exponent == channel.law.exponent
 
     def test_it_holds_for_no_other_threshold(self, home: Path, cloud: Lexicon) -> None:
-        keep(build(cloud, 4.0))
+        keep(build_table(cloud, 4.0))
         for gamma in (math.nextafter(4.0, 0.0), math.nextafter(4.0, 9.0), 2.0, 1e9, math.inf):
-            assert table_of(cloud, gamma) is None
-            assert not TEM(epsilon=1.0, gamma=gamma).on(cloud).law.audited
-        assert not TEM(epsilon=1.0).on(cloud).law.audited
+            assert kept_table(cloud, gamma) is None
+            assert not TEM(epsilon=1.0, gamma=gamma).on(cloud.with_kept_tables()).law.audited
+        assert not TEM(epsilon=1.0).on(cloud.with_kept_tables()).law.audited
 
     def test_a_table_under_anothers_name_is_not_taken(self, home: Path, cloud: Lexicon) -> None:
-        kept = keep(build(cloud, 4.0))
+        kept = keep(build_table(cloud, 4.0))
         for gamma in (3.0, math.inf):
-            exponents._kept(cloud.fingerprint, gamma).write_text(kept.read_text())
-            assert table_of(cloud, gamma) is None
+            (home / "exponents" / file_name(cloud.fingerprint, gamma)).write_text(kept.read_text())
+            assert kept_table(cloud, gamma) is None
 
     def test_without_a_threshold_it_holds_from_the_diameter_on(
         self, home: Path, cloud: Lexicon
     ) -> None:
-        table = build(cloud)
+        table = build_table(cloud)
         keep(table)
-        assert TEM(epsilon=1.0, gamma=math.inf).on(cloud).law.audited
-        assert TEM(epsilon=1.0, gamma=table.diameter).on(cloud).law.audited
-        below = TEM(epsilon=1.0, gamma=0.9 * table.diameter).on(cloud)
+        assert TEM(epsilon=1.0, gamma=math.inf).on(cloud.with_kept_tables()).law.audited
+        assert TEM(epsilon=1.0, gamma=table.diameter).on(cloud.with_kept_tables()).law.audited
+        below = TEM(epsilon=1.0, gamma=0.9 * table.diameter).on(cloud.with_kept_tables())
         assert not below.law.audited
         assert below.law.exponent == 0.5
 
     def test_a_threshold_that_nothing_reaches_is_none(self, home: Path, cloud: Lexicon) -> None:
-        table = build(cloud, 1000.0)
-        assert table == build(cloud)
+        table = build_table(cloud, 1000.0)
+        assert table == build_table(cloud)
         keep(table)
-        assert table_of(cloud) == table_of(cloud, 1000.0) == table
+        assert kept_table(cloud) == kept_table(cloud, 1000.0) == table
 
     def test_errors_and_hints_name_the_command(self, home: Path, cloud: Lexicon) -> None:
         command = "malaprop lexicon audit NAME --gamma 2.5"
         with pytest.raises(LexiconError, match=command):
-            TEM(epsilon=1.0, gamma=2.5, exponent="audited").on(cloud)
-        hint = TEM(epsilon=1.0, gamma=2.5).on(cloud).hint
+            TEM(epsilon=1.0, gamma=2.5, exponent="audited").on(cloud.with_kept_tables())
+        hint = TEM(epsilon=1.0, gamma=2.5).on(cloud.with_kept_tables()).hint
         assert hint.endswith(command)
-        keep(build(cloud))
-        assert TEM(epsilon=1.0, gamma=2.5).on(cloud).hint == f"{hint}, or leave 'gamma' out"
+        keep(build_table(cloud))
+        assert TEM(epsilon=1.0, gamma=2.5).on(cloud.with_kept_tables()).hint == f"{hint}, or leave 'gamma' out"
 
     def test_a_hint_names_the_lexicon_only_under_its_own_metric(
         self, home: Path, cloud: Lexicon
@@ -131,14 +133,14 @@ class TestTables:
         assert other.hint.endswith("save(FOLDER), and run  malaprop lexicon audit FOLDER")
 
     def test_a_table_without_its_threshold_is_refused(self, home: Path, cloud: Lexicon) -> None:
-        kept = keep(build(cloud, 4.0))
+        kept = keep(build_table(cloud, 4.0))
         about = json.loads(kept.read_text())
         del about["gamma"]
         kept.write_text(json.dumps(about))
         with pytest.raises(LexiconError, match="remove it"):
-            TEM(epsilon=1.0, gamma=4.0).on(cloud)
+            TEM(epsilon=1.0, gamma=4.0).on(cloud.with_kept_tables())
 
     @pytest.mark.parametrize("gamma", [0.0, -1.0, math.nan])
     def test_impossible_thresholds(self, cloud: Lexicon, gamma: float) -> None:
         with pytest.raises(ParameterError, match="γ"):
-            build(cloud, gamma)
+            build_table(cloud, gamma)

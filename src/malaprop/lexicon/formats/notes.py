@@ -17,9 +17,15 @@ def read(path: Path) -> dict[str, Any]:
 def parse(text: str) -> dict[str, Any]:
     """Parse an object. Raises ValueError if there is none."""
     try:
-        found = json.loads(text)
+        note = json.loads(text)
     except RecursionError:
         raise ValueError("too deep") from None
-    if not isinstance(found, dict):
+    if not isinstance(note, dict):
         raise ValueError("no object")  # noqa: TRY004 (it is the file's fault)
-    return found
+    return note
+
+
+def check_format(note: dict[str, Any], number: int) -> None:
+    """Raise a ValueError unless the note is of the format with this number."""
+    if note["format"] != number:
+        raise ValueError("another format")

@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.metrics.graph import WordGraph
 from malaprop.core.parameters import require_whole
 from malaprop.core.progress import Progress
+from malaprop.core.suggest import did_you_mean
 from malaprop.lexicon.graph.candidates import Points, near_words
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, kw_only=True)
 class GraphOptions:
-    """How a word graph is made."""
+    """How to build a word graph."""
 
     cap: int = 4
     """The most edges of weight 1 at a word."""
@@ -67,14 +68,26 @@ class GraphOptions:
             )
 
     def to_dict(self) -> dict[str, int | str]:
-        """The options as plain values; numbers that may be infinite as text."""
+        """Return the options as plain values; numbers that may be infinite as text."""
         return {k: v if isinstance(v, int) else repr(float(v)) for k, v in asdict(self).items()}
+
+
+def known_options(options: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]:
+    """Return the options, if all of them are known by name."""
+    names = list(known)
+    for name in options:
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise ParameterError(
+                f"A word graph has no option {name!r}.{hint} It has: {', '.join(names)}."
+            )
+    return dict(options)
 
 
 def build_graph(
     lexicon: Lexicon, options: GraphOptions, progress: Progress | None = None
 ) -> WordGraph:
-    """The word graph of a lexicon; the same for the same lexicon and options."""
+    """Build the word graph of a lexicon; the same for the same lexicon and options."""
     size = len(lexicon)
     count = max(options.candidates, options.anchors)
     near, points = near_words(lexicon, count, options.components, progress)
@@ -87,7 +100,7 @@ def build_graph(
 
 
 def candidate_edges(near: Ids) -> Ids:
-    """The pairs of near words, each once, by the smaller of their two ranks; nearer ones first."""
+    """Return the pairs of near words, each once, by the smaller of their two ranks."""
     size, count = near.shape
     here, rank = np.repeat(np.arange(size), count), np.tile(np.arange(count), size)
     ends = np.sort(np.stack([here, near.ravel()], axis=1), axis=1)
@@ -112,7 +125,7 @@ def _capped(size: int, order: Ids, cap: int, points: Points) -> Ids:
 
 
 def _pairs(edges: Ids) -> Iterator[list[int]]:
-    """Edges one by one, as numbers of Python; not all at once: they take ten times the memory."""
+    """Yield edges as Python numbers, some at a time: all at once take ten times the memory."""
     for start in range(0, len(edges), _AT_ONCE):
         yield from edges[start : start + _AT_ONCE].tolist()
 
@@ -167,7 +180,7 @@ class _Parts:
 
 
 def _anchored(edges: Ids, near: Ids) -> Ids:
-    """The pairs of a word and one of its nearest that no edge joins."""
+    """Return the pairs of a word and one of its nearest that no edge joins."""
     here = np.repeat(np.arange(len(near)), near.shape[1])
     wanted = np.unique(np.sort(np.stack([here, near.ravel()], axis=1), axis=1), axis=0)
     keys = [pairs[:, 0] * len(near) + pairs[:, 1] for pairs in (wanted, np.sort(edges, axis=1))]

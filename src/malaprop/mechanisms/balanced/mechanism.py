@@ -11,8 +11,9 @@ from malaprop.core.law import law_numerics
 from malaprop.core.mechanism import DRAWS_FROM_THE_WORD, Mechanism
 from malaprop.core.space import MetricSpace
 from malaprop.lexicon.graph.edges import GraphOptions
-from malaprop.mechanisms.balanced import table
+from malaprop.lexicon.tables.values import tables_of
 from malaprop.mechanisms.balanced.balance import Balance
+from malaprop.mechanisms.balanced.balance_tables import find_balance
 from malaprop.mechanisms.balanced.law import BalancedLaw, word_graph_of
 
 _FORMS = {
@@ -55,8 +56,7 @@ class Balanced(Mechanism, name="balanced"):
     def on(self, lexicon: MetricSpace) -> "LawChannel[BalancedLaw]":
         """The mechanism bound to a lexicon with a word graph."""
         graph = word_graph_of(lexicon)
-        fingerprint = str(getattr(lexicon, "fingerprint", ""))
-        return self.with_balance(lexicon, table.find(graph, fingerprint, self.epsilon))
+        return self.with_balance(lexicon, find_balance(graph, tables_of(lexicon), self.epsilon))
 
     def with_balance(self, lexicon: MetricSpace, balance: Balance) -> "LawChannel[BalancedLaw]":
         """The mechanism with a given balance; one that does not pass its audit is refused."""

@@ -11,8 +11,8 @@ from malaprop.core.law import law_numerics
 from malaprop.core.mechanism import DRAWS_FROM_THE_WORD, Mechanism
 from malaprop.core.parameters import COMPUTABLE, is_computable
 from malaprop.core.space import MetricSpace
+from malaprop.mechanisms.tem.exponent_tables import audited_exponent, how_to_audit
 from malaprop.mechanisms.tem.law import TruncatedExponential
-from malaprop.mechanisms.tem.table import audited_exponent, how_to_audit
 
 
 @dataclass(frozen=True, kw_only=True)
