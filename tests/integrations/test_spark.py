@@ -279,9 +279,11 @@ def test_a_lexicon_travels_with_its_metric_and_its_tables(
     folder = tmp_path / "home" / "lexicons" / "many"
     stated = write(folder, [(MANY, vectors)], metric="euclidean").fingerprint
     table = ExponentTable(fingerprint=stated, diameter=2099.0, exponents=(1.8,), losses=(1.9,))
-    keep(table)
+    kept = keep(table)
+    many = Lexicon.open("many")
+    kept.unlink()  # the lexicon carries its table, not the way to it
     private = privatize(
-        frame, ["text"], lexicon="many", mechanism=TEM(epsilon=2.0), path=str(tmp_path / "many")
+        frame, ["text"], lexicon=many, mechanism=TEM(epsilon=2.0), path=str(tmp_path / "many")
     )
     # An executor without the table would have refused to draw by another law.
     assert private.report.hint == ""

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from malaprop import TEM, LawChannel, Lexicon
 from malaprop.lexicon.tables.values import ExponentTable
-from malaprop.mechanisms.tem import TruncatedExponential
-from malaprop.mechanisms.tem import exponent_tables
+from malaprop.mechanisms.tem import TruncatedExponential, exponent_tables
 
 
 def loss_rate(distances: NDArray[np.float64], t: float) -> float:

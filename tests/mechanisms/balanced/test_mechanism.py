@@ -25,8 +25,7 @@ from malaprop.core.metrics.graph import Steps, WordGraph, graph_of
 from malaprop.core.proofs import proved
 from malaprop.lexicon.tables.kept import keep
 from malaprop.lexicon.tables.values import BalanceTable, Tables
-from malaprop.mechanisms.balanced import BalancedLaw
-from malaprop.mechanisms.balanced import balance_tables
+from malaprop.mechanisms.balanced import BalancedLaw, balance_tables
 from malaprop.mechanisms.balanced.balance import Balance
 
 
@@ -246,9 +245,7 @@ class TestTables:
     """Balances that are kept in files, as those of large lexicons are."""
 
     @pytest.fixture
-    def kept(
-        self, near: Lexicon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> BalanceTable:
+    def kept(self, near: Lexicon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BalanceTable:
         monkeypatch.setenv("MALAPROP_HOME", str(tmp_path))
         monkeypatch.setattr(balance_tables, "SMALL", 10)
         wanted = np.array([0.6, 1.0, 1.5, 2.0])
@@ -257,9 +254,7 @@ class TestTables:
         return table
 
     @pytest.mark.parametrize("epsilon", [0.3, 0.6, 0.7, 1.0, 1.3, 1.5, 2.0, 2.2, 9.0])
-    def test_what_they_give_holds(
-        self, near: Lexicon, kept: BalanceTable, epsilon: float
-    ) -> None:
+    def test_what_they_give_holds(self, near: Lexicon, kept: BalanceTable, epsilon: float) -> None:
         channel = Balanced(epsilon=epsilon).on(near.with_kept_tables())
         assert channel.law.balance.exponent >= epsilon / 2.0
         found = audit(channel)
@@ -304,17 +299,15 @@ class TestTables:
         values[2, 5] = values[2, 5] // 2 + 100
         np.save(path, values)
         with pytest.raises(LexiconError, match="changed"):
-            Balanced(epsilon=1.5).on(near.with_kept_tables()).substitute(np.arange(300), seeded_rng(1))
+            Balanced(epsilon=1.5).on(near.with_kept_tables()).substitute(
+                np.arange(300), seeded_rng(1)
+            )
 
-    def test_a_table_of_another_graph_is_not_used(
-        self, near: Lexicon, kept: BalanceTable
-    ) -> None:
+    def test_a_table_of_another_graph_is_not_used(self, near: Lexicon, kept: BalanceTable) -> None:
         other = near.with_graph(cap=3)
         assert Balanced(epsilon=1.5).on(other).law.balance.masses is None
 
-    def test_without_tables_there_are_no_masses(
-        self, near: Lexicon, kept: BalanceTable
-    ) -> None:
+    def test_without_tables_there_are_no_masses(self, near: Lexicon, kept: BalanceTable) -> None:
         assert balance_tables.find_balance(graph_in(near), Tables(), 1.5).masses is None
 
     @pytest.mark.parametrize(

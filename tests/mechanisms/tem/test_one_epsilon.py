@@ -86,7 +86,10 @@ class TestTheExponent:
     def test_it_is_at_least_that_of_the_grid(self, cloud: Lexicon) -> None:
         table = build_table(cloud)
         for epsilon in (1.1, 2.3):
-            assert build_table_for(cloud, epsilon).exponents[0] >= table.largest(epsilon) - epsilon / 128
+            assert (
+                build_table_for(cloud, epsilon).exponents[0]
+                >= table.largest(epsilon) - epsilon / 128
+            )
 
 
 class TestKept:
@@ -129,7 +132,9 @@ class TestKept:
         kept = keep(build_table_for(cloud, 1.5))
         names = [(math.inf, None), (math.inf, 1.2), (4.0, 1.2), (4.0, None)]
         for gamma, epsilon in names:
-            (home / "exponents" / file_name(cloud.fingerprint, gamma, epsilon)).write_text(kept.read_text())
+            (home / "exponents" / file_name(cloud.fingerprint, gamma, epsilon)).write_text(
+                kept.read_text()
+            )
         for gamma in (math.inf, 4.0):
             assert kept_table(cloud, gamma) is None
             assert not TEM(epsilon=1.2, gamma=gamma).on(cloud.with_kept_tables()).law.audited
@@ -137,7 +142,10 @@ class TestKept:
     def test_it_belongs_to_its_threshold(self, home: Path, cloud: Lexicon) -> None:
         table = build_table_for(cloud, 1.5, 4.0)
         assert keep(table).name == f"{cloud.fingerprint}-4.0-e1.5.json"
-        assert TEM(epsilon=1.5, gamma=4.0).on(cloud.with_kept_tables()).law.exponent == table.exponents[0]
+        assert (
+            TEM(epsilon=1.5, gamma=4.0).on(cloud.with_kept_tables()).law.exponent
+            == table.exponents[0]
+        )
         for gamma in (None, math.inf, 3.0, math.nextafter(4.0, 9.0)):
             assert not TEM(epsilon=1.5, gamma=gamma).on(cloud.with_kept_tables()).law.audited
         assert build_table_for(cloud, 1.5, 1000.0) == build_table_for(cloud, 1.5)
@@ -157,7 +165,9 @@ class TestKept:
             losses=(1.5,),
         )
         keep(least)
-        assert TEM(epsilon=1.5).on(cloud.with_kept_tables()).law.exponent == whole.largest(1.5) > 0.75
+        assert (
+            TEM(epsilon=1.5).on(cloud.with_kept_tables()).law.exponent == whole.largest(1.5) > 0.75
+        )
 
     @pytest.mark.parametrize("without", ["gamma", "epsilon", "losses"])
     def test_a_damaged_one_is_refused(self, home: Path, cloud: Lexicon, without: str) -> None:

@@ -82,7 +82,10 @@ class TestTables:
         found = audit(channel)
         assert found.holds is True
         assert found.worst_ratio > 0.95
-        assert TEM(epsilon=1.5, gamma=4.0).on(cloud.with_kept_tables()).law.exponent == channel.law.exponent
+        assert (
+            TEM(epsilon=1.5, gamma=4.0).on(cloud.with_kept_tables()).law.exponent
+            == channel.law.exponent
+        )
 
     def test_it_holds_for_no_other_threshold(self, home: Path, cloud: Lexicon) -> None:
         keep(build_table(cloud, 4.0))
@@ -121,7 +124,10 @@ class TestTables:
         hint = TEM(epsilon=1.0, gamma=2.5).on(cloud.with_kept_tables()).hint
         assert hint.endswith(command)
         keep(build_table(cloud))
-        assert TEM(epsilon=1.0, gamma=2.5).on(cloud.with_kept_tables()).hint == f"{hint}, or leave 'gamma' out"
+        assert (
+            TEM(epsilon=1.0, gamma=2.5).on(cloud.with_kept_tables()).hint
+            == f"{hint}, or leave 'gamma' out"
+        )
 
     def test_a_hint_names_the_lexicon_only_under_its_own_metric(
         self, home: Path, cloud: Lexicon
