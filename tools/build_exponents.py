@@ -3,7 +3,8 @@
     python tools/build_exponents.py [NAME ...]
 
 Writes src/malaprop/data/NAME/exponents.json, which takes some minutes for 33,000 words on one core.
-Prints the entry to put into `malaprop.lexicon.tables.exponent_files.VERIFIED` once the tests have passed.
+Prints the entry to put into `malaprop.lexicon.tables.exponent_files.VERIFIED` once the
+tests have passed.
 """
 
 import hashlib

@@ -3,7 +3,8 @@
     python tools/build_nearest.py [NAME]
 
 Writes src/malaprop/data/NAME/nearest.npy. Prints the entry to put into
-`malaprop.lexicon.tables.nearest_files.VERIFIED` once the tests have found that no nearer word is missing.
+`malaprop.lexicon.tables.nearest_files.VERIFIED` once the tests have found that no nearer word is
+missing.
 """
 
 import hashlib
