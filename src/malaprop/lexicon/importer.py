@@ -1,29 +1,28 @@
-"""Compiling a file that people have into a lexicon that opens at once.
+"""Compiles a file of words and vectors into a lexicon that opens instantly.
 
-Unlike opening, importing repairs: rows with a fault are left out and counted, of duplicate words
-the first stays, and the rows themselves count where a header is wrong.
+Unlike opening, importing repairs. It leaves out and counts faulty rows, keeps the first of
+duplicate words, and trusts the rows where the header contradicts them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from malaprop.core.errors import LexiconError, OutputError, ParameterError
+from malaprop.core.progress import Progress, report
 from malaprop.lexicon import catalogue, store
-from malaprop.lexicon.formats import Repair, Table, open_table, screened
+from malaprop.lexicon.formats import Repair, VectorFile, open_vector_file, screened_blocks
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-
-Progress = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What an import made: the folder, its size, and how often which fault was repaired."""
+    """The result of an import: the folder, its size, and how often each fault was repaired."""
 
     folder: Path
     count: int
@@ -42,10 +41,11 @@ def import_lexicon(
     force: bool = False,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """Compile a file under a name that `Lexicon.open` then knows.
+    """Compile a file under a name that `Lexicon.open` then accepts.
 
-    `limit` keeps the first rows only (files are usually sorted by frequency); `vocabulary` belongs
-    to a matrix; `progress` is called with what is done and the total, in one unit.
+    `limit` keeps only the first rows (files are usually sorted by frequency). `vocabulary` is the
+    file of words that belongs to a matrix. `progress` is called with the amount done and the total,
+    in bytes or rows.
     """
     check_name(name)
     if limit is not None and limit < 1:
@@ -55,39 +55,38 @@ def import_lexicon(
         raise OutputError(
             f"A lexicon named {name} exists already: choose another name, or use `force=True`"
         )
-    table = open_table(source, vocabulary=vocabulary, strict=False)
+    file = open_vector_file(source, vocabulary=vocabulary, strict=False)
     stored = store.write(
         folder,
-        _rows(table, metric, limit, progress),
+        _word_blocks(file, metric, limit, progress),
         metric=metric,
-        sources={path.name: _sha256(path) for path in table.files},
-        repairs=table.repairs,
+        sources={path.name: _sha256(path) for path in file.files},
+        repairs=file.repairs,
         force=force,
     )
     count, dimension = stored.vectors.shape
-    repairs = {str(kind): repair for kind, repair in table.repairs.found.items()}
+    repairs = {str(fault): repair for fault, repair in file.repairs.found.items()}
     return ImportReport(folder, count, dimension, repairs, stored.fingerprint)
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that no imported lexicon can have."""
+    """Refuse a name that an imported lexicon cannot have."""
     if not _NAME.fullmatch(name):
         raise ParameterError(
             "The name of a lexicon must consist of at most 64 of a-z, 0-9, '.', '_' and '-', and "
             f"begin with a letter or digit. Got {name!r} instead."
         )
     if name in catalogue.embedded():
-        raise ParameterError(f"{name} is the name of an embedded lexicon: choose another one")
+        raise ParameterError(f"{name} is the name of an embedded lexicon: choose another name")
 
 
-def _rows(
-    table: Table, metric: str, limit: int | None, progress: Progress | None
+def _word_blocks(
+    file: VectorFile, metric: str, limit: int | None, progress: Progress | None
 ) -> Iterator[store.WordBlock]:
-    for block in screened(table, metric=metric, limit=limit):
+    for block in screened_blocks(file, metric=metric, limit=limit):
         if block.words:
             yield block.words, block.vectors
-        if progress is not None:
-            progress(block.done, table.total)
+        report(progress, block.done, file.total)
 
 
 def _sha256(path: Path) -> str:

@@ -29,9 +29,9 @@ from malaprop.core.errors import LexiconError, MalapropError, OutputError, Param
 from malaprop.core.metric import Metric
 from malaprop.core.metrics.graph import Steps, graph_of
 from malaprop.core.metrics.named import as_metric
-from malaprop.lexicon.formats import limits, notes, npy
+from malaprop.lexicon.formats import json_files, limits, npy
 from malaprop.lexicon.formats.repairs import Repairs
-from malaprop.lexicon.formats.table import CONTROL
+from malaprop.lexicon.formats.screening import CONTROL
 from malaprop.lexicon.graph.files import read_graph, write_graph
 
 FORMAT = 1
@@ -137,7 +137,7 @@ def write(
 def load(folder: Path) -> Stored:
     """Load a compiled lexicon; float32 vectors stay in the file until they are used."""
     try:
-        about = notes.read(folder / ABOUT)
+        about = json_files.read_object(folder / ABOUT)
         if type(about["format"]) is int and about["format"] != FORMAT:
             raise LexiconError(
                 f"{folder} has format {about['format']}, this version reads {FORMAT}: "

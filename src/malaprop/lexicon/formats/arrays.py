@@ -1,4 +1,4 @@
-"""A matrix in a `.npy` or `.safetensors` file, with a vocabulary file of one word a line."""
+"""A matrix in a `.npy` or `.safetensors` file, with a vocabulary file of one word per line."""
 
 from __future__ import annotations
 
@@ -11,37 +11,38 @@ from numpy.typing import NDArray
 
 from malaprop.core.errors import LexiconError, MissingExtraError
 from malaprop.lexicon.formats import limits, npy
-from malaprop.lexicon.formats.repairs import Fault, Repairs
-from malaprop.lexicon.formats.streams import opened
-from malaprop.lexicon.formats.table import Block, Table, to_float32
+from malaprop.lexicon.formats.repairs import FileFault, Repairs
+from malaprop.lexicon.formats.streams import open_stream
+from malaprop.lexicon.formats.vector_file import RowBlock, VectorFile, to_float32
 
 BLOCK = 4096
 BESIDE = ("words.txt", "vocabulary.txt", "vocab.txt")
 
-Rows = Callable[[int, int], NDArray[Any]]
+ReadRows = Callable[[int, int], NDArray[Any]]
+"""Reads the rows from a first one up to, but not including, a last one."""
 
 
-def npy_table(path: Path, vocabulary: Path | None, repairs: Repairs) -> Table:
+def open_npy(path: Path, vocabulary: Path | None, repairs: Repairs) -> VectorFile:
     """Open a `.npy` matrix and its vocabulary."""
     matrix = mapped_matrix(path)
-    return _table(path, vocabulary, repairs, matrix.shape, lambda a, b: matrix[a:b])
+    return _vector_file(path, vocabulary, repairs, matrix.shape, lambda a, b: matrix[a:b])
 
 
 def mapped_matrix(path: Path) -> NDArray[Any]:
-    """Map an array of numbers, whatever its shape."""
+    """Memory-map an array of numbers of any shape."""
     try:
         return npy.mapped(path)
     except npy.TypeOfValuesError:
         raise LexiconError(
-            f"{path.name} has values that are no real numbers: save them as float32"
+            f"{path.name} has values that are not real numbers: save them as float32"
         ) from None
     except (ValueError, OSError):
         raise LexiconError(
-            f"{path.name} is no whole .npy file of numbers: write it with numpy.save"
+            f"{path.name} is not a complete .npy file of numbers: write it with numpy.save"
         ) from None
 
 
-def safetensors_table(path: Path, vocabulary: Path | None, repairs: Repairs) -> Table:
+def open_safetensors(path: Path, vocabulary: Path | None, repairs: Repairs) -> VectorFile:
     """Open a `.safetensors` file with one matrix, and its vocabulary."""
     try:
         import safetensors
@@ -53,69 +54,79 @@ def safetensors_table(path: Path, vocabulary: Path | None, repairs: Repairs) -> 
     try:
         file: Any = safetensors.safe_open(path, framework="numpy")
     except (safetensors.SafetensorError, OSError):
-        raise LexiconError(f"{path.name} is no whole .safetensors file: get it again") from None
-    slices = [file.get_slice(key) for key in file.keys()]  # noqa: SIM118 (it is no mapping)
+        raise LexiconError(
+            f"{path.name} is not a complete .safetensors file: get it again"
+        ) from None
+    slices = [file.get_slice(key) for key in file.keys()]  # noqa: SIM118 (not a mapping)
     matrices = [part for part in slices if len(part.get_shape()) == 2]
     if len(matrices) != 1:
         raise LexiconError(
-            f"{path.name} holds {len(matrices)} matrices, and a lexicon is one: save it alone"
+            f"{path.name} holds {len(matrices)} matrices: save the one you want by itself"
         )
     (matrix,) = matrices
     if matrix.get_dtype() not in ("F16", "F32", "F64"):
         raise LexiconError(
             f"{path.name} has values of type {matrix.get_dtype()}: save them as float32"
         )
-    return _table(path, vocabulary, repairs, tuple(matrix.get_shape()), lambda a, b: matrix[a:b])
+    return _vector_file(
+        path, vocabulary, repairs, tuple(matrix.get_shape()), lambda a, b: matrix[a:b]
+    )
 
 
 def _check_header(path: Path) -> None:
-    """Refuse a long header, since it is parsed in memory; the format allows 100 MB."""
-    with opened(path) as stream:
+    """Refuse a long header: it is parsed in memory, and the format allows 100 MB."""
+    with open_stream(path) as stream:
         length = int.from_bytes(stream.content.read(8), "little")
     if length > limits.HEADER:
         raise LexiconError(
-            f"{path.name} has a header of more than {limits.HEADER:,} bytes: save the matrix alone"
+            f"{path.name} has a header of more than {limits.HEADER:,} bytes: save only the matrix"
         )
 
 
 def find_vocabulary(path: Path) -> Path:
-    """Find the vocabulary beside a matrix: the same name with .txt or .vocab, or `words.txt`."""
+    """Find the vocabulary beside a matrix: its name with .txt or .vocab, or one of `BESIDE`."""
     candidates = [path.with_suffix(".txt"), path.with_suffix(".vocab")]
     candidates += [path.with_name(name) for name in BESIDE]
     for candidate in candidates:
         if candidate.is_file():
             return candidate
     raise LexiconError(
-        f"{path.name} has vectors but no words: name its vocabulary (one word a line), "
-        f"or put it beside as {candidates[0].name}"
+        f"{path.name} has vectors but no words: name its vocabulary (one word per line), "
+        f"or put it in the same folder as {candidates[0].name}"
     )
 
 
-def _table(
-    path: Path, vocabulary: Path | None, repairs: Repairs, shape: tuple[int, ...], rows: Rows
-) -> Table:
+def _vector_file(
+    path: Path,
+    vocabulary: Path | None,
+    repairs: Repairs,
+    shape: tuple[int, ...],
+    read_rows: ReadRows,
+) -> VectorFile:
     if len(shape) != 2 or 0 in shape:
         raise LexiconError(
-            f"{path.name} has an array of shape {shape}: a lexicon is a matrix, one row a word"
+            f"{path.name} has an array of shape {shape}: save a matrix with one row per word"
         )
     limits.check_dimension(shape[1], path.name)
     vocabulary = vocabulary or find_vocabulary(path)
     words = _lines(vocabulary, shape[0])
     if len(words) != shape[0]:
-        # No repair: nobody can tell which line is missing, and all words after it are shifted.
+        # No repair: nobody can tell which line is missing, and all words after it would shift.
         count = f"{len(words):,}" if len(words) < shape[0] else f"more than {shape[0]:,}"
         raise LexiconError(
             f"{vocabulary.name} has {count} lines and {path.name} {shape[0]:,} rows: "
-            "a vocabulary has one line for each row"
+            "a vocabulary has one line per row"
         )
-    return Table(shape[1], len(words), _blocks(words, rows, repairs), repairs, (path, vocabulary))
+    return VectorFile(
+        shape[1], len(words), _blocks(words, read_rows, repairs), repairs, (path, vocabulary)
+    )
 
 
 def _lines(vocabulary: Path, rows: int) -> list[bytes]:
-    """Read the words, and no more than one too many."""
+    """Read the words, and at most one too many."""
     words: list[bytes] = []
     length = 0
-    with opened(vocabulary) as stream:
+    with open_stream(vocabulary) as stream:
         while len(words) <= rows and (line := limits.line(stream.content, vocabulary.name)):
             length += len(line)
             limits.check_words(len(words), length, vocabulary.name)
@@ -125,7 +136,7 @@ def _lines(vocabulary: Path, rows: int) -> list[bytes]:
     return words
 
 
-def _blocks(words: list[bytes], rows: Rows, repairs: Repairs) -> Iterator[Block]:
+def _blocks(words: list[bytes], read_rows: ReadRows, repairs: Repairs) -> Iterator[RowBlock]:
     for start in range(0, len(words), BLOCK):
         stop = min(start + BLOCK, len(words))
         kept, decoded = [], []
@@ -133,8 +144,8 @@ def _blocks(words: list[bytes], rows: Rows, repairs: Repairs) -> Iterator[Block]
             try:
                 decoded.append(words[i].decode())
             except UnicodeDecodeError:
-                repairs.fault(Fault.ENCODING, i + 1)
+                repairs.fault(FileFault.ENCODING, i + 1)
             else:
                 kept.append(i)
-        vectors = to_float32(rows(start, stop))[np.asarray(kept, dtype=np.intp) - start]
-        yield Block([i + 1 for i in kept], decoded, vectors, stop)
+        vectors = to_float32(read_rows(start, stop))[np.asarray(kept, dtype=np.intp) - start]
+        yield RowBlock([i + 1 for i in kept], decoded, vectors, stop)

@@ -1,12 +1,13 @@
-"""Pickles as plain data: nothing that a pickle names is looked up, imported or called.
+"""Reads pickles as plain data: nothing that a pickle names is looked up, imported or called.
 
 A pickle is a program for a stack machine. This is such a machine with a closed list of operations,
-those which pickle writes in its binary protocols 2 to 5. Where Python would import a name it
-makes a `Name`, and where Python would call it or give it a state, an `Inert` that notes the
-arguments. Bytes stay in the file: a `Span` says where.
+those of the binary protocols 2 to 5. Where Python would import a name, it makes a `GlobalName`.
+Where Python would call it or set its state, it makes an `Inert` that records the arguments. Bytes
+stay in the file: a `Span` says where.
 
-What it takes is bounded by the file: at most one object for an operation, and at most one operation
-for two bytes, beyond a million. Numbers have at most 2,040 bits, and nothing is hashed or compared.
+The length of the file bounds time and memory: at most one object per operation, and beyond a
+million operations at most one for two bytes. Integers have at most 2,040 bits, and nothing is
+hashed or compared.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from mmap import mmap
 from typing import Any
 
 LONGEST_TEXT = 1 << 16
-"""Bytes of a text that is decoded; a longer one stays a `Span`."""
-_FREE = 1_000_000
-_NAME = 200  # characters of a module or of a class
+"""Most bytes of a string that is decoded; a longer one stays a `Span`."""
+_FREE_OPERATIONS = 1_000_000
+_LONGEST_NAME = 200  # characters of a module and a class together
 
 Buffer = bytes | mmap
 
@@ -31,22 +32,22 @@ class PickleError(ValueError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Span:
-    """Bytes in the file."""
+    """A range of bytes in the file."""
 
     start: int
     length: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Name:
-    """What a pickle calls a class or a function: `module.name`."""
+class GlobalName:
+    """The name of a class or a function in a pickle: `module.name`."""
 
     text: str
 
 
 @dataclass(slots=True, eq=False)
 class Inert:
-    """What would be made by calling `name` with `args`, and its state."""
+    """The object that calling `name` with `args` would make, and its state."""
 
     name: str
     args: Any
@@ -54,12 +55,12 @@ class Inert:
 
 
 class Pairs(list[Any]):
-    """A dictionary as it was written: keys and values by turns."""
+    """A dictionary as written: keys and values in turn."""
 
     __slots__ = ()
 
     def get(self, wanted: str) -> Any:
-        """The last value that was given to a key, or None."""
+        """Return the last value given to a key, or None."""
         for i in range(len(self) - 2, -1, -2):
             key = self[i]
             if isinstance(key, str) and key == wanted:
@@ -68,7 +69,7 @@ class Pairs(list[Any]):
 
 
 def load(content: Buffer) -> Any:
-    """Read the one object of a pickle. Raises PickleError if that cannot be done."""
+    """Read the object in a pickle. Raises PickleError if there is not exactly one."""
     try:
         return _Machine(content).run()
     except (IndexError, struct.error, UnicodeDecodeError):
@@ -76,7 +77,7 @@ def load(content: Buffer) -> Any:
 
 
 class _Machine:
-    """The stack, the marks in it, and the memo; operations are methods or entries of `_ACTS`."""
+    """The stack, its marks, and the memo. Operations are methods or entries of `_OPERATIONS`."""
 
     def __init__(self, content: Buffer) -> None:
         self.content, self.at = content, 0
@@ -85,60 +86,60 @@ class _Machine:
         self.memo: list[Any] = []
 
     def run(self) -> Any:
-        """Read operations up to the one that stops."""
+        """Run operations up to STOP."""
         content = self.content
-        for _ in range(_FREE + len(content) // 2):
+        for _ in range(_FREE_OPERATIONS + len(content) // 2):
             code = content[self.at]
             self.at += 1
             if code == _STOP:
                 break
-            act = _ACTS.get(code)
-            if act is None:
-                raise PickleError("an operation that no file of vectors has")
-            act(self)
+            operation = _OPERATIONS.get(code)
+            if operation is None:
+                raise PickleError("an operation that no file of vectors uses")
+            operation(self)
         else:
             raise PickleError("too many operations for its length")
         if len(self.stack) != 1:
-            raise PickleError("not one object")
+            raise PickleError("not exactly one object")
         return self.stack[0]
 
     def take(self, length: int) -> int:
-        """Go past some bytes, which must be there, and return where they start."""
+        """Skip bytes, which must be there, and return where they start."""
         start = self.at
         if length > len(self.content) - start:
-            raise PickleError("cut off")
+            raise PickleError("truncated")
         self.at += length
         return start
 
     def number(self, length: int, signed: bool = False) -> int:
-        """Read a whole number."""
+        """Read an integer."""
         start = self.take(length)
         return int.from_bytes(self.content[start : self.at], "little", signed=signed)
 
     def text(self, length: int, encoding: str = "utf-8") -> str | Span:
-        """Read a text; words of gensim can have halves of surrogate pairs."""
+        """Read a string; gensim's words can have halves of surrogate pairs."""
         start = self.take(length)
         if length > LONGEST_TEXT:
             return Span(start, length)
         return self.content[start : self.at].decode(encoding, "surrogatepass")
 
     def line(self) -> str:
-        """Read a line of a name."""
-        end = self.content.find(b"\n", self.at, self.at + _NAME)
+        """Read a line with a name."""
+        end = self.content.find(b"\n", self.at, self.at + _LONGEST_NAME)
         if end < 0:
-            raise PickleError("a name without end")
+            raise PickleError("an unterminated name")
         start = self.take(end - self.at + 1)
         return self.content[start:end].decode()
 
     def marked(self) -> list[Any]:
-        """Take what is above the last mark."""
+        """Pop everything above the last mark."""
         start = self.marks.pop()
         items = self.stack[start:]
         del self.stack[start:]
         return items
 
     def keep(self, place: int) -> None:
-        """Memorize the top; every pickler numbers its memo from 0 or 1, without gaps."""
+        """Memoize the top. Every pickler numbers its memo from 0 or 1, without gaps."""
         if place > len(self.memo) + 1:
             raise PickleError("a gap in the memo")
         if place == len(self.memo) + 1:
@@ -149,37 +150,37 @@ class _Machine:
             self.memo[place] = self.stack[-1]
 
     def name(self, module: Any, name: Any) -> None:
-        """Note a name where Python would import it."""
+        """Push a name where Python would import it."""
         if not (isinstance(module, str) and isinstance(name, str)):
-            raise PickleError("a name that is none")
-        if len(module) + len(name) > _NAME:
-            raise PickleError("a long name")
-        self.stack.append(Name(f"{module}.{name}"))
+            raise PickleError("a name that is not a string")
+        if len(module) + len(name) > _LONGEST_NAME:
+            raise PickleError("a name that is too long")
+        self.stack.append(GlobalName(f"{module}.{name}"))
 
     def call(self, args: Any) -> None:
-        """Note a call where Python would make it."""
+        """Record a call where Python would make it."""
         called = self.stack.pop()
-        if not isinstance(called, Name | Inert) or type(args) is not tuple:
-            raise PickleError("a call of what is no name")
-        self.stack.append(Inert(called.text if isinstance(called, Name) else "", args))
+        if not isinstance(called, GlobalName | Inert) or type(args) is not tuple:
+            raise PickleError("a call of something without a name")
+        self.stack.append(Inert(called.text if isinstance(called, GlobalName) else "", args))
 
     def build(self) -> None:
-        """Note a state where Python would set it."""
+        """Record a state where Python would set it."""
         state, made = self.stack.pop(), self.stack[-1]
         if not isinstance(made, Inert):
-            raise PickleError("a state of what has none")
+            raise PickleError("a state for something that has none")
         made.state = state
 
     def extend(self, items: list[Any], kind: type[list[Any]]) -> None:
-        """Add items to the list or the dictionary on top; those of other classes do not matter."""
+        """Add items to the list or dictionary on top. Items of other objects are ignored."""
         into = self.stack[-1]
         if type(into) is kind and not (kind is Pairs and len(items) % 2):
             into.extend(items)
         elif not isinstance(into, Inert):
-            raise PickleError("items of what has none")
+            raise PickleError("items for something that has none")
 
     def last(self, count: int) -> list[Any]:
-        """Take what is on top."""
+        """Pop the top items."""
         if count > len(self.stack):
             raise PickleError("an empty stack")
         items = self.stack[-count:]
@@ -188,10 +189,10 @@ class _Machine:
 
 
 _STOP = ord(".")
-_Act = Callable[[_Machine], object]
+_Operation = Callable[[_Machine], object]
 
 
-def _push(value: Callable[[_Machine], Any]) -> _Act:
+def _push(value: Callable[[_Machine], Any]) -> _Operation:
     return lambda machine: machine.stack.append(value(machine))
 
 
@@ -210,10 +211,10 @@ def _class_and_keywords(machine: _Machine) -> None:
     machine.call(machine.stack.pop())
 
 
-_ACTS: dict[int, _Act] = {
-    code[0]: act
-    for code, act in {
-        # Python's names for them stand in the module pickletools.
+_OPERATIONS: dict[int, _Operation] = {
+    code[0]: operation
+    for code, operation in {
+        # The module pickletools has Python's names for them.
         b"\x80": lambda m: m.take(1),  # PROTO
         b"\x95": lambda m: m.take(8),  # FRAME
         b"(": lambda m: m.marks.append(len(m.stack)),
@@ -230,7 +231,7 @@ _ACTS: dict[int, _Act] = {
         b"\x8c": _push(lambda m: m.text(m.number(1))),
         b"X": _push(lambda m: m.text(m.number(4))),
         b"\x8d": _push(lambda m: m.text(m.number(8))),
-        b"U": _push(lambda m: m.text(m.number(1), "latin-1")),  # of Python 2
+        b"U": _push(lambda m: m.text(m.number(1), "latin-1")),  # from Python 2
         b"T": _push(lambda m: m.text(m.number(4), "latin-1")),
         b"C": _push(lambda m: _span(m, 1)),
         b"B": _push(lambda m: _span(m, 4)),
@@ -263,5 +264,5 @@ _ACTS: dict[int, _Act] = {
         b"j": _push(lambda m: m.memo[m.number(4)]),
     }.items()
 }
-"""The operations by their codes. What else there is refers to registries, to buffers outside of
-the file, to other objects by their names, or is of the protocols in text."""
+"""Operations by their codes. The others refer to registries, to buffers outside the file or to
+persistent objects, or belong to the text protocols."""

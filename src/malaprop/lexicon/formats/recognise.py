@@ -1,4 +1,4 @@
-"""Tell what kind of file a lexicon comes in: by its content first, by its suffix second."""
+"""Recognises the format of a lexicon file: by its content first, by its suffix second."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from enum import Enum, auto
 from pathlib import Path
 
 from malaprop.core.errors import LexiconError
-from malaprop.lexicon.formats.streams import opened
-from malaprop.lexicon.formats.text import HEAD, layout
+from malaprop.lexicon.formats.streams import open_stream
+from malaprop.lexicon.formats.text import HEAD, detect_layout
 
 
-class Format(Enum):
-    """The families of files that can be read."""
+class LexiconFormat(Enum):
+    """The formats that can be read."""
 
     TEXT = auto()
     WORD2VEC = auto()
@@ -21,45 +21,47 @@ class Format(Enum):
 
 
 _SUFFIXES = {
-    ".npy": Format.NPY,
-    ".safetensors": Format.SAFETENSORS,
-    ".kv": Format.KEYED_VECTORS,
+    ".npy": LexiconFormat.NPY,
+    ".safetensors": LexiconFormat.SAFETENSORS,
+    ".kv": LexiconFormat.KEYED_VECTORS,
 }
 
 
-def recognise(path: Path) -> Format:
-    """Return the format of a file. Raises LexiconError if it is none, or if it is empty."""
-    with opened(path) as stream:
+def recognise(path: Path) -> LexiconFormat:
+    """Return the format of a file. Raises LexiconError if it has none, or if it is empty."""
+    with open_stream(path) as stream:
         head = stream.content.read(HEAD)
         compressed = stream.compressed
     if not head.strip():
         raise LexiconError(f"{path.name} is empty: a lexicon has at least one word")
-    found = _by_magic(head) or _by_rows(head, path) or _SUFFIXES.get(path.suffix.lower())
-    if found is None:
+    file_format = _by_magic(head) or _by_rows(head, path) or _SUFFIXES.get(path.suffix.lower())
+    if file_format is None:
         raise LexiconError(
-            f"{path.name} is in no form that can be read: GloVe, word2vec or fastText text, "
-            "word2vec binary, gensim's KeyedVectors, or .npy or .safetensors with a vocabulary"
+            f"{path.name} is in no format that can be read. These are: GloVe, word2vec or fastText "
+            "text, word2vec binary, gensim's KeyedVectors, .npy or .safetensors with a vocabulary"
         )
-    if compressed and found not in (Format.TEXT, Format.WORD2VEC):
-        raise LexiconError(f"{path.name} is compressed, which only text may be: unpack it first")
-    return found
+    if compressed and file_format not in (LexiconFormat.TEXT, LexiconFormat.WORD2VEC):
+        raise LexiconError(
+            f"{path.name} is compressed, which only text and word2vec may be: unpack it first"
+        )
+    return file_format
 
 
-def _by_magic(head: bytes) -> Format | None:
+def _by_magic(head: bytes) -> LexiconFormat | None:
     if head.startswith(b"\x93NUMPY"):
-        return Format.NPY
+        return LexiconFormat.NPY
     if head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
-        return Format.KEYED_VECTORS
+        return LexiconFormat.KEYED_VECTORS
     # A length of up to 100 MB (the format's own limit), then a JSON object.
     if head[8:9] == b"{" and int.from_bytes(head[:8], "little") <= 100_000_000:
-        return Format.SAFETENSORS
+        return LexiconFormat.SAFETENSORS
     return None
 
 
-def _by_rows(head: bytes, path: Path) -> Format | None:
-    found = layout(head)
-    if found.header is not None and (
-        found.dimension == 0 or (b"\0" in head and path.suffix.lower() == ".bin")
+def _by_rows(head: bytes, path: Path) -> LexiconFormat | None:
+    layout = detect_layout(head)
+    if layout.header is not None and (
+        layout.dimension == 0 or (b"\0" in head and path.suffix.lower() == ".bin")
     ):
-        return Format.WORD2VEC
-    return Format.TEXT if found.dimension else None
+        return LexiconFormat.WORD2VEC
+    return LexiconFormat.TEXT if layout.dimension else None

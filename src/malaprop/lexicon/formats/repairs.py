@@ -1,7 +1,7 @@
-"""What can be wrong with a lexicon file, and the one place where it is refused or repaired.
+"""Faults of lexicon files, and the one place where they are refused or repaired.
 
-Every reader reports its faults here. Opening a file is strict: the first fault raises.
-Importing repairs: the faulty row is left out, counted, and its number remembered.
+Every reader reports its faults here. Opening a file is strict: the first fault raises an error.
+Importing repairs: the faulty row is left out and counted, and its number is remembered.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from malaprop.core.errors import LexiconError
 REMEMBERED = 5
 
 
-class Fault(StrEnum):
-    """What can be wrong; the value is the wording of messages and reports."""
+class FileFault(StrEnum):
+    """A fault; its value is the wording of messages and reports."""
 
     BLANK = "blank line"
     ENCODING = "broken UTF-8"
@@ -35,12 +35,12 @@ class Fault(StrEnum):
     DIMENSION = "header with a wrong dimension"
 
 
-_NO_ROW_LOST = frozenset({Fault.BLANK, Fault.ROWS, Fault.DIMENSION})
+_NO_ROW_LOST = frozenset({FileFault.BLANK, FileFault.ROWS, FileFault.DIMENSION})
 
 
 @dataclass(frozen=True)
 class Repair:
-    """How often a fault was repaired, and the numbers of the first lines or rows."""
+    """How often a fault was repaired, and the numbers of the first lines or rows with it."""
 
     count: int
     first: tuple[int, ...]
@@ -48,35 +48,37 @@ class Repair:
 
 @dataclass
 class Repairs:
-    """The faults of one file: raised if `strict`, else counted."""
+    """The faults of one file: raised as an error if `strict`, otherwise counted."""
 
     source: str
     strict: bool
     unit: str
-    found: dict[Fault, Repair] = field(default_factory=dict)
+    found: dict[FileFault, Repair] = field(default_factory=dict)
 
-    def fault(self, kind: Fault, number: int) -> None:
+    def fault(self, fault: FileFault, number: int) -> None:
         """Report that line or row `number` (from 1) has a fault."""
         if self.strict:
             raise LexiconError(
-                f"{self.source}, {self.unit} {number}: {kind}. Opening a file repairs nothing: "
-                f"'malaprop lexicon import' does, and counts what it leaves out."
+                f"{self.source}, {self.unit} {number}: {fault}. Opening a file repairs nothing. To "
+                "leave out and count faulty rows, use 'malaprop lexicon import'."
             )
-        old = self.found.get(kind, Repair(0, ()))
-        self.found[kind] = Repair(old.count + 1, (*old.first, number)[:REMEMBERED])
+        old = self.found.get(fault, Repair(0, ()))
+        self.found[fault] = Repair(old.count + 1, (*old.first, number)[:REMEMBERED])
 
-    def count(self, kind: Fault) -> int:
-        """How often a fault was found."""
-        return self.found.get(kind, Repair(0, ())).count
+    def count(self, fault: FileFault) -> int:
+        """Return how often a fault was found."""
+        return self.found.get(fault, Repair(0, ())).count
 
     @property
     def dropped(self) -> int:
-        """How many rows were left out."""
-        return sum(r.count for kind, r in self.found.items() if kind not in _NO_ROW_LOST)
+        """The number of rows left out."""
+        return sum(
+            repair.count for fault, repair in self.found.items() if fault not in _NO_ROW_LOST
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the repairs as JSON values, sorted by their wording."""
         return {
-            str(kind): {"count": repair.count, "first": list(repair.first), "unit": self.unit}
-            for kind, repair in sorted(self.found.items())
+            str(fault): {"count": repair.count, "first": list(repair.first), "unit": self.unit}
+            for fault, repair in sorted(self.found.items())
         }

@@ -1,4 +1,4 @@
-"""Write a file or a folder so that it appears whole, or not at all."""
+"""Writes a file or a folder so that it appears complete, or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from malaprop.core.errors import OutputError
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a path to write to, which replaces `path` at the end unless something fails."""
+    """Yield a path to write to. It replaces `path` at the end unless something fails."""
     part = path.with_name(f".{secrets.token_hex(4)}.{path.name}")  # numpy looks at the ending
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

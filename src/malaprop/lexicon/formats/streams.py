@@ -1,4 +1,4 @@
-"""Files as streams of bytes, plain or compressed, with the errors that they can give."""
+"""Opens files as streams of bytes, plain or compressed, and translates their errors."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from malaprop.lexicon.formats.npy import BROKEN
 
 
 @dataclass(frozen=True)
-class Stream:
-    """The unpacked content of a file; progress is counted in bytes of the file itself."""
+class ByteStream:
+    """The unpacked content of a file. Progress counts bytes of the file itself."""
 
     content: IO[bytes] | gzip.GzipFile
     file: IO[bytes]
@@ -24,16 +24,16 @@ class Stream:
 
     @property
     def done(self) -> int:
-        """How many bytes of the file were read."""
+        """The number of bytes of the file that were read."""
         return self.file.tell()
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Stream]:
+def open_stream(path: Path) -> Iterator[ByteStream]:
     """Open a file, through gzip or zip if its first bytes say so.
 
-    A compressed file that is damaged is refused whole, also by the importer: its checksum
-    fails only at the end, so that nothing which was read before can be trusted.
+    A damaged compressed file is refused as a whole, also by the importer: its checksum fails only
+    at the end, so nothing read before can be trusted.
     """
     try:
         with ExitStack() as stack:
@@ -41,11 +41,11 @@ def opened(path: Path) -> Iterator[Stream]:
             magic = file.read(4)
             file.seek(0)
             if magic[:2] == b"\x1f\x8b":
-                yield Stream(stack.enter_context(gzip.GzipFile(fileobj=file)), file, True)
+                yield ByteStream(stack.enter_context(gzip.GzipFile(fileobj=file)), file, True)
             elif magic == b"PK\x03\x04":
-                yield Stream(stack.enter_context(_unzipped(file, path)), file, True)
+                yield ByteStream(stack.enter_context(_unzipped(file, path)), file, True)
             else:
-                yield Stream(file, file, False)
+                yield ByteStream(file, file, False)
     except (EOFError, gzip.BadGzipFile, *BROKEN):
         raise _damaged(path) from None
     except OSError as error:
@@ -53,19 +53,17 @@ def opened(path: Path) -> Iterator[Stream]:
 
 
 def _damaged(path: Path) -> LexiconError:
-    return LexiconError(
-        f"{path.name} is damaged or cut off, and its checksum fails: get the file again"
-    )
+    return LexiconError(f"{path.name} is damaged or cut off: get the file again")
 
 
 def _unzipped(file: IO[bytes], path: Path) -> IO[bytes]:
-    """Open the one file in an archive; the archive is closed with the file that it is in."""
+    """Open the only file in an archive. Closing the outer file closes the archive."""
     try:
         archive = zipfile.ZipFile(file)
         return archive.open(_only_member(archive, path))
     except LexiconError:
         raise
-    except (ValueError, RuntimeError):  # of names and numbers that no archive has
+    except (ValueError, RuntimeError):  # names and numbers that no real archive has
         raise _damaged(path) from None
 
 
@@ -77,12 +75,13 @@ def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
     ]
     if len(members) != 1:
         raise LexiconError(
-            f"{path.name} holds {len(members)} files, and a lexicon is one: "
-            "unpack it and name the one you want"
+            f"{path.name} holds {len(members)} files: unpack it and name the one you want"
         )
     (member,) = members
     if member.flag_bits & 1:
         raise LexiconError(f"{path.name} is encrypted: unpack it first")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise LexiconError(f"{path.name} is packed in a way that is not deflate: unpack it first")
+        raise LexiconError(
+            f"{path.name} is compressed by a method other than deflate: unpack it first"
+        )
     return member

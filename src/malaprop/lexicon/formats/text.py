@@ -1,6 +1,6 @@
 """Vectors as text: GloVe (no header), word2vec text and fastText `.vec` (header).
 
-A line is a word and d numbers, parted by spaces or tabs.
+A line is a word and d numbers, separated by spaces or tabs.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from malaprop.lexicon.formats import limits
-from malaprop.lexicon.formats.lines import BOM, LineParser, number
-from malaprop.lexicon.formats.repairs import Fault, Repairs
-from malaprop.lexicon.formats.streams import Stream, opened
-from malaprop.lexicon.formats.table import Block, Table
+from malaprop.lexicon.formats.line_parser import BOM, LineParser, number
+from malaprop.lexicon.formats.repairs import FileFault, Repairs
+from malaprop.lexicon.formats.streams import ByteStream, open_stream
+from malaprop.lexicon.formats.vector_file import RowBlock, VectorFile
 
 HEAD = 1 << 20
 CHUNK = 4 << 20
@@ -22,37 +22,37 @@ SAMPLE = 10
 
 
 @dataclass(frozen=True)
-class Layout:
-    """What the first lines say: the header's (rows, dimension) and the rows' own dimension."""
+class TextLayout:
+    """The header's (rows, dimension), if there is one, and the dimension of the rows themselves."""
 
     header: tuple[int, int] | None
     dimension: int
 
 
-def layout(head: bytes) -> Layout:
-    """Find the header and the dimension from the first bytes of a file.
+def detect_layout(head: bytes) -> TextLayout:
+    """Detect the header and the dimension from the first bytes of a file.
 
-    The dimension is the commonest length of the numbers at the end of the first lines, so that
-    one faulty line, or a header that is wrong, does not decide it; 0 if no line has any.
+    The dimension is how many numbers most of the first lines end in, so that a single faulty line
+    or a wrong header does not decide it. It is 0 if no line ends in a number.
     """
     lines = [line for line in head.removeprefix(BOM).split(b"\n") if line.strip()]
     if len(lines) > 1 and len(head) >= HEAD:
-        lines.pop()  # it may be cut
+        lines.pop()  # it may be incomplete
     first, rest = lines[:1], lines[1 : SAMPLE + 1]
     header = _header(first[0]) if first else None
     dimension = _commonest(rest)
     if header is not None and rest and dimension == 1 != header[1]:
-        header = None  # a row of a one-dimensional file whose word is a number
-    return Layout(header, dimension) if header else Layout(None, _commonest(first + rest))
+        header = None  # it is a row of a one-dimensional file whose word is a number
+    return TextLayout(header, dimension if header else _commonest(first + rest))
 
 
-def table(path: Path, repairs: Repairs) -> Table:
+def open_text(path: Path, repairs: Repairs) -> VectorFile:
     """Open a text file of vectors."""
-    with opened(path) as stream:
-        found = layout(stream.content.read(HEAD))
-    limits.check_dimension(found.dimension, path.name)
-    return Table(
-        found.dimension, path.stat().st_size, _blocks(path, found, repairs), repairs, (path,)
+    with open_stream(path) as stream:
+        layout = detect_layout(stream.content.read(HEAD))
+    limits.check_dimension(layout.dimension, path.name)
+    return VectorFile(
+        layout.dimension, path.stat().st_size, _blocks(path, layout, repairs), repairs, (path,)
     )
 
 
@@ -78,38 +78,38 @@ def _numbers_at_end(line: bytes) -> int:
     return count
 
 
-def _blocks(path: Path, found: Layout, repairs: Repairs) -> Iterator[Block]:
-    parser = LineParser(found.dimension, repairs)
-    with opened(path) as stream:
-        at, chunk = _start(stream, found, repairs)
+def _blocks(path: Path, layout: TextLayout, repairs: Repairs) -> Iterator[RowBlock]:
+    parser = LineParser(layout.dimension, repairs)
+    with open_stream(path) as stream:
+        at, chunk = _start(stream, layout, repairs)
         while chunk := chunk + stream.content.read(CHUNK) + limits.line(stream.content, path.name):
             chunk = _plain(chunk)
             for rows in parser.rows(chunk, at):
-                yield Block(*rows, stream.done)
+                yield RowBlock(*rows, stream.done)
             at += chunk.count(b"\n")
             chunk = b""
-    # `at` is the line after the last one; one line was the header, some may have been blank.
-    if found.header is not None and found.header[0] != at - 2 - repairs.count(Fault.BLANK):
-        repairs.fault(Fault.ROWS, 1)
+    # `at` is the line after the last; one line was the header, and some may have been blank.
+    if layout.header is not None and layout.header[0] != at - 2 - repairs.count(FileFault.BLANK):
+        repairs.fault(FileFault.ROWS, 1)
 
 
-def _start(stream: Stream, found: Layout, repairs: Repairs) -> tuple[int, bytes]:
-    """Go past byte order mark, blank lines and header: the first row's number, and its text."""
+def _start(stream: ByteStream, layout: TextLayout, repairs: Repairs) -> tuple[int, bytes]:
+    """Skip byte order mark, blank lines and header; return the first row's number and text."""
     at = 1
     line = limits.line(stream.content, repairs.source).removeprefix(BOM)
     while line and not line.strip():
-        repairs.fault(Fault.BLANK, at)
+        repairs.fault(FileFault.BLANK, at)
         at += 1
         line = limits.line(stream.content, repairs.source)
-    if found.header is None:
+    if layout.header is None:
         return at, line
-    if found.header[1] != found.dimension:
-        repairs.fault(Fault.DIMENSION, at)
+    if layout.header[1] != layout.dimension:
+        repairs.fault(FileFault.DIMENSION, at)
     return at + 1, b""
 
 
 def _plain(chunk: bytes) -> bytes:
-    """Make line ends, tabs and fastText's trailing spaces uniform."""
+    """Normalize line ends, tabs and fastText's trailing spaces."""
     if not chunk.endswith(b"\n"):
         chunk += b"\n"
     for old, new in ((b"\r\n", b"\n"), (b"\t", b" "), (b" \n", b"\n")):

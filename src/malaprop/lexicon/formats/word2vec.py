@@ -1,7 +1,7 @@
-"""The binary form of word2vec: a header line, then for each row a word, a space, d floats.
+"""The binary format of word2vec: a header line, then for each row a word, a space, d floats.
 
-Some writers put a line feed after each row, some do not: it is taken for the beginning of the
-next word and stripped there, as word2vec's own reader does.
+Some writers put a line feed after each row, some do not. It is read as the beginning of the next
+word and stripped there, as in word2vec's own reader.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import numpy as np
 
 from malaprop.core.errors import LexiconError
 from malaprop.lexicon.formats import limits
-from malaprop.lexicon.formats.repairs import Fault, Repairs
-from malaprop.lexicon.formats.streams import Stream, opened
-from malaprop.lexicon.formats.table import Block, Table
-from malaprop.lexicon.formats.text import layout
+from malaprop.lexicon.formats.repairs import FileFault, Repairs
+from malaprop.lexicon.formats.streams import ByteStream, open_stream
+from malaprop.lexicon.formats.text import detect_layout
+from malaprop.lexicon.formats.vector_file import RowBlock, VectorFile
 
 CHUNK = 2 << 20
 LONGEST_WORD = 1 << 16
 
 
-def table(path: Path, repairs: Repairs) -> Table:
+def open_word2vec(path: Path, repairs: Repairs) -> VectorFile:
     """Open a binary word2vec file, plain or compressed."""
-    with opened(path) as stream:
+    with open_stream(path) as stream:
         rows, dimension = _header(stream, path.name)
-    return Table(
+    return VectorFile(
         dimension,
         path.stat().st_size,
         _blocks(path, rows, dimension, repairs),
@@ -35,20 +35,22 @@ def table(path: Path, repairs: Repairs) -> Table:
     )
 
 
-def _header(stream: Stream, name: str) -> tuple[int, int]:
-    header = layout(limits.line(stream.content, name)).header
+def _header(stream: ByteStream, name: str) -> tuple[int, int]:
+    header = detect_layout(limits.line(stream.content, name)).header
     if header is None:
-        raise LexiconError(f"{name} has no header of its rows and dimension in its first line")
+        raise LexiconError(
+            f"{name} does not start with a line of two numbers: its rows and its dimension"
+        )
     limits.check_dimension(header[1], name)
     return header
 
 
-def _blocks(path: Path, expected: int, dimension: int, repairs: Repairs) -> Iterator[Block]:
+def _blocks(path: Path, expected: int, dimension: int, repairs: Repairs) -> Iterator[RowBlock]:
     rows = 0
     rest = b""
-    with opened(path) as stream:
+    with open_stream(path) as stream:
         _header(stream, path.name)
-        # A row fits in a chunk and what the last chunk left over.
+        # A row fits into a chunk plus the rest of the last one.
         size = max(CHUNK, 4 * dimension + LONGEST_WORD)
         while data := stream.content.read(size):
             words, vectors, rest = _split(rest + data, dimension)
@@ -56,17 +58,17 @@ def _blocks(path: Path, expected: int, dimension: int, repairs: Repairs) -> Iter
             rows += len(words)
             kept = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, dimension)
             kept = kept[np.asarray(numbers, dtype=np.intp) - (rows - len(words) + 1)]
-            yield Block(numbers, decoded, kept.astype(np.float32, copy=False), stream.done)
+            yield RowBlock(numbers, decoded, kept.astype(np.float32, copy=False), stream.done)
             if len(rest) > size:
                 break  # no space in sight: these are not rows
     if rest.strip(b"\n"):
-        repairs.fault(Fault.TRUNCATED, rows + 1)
+        repairs.fault(FileFault.TRUNCATED, rows + 1)
     if rows != expected:
-        repairs.fault(Fault.ROWS, 1)
+        repairs.fault(FileFault.ROWS, 1)
 
 
 def _split(data: bytes, dimension: int) -> tuple[list[bytes], list[bytes], bytes]:
-    """Cut whole rows off the data: words, vectors as bytes, and what is left."""
+    """Split complete rows off the data: words, vectors as bytes, and the rest."""
     words: list[bytes] = []
     vectors: list[bytes] = []
     start = 0
@@ -86,7 +88,7 @@ def _decode(words: list[bytes], before: int, repairs: Repairs) -> tuple[list[int
         try:
             decoded.append(word.decode())
         except UnicodeDecodeError:
-            repairs.fault(Fault.ENCODING, number)
+            repairs.fault(FileFault.ENCODING, number)
         else:
             numbers.append(number)
     return numbers, decoded

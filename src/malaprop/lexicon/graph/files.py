@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from malaprop.core.errors import LexiconError
 from malaprop.core.metrics.graph import WordGraph
-from malaprop.lexicon.formats import limits, notes, npy
+from malaprop.lexicon.formats import json_files, limits, npy
 from malaprop.lexicon.formats.replacing import replacing
 
 FORMAT = 1
@@ -48,8 +48,8 @@ def read_graph(path: Path, base: str, size: int) -> WordGraph | None:
     """
     try:
         note = npy.unpacked(path, ["about"], limits.NOTE)["about"]
-        about = notes.parse(str(note.item()))
-        notes.check_format(about, FORMAT)
+        about = json_files.parse_object(str(note.item()))
+        json_files.check_format(about, FORMAT)
         if about["base"] != base:
             return None
         arrays = npy.unpacked(path, ["cutoff", "edges", "weights"], 16 * limits.edges(size))

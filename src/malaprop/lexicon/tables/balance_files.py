@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.errors import LexiconError
-from malaprop.lexicon.formats import notes, npy
+from malaprop.lexicon.formats import json_files, npy
 from malaprop.lexicon.formats.replacing import replacing
 from malaprop.lexicon.tables.values import BalanceTable
 
@@ -55,8 +55,8 @@ def write(table: BalanceTable, folder: Path) -> None:
 def read(folder: Path) -> BalanceTable:
     """Open a table; its arrays are mapped, not read. Raise a LexiconError if there is none."""
     try:
-        note = notes.read(folder / _ABOUT)
-        notes.check_format(note, _FORMAT)
+        note = json_files.read_object(folder / _ABOUT)
+        json_files.check_format(note, _FORMAT)
         laws = tuple(_law(law) for law in note["laws"])
         arrays = {name: npy.mapped(folder / f"{name}.npy") for name in _ARRAYS}
         _check_arrays(arrays, len(laws))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from malaprop.core.errors import LexiconError
-from malaprop.lexicon.formats import notes
+from malaprop.lexicon.formats import json_files
 from malaprop.lexicon.formats.replacing import replacing
 from malaprop.lexicon.tables.values import ExponentTable
 
@@ -71,7 +71,7 @@ def write(table: ExponentTable, path: Path) -> None:
 def read(path: Path) -> ExponentTable:
     """Read a table. Raise a LexiconError if the file holds none."""
     try:
-        note = notes.read(path)
+        note = json_files.read_object(path)
         known = note["format"] in (_FORMAT, _TRUNCATED, _SINGLE)
         # On any lexicon t ≤ L(t) ≤ 2t: a table that says otherwise is none.
         known = known and all(0.0 < t <= loss <= 2.0 * t * _UP for t, loss in note["losses"])

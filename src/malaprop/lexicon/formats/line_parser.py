@@ -1,9 +1,9 @@
-"""Lines of a word and its numbers: the fast way for whole chunks, the careful one for faults.
+"""Parses lines of a word and its numbers: whole chunks fast, faulty lines with care.
 
-pyarrow's CSV parser reads 400,000 × 300 in 7 s where `float` takes 44 s. A chunk that it refuses
-is halved until the few lines are found that have a fault; these are read one by one. Both ways
-parse to float64 and round once to float32, so that the values of a row do not depend on the
-rows around it.
+pyarrow's CSV parser reads 400,000 × 300 numbers in 7 s where `float` takes 44 s. A chunk that it
+rejects is halved until only the few faulty lines are left; these are read one by one. Both ways
+parse to float64 and round once to float32, so the values of a row do not depend on the rows around
+it.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.lexicon.formats.repairs import Fault, Repairs
-from malaprop.lexicon.formats.table import to_float32
+from malaprop.lexicon.formats.repairs import FileFault, Repairs
+from malaprop.lexicon.formats.vector_file import to_float32
 
 BOM = b"\xef\xbb\xbf"
 FEW = 16
 SHORT = 8192
-"""Bytes that take as long line by line as a call of pyarrow does."""
+"""Bytes for which parsing line by line takes as long as one call of pyarrow."""
 
-Rows = tuple[Sequence[int], list[str], NDArray[np.float32]]
+ParsedRows = tuple[Sequence[int], list[str], NDArray[np.float32]]
+"""The numbers of lines, their words and their vectors."""
 
 
 class LineParser:
-    """Parses chunks of lines that all end in a line feed; fields are parted by spaces."""
+    """Parses chunks of lines that all end in a line feed, with fields separated by spaces."""
 
     def __init__(self, dimension: int, repairs: Repairs) -> None:
         import pyarrow as pa
@@ -36,19 +37,19 @@ class LineParser:
         names = [str(i) for i in range(dimension + 1)]
         types = {"0": pa.string()} | dict.fromkeys(names[1:], pa.float64())
         self._options = (
-            # pyarrow would cut a chunk into blocks of its own: one is enough.
+            # One block: pyarrow would otherwise cut the chunk into several.
             csv.ReadOptions(column_names=names, block_size=(1 << 31) - 1),
             csv.ParseOptions(delimiter=" ", quote_char=False, ignore_empty_lines=False),
             csv.ConvertOptions(column_types=types, null_values=[]),
         )
 
-    def rows(self, chunk: bytes, at: int) -> Iterator[Rows]:
+    def rows(self, chunk: bytes, at: int) -> Iterator[ParsedRows]:
         """Yield the rows of a chunk whose first line has the number `at`."""
         lines = chunk.count(b"\n")
-        # A row has a sign for the word, and two for each number. pyarrow would take short lines for
-        # rows of nothing, and make room for millions of them.
-        room = lines * (2 * self._dimension + 2) <= len(chunk)
-        parsed = self._fast(chunk) if room else None
+        # A row has at least a character for the word and two for each number. pyarrow would take
+        # shorter lines for empty rows, and allocate memory for millions of them.
+        plausible = lines * (2 * self._dimension + 2) <= len(chunk)
+        parsed = self._fast(chunk) if plausible else None
         if parsed is not None:
             yield range(at, at + lines), *parsed
         elif lines <= FEW or len(chunk) <= SHORT:
@@ -62,7 +63,7 @@ class LineParser:
         import pyarrow as pa
         from pyarrow import csv
 
-        # pyarrow would take a lone \r for a line end and swallow a byte order mark.
+        # pyarrow would treat a lone \r as a line end and drop a byte order mark.
         if b"\r" in chunk or chunk.startswith(BOM):
             return None
         try:
@@ -75,11 +76,11 @@ class LineParser:
                 vectors[:, i] = read.column(i + 1).to_numpy()
         return read.column(0).to_pylist(), vectors
 
-    def _careful(self, chunk: bytes, at: int) -> Rows:
+    def _careful(self, chunk: bytes, at: int) -> ParsedRows:
         numbers, words, values = [], [], []
         for line_number, line in enumerate(chunk.removesuffix(b"\n").split(b"\n"), at):
             row = _row(line, self._dimension)
-            if isinstance(row, Fault):
+            if isinstance(row, FileFault):
                 self._repairs.fault(row, line_number)
             else:
                 numbers.append(line_number)
@@ -90,29 +91,29 @@ class LineParser:
 
 
 def number(field: bytes) -> float | None:
-    """Read a number, or None if it is none."""
+    """Parse a number; None if the field is not one."""
     try:
-        # Python reads 1_000, no file of vectors means it.
+        # Python accepts 1_000, which no file of vectors means as a number.
         return None if b"_" in field else float(field)
     except ValueError:
         return None
 
 
-def _row(line: bytes, dimension: int) -> tuple[str, list[float]] | Fault:
+def _row(line: bytes, dimension: int) -> tuple[str, list[float]] | FileFault:
     first, *others = line.rstrip(b" \r").split(b" ")
     others = [field for field in others if field]
     if not first and not others:
-        return Fault.BLANK
+        return FileFault.BLANK
     values = [number(field) for field in others]
     extra, last = values[:-dimension], values[-dimension:]
     numbers = [value for value in last if value is not None]
     if len(last) < dimension or (extra and None not in extra):
-        return Fault.RAGGED
+        return FileFault.RAGGED
     if len(numbers) < dimension:
-        return Fault.NUMBER
+        return FileFault.NUMBER
     if extra:
-        return Fault.SPACES
+        return FileFault.SPACES
     try:
         return first.decode(), numbers
     except UnicodeDecodeError:
-        return Fault.ENCODING
+        return FileFault.ENCODING
