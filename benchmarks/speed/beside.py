@@ -46,7 +46,7 @@ DECODING = Script(
     "Exact search for the nearest word",
     "decoding",
     """\
-Of random vectors with Laplace noise. Aim: 0.85 times the rate of the bare product, in the same
+Random vectors with Laplace noise. Aim: 0.85 times the rate of the bare product, in the same
 repeat. "wrong" counts words that are not the nearest in float64.
 
 """,
@@ -59,8 +59,8 @@ NEIGHBOURS = Script(
     "Exact graph of nearest words",
     "neighbours",
     """\
-The ten nearest words of each of the random vectors. Aim: 1.1 times faiss' time at most. faiss works
-in float32: "differ" counts the words whose neighbours, in order, are not those of float64.
+The ten nearest words of each of the random vectors. Aim: at most 1.1 times faiss' time. faiss works
+in float32. "differ" counts the words whose neighbours, in order, are not those of float64.
 
 """,
     {"full": ["--repeats", "2"], "quick": ["--words", "6000", "--repeats", "3"]},
@@ -69,8 +69,8 @@ APPROXIMATE = Script(
     "Approximate search for the nearest word",
     "approximate",
     """\
-Words of `english` with Laplace noise. A cell is the share of them for which the nearest word is
-found; "× exact" is the rate beside that of the exact search.
+Words of `english` with Laplace noise. A cell gives the share for which the nearest word is found.
+"× exact" is the rate relative to the exact search.
 
 """,
     {"full": []},

@@ -17,8 +17,8 @@ TITLE = "Cost against tokens"
 EPSILON = 1.5
 ABOUT = f"""\
 ε = {EPSILON:g}, {WORKERS[0]} processes. A *further token* costs the difference to the row before,
-divided by the tokens between them: where that stays the same, cost grows linearly. What is computed
-once for each different word is why it is more where these are still growing in number.
+divided by the tokens between them. Where that stays the same, cost grows linearly. It is higher
+where the number of different words still grows, because some work is done once for each.
 
 ![Seconds against tokens](growth.svg)
 

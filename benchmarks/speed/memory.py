@@ -23,12 +23,12 @@ WORKERS = 2
 _EVERY = 0.1  # seconds
 ABOUT = f"""\
 `balanced` on `english`, ε = 1.5, {WORKERS} workers. *Together* is the highest sum of the processes'
-PSS, in which a page that several have counts once; it is looked at ten times a second. *Largest*
-and *sum* are of their own peaks (VmHWM), where shared pages count in each.
+PSS, in which a page that several share counts once. It is sampled ten times a second. *Largest*
+and *sum* refer to their own peaks (VmHWM), in which shared pages count for each process.
 
 """
 SHARED = """
-The processes at the highest sum, with the larger file. What is in RSS and not in PSS is shared.
+These are the processes at the highest sum, with the larger file. RSS minus PSS is shared.
 
 """
 

@@ -26,7 +26,7 @@ AIM = 0.85  # times the product's rate
 PRODUCT = "A @ B.T"
 SHOWN = {PRODUCT: "the product `A @ B.T`"}
 ABOUT = f"""\
-{{tokens:,}} tokens, all words of `english`, ε = {peers.NOISY_EPSILON:g}, in a process that is warm.
+{{tokens:,}} tokens, all words of `english`, ε = {peers.NOISY_EPSILON:g}, in a warm process.
 Aim: {AIM} times the rate of the product, which is measured in the same repeat.
 
 """

@@ -19,11 +19,11 @@ _BUSY = 0.1  # of the machine: others that take more spoil absolute times
 HEAD = """\
 # Speed and memory, measured
 
-`{command}` measures this and writes this page, or some parts of it: each is listed with the commit
-that it was measured at. Figures are the median of the repeats, with the least and the greatest in
-brackets; what has no brackets was measured once. Repeats go round all cases, so that ratios hold
-even where a machine slows down.
-[docs/speed.md](../docs/speed.md) says what is measured, and why so.
+`{command}` measures this and writes the page, or parts of it. Each part is listed with the commit
+that it was measured at. Figures are the median of the repeats, with the minimum and the maximum in
+brackets. Figures without brackets were measured once. Each repeat goes through all cases, so that
+ratios hold even if the machine slows down.
+[docs/speed.md](../docs/speed.md) explains what is measured, and why.
 """
 
 

@@ -22,9 +22,9 @@ import malaprop
 
 TITLE = "Peers"
 ABOUT = """\
-The same words, vectors and text, in a process that has loaded them and done a first word: the
-replacement of words alone, which favours the peers. Some of their mechanisms are not what they
-are named after; how fast they are is measured all the same.
+Peers get the same words, vectors and text, in a process that has loaded them and replaced a first
+word. Only the replacement of words is timed, which favours the peers. Some of their mechanisms are
+not what their names say. Their speed is measured all the same.
 
 """
 PEERS = {"pypantera": "1.0.2", "mldp-text": "0.1.2"}

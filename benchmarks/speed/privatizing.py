@@ -22,7 +22,7 @@ ABOUT = """\
 by Zipf's law{all}. Aims: 500,000 tokens/s, and 10,000 times the best
 peer's TEM at the same ε.
 
-![Tokens a second against ε](speed.svg)
+![Tokens per second against ε](speed.svg)
 
 """
 

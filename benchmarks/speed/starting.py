@@ -23,7 +23,7 @@ import malaprop
 malaprop.Privatizer(epsilon=1.5)("The patient was given aspirin.").text
 """
 ABOUT = """\
-Each in a fresh process, from its start to its end unless said otherwise. Files are in the
+Each runs in a fresh process, timed from start to end unless stated otherwise. Files are in the
 system's cache.
 
 """
