@@ -36,9 +36,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.metrics import poincare
-from malaprop.lexicon.poincare.quality import Quality, reconstruction
+from malaprop.lexicon.poincare.quality import ReconstructionQuality, reconstruction
 from malaprop.lexicon.poincare.relations import Hierarchy
-from malaprop.lexicon.poincare.training import Settings, train
+from malaprop.lexicon.poincare.training import TrainingSettings, train
 from malaprop.lexicon.poincare.wordnet import WordNet
 
 BUILDER = Path(__file__).resolve().parent.parent / "tools" / "build_english_hierarchy.py"
@@ -57,7 +57,7 @@ class Row:
     trainer: str
     settings: str
     epochs: int
-    quality: Quality
+    quality: ReconstructionQuality
     seconds: float
     pairs: int
 
@@ -71,7 +71,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Gensim:
-    """Settings of gensim's trainer: its defaults, unless said otherwise."""
+    """Parameters of gensim's trainer: its defaults, unless said otherwise."""
 
     negative: int = 10
     alpha: float = 0.1
@@ -167,8 +167,8 @@ def subtree(pairs: list[tuple[str, str]], root: str) -> Hierarchy:
 
 def trainers(hierarchy: Hierarchy, peers: dict[str, str]) -> dict[str, Iterable[Row | str]]:
     """The rows of each trainer, which is run when they are asked for."""
-    own = [Settings(dimension=DIMENSION, seed=SEED, epochs=60)]
-    own += [Settings(dimension=DIMENSION, seed=seed) for seed in (0, 1, 2)]
+    own = [TrainingSettings(dimension=DIMENSION, seed=SEED, epochs=60)]
+    own += [TrainingSettings(dimension=DIMENSION, seed=seed) for seed in (0, 1, 2)]
     trials = [(DEFAULTS, (50, 100)), (TUNED, (50, 200)), *((trial, (50,)) for trial in TRIALS)]
     return {
         "malaprop": (malaprop(hierarchy, settings) for settings in own),
@@ -179,7 +179,7 @@ def trainers(hierarchy: Hierarchy, peers: dict[str, str]) -> dict[str, Iterable[
     }
 
 
-def malaprop(hierarchy: Hierarchy, settings: Settings) -> Row:
+def malaprop(hierarchy: Hierarchy, settings: TrainingSettings) -> Row:
     """Malaprop's trainer."""
     start = time.process_time()
     vectors = train(hierarchy, settings)

@@ -58,9 +58,11 @@ def train_poincare(
     """
     from malaprop.cli.progress import bar
     from malaprop.lexicon.poincare.compiling import sha256_of, train_lexicon
-    from malaprop.lexicon.poincare.training import Settings
+    from malaprop.lexicon.poincare.training import TrainingSettings
 
-    settings = Settings(dimension=dim, epochs=epochs, rate=rate, negatives=negatives, seed=seed)
+    settings = TrainingSettings(
+        dimension=dim, epochs=epochs, rate=rate, negatives=negatives, seed=seed
+    )
     hierarchy, files = _hierarchy(relations, wordnet, words)
     with bar(f"training {name}") as progress:
         report = train_lexicon(

@@ -279,7 +279,7 @@ def test_relations_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     path.write_bytes(b"a\tb\n" + b"x" * 2_000_000)
     with pytest.raises(LexiconError, match="a line of more than"):
         relations.read_pairs(path)
-    monkeypatch.setattr(relations, "MOST", 5_000)
+    monkeypatch.setattr(relations, "MAX_PAIRS", 5_000)
     chain = [(str(i), str(i + 1)) for i in range(100)]
     assert len(relations.Hierarchy.of(chain[:99]).above) == 4_950
     with pytest.raises(LexiconError, match="more than 5,000 pairs"):

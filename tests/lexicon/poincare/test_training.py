@@ -7,10 +7,10 @@ from malaprop import Lexicon, LexiconError, OutputError, ParameterError
 from malaprop.core.arrays import Floats
 from malaprop.core.metrics import poincare
 from malaprop.lexicon.poincare.compiling import sha256_of, train_lexicon
-from malaprop.lexicon.poincare.gradients import Batch, gradients
+from malaprop.lexicon.poincare.gradients import TrainingBatch, gradients
 from malaprop.lexicon.poincare.quality import reconstruction
 from malaprop.lexicon.poincare.relations import Hierarchy, read_pairs
-from malaprop.lexicon.poincare.training import LIMIT, Settings, train
+from malaprop.lexicon.poincare.training import LIMIT, TrainingSettings, train
 
 
 def tree(fan: int, depth: int) -> list[tuple[str, str]]:
@@ -24,7 +24,7 @@ def tree(fan: int, depth: int) -> list[tuple[str, str]]:
 
 
 TREE = Hierarchy.of(tree(3, 4))
-QUICK = Settings(dimension=5, epochs=30, negatives=40, general=20, batch=32)
+QUICK = TrainingSettings(dimension=5, epochs=30, negatives=40, general=20, batch=32)
 
 
 class TestHierarchy:
@@ -78,7 +78,7 @@ class TestReading:
             read_pairs(tmp_path / "missing")
 
 
-def loss(vectors: Floats, hierarchy: Hierarchy, batch: Batch) -> float:
+def loss(vectors: Floats, hierarchy: Hierarchy, batch: TrainingBatch) -> float:
     """The training loss, word by word."""
     total = 0.0
     for u in batch.words:
@@ -97,7 +97,9 @@ def test_the_gradient_is_the_losses() -> None:
     size = len(TREE.words)
     vectors = poincare.exp0(rng.normal(size=(size, 3)))
     others = rng.choice(size, 12, replace=False)
-    batch = Batch(rng.choice(np.flatnonzero(TREE.counts), 6), others, rng.uniform(1, 4, size=12))
+    batch = TrainingBatch(
+        rng.choice(np.flatnonzero(TREE.counts), 6), others, rng.uniform(1, 4, size=12)
+    )
     ids, found = gradients(TREE, vectors, batch)
     untouched = np.setdiff1d(np.arange(size), ids)
     for i in [*ids[:8], *untouched[:2]]:
@@ -149,9 +151,9 @@ class TestTraining:
         assert np.linalg.norm(self.vectors.astype(np.float64), axis=1).max() < LIMIT + 1e-6
 
     def test_the_seed_decides(self) -> None:
-        quick = Settings(dimension=3, epochs=2)
+        quick = TrainingSettings(dimension=3, epochs=2)
         assert np.array_equal(train(TREE, quick), train(TREE, quick))
-        other = Settings(dimension=3, epochs=2, seed=1)
+        other = TrainingSettings(dimension=3, epochs=2, seed=1)
         assert not np.array_equal(train(TREE, quick), train(TREE, other))
 
     def test_an_interrupted_training_goes_on_where_it_was(self, tmp_path: Path) -> None:
@@ -162,7 +164,7 @@ class TestTraining:
             if done == 3:
                 raise Stop
 
-        settings = Settings(dimension=3, epochs=6)
+        settings = TrainingSettings(dimension=3, epochs=6)
         path = tmp_path / "state.npz"
         with pytest.raises(Stop):
             train(TREE, settings, checkpoint=path, progress=stop)
@@ -175,23 +177,25 @@ class TestTraining:
 
     def test_a_checkpoint_of_another_training_is_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "state.npz"
-        train(TREE, Settings(dimension=3, epochs=1), checkpoint=path)
+        train(TREE, TrainingSettings(dimension=3, epochs=1), checkpoint=path)
         with pytest.raises(LexiconError, match="other relations or settings"):
-            train(TREE, Settings(dimension=4, epochs=1), checkpoint=path, resume=True)
+            train(TREE, TrainingSettings(dimension=4, epochs=1), checkpoint=path, resume=True)
         with pytest.raises(LexiconError, match="other relations or settings"):
             train(
                 Hierarchy.of(tree(2, 2)),
-                Settings(dimension=3, epochs=1),
+                TrainingSettings(dimension=3, epochs=1),
                 checkpoint=path,
                 resume=True,
             )
         path.write_bytes(b"PK broken")
-        with pytest.raises(LexiconError, match="no whole checkpoint"):
-            train(TREE, Settings(dimension=3, epochs=1), checkpoint=path, resume=True)
+        with pytest.raises(LexiconError, match="not a complete checkpoint"):
+            train(TREE, TrainingSettings(dimension=3, epochs=1), checkpoint=path, resume=True)
 
     def test_small_hierarchies_and_one_dimension(self) -> None:
         for dimension in (1, 2):
-            vectors = train(Hierarchy.of([("b", "a")]), Settings(dimension=dimension, epochs=3))
+            vectors = train(
+                Hierarchy.of([("b", "a")]), TrainingSettings(dimension=dimension, epochs=3)
+            )
             assert vectors.shape == (2, dimension)
 
     @pytest.mark.parametrize(
@@ -199,7 +203,7 @@ class TestTraining:
     )
     def test_wrong_settings_are_refused(self, wrong: dict[str, float]) -> None:
         with pytest.raises(ParameterError, match=next(iter(wrong))):
-            Settings(**wrong)  # type: ignore[arg-type]
+            TrainingSettings(**wrong)  # type: ignore[arg-type]
 
 
 class TestCompiling:
@@ -221,7 +225,7 @@ class TestCompiling:
         assert not list((home / "lexicons").glob("*.npz"))
 
     def test_names_and_interrupted_work_are_kept(self, home: Path) -> None:
-        quick = Settings(dimension=2, epochs=1)
+        quick = TrainingSettings(dimension=2, epochs=1)
         with pytest.raises(ParameterError, match="name of a lexicon"):
             train_lexicon(TREE, "No Name", quick, sources={})
         train_lexicon(TREE, "mine", quick, sources={})

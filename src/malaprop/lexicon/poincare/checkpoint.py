@@ -1,4 +1,4 @@
-"""What an interrupted training goes on from: a file, replaced as a whole after each epoch."""
+"""The file from which an interrupted training resumes, replaced atomically after each epoch."""
 
 import math
 import os
@@ -11,12 +11,12 @@ from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import LexiconError
 from malaprop.lexicon.formats import npy
 
-_LONGEST_TOKEN = 1 << 16
+_LONGEST_FINGERPRINT = 1 << 16
 
 
 @dataclass
-class State:
-    """How far a training is: the vectors, and Adam's two averages of their gradients."""
+class TrainingState:
+    """The state of a training: the vectors, and Adam's two moving averages of their gradients."""
 
     epoch: int
     vectors: Floats
@@ -25,13 +25,13 @@ class State:
     updates: Ids
 
 
-def save(path: Path, state: State, token: str) -> None:
-    """Write a state; `token` says which training it belongs to."""
+def save(path: Path, state: TrainingState, fingerprint: str) -> None:
+    """Write a state. The fingerprint identifies the training that it belongs to."""
     part = path.with_name(f"{path.name}.part")
     with part.open("wb") as file:
         np.savez(
             file,
-            token=np.array(token),
+            token=np.array(fingerprint),
             epoch=np.array(state.epoch),
             vectors=state.vectors,
             momentum=state.momentum,
@@ -41,36 +41,36 @@ def save(path: Path, state: State, token: str) -> None:
     os.replace(part, path)
 
 
-def load(path: Path, token: str, shape: tuple[int, int]) -> State | None:
-    """The state that was saved of vectors of a `shape`, or nothing where nothing was."""
+def load(path: Path, fingerprint: str, shape: tuple[int, int]) -> TrainingState | None:
+    """Read the state of a training of vectors of this shape; None if there is no file."""
     if not path.is_file():
         return None
     try:
-        agrees = str(npy.unpacked(path, ["token"], _LONGEST_TOKEN)["token"]) == token
+        agrees = str(npy.unpacked(path, ["token"], _LONGEST_FINGERPRINT)["token"]) == fingerprint
         state = _state(path, shape) if agrees else None
     except (OSError, ValueError, TypeError):
         raise LexiconError(
-            f"{path} is no whole checkpoint: train again without resuming."
+            f"{path} is not a complete checkpoint: train again without resuming."
         ) from None
     if state is None:
         raise LexiconError(
-            f"{path} is of a training with other relations or settings: use those, or train again "
-            "without resuming."
+            f"{path} belongs to a training with other relations or settings: use those, or train "
+            "again without resuming."
         )
     return state
 
 
-def _state(path: Path, shape: tuple[int, int]) -> State:
-    names = [field.name for field in fields(State)]
-    # Arrays that are read are read-only, and a training changes its own.
+def _state(path: Path, shape: tuple[int, int]) -> TrainingState:
+    names = [field.name for field in fields(TrainingState)]
+    # Copies, since arrays from the file are read-only and training changes them.
     saved = {k: v.copy() for k, v in npy.unpacked(path, names, 8 * math.prod(shape)).items()}
-    state = State(int(saved.pop("epoch").item()), **saved)
+    state = TrainingState(int(saved.pop("epoch").item()), **saved)
     if not _fits(state, shape):
-        raise ValueError("arrays of other sizes")
+        raise ValueError("arrays of other shapes or types")
     return state
 
 
-def _fits(state: State, shape: tuple[int, int]) -> bool:
+def _fits(state: TrainingState, shape: tuple[int, int]) -> bool:
     matrices = all(array.shape == shape for array in (state.vectors, state.momentum))
     rows = all(array.shape == shape[:1] for array in (state.squares, state.updates))
     floats = (state.vectors, state.momentum, state.squares)

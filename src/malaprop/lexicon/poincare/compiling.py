@@ -1,4 +1,4 @@
-"""From relations to a lexicon that opens by its name."""
+"""Trains vectors on relations and compiles them into a lexicon that opens by its name."""
 
 import hashlib
 from collections.abc import Mapping
@@ -10,26 +10,26 @@ import numpy as np
 from malaprop.core.errors import LexiconError, OutputError
 from malaprop.core.progress import Progress
 from malaprop.lexicon import catalogue, importer, store
-from malaprop.lexicon.poincare.quality import Quality, reconstruction
+from malaprop.lexicon.poincare.quality import ReconstructionQuality, reconstruction
 from malaprop.lexicon.poincare.relations import Hierarchy
-from malaprop.lexicon.poincare.training import Settings, train
+from malaprop.lexicon.poincare.training import TrainingSettings, train
 
 
 @dataclass(frozen=True)
 class TrainingReport:
-    """What a training made: the folder, its size, and how well it gives the relations back."""
+    """The result of a training: the folder, its size, and how well it reproduces the relations."""
 
     folder: Path
     count: int
     dimension: int
     pairs: int
-    quality: Quality
+    quality: ReconstructionQuality
 
 
 def train_lexicon(
     hierarchy: Hierarchy,
     name: str,
-    settings: Settings,
+    settings: TrainingSettings,
     *,
     sources: Mapping[str, str],
     licence: str | None = None,
@@ -37,10 +37,10 @@ def train_lexicon(
     force: bool = False,
     progress: Progress | None = None,
 ) -> TrainingReport:
-    """Train vectors and compile them under a name that `Lexicon.open` then knows.
+    """Train vectors and compile them under a name that `Lexicon.open` then accepts.
 
-    A training that was interrupted goes on with `resume`, and begins again with `force`, which also
-    replaces a lexicon of that name.
+    `resume` continues an interrupted training. `force` starts over, and replaces a lexicon of that
+    name.
     """
     importer.check_name(name)
     folder = catalogue.lexicons() / name
@@ -51,8 +51,8 @@ def train_lexicon(
     checkpoint = folder.with_name(f".{name}.training.npz")
     if checkpoint.exists() and not (resume or force):
         raise OutputError(
-            f"A training of {name} was interrupted: go on with `resume=True`, or start "
-            "anew with `force=True`"
+            f"A training of {name} was interrupted: continue it with `resume=True`, or start "
+            "over with `force=True`"
         )
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -76,12 +76,12 @@ def train_lexicon(
 
 
 def sha256_of(*files: Path) -> dict[str, str]:
-    """The files' names, each with its SHA-256."""
-    found = {}
+    """Return the SHA-256 of each file, by its name."""
+    digests = {}
     for path in files:
         try:
             with path.open("rb") as file:
-                found[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+                digests[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise LexiconError(f"{path} cannot be read: {error.strerror}.") from None
-    return found
+    return digests

@@ -1,4 +1,4 @@
-"""The gradient of the training loss on a batch of words, by matrix products."""
+"""Computes the gradient of the training loss on a batch of words, by matrix products."""
 
 from dataclasses import dataclass
 
@@ -8,20 +8,23 @@ from malaprop.core.arrays import Floats, Ids
 from malaprop.core.metrics.poincare import conformal
 from malaprop.lexicon.poincare.relations import Hierarchy
 
-_TINY = 1e-9  # the gradient of a distance is not defined at distance 0
+_TINY = 1e-9  # the gradient of a distance is undefined at distance 0
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Words, and other words to tell those above them from; each counts for `weights` words."""
+class TrainingBatch:
+    """Words, and negatives to contrast the words above them with.
+
+    Each negative stands for as many words as its weight says.
+    """
 
     words: Ids
     others: Ids
     weights: Floats
 
 
-def gradients(hierarchy: Hierarchy, vectors: Floats, batch: Batch) -> tuple[Ids, Floats]:
-    """The ids of all words that take part, and the loss's Euclidean gradient at their vectors."""
+def gradients(hierarchy: Hierarchy, vectors: Floats, batch: TrainingBatch) -> tuple[Ids, Floats]:
+    """Return the ids of all words involved, and the Euclidean gradient of the loss at them."""
     rows, above = _pairs(hierarchy, batch.words)
     own, others = vectors[batch.words], vectors[batch.others]
     negative = _Distances(own, others)
@@ -31,23 +34,23 @@ def gradients(hierarchy: Hierarchy, vectors: Floats, batch: Batch) -> tuple[Ids,
 
     positive = _Distances(own[rows], vectors[above], paired=True)
     both = positive.decay + total[rows]
-    # The loss's derivatives by the distances: of a word above, and of the others.
+    # Derivatives of the loss with respect to distances: to words above, and to the others.
     pull = 2.0 * total[rows] / both
     push = -2.0 * decay * np.bincount(rows, 1.0 / both, minlength=len(own))[:, None]
 
-    found = np.zeros_like(vectors)
+    gradient = np.zeros_like(vectors)
     from_own, from_above = positive.backward(pull)
-    np.add.at(found, batch.words[rows], from_own)
-    np.add.at(found, above, from_above)
+    np.add.at(gradient, batch.words[rows], from_own)
+    np.add.at(gradient, above, from_above)
     from_own, from_others = negative.backward(push)
-    np.add.at(found, batch.words, from_own)
-    np.add.at(found, batch.others, from_others)
+    np.add.at(gradient, batch.words, from_own)
+    np.add.at(gradient, batch.others, from_others)
     ids = np.unique(np.concatenate([batch.words, batch.others, above]))
-    return ids, found[ids]
+    return ids, gradient[ids]
 
 
 class _Distances:
-    """Distances of all x to all y, or of each x to its y, and how they change with both."""
+    """Distances of all x to all y, or of each x to its y, and their derivatives."""
 
     def __init__(self, x: Floats, y: Floats, *, paired: bool = False) -> None:
         self._x, self._y, self._paired = x, y, paired
@@ -66,7 +69,7 @@ class _Distances:
         """e^−2d"""
 
     def backward(self, by_distance: Floats) -> tuple[Floats, Floats]:
-        """The gradients at x and at y, from the derivatives by the distances.
+        """Return the gradients at x and y, given the derivatives with respect to distances.
 
         ∂d/∂x = 4/(sinh d·(1 − ‖x‖²)(1 − ‖y‖²))·(x − y + ‖x − y‖²/(1 − ‖x‖²)·x)
         """
@@ -83,14 +86,15 @@ class _Distances:
 
 
 def _pairs(hierarchy: Hierarchy, words: Ids) -> tuple[Ids, Ids]:
-    """For each word above one of `words`: the place of the latter, and the former's id."""
+    """Return all pairs of a word and one above it: the position of the first, the second's id."""
     return np.repeat(np.arange(len(words)), hierarchy.counts[words]), hierarchy.above_of(words)
 
 
-def _excluded(batch: Batch, rows: Ids, above: Ids, size: int) -> tuple[Ids, Ids]:
-    """Where a word stands against itself, or against one that is above it."""
+def _excluded(batch: TrainingBatch, rows: Ids, above: Ids, size: int) -> tuple[Ids, Ids]:
+    """Return where a word would be its own negative, or have a word above it as one."""
     columns = np.full(size, -1)
     columns[batch.others] = np.arange(len(batch.others))
     all_rows = np.concatenate([rows, np.arange(len(batch.words))])
-    found = columns[np.concatenate([above, batch.words])]
-    return all_rows[found >= 0], found[found >= 0]
+    all_columns = columns[np.concatenate([above, batch.words])]
+    present = all_columns >= 0
+    return all_rows[present], all_columns[present]

@@ -1,6 +1,6 @@
-"""How well vectors give a hierarchy back: mean rank and mean average precision.
+"""Measures how well vectors reproduce a hierarchy: mean rank and mean average precision.
 
-As in Table 1 of Nickel & Kiela (2017): all words are ordered by their distance to a word, and those
+As in Table 1 of Nickel & Kiela (2017): of all words in the order of their distance to a word, those
 above it should come first.
 """
 
@@ -15,17 +15,17 @@ from malaprop.lexicon.poincare.relations import Hierarchy
 
 
 @dataclass(frozen=True)
-class Quality:
-    """Reconstruction: 1 and 1 where it is perfect."""
+class ReconstructionQuality:
+    """How well vectors reproduce a hierarchy. Both values are 1 if they do so perfectly."""
 
     mean_rank: float
-    """The mean rank of a word above, among the words that are not; at best 1."""
+    """The mean rank of a word above, among the words that are not above; at best 1."""
     average_precision: float
-    """The mean, over the words, of the average precision of the words above; at best 1."""
+    """The average precision of the words above a word, averaged over words; at best 1."""
 
 
-def reconstruction(hierarchy: Hierarchy, vectors: Floats) -> Quality:
-    """The quality of vectors, over all words that have a word above them."""
+def reconstruction(hierarchy: Hierarchy, vectors: Floats) -> ReconstructionQuality:
+    """Return the quality of vectors, over all words that have a word above them."""
     ids = np.flatnonzero(hierarchy.counts)
     squares = 1.0 - conformal(vectors)
     ranks, precisions = [], []
@@ -40,11 +40,11 @@ def reconstruction(hierarchy: Hierarchy, vectors: Floats) -> Quality:
             place = np.arange(1, len(rank) + 1)
             ranks.append(rank)
             precisions.append(float(np.mean(place / (place + rank - 1))))
-    return Quality(float(np.concatenate(ranks).mean()), float(np.mean(precisions)))
+    return ReconstructionQuality(float(np.concatenate(ranks).mean()), float(np.mean(precisions)))
 
 
 def _ranks(row: Floats, above: Ids) -> Ids:
-    """For each of the words above, the nearest first: 1 + how many others are as near."""
+    """Return, for each word above, nearest first, 1 + how many other words are at least as near."""
     far = np.sort(row[above])
     row[above] = np.inf
     others = np.sort(row[row <= far[-1]])

@@ -1,4 +1,4 @@
-"""Hierarchies: words, and for each of them all words above it."""
+"""Hierarchies: words, and for each word all words above it."""
 
 import hashlib
 from collections import defaultdict
@@ -13,8 +13,8 @@ from malaprop.core.errors import LexiconError
 from malaprop.lexicon.formats import limits
 
 Pair = tuple[str, str]
-MOST = 20_000_000
-"""Pairs of a word and one above it; all nouns of WordNet have less than a million."""
+MAX_PAIRS = 20_000_000
+"""Most pairs of a word and one above it; all nouns of WordNet have less than a million."""
 
 
 @dataclass(frozen=True)
@@ -36,24 +36,24 @@ class Hierarchy:
 
     @classmethod
     def of(cls, pairs: Iterable[Pair], order: Sequence[str] = ()) -> "Hierarchy":
-        """From pairs (child, parent); its words in the `order` of a list, the others after them."""
+        """Build it from pairs (child, parent). Words in `order` come first, in that order."""
         parents: dict[str, set[str]] = defaultdict(set)
         for child, parent in pairs:
             parents[child].add(parent)
-        found = set(parents).union(*parents.values())
-        if not found:
-            raise LexiconError("There are no relations to train on: a pair is needed at least.")
-        listed = [word for word in dict.fromkeys(order) if word in found]
-        words = (*listed, *sorted(found.difference(listed)))
+        names = set(parents).union(*parents.values())
+        if not names:
+            raise LexiconError("There are no relations to train on: give at least one pair.")
+        listed = [word for word in dict.fromkeys(order) if word in names]
+        words = (*listed, *sorted(names.difference(listed)))
         index = {word: i for i, word in enumerate(words)}
         total = 0
         above = []
         for word in words:
-            above.append(sorted(index[w] for w in _all_above(word, parents)))
+            above.append(sorted(index[other] for other in _all_above(word, parents)))
             total += len(above[-1])
-            if total > MOST:
+            if total > MAX_PAIRS:
                 raise LexiconError(
-                    f"The relations give more than {MOST:,} pairs of a word and one above it, "
+                    f"The relations give more than {MAX_PAIRS:,} pairs of a word and one above it, "
                     "directly or through others: leave some out."
                 )
         starts = np.concatenate([[0], np.cumsum([len(ids) for ids in above])]).astype(np.int64)
@@ -61,18 +61,18 @@ class Hierarchy:
 
     @property
     def counts(self) -> Ids:
-        """How many words are above each word."""
+        """The number of words above each word."""
         return np.diff(self.starts)
 
     @property
-    def token(self) -> str:
-        """What identifies the hierarchy."""
+    def fingerprint(self) -> str:
+        """The SHA-256 of words and relations."""
         digest = hashlib.sha256("\n".join(self.words).encode())
         digest.update(self.starts.tobytes() + self.above.tobytes())
         return digest.hexdigest()
 
     def above_of(self, ids: Ids) -> Ids:
-        """The words above all of `ids`, one after the other."""
+        """Return the words above each of `ids`, one list after the other."""
         counts = self.starts[ids + 1] - self.starts[ids]
         ends = np.cumsum(counts)
         places = np.repeat(self.starts[ids] - ends + counts, counts) + np.arange(counts.sum())
@@ -80,13 +80,15 @@ class Hierarchy:
 
 
 def read_pairs(path: Path) -> list[Pair]:
-    """The pairs of a file: a child, a tab and its parent on each line."""
+    """Read pairs from a file with a child, a tab and its parent on each line."""
     try:
         with path.open("rb") as file:
             lines = enumerate(iter(lambda: limits.line(file, str(path)), b""), 1)
             return [_pair(line.decode(), path, number) for number, line in lines if line.strip()]
     except UnicodeDecodeError:
-        raise LexiconError(f"{path} is no UTF-8 text: relations are lines of text.") from None
+        raise LexiconError(
+            f"{path} is not UTF-8 text: write one relation per line of text."
+        ) from None
     except OSError as error:
         raise LexiconError(f"{path} cannot be read: {error.strerror}.") from None
 
@@ -102,15 +104,15 @@ def _pair(line: str, path: Path, number: int) -> Pair:
 
 
 def _is_word(text: str) -> bool:
-    return bool(text) and text.isprintable() and not any(sign.isspace() for sign in text)
+    return bool(text) and text.isprintable() and not any(map(str.isspace, text))
 
 
 def _all_above(word: str, parents: dict[str, set[str]]) -> set[str]:
-    """All that can be reached upwards, but the word itself, also where relations go in circles."""
-    found: set[str] = set()
+    """Return all words reachable upwards except the word itself, even if relations form cycles."""
+    reached: set[str] = set()
     waiting = [word]
     while waiting:
-        new = parents.get(waiting.pop(), set()) - found
-        found |= new
+        new = parents.get(waiting.pop(), set()) - reached
+        reached |= new
         waiting += new
-    return found - {word}
+    return reached - {word}

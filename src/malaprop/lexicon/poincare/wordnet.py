@@ -1,11 +1,11 @@
-"""IS-A relations between English nouns, from the files of WordNet.
+"""Reads IS-A relations between English nouns from WordNet's files.
 
     index.noun    lemma … synsets, the most frequent sense first
-    data.noun     synset, its lemmas as they are written, its pointers
-    cntlist.rev   how often a sense was seen in tagged text, of all parts of speech (optional)
+    data.noun     synset, its lemmas as written, its pointers
+    cntlist.rev   how often each sense occurs in tagged text, for all parts of speech (optional)
 
-A word stands for its first sense as a noun. Where no word stands for a synset, as for those that
-have names of several words only, its hyponyms belong to what is above it.
+A word stands for its first sense as a noun. If no word stands for a synset, for instance because
+all its names have several words, its hyponyms are attached to the synsets above it.
 """
 
 import re
@@ -16,25 +16,24 @@ from pathlib import Path
 
 from malaprop.core.errors import LexiconError
 from malaprop.lexicon.formats import limits
-
-Pair = tuple[str, str]
+from malaprop.lexicon.poincare.relations import Pair
 
 _WORD = re.compile("[a-z]+")
-# Common nouns and names; not symbols and acronyms such as He (helium), WHO and IT.
+# Common nouns and names, but no symbols and acronyms such as He (helium), WHO and IT.
 _WRITTEN = re.compile("[a-z]+|[A-Z][a-z]{2,}")
-_ABOVE = ("@", "@i")  # hypernym; the class that a single thing, such as a city, belongs to
+_ABOVE = ("@", "@i")  # hypernym; class of an instance, such as a city
 
 
 @dataclass(frozen=True)
 class Synset:
-    """A sense: its lemmas as they are written, and the senses above it."""
+    """A sense: its lemmas as written, and the senses above it."""
 
     lemmas: tuple[str, ...]
     above: tuple[str, ...]
 
 
 class WordNet:
-    """The nouns of WordNet, in a folder with its index.noun and data.noun."""
+    """The nouns of WordNet, from a folder with its index.noun and data.noun."""
 
     def __init__(self, folder: Path) -> None:
         try:
@@ -44,35 +43,35 @@ class WordNet:
             self._check()
         except (OSError, ValueError, IndexError):
             raise LexiconError(
-                f"{folder} has no index.noun and data.noun that can be read as WordNet's: name the "
-                "folder of WordNet's database files."
+                f"{folder} has no index.noun and data.noun in WordNet's format: name the folder "
+                "with WordNet's database files."
             ) from None
         names = ("index.noun", "data.noun", "cntlist.rev")
         self.files = [folder / name for name in names if (folder / name).is_file()]
 
     def _check(self) -> None:
-        """Whether all senses are there that others refer to."""
+        """Raise a ValueError if a sense refers to one that is missing."""
         known = self._synsets.keys()
         used = {above for synset in self._synsets.values() for above in synset.above}
         if not known >= used or not known >= set(self._first.values()):
             raise ValueError("senses are missing")
 
     def relations(self, vocabulary: Collection[str] | None = None) -> list[Pair]:
-        """Each noun with the nouns directly above it: (child, parent).
+        """Return each noun with the nouns directly above it, as pairs (child, parent).
 
-        Of the nouns of a `vocabulary`, and of those above them; by default of all nouns.
+        The nouns are those of a `vocabulary` and those above them; by default, all nouns.
         """
         names = self._names(self._first if vocabulary is None else vocabulary)
-        found = [
+        pairs = [
             (word, parent)
             for synset, words in names.items()
             for word in words
             for parent in sorted(self._parents(synset, names))
         ]
-        return sorted(found)
+        return sorted(pairs)
 
     def _names(self, vocabulary: Collection[str]) -> dict[str, list[str]]:
-        """The words that stand for each synset: those of the vocabulary, else one above them."""
+        """Return the words for each synset: those of the vocabulary, and one for each above."""
         names: dict[str, list[str]] = defaultdict(list)
         for word in sorted(set(vocabulary)):
             if self._is_noun(word):
@@ -86,7 +85,7 @@ class WordNet:
         return dict(names)
 
     def _is_noun(self, word: str) -> bool:
-        """Whether a word is one, and more often than it is a verb, an adjective or an adverb."""
+        """Tell whether a word is a noun, and not more often a verb, an adjective or an adverb."""
         if not _WORD.fullmatch(word) or word not in self._first:
             return False
         written = [w for w in self._synsets[self._first[word]].lemmas if w.lower() == word]
@@ -96,31 +95,31 @@ class WordNet:
         )
 
     def _parents(self, synset: str, names: dict[str, list[str]]) -> set[str]:
-        """The words of the nearest synsets above that have any."""
-        found: set[str] = set()
+        """Return the words of the nearest synsets above that have any."""
+        parents: set[str] = set()
         seen: set[str] = set()
         waiting = list(self._synsets[synset].above)
         while waiting:
             above = waiting.pop()
             if above in names:
-                found.update(names[above])
+                parents.update(names[above])
             elif above not in seen:
                 seen.add(above)
                 waiting += self._synsets[above].above
-        return found
+        return parents
 
     def _all_above(self, synset: str) -> set[str]:
-        found: set[str] = set()
+        reached: set[str] = set()
         waiting = [synset]
         while waiting:
-            new = set(self._synsets[waiting.pop()].above) - found
-            found |= new
+            new = set(self._synsets[waiting.pop()].above) - reached
+            reached |= new
             waiting += new
-        return found
+        return reached
 
 
 def _lines(path: Path) -> Iterator[list[str]]:
-    """The fields of each line, without the licence at the top, whose lines are indented."""
+    """Yield the fields of each line, without the licence at the top, which is indented."""
     with path.open("rb") as file:
         for line in iter(lambda: limits.line(file, path.name), b""):
             if not line.startswith(b"  "):
@@ -143,7 +142,7 @@ def _first_senses(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _counts(path: Path) -> dict[str, dict[str, int]]:
-    """How often each lemma was seen, by the digit of its part of speech."""
+    """Return how often each lemma occurs, by the digit of its part of speech."""
     counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     if path.is_file():
         for key, _, count in _lines(path):
