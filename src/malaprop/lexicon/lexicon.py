@@ -145,7 +145,7 @@ class Lexicon:
 
     @property
     def tables(self) -> Tables:
-        """What was computed for this very lexicon beforehand; mechanisms read it, and no file."""
+        """The tables computed for exactly this lexicon; mechanisms read them instead of files."""
         if self._tables.all:
             self.fingerprint  # noqa: B018  raises if the files are not those that it states
         return self._tables
@@ -174,15 +174,15 @@ class Lexicon:
         return self.with_tables(kept_tables(self.fingerprint))
 
     def steps(self, word: str, other: str) -> float:
-        """The length of a shortest path between two words in the word graph; not cut off."""
+        """Return the length of a shortest path between two words; the cut-off does not apply."""
         return float(self._graph.lengths(self._id(word))[self._id(other)])
 
     def path(self, word: str, other: str) -> list[str]:
-        """The words on a shortest path between two words in the word graph."""
+        """Return the words on a shortest path between two words in the word graph."""
         return [self._words[i] for i in self._graph.path(self._id(word), self._id(other))]
 
     def neighbours_by_step(self, word: str, steps: float = 2) -> dict[float, list[str]]:
-        """The words within so many steps in the word graph, by their distance; not cut off."""
+        """Return the words within `steps` steps, by their distance; the cut-off does not apply."""
         row = self._graph.lengths(self._id(word))
         return {
             float(step): [self._words[i] for i in np.flatnonzero(row == step)]
@@ -283,7 +283,7 @@ class Lexicon:
         return rows(checked_ids(ids, len(self)))
 
     def lengths(self, keys: Keys) -> Floats:
-        """The distances that belong to keys.
+        """Return the distances that belong to keys.
 
         >>> line = Lexicon(["a", "b", "c"], [[0.0], [1.0], [3.0]])
         >>> line.keys([0]).tolist(), line.lengths(line.keys([0])).tolist()
@@ -300,7 +300,7 @@ class Lexicon:
         return nearest.of(checked_ids(ids, len(self)), pairs)
 
     def neighbours(self, word: str, k: int = 10) -> list[tuple[str, float]]:
-        """The `k` words nearest to `word`, with their distances, the nearest first."""
+        """Return the `k` words nearest to `word` and their distances, the nearest first."""
         own = self._id(word)
         if k < 1:
             raise ParameterError(f"The number of neighbours must be 1 or more. Got {k}.")

@@ -60,7 +60,7 @@ _folders: list["TemporaryDirectory[str]"] = []
 
 def ship(lexicon: Lexicon, context: SparkContext) -> Shipment:
     """Send a lexicon and its tables to the executors; the same ones only once."""
-    name = lexicon.name if _is(lexicon, catalogue.embedded().get(lexicon.name)) else ""
+    name = lexicon.name if _is_stored_in(lexicon, catalogue.embedded().get(lexicon.name)) else ""
     tables = lexicon.tables
     balances = tables.balances.digest if tables.balances is not None else ""
     key = (str(context.applicationId), lexicon.fingerprint, name, tables.exponents, balances)
@@ -75,7 +75,7 @@ def ship(lexicon: Lexicon, context: SparkContext) -> Shipment:
     return Shipment(name=name, archive=_served[key], fingerprint=lexicon.fingerprint)
 
 
-def _is(lexicon: Lexicon, folder: Path | None) -> bool:
+def _is_stored_in(lexicon: Lexicon, folder: Path | None) -> bool:
     return folder is not None and store.load(folder).fingerprint == lexicon.fingerprint
 
 
@@ -92,7 +92,7 @@ def _written(tables: Tables, folder: Path) -> Contents:
 def _compiled(lexicon: Lexicon, folder: Path) -> Contents:
     """Return the files of a lexicon in its compiled form, those it was opened from or new ones."""
     compiled = catalogue.imported().get(lexicon.name)
-    if compiled is None or not _is(lexicon, compiled):
+    if compiled is None or not _is_stored_in(lexicon, compiled):
         compiled = folder / _LEXICON
         named = str(lexicon.metric) if str(lexicon.metric) in NAMED else "euclidean"
         store.write(compiled, [(lexicon.words, lexicon.vectors)], metric=named)

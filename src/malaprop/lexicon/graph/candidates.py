@@ -1,4 +1,4 @@
-"""Which words are near which: the candidates for a word graph's edges."""
+"""Find the near words of each word, the candidates for a word graph's edges."""
 
 from __future__ import annotations
 
@@ -24,39 +24,39 @@ _AT_ONCE = 4096
 def near_words(
     lexicon: Lexicon, count: int, components: int, progress: Progress | None = None
 ) -> tuple[Ids, Points]:
-    """The `count` nearest other words of each, the nearest first; and points with that order."""
+    """Return the `count` nearest other words of each word, and the points that order them."""
     points = points_of(lexicon, components)
     own = np.arange(len(lexicon))
     wanted = min(count, len(own) - 1)
     near = np.empty((len(own), wanted), dtype=np.int64)
     for start in range(0, len(own), _AT_ONCE):
         ids = own[start : start + _AT_ONCE]
-        found = points.nearest(ids, wanted + 1)
+        nearest = points.nearest(ids, wanted + 1)
         # A word is its own nearest, but where others have its vector it may not come first.
-        found = np.where(found == ids[:, None], -1, found)
-        found[(found >= 0).all(axis=1), -1] = -1
-        near[ids] = found[found >= 0].reshape(len(ids), wanted)
+        nearest = np.where(nearest == ids[:, None], -1, nearest)
+        nearest[(nearest >= 0).all(axis=1), -1] = -1
+        near[ids] = nearest[nearest >= 0].reshape(len(ids), wanted)
         if progress is not None:
             progress(start + len(ids), len(own))
     return near, points
 
 
 class Points:
-    """What nearness is measured between; `closeness` is higher for nearer words."""
+    """Points between which nearness is measured; `closeness` is higher for nearer words."""
 
     def nearest(self, ids: Ids, count: int) -> Ids:
-        """The `count` words nearest to each of `ids`, the nearest first."""
+        """Return the `count` words nearest to each of `ids`, the nearest first."""
         raise NotImplementedError
 
     def closeness(self, here: Ids, there: Ids) -> NDArray[np.float64]:
-        """How near each of `here` is to each of `there`."""
+        """Return how near each of `here` is to each of `there`."""
         raise NotImplementedError
 
 
 class _Directions(Points):
-    """Angles between vectors from which the mean and the first principal components are taken.
+    """Angles between vectors, less the mean and the first principal components.
 
-    Those are what all words have in common; without them the angle tells related words from
+    Those are what all words have in common. Without them the angle tells related words from
     unrelated ones much better (Mu and Viswanath 2018). The rounding to a grid makes each product
     exact, and so the graph the same on every machine.
     """
@@ -86,18 +86,18 @@ class _Metric(Points):
         self._lexicon = lexicon
 
     def nearest(self, ids: Ids, count: int) -> Ids:
-        found = np.empty((len(ids), count), dtype=np.int64)
+        nearest = np.empty((len(ids), count), dtype=np.int64)
         for block in blocks(len(ids), row_cells=len(self._lexicon)):
             rows = self._lexicon.distances(ids[block])
-            found[block] = np.argsort(rows, axis=1, kind="stable")[:, :count]
-        return found
+            nearest[block] = np.argsort(rows, axis=1, kind="stable")[:, :count]
+        return nearest
 
     def closeness(self, here: Ids, there: Ids) -> NDArray[np.float64]:
         return np.negative(self._lexicon.distances(here)[:, there])
 
 
 def points_of(lexicon: Lexicon, components: int) -> Points:
-    """What nearness is measured between: directions, or the lexicon's own distances."""
+    """Return what nearness is measured between: directions, or the lexicon's own distances."""
     directed = type(lexicon.metric) in (Euclidean, Angular)
     if directed and lexicon.vectors.shape[1] >= max(_FEWEST, components + 2):
         return _Directions(lexicon.vectors, components)
