@@ -65,7 +65,7 @@ def import_lexicon(
         force=force,
     )
     count, dimension = stored.vectors.shape
-    repairs = {str(fault): repair for fault, repair in file.repairs.found.items()}
+    repairs = {str(fault): repair for fault, repair in file.repairs.by_fault.items()}
     return ImportReport(folder, count, dimension, repairs, stored.fingerprint)
 
 

@@ -29,7 +29,7 @@ class Release:
     guarantee: Guarantee
     """What is promised for the whole text."""
     counts: Mapping[str, int] = field(repr=False)
-    """How many pieces of the text were treated how; for the owner of the text."""
+    """How many tokens of the text were treated in which way; for the owner of the text."""
     mechanism: Mapping[str, object] = field(repr=False)
     """Name and parameters of the mechanism."""
     lexicon: Mapping[str, str] = field(repr=False)

@@ -69,7 +69,7 @@ def test_faults_of_text(
     assert "malaprop lexicon import" in message
     words, repairs = repaired(path)
     assert words == list(kept)
-    assert {kind: (found.count, found.first) for kind, found in repairs.found.items()} == {
+    assert {each: (repair.count, repair.first) for each, repair in repairs.by_fault.items()} == {
         fault: (1, (line,))
     }
 
@@ -100,7 +100,7 @@ def test_zero_vectors_are_faults_where_direction_matters(tmp_path: Path) -> None
     assert read(path).words == ("a", "b", "c")
     words, repairs = repaired(path, "angular")
     assert words == ["a", "c"]
-    assert repairs.found[FileFault.ZERO].first == (2,)
+    assert repairs.by_fault[FileFault.ZERO].first == (2,)
     with pytest.raises(LexiconError, match="line 2: zero vector"):
         read(path, metric="angular")
 
@@ -129,7 +129,7 @@ def test_faults_of_binary(
     assert f"row {row}: " in strict(path)
     words, repairs = repaired(path)
     assert words == list(kept)
-    assert {kind: found.first for kind, found in repairs.found.items()} == faults
+    assert {fault: repair.first for fault, repair in repairs.by_fault.items()} == faults
 
 
 def test_binary_that_is_no_rows_is_not_read_to_its_end(
@@ -141,7 +141,7 @@ def test_binary_that_is_no_rows_is_not_read_to_its_end(
     path.write_bytes(BINARY + b"x" * 10_000)
     file = open_vector_file(path, strict=False)
     assert [word for block in file.blocks for word in block.words] == ["a", "b", "c"]
-    assert file.repairs.found[FileFault.TRUNCATED].first == (4,)
+    assert file.repairs.by_fault[FileFault.TRUNCATED].first == (4,)
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \n\n", gzip.compress(b"", mtime=0)])
@@ -230,4 +230,4 @@ def test_faults_are_found_among_many_lines(
         ("ragged", FileFault.RAGGED),
     ):
         assert file.repairs.count(fault) == kinds.count(kind)
-    assert FileFault.ROWS not in file.repairs.found
+    assert FileFault.ROWS not in file.repairs.by_fault

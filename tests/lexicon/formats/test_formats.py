@@ -80,7 +80,7 @@ def test_text_rows_across_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path.write_bytes(word2vec(WORDS, VECTORS) + b"new york 1 2 3\n")
     words, repairs = repaired(path)
     assert tuple(words) == WORDS
-    assert repairs.found[FileFault.SPACES].first == (len(WORDS) + 2,)
+    assert repairs.by_fault[FileFault.SPACES].first == (len(WORDS) + 2,)
 
 
 def test_a_missing_extra_names_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +145,7 @@ def test_matrix_faults(tmp_path: Path) -> None:
     file = open_vector_file(tmp_path / "a.npy", strict=False)
     with pytest.raises(LexiconError, match="5 of 7 rows"):
         list(screened_blocks(file))
-    assert {kind: found.first for kind, found in file.repairs.found.items()} == {
+    assert {fault: repair.first for fault, repair in file.repairs.by_fault.items()} == {
         FileFault.EMPTY: (2,),
         FileFault.ENCODING: (3,),
         FileFault.SPACES: (4,),

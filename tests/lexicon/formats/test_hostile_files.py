@@ -3,91 +3,18 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
-import json
 import os
 import pickle
 import struct
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.lexicon.hostile import Ended, both, check_message, malaprop, npy, refused
 
 from malaprop.core.errors import LexiconError
-from malaprop.lexicon import store
 from malaprop.lexicon.poincare import relations
-
-MEMORY = 1 << 29
-"""What a process may take beyond what it has when it starts to read; the files are far smaller."""
-CHILD = f"""
-import contextlib, io, json, os, resource, sys
-import numpy, pyarrow.csv, scipy.sparse.csgraph, malaprop.lexicon.formats
-from malaprop.cli.main import run
-with open("/proc/self/statm") as file:
-    limit = int(file.read().split()[0]) * resource.getpagesize() + {MEMORY}
-resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-for line in sys.stdin:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(json.loads(line))
-    print(json.dumps([code, out.getvalue(), err.getvalue()]), flush=True)
-"""
-
-
-class Ended(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-def malaprop(folder: Path, *commands: list[str]) -> list[Ended]:
-    """How commands ended, one after the other in one process; fewer if it crashed."""
-    environment = os.environ | {
-        "MALAPROP_HOME": str(folder / "home"),
-        "OPENBLAS_NUM_THREADS": "1",
-        "PYTHONPATH": os.pathsep.join(sys.path),
-    }
-    (folder / "in.txt").write_text("one\n")
-    child = subprocess.run(
-        [sys.executable, "-c", CHILD],
-        cwd=folder,
-        env=environment,
-        input="".join(json.dumps(command) + "\n" for command in commands),
-        stdout=subprocess.PIPE,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    return [Ended(*json.loads(line)) for line in child.stdout.splitlines()]
-
-
-def both(path: Path) -> list[list[str]]:
-    """The two ways to read a file of a stranger's: strictly, and with repairs."""
-    output = str(path.parent / "out.txt")
-    return [
-        ["privatize", "in.txt", "-o", output, "--force", "-m", "tem", "-e", "9", "-l", str(path)],
-        ["lexicon", "import", str(path), "--name", "x", "--force"],
-    ]
-
-
-def refused(folder: Path, *commands: list[str]) -> None:
-    """Each command ends in one line that says what to do, and does nothing else."""
-    results = malaprop(folder, *commands)
-    assert len(results) == len(commands)
-    for ended in results:
-        assert ended.code == 1, ended
-        check_message(ended)
-    assert not (folder / "harm").exists()
-
-
-def check_message(ended: Ended) -> None:
-    assert ended.err.startswith("malaprop: ")
-    assert ended.err.count("\n") == 1
-    assert "internal error" not in ended.err
-    assert "out of memory" not in ended.err
 
 
 class Harm:
@@ -166,11 +93,6 @@ def test_nothing_else_in_a_pickle_runs(tmp_path: Path) -> None:
 def packed(content: bytes, count: int) -> bytes:
     """A gzip file of `content`, `count` times: a thousandth of its length."""
     return gzip.compress(content) * count  # of so many members
-
-
-def npy(header: str, declared: int | None = None) -> bytes:
-    size = len(header) if declared is None else declared
-    return b"\x93NUMPY\2\0" + struct.pack("<I", size) + header.encode()
 
 
 def pickled(*operations: bytes) -> bytes:
@@ -284,142 +206,3 @@ def test_relations_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert len(relations.Hierarchy.of(chain[:99]).above) == 4_950
     with pytest.raises(LexiconError, match="more than 5,000 pairs"):
         relations.Hierarchy.of(chain)
-
-
-def compiled(folder: Path) -> Path:
-    path = folder / "compiled"
-    store.write(path, [(["one", "two"], np.eye(2, dtype=np.float32))], metric="euclidean")
-    return path
-
-
-def about(folder: Path, **changes: Any) -> None:
-    path = folder / store.ABOUT
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-
-
-def nested(folder: Path) -> None:
-    (folder / store.ABOUT).write_text("[" * DEEP)
-
-
-def long_header(folder: Path) -> None:
-    (folder / store.VECTORS).write_bytes(npy("{" + " " * 4_000_000, HUGE + 5))
-
-
-def escapes(folder: Path) -> None:
-    (folder / store.WORDS).write_bytes(b"one\n\x1b[2J\n")
-
-
-def twice(folder: Path) -> None:
-    (folder / store.WORDS).write_bytes(b"one\none\n")
-
-
-def no_number(folder: Path) -> None:
-    np.save(folder / store.VECTORS, np.array([[np.nan, 1], [1, 1]], np.float32))
-
-
-def great_step(folder: Path) -> None:
-    np.save(folder / store.VECTORS, np.ones((2, 2), np.int8))
-    about(folder, step=2.0**200)
-
-
-def unlike_steps(folder: Path) -> None:
-    np.save(folder / store.VECTORS, np.ones((2, 2), np.int8))
-    about(folder, step="0.5")
-
-
-def a_graph_of_zeros(folder: Path) -> None:
-    about(folder, metric="graph")
-    note = json.dumps({"format": 1, "base": "", "size": 2, "made": {}})
-    edges = np.zeros((100_000_000, 2), np.uint16)
-    np.savez_compressed(
-        folder / store.GRAPH,
-        about=np.array(note),
-        cutoff=np.array(10.0),
-        edges=edges,
-        weights=np.ones(1),
-    )
-
-
-def a_graph_of_another_size(folder: Path) -> None:
-    about(folder, metric="graph")
-    note = json.dumps({"format": 1, "base": "", "size": 400_000_000, "made": {}})
-    np.savez(
-        folder / store.GRAPH,
-        about=np.array(note),
-        cutoff=np.array(10.0),
-        edges=np.array([[0, 1]]),
-        weights=np.ones(1),
-    )
-
-
-FOLDERS = [
-    nested,
-    long_header,
-    escapes,
-    twice,
-    no_number,
-    great_step,
-    unlike_steps,
-    a_graph_of_zeros,
-    a_graph_of_another_size,
-]
-
-
-def in_place(folder: Path) -> None:
-    """Give a folder that was changed the fingerprint that it should have."""
-    words = (folder / store.WORDS).read_text().split("\n")[:-1]
-    vectors = np.load(folder / store.VECTORS)
-    digest = hashlib.sha256(b"malaprop lexicon 1\0" + (9).to_bytes(8, "little") + b"euclidean")
-    digest.update((2).to_bytes(8, "little") * 2)
-    digest.update(hashlib.sha256("\n".join(words).encode()).digest() + vectors.tobytes())
-    about(folder, fingerprint=digest.hexdigest())
-
-
-def test_compiled_folders_of_strangers(tmp_path: Path) -> None:
-    commands = []
-    for harm in FOLDERS:
-        folder = compiled(tmp_path / harm.__name__)
-        in_place(folder)
-        commands.append(both(folder)[0])
-    assert [ended.code for ended in malaprop(tmp_path, *commands)] == [0] * len(FOLDERS)
-    for harm in FOLDERS:
-        folder = tmp_path / harm.__name__ / "compiled"
-        harm(folder)
-        if harm in (escapes, twice, no_number):
-            in_place(folder)
-    refused(tmp_path, *commands)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"licence": "\x1b[2J"},
-        {"sources": {"\x1b[2J": ""}},
-        {"sources": [1]},
-        {"licence": [1]},
-        {"repairs": [1]},
-        {"repairs": {"fault": {"count": 1, "first": ["\x1b"], "unit": "row"}}},
-        {"count": 2.0},
-        {"format": "\x1b[2J"},
-        {"metric": "x" * 5_000},
-    ],
-)
-def test_what_a_folder_says_of_itself(tmp_path: Path, changes: dict[str, Any]) -> None:
-    folder = compiled(tmp_path)
-    about(folder, **changes)
-    with pytest.raises(LexiconError, match="no whole compiled lexicon"):
-        store.load(folder)
-
-
-@pytest.mark.parametrize("name", [store.WORDS, store.VECTORS, store.ABOUT, store.GRAPH])
-def test_devices_and_pipes_have_no_end(tmp_path: Path, name: str) -> None:
-    folder = compiled(tmp_path)
-    about(folder, metric="graph" if name == store.GRAPH else "euclidean")
-    (folder / name).unlink(missing_ok=True)
-    (folder / name).symlink_to("/dev/zero")
-    with pytest.raises(LexiconError):
-        store.load(folder)
-    (folder / name).unlink()
-    os.mkfifo(folder / name)
-    with pytest.raises(LexiconError):
-        store.load(folder)

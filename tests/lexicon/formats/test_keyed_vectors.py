@@ -151,4 +151,4 @@ def test_keyed_vectors_faults(tmp_path: Path) -> None:
     assert "row 2: word with spaces" in strict(tmp_path / "a.kv")
     words, repairs = repaired(tmp_path / "a.kv")
     assert words == ["a", "b", "c", "d"]
-    assert set(repairs.found) == {FileFault.SPACES, FileFault.CONTROL, FileFault.EMPTY}
+    assert set(repairs.by_fault) == {FileFault.SPACES, FileFault.CONTROL, FileFault.EMPTY}

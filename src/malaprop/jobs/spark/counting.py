@@ -20,7 +20,7 @@ class Tally:
     """What a task has seen and done."""
 
     treated: Counter[str] = field(default_factory=Counter)
-    """How the pieces of the texts were treated."""
+    """How the tokens of the texts were treated."""
     seen: Counter[str] = field(default_factory=Counter)
     """`rows`, `texts`, `missing`, `faulty`, and `prepared`: how often a lexicon was opened."""
     found: set[str] = field(default_factory=set)

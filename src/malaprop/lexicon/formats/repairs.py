@@ -53,7 +53,7 @@ class Repairs:
     source: str
     strict: bool
     unit: str
-    found: dict[FileFault, Repair] = field(default_factory=dict)
+    by_fault: dict[FileFault, Repair] = field(default_factory=dict)
 
     def fault(self, fault: FileFault, number: int) -> None:
         """Report that line or row `number` (from 1) has a fault."""
@@ -62,23 +62,23 @@ class Repairs:
                 f"{self.source}, {self.unit} {number}: {fault}. Opening a file repairs nothing. To "
                 "leave out and count faulty rows, use 'malaprop lexicon import'."
             )
-        old = self.found.get(fault, Repair(0, ()))
-        self.found[fault] = Repair(old.count + 1, (*old.first, number)[:REMEMBERED])
+        old = self.by_fault.get(fault, Repair(0, ()))
+        self.by_fault[fault] = Repair(old.count + 1, (*old.first, number)[:REMEMBERED])
 
     def count(self, fault: FileFault) -> int:
         """Return how often a fault was found."""
-        return self.found.get(fault, Repair(0, ())).count
+        return self.by_fault.get(fault, Repair(0, ())).count
 
     @property
     def dropped(self) -> int:
         """The number of rows left out."""
         return sum(
-            repair.count for fault, repair in self.found.items() if fault not in _NO_ROW_LOST
+            repair.count for fault, repair in self.by_fault.items() if fault not in _NO_ROW_LOST
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the repairs as JSON values, sorted by their wording."""
         return {
             str(fault): {"count": repair.count, "first": list(repair.first), "unit": self.unit}
-            for fault, repair in sorted(self.found.items())
+            for fault, repair in sorted(self.by_fault.items())
         }

@@ -123,7 +123,7 @@ def _check_yield(kept: int, repairs: Repairs) -> None:
 
 def _mostly_faulty(kept: int, repairs: Repairs) -> LexiconError:
     dropped = max(repairs.dropped, repairs.count(FileFault.BLANK))
-    worst = max(repairs.found, key=lambda fault: repairs.found[fault].count)
+    worst = max(repairs.by_fault, key=lambda fault: repairs.by_fault[fault].count)
     return LexiconError(
         f"{repairs.source}: {dropped:,} of {kept + dropped:,} rows are faulty (most: {worst}), "
         "more than half. The file is damaged or in another format, so it was not imported"
