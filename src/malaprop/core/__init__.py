@@ -1,5 +1,4 @@
 """The theory's nouns: guarantee, metric, mechanism, channel, decoder, randomness.
 
-Whoever wants to know whether Malaprop is private reads this folder and one file of
-`malaprop.mechanisms`.
+To find out whether Malaprop is private, read this folder and one file of `malaprop.mechanisms`.
 """

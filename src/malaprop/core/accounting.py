@@ -1,7 +1,7 @@
-"""What several words, and several releases of one text, lose together.
+"""The joint loss of several words, and of several releases of one text.
 
-Each word and each release has a draw of its own, so log-ratios add up, and so do the δ; where a
-small δ is granted, a text of many words loses much less than the sum (docs/proofs/tem.md).
+Each word and each release has a draw of its own, so log-ratios add up, and so do the δ. If a small
+δ is granted, a text of many words loses much less than the sum (docs/proofs/tem.md).
 """
 
 import math
@@ -24,9 +24,9 @@ class Loss:
 
 
 def loss_of(channel: Channel, pairs: Iterable[tuple[str, str]], delta: float = 0.0) -> Loss:
-    """What tells apart two texts of the same length, given as pairs of words of the lexicon.
+    """Return the loss between two texts of the same length, given as pairs of lexicon words.
 
-    With a `delta` above 0 it is the least ε that is known for that δ.
+    With a `delta` above 0, ε is the least that is known for that δ.
 
     >>> from malaprop import Lexicon, TEM
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
@@ -40,27 +40,28 @@ def loss_of(channel: Channel, pairs: Iterable[tuple[str, str]], delta: float = 0
         ids = [(index[before], index[after]) for before, after in pairs]
     except KeyError:
         raise ParameterError(
-            "A word of the pairs is not in the lexicon: what it counts as is decided before the "
-            "channel, so give the word that it is mapped to."
+            "A word of the pairs is not in the lexicon. Words are mapped to lexicon words before "
+            "they reach the channel: give the word that it is mapped to."
         ) from None
-    apart = [(a, b) for a, b in ids if a != b]
-    if channel.guarantee.kind is Kind.NEIGHBOURHOOD and not _all_covered(channel, apart):
+    different = [(a, b) for a, b in ids if a != b]
+    if channel.guarantee.kind is Kind.NEIGHBOURHOOD and not _all_covered(channel, different):
         return Loss(math.inf, 0.0)
-    distances = [float(lexicon.distances([a])[0, b]) for a, b in apart]
+    distances = [float(lexicon.distances([a])[0, b]) for a, b in different]
     return loss_over(channel.guarantee.in_metric(str(lexicon.metric)), distances, delta)
 
 
 def _all_covered(channel: Channel, pairs: Sequence[tuple[int, int]]) -> bool:
-    """Whether the guarantee speaks of both words of each pair."""
+    """Whether the guarantee covers every pair."""
     return all(channel.covers(np.array([a]))[0, b] for a, b in pairs)
 
 
 def loss_over(guarantee: Guarantee, distances: Sequence[float], delta: float = 0.0) -> Loss:
-    """What tells apart two texts whose words are `distances` apart, position by position.
+    """Return the loss between two texts whose words are `distances` apart, position by position.
 
-    Without a `delta`: Σ ε·min(dᵢ, γ), or Σ ε and Σ δ over the words that differ (and are covered,
-    which the distances of public neighbourhoods do not tell). With one, for guarantees without
-    a δ of their own, the smaller of that and of the conversion from zCDP.
+    Without a `delta` it is Σ ε·min(dᵢ, γ), or Σ ε and Σ δ over the words that differ. Those are
+    assumed to be covered: distances do not say who shares a public neighbourhood. With a `delta`,
+    and a guarantee that has no δ of its own, it is the smaller of that sum and of the conversion
+    from zCDP.
 
     >>> tem = Guarantee(kind=Kind.METRIC, epsilon=1.0, metric="euclidean", zcdp=1 / 8)
     >>> round(loss_over(tem, [1.0] * 100, delta=1e-6).epsilon, 1)
@@ -68,59 +69,60 @@ def loss_over(guarantee: Guarantee, distances: Sequence[float], delta: float = 0
     """
     if not 0.0 <= delta < 1.0:
         raise ParameterError(f"The delta of a loss must be 0 or more and below 1. Got {delta!r}.")
-    one = replace(guarantee, words=1, delta=guarantee.delta / guarantee.words)
-    apart = [d for d in distances if d != 0.0]
-    pure = math.fsum(one.loss(d) for d in apart)
-    if one.delta or not delta or one.kind is not Kind.METRIC:
-        return Loss(pure, min(1.0, one.delta * len(apart)))
-    # A pure loss of l is l²/2-zCDP (Bun and Steinke 2016), so that this much is always known.
-    rate = min(one.zcdp, one.epsilon**2 / 2.0)
-    rho = rate * math.fsum(min(d, one.cap) ** 2 for d in apart)
+    per_word = replace(guarantee, words=1, delta=guarantee.delta / guarantee.words)
+    nonzero = [d for d in distances if d != 0.0]
+    pure = math.fsum(per_word.loss(d) for d in nonzero)
+    if per_word.delta or not delta or per_word.kind is not Kind.METRIC:
+        return Loss(pure, min(1.0, per_word.delta * len(nonzero)))
+    # A pure loss of l implies l²/2-zCDP (Bun and Steinke 2016), so a ρ is always known.
+    rate = min(per_word.zcdp, per_word.epsilon**2 / 2.0)
+    rho = rate * math.fsum(min(d, per_word.cap) ** 2 for d in nonzero)
     return min(Loss(pure), Loss(zcdp_epsilon(rho, delta), delta), key=lambda loss: loss.epsilon)
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:
-    """The ε for which ρ-zCDP is (ε, δ)-differential privacy: ρ + 2·√(ρ·ln(1/δ))."""
+    """Return the ε for which ρ-zCDP is (ε, δ)-differential privacy: ρ + 2·√(ρ·ln(1/δ))."""
     return rho + 2.0 * math.sqrt(rho * math.log(1.0 / delta))
 
 
 def compose(guarantees: Sequence[Guarantee]) -> Guarantee:
-    """The guarantee of several independent releases of the same text: losses add up.
+    """Return the guarantee of several independent releases of the same text: losses add up.
 
-    For ε·min(d, γ) each, it is (Σε)·min(d, Σεγ/Σε). With a `bounded-dp` among them it is one of
-    that kind, within the smallest radius; `neighbourhood-dp` composes with itself only.
+    Guarantees of ε·min(d, γ) compose to (Σε)·min(d, Σεγ/Σε). With a `bounded-dp` among them the
+    result is of that kind, within the smallest radius. `neighbourhood-dp` composes only with
+    itself.
 
     >>> one = Guarantee(kind=Kind.METRIC, epsilon=2.0, metric="euclidean", cap=3.0)
     >>> compose([one, one]).loss(1.0), compose([one, one]).loss(10.0)
     (4.0, 12.0)
     """
     if not guarantees:
-        raise ParameterError("There must be one release or more to compose. Got none.")
-    for nothing in (g for g in guarantees if g.kind is Kind.NONE):
-        return nothing
+        raise ParameterError("Composing takes one release or more. Got none.")
+    for void in (g for g in guarantees if g.kind is Kind.NONE):
+        return void
     for name in ("lexicon", "metric", "words", "pairs", "texts"):
         if len({getattr(g, name) for g in guarantees}) > 1:
             raise ParameterError(
-                f"Releases compose where their guarantees have the same '{name}'. Got "
+                f"Releases compose only if their guarantees have the same '{name}'. Got "
                 f"{' and '.join(sorted({repr(getattr(g, name)) for g in guarantees}))}."
             )
-    known = dict.fromkeys(fact for g in guarantees for fact in g.public)
+    public_facts = dict.fromkeys(fact for g in guarantees for fact in g.public)
     together = replace(
         guarantees[0],
         delta=math.fsum(g.delta for g in guarantees),
         equivalents=(),
-        public=tuple(known),
+        public=tuple(public_facts),
         numerics="; ".join(dict.fromkeys(g.numerics for g in guarantees if g.numerics)),
     )
     kinds = {g.kind for g in guarantees}
     if kinds == {Kind.METRIC}:
-        return _of_metric(together, guarantees)
+        return _compose_metric(together, guarantees)
     if Kind.NEIGHBOURHOOD not in kinds:
-        return _of_bounded(together, guarantees)
+        return _compose_bounded(together, guarantees)
     if len(kinds) > 1:
         raise ParameterError(
             "A guarantee for public neighbourhoods composes with others of its kind only: it says "
-            "nothing of the distances that the others speak of."
+            "nothing about the distances that other guarantees are stated in."
         )
     epsilon = math.fsum(g.epsilon for g in guarantees)
     pairs = together.pairs if len(guarantees) == 1 else f"{together.pairs} in every release"
@@ -128,8 +130,8 @@ def compose(guarantees: Sequence[Guarantee]) -> Guarantee:
     return replace(together, epsilon=epsilon, pairs=pairs, radius=radius)
 
 
-def _of_metric(together: Guarantee, guarantees: Sequence[Guarantee]) -> Guarantee:
-    """Σ εᵢ·min(d, γᵢ) is at most (Σε)·d, and at most Σ εᵢγᵢ."""
+def _compose_metric(together: Guarantee, guarantees: Sequence[Guarantee]) -> Guarantee:
+    """Compose metric guarantees: Σ εᵢ·min(d, γᵢ) is at most (Σε)·d, and at most Σ εᵢγᵢ."""
     epsilon = math.fsum(g.epsilon for g in guarantees)
     if len({g.cap for g in guarantees}) == 1:
         return replace(together, epsilon=epsilon, zcdp=math.fsum(g.zcdp for g in guarantees))
@@ -137,8 +139,8 @@ def _of_metric(together: Guarantee, guarantees: Sequence[Guarantee]) -> Guarante
     return replace(together, epsilon=epsilon, cap=cap, zcdp=math.inf)
 
 
-def _of_bounded(together: Guarantee, guarantees: Sequence[Guarantee]) -> Guarantee:
-    """Within the smallest radius r, ε·d loses ε·r at most."""
+def _compose_bounded(together: Guarantee, guarantees: Sequence[Guarantee]) -> Guarantee:
+    """Compose bounded and metric guarantees: within the smallest radius r, ε·d is at most ε·r."""
     radius = min(g.radius for g in guarantees)
     metric = (g for g in guarantees if g.kind is Kind.METRIC)
     bounded = [g for g in guarantees if g.kind is Kind.BOUNDED]

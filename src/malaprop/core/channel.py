@@ -27,7 +27,7 @@ from malaprop.core.space import MetricSpace, blocks, checked_ids
 LawT = TypeVar("LawT", bound=Law, covariant=True)
 NoiseT = TypeVar("NoiseT", bound=Noise, covariant=True)
 
-_CELLS = 1 << 25  # of the rows that are drawn from together: 512 rows of 65,536 words
+_CELLS = 1 << 25  # the most cells of rows computed together: 512 rows of 65,536 words
 
 
 class Neighbourhoods(Protocol):
@@ -35,10 +35,10 @@ class Neighbourhoods(Protocol):
 
     @property
     def pairs(self) -> str:
-        """Which two words are protected from each other, in words: the guarantee's `pairs`."""
+        """A phrase that says which two words are protected: the guarantee's `pairs`."""
 
     def covers(self, ids: Ids) -> NDArray[np.bool_]:
-        """Whether a word of `ids` and each word are in one neighbourhood: (ids, words)."""
+        """Whether each word of `ids` shares a neighbourhood with each word: (len(ids), words)."""
 
 
 class Channel(ABC):
@@ -66,28 +66,35 @@ class Channel(ABC):
 
     @property
     def drawn_by(self) -> tuple[object, ...]:
-        """The numbers that the law rests on: where they differ, so does the law."""
-        one = self._guarantee
-        return str(one.kind), one.epsilon, one.delta, one.cap, one.radius, one.zcdp
+        """Numbers that determine the law: if they differ between two channels, so does the law."""
+        promise = self._guarantee
+        return (
+            str(promise.kind),
+            promise.epsilon,
+            promise.delta,
+            promise.cap,
+            promise.radius,
+            promise.zcdp,
+        )
 
     @property
     def hint(self) -> str:
-        """What would make the channel better, for people to read; mostly nothing."""
+        """Advice to the user that would improve the channel; usually empty."""
         return ""
 
     @property
     def neighbourhoods(self) -> Neighbourhoods | None:
-        """Which pairs of words a guarantee for public neighbourhoods covers."""
+        """The neighbourhoods within which the guarantee holds; None for all other guarantees."""
         return self._neighbourhoods
 
     def covers(self, ids: Ids) -> NDArray[np.bool_]:
-        """Whether the guarantee speaks of a word of `ids` and each word: (len(ids), words)."""
+        """Whether the guarantee covers each word of `ids` with each word: (len(ids), words)."""
         kind, shape = self._guarantee.kind, (len(ids), len(self._space))
         if kind is Kind.NEIGHBOURHOOD:
             if self._neighbourhoods is None:
                 raise NotImplementedError(
                     "The guarantee is for public neighbourhoods, and the channel does not say "
-                    "which those are: give it `neighbourhoods`."
+                    "which those are: pass `neighbourhoods` to it."
                 )
             return self._neighbourhoods.covers(ids) & self._are_near(ids)
         if kind is Kind.BOUNDED:
@@ -99,14 +106,14 @@ class Channel(ABC):
         return np.asarray(self._guaranteed_distances(ids) <= self._guarantee.radius)
 
     def _guaranteed_distances(self, ids: Ids) -> Floats:
-        """Distances to all words, in the metric that the guarantee speaks of."""
+        """Distances to all words, in the metric of the guarantee."""
         name = self._guarantee.metric
         if name == str(self._space.metric):
             return self._space.distances(ids)
         return as_metric(name).on(self._space.vectors)(ids)
 
     def substitute(self, ids: Any, rng: Generator) -> Ids:
-        """A private word for each of `ids`, each drawn independently."""
+        """Return a private word for each of `ids`, each drawn independently."""
         return self._substitute(checked_ids(ids, len(self._space)), for_a_call(rng))
 
     @abstractmethod
@@ -114,10 +121,10 @@ class Channel(ABC):
 
 
 def checked_channel(channel: Any) -> Channel:
-    """The channel itself; a mechanism that is not bound to a lexicon yet is refused."""
+    """Return the channel; raise an error for anything else, such as an unbound mechanism."""
     if not isinstance(channel, Channel):
         raise ParameterError(
-            "A channel is needed, which is a mechanism bound to a lexicon: mechanism.on(lexicon). "
+            "A channel is needed, that is a mechanism bound to a lexicon: mechanism.on(lexicon). "
             f"Got {type(channel).__name__}."
         )
     return channel
@@ -140,21 +147,21 @@ class LawChannel(Channel, Generic[LawT]):
 
     @property
     def law(self) -> LawT:
-        """How likely each word becomes which."""
+        """The probability of each replacement, for each word."""
         return self._law
 
     @property
     def drawn_by(self) -> tuple[object, ...]:
-        """With the numbers of the law."""
+        """The guarantee's numbers and those of the law."""
         return *super().drawn_by, *self._law.identity
 
     @property
     def hint(self) -> str:
-        """What would keep more of the text at the same ε, or nothing."""
+        """Advice on how to keep more of the text at the same ε; may be empty."""
         return self._hint
 
     def log_probabilities(self, ids: Any) -> Floats:
-        """ln Pr[y | w] for each word w of `ids` and each word y: (len(ids), len(lexicon))."""
+        """Return ln Pr[y | w] for each word w of `ids` and each word y: (len(ids), words)."""
         return self._law.log_probabilities(ids)
 
     def _substitute(self, ids: Ids, rng: Generator) -> Ids:
@@ -164,7 +171,7 @@ class LawChannel(Channel, Generic[LawT]):
         return each_word_once(ids, len(self._space), draws)
 
     def draw_words(self, words: Ids, counts: Ids, rng: Generator) -> list[Ids]:
-        """Draw so many private words for each of some distinct words."""
+        """Draw `counts[i]` private words for each of the distinct `words[i]`."""
         drawn = []
         for block in blocks(len(words), row_cells=len(self._space), budget=_CELLS):
             drawn += draw(self._law.rows(words[block], counts[block]), counts[block], rng)
@@ -173,37 +180,37 @@ class LawChannel(Channel, Generic[LawT]):
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
-    """Where a decoder gives which word: by the nearest site, or by the two nearest."""
+    """How a decoder maps places to words: by the nearest site, or by the two nearest."""
 
     sites: Floats
-    """The places of the words, among which the nearest is looked for."""
+    """The places of the words, in which the decoder looks for the nearest."""
     hyperbolic: bool
     """Whether distances are those of the Poincaré ball."""
     given_nearest: Floats | None = None
-    """How likely each word comes out, in rows, given the nearest site."""
+    """The probability of each word given the nearest site, a row per site."""
     vickrey: float | None = None
-    """Where the two nearest are drawn from: t of Vickrey's rule."""
+    """t of Vickrey's rule, if the decoder draws from the two nearest."""
 
 
 class Decoder(ABC):
-    """From a noisy vector to a word. It knows the lexicon and the noisy vectors, nothing else.
+    """A map from noisy vectors to words. It sees the lexicon and the noisy vectors, nothing else.
 
-    By its type it has no access to the words that went in; so whatever it does is
+    Its type gives it no access to the words that went in. So whatever it does is
     post-processing, and the guarantee of the vectors is the guarantee of the words.
     """
 
     @abstractmethod
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
-        """A word for each of the noisy `vectors`."""
+        """Return a word for each of the noisy `vectors`."""
 
     def cells(self) -> "Cells | None":
-        """What is known of where the decoder gives which word, for the exact law of words."""
+        """Return how places map to words, for the exact law of words; None if that is unknown."""
         return None
 
 
 @proved("docs/proofs/laplace.md")
 class VectorChannel(Channel, Generic[NoiseT]):
-    """A channel that releases noisy vectors, and words through a decoder."""
+    """A channel that releases noisy vectors, and words by way of a decoder."""
 
     def __init__(
         self,
@@ -214,7 +221,7 @@ class VectorChannel(Channel, Generic[NoiseT]):
         *,
         neighbourhoods: Neighbourhoods | None = None,
     ) -> None:
-        """Release with `noise`; `neighbourhoods` says which pairs a guarantee for those covers."""
+        """Release with `noise`; a guarantee for public neighbourhoods needs `neighbourhoods`."""
         if not guarantee.numerics:
             guarantee = replace(guarantee, numerics=noise.numerics(space))
         super().__init__(space, guarantee, neighbourhoods=neighbourhoods)
@@ -222,7 +229,7 @@ class VectorChannel(Channel, Generic[NoiseT]):
 
     @property
     def noise(self) -> NoiseT:
-        """What is added to vectors."""
+        """The noise that is added to vectors."""
         return self._noise
 
     @property
@@ -231,7 +238,7 @@ class VectorChannel(Channel, Generic[NoiseT]):
         return self._decoder
 
     def release(self, vectors: Any, rng: Generator) -> Floats:
-        """A private vector for each row of `vectors`, which need not be words of the lexicon."""
+        """Return a private vector for each row of `vectors`, which need not be lexicon words."""
         try:
             array = np.asarray(vectors, dtype=np.float64)
         except (TypeError, ValueError):
@@ -243,11 +250,11 @@ class VectorChannel(Channel, Generic[NoiseT]):
                 f"Got shape {array.shape}."
             )
         if not np.isfinite(array).all():
-            raise ParameterError("Vectors must be finite; there is NaN or infinity among them.")
+            raise ParameterError("Vectors must be finite. Got NaN or infinity.")
         return self._noise.release(array, for_a_call(rng))
 
     def release_words(self, ids: Any, rng: Generator) -> Floats:
-        """A private vector for each of the words `ids`."""
+        """Return a private vector for each of the words `ids`."""
         ids = checked_ids(ids, len(self._space))
         return self._noise.release_words(self._space, ids, for_a_call(rng))
 

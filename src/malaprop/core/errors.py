@@ -2,16 +2,16 @@
 
     MalapropError
     ├── ParameterError (ValueError)   a parameter outside its range
-    ├── MetricError    (ValueError)   a distance that is no metric, or does not fit a mechanism
-    ├── LexiconError   (ValueError)   words or vectors that make no lexicon
+    ├── MetricError    (ValueError)   a distance that is not a metric, or does not fit a mechanism
+    ├── LexiconError   (ValueError)   words or vectors that do not form a lexicon
     ├── DataError      (ValueError)   a record, a column or an encoding that cannot be read
     │   └── InputChangedError         an input that changed while it was read
-    ├── OutputError                   an output that exists already, or cannot be written
+    ├── OutputError                   an output that already exists, or cannot be written
     ├── SecretError                   the user's secret cannot be read or kept
     └── MissingExtraError (ImportError)  an optional package that is not installed
 
 A message names the object, the constraint, the value and the remedy. It never contains the
-user's text: records are named by their number, columns only by the name that the user gave.
+user's text: records are identified by number, columns only by the name that the user gave.
 """
 
 
@@ -24,15 +24,15 @@ class ParameterError(MalapropError, ValueError):
 
 
 class MetricError(MalapropError, ValueError):
-    """A distance is no metric, or not the one that a mechanism needs."""
+    """A distance is not a metric, or not the metric that a mechanism needs."""
 
 
 class LexiconError(MalapropError, ValueError):
-    """Words and vectors do not make a lexicon, or there is no such lexicon."""
+    """Words and vectors do not form a lexicon, or there is no such lexicon."""
 
 
 class DataError(MalapropError, ValueError):
-    """Input data cannot be read as what it is said to be."""
+    """Input data cannot be read in the format or encoding that was declared."""
 
 
 class InputChangedError(DataError):
@@ -40,7 +40,7 @@ class InputChangedError(DataError):
 
 
 class OutputError(MalapropError):
-    """An output exists already or cannot be written."""
+    """An output already exists or cannot be written."""
 
 
 class SecretError(MalapropError):

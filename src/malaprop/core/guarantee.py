@@ -9,7 +9,7 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.proofs import proved
 
 PUBLIC = ("the lexicon", "the mechanism and its parameters")
-"""What is always assumed to be known to everybody."""
+"""What every guarantee assumes to be public."""
 
 
 ANY_TWO_WORDS = "any two words of the lexicon"
@@ -34,7 +34,7 @@ class Kind(StrEnum):
 @proved("docs/proofs/audit.md")
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """A privacy guarantee: what is promised, for which pairs, and what it rests on.
+    """A privacy guarantee: what is promised, for which pairs, and under which assumptions.
 
     >>> one = Guarantee(kind=Kind.METRIC, epsilon=2.0, metric="euclidean", cap=3.0)
     >>> one.loss(1.0), one.loss(10.0)
@@ -50,29 +50,29 @@ class Guarantee:
     metric: str
     """The name of the metric that distances are measured in."""
     lexicon: str = ""
-    """The fingerprint of the lexicon that the distances are those of."""
+    """The fingerprint of the lexicon that the distances belong to."""
     delta: float = 0.0
-    """What is added to a probability beyond the factor: Pr[S | w] ≤ e^loss·Pr[S | w'] + δ."""
+    """The δ in Pr[S | w] ≤ e^loss·Pr[S | w'] + δ."""
     cap: float = math.inf
     """The distance beyond which the loss of one word grows no further (TEM's γ)."""
     radius: float = math.inf
     """For `bounded-dp`: the largest distance between two words that are protected."""
     zcdp: float = math.inf
-    """ρ per squared distance, where known: words d apart are zcdp·min(d, γ)²-zCDP."""
+    """ρ per squared distance, if known: words d apart are zcdp·min(d, γ)²-zCDP."""
     equivalents: tuple[tuple[str, float], ...] = ()
     """The same guarantee in other metrics: their names, each with its ε."""
     words: int = 1
-    """How many words the guarantee speaks of; distances then add up over the positions."""
+    """How many words the guarantee is for; distances add up over the positions."""
     pairs: str = ANY_TWO_WORDS
-    """Which words cannot be told apart."""
+    """Which pairs of words are protected from each other."""
     texts: str = ""
-    """For texts: what two of them have in common beside the words that differ."""
+    """For texts: what any two of them must have in common, apart from the words that differ."""
     public: tuple[str, ...] = PUBLIC
-    """What is assumed to be known to everybody."""
+    """What is assumed to be public."""
     proof: str = ""
-    """Where the proof stands."""
+    """The page with the proof."""
     numerics: str = ""
-    """What floating-point arithmetic adds, and where that is derived."""
+    """What floating-point arithmetic adds to the loss."""
     reason: str = ""
     """For `none`: why nothing is promised."""
 
@@ -88,9 +88,9 @@ class Guarantee:
                 )
 
     def loss(self, distance: float) -> float:
-        """The largest log-ratio of probabilities, in nats, between inputs `distance` apart.
+        """Return the largest log-ratio of probabilities, in nats, between inputs `distance` apart.
 
-        For `bounded-dp` and `neighbourhood-dp` it is ε, up to the δ, for the pairs covered.
+        For `bounded-dp` and `neighbourhood-dp` it is ε, up to the δ, for the covered pairs.
         """
         if self.kind is Kind.NONE:
             return math.inf
@@ -98,11 +98,11 @@ class Guarantee:
             raise ParameterError(f"A distance must be 0 or more. Got {distance!r}.")
         if self.kind is Kind.METRIC:
             return self.epsilon * min(distance, self.cap * self.words)
-        # The distances of several words add up, so that each is within the radius if the sum is.
+        # Distances of several words add up: if the sum is within the radius, so is each of them.
         return self.epsilon * self.words if distance <= self.radius else math.inf
 
     def in_metric(self, name: str) -> "Guarantee":
-        """The guarantee in another metric, by `equivalents`; `none` where there is no such one."""
+        """Return the guarantee in another metric, by `equivalents`; `none` if it is not listed."""
         if name == self.metric or self.kind is Kind.NONE:
             return self
         for other, epsilon in self.equivalents:
@@ -120,10 +120,10 @@ class Guarantee:
         return replace(self, metric=name, kind=Kind.NONE, reason=reason)
 
     def for_words(self, n: int) -> "Guarantee":
-        """The guarantee for texts of `n` words each, where distances add up over positions.
+        """Return the guarantee for texts of `n` words each; distances add up over the positions.
 
-        Each word has its own independent draw, so the log-ratios add: ε·Σ min(dᵢ, γ). So do the
-        δ. For texts whose differences are known see `malaprop.loss_of`.
+        Each word has its own independent draw, so log-ratios add up to ε·Σ min(dᵢ, γ), and so do
+        the δ. If the words that differ are known, `malaprop.loss_of` gives a smaller loss.
         """
         if not isinstance(n, Integral) or n < 1:
             raise ParameterError("A text must have a whole number of words, 1 or more.")
@@ -131,7 +131,7 @@ class Guarantee:
 
     @property
     def between(self) -> str:
-        """Which inputs cannot be told apart: two words, or texts that differ in some words."""
+        """Which inputs are protected from each other: two words, or texts that differ in words."""
         if self.words == 1 and not self.texts:
             return self.pairs
         differ = "one word" if self.words == 1 else f"up to {self.words:,} words"
@@ -141,7 +141,7 @@ class Guarantee:
         return f"any two texts that differ in {differ}{alike}{'' if every else which}"
 
     def to_dict(self) -> dict[str, object]:
-        """The guarantee as plain values that JSON can hold (no infinity: `null` for no cap)."""
+        """Return the guarantee as values that JSON can hold (no infinity: `null` for no cap)."""
         plain = asdict(self)
         plain["kind"] = str(self.kind)
         plain["public"] = list(self.public)
@@ -183,7 +183,7 @@ def _distance_in(metric: str) -> str:
 
 
 def rounded_up(bound: float, digits: int = 4) -> str:
-    """A bound in a few digits that is never below the bound itself.
+    """Format a bound in a few digits, never below its value.
 
     >>> rounded_up(34.60101), rounded_up(2.0), rounded_up(1e-9, 1)
     ('34.61', '2', '1e-09')
@@ -196,7 +196,7 @@ def rounded_up(bound: float, digits: int = 4) -> str:
 
 
 def rounded_down(reach: float, digits: int = 4) -> str:
-    """A reach in a few digits that is never above the reach itself.
+    """Format a reach in a few digits, never above its value.
 
     >>> rounded_down(14.28460), rounded_down(2.0)
     ('14.28', '2')

@@ -1,4 +1,4 @@
-"""What a law is: how likely each word becomes which, as a value that is drawn from and audited."""
+"""Laws: the probability of each replacement of each word, a value to draw from and to audit."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from malaprop.core.space import MetricSpace, checked_ids
 
 @dataclass(frozen=True, kw_only=True)
 class ClosedLoss:
-    """The worst loss of a law, by a closed form that docs/proofs/ has."""
+    """The worst loss of a law, by a closed form proved in docs/proofs/."""
 
     worst: Worst | None
-    """None if nothing is known, as the rows are not of the form that the proof speaks of."""
+    """None if the rows do not have the form that the proof is about, so nothing is known."""
     proved: bool
-    """Whether the rows, and the distances, are as the proof has them."""
+    """Whether the rows and the distances are as the proof assumes."""
     method: str
     """How it was computed."""
     attained: bool = True
@@ -32,7 +32,7 @@ class ClosedLoss:
 class Law(ABC):
     """The law of a word's replacement, on the words of a lexicon.
 
-    A subclass is a frozen dataclass. It states ln of the weights; draws and audits derive from it.
+    A subclass is a frozen dataclass. It states the log-weights; draws and audits derive from them.
 
     >>> from malaprop import Guarantee, Kind, LawChannel, Lexicon, audit
     >>> class Even(Law):
@@ -59,27 +59,28 @@ class Law(ABC):
         return np.asarray(weights - top - total)
 
     def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
-        """Return what to draw from for each word: the law that `log_weights` states.
+        """Return the rows to draw from, which follow the law that `log_weights` states.
 
-        How many `draws` are made of each, one if nothing is said, decides how, and not what.
+        `draws` says how many draws each row is for, one by default. It may change how the rows are
+        represented, not their law.
         """
         return whole(self.log_weights(ids))
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Numbers that the law rests on beside mechanism and lexicon, such as an audit's."""
+        """Numbers that determine the law beside mechanism and lexicon: a verified exponent."""
         return ()
 
     def closed_loss(self, guarantee: Guarantee, progress: Progress | None) -> ClosedLoss | None:
-        """Compute the worst loss on a whole lexicon, where a proof gives a closed form."""
+        """Compute the worst loss on a whole lexicon, if a proof gives a closed form."""
         return None
 
 
 def law_numerics(space: MetricSpace, spread: float, resting: int | None = None) -> str:
     """Say what floating-point numbers add to the loss of an exactly drawn word.
 
-    `spread` is the largest difference of two log-weights, and `resting` the size of the rest of a
-    row, by default that of the lexicon; see docs/proofs/sampling.md.
+    `spread` is the largest difference of two log-weights. `resting` is the size of the rest of a
+    row, by default the lexicon's size; see docs/proofs/sampling.md.
     """
     members = len(space) + (len(space) if resting is None else resting)
     distances = 4.0 * min(spread, 690.0) * space.metric.relative_error(space.vectors.shape[1])

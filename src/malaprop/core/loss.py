@@ -2,8 +2,8 @@
 
     loss(w, w') = max over y of ln Pr[y|w] − ln Pr[y|w']
 
-For any law that is a search over n² pairs and n outputs; `malaprop.core.peaked` has laws of which
-a proof says that the maximum is attained at y = w.
+For a general law that is a search over n² pairs and n outputs. For the laws of
+`malaprop.core.peaked`, a proof says that the maximum is attained at y = w.
 """
 
 import math
@@ -24,10 +24,10 @@ LossRows = Callable[[Ids], Floats]
 
 @dataclass(frozen=True, kw_only=True)
 class Worst:
-    """The pair of words, and the output, that tell most beyond what is allowed."""
+    """The pair of words and the output with the largest loss, relative to what is allowed."""
 
     ratio: float
-    """The loss over what is allowed; infinite where nothing is allowed, or y impossible for w'."""
+    """The loss over what is allowed; infinite if nothing is allowed, or w' cannot give y."""
     loss: float
     """ln Pr[y|w] − ln Pr[y|w']."""
     bound: float
@@ -39,12 +39,12 @@ class Worst:
 
 
 NOTHING = Worst(ratio=0.0, loss=0.0, bound=0.0, pair=(0, 0), output=0)
-"""The worst of no pairs."""
+"""The worst of an empty set of pairs."""
 
 
 def allowed_by(guarantee: Guarantee) -> Allowed:
     """Return what a guarantee allows between two words, from their distances, in nats."""
-    # Without a promise: what it would have been.
+    # For `none`, compare with what the promise would have been.
     if guarantee.kind is Kind.METRIC or (guarantee.kind is Kind.NONE and not guarantee.delta):
         return lambda d: guarantee.epsilon * np.minimum(d, guarantee.cap)
     return lambda d: np.where(d <= guarantee.radius, guarantee.epsilon, math.inf)
@@ -61,7 +61,7 @@ def worst_of_law(
 ) -> Worst:
     """Return the worst pair of a law, ln Pr[y|w] in rows, given what is allowed for each pair.
 
-    `slack` is taken from each loss: what rounding may have added.
+    `slack` is subtracted from each loss: it bounds what rounding may have added.
     """
     worst = NOTHING
     for other in range(len(law)):
@@ -86,7 +86,7 @@ def excess_delta(log_p: Floats, log_q: Floats, epsilon: float) -> float:
 
 
 def normalised(log_weights: Floats) -> Floats:
-    """Return ln of the probabilities that are drawn from these weights, which are overwritten.
+    """Return ln of the probabilities that are drawn from these weights, which it overwrites.
 
     A row that cannot be normalised becomes NaN.
     """
@@ -97,12 +97,12 @@ def normalised(log_weights: Floats) -> Floats:
 
 
 def log_ratio(log_p: Floats, log_q: Floats) -> Floats:
-    """Return ln p − ln q; −∞ where p is 0, for what cannot come out tells nothing."""
+    """Return ln p − ln q, or −∞ where p is 0: an output that cannot occur reveals nothing."""
     with np.errstate(invalid="ignore"):
-        found = log_p - log_q
+        ratios = log_p - log_q
     if np.isneginf(np.min(log_p)):
-        found[np.broadcast_to(np.isneginf(log_p), found.shape)] = -math.inf
-    return found
+        ratios[np.broadcast_to(np.isneginf(log_p), ratios.shape)] = -math.inf
+    return ratios
 
 
 def largest_ratio(loss: Floats, bound: Floats, slack: float) -> tuple[float, int, int]:

@@ -1,7 +1,7 @@
 """Mechanisms: frozen sets of parameters, valid from birth, without data or randomness.
 
-A mechanism that is written in `malaprop.mechanisms` registers itself by being defined with a
-name, and so appears in the command line, the documentation and the contract tests.
+A mechanism in `malaprop.mechanisms` registers itself by being defined with a name. It then appears
+in the command line, the documentation and the contract tests.
 """
 
 import math
@@ -25,11 +25,11 @@ DRAWS_FROM_THE_WORD = MappingProxyType(
     {
         "search": "that is for mechanisms that add noise to a vector and look for the words near "
         "the result, such as Laplace. {name} draws by the distances from the word itself to all "
-        "words: to leave out those that an approximate search does not find would change its law "
+        "words: leaving out the words that an approximate search misses would change its law "
         "with the word, and the guarantee would not hold."
     }
 )
-"""What a mechanism without noisy vectors refuses."""
+"""Parameters that mechanisms without noisy vectors refuse, and why."""
 
 registry: "Mapping[str, type[Mechanism]]" = MappingProxyType(_registry)
 """All named mechanisms, by name."""
@@ -49,12 +49,12 @@ class Mechanism(ABC):
     promise: ClassVar[str] = ""
     """The guarantee in a few words, for tables."""
     needs: ClassVar[str] = ""
-    """The metric that a lexicon must have, where only one will do."""
+    """The metric that a lexicon must have; empty if several will do."""
     refuses: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Parameters of other mechanisms that would break this one's guarantee, and why."""
 
     def __new__(cls, *_: Any, **parameters: Any) -> Self:
-        """A mechanism, unless a parameter would break its guarantee."""
+        """Refuse parameters that would break the guarantee, by name."""
         for parameter in parameters:
             cls.refuse(parameter)
         return super().__new__(cls)
@@ -73,7 +73,7 @@ class Mechanism(ABC):
 
     @abstractmethod
     def on(self, lexicon: MetricSpace) -> Channel:
-        """The mechanism bound to a lexicon."""
+        """Bind the mechanism to a lexicon."""
 
     @classmethod
     def parameters(cls) -> tuple[Field[Any], ...]:
@@ -93,7 +93,7 @@ class Mechanism(ABC):
         return (cls.__doc__ or "").strip().split("\n")[0]
 
     def to_dict(self) -> dict[str, object]:
-        """Name and parameters as plain values that JSON can hold."""
+        """Return name and parameters as values that JSON can hold."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return {"name": self.name or type(self).__name__, **{k: _plain(values[k]) for k in values}}
 
@@ -111,7 +111,7 @@ class Mechanism(ABC):
 
 
 def _checking(bind: Callable[[Any, MetricSpace], Channel]) -> Callable[[Any, MetricSpace], Channel]:
-    """Have `on` refuse what is no lexicon, for every mechanism that is written."""
+    """Make `on` refuse anything but a lexicon, for every mechanism."""
 
     @wraps(bind)
     def on(self: Mechanism, lexicon: MetricSpace) -> Channel:
@@ -121,18 +121,18 @@ def _checking(bind: Callable[[Any, MetricSpace], Channel]) -> Callable[[Any, Met
 
 
 def _plain(value: object) -> object:
-    """A parameter's value as JSON can hold it: no infinity, no objects."""
+    """Convert a parameter's value to one that JSON can hold: no infinity, no objects."""
     if isinstance(value, float) and math.isinf(value):
         return str(value)
     return value if isinstance(value, str | int | float | None) else repr(value)
 
 
 def mechanism_named(name: str) -> type[Mechanism]:
-    """The mechanism of that name, or an error that suggests the nearest one."""
-    found = registry.get(name.lower())
-    if found is None:
+    """Return the mechanism of that name; otherwise raise an error that suggests one."""
+    mechanism = registry.get(name.lower())
+    if mechanism is None:
         hint = did_you_mean(name.lower(), registry, cutoff=0.4)
         raise ParameterError(
             f"Unknown mechanism {name!r}.{hint} There are: {', '.join(sorted(registry))}."
         )
-    return found
+    return mechanism

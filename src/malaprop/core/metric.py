@@ -1,6 +1,6 @@
-"""What a metric is: a distance that every guarantee can be stated in.
+"""Metrics: the distances that guarantees are stated in.
 
-It must satisfy the triangle inequality, or every guarantee that is stated in it is false.
+A metric must satisfy the triangle inequality: otherwise every guarantee stated in it is false.
 """
 
 from abc import ABC, abstractmethod
@@ -14,7 +14,7 @@ DistanceRows = Callable[[Ids], Floats]
 
 
 class KeyedDistances:
-    """Rows of distances that grow with keys, which are cheaper to compute and to compare."""
+    """Distances that grow with keys, which are cheaper to compute and to compare."""
 
     def __init__(
         self,
@@ -22,11 +22,11 @@ class KeyedDistances:
         lengths: Callable[[Keys], Floats],
         pairs: Callable[[Ids, Ids], Keys] | None = None,
     ) -> None:
-        """From ids to `keys` of all words, or of some words, pair by pair, to their `lengths`."""
+        """Take keys from ids to all words, or of `pairs` of words, and turn them into `lengths`."""
         self.keys, self.lengths, self.pairs = keys, lengths, pairs
 
     def __call__(self, ids: Ids) -> Floats:
-        """The distances."""
+        """Return the distances from `ids` to all words."""
         return self.lengths(self.keys(ids))
 
 
@@ -35,28 +35,28 @@ class Metric(ABC):
 
     name: ClassVar[str]
     assumption: ClassVar[str] = ""
-    """What a guarantee in this metric takes for granted."""
+    """What a guarantee in this metric assumes."""
 
     @abstractmethod
     def on(self, vectors: Vectors) -> DistanceRows:
-        """The function that maps ids to their distances to all `vectors`, in float64.
+        """Return the function that maps ids to their distances to all `vectors`, in float64.
 
-        What depends on the vectors alone is computed here, once.
+        Whatever depends on the vectors alone is computed here, once.
         """
 
     def relative_error(self, dimension: int) -> float:
-        """A bound on the relative rounding error of a distance."""
-        # The square of a distance is computed anew from differences unless it is at least 1 % of
-        # ‖x‖² + ‖y‖², each term of which has an error of at most (d + 4)·2⁻⁵³.
+        """Bound the relative rounding error of a distance."""
+        # A squared distance below 1 % of ‖x‖² + ‖y‖² is computed again from differences. Above
+        # that, each term has an error of at most (d + 4)·2⁻⁵³.
         return 100.0 * (dimension + 4) * 2.0**-53
 
     def token(self, vectors: Vectors) -> bytes:
-        """What identifies the metric in a lexicon's fingerprint."""
-        own = type(self)
-        if own.__module__.startswith("malaprop.core."):
+        """Return bytes that identify the metric in a lexicon's fingerprint."""
+        cls = type(self)
+        if cls.__module__.startswith("malaprop.core."):
             return self.name.encode()
-        # A subclass of somebody's, which may have inherited the name.
-        return f"{self.name}\0{own.__module__}.{own.__qualname__}".encode()
+        # A user's subclass may have inherited the name.
+        return f"{self.name}\0{cls.__module__}.{cls.__qualname__}".encode()
 
     def __str__(self) -> str:
         return self.name

@@ -1,4 +1,4 @@
-"""Checks of parameters: whole numbers, choices, and what float64 can compute with."""
+"""Checks of parameters: whole numbers, choices, and the range that float64 can handle."""
 
 from numbers import Real
 from typing import Any, Final
@@ -13,7 +13,7 @@ COMPUTABLE: Final = (
 def is_computable(value: float) -> bool:
     """Return whether ε, times or over distances of any float32 vectors, stays within float64.
 
-    The square of that as well: 10³⁰ · 10³⁹ is 10⁶⁹, and its square 10¹³⁸.
+    So does its square: 10³⁰ · 10³⁹ is 10⁶⁹, and the square of that is 10¹³⁸.
     """
     return 1e-30 <= value <= 1e30
 
@@ -32,7 +32,7 @@ def require_whole(owner: object, name: str, least: int) -> None:
 
 
 def require_choice(owner: object, name: str, known: tuple[Any, ...]) -> None:
-    """Check that a parameter is one of a few values, and of their type."""
+    """Check that a parameter is one of the `known` values, and of the same type."""
     value = getattr(owner, name)
     if not any(type(value) is type(choice) and value == choice for choice in known):
         raise ParameterError(

@@ -1,6 +1,6 @@
 """Laws whose loss from w to w' is largest at the output w: whole lexicons can be audited.
 
-Then the exact loss is a search over n² pairs alone, not over n² pairs and n outputs.
+For these, the exact loss is a search over n² pairs, not over n² pairs and n outputs.
 """
 
 import math
@@ -33,7 +33,7 @@ _METHOD = "all pairs, in closed form: the law is one whose loss from w to w' is 
 class PeakedLaw(Law):
     """A law of the distances alone whose loss from w to w' is largest at the output w.
 
-    A subclass has a proof of it, and says so by its mark.
+    A subclass needs a proof of that, and is marked with `proved`.
     """
 
     @abstractmethod
@@ -41,7 +41,7 @@ class PeakedLaw(Law):
         """Return ln of the unnormalised probabilities, from whole rows of distances."""
 
     def log_weights(self, ids: Ids) -> Floats:
-        """Return the weights of whole rows: how many words are near gives nothing away."""
+        """Return the log-weights of whole rows."""
         return self.weights_at(self.space.distances(ids))
 
     def closed_loss(self, guarantee: Guarantee, progress: Progress | None) -> ClosedLoss:
@@ -51,33 +51,33 @@ class PeakedLaw(Law):
 
 
 def require_exponent(exponent: float) -> None:
-    """Refuse an exponent with which weights would not fall with the distance."""
+    """Refuse an exponent for which weights would not fall with the distance."""
     if not 0.0 < exponent < math.inf:
-        raise ParameterError(f"The exponent of a law must be above 0, and finite. Got {exponent}.")
+        raise ParameterError(f"The exponent of a law must be finite and above 0. Got {exponent}.")
 
 
 def peak_loss(law: Law, allowed: Allowed, progress: Progress | None = None) -> tuple[Worst, bool]:
-    """Return the worst pair at the output y = w, and whether all looks like the proof has it.
+    """Return the worst pair at the output y = w, and whether the proof's assumptions look true.
 
-    That is: distances are a metric's, and the weights are numbers, so that w can become w.
+    Those are that distances satisfy the triangle inequality, and that each w can stay w.
 
-    Without a proof that the law is peaked it is a lower bound: an excess is an excess, but none
-    may have been missed.
+    Without a proof that the law is peaked, the result is a lower bound: an excess found is real,
+    but a larger one may have been missed.
     """
     size = len(law.space)
-    own, metric = np.empty(size), True
+    staying, metric = np.empty(size), True
     steps = blocks(size, row_cells=size)
     for done, block in enumerate(steps, 1):
         ids = np.arange(size)[block]
         rows, distances = _rows(law, ids)
-        own[block] = rows[np.arange(len(ids)), ids]
+        staying[block] = rows[np.arange(len(ids)), ids]
         metric = metric and _is_metric(distances, ids)
         report(progress, done, 2 * len(steps))
     worst = NOTHING
     for done, block in enumerate(steps, 1 + len(steps)):
         ids = np.arange(size)[block]
         rows, distances = _rows(law, ids)
-        loss, bound = log_ratio(own, rows), allowed(distances)
+        loss, bound = log_ratio(staying, rows), allowed(distances)
         ratio, row, word = largest_ratio(loss, bound, rounding(size))
         if ratio > worst.ratio:
             worst = Worst(
@@ -88,13 +88,13 @@ def peak_loss(law: Law, allowed: Allowed, progress: Progress | None = None) -> t
                 output=word,
             )
         report(progress, done, 2 * len(steps))
-    return worst, metric and bool(np.isfinite(own).all())
+    return worst, metric and bool(np.isfinite(staying).all())
 
 
 def _rows(law: Law, ids: Ids) -> tuple[Floats, Floats]:
-    """Return log-probabilities and distances of some words."""
+    """Return the log-probabilities and the distances of words `ids`."""
     distances = law.space.distances(ids)
-    # Distances take the most time, and are needed once.
+    # Distances take the most time: compute them once.
     of_distances = isinstance(law, PeakedLaw) and type(law).log_weights is PeakedLaw.log_weights
     weights = law.weights_at(distances) if of_distances else law.log_weights(ids)  # type: ignore[attr-defined]
     return normalised(weights), distances

@@ -1,7 +1,7 @@
 """Marks of proof: which classes do what docs/proofs/ says that they do.
 
-The audit certifies a channel only if each part of it that could betray a word is marked. A mark is
-on one class, and is not inherited: a subclass may draw in another way.
+The audit certifies a channel only if each part that could betray a word is marked. A mark belongs
+to one class and is not inherited: a subclass may draw in another way.
 """
 
 from collections.abc import Callable
@@ -38,15 +38,15 @@ def proved(proof: str) -> Callable[[type[T]], type[T]]:
 
 
 def proof_of(thing: object) -> str:
-    """Return the page that proves what a thing does, by its very class; empty if there is none."""
+    """Return the proof page of a thing's exact class; empty if it has none."""
     return str(vars(type(thing)).get(_MARK, ""))
 
 
 def is_proved(thing: object) -> bool:
-    """Whether a thing is of a proved class, and so are all fields of a dataclass.
+    """Whether a thing's exact class is proved and, for a dataclass, those of all its fields.
 
-    Numbers, texts and arrays of numbers need no proof, but must be just that: a subclass of float
-    may calculate in its own way.
+    Numbers, strings and arrays of numbers need no proof, but must be exactly that: a subclass of
+    float may calculate in its own way.
 
     >>> is_proved((1.0, "a", np.ones(2))), is_proved([1.0])
     (True, False)

@@ -1,4 +1,4 @@
-"""A finite metric space: all that a mechanism may know of a lexicon."""
+"""A finite metric space: all that a mechanism may know about a lexicon."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -27,7 +27,7 @@ class MetricSpace(Protocol):
 
     @property
     def metric(self) -> Metric:
-        """What distances are measured in."""
+        """The metric of the distances."""
 
     def __len__(self) -> int: ...
 
@@ -35,20 +35,20 @@ class MetricSpace(Protocol):
         """Distances from the words `ids` to all words."""
 
     def keys(self, ids: Any) -> Keys:
-        """Numbers that grow with those distances, and are cheaper."""
+        """Numbers that grow with those distances and are cheaper to compute."""
 
     def lengths(self, keys: Keys) -> Floats:
-        """The distances that belong to keys."""
+        """The distances that keys stand for."""
 
     def near_words(self, ids: Any) -> "NearWords | None":
-        """The nearest words of `ids`, where there is a list of them."""
+        """The nearest words of `ids`; None if the lexicon has no lists of them."""
 
 
 _PARTS = ("words", "vectors", "metric", "distances", "keys", "lengths", "near_words")
 
 
 def checked_space(space: Any, asker: str) -> MetricSpace:
-    """`space`, if it is a lexicon; `asker` is what is bound to it.
+    """Return `space` if it is a lexicon; otherwise raise an error in the name of `asker`.
 
     >>> checked_space([[0.0], [1.0]], "Laplace.on")
     Traceback (most recent call last):
@@ -60,20 +60,20 @@ def checked_space(space: Any, asker: str) -> MetricSpace:
         remedy = ""
         if isinstance(space, list | tuple) or hasattr(space, "__array__"):
             remedy = (
-                " If these are the vectors of words, make a lexicon of both: "
-                "malaprop.Lexicon(words, vectors). To release vectors that stand for no words, use "
+                " If these are vectors of words, make a lexicon of words and vectors: "
+                "malaprop.Lexicon(words, vectors). To release vectors that are not words, use "
                 "malaprop.integrations.sklearn.PrivateEmbedding(epsilon=…).fit_transform(vectors)."
             )
         raise ParameterError(
             f"{asker} takes a lexicon, such as malaprop.Lexicon.open('english'). "
             f"Got {type(space).__name__}.{remedy}"
         )
-    found: MetricSpace = space
-    return found
+    checked: MetricSpace = space
+    return checked
 
 
 def checked_ids(ids: Any, size: int) -> Ids:
-    """`ids` as a one-dimensional integer array with all entries in 0 … size − 1."""
+    """Return `ids` as a one-dimensional integer array with all entries in 0 … size − 1."""
     array = np.asarray(ids)
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
@@ -83,15 +83,15 @@ def checked_ids(ids: Any, size: int) -> Ids:
             f"of type {array.dtype}; `lexicon.index` turns words into ids."
         )
     if int(array.min()) < 0 or int(array.max()) >= size:
-        raise ParameterError(f"Word ids must lie between 0 and {size - 1}, the lexicon's last.")
+        raise ParameterError(f"Word ids must lie between 0 and {size - 1}, the lexicon's last id.")
     return array.astype(np.int64)
 
 
-_LEAST_ROWS = 16  # fewer at a time, and reading all vectors for them would take the most time
+_LEAST_ROWS = 16  # with fewer at a time, reading all vectors would take most of the time
 
 
 def blocks(count: int, row_cells: int, budget: int = 1 << 21) -> list[slice]:
-    """Slices of 0 … count whose rows of `row_cells` cells stay within `budget` cells.
+    """Cut 0 … count into slices whose rows of `row_cells` cells stay within `budget` cells.
 
     The default, 16 MB of float64, fits a processor's cache: larger blocks take twice the time.
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 
 
 def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """A hint at the nearest known name, with a space before it, or nothing.
+    """Return a hint at the closest known name, with a leading space; empty if none is close.
 
     >>> did_you_mean("laplas", ["laplace", "tem"])
     " Did you mean 'laplace'?"
     """
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
+    return f" Did you mean {close[0]!r}?" if close else ""

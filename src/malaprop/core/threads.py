@@ -1,6 +1,6 @@
-"""Work on all cores: parts of it in threads of this process, with one BLAS thread each.
+"""Work on all cores, in threads of this process with one BLAS thread each.
 
-BLAS alone would use all cores for the matrix products and leave one for what is done with them.
+BLAS alone would use all cores for matrix products, and a single one for everything else.
 """
 
 import os
@@ -20,7 +20,7 @@ _limiting = RLock()
 
 def _renew() -> None:
     global _limiting
-    _limiting = RLock()  # a thread that this process does not have may have held it
+    _limiting = RLock()  # the parent's threads do not exist here, and one of them may have held it
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no fork
@@ -28,28 +28,28 @@ if hasattr(os, "register_at_fork"):  # Windows has no fork
 
 
 def threads() -> int:
-    """How many threads BLAS would use: OPENBLAS_NUM_THREADS and its like limit them."""
-    return max([1, *(int(each["num_threads"]) for each in _blas().info())])
+    """Return how many threads BLAS would use; OPENBLAS_NUM_THREADS and the like limit them."""
+    return max([1, *(int(library["num_threads"]) for library in _blas().info())])
 
 
 def in_threads(work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
-    """`work(part)` for each part, in their order. A single part is done in one thread."""
+    """Return `work(part)` for each part, in order. A single part runs in this thread."""
     most = threads()
     if most == 1:
         return [work(part) for part in parts]
-    # The limit is the process's: of two who set it at once, one would give the other's back.
+    # The limit is global: of two threads that set it at once, one would restore the other's.
     with _limiting, _blas().limit(limits=1):
-        if len(parts) < 2:  # no pool, and no BLAS threads that wait for each other all the time
+        if len(parts) < 2:  # no pool, and no BLAS threads that keep waiting for each other
             return [work(part) for part in parts]
         with ThreadPoolExecutor(min(most, len(parts))) as pool:
             return list(pool.map(work, parts))
 
 
 def each_in_threads(work: Callable[[Part], Result], parts: Sequence[Part]) -> Iterator[Result]:
-    """The same, one result after the other, for parts that are many, or whose results are large."""
+    """Yield the results one by one, in order: for many parts, or for large results."""
     most = threads()
     with _limiting, _blas().limit(limits=1), ThreadPoolExecutor(most) as pool:
-        for start in range(0, len(parts), most):  # so that an interruption waits for few
+        for start in range(0, len(parts), most):  # so that an interruption waits for few parts only
             yield from pool.map(work, parts[start : start + most])
 
 

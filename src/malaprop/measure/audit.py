@@ -1,9 +1,9 @@
 """The exact audit: the worst loss of a channel over all pairs of words and all outputs.
 
-It reads the law or the noise that a channel states, which is what the channel draws from. It says
-that a guarantee `holds` only where it has computed every pair, and where the classes of all parts
-are marked as proved. A pair that exceeds a guarantee is a finding in any case. It trusts the
-proofs in docs/proofs/ and the lexicon's metric.
+The audit reads the law or the noise that a channel states, which is what the channel draws from. It
+says that a guarantee `holds` only if it has computed every pair, and if the classes of all parts
+are marked as proved. A pair that exceeds the guarantee is a finding in any case. The audit trusts
+the proofs in docs/proofs/ and the lexicon's metric.
 """
 
 import math
@@ -25,44 +25,46 @@ from malaprop.measure.law_checks import draws_its_law, flaw
 from malaprop.measure.pairs import coverage, covers_any
 from malaprop.measure.vector_audit import audit_vectors
 
-_CUBED = 1_000  # words up to which all outputs of all pairs are looked at,
-_PAIRED = 300  # and all pairs for a δ;
-_GAUSSIANS = 2_000  # and up to which pairs of Gaussians are looked at
+_CUBED = 1_000  # the most words for which all outputs of all pairs are computed,
+_PAIRED = 300  # the δ of all pairs of laws,
+_GAUSSIANS = 2_000  # and the δ of all pairs of Gaussians
 _LOWER = "all pairs, at the output w only: a lower bound, with no proof that it is the worst"
 
 
 def audit(channel: Channel, *, progress: Progress | None = None) -> Audit:
     """Compute the worst loss of a channel, and whether its guarantee is true.
 
-    TEM, permute-and-flip and balanced on whole lexicons; any other law of words on up to 1,000
-    words; Gaussian noise by the exact δ of its pairs; other noise by the loss of its vectors in
-    closed form, and, on up to 24 words in one and two dimensions, by bounds on its words' law.
-    `progress(done, total)` is told how far it is.
+    TEM, permute-and-flip and balanced are audited on whole lexicons, other laws of words on up to
+    1,000 words. Gaussian noise is audited by the exact δ of its pairs. Other noise is audited by
+    the loss of its vectors in closed form and, on up to 24 words in one and two dimensions, by
+    bounds on the law of its words. `progress(done, total)` is called now and then.
 
     >>> from malaprop import Lexicon, TEM
     >>> line = Lexicon(["a", "b", "c"], [[0.0], [1.0], [3.0]])
-    >>> found = audit(TEM(epsilon=2.0, exponent="half").on(line))
-    >>> found.holds, found.pair, round(found.worst_ratio, 6)
+    >>> result = audit(TEM(epsilon=2.0, exponent="half").on(line))
+    >>> result.holds, result.pair, round(result.worst_ratio, 6)
     (True, ('c', 'b'), 0.55944)
     """
-    found = _computed(checked_channel(channel), progress)
+    result = _computed(checked_channel(channel), progress)
     reason = _misstated(channel)
-    if found.holds and reason:
-        return replace(found, holds=None, at_most=math.inf, method=f"{found.method}; but {reason}")
-    return found
+    if result.holds and reason:
+        return replace(
+            result, holds=None, at_most=math.inf, method=f"{result.method}; but {reason}"
+        )
+    return result
 
 
 def _misstated(channel: Channel) -> str:
     """Say why a guarantee may not mean what it says; empty if it does."""
     guarantee, neighbourhoods = channel.guarantee, channel.neighbourhoods
     if not is_proved(guarantee):
-        return "its guarantee is no plain value, so that it may say one thing and show another"
+        return "its guarantee is not a plain value, so it may say one thing and show another"
     if guarantee.words != 1:
-        return f"its guarantee is one for {guarantee.words} words, and a channel draws one"
+        return f"its guarantee is for {guarantee.words} words, and a channel draws one"
     covered = ANY_TWO_WORDS
     if guarantee.kind is Kind.NEIGHBOURHOOD and neighbourhoods is not None:
         if not is_proved(neighbourhoods):
-            return "nothing proves that its neighbourhoods are those that the guarantee speaks of"
+            return "nothing proves that its neighbourhoods are those of the guarantee"
         covered = neighbourhoods.pairs
     return "" if guarantee.pairs == covered else f"it was computed for {covered}"
 
@@ -95,11 +97,11 @@ def _audit_law(channel: LawChannel[Law], progress: Progress | None) -> Audit:
 
 
 def _audit_all_outputs(channel: LawChannel[Law], progress: Progress | None) -> Audit:
-    """Look at every output of every pair: n³ steps."""
+    """Compute every output of every pair: n³ steps."""
     bound = coverage(channel)
     if bound is None:
         return undecided(
-            channel, f"it is not known how far words are apart: {channel.guarantee.metric}"
+            channel, f"distances in the guarantee's metric are unknown: {channel.guarantee.metric}"
         )
     if channel.guarantee.kind in (Kind.BOUNDED, Kind.NEIGHBOURHOOD) and not covers_any(bound):
         return undecided(channel, "no pair of words is covered")
@@ -109,9 +111,9 @@ def _audit_all_outputs(channel: LawChannel[Law], progress: Progress | None) -> A
 
 
 def _audit_closed_form(channel: LawChannel[Law], progress: Progress | None) -> Audit:
-    """Use the closed form of a law's loss, which needs a proof of the law, and of the metric.
+    """Use the closed form of a law's loss, which needs a proof of the law and of the metric.
 
-    No sample of a user's function proves the triangle inequality.
+    Samples of a user's function do not prove the triangle inequality.
     """
     law = channel.law
     vouched = is_proved(law) and is_proved(law.space.metric)
@@ -120,10 +122,10 @@ def _audit_closed_form(channel: LawChannel[Law], progress: Progress | None) -> A
         worst, _ = peak_loss(law, allowed_by(channel.guarantee), progress)
         return finding(channel, worst, exact=False, method=_LOWER)
     if closed.worst is None:
-        return undecided(channel, "its rows are not those of the law that the proof speaks of")
+        return undecided(channel, "its rows do not have the form that the proof is about")
     method = closed.method if closed.proved else _LOWER
-    found = finding(channel, closed.worst, exact=closed.proved, method=method)
-    return found if found.holds or closed.attained else replace(found, holds=None)
+    result = finding(channel, closed.worst, exact=closed.proved, method=method)
+    return result if result.holds or closed.attained else replace(result, holds=None)
 
 
 def _audit_delta(channel: LawChannel[Law]) -> Audit:
@@ -133,12 +135,12 @@ def _audit_delta(channel: LawChannel[Law]) -> Audit:
         return undecided(channel, f"with a δ, only {_PAIRED} words and known pairs can be audited")
     law = normalised(channel.law.log_weights(np.arange(size)))
     pairs = ((i, j) for i, j in np.argwhere(np.isfinite(covers)) if i != j)
-    found = ((excess_delta(law[i], law[j], covers[i, j]), i, j) for i, j in pairs)
-    return delta_finding(channel, max(found, default=None), "the exact δ of all covered pairs")
+    deltas = ((excess_delta(law[i], law[j], covers[i, j]), i, j) for i, j in pairs)
+    return delta_finding(channel, max(deltas, default=None), "the exact δ of all covered pairs")
 
 
 def _audit_gaussians(channel: VectorChannel[Noise], density: GaussianDensity) -> Audit:
-    """Between two spherical Gaussians δ is known exactly; what is decoded from them has no more."""
+    """Use the exact δ between spherical Gaussians, which bounds that of the decoded words."""
     covers = coverage(channel) if len(channel.lexicon) <= _GAUSSIANS else None
     if covers is None:
         return undecided(channel, f"only {_GAUSSIANS} words and known pairs can be audited")

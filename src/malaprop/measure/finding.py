@@ -1,4 +1,4 @@
-"""What an audit has found."""
+"""The result of an audit."""
 
 import math
 from dataclasses import dataclass, replace
@@ -8,27 +8,27 @@ from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.loss import Worst
 
 TOLERANCE = 1e-9
-"""By how much rounding of distances may make a ratio exceed 1."""
+"""How far the rounding of distances may push a ratio above 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """What an audit has found; `str()` says it in words."""
+    """The result of an audit; `str()` says it in words."""
 
     worst_ratio: float
     """The worst loss over what the guarantee allows for that pair: at most 1 if it is true.
 
-    For a guarantee with a δ, the worst true δ over the δ that it allows. NaN if nothing is known.
+    For a guarantee with a δ, it is the worst true δ over the δ allowed. NaN if nothing is known.
     """
     at_most: float
-    """What the worst ratio is at most. It is larger where the loss is known between bounds only,
-    the lower of which is `worst_ratio`, and infinite where nothing is proved."""
+    """An upper bound on the worst ratio. It exceeds `worst_ratio`, a lower bound, if the loss is
+    only known between bounds; it is infinite if nothing is proved."""
     pair: tuple[str, str] | None
-    """The two words that can be told apart best."""
+    """The two words that are easiest to tell apart."""
     output: str | None
-    """The output that tells them apart best, if outputs are words."""
+    """The output that tells them apart best; None if outputs are vectors."""
     holds: bool | None
-    """Whether the guarantee is true: None where that was not decided."""
+    """Whether the guarantee is true; None if that is undecided."""
     loss: float
     """The loss of that pair in nats, or its δ."""
     allowed: float
@@ -66,7 +66,7 @@ def finding(
     tolerance: float = TOLERANCE,
     words: bool = True,
 ) -> Audit:
-    """A worst loss as a verdict: "holds" only if no larger one is possible, i.e. it is `exact`."""
+    """Turn a worst loss into a verdict: "holds" only if it is `exact`, so that none is larger."""
     names, holds = channel.lexicon.words, worst.ratio <= 1.0 + tolerance
     decided = exact or not holds
     if channel.guarantee.kind is Kind.NONE:
@@ -88,13 +88,13 @@ def finding(
 def delta_finding(
     channel: Channel, worst: tuple[float, int, int] | None, method: str, unproved: str = ""
 ) -> Audit:
-    """A worst δ as a verdict: "holds" only if nothing is `unproved`."""
+    """Turn a worst δ into a verdict: "holds" only if nothing is `unproved`."""
     if worst is None:
         return undecided(channel, "no pair of words is covered")
     delta, first, second = worst
     words, allowed = channel.lexicon.words, channel.guarantee.delta
     ratio = delta / allowed if allowed else math.inf if delta else 0.0
-    found = Audit(
+    result = Audit(
         worst_ratio=ratio,
         at_most=math.inf if unproved else ratio,
         pair=(words[first], words[second]),
@@ -106,14 +106,14 @@ def delta_finding(
         guarantee=channel.guarantee,
     )
     if channel.guarantee.kind is Kind.NONE:
-        return replace(found, holds=None, method=f"{method}; nothing is promised")
-    if found.holds and unproved:
-        return replace(found, holds=None, method=f"{method}; but {unproved}")
-    return found
+        return replace(result, holds=None, method=f"{method}; nothing is promised")
+    if result.holds and unproved:
+        return replace(result, holds=None, method=f"{method}; but {unproved}")
+    return result
 
 
 def undecided(channel: Channel, reason: str) -> Audit:
-    """No verdict, and why."""
+    """Return an audit without a verdict, and the reason as its method."""
     return Audit(
         worst_ratio=math.nan,
         at_most=math.inf,

@@ -11,20 +11,22 @@ from malaprop.measure.vector_audit import UNPROVED, draws_its_noise
 
 
 def unproved(channel: VectorChannel[Noise], sigmas: Floats, covers: Floats) -> str:
-    """Say why the stated σ do not prove what is released; empty if they do."""
+    """Say why the stated σ prove nothing about what is released; empty if they do."""
     if not draws_its_noise(channel):
         return UNPROVED
-    # Rounding is post-processing only where both are rounded alike; and with two σ, δ is computed
-    # from noncentral χ² laws, whose error nobody has proved.
+    # Rounding is post-processing only if both words are rounded alike. And for two different σ, δ
+    # comes from noncentral χ² laws, for which no error bound is proved.
     if (np.isfinite(covers) & (sigmas[:, None] != sigmas)).any():
-        return "it covers words of different σ, which grids tell apart beyond the δ of the noise"
+        return (
+            "it covers words of different σ, whose grids differ: that may exceed the δ of the noise"
+        )
     return ""
 
 
 def worst_gaussians(density: GaussianDensity, covers: Floats) -> tuple[float, int, int] | None:
     """Return the largest δ of all covered pairs, and the pair.
 
-    Where both have the same σ, δ grows with the distance: the farthest pair of them stands for all.
+    For words of the same σ, δ grows with the distance: the farthest pair stands for all of them.
     """
     centres, sigmas = density.centres, density.sigmas
     worst: tuple[float, int, int] | None = None
@@ -37,14 +39,14 @@ def worst_gaussians(density: GaussianDensity, covers: Floats) -> tuple[float, in
 
 
 def _candidates(centres: Floats, sigmas: Floats, covers: Floats) -> list[tuple[int, int]]:
-    """Pairs among which the worst is: all of different σ, and the farthest of each σ and ε."""
+    """Return pairs that include the worst: all of different σ, the farthest of each σ and ε."""
     farthest: dict[tuple[float, float], tuple[float, int, int]] = {}
-    found = []
+    candidates = []
     for i in range(len(centres)):
         others = np.flatnonzero(np.isfinite(covers[i, :i]))
         distances = np.linalg.norm(centres[others] - centres[i], axis=1)
         same = sigmas[others] == sigmas[i]
-        found += [(i, int(j)) for j in others[~same]]
+        candidates += [(i, int(j)) for j in others[~same]]
         for epsilon in np.unique(covers[i, others[same]]):
             here = same & (covers[i, others] == epsilon)
             k = int(np.where(here, distances, -1.0).argmax())
@@ -53,13 +55,13 @@ def _candidates(centres: Floats, sigmas: Floats, covers: Floats) -> list[tuple[i
                 (float(distances[k]), i, int(others[k])),
             )
             farthest[key] = max(farthest.get(key, entry), entry)
-    return found + [(i, j) for _, i, j in farthest.values()]
+    return candidates + [(i, j) for _, i, j in farthest.values()]
 
 
 def _delta(epsilon: float, sigma: float, other: float, distance: float, dimension: int) -> float:
     if sigma > 0.0 and other > 0.0:
         try:
             return spherical_delta(epsilon, sigma, other, distance, dimension)
-        except ParameterError:  # two σ that are too close to each other: nothing is shown
+        except ParameterError:  # the two σ are too close to compute with, so nothing is shown
             return 0.0
     return 0.0 if sigma == other and distance == 0.0 else 1.0

@@ -1,6 +1,6 @@
-"""Whether a channel draws from the law that it states, and whether that is a law.
+"""Checks that a channel draws from the law that it states, and that it is a law.
 
-Of laws of somebody's own, too: what they must not do is to draw in a way of their own.
+Users' own laws pass too, as long as they do not draw in a way of their own.
 """
 
 from types import MethodType
@@ -14,14 +14,14 @@ from malaprop.core.loss import normalised
 from malaprop.core.proofs import is_proved, proof_of
 from malaprop.core.sampling.draws import LawRows, Rest
 
-_AGREE = 1e-9  # the share by which rounding may make what is drawn differ from what is stated
-_RARE = 2.0**-900  # a probability that float64 need not tell from 0
+_AGREE = 1e-9  # relative difference between drawn and stated that rounding may cause
+_RARE = 2.0**-900  # a probability that may be taken for 0
 
 
 def draws_its_law(channel: LawChannel[Law]) -> bool:
-    """Whether the channel draws from its law's log-weights in a way that is proved."""
+    """Whether the channel provably draws from its law's log-weights."""
     law = channel.law
-    # From the log-weights, as docs/proofs/sampling.md has it; a field may hide the method.
+    # `Law.rows` itself derives rows from log-weights; an instance's field may hide the method.
     derived = type(law.rows) is MethodType and law.rows == MethodType(Law.rows, law)
     return bool(proof_of(channel)) and (derived or is_proved(law))
 
@@ -29,48 +29,48 @@ def draws_its_law(channel: LawChannel[Law]) -> bool:
 def flaw(law: Law) -> str:
     """Say why the log-weights of a small lexicon are not the law of its draws; empty if they are.
 
-    Words are drawn with others or alone, which must make no difference.
+    Rows are computed together and one by one: that must make no difference.
     """
     ids = np.arange(len(law.space))
     weights = law.log_weights(ids)
     if not _are_weights(weights, len(ids)):
-        return "its log-weights are no numbers, or have no largest one"
+        return "its log-weights are not numbers, or have no maximum"
     stated = np.exp(normalised(weights))
     asked = [(ids, stated), *((ids[w : w + 1], stated[w : w + 1]) for w in ids)]
     if not all(_is_drawn(law.rows(words), rows) for words, rows in asked):
-        return "what it draws from is not its log-weights, or depends on the words drawn beside"
+        return "it does not draw from its log-weights, or its draws depend on the other words"
     return ""
 
 
 def _are_weights(weights: Floats, rows: int) -> bool:
-    """Whether they can be normalised: −∞ is a weight of 0, but not all of a row may be."""
+    """Whether the rows can be normalised: −∞ is a weight of 0, but not in all of a row."""
     if type(weights) is not np.ndarray or weights.dtype != np.float64 or weights.ndim != 2:
         return False
     return len(weights) == rows and bool(np.isfinite(weights.max(axis=1)).all())
 
 
 def _is_drawn(rows: LawRows, law: Floats) -> bool:
-    """Whether probabilities are those that rows are drawn with, which `draw` takes as they are."""
+    """Whether `draw` would draw from these rows with the probabilities of `law`."""
     if len(rows.sizes) != len(law) or rows.sizes.sum() != len(rows.words):
         return False
-    found = np.zeros(law.shape)
+    drawn = np.zeros(law.shape)
     cells = np.repeat(np.arange(len(law)) * law.shape[1], rows.sizes) + rows.words
-    np.add.at(found.reshape(-1), cells, rows.weights)  # a word may be there twice
+    np.add.at(drawn.reshape(-1), cells, rows.weights)  # a word may occur twice
     if rows.rest is not None:
-        resting = [_of_rest(rows.rest, number, law.shape[1]) for number in range(len(law))]
-        if any(some is None for some in resting):
+        rests = [_rest_weights(rows.rest, number, law.shape[1]) for number in range(len(law))]
+        if any(rest is None for rest in rests):
             return False
-        found += np.array(resting)
-    if not (found >= 0.0).all() or not (rows.weights < 2.0).all():
+        drawn += np.array(rests)
+    if not (drawn >= 0.0).all() or not (rows.weights < 2.0).all():
         return False
-    found /= found.sum(axis=1, keepdims=True)
-    return np.allclose(found, law, rtol=_AGREE, atol=_RARE)
+    drawn /= drawn.sum(axis=1, keepdims=True)
+    return np.allclose(drawn, law, rtol=_AGREE, atol=_RARE)
 
 
-def _of_rest(rest: Rest, row: int, size: int) -> Floats | None:
-    """What the words of a rest weigh; None if one is above the bound, and drawn too rarely."""
+def _rest_weights(rest: Rest, row: int, size: int) -> Floats | None:
+    """Return the weights of a rest; None if one exceeds its bound, and is drawn too rarely."""
     weights = rest.weights(np.full(len(rest.words), row), rest.words.astype(np.int64))
     if not (weights <= rest.bounds[row] * (1.0 + _AGREE)).all():
         return None
-    found: Floats = np.bincount(rest.words, weights, minlength=size).astype(np.float64)
-    return found
+    totals: Floats = np.bincount(rest.words, weights, minlength=size).astype(np.float64)
+    return totals

@@ -15,26 +15,26 @@ from malaprop.core.proofs import is_proved
 
 
 def coverage(channel: Channel) -> Floats | None:
-    """What the guarantee allows between any two words, in nats; infinite if they are not covered.
+    """Return what the guarantee allows between any two words, in nats; infinite if not covered.
 
-    None if that cannot be told: neighbourhoods that are not known, a metric that is not.
+    None if that is unknown, because the neighbourhoods or the metric are.
     """
     rows = allowance(channel)
     if rows is None:
         return None
-    found = rows(np.arange(len(channel.lexicon)))
-    if not (found >= 0.0).all():  # NaN, or a user's metric that is none
+    allowed = rows(np.arange(len(channel.lexicon)))
+    if not (allowed >= 0.0).all():  # NaN, or a user's function that is not a metric
         return None
-    return np.minimum(found, found.T)  # a pair is covered either way round
+    return np.minimum(allowed, allowed.T)  # a pair is covered either way round
 
 
 def covers_any(bound: Floats) -> bool:
-    """Whether what is allowed is finite for a pair of two words."""
+    """Whether the allowed loss is finite for some pair of different words."""
     return bool(np.isfinite(bound[~np.eye(len(bound), dtype=np.bool_)]).any())
 
 
 def allowance(channel: Channel) -> LossRows | None:
-    """The rows of `coverage`, by ids."""
+    """Return a function from ids to rows of `coverage`; None if those are unknown."""
     guarantee = channel.guarantee
     if guarantee.kind is Kind.NEIGHBOURHOOD:
         return _within(channel)
@@ -43,7 +43,7 @@ def allowance(channel: Channel) -> LossRows | None:
         return None
     statements: list[tuple[Allowed, DistanceRows]]
     statements = [(allowed_by(guarantee), distances)]
-    for name, _ in guarantee.equivalents:  # each of them is promised as well
+    for name, _ in guarantee.equivalents:  # each of them is a promise as well
         further = _distances(channel, name)
         if further is None:
             return None
@@ -56,7 +56,7 @@ def allowance(channel: Channel) -> LossRows | None:
 
 
 def _within(channel: Channel) -> LossRows | None:
-    """What is allowed in public neighbourhoods, up to the guarantee's radius."""
+    """Return what is allowed in public neighbourhoods, up to the guarantee's radius."""
     guarantee, neighbourhoods = channel.guarantee, channel.neighbourhoods
     distances = _distances(channel, guarantee.metric)
     if neighbourhoods is None or distances is None:
@@ -66,9 +66,9 @@ def _within(channel: Channel) -> LossRows | None:
 
 
 def _distances(channel: Channel, name: str) -> DistanceRows | None:
-    """Distances to all words, in a metric that a guarantee speaks of."""
+    """Return distances to all words in the named metric; None if it is unknown."""
     lexicon = channel.lexicon
-    if name in NAMED:  # not the lexicon's own, which may only be called so
+    if name in NAMED:  # not the lexicon's own metric, which may just have the same name
         return NAMED[name].on(lexicon.vectors)
     if name == str(lexicon.metric):
         real = name != Steps.name or is_proved(lexicon.metric)
@@ -78,28 +78,28 @@ def _distances(channel: Channel, name: str) -> DistanceRows | None:
 
 
 def losses(upper: Floats, lower: Floats) -> tuple[Floats, Ids]:
-    """max over y of ln p(y|w) − ln p(y|w'), from rows of either, and the y: (w, w').
+    """Return max over y of ln p(y|w) − ln p(y|w'), and that y, for all w and w'.
 
-    Given bounds, the first from below and the second from above, it is a lower bound of the loss;
-    the other way round, an upper one.
+    Given a lower bound of ln p(y|w) and an upper one of ln p(y|w'), the result is a lower bound of
+    the loss; the other way round, an upper bound.
     """
-    found = np.full((len(upper), len(lower)), -math.inf)
-    outputs = np.zeros(found.shape, dtype=np.int64)
+    largest = np.full((len(upper), len(lower)), -math.inf)
+    outputs = np.zeros(largest.shape, dtype=np.int64)
     for word, row in enumerate(upper):
         with np.errstate(invalid="ignore"):
             differences = np.where(np.isneginf(row), -math.inf, row - lower)
-        differences[np.isnan(differences)] = -math.inf  # where a density is not known
+        differences[np.isnan(differences)] = -math.inf  # where a density is unknown
         outputs[word] = differences.argmax(axis=1)
-        found[word] = differences.max(axis=1)
-    return found, outputs
+        largest[word] = differences.max(axis=1)
+    return largest, outputs
 
 
 def worse(
     worst: Worst, loss: Floats, bound: Floats, *, slack: float = 0.0, first: int = 0
 ) -> Worst:
-    """The given one, or a worse one among rows of losses that begin with the word `first`.
+    """Return `worst`, or a worse pair among rows of losses that start at the word `first`.
 
-    `slack` is taken from each loss: what rounding may have added.
+    `slack` is subtracted from each loss: it bounds what rounding may have added.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.nan_to_num((loss - slack) / bound, nan=0.0, posinf=math.inf, neginf=0.0)

@@ -1,6 +1,7 @@
-"""Noise that states its `log_density`, and that nothing proves.
+"""The audit of noise that states its `log_density` without a proof.
 
-That its densities exceed a guarantee somewhere is a finding. That they do not is none.
+If its densities exceed a guarantee somewhere, that is a finding. If they do not, that proves
+nothing.
 """
 
 from dataclasses import replace
@@ -16,15 +17,15 @@ from malaprop.core.randomness import seeded_rng
 from malaprop.measure.finding import Audit, finding, undecided
 from malaprop.measure.pairs import losses, worse
 
-_WORDS, _AROUND = 100, 24  # how many words are compared, at how many points around each
-_SLACK = 1e-10  # nats that rounding may add to the difference of two log-densities
+_WORDS, _AROUND = 100, 24  # words to compare, and points around each of them
+_SLACK = 1e-10  # nats that rounding may add to a difference of log-densities
 _SAMPLERS = ("release", "release_words")
 
 
 def audit_stated_density(channel: VectorChannel[Noise], allowed: LossRows, unproved: str) -> Audit:
-    """Whether the densities of noisy vectors exceed what is allowed, at points around the words.
+    """Compare densities of noisy vectors with what is allowed, at points around the words.
 
-    `unproved` says why nothing holds where they do not.
+    `unproved` says why the guarantee is undecided if no excess is found.
     """
     noise = channel.noise
     if not isinstance(noise, AdditiveNoise) or not _states(noise):
@@ -34,14 +35,14 @@ def audit_stated_density(channel: VectorChannel[Noise], allowed: LossRows, unpro
     loss, _ = losses(law, law)
     worst = worse(NOTHING, loss, allowed(ids)[:, ids], slack=_SLACK)
     method = "the densities that it states for the noisy vectors, at points around words"
-    found = finding(channel, worst, exact=False, method=method, words=False)
-    if found.holds is False:
-        return found
-    return replace(found, method=f"{found.method}, are within it; but {unproved}")
+    result = finding(channel, worst, exact=False, method=method, words=False)
+    if result.holds is False:
+        return result
+    return replace(result, method=f"{result.method}, are within it; but {unproved}")
 
 
 def _states(noise: AdditiveNoise) -> bool:
-    """Whether the density was written for the sampler, or for one that was since replaced."""
+    """Whether the density was written for this sampler, not for one replaced in a subclass."""
     order = getmro(type(noise))
 
     def place(name: str) -> int:
@@ -55,7 +56,7 @@ def _densities(noise: AdditiveNoise, centres: Floats) -> Floats:
     """Return ln of the density of each word's noisy vector, at random points around all words."""
     rng = seeded_rng(0)
     offsets = rng.standard_normal((len(centres), _AROUND, centres.shape[1]))
-    # From a thousandth of the noise's width to a few times that.
+    # From a thousandth of the noise's width to a few widths.
     offsets *= noise.step * 2.0 ** np.linspace(0.0, 12.0, _AROUND)[:, None]
     points = (centres[:, None] + offsets).reshape(-1, centres.shape[1])
     densities = [noise.log_density(points - centre, centre) for centre in centres]

@@ -10,22 +10,22 @@ from malaprop.pipeline.keeping import sample
 
 
 def nearest_distances(lexicon: MetricSpace) -> tuple[float, float, float]:
-    """The 5th percentile, median and 95th of the distance to the nearest other word.
+    """Return the 5th, 50th and 95th percentiles of the distance to the nearest other word.
 
-    Over up to 128 words, evenly spread over the lexicon of at least two.
+    They are computed over up to 128 words, spread evenly over a lexicon of at least two.
     """
-    found = []
+    nearest = []
     ids = sample(len(lexicon))
     for block in blocks(len(ids), row_cells=len(lexicon)):
         rows = lexicon.distances(ids[block])
         rows[np.arange(len(rows)), ids[block]] = np.inf
-        found.append(rows.min(axis=1))
-    low, middle, high = np.percentile(np.concatenate(found), [5, 50, 95])
+        nearest.append(rows.min(axis=1))
+    low, middle, high = np.percentile(np.concatenate(nearest), [5, 50, 95])
     return float(low), float(middle), float(high)
 
 
 def skewness(values: Any) -> float:
-    """Joanes and Gill's G₁, the sample skewness adjusted for bias: n/((n−1)(n−2))·Σ((x−x̄)/s)³.
+    """Return Joanes and Gill's G₁, the bias-adjusted sample skewness, n/((n−1)(n−2))·Σ((x−x̄)/s)³.
 
     s is the standard deviation with n − 1. It describes the shape of a distribution and says
     nothing about privacy: a mechanism that releases half of the words in clear and hides the

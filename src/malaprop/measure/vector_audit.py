@@ -1,8 +1,8 @@
 """The audit of channels that add noise to vectors.
 
-What the vectors tell is known in closed form, for any number of words and dimensions, and decides:
-what a decoder makes of them without a look at the word tells no more. How much less the words tell
-is enclosed between bounds where that can be done.
+The loss of the vectors is known in closed form, for any number of words and dimensions. It decides:
+decoding is post-processing, so words reveal no more. How much less they reveal is enclosed between
+bounds where possible.
 """
 
 from dataclasses import replace
@@ -21,22 +21,22 @@ from malaprop.measure.finding import TOLERANCE, Audit, finding, undecided
 from malaprop.measure.pairs import allowance, losses, worse
 from malaprop.measure.stated_density import audit_stated_density
 
-_SMALL = 24  # words up to which the law of decoded words is enclosed
-_NARROW = 1e-3  # how narrow an enclosure of the worst ratio is narrow enough
-_BLURRED = 1e-6  # a rounding error, as a share or in nats, that an excess could hide in
+_SMALL = 24  # the most words for which the law of decoded words is enclosed
+_NARROW = 1e-3  # the width at which an enclosure of the worst ratio is good enough
+_BLURRED = 1e-6  # a rounding error, as a share or in nats, that could hide an excess
 _CLOSED = "the noisy vectors of all pairs, in closed form"
 
 UNPROVED = "what it draws is not proved: a part of it has no proof, or is derived from one that has"
 
 
 def draws_its_noise(channel: VectorChannel[Noise]) -> bool:
-    """Whether the channel, its noise, its decoder and its lexicon are proved, in all parts."""
+    """Whether all parts are proved: the channel, its noise, its decoder and its lexicon."""
     parts = (channel.noise, channel.decoder, channel.lexicon, channel.lexicon.metric)
     return bool(proof_of(channel)) and all(is_proved(part) for part in parts)
 
 
 def audit_vectors(channel: VectorChannel[Noise], progress: Progress | None) -> Audit:
-    """Compare what noisy vectors tell with what a guarantee without δ allows."""
+    """Compare the loss of noisy vectors with what a guarantee without δ allows."""
     guarantee, allowed = channel.guarantee, allowance(channel)
     if guarantee.kind not in (Kind.METRIC, Kind.NONE) or guarantee.delta or allowed is None:
         return undecided(channel, "there is no exact computation for this channel's guarantee")
@@ -44,28 +44,28 @@ def audit_vectors(channel: VectorChannel[Noise], progress: Progress | None) -> A
     if not isinstance(noise, ExponentialDensity):
         return audit_stated_density(channel, allowed, UNPROVED)
     if not noise.is_sane:
-        return undecided(channel, "its parameters are those of no noise: a scale must be above 0")
+        return undecided(channel, "its parameters do not describe noise: a scale must be above 0")
     share, nats = noise.rounding
     tolerance = TOLERANCE + share
     worst = _worst_vectors(noise.loss(), allowed, nats, len(channel.lexicon), progress)
     if worst is None:
-        return undecided(channel, "its losses, or the distances of words, are no numbers")
+        return undecided(channel, "its losses, or the distances of words, are not numbers")
     method = f"{_CLOSED}; words tell no more"
-    found = finding(channel, worst, exact=True, method=method, tolerance=tolerance, words=False)
+    result = finding(channel, worst, exact=True, method=method, tolerance=tolerance, words=False)
     if worst.ratio > 1.0 + tolerance:
-        loose = "only an upper bound of the loss is known, and that exceeds it"
-        return found if noise.is_attained else audit_stated_density(channel, allowed, loose)
+        loose = "only an upper bound of the loss is known, and it exceeds the guarantee"
+        return result if noise.is_attained else audit_stated_density(channel, allowed, loose)
     if max(share, nats) > _BLURRED:
-        return undecided(channel, "its shape is so narrow that float64 cannot tell its loss")
+        return undecided(channel, "its shape is so narrow that float64 cannot compute its loss")
     if len(channel.lexicon) > _SMALL:
-        return found
-    return _with_words(found, channel, noise, allowed, progress)
+        return result
+    return _with_words(result, channel, noise, allowed, progress)
 
 
 def _worst_vectors(
     loss: LossRows, allowed: LossRows, slack: float, size: int, progress: Progress | None
 ) -> Worst | None:
-    """Return the worst pair; None where a loss is NaN, or what is allowed is, or is below 0."""
+    """Return the worst pair; None if a loss is NaN, or an allowed loss is NaN or below 0."""
     worst, steps = NOTHING, blocks(size, row_cells=size)
     for done, block in enumerate(steps, 1):
         ids = np.arange(size)[block]
@@ -78,15 +78,15 @@ def _worst_vectors(
 
 
 def _with_words(
-    found: Audit,
+    result: Audit,
     channel: VectorChannel[Noise],
     noise: ExponentialDensity,
     allowed: LossRows,
     progress: Progress | None,
 ) -> Audit:
-    """The finding, with what words tell in the place of what vectors tell, where that is known."""
+    """Replace the loss of vectors in the result by that of words, if that is known."""
     ids = np.arange(len(channel.lexicon))
-    bound, most, vectors = allowed(ids), noise.loss()(ids), found.worst_ratio
+    bound, most, vectors = allowed(ids), noise.loss()(ids), result.worst_ratio
     method = (
         f"{_CLOSED}, tell up to {vectors:.6g} of what is allowed; all words of all pairs, as below"
     )
@@ -95,8 +95,8 @@ def _with_words(
         upper = worse(NOTHING, np.minimum(losses(law.high, law.low)[0], most), bound)
         shown = worse(NOTHING, least, bound)
         shown = replace(shown, output=int(outputs[shown.pair]))
-        found = finding(channel, shown, exact=True, method=method)
-        found = replace(found, at_most=max(upper.ratio, shown.ratio))
-        if found.holds is False or found.at_most - found.worst_ratio < _NARROW:
+        result = finding(channel, shown, exact=True, method=method)
+        result = replace(result, at_most=max(upper.ratio, shown.ratio))
+        if result.holds is False or result.at_most - result.worst_ratio < _NARROW:
             break
-    return found
+    return result

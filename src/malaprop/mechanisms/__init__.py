@@ -1,4 +1,4 @@
-"""The mechanisms, one file each. A new file here is all that a new mechanism needs."""
+"""The mechanisms, one file or folder each. A new one needs nothing but its own file here."""
 
 import importlib
 import pkgutil

@@ -27,7 +27,7 @@ class CoordinateLaplace(VectorMechanism, name="coordinate-laplace"):
     Why: the density is ∝ exp(−ε‖z‖₁), so its ratio is at most exp(ε‖x − x'‖₁) by the triangle
     inequality; ‖v‖₁ ≤ √d·‖v‖₂, with equality where all coordinates are equally large.
 
-    Parameters: `epsilon`, ε, loss per unit of *Manhattan* distance, whatever the lexicon measures.
+    Parameters: `epsilon`, ε, loss per unit of *Manhattan* distance, whatever the lexicon's metric.
     `decoder`, from the noisy vector to a word, as for Laplace.
 
     >>> from malaprop import CoordinateLaplace, Lexicon
@@ -44,10 +44,10 @@ class CoordinateLaplace(VectorMechanism, name="coordinate-laplace"):
     promise: ClassVar[str] = "metric-dp: ε·d, Manhattan; √d·ε in Euclidean distance"
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[CoordinateLaplaceNoise]:
-        """The mechanism bound to a lexicon, whose metric must be Manhattan or Euclidean."""
+        """Bind the mechanism to a lexicon, whose metric must be Manhattan or Euclidean."""
         if type(lexicon.metric) not in (Manhattan, Euclidean):
             raise MetricError(
-                "CoordinateLaplace guarantees Manhattan distances, and so Euclidean ones; this "
+                "CoordinateLaplace has a guarantee in Manhattan and Euclidean distance; this "
                 f"lexicon measures {lexicon.metric} ones. Use TEM, which takes any metric, or "
                 "lexicon.with_metric('manhattan')."
             )

@@ -1,7 +1,7 @@
-"""Decoders: from a noisy vector to a word, independent of the word that went in.
+"""Decoders: maps from a noisy vector to a word, independent of the word that went in.
 
-A decoder gets the noisy vectors, the public lexicon and fresh randomness; so it is
-post-processing, and the word has the guarantee that the vector had.
+A decoder sees the noisy vectors, the public lexicon and fresh randomness. So it is post-processing,
+and the word has the same guarantee as the vector.
 """
 
 import math
@@ -23,11 +23,11 @@ from malaprop.lexicon.search.poincare import search_on
 
 @dataclass(frozen=True, kw_only=True)
 class Decoding(ABC):
-    """A way to decode; `on(lexicon, epsilon)` makes it a decoder."""
+    """Parameters of a decoder; `on(lexicon, epsilon)` makes the decoder."""
 
     @abstractmethod
     def on(self, lexicon: MetricSpace, epsilon: float, search: str = "exact") -> Decoder:
-        """The decoder for a lexicon, and for noise of a mechanism with that ε.
+        """Return the decoder for a lexicon and for the noise of a mechanism with that ε.
 
         `search` is one of `SEARCHES`.
         """
@@ -38,7 +38,7 @@ class Nearest(Decoding):
     """The word nearest to the noisy vector; ties go to the lowest id."""
 
     def on(self, lexicon: MetricSpace, epsilon: float, search: str = "exact") -> Decoder:
-        """The decoder for a lexicon; ε plays no part."""
+        """Return the decoder for a lexicon; ε plays no part."""
         return NearestDecoder(search_on(lexicon, search))
 
 
@@ -47,7 +47,7 @@ class Vickrey(Decoding):
     """The first or the second nearest word to the noisy vector (Xu et al. 2021).
 
     Pr[first] = (1 − t)·d₂ / (t·d₁ + (1 − t)·d₂), with d₁ ≤ d₂ their distances to the noisy
-    vector: t = 0 is always the first, t = 1 the second. The true word takes no part.
+    vector: t = 0 always takes the first, t = 1 the second. The true word plays no part.
     """
 
     t: float = 0.5
@@ -57,7 +57,7 @@ class Vickrey(Decoding):
             raise ParameterError(f"The 't' parameter of Vickrey must be in 0 … 1. Got {self.t}.")
 
     def on(self, lexicon: MetricSpace, epsilon: float, search: str = "exact") -> Decoder:
-        """The decoder for a lexicon; ε plays no part."""
+        """Return the decoder for a lexicon; ε plays no part."""
         return VickreyDecoder(search_on(lexicon, search), self.t)
 
 
@@ -65,7 +65,7 @@ class Vickrey(Decoding):
 class Rank(Decoding):
     """A word near the nearest one, by rank (Asghar et al. 2024).
 
-    The nearest word to the noisy vector is a pivot, of rank 0; the words are ranked by their
+    The nearest word to the noisy vector is the pivot, of rank 0. The words are ranked by their
     distance from it, and one is drawn with probability ∝ exp(−c·ε·rank).
     """
 
@@ -76,18 +76,18 @@ class Rank(Decoding):
             raise ParameterError(f"The 'c' parameter of Rank must be above 0. Got {self.c}.")
 
     def on(self, lexicon: MetricSpace, epsilon: float, search: str = "exact") -> Decoder:
-        """The decoder for a lexicon, and for noise of a mechanism with that ε."""
+        """Return the decoder for a lexicon and for the noise of a mechanism with that ε."""
         return RankDecoder(lexicon, search_on(lexicon, search), self.c * epsilon)
 
 
 SEARCHES = ("exact", "approximate")
-"""Ways to find the nearest word. Both see the noisy vector only, so the guarantee is the same."""
+"""Searches for the nearest word. Both see the noisy vector only: the guarantee is the same."""
 
 DECODINGS: dict[str, type[Decoding]] = {"nearest": Nearest, "vickrey": Vickrey, "rank": Rank}
 
 
 def as_decoding(decoder: str | Decoding) -> Decoding:
-    """A decoding from its name, or itself."""
+    """Return a decoding, given its name or the decoding itself."""
     if isinstance(decoder, Decoding):
         return decoder
     if decoder not in DECODINGS:
@@ -97,7 +97,7 @@ def as_decoding(decoder: str | Decoding) -> Decoding:
 
 @dataclass(frozen=True, kw_only=True)
 class VectorMechanism(Mechanism):
-    """A mechanism that adds noise to vectors, and decodes the noisy ones where words are wanted."""
+    """A mechanism that adds noise to vectors, and decodes noisy vectors if words are wanted."""
 
     decoder: str | Decoding = field(
         default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
@@ -118,7 +118,7 @@ class VectorMechanism(Mechanism):
             )
 
     def decoder_on(self, lexicon: MetricSpace) -> Decoder:
-        """The decoder for a lexicon."""
+        """Return the decoder for a lexicon."""
         return as_decoding(self.decoder).on(lexicon, self.epsilon, self.search)
 
 
@@ -130,11 +130,11 @@ class NearestDecoder(Decoder):
     search: NearestSearch
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
-        """A word for each of the noisy `vectors`."""
+        """Return a word for each of the noisy `vectors`."""
         return self.search.nearest(vectors)[:, 0]
 
     def cells(self) -> Cells | None:
-        """The nearest site decides."""
+        """Return cells in which the nearest site decides."""
         return _cells(self.search, given_nearest=np.eye(len(self.search.sites)))
 
 
@@ -147,18 +147,18 @@ class VickreyDecoder(Decoder):
     t: float
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
-        """A word for each of the noisy `vectors`."""
+        """Return a word for each of the noisy `vectors`."""
         two = self.search.nearest(vectors, k=2)
         if two.shape[1] == 1:  # a lexicon of one word
             return two[:, 0]
         d1, d2 = (self.search.distances(vectors, ids) for ids in two.T)
         first, second = (1.0 - self.t) * d2, self.t * d1
-        # Both 0 only if both words are where the noisy vector is, or t is 0 or 1 there.
+        # Both are 0 only if both words are at the noisy vector, or one is and t is 0 or 1.
         takes_first = rng.random(len(two)) * (first + second) <= first
         return np.where(takes_first, two[:, 0], two[:, 1])
 
     def cells(self) -> Cells | None:
-        """The two nearest sites decide."""
+        """Return cells in which the two nearest sites decide."""
         return _cells(self.search, vickrey=self.t)
 
 
@@ -170,25 +170,25 @@ class RankDecoder(Decoder):
     lexicon: MetricSpace
     search: NearestSearch
     rate: float
-    """c·ε: each further rank is e^rate times as rare."""
+    """c·ε: each rank is e^rate times as rare as the one before."""
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
-        """A word for each of the noisy `vectors`."""
+        """Return a word for each of the noisy `vectors`."""
         pivots = self.search.nearest(vectors)[:, 0]
         ranks = self._ranks(len(pivots), rng)
-        found = pivots.copy()
+        words = pivots.copy()
         for place in np.flatnonzero(ranks):
-            found[place] = self.ranking(int(pivots[place]))[ranks[place]]
-        return found
+            words[place] = self.ranking(int(pivots[place]))[ranks[place]]
+        return words
 
     def ranking(self, pivot: int) -> Ids:
-        """The words by their distance from the pivot, itself first."""
+        """Return the words by their distance from the pivot, itself first."""
         row = self.lexicon.distances([pivot])[0]
-        row[pivot] = -1.0  # also beside a word of its vector
+        row[pivot] = -1.0  # first even if another word has the same vector
         return np.argsort(row, kind="stable")
 
     def cells(self) -> Cells | None:
-        """The nearest site decides how likely each word is."""
+        """Return cells in which the nearest site decides the probabilities of all words."""
         size = len(self.lexicon)
         chances = np.exp(-self.rate * np.arange(size))
         chances *= -np.expm1(-self.rate) / -np.expm1(-self.rate * size)
@@ -198,7 +198,7 @@ class RankDecoder(Decoder):
         return _cells(self.search, given_nearest=given)
 
     def _ranks(self, count: int, rng: Generator) -> Ids:
-        """Ranks of probability ∝ exp(−rate·rank), below the number of words, by inversion."""
+        """Draw ranks of probability ∝ exp(−rate·rank), below the number of words, by inversion."""
         size = len(self.lexicon)
         total = -math.expm1(-self.rate * size)
         ranks = np.floor(-np.log1p(-rng.random(count) * total) / self.rate)
@@ -208,7 +208,7 @@ class RankDecoder(Decoder):
 def _cells(
     search: NearestSearch, *, given_nearest: Floats | None = None, vickrey: float | None = None
 ) -> Cells | None:
-    """What is known of a decoder's cells: nothing if its search may miss the nearest site."""
+    """Return a decoder's cells; None if its search may miss the nearest site."""
     if not search.is_exact:
         return None
     sites, hyperbolic = search.sites, search.hyperbolic

@@ -64,12 +64,12 @@ class Gaussian(VectorMechanism, name="gaussian"):
         if self.published and self.epsilon >= 1.0:
             raise ParameterError(
                 "The 'epsilon' parameter of Gaussian must be below 1 with the published formula, "
-                f"which is not proved beyond, and false from 7.46 on at δ = 0.001. Got "
+                f"which is unproved from there on, and false from 7.46 on at δ = 0.001. Got "
                 f"{self.epsilon}; leave out 'published' for the exact calibration."
             )
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[SphericalGaussian]:
-        """The mechanism bound to a lexicon, whose metric must be Euclidean."""
+        """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
         radius = diameter(lexicon) if self.sensitivity is None else self.sensitivity
         scale = classical_scale if self.published else gaussian_scale
@@ -87,10 +87,10 @@ class Gaussian(VectorMechanism, name="gaussian"):
 
 
 def diameter(lexicon: MetricSpace) -> float:
-    """The largest distance between two words of a Euclidean lexicon, rounded up.
+    """Return the largest distance between two words of a Euclidean lexicon, rounded up.
 
-    Words are taken from the outermost in: where 2r is below the largest distance so far, no two
-    words within r of the centre are farther apart. On `english` that leaves one word in eight.
+    Words are visited from the outermost inwards. Once 2r is below the largest distance so far, no
+    two words within r of the centre are farther apart. On `english` that leaves one word in eight.
     """
     vectors = lexicon.vectors.astype(np.float64)
     radii = np.linalg.norm(vectors - vectors.mean(axis=0), axis=1)
@@ -102,7 +102,7 @@ def diameter(lexicon: MetricSpace) -> float:
         largest = max(largest, float(lexicon.distances(ids).max()))
     if largest == 0.0:
         raise ParameterError(
-            "The lexicon's words all have one vector, so there is no distance to protect: give "
+            "All words of the lexicon have one vector, so there is no distance to protect: give "
             "the 'sensitivity' parameter of Gaussian."
         )
     return largest * (1.0 + 1e-9)

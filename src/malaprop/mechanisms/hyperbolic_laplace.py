@@ -44,7 +44,7 @@ class HyperbolicLaplace(VectorMechanism, name="hyperbolic-laplace"):
     needs: ClassVar[str] = "poincare"
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[HyperbolicLaplaceNoise]:
-        """The mechanism bound to a lexicon in the Poincaré ball, of dimension below ε + 1."""
+        """Bind the mechanism to a lexicon in the Poincaré ball, of dimension below ε + 1."""
         poincare.require_ball(lexicon, "HyperbolicLaplace")
         dimension = lexicon.vectors.shape[1]
         if self.epsilon <= dimension - 1:

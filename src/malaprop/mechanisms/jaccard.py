@@ -66,19 +66,19 @@ class Jaccard(VectorMechanism, name="jaccard"):
         self._require("neighbours", "a whole number above 0", lambda x: x >= 1 and x.is_integer())
         object.__setattr__(self, "neighbours", int(self.neighbours))
         choices = {"categories": ("hidden", "public"), "published": (True, False)}
-        for name, (one, other) in choices.items():
-            if getattr(self, name) not in (one, other):
+        for name, (first, second) in choices.items():
+            if getattr(self, name) not in (first, second):
                 raise ParameterError(
-                    f"The '{name}' parameter of Jaccard must be {one} or {other}. "
+                    f"The '{name}' parameter of Jaccard must be {first} or {second}. "
                     f"Got {getattr(self, name)!r}."
                 )
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[WordGaussian]:
-        """The mechanism bound to a lexicon, whose metric must be Euclidean."""
+        """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
-        near = _nearest_distances(lexicon, self.neighbours)
-        reach, mean = near.max(axis=1), near.mean(axis=1)
-        reach *= 1.0 + 1e-9  # above the rounding of distances
+        distances = _nearest_distances(lexicon, self.neighbours)
+        reach, mean = distances.max(axis=1), distances.mean(axis=1)
+        reach *= 1.0 + 1e-9  # more than the rounding of distances
         plain = Guarantee(
             kind=Kind.BOUNDED,
             epsilon=self.epsilon,
@@ -100,13 +100,13 @@ class Jaccard(VectorMechanism, name="jaccard"):
     def _widths(
         self, lexicon: MetricSpace, reach: Floats, dense: NDArray[np.bool_], plain: Guarantee
     ) -> tuple[Floats, Guarantee]:
-        """Each word's σ, and what that guarantees."""
+        """Return each word's σ, and the guarantee."""
         widths, guarantee = np.full(len(lexicon), plain.radius), plain
         if self.categories == "public":
             widths, guarantee = _public(reach, dense, plain)
         if not widths.all():
             raise LexiconError(
-                "Jaccard needs neighbours of different vectors: remove words of equal vectors."
+                "Jaccard needs neighbours with different vectors: remove words that share a vector."
             )
         if self.published:
             return _published(float(reach.mean()), dense, plain, lexicon)
@@ -116,22 +116,22 @@ class Jaccard(VectorMechanism, name="jaccard"):
 @proved("docs/proofs/jaccard.md")
 @dataclass(frozen=True, eq=False)
 class DensityCategories:
-    """Dense and sparse regions: a word is protected from those of its own category."""
+    """Dense and sparse regions: words of one category are protected from each other."""
 
     dense: NDArray[np.bool_]
 
     @property
     def pairs(self) -> str:
-        """Which two words are protected from each other, in words."""
+        """A phrase that says which two words are protected from each other."""
         return "any two words of one density category, with no protection across the two,"
 
     def covers(self, ids: Ids) -> NDArray[np.bool_]:
-        """Whether a word of `ids` and each word are in one category: (ids, words)."""
+        """Whether each word of `ids` shares its category with each word: (len(ids), words)."""
         return np.asarray(self.dense[ids, None] == self.dense)
 
 
 def _public(reach: Floats, dense: NDArray[np.bool_], plain: Guarantee) -> tuple[Floats, Guarantee]:
-    """Each word's Δ, the largest of its category; the smaller one holds for both."""
+    """Return each word's Δ, the largest of its category, and the guarantee for the smaller Δ."""
     of_dense, of_sparse = (reach[members].max(initial=0.0) for members in (dense, ~dense))
     widths = np.where(dense, of_dense, of_sparse)
     return widths, replace(
@@ -146,7 +146,7 @@ def _public(reach: Floats, dense: NDArray[np.bool_], plain: Guarantee) -> tuple[
 def _published(
     average: float, dense: NDArray[np.bool_], plain: Guarantee, lexicon: MetricSpace
 ) -> tuple[Floats, Guarantee]:
-    """The paper's two σ, and what is wrong with them on this lexicon."""
+    """Return the paper's two σ, and what is wrong with them on this lexicon."""
     wide, narrow = (a * classical_scale(plain.epsilon, plain.delta, average) for a in ALPHAS)
     exact = spherical_delta(plain.epsilon, wide, narrow, average, lexicon.vectors.shape[1])
     reason = (
@@ -160,10 +160,10 @@ def _published(
 
 
 def _nearest_distances(lexicon: MetricSpace, count: int) -> Floats:
-    """The distances from each word to the `count` nearest other words; 0 where there is none."""
+    """Return the distances from each word to the `count` nearest others; 0 if there are none."""
     count = min(count, len(lexicon) - 1)
-    found = np.zeros((len(lexicon), max(count, 1)))
+    nearest = np.zeros((len(lexicon), max(count, 1)))
     for block in blocks(len(lexicon), row_cells=len(lexicon)):
         rows = lexicon.distances(np.arange(block.start, block.stop))
-        found[block] = np.partition(rows, count, axis=1)[:, min(count, 1) : count + 1]
-    return found
+        nearest[block] = np.partition(rows, count, axis=1)[:, min(count, 1) : count + 1]
+    return nearest

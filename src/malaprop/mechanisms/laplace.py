@@ -39,7 +39,7 @@ class Laplace(VectorMechanism, name="laplace"):
     promise: ClassVar[str] = "metric-dp: ε·d, Euclidean"
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[SphericalLaplace]:
-        """The mechanism bound to a lexicon, whose metric must be Euclidean."""
+        """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
         guarantee = Guarantee(
             kind=Kind.METRIC,

@@ -17,7 +17,7 @@ from malaprop.core.noise.elliptical import (
 from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
 
-_CHOICE = 0.25  # the part of ε that chooses the cluster, where there are several
+_CHOICE = 0.25  # the share of ε for the choice of a cluster, if there are several
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class Mahalanobis(VectorMechanism, name="mahalanobis"):
         object.__setattr__(self, "clusters", int(self.clusters))
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[EllipticalLaplace]:
-        """The mechanism bound to a lexicon, whose metric must be Euclidean."""
+        """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
         vectors = lexicon.vectors.astype(np.float64)
         labels = clusters(vectors, self.clusters)

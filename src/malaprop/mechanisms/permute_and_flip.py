@@ -15,7 +15,7 @@ from malaprop.core.peaked import PeakedLaw, require_exponent
 from malaprop.core.proofs import proved
 from malaprop.core.space import MetricSpace
 
-_SMALL, _TERMS = 1 / 16, 14  # below 1/16, fourteen powers of a weight are all that float64 sees
+_SMALL, _TERMS = 1 / 16, 14  # below 1/16, float64 needs only fourteen powers of a weight
 _TAIL = 45.0  # e^(-45) is below a rounding unit
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 
@@ -50,7 +50,7 @@ class PermuteAndFlip(Mechanism, name="permute-and-flip"):
     refuses = DRAWS_FROM_THE_WORD
 
     def on(self, lexicon: MetricSpace) -> "LawChannel[PermuteAndFlipLaw]":
-        """The mechanism bound to a lexicon of any metric."""
+        """Bind the mechanism to a lexicon of any metric."""
         guarantee = Guarantee(
             kind=Kind.METRIC,
             epsilon=self.epsilon,
@@ -78,11 +78,11 @@ class PermuteAndFlipLaw(PeakedLaw):
 
 
 def log_law(scores: Floats) -> Floats:
-    """ln of permute-and-flip's probabilities, for a_y = exp(−scores); the least score is 0.
+    """Return ln of permute-and-flip's probabilities for a_y = exp(−scores); the least score is 0.
 
-    The integrand is a polynomial in u that falls at least as fast as exp(−u·Σa): 64 nodes of Gauss
-    and Legendre, up to where it has vanished, integrate it to the last digits. Small a enter by
-    their power sums.
+    The integrand is a polynomial in u that falls at least as fast as exp(−u·Σa). 64 Gauss-Legendre
+    nodes, up to where it has vanished, integrate it to the last digits. Small a enter by their
+    power sums.
     """
     coins = np.exp(-scores)
     small = coins <= _SMALL

@@ -17,7 +17,7 @@ from malaprop.core.parameters import COMPUTABLE, is_computable
 from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
 
-_LAMBDA = 1e-5  # how far inside the ball the paper's projection ends
+_LAMBDA = 1e-5  # the distance from the ball's edge to which the paper projects
 _REASON = (
     "the published mechanism adds bounded noise by ordinary addition, so that some outputs are "
     "possible for one word and impossible for another, however close they are; and its random "
@@ -76,7 +76,7 @@ class PoincareMetropolis(VectorMechanism, name="poincare-metropolis"):
             )
 
     def on(self, lexicon: MetricSpace) -> "VectorChannel[MetropolisWalk]":
-        """The mechanism bound to a lexicon in the Poincaré ball."""
+        """Bind the mechanism to a lexicon in the Poincaré ball."""
         poincare.require_ball(lexicon, "PoincareMetropolis")
         guarantee = Guarantee(
             kind=Kind.NONE, epsilon=self.epsilon, metric="poincare", reason=_REASON

@@ -81,14 +81,14 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
         require_choice(self, "published", (True, False))
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[ProjectedLaplace]:
-        """The mechanism bound to a lexicon, whose metric must be Euclidean."""
+        """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
         noise, guarantee = self.bind(lexicon.vectors)
         projected = Lexicon(lexicon.words, noise.exact(lexicon.vectors))
         return VectorChannel(lexicon, guarantee, noise, self.decoder_on(projected))
 
     def onto(self, dimension: int) -> int:
-        """m for vectors of that dimension, d."""
+        """Return m for vectors of d = `dimension` dimensions."""
         if self.dimension is None and not self.published and self.beta is None:
             return math.ceil(dimension / 3)
         m = self.dimension or paper_dimension(dimension, self.beta or _PAPER_BETA, self.delta)
@@ -105,7 +105,7 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
         return f"the projection, drawn with projection_seed = {self.projection_seed}"
 
     def bind(self, vectors: Vectors) -> tuple[ProjectedLaplace, Guarantee]:
-        """Projection and noise for the space of public `vectors`, and what they guarantee."""
+        """Return the noise, with its projection, for public `vectors`, and the guarantee."""
         m = self.onto(vectors.shape[1])
         kind = "gaussian" if self.published else self.projection
         matrix = projection_of(kind, vectors, m, self.projection_seed)

@@ -41,7 +41,7 @@ class TangentLaplace(VectorMechanism, name="tangent-laplace"):
     needs: ClassVar[str] = "poincare"
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[TangentLaplaceNoise]:
-        """The mechanism bound to a lexicon in the Poincaré ball."""
+        """Bind the mechanism to a lexicon in the Poincaré ball."""
         poincare.require_ball(lexicon, "TangentLaplace")
         guarantee = Guarantee(
             kind=Kind.METRIC,

@@ -91,8 +91,8 @@ def test_edges_are_simple_and_the_lightest_counts() -> None:
     ("edges", "weights", "cutoff", "words"),
     [
         ([[0, 1]], None, math.inf, "2 parts"),
-        ([[0, 1], [1, 3]], None, math.inf, "ids of words"),
-        ([[0, 1], [1, 2]], [1.0], math.inf, "one for each"),
+        ([[0, 1], [1, 3]], None, math.inf, "word ids"),
+        ([[0, 1], [1, 2]], [1.0], math.inf, "one weight for each"),
         ([[0, 1], [1, 2]], [1.0, 0.0], math.inf, "above 0"),
         ([[0, 1], [1, 2]], [1.0, math.nan], math.inf, "above 0"),
         ([[0, 1], [1, 2]], [1.0, 1.0], 0.0, "cutoff"),
@@ -132,5 +132,5 @@ def test_a_graph_lexicon_travels_and_another_size_is_refused() -> None:
     assert other.distances([0]).tolist() == [[0.0, 1.0, 2.0]]
     graph = graph_of(near.metric)
     assert graph is not None
-    with pytest.raises(MetricError, match="one of 3 words"):
+    with pytest.raises(MetricError, match="has 3 words"):
         Lexicon(["a"], [[0.0]]).with_metric(Steps(graph))

@@ -68,7 +68,7 @@ def test_angles() -> None:
 
 
 def test_angles_refuse_zero_vectors() -> None:
-    with pytest.raises(MetricError, match="not zero; 1 of them"):
+    with pytest.raises(MetricError, match="nonzero vectors; 1 of them"):
         Lexicon(["a", "b"], [[0.0], [1.0]], metric="angular")
 
 
@@ -182,7 +182,7 @@ class TestCustom:
         [
             (sqeuclidean, "triangle"),
             (lambda x, y: float(np.abs(x - y).sum()) + 1.0, r"d\(x, x\) must be 0"),
-            (lambda x, y: float(np.maximum(x - y, 0).sum()), "not symmetric"),
+            (lambda x, y: float(np.maximum(x - y, 0).sum()), "asymmetric"),
             (lambda x, y: float((x - y).sum()), "finite numbers, 0 or more"),
             (lambda x, y: float("nan"), "finite numbers, 0 or more"),
             (lambda x, y: 1 / 0, "failed with ZeroDivisionError"),

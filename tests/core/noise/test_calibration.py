@@ -206,7 +206,7 @@ class TestTwoWidths:
         )
 
     def test_widths_too_close_to_compute_are_refused(self) -> None:
-        with pytest.raises(ParameterError, match="take them as equal"):
+        with pytest.raises(ParameterError, match="treat them as equal"):
             spherical_delta(1.0, 2.0, 2.0 + 1e-9, 1.0, 3)
 
 

@@ -193,7 +193,7 @@ def test_no_more_is_drawn_than_the_rest_of_a_job_is_likely_to_need() -> None:
         for step in range(20):
             words, counts = np.unique(rng.integers(0, 50, size=2000), return_counts=True)
             if told:
-                stock.tell((step + 1) / 20)
+                stock.report_done((step + 1) / 20)
             stock.take(words, counts, rows)
         drawn[told] = rows.next
     assert 40_000 <= drawn[True] < 44_000 < drawn[False]
@@ -270,14 +270,14 @@ def test_an_interrupt_leaves_no_word_to_be_waited_for(monkeypatch: pytest.Monkey
     monkeypatch.setattr(time, "sleep", wait_for_ever)
     stock, rows, words = DrawStock(2), Numbered(), np.arange(2)
     lock = stock._lock = InterruptedLock()
-    go_on = stock._go_on
+    advance = stock._advance
 
     def armed(*order: Any) -> bool:
         lock.armed = True
-        monkeypatch.setattr(stock, "_go_on", go_on)
-        return go_on(*order)
+        monkeypatch.setattr(stock, "_advance", advance)
+        return advance(*order)
 
-    monkeypatch.setattr(stock, "_go_on", armed)
+    monkeypatch.setattr(stock, "_advance", armed)
     with pytest.raises(KeyboardInterrupt):
         stock.take(words, np.ones_like(words), rows)
     assert len(stock.take(words, np.ones_like(words), rows)) == 2

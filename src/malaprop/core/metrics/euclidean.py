@@ -1,4 +1,4 @@
-"""Euclidean distances and angles, by matrix products that lose no digits where it matters."""
+"""Euclidean distances and angles, by matrix products that keep the digits that matter."""
 
 from functools import cache
 from itertools import pairwise
@@ -13,7 +13,7 @@ from malaprop.core.metric import DistanceRows, KeyedDistances, Metric
 from malaprop.core.proofs import proved
 from malaprop.core.space import MetricSpace
 
-_PAIRS = 1 << 11  # vectors that are gathered at a time
+_PAIRS = 1 << 11  # vectors gathered at a time
 
 
 @proved("docs/proofs/audit.md")
@@ -23,7 +23,7 @@ class Euclidean(Metric):
     name = "euclidean"
 
     def on(self, vectors: Vectors) -> DistanceRows:
-        """Exact on a grid (see `products_are_exact`), else in float64."""
+        """Compute exactly on a grid (see `products_are_exact`), otherwise in float64."""
         return _grid_rows(vectors) if products_are_exact(vectors) else _float_rows(vectors)
 
 
@@ -34,13 +34,13 @@ class Angular(Metric):
     name = "angular"
 
     def on(self, vectors: Vectors) -> DistanceRows:
-        """From the chord between unit vectors: arccos would lose half the digits near 0."""
+        """Compute from chords between unit vectors: arccos would lose half the digits near 0."""
         long = vectors.astype(np.float64)
         norms = np.linalg.norm(long, axis=1, keepdims=True)
         if not norms.all():
             raise MetricError(
-                "The angular metric needs vectors that are not zero; "
-                f"{int((norms == 0).sum())} of them are. Remove those words."
+                "The angular metric needs nonzero vectors; "
+                f"{int((norms == 0).sum())} of them are zero. Remove those words."
             )
         units = long / norms
 
@@ -54,10 +54,10 @@ class Angular(Metric):
 
 
 def require_euclidean(space: MetricSpace, mechanism: object) -> None:
-    """Refuse a lexicon whose metric is not this module's own Euclidean one, to the very class."""
+    """Refuse a lexicon whose metric is not exactly this module's `Euclidean`, nor a subclass."""
     if type(space.metric) is not Euclidean:
         raise MetricError(
-            f"{type(mechanism).__name__} is about Euclidean distances; this lexicon measures "
+            f"{type(mechanism).__name__} needs Euclidean distances; this lexicon measures "
             f"{space.metric} ones. Use TEM, which takes any metric, or "
             "lexicon.with_metric('euclidean')."
         )
@@ -66,11 +66,11 @@ def require_euclidean(space: MetricSpace, mechanism: object) -> None:
 def products_are_exact(vectors: Vectors) -> bool:
     """Whether a float32 matrix product of the vectors makes no rounding error at all.
 
-    So it is where all entries are integers times a power of two, small enough that every
-    partial sum of ‖x‖² + ‖y‖² − 2⟨x, y⟩ is an integer below 2²⁴ in those units: then squared
-    distances are exact, in any order of summation, on every machine.
+    It makes none if all entries are integers times a power of two, so small that every partial
+    sum of ‖x‖² + ‖y‖² − 2⟨x, y⟩ is an integer below 2²⁴ in those units. Squared distances are then
+    exact, in any order of summation, on every machine.
     """
-    few = 1024  # enough to tell for most lexicons, and much faster
+    few = 1024  # enough to rule out most lexicons, and much faster
     return _fits_grid(vectors[:few]) and _fits_grid(vectors)
 
 
@@ -87,20 +87,20 @@ def _fits_grid(vectors: Vectors) -> bool:
 
 
 def _squares(vectors: NDArray[np.floating[Any]]) -> Floats:
-    """‖x‖² of each row, in float64."""
-    found: Floats = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
-    return found
+    """Return ‖x‖² of each row, in float64."""
+    squares: Floats = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+    return squares
 
 
 def _grid_rows(vectors: Vectors) -> DistanceRows:
-    """Distances by their squares, which are exact in float32."""
+    """Compute distances from their squares, which are exact in float32."""
     squares = _squares(vectors).astype(np.float32)
 
     def keys(ids: NDArray[np.int64]) -> Keys:
-        found = (-2.0 * vectors[ids]) @ vectors.T
-        for row, own in zip(found, squares[ids], strict=True):
-            row += squares + own
-        return found
+        rows = (-2.0 * vectors[ids]) @ vectors.T
+        for row, square in zip(rows, squares[ids], strict=True):
+            row += squares + square
+        return rows
 
     def lengths(keys: Keys) -> Floats:
         return np.sqrt(keys, dtype=np.float64)
@@ -114,21 +114,22 @@ def _grid_rows(vectors: Vectors) -> DistanceRows:
         products = np.empty(len(ids), dtype=np.float32)
         gathered = np.empty((min(_PAIRS, len(ids)), vectors.shape[1]), dtype=np.float32)
         changes = np.flatnonzero(ids[1:] != ids[:-1]) + 1
-        for first, last in pairwise([0, *changes.tolist(), len(ids)]):  # of one word each
+        for first, last in pairwise([0, *changes.tolist(), len(ids)]):  # runs of one word each
             for start in range(first, last, _PAIRS):
                 part = slice(start, min(start + _PAIRS, last))
-                some = gathered[: part.stop - part.start]
-                some[:] = table.take(words[part], axis=0)
-                np.matmul(some, unit * vectors[ids[first]], out=products[part])
+                chosen = gathered[: part.stop - part.start]
+                chosen[:] = table.take(words[part], axis=0)
+                np.matmul(chosen, unit * vectors[ids[first]], out=products[part])
         return squares[ids] + squares[words] - 2.0 * products
 
     return KeyedDistances(keys, lengths, pairs)
 
 
 def _in_bytes(vectors: Vectors) -> tuple[NDArray[Any], np.float32]:
-    """The vectors as small integers, where they are such, and what one is worth: a power of two.
+    """Return the vectors as bytes in a unit, a power of two, and the unit; unchanged if none fits.
 
-    Words are gathered from all over the lexicon, and a quarter of it is more likely in the cache.
+    Words are gathered from all over the lexicon: a table of a quarter of the size stays in the
+    cache more often.
     """
     largest = float(np.abs(vectors).max(initial=0.0))
     unit = np.float32(2.0 ** np.ceil(np.log2(largest / 127.0))) if largest else np.float32(1.0)
@@ -140,20 +141,20 @@ def _in_bytes(vectors: Vectors) -> tuple[NDArray[Any], np.float32]:
 
 def _float_rows(vectors: Vectors) -> DistanceRows:
     def rows(ids: NDArray[np.int64]) -> Floats:
-        found = _distances(vectors[ids].astype(np.float64), vectors)
-        found[np.arange(len(ids)), ids] = 0.0
-        return found
+        distances = _distances(vectors[ids].astype(np.float64), vectors)
+        distances[np.arange(len(ids)), ids] = 0.0
+        return distances
 
     return rows
 
 
 def _distances(left: Floats, right: NDArray[np.floating[Any]]) -> Floats:
-    """Euclidean distances of all rows of `left` and `right`.
+    """Return the Euclidean distances between all rows of `left` and `right`.
 
-    ‖x‖² + ‖y‖² − 2⟨x, y⟩ loses its digits where x and y are close; those pairs are computed
-    again from their differences, so that equal vectors are at distance 0 exactly.
+    ‖x‖² + ‖y‖² − 2⟨x, y⟩ loses digits if x and y are close. Those pairs are computed again from
+    their differences, so that equal vectors are at distance 0 exactly.
     """
-    found = np.empty((len(left), len(right)))
+    distances = np.empty((len(left), len(right)))
     squares = _squares(left)[:, None]
     step = 1 << 14
     for start in range(0, len(right), step):
@@ -164,5 +165,5 @@ def _distances(left: Floats, right: NDArray[np.floating[Any]]) -> Floats:
         for part in np.array_split(close, 1 + len(close) // 4096):
             difference = left[part[:, 0]] - block[part[:, 1]]
             square[part[:, 0], part[:, 1]] = _squares(difference)
-        found[:, start : start + step] = np.sqrt(np.maximum(square, 0.0, out=square))
-    return found
+        distances[:, start : start + step] = np.sqrt(np.maximum(square, 0.0, out=square))
+    return distances

@@ -25,9 +25,9 @@ _UNITS = (1.0, 0.5, 0.25, 0.125)
 
 @proved("docs/proofs/audit.md")
 class WordGraph:
-    """Words joined by steps; d(w, w') is the length of a shortest path, cut off at γ.
+    """Words joined by edges; d(w, w') is the length of a shortest path, cut off at γ.
 
-    It is connected and its steps have positive lengths, so d is a metric; min(d, γ) is one, too.
+    The graph is connected and edges have positive lengths, so d is a metric, and so is min(d, γ).
 
     >>> path = WordGraph(4, [[0, 1], [1, 2], [2, 3]], cutoff=2.0)
     >>> path.distances(np.array([0]))
@@ -47,7 +47,7 @@ class WordGraph:
     ) -> None:
         """Join words by `edges`, pairs of ids, of lengths `weights` (1 if not given).
 
-        `made` says how the edges were chosen; it is public and part of the fingerprint.
+        `made` records how the edges were chosen. It is public and part of the fingerprint.
         """
         ends = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
         lengths = np.ones(len(ends)) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -65,12 +65,12 @@ class WordGraph:
 
     @cached_property
     def degrees(self) -> Ids:
-        """How many steps each word has."""
+        """How many edges each word has."""
         return np.bincount(self.edges.ravel(), minlength=self.size)
 
     @cached_property
     def unit(self) -> float:
-        """The length that all distances are whole multiples of, up to 255; 0 if there is none."""
+        """A length of which all distances are multiples by 0 … 255; 0 if there is none."""
         finite = [*self.weights, *([self.cutoff] if math.isfinite(self.cutoff) else [])]
         for unit in _UNITS:
             whole = not (np.array(finite) / unit % 1.0).any()
@@ -80,7 +80,7 @@ class WordGraph:
 
     @cached_property
     def last(self) -> int:
-        """The number of the last level, in units: no distance is larger."""
+        """The last level, the largest possible distance in units."""
         return round(self.reach / self.unit)
 
     @cached_property
@@ -89,45 +89,48 @@ class WordGraph:
         return LevelSearch(self.size, self.edges, lengths, self.last)
 
     def levels(self, ids: Ids) -> Bytes:
-        """Distances from `ids` to all words in units, where there is a unit."""
+        """Return the levels of all words seen from `ids`: their distances in units.
+
+        The graph must have a unit.
+        """
         return self._levels.from_words(ids)
 
     def near_words(self, ids: Ids, beyond: int) -> NearWords:
-        """The words within fewer units than `beyond` of `ids`, and all other levels on demand."""
+        """Return the words less than `beyond` units from `ids`; all other levels come on demand."""
         return self._levels.near_words(ids, beyond)
 
     def counts(self, progress: Progress | None = None) -> Ids:
-        """How many words are 0, 1, 2 … units away from each word: (words, levels)."""
+        """Count the words that are 0, 1, 2 … units away from each word: (words, levels)."""
         return self._levels.counts(progress)
 
     def distances(self, ids: Ids) -> Floats:
-        """Distances from `ids` to all words."""
+        """Return the distances from `ids` to all words."""
         if self.unit:
             return _in_units(self.levels(ids), self.unit)
         from scipy.sparse.csgraph import dijkstra
 
-        found = dijkstra(self._matrix, directed=False, indices=ids)
-        return np.asarray(np.minimum(found, self.cutoff), dtype=np.float64)
+        lengths = dijkstra(self._matrix, directed=False, indices=ids)
+        return np.asarray(np.minimum(lengths, self.cutoff), dtype=np.float64)
 
     def path(self, start: int, end: int) -> list[int]:
-        """The words on a shortest path from one word to another, both included; not cut off."""
+        """Return the words on a shortest path, both ends included; it is not cut off."""
         from scipy.sparse.csgraph import dijkstra
 
         _, before = dijkstra(self._matrix, directed=False, indices=end, return_predecessors=True)
-        found = [start]
-        while found[-1] != end:
-            found.append(int(before[found[-1]]))
-        return found
+        words = [start]
+        while words[-1] != end:
+            words.append(int(before[words[-1]]))
+        return words
 
     def lengths(self, start: int) -> Floats:
-        """The lengths of shortest paths from one word to all words; not cut off."""
+        """Return the lengths of shortest paths from one word to all words, not cut off."""
         from scipy.sparse.csgraph import dijkstra
 
         return np.asarray(dijkstra(self._matrix, directed=False, indices=start), np.float64)
 
     @cached_property
     def token(self) -> bytes:
-        """What identifies the graph in a lexicon's fingerprint."""
+        """Bytes that identify the graph in a lexicon's fingerprint."""
         about = {"cutoff": repr(self.cutoff), "made": self.made}
         digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
         digest.update(np.ascontiguousarray(self.edges, dtype="<i8").data)
@@ -142,21 +145,21 @@ class WordGraph:
         return coo_array((self.weights, ends), shape=(self.size, self.size)).tocsr()
 
     def _parts(self) -> int:
-        """How many parts there are: each word takes the lowest number that it can reach."""
+        """Count the connected parts: each word takes the lowest number that it can reach."""
         here, there = self.edges.T
         lowest = np.arange(self.size)
         while True:
             lower = lowest.copy()
             np.minimum.at(lower, here, lowest[there])
             np.minimum.at(lower, there, lowest[here])
-            lower = lower[lower]  # twice as far
+            lower = lower[lower]  # reaches twice as far each time
             if np.array_equal(lower, lowest):
                 return len(np.unique(lowest))
             lowest = lower
 
     @cached_property
     def reach(self) -> float:
-        """No distance is larger: γ, or twice the largest distance from the first word."""
+        """An upper bound on distances: γ, or twice the largest distance from the first word."""
         if math.isfinite(self.cutoff):
             return self.cutoff
         return max(1.0, 2.0 * float(self.lengths(0).max()))
@@ -172,11 +175,11 @@ class Steps(Metric):
     graph: WordGraph
 
     def on(self, vectors: Vectors) -> DistanceRows:
-        """Searches in the graph; the vectors do not matter."""
+        """Search the graph; the vectors play no part."""
         if len(vectors) != self.graph.size:
             raise MetricError(
-                f"The word graph is one of {self.graph.size} words, the lexicon has "
-                f"{len(vectors)}: build it from that lexicon, by lexicon.with_graph()."
+                f"The word graph has {self.graph.size} words and the lexicon has "
+                f"{len(vectors)}: build the graph with lexicon.with_graph()."
             )
         graph = self.graph
         if not graph.unit:
@@ -184,16 +187,16 @@ class Steps(Metric):
         return KeyedDistances(graph.levels, lambda levels: _in_units(levels, graph.unit))
 
     def relative_error(self, dimension: int) -> float:
-        """Whole numbers are exact; other lengths are added up along a path."""
+        """Whole numbers are exact; other lengths add up along a path, with rounding."""
         return 0.0 if self.graph.unit else self.graph.size * 2.0**-53
 
     def token(self, vectors: Vectors) -> bytes:
-        """The graph's own."""
+        """Return the graph's own token."""
         return self.graph.token
 
 
 def graph_of(metric: Metric) -> WordGraph | None:
-    """The word graph of a metric that counts its steps, to the very class; None for others."""
+    """Return the word graph if the metric is exactly `Steps`; None for all others."""
     return metric.graph if type(metric) is Steps else None
 
 
@@ -203,22 +206,24 @@ def _in_units(levels: Bytes, unit: float) -> Floats:
 
 def _check(size: int, edges: Ids, weights: Floats, cutoff: float) -> None:
     if len(weights) != len(edges):
-        raise MetricError(f"Got {len(edges)} edges and {len(weights)} weights: give one for each.")
+        raise MetricError(
+            f"Got {len(edges)} edges and {len(weights)} weights: give one weight for each edge."
+        )
     if len(edges) and not (edges.min() >= 0 and edges.max() < size):
-        raise MetricError(f"The ends of an edge must be ids of words, 0 to {size - 1}.")
+        raise MetricError(f"The ends of an edge must be word ids, 0 to {size - 1}.")
     if not (np.isfinite(weights) & (weights > 0)).all():
         raise MetricError("The weight of an edge must be a finite number above 0.")
     if not (isinstance(cutoff, Real) and cutoff > 0):
         raise MetricError("The 'cutoff' of a word graph must be a number above 0.")
     if len(weights) and weights.max() > cutoff:
         raise MetricError(
-            f"The weight of an edge must be at most the cutoff, {cutoff:g}: beyond it distances "
-            f"grow no further. Got {weights.max():g}."
+            f"The weight of an edge must be at most the cutoff, {cutoff:g}: distances do not grow "
+            f"beyond it. Got {weights.max():g}."
         )
 
 
 def _simple(edges: Ids, weights: Floats) -> tuple[Ids, NDArray[np.float64]]:
-    """Each edge once, the lower end first, with the least of its weights; no loops."""
+    """Keep each edge once, the lower end first, with its least weight; drop loops."""
     ends = np.sort(edges, axis=1)
     order = np.lexsort((weights, ends[:, 1], ends[:, 0]))
     ends, weights = ends[order], weights[order]

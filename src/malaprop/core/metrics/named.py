@@ -1,6 +1,6 @@
-"""The metrics by name, and users' own functions.
+"""Metrics by name, and users' own functions.
 
-A user's function is tried for the axioms of a metric, and cosine distance, which is none, is
+A user's function is tested for the axioms of a metric. Cosine distance, which is not a metric, is
 refused.
 """
 
@@ -18,8 +18,8 @@ from malaprop.core.metrics.poincare import Poincare
 from malaprop.core.proofs import proved
 from malaprop.core.suggest import did_you_mean
 
-_TRIPLES = 200  # how many random triples a user's function is checked on
-_PROBES = 12  # for how many words their nearest words are looked at
+_TRIPLES = 200  # random triples of words that a user's function is tested on
+_PROBES = 12  # words whose nearest words it is tested on
 
 
 @proved("docs/proofs/audit.md")
@@ -29,7 +29,7 @@ class Manhattan(Metric):
     name = "manhattan"
 
     def on(self, vectors: Vectors) -> DistanceRows:
-        """By scipy's compiled loop over differences."""
+        """Compute by scipy's compiled loop over differences."""
         return _compiled_rows(vectors, "cityblock")
 
 
@@ -40,7 +40,7 @@ class Chebyshev(Metric):
     name = "chebyshev"
 
     def on(self, vectors: Vectors) -> DistanceRows:
-        """By scipy's compiled loop over differences."""
+        """Compute by scipy's compiled loop over differences."""
         return _compiled_rows(vectors, "chebyshev")
 
 
@@ -48,7 +48,7 @@ class Custom(Metric):
     """A user's own function, of two vectors or of two matrices of row vectors.
 
     `function(x, y)` returns a number for two vectors, as for scipy and scikit-learn; or, faster,
-    `function(X, Y)` returns all len(X) × len(Y) distances. Which of the two is tried out.
+    `function(X, Y)` returns all len(X) × len(Y) distances. A trial call finds out which it is.
     """
 
     name = "custom"
@@ -65,26 +65,26 @@ class Custom(Metric):
         return self._label
 
     def on(self, vectors: Vectors) -> DistanceRows:
-        """The function itself, once it has passed the checks."""
+        """Test the axioms of a metric, then compute with the function."""
         long = vectors.astype(np.float64)
         pairwise = self._pairwise(long)
         _check_axioms(self._label, pairwise, long)
         _check_near_pairs(self._label, pairwise, long)
 
         def rows(ids: NDArray[np.int64]) -> Floats:
-            found = pairwise(long[ids], long)
-            found[np.arange(len(ids)), ids] = 0.0
-            return found
+            distances = pairwise(long[ids], long)
+            distances[np.arange(len(ids)), ids] = 0.0
+            return distances
 
         return rows
 
     def token(self, vectors: Vectors) -> bytes:
-        """Its name, and values of it: code itself has no fingerprint."""
+        """Return the name and some values of the function: code has no fingerprint."""
         probe = vectors[:: max(1, len(vectors) // 16)].astype(np.float64)
         return b"custom\0" + self._label.encode() + self._pairwise(probe)(probe, probe).tobytes()
 
     def _pairwise(self, vectors: Floats) -> Callable[[Floats, Floats], Floats]:
-        """The function in the form (X, Y) → matrix."""
+        """Return the function in the form (X, Y) → matrix."""
         x, y = np.repeat(vectors[:1], 3, axis=0), np.repeat(vectors[-1:], 2, axis=0)
         try:
             takes_matrices = np.shape(self._function(x, y)) == (3, 2)
@@ -104,8 +104,8 @@ class Custom(Metric):
             ) from None
 
     def _looped(self, a: Floats, b: Floats) -> Floats:
-        found = [[float(self._function(x, y)) for y in b] for x in a]
-        return np.array(found, dtype=np.float64).reshape(len(a), len(b))
+        rows = [[float(self._function(x, y)) for y in b] for x in a]
+        return np.array(rows, dtype=np.float64).reshape(len(a), len(b))
 
 
 NAMED: dict[str, Metric] = {
@@ -114,7 +114,7 @@ NAMED: dict[str, Metric] = {
 
 
 def as_metric(metric: "str | Metric | Callable[[Any, Any], Any]") -> Metric:
-    """A metric from its name, from a user's function, or itself.
+    """Return a metric, given its name, a user's function, or the metric itself.
 
     >>> str(as_metric("angular"))
     'angular'
@@ -129,7 +129,7 @@ def as_metric(metric: "str | Metric | Callable[[Any, Any], Any]") -> Metric:
         return NAMED[metric]
     if "cos" in metric.lower():
         raise MetricError(
-            "Cosine distance is no metric: it breaks the triangle inequality, and with it every "
+            "Cosine distance is not a metric: it breaks the triangle inequality, and with it every "
             "guarantee. Use 'angular', the angle itself, which orders words in the same way."
         )
     if metric == "graph":
@@ -144,26 +144,30 @@ def _compiled_rows(vectors: Vectors, name: str) -> DistanceRows:
     def rows(ids: NDArray[np.int64]) -> Floats:
         from scipy.spatial.distance import cdist
 
-        found: Floats = cdist(vectors[ids].astype(np.float64), vectors.astype(np.float64), name)
-        return found
+        distances: Floats = cdist(vectors[ids].astype(np.float64), vectors.astype(np.float64), name)
+        return distances
 
     return rows
 
 
 def _check_axioms(label: str, pairwise: Callable[[Floats, Floats], Floats], points: Floats) -> None:
-    """Refuse a function that is no metric on random triples of the lexicon's own vectors."""
+    """Refuse a function that is not a metric on random triples of the lexicon's vectors."""
     picks = np.random.Generator(np.random.PCG64(0)).integers(len(points), size=(_TRIPLES, 3))
     for i, j, k in picks:
         three = points[[i, j, k]]
         d = pairwise(three, three)
         if d.shape != (3, 3) or not np.isfinite(d).all() or (d < 0).any():
-            raise MetricError(f"{label} is no metric: distances must be finite numbers, 0 or more.")
+            raise MetricError(
+                f"{label} is not a metric: distances must be finite numbers, 0 or more."
+            )
         slack = 1e-9 * d.max()
         if np.abs(np.diagonal(d)).max() > slack:
-            raise MetricError(f"{label} is no metric: d(x, x) must be 0. Got {d.diagonal().max()}.")
+            raise MetricError(
+                f"{label} is not a metric: d(x, x) must be 0. Got {d.diagonal().max()}."
+            )
         if np.abs(d - d.T).max() > slack:
             raise MetricError(
-                f"{label} is no metric: it is not symmetric, {d[0, 1]} one way and {d[1, 0]} back."
+                f"{label} is not a metric: it is asymmetric, {d[0, 1]} one way and {d[1, 0]} back."
             )
         if (d[:, None, :] > d[:, :, None] + d[None, :, :] + slack).any():
             raise _no_triangle(label)
@@ -174,8 +178,8 @@ def _check_near_pairs(
 ) -> None:
     """Refuse a function that breaks |d(x, z) − d(y, z)| ≤ d(x, y) for near words x and y.
 
-    Random words in many dimensions are all about equally far apart, so that even squared
-    distances pass on them; it is between near words that they fail.
+    Random words in many dimensions are all about equally far apart, and even squared distances
+    pass on them. They fail between near words.
     """
     picks = np.unique(np.linspace(0, len(points) - 1, _PROBES).astype(int))
     rows = pairwise(points[picks], points)
@@ -189,6 +193,6 @@ def _check_near_pairs(
 
 def _no_triangle(label: str) -> MetricError:
     return MetricError(
-        f"{label} is no metric: it breaks the triangle inequality, as squared distances and "
-        "cosine distance do. Take the root of the one, the angle for the other."
+        f"{label} is not a metric: it breaks the triangle inequality, as squared distances and "
+        "cosine distance do. Use the square root, or the angle, instead."
     )

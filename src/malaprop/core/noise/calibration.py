@@ -1,6 +1,6 @@
-"""How much Gaussian noise hides: exact δ, and the least σ for a given (ε, δ).
+"""Calibration of Gaussian noise: the exact δ, and the least σ for a given (ε, δ).
 
-Derived in docs/proofs/gaussian.md.
+The formulas are derived in docs/proofs/gaussian.md.
 """
 
 import math
@@ -11,18 +11,18 @@ import numpy as np
 
 from malaprop.core.errors import ParameterError
 
-_ROUND_UP = 1.0 + 4e-14  # above the error of all that is computed here
+_ROUND_UP = 1.0 + 4e-14  # exceeds the rounding errors of this module
 _LN_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 _FAR = 90.0  # e^(-90/2) is below a rounding unit
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 
 
 def gaussian_scale(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
-    """The least σ for which N(x, σ²I) is (ε, δ)-private between vectors `sensitivity` apart.
+    """Return the least σ for which N(x, σ²I) is (ε, δ)-private between vectors `sensitivity` apart.
 
-    Right to 10⁻¹³ (relative), and never below the exact value. It is the analytic calibration of
-    Balle and Wang 2018, for any ε; ε = 0 bounds the total variation by δ. A δ above 0.99, where
-    the equation is hard to solve and nothing is protected, gets the σ of 0.99.
+    It is accurate to 10⁻¹³ (relative), and never below the exact value. This is the analytic
+    calibration of Balle and Wang 2018, for any ε; ε = 0 bounds the total variation by δ. A δ above
+    0.99, which protects nothing and makes the equation hard to solve, gets the σ of 0.99.
 
     >>> round(gaussian_scale(1.0, 1e-5), 10)
     3.7306316348
@@ -35,7 +35,7 @@ def gaussian_scale(epsilon: float, delta: float, sensitivity: float = 1.0) -> fl
 
 
 def gaussian_delta(epsilon: float, ratio: float) -> float:
-    """The exact δ between N(x, σ²I) and N(x', σ²I), with ratio = ‖x − x'‖/σ.
+    """Return the exact δ between N(x, σ²I) and N(x', σ²I), with ratio = ‖x − x'‖/σ.
 
     >>> round(gaussian_delta(1.0, 1 / 3.73063163481594), 15)
     1e-05
@@ -51,14 +51,17 @@ def gaussian_delta(epsilon: float, ratio: float) -> float:
 
 
 def classical_scale(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
-    """σ = Δ·√(2 ln(1.25/δ))/ε, which is proved for ε < 1 only (Dwork and Roth 2014)."""
+    """Return σ = Δ·√(2 ln(1.25/δ))/ε, proved for ε < 1 only (Dwork and Roth 2014)."""
     return sensitivity * math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
 
 
 def spherical_delta(
     epsilon: float, sigma: float, other: float, distance: float, dimension: int
 ) -> float:
-    """The exact δ between N(x, σ²I) and N(x', σ'²I), both ways, with ‖x − x'‖ = `distance`."""
+    """Return the exact δ between N(x, σ²I) and N(x', σ'²I), the larger of both directions.
+
+    `distance` is ‖x − x'‖.
+    """
     if sigma == other:
         return gaussian_delta(epsilon, distance / sigma)
     both = ((sigma, other), (other, sigma))
@@ -66,18 +69,18 @@ def spherical_delta(
 
 
 def _one_way(epsilon: float, sigma: float, other: float, distance: float, dimension: int) -> float:
-    """sup over sets S of P(S) − e^ε·Q(S), P = N(x, σ²I), Q = N(x', σ'²I), σ ≠ σ'.
+    """Return the sup over sets S of P(S) − e^ε·Q(S), P = N(x, σ²I), Q = N(x', σ'²I), σ ≠ σ'.
 
-    ln p/q = a·‖z − c‖² + k with c on the line through x and x', so S is a ball around c or the
-    outside of one, and its masses are those of noncentral χ² laws.
+    ln p/q = a·‖z − c‖² + k with c on the line through x and x'. So S is a ball around c or the
+    outside of one, and its masses are tails of noncentral χ² laws.
     """
     from scipy.stats import ncx2
 
     gap = (sigma - other) * (sigma + other)
     if distance * max(sigma, other) > 1e5 * abs(gap):  # scipy's series would not converge
         raise ParameterError(
-            f"The standard deviations {sigma!r} and {other!r} are too close to tell apart at a "
-            f"distance of {distance!r}: take them as equal."
+            f"The standard deviations {sigma!r} and {other!r} are too close to distinguish at a "
+            f"distance of {distance!r}: treat them as equal."
         )
     a = gap / (2.0 * sigma**2 * other**2)
     k = dimension * math.log(other / sigma) - distance**2 / (2.0 * gap)
@@ -91,10 +94,10 @@ def _one_way(epsilon: float, sigma: float, other: float, distance: float, dimens
 
 
 def _ratio(epsilon: float, delta: float) -> float:
-    """μ with δ(ε; μ) = δ, by Newton's method on ln δ as a function of ln μ.
+    """Return μ with δ(ε; μ) = δ, by Newton's method on ln δ as a function of ln μ.
 
-    It starts below, at the μ with Φ(−s) = δ, since δ(ε; μ) ≤ Φ(−s) for s = ε/μ − μ/2. The function
-    is concave, so that no step leads beyond the root.
+    The start is below the root: the μ with Φ(−s) = δ, since δ(ε; μ) ≤ Φ(−s) for s = ε/μ − μ/2. The
+    function is concave, so no step overshoots the root.
     """
     if epsilon == 0.0:
         from scipy.special import erfinv
@@ -115,15 +118,15 @@ def _ratio(epsilon: float, delta: float) -> float:
             return ratio
     raise ParameterError(
         f"No scale was found for epsilon = {epsilon!r} and delta = {delta!r}: choose less extreme "
-        "ones."
+        "values."
     )
 
 
 def _log_delta(epsilon: float, ratio: float) -> float:
-    """ln δ(ε; μ), δ = ∫ e^(−θ)·√(2ε)·φ(√(2ε)·sinh θ) dθ from θ₀ = ln(√(2ε)/μ) to infinity.
+    """Return ln δ(ε; μ), δ = ∫ e^(−θ)·√(2ε)·φ(√(2ε)·sinh θ) dθ from θ₀ = ln(√(2ε)/μ) to infinity.
 
-    The integrand is positive and smooth: nothing cancels, nothing overflows. What is left out at
-    both ends is less than a rounding unit of the whole.
+    The integrand is positive and smooth: nothing cancels, nothing overflows. The parts left out at
+    both ends are less than a rounding unit of the whole.
     """
     root = math.sqrt(2.0 * epsilon)
     least = max(epsilon / ratio - ratio / 2.0, 0.0)  # where the normal density is highest

@@ -1,4 +1,4 @@
-"""Laplace noise in the shape of a cloud of public vectors, or of several clouds."""
+"""Laplace noise shaped like a cloud of public vectors, or like one of several clouds."""
 
 import math
 from collections.abc import Mapping
@@ -24,8 +24,8 @@ from malaprop.core.proofs import proved
 from malaprop.core.space import MetricSpace, blocks
 from malaprop.core.threads import in_threads
 
-_ROUNDS = 50  # of k-means: any partition serves, so it need not converge
-_SHARE = 1 << 18  # numbers of a thread at a time: 2 MB
+_ROUNDS = 50  # of k-means; it need not converge, since any partition will do
+_SHARE = 1 << 18  # numbers that a thread handles at a time: 2 MB
 
 
 @proved("docs/proofs/mahalanobis.md")
@@ -39,29 +39,29 @@ class Ellipsoid:
         centred = vectors - self.centre
         scatter = centred.T @ centred
         trace, unit = float(np.trace(scatter)), np.eye(dimension)
-        # Without any variance no direction differs from another.
+        # Without any variance, all directions are alike.
         sigma = scatter * (dimension / trace) if trace > 0 else unit
         self.matrix: Floats = regularization * sigma + (1.0 - regularization) * unit
         values, axes = np.linalg.eigh(self.matrix)
-        # Rounded down by the error of eigh: what is derived from it must not be understated.
+        # Rounded down by the error of eigh: the ε derived from it must not be understated.
         self.least = float(values[0] - dimension * np.finfo(float).eps * values[-1])
         if self.least <= 1e-9 * values[-1]:
             raise ParameterError(
-                "The covariance of the lexicon's vectors is singular, so there would be no noise "
-                "at all in some directions: the 'regularization' must be below 1 for this "
+                "The covariance of the lexicon's vectors is singular, so some directions would get "
+                "no noise at all: the 'regularization' must be below 1 for this "
                 f"lexicon. Got {regularization}; 0.9 works."
             )
         self.root: Floats = (axes * np.sqrt(values)) @ axes.T
         self._inverse: Floats = (axes / np.sqrt(values)) @ axes.T
 
     def norm(self, vectors: Floats) -> Floats:
-        """The norm of a vector, or of each row."""
+        """Return the norm of a vector, or of each row."""
         return np.asarray(np.linalg.norm(vectors @ self._inverse, axis=-1))
 
 
 @proved("docs/proofs/mahalanobis.md")
 class EllipticalMetric(Metric):
-    """d(x, y) = max_c ‖x − y‖_c, the largest of the norms of some ellipsoids."""
+    """d(x, y) = max_c ‖x − y‖_c, the largest of the norms of several ellipsoids."""
 
     def __init__(self, ellipsoids: tuple[Ellipsoid, ...]) -> None:
         self._ellipsoids = ellipsoids
@@ -70,14 +70,14 @@ class EllipticalMetric(Metric):
         self.name = f"mahalanobis(λ={shares}{several})"  # type: ignore[misc]
 
     def on(self, vectors: Vectors) -> DistanceRows:
-        """Compute norms by Cholesky's roots, not by those that noise is drawn with."""
+        """Compute norms by Cholesky factors, not by the roots that noise is drawn with."""
         exact = vectors.astype(np.float64)
         shapes = [np.linalg.cholesky(ellipsoid.matrix) for ellipsoid in self._ellipsoids]
         parts = [NAMED["euclidean"].on(np.linalg.solve(shape, exact.T).T) for shape in shapes]
         return lambda ids: np.asarray(np.max([distances(ids) for distances in parts], axis=0))
 
     def distance(self, x: Floats, y: Floats) -> Floats:
-        """Return the distances of two vectors, or of two matrices row by row."""
+        """Return the distance between two vectors, or between two matrices row by row."""
         difference = np.asarray(x, dtype=np.float64) - np.asarray(y, dtype=np.float64)
         return np.asarray(np.max([e.norm(difference) for e in self._ellipsoids], axis=0))
 
@@ -85,15 +85,16 @@ class EllipticalMetric(Metric):
 @proved("docs/proofs/mahalanobis.md")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EllipticalLaplace(AdditiveNoise):
-    """y = x + A^½·z, z of density ∝ exp(−‖z‖₂/scale), A of the ellipsoid, or of one drawn first.
+    """y = x + A^½·z, z of density ∝ exp(−‖z‖₂/scale), A that of an ellipsoid.
 
-    With several, one is drawn with probability ∝ exp(−(choice/2)·‖x − m_c‖_c), m_c its centre.
+    If there are several, one is drawn with probability ∝ exp(−(choice/2)·‖x − m_c‖_c), m_c being
+    its centre.
     """
 
     ellipsoids: tuple[Ellipsoid, ...]
     scale: float
     choice: float
-    """What the draw of an ellipsoid may tell, in nats per unit of distance; 0 with one alone."""
+    """The loss of the draw of an ellipsoid, in nats per unit of distance; 0 for a single one."""
 
     @cached_property
     def metric(self) -> EllipticalMetric:
@@ -113,7 +114,7 @@ class EllipticalLaplace(AdditiveNoise):
 
     @property
     def metrics(self) -> Mapping[str, Metric]:
-        """The norm that the guarantee speaks of."""
+        """The norm that the guarantee is stated in."""
         return {self.metric.name: self.metric}
 
     def numerics(self, space: MetricSpace) -> str:
@@ -146,7 +147,7 @@ class EllipticalLaplace(AdditiveNoise):
         return np.asarray(np.minimum(chosen, cumulative.shape[1] - 1), dtype=np.int64)
 
     def _weights(self, vectors: Floats) -> Floats:
-        """What the ellipsoids' probabilities are proportional to: (vectors, ellipsoids)."""
+        """Return the unnormalised probabilities of the ellipsoids: (vectors, ellipsoids)."""
         distances = np.stack([e.norm(vectors - e.centre) for e in self.ellipsoids], axis=1)
         nearest = distances.min(axis=1, keepdims=True)
         return np.asarray(np.exp(-self.choice / 2.0 * (distances - nearest)))
@@ -165,9 +166,9 @@ class EllipticalLaplace(AdditiveNoise):
         )
 
     def log_density(self, noise: Floats, vector: Floats) -> Floats:
-        """Return ln of the density at each row, whichever ellipsoid was drawn."""
+        """Return ln of the density at each row, as a mixture over the ellipsoids."""
         weights = self._weights(vector[None])[0]
-        with np.errstate(divide="ignore"):  # an ellipsoid may be too far to be ever drawn
+        with np.errstate(divide="ignore"):  # an ellipsoid may be too far away ever to be drawn
             chances = np.log(weights / weights.sum())
         parts = []
         for chance, ellipsoid in zip(chances, self.ellipsoids, strict=True):
@@ -178,16 +179,16 @@ class EllipticalLaplace(AdditiveNoise):
 
 
 def clusters(vectors: Floats, count: int) -> Ids:
-    """The cluster of each vector, by Lloyd's k-means from fixed rows: the same at each call.
+    """Return the cluster of each vector, by Lloyd's k-means from fixed rows: it is deterministic.
 
-    There may be fewer than `count`, where vectors coincide.
+    There may be fewer than `count` clusters if vectors coincide.
 
     >>> clusters(np.array([[0.0], [9.0], [0.1], [9.1]]), 2).tolist() in ([0, 1, 0, 1], [1, 0, 1, 0])
     True
     """
     if count > len(vectors):
         raise ParameterError(
-            f"There can be at most as many clusters as words, {len(vectors)}. Got {count}."
+            f"There can be at most {len(vectors)} clusters, one for each word. Got {count}."
         )
     rows = np.random.Generator(np.random.PCG64(0)).choice(len(vectors), count, replace=False)
     centres, labels = vectors[rows], np.zeros(len(vectors), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Gaussian noise: of one width for all words, or of each word's own public width."""
+"""Gaussian noise: of one width for all words, or of a public width for each word."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class SphericalGaussian(AdditiveNoise):
     sigma: float
     """σ, the standard deviation of each coordinate."""
     epsilon: float
-    """The ε that `delta_at` takes for granted."""
+    """The default ε of `delta_at`."""
 
     @cached_property
     def _grid(self) -> Grid:
@@ -57,25 +57,25 @@ class SphericalGaussian(AdditiveNoise):
         return gaussian_delta(chosen, distance / self.sigma)
 
     def delta_curve(self, distances: ArrayLike, epsilon: float | None = None) -> Floats:
-        """Return the exact δ for each of several distances: what lies beyond Δ too."""
-        apart = np.asarray(distances, dtype=np.float64)
-        return np.array([self.delta_at(d, epsilon) for d in apart.ravel()]).reshape(apart.shape)
+        """Return the exact δ for each of several distances, also beyond Δ."""
+        array = np.asarray(distances, dtype=np.float64)
+        return np.array([self.delta_at(d, epsilon) for d in array.ravel()]).reshape(array.shape)
 
 
 @proved("docs/proofs/nadp.md")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WordGaussian(Noise):
-    """z ~ N(0, σ²·I) with the word's own public σ, rounded to a grid of that σ's own.
+    """z ~ N(0, σ²·I) with the word's own public σ, rounded to a grid that depends on σ.
 
-    The step of the grid is a function of σ: it tells nothing that the width of the noise does not.
-    A word with σ = 0 gets no noise: what is released for it is `bare`, or itself without one.
+    The step of the grid is a function of σ: it reveals nothing beyond the width of the noise. A
+    word with σ = 0 gets no noise: `bare` is released for it or, if that is None, its own vector.
     """
 
     space: MetricSpace
     sigmas: Floats
     """The standard deviation of a coordinate of the noise, for each word: public."""
     bare: float | None = None
-    """What all coordinates are where σ is 0."""
+    """The value of all coordinates that is released for words with σ = 0."""
 
     def __post_init__(self) -> None:
         self.sigmas.setflags(write=False)
@@ -91,16 +91,16 @@ class WordGaussian(Noise):
         noisy = self.sigmas[self.sigmas > 0.0]
         if len(noisy) == 0:
             return ""
-        finest = Grid(float(noisy.min()))  # the one that hides least
+        finest = Grid(float(noisy.min()))  # the grid that hides least
         return (
             f"float64, rounded to grids of {finest.step:.3g} or more; "
             f"adds δ ≈ {finest.check(centres_of(space)):.0e} a word or less"
         )
 
     def density(self, space: MetricSpace) -> GaussianDensity | None:
-        """Return the density around the words' vectors; without noise, around what is released.
+        """Return the density around the words' vectors; for σ = 0, around what is released.
 
-        None for another lexicon than that whose words the σ belong to.
+        None for any lexicon but the one that the σ belong to.
         """
         if space is not self.space or self.sigmas.shape != (len(space),):
             return None
@@ -117,7 +117,7 @@ class WordGaussian(Noise):
         if not known.all():
             raise ParameterError(
                 "The noise of this mechanism depends on the word, so `release` takes rows of the "
-                f"lexicon only; row {int(np.argmin(known))} is none. For other vectors use "
+                f"lexicon only; row {int(np.argmin(known))} is not one. For other vectors use "
                 "Gaussian or Laplace."
             )
         return self.release_words(self.space, ids, rng)
@@ -132,6 +132,6 @@ class WordGaussian(Noise):
 
     @cached_property
     def _index(self) -> Mapping[bytes, int]:
-        """From a vector's bytes to the first word that has it. Adding 0 makes a −0 a 0."""
+        """Maps a vector's bytes to the first word that has it. Adding 0 turns −0 into 0."""
         rows = self.space.vectors + np.float32(0.0)
         return {rows[i].tobytes(): i for i in reversed(range(len(rows)))}

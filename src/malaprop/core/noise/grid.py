@@ -1,4 +1,4 @@
-"""The grid that released vectors are rounded to, so that their last bits tell nothing.
+"""The grid that released vectors are rounded to, so that their last bits reveal nothing.
 
 For a given x only some float64 numbers can occur as fl(x + z), and which ones depends on the last
 bits of x: whoever sees them can test every word. So only multiples of a grid leave a channel.
@@ -12,7 +12,7 @@ from malaprop.core.arrays import Floats
 from malaprop.core.errors import ParameterError
 
 MOST_NUMERIC_DELTA = 1e-6
-"""A release that floating-point numbers could betray with a higher probability is refused."""
+"""A release is refused if rounding could betray it with a higher probability."""
 
 
 class Grid:
@@ -21,26 +21,26 @@ class Grid:
     def __init__(self, spread: float) -> None:
         if not 1e-290 < spread < 1e290:
             raise ParameterError(
-                f"The noise has a standard deviation of {spread:.3g}, which float64 cannot add up: "
+                f"The noise has a standard deviation of {spread:.3g}, which float64 cannot handle: "
                 "choose another epsilon."
             )
         self.step = 2.0 ** (math.frexp(spread)[1] - 11)
 
     def snap(self, values: Floats) -> Floats:
-        """Return the nearest multiples of the step. The grid is anchored at 0 for any input."""
+        """Return the nearest multiples of the step; the grid is anchored at 0 for any input."""
         return np.asarray(np.rint(values / self.step) * self.step)
 
     def numeric_delta(self, dimension: int, largest: float) -> float:
         """Return about how often the last bit of float64 decides where a vector is rounded to.
 
-        For vectors with entries up to `largest`; derived in docs/proofs/laplace.md. What float64
-        cannot hide is refused.
+        It holds for vectors with entries up to `largest`; docs/proofs/laplace.md derives it. Raises
+        an error if float64 cannot hide such vectors.
         """
-        # A coordinate of the sum is hardly ever beyond 8 standard deviations, 2^14 grid steps.
+        # A coordinate of the noise is hardly ever beyond 8 standard deviations, 2^14 grid steps.
         last_bit = math.ulp(largest + 2.0**14 * self.step)
         delta = 2.0 * dimension * last_bit / self.step
         if delta > MOST_NUMERIC_DELTA:
-            # The limit is public; the vectors are not, so no number of theirs is shown.
+            # The limit is public; the vectors are not, so the message shows none of their entries.
             limit = MOST_NUMERIC_DELTA * self.step / (2.0 * dimension) * 2.0**52
             raise ParameterError(
                 f"The noise is too small for float64 to hide vectors with entries above "
@@ -49,7 +49,7 @@ class Grid:
         return float(delta)
 
     def check(self, vectors: Floats) -> float:
-        """Refuse vectors that float64 cannot hide; return about how often their last bits show."""
+        """Refuse vectors that float64 cannot hide; return how often, about, last bits matter."""
         return self.numeric_delta(vectors.shape[1], float(np.abs(vectors).max(initial=0.0)))
 
     def numerics(self, vectors: Floats) -> str:

@@ -1,4 +1,4 @@
-"""Laplace noise of hyperbolic space, in the space itself and in its tangent space."""
+"""Laplace noise in hyperbolic space, and in its tangent space."""
 
 import math
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from malaprop.core.noise.noise import ExponentialDensity, Noise
 from malaprop.core.proofs import proved
 from malaprop.core.space import MetricSpace
 
-_FARTHEST = 300.0  # beyond it only the direction counts, and sinh would overflow
+_FARTHEST = 300.0  # beyond it, only the direction counts and sinh would overflow
 _MEAN_OF = 1 << 14
 
 
@@ -31,8 +31,8 @@ _MEAN_OF = 1 << 14
 class HyperbolicLaplaceNoise(Noise):
     """Noise of density ∝ exp(−ε·d(x, y)) by hyperbolic volume, in n dimensions.
 
-    The length is −½·ln V, V ~ Beta(shape, n), shape = (ε − n + 1)/2. Rounded to a grid on the
-    hyperboloid.
+    Its length is −½·ln V, V ~ Beta(shape, n), shape = (ε − n + 1)/2. Releases are rounded to a
+    grid on the hyperboloid.
     """
 
     shape: float
@@ -40,7 +40,7 @@ class HyperbolicLaplaceNoise(Noise):
 
     @property
     def mean(self) -> float:
-        """How far the noise leads on average: (ψ(a + n) − ψ(a))/2, a the shape."""
+        """The mean length of the noise: (ψ(a + n) − ψ(a))/2, a being the shape."""
         return 0.5 * sum(1.0 / (self.shape + k) for k in range(self.dimension))
 
     @cached_property
@@ -63,21 +63,21 @@ class HyperbolicLaplaceNoise(Noise):
         )
 
     def _numeric_delta(self, points: Floats) -> float:
-        """Return about how often float64's last bits show; what they would betray is refused."""
+        """Return about how often float64's last bits matter; refuse points that they betray."""
         far = 2.0 * math.atanh(float(np.linalg.norm(points, axis=1).max(initial=0.0)))
         delta = 2.0 * self.dimension * self._rounding(far) / self.step
         if delta > MOST_NUMERIC_DELTA:
             raise ParameterError(
-                "HyperbolicLaplace leads so far at this epsilon that float64 cannot hide points "
-                f"near the edge of the ball (δ ≈ {delta:.0e}): use a larger epsilon, or TEM."
+                "HyperbolicLaplace adds so much noise at this epsilon that float64 cannot hide "
+                f"points near the edge of the ball (δ ≈ {delta:.0e}): use a larger epsilon, or TEM."
             )
         return float(max(delta, self._grid.numeric_delta(self.dimension, 1.0)))
 
     def _rounding(self, far: float) -> float:
         """Return the mean rounding error of a coordinate on the hyperboloid, for words `far` out.
 
-        A way that leads back across the origin cancels numbers of the size e^(length + far). The
-        mean is taken over draws of its own, which are public.
+        A move back across the origin cancels numbers of the size e^(length + far). The mean is
+        taken over separate draws, which are public.
         """
         rng = Generator(np.random.PCG64(0))
         lengths = np.minimum(self._lengths(_MEAN_OF, rng), 300.0)
@@ -94,12 +94,12 @@ class HyperbolicLaplaceNoise(Noise):
         directions = rng.standard_normal(vectors.shape)
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         lifted = poincare.travel(vectors, directions, self._lengths(len(vectors), rng))
-        # Beyond the reach, the ball has no room in float64. Both steps are post-processing.
+        # Beyond the reach, float64 has no points of the ball. Both steps are post-processing.
         kept = poincare.shorten(lifted, math.sinh(poincare.REACH))
         return poincare.lower(self._grid.snap(kept))
 
     def _lengths(self, count: int, rng: Generator) -> Floats:
-        """Draw how far the noise leads: −½·ln V, with V = X/(X + Y) of two Gamma variates."""
+        """Draw lengths of the noise: −½·ln V, with V = X/(X + Y) of two Gamma variates."""
         x = rng.standard_gamma(self.shape, size=count)
         y = rng.standard_gamma(self.dimension, size=count)
         with np.errstate(divide="ignore", over="ignore"):  # x may be too small for float64
@@ -115,10 +115,10 @@ class HyperbolicLaplaceNoise(Noise):
         return ExponentialDensity(rate=rate, centres=centres, metric="poincare", in_ball=True)
 
     def log_density(self, noise: Floats, vector: Floats) -> Floats:
-        """Return ln of the density by hyperbolic volume, for rows that lead from a point.
+        """Return ln of the density by hyperbolic volume, for rows of moves from a point.
 
-        The length r has the density 2·e^(−2ar)·(1 − e^(−2r))^(n−1)/B(a, n), a the shape, and the
-        sphere of that radius the surface of the unit sphere times sinhⁿ⁻¹ r.
+        The length r has the density 2·e^(−2ar)·(1 − e^(−2r))^(n−1)/B(a, n), a being the shape. The
+        sphere of that radius has the surface of the unit sphere times sinhⁿ⁻¹ r.
         """
         n, a = self.dimension, self.shape
         beta = math.lgamma(a) + math.lgamma(n) - math.lgamma(a + n)
@@ -156,7 +156,7 @@ class TangentLaplaceNoise(Noise):
         tangents = poincare.log0(poincare.in_ball(vectors))
         self._grid.check(tangents)
         noise = spherical_laplace(vectors.shape, self.scale, rng)
-        # Beyond the reach, the ball has no room in float64.
+        # Beyond the reach, float64 has no points of the ball.
         snapped = poincare.shorten(self._grid.snap(tangents + noise), poincare.REACH)
         return poincare.exp0(snapped)
 

@@ -88,7 +88,7 @@ class CoordinateLaplaceNoise(AdditiveNoise):
 
 
 def rate_of(scale: float) -> float:
-    """Return 1/scale; without any noise it is infinite."""
+    """Return 1/scale, which is infinite without noise."""
     return 1.0 / scale if scale else math.inf
 
 
@@ -101,7 +101,7 @@ def spherical_laplace(shape: tuple[int, ...], scale: float, rng: Generator) -> F
     """Draw vectors of density ∝ exp(−‖z‖₂/scale), in rows."""
     count, dimension = shape
     direction = rng.standard_normal((count, dimension))
-    # What `np.linalg.norm` computes, without its detours: for one vector they take the most time.
+    # As `np.linalg.norm` computes it, without its overhead, which dominates for one vector.
     direction /= np.sqrt(np.add.reduce(direction * direction, axis=1, keepdims=True))
     radius = rng.standard_gamma(dimension, size=(count, 1)) * scale
     return np.asarray(radius * direction)
@@ -115,5 +115,5 @@ def spherical_laplace_log_density(noise: Floats, scale: float) -> Floats:
 
 
 def log_sphere(dimension: int) -> float:
-    """Return ln of the surface of the unit sphere."""
+    """Return ln of the surface area of the unit sphere."""
     return math.log(2.0) + 0.5 * dimension * math.log(math.pi) - math.lgamma(0.5 * dimension)

@@ -1,4 +1,4 @@
-"""What noise is: how it is drawn, and what noisy vectors tell of the word, in closed form."""
+"""Noise: how it is drawn, and what noisy vectors reveal about the word, in closed form."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -21,10 +21,10 @@ class Noise(ABC):
 
     @abstractmethod
     def release(self, vectors: Floats, rng: Generator) -> Floats:
-        """Return a noisy vector for each row, rounded so that its last bits tell nothing."""
+        """Return a noisy vector for each row, rounded so that its last bits reveal nothing."""
 
     def release_words(self, space: MetricSpace, ids: Ids, rng: Generator) -> Floats:
-        """Return noisy vectors of words; overridden where the noise depends on the word."""
+        """Return noisy vectors of words. Override it if the noise depends on the word."""
         return self.release(space.vectors[ids].astype(np.float64), rng)
 
     def numerics(self, space: MetricSpace) -> str:
@@ -32,12 +32,12 @@ class Noise(ABC):
         return ""
 
     def density(self, space: MetricSpace) -> "ExponentialDensity | GaussianDensity | None":
-        """Return the density of each word's noise, before rounding, where it is known."""
+        """Return the density of each word's noise before rounding; None if it is unknown."""
         return None
 
     @property
     def metrics(self) -> Mapping[str, Metric]:
-        """Metrics of its own that a guarantee may speak of, by name."""
+        """The noise's own metrics that a guarantee may be stated in, by name."""
         return {}
 
 
@@ -64,27 +64,27 @@ class GaussianDensity:
 
 @dataclass(frozen=True, kw_only=True)
 class ExponentialDensity:
-    """A density ∝ exp(−rate·d(y, x)) around each word's centre x, or a mixture of such.
+    """A density ∝ exp(−rate·d(y, x)) around each word's centre x, or a mixture of such densities.
 
     The constant is the same for all words. So, by the triangle inequality,
 
         sup over y of ln p(y|w) − ln p(y|w') = rate·d(x, x'),
 
-    attained at y = x. With several parts, of which one is drawn first, the largest of such terms
-    is an upper bound. Whatever is made of the vectors without a look at the word tells no more.
+    attained at y = x. For a mixture, the largest such term over its parts is an upper bound.
+    Post-processing of the vectors reveals no more.
     """
 
     rate: float
     centres: Floats
-    """Where the noise of each word starts: (words, dimensions)."""
+    """The place that noise is added to, for each word: (words, dimensions)."""
     metric: str = "euclidean"
-    """What d is: euclidean, manhattan, or poincare, with volumes of that space."""
+    """The name of d: euclidean, manhattan, or poincare, with volumes of that space."""
     roots: tuple[Floats, ...] = ()
-    """For a norm that is not round: y = x + z·root, z of round noise; one for each part."""
+    """For elliptical norms: y = x + z·root with spherical noise z, a root for each part."""
     chances: Floats | None = None
-    """ln of how likely each part is drawn for each word, where there are several."""
+    """For a mixture, ln of the probability of each part: (words, parts)."""
     in_ball: bool = False
-    """Whether what is released is a point of the Poincaré ball, by whichever chart of it."""
+    """Whether releases are points of the Poincaré ball, in whichever chart."""
 
     @property
     def dimension(self) -> int:
@@ -93,7 +93,7 @@ class ExponentialDensity:
 
     @property
     def is_sane(self) -> bool:
-        """Whether there is such noise: a rate of 0 or less, or NaN, would pass for none told."""
+        """Whether the numbers describe noise: a rate ≤ 0 or NaN would pass for no loss."""
         numbers = [self.centres, *self.roots]
         numbers += [] if self.chances is None else [self.chances]
         return 0.0 < self.rate < np.inf and all(np.isfinite(part).all() for part in numbers)
@@ -104,7 +104,7 @@ class ExponentialDensity:
         return len(self.roots) <= 1
 
     def loss(self) -> LossRows:
-        """Return what vectors of words w tell against those of all words w', in nats: by ids."""
+        """Return a function from ids of words to the losses of their vectors against all words."""
         if not self.roots:
             distances = NAMED[self.metric].on(self.centres)  # type: ignore[arg-type]
             return lambda ids: self.rate * distances(ids)
@@ -123,7 +123,7 @@ class ExponentialDensity:
 
     @property
     def rounding(self) -> tuple[float, float]:
-        """What float64 may add to a loss: a share of it, and nats."""
+        """What float64 may add to a loss: a share of the loss, and a number of nats."""
         singular = [np.linalg.svd(root, compute_uv=False) for root in self.roots]
         condition = max((values[0] / values[-1] for values in singular), default=1.0)
         least = min((values[-1] for values in singular), default=1.0)

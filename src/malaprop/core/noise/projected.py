@@ -1,7 +1,7 @@
 """Linear maps to fewer dimensions, how much they stretch, and noise that makes up for it.
 
 A map Φ stretches no difference of two vectors by more than its operator norm ‖Φ‖, its largest
-singular value. So spherical Laplace noise of scale ‖Φ‖/ε after it hides ε·‖x − x'‖₂ before it.
+singular value. So spherical Laplace noise of scale ‖Φ‖/ε after Φ gives a loss of ε·‖x − x'‖₂.
 """
 
 import math
@@ -25,9 +25,9 @@ PROJECTIONS = ("orthonormal", "pca", "gaussian")
 
 
 def projection_of(name: str, vectors: NDArray[np.floating[Any]], onto: int, seed: int) -> Floats:
-    """The matrix of that name onto `onto` dimensions, of the space of public `vectors`.
+    """Return the named projection of the space of public `vectors` onto `onto` dimensions.
 
-    Only `pca` looks at the vectors; `seed` is for the other two.
+    Only `pca` looks at the vectors; only the other two use `seed`.
     """
     if name == "pca":
         return principal(vectors, onto)
@@ -36,21 +36,21 @@ def projection_of(name: str, vectors: NDArray[np.floating[Any]], onto: int, seed
 
 
 def orthonormal(dimension: int, onto: int, seed: int) -> Floats:
-    """Random orthonormal rows times √(d/m), so that lengths are kept on average: (onto, d)."""
+    """Return random orthonormal rows times √(d/m), which keep lengths on average: (onto, d)."""
     gauss = seeded_normal((dimension, onto), seed)
     columns, upper = np.linalg.qr(gauss)
-    # With the diagonal's signs it is the uniform law, whichever signs the algorithm chose.
+    # The diagonal's signs make the law uniform, whichever signs the algorithm chose.
     columns *= np.where(np.diagonal(upper) < 0.0, -1.0, 1.0)
     return np.ascontiguousarray(columns.T * math.sqrt(dimension / onto))
 
 
 def gaussian(dimension: int, onto: int, seed: int) -> Floats:
-    """Independent normal entries of variance 1/m: (onto, d)."""
+    """Return independent normal entries of variance 1/m: (onto, d)."""
     return seeded_normal((onto, dimension), seed) / math.sqrt(onto)
 
 
 def principal(vectors: NDArray[np.floating[Any]], onto: int) -> Floats:
-    """The unit directions in which public `vectors` vary most, as rows: (onto, d)."""
+    """Return the unit directions in which public `vectors` vary most, as rows: (onto, d)."""
     centred = vectors.astype(np.float64)
     centred -= centred.mean(axis=0)
     _, directions = np.linalg.eigh(centred.T @ centred)
@@ -60,18 +60,18 @@ def principal(vectors: NDArray[np.floating[Any]], onto: int) -> Floats:
 
 
 def seeded_normal(shape: tuple[int, int], seed: int) -> Floats:
-    """Normal numbers that everybody can draw again."""
+    """Return normal numbers that everybody can draw again."""
     return Generator(np.random.PCG64(seed)).standard_normal(shape)
 
 
 def operator_norm(matrix: Floats) -> float:
-    """The largest factor by which a matrix stretches any vector; never below the exact value."""
+    """Return the largest factor by which a matrix stretches a vector, rounded up."""
     computed = float(np.linalg.norm(matrix, ord=2))
     return computed * (1.0 + 4.0 * float(max(matrix.shape)) * 2.0**-52)
 
 
 def paper_dimension(dimension: int, beta: float, delta: float) -> float:
-    """PrivEmb's m = (√log₂ d + √ln(1/δ))²/β², before it is rounded to a whole number.
+    """Return PrivEmb's m = (√log₂ d + √ln(1/δ))²/β², before rounding to a whole number.
 
     >>> round(paper_dimension(300, 0.66, 1e-6), 1)
     99.6
@@ -80,10 +80,10 @@ def paper_dimension(dimension: int, beta: float, delta: float) -> float:
 
 
 def stretch_chance(words: int, onto: int, beta: float) -> float:
-    """At most how likely a Gaussian Φ stretches a pair of `words` fixed points by over 1 + β.
+    """Bound the probability that a Gaussian Φ stretches a pair of fixed points by over 1 + β.
 
-    ‖Φv‖²·m/‖v‖² is χ² with m degrees of freedom for each fixed v, and there are C(n, 2) pairs. For
-    points that were chosen with a view to Φ it says nothing.
+    ‖Φv‖²·m/‖v‖² is χ² with m degrees of freedom for each fixed v, and `words` points form C(n, 2)
+    pairs. The bound says nothing about points that were chosen knowing Φ.
     """
     from scipy.stats import chi2
 
@@ -92,7 +92,7 @@ def stretch_chance(words: int, onto: int, beta: float) -> float:
 
 
 def shortfall(norm: float, stretch: float, words: int, onto: int) -> str:
-    """Why noise for a `stretch` below ‖Φ‖ guarantees nothing; empty where it is not below."""
+    """Say why noise for a `stretch` below ‖Φ‖ guarantees nothing; empty if it is not below."""
     if norm <= stretch:
         return ""
     chance = stretch_chance(words, onto, stretch - 1.0)
@@ -131,7 +131,7 @@ class ProjectedLaplace(Noise):
 
     def exact(self, vectors: NDArray[np.floating[Any]]) -> Floats:
         """Return Φx, without noise: for public vectors only."""
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
+        with np.errstate(over="ignore", invalid="ignore"):  # values that overflow are refused
             return np.asarray(vectors @ self.matrix.T, dtype=np.float64)
 
     def release(self, vectors: Floats, rng: Generator) -> Floats:

@@ -1,12 +1,12 @@
-"""Where noise comes from.
+"""Sources of noise.
 
-Privacy needs noise that nobody can predict: `secure_rng` takes its key from the operating
-system and runs AES in counter mode. It is fresh in every process, however that was forked, and in
-every call of a channel; a copy or a pickle is a new generator. So neither two workers nor two
-copies of a machine draw the same noise.
+Privacy needs noise that nobody can predict. `secure_rng` takes its key from the operating system
+and runs AES in counter mode. It is fresh in every process, however that was forked, and in every
+call of a channel; a copy or a pickle is a new generator. So neither two workers nor two copies of
+a machine draw the same noise.
 
-`seeded_rng` repeats itself on purpose, for tests and demonstrations. Whoever knows the seed
-can undo the mechanism, so what is made with it is labelled `seeded: not private`.
+`seeded_rng` repeats itself on purpose, for tests and demonstrations. Whoever knows the seed can
+undo the mechanism, so releases made with it are labelled `seeded: not private`.
 """
 
 from collections.abc import Callable
@@ -27,8 +27,8 @@ SEEDED = "seeded: not private"
 class SecureGenerator(Generator):
     """A numpy generator over AES in counter mode, keyed by the operating system.
 
-    It cannot be repeated: it takes no seed, a copy is another one, and each draw notices when it
-    is made in another process.
+    It cannot be repeated: it takes no seed, a copy is a new generator, and each draw checks
+    whether it is in a new process.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class SecureGenerator(Generator):
         super().__init__(self._bits)
 
     def begin_call(self) -> None:
-        """Have the next draw begin with fresh entropy of the operating system."""
+        """Make the next draw start with fresh entropy from the operating system."""
         self._bits.begin_call()
 
     def spawn(self, n_children: int) -> list[Generator]:
@@ -46,7 +46,7 @@ class SecureGenerator(Generator):
         return [SecureGenerator() for _ in range(n_children)]
 
     def __reduce__(self) -> tuple[Callable[[], "SecureGenerator"], tuple[()]]:  # type: ignore[override]
-        # A pickled state would be the same noise twice.
+        # A pickled state would repeat the noise.
         return SecureGenerator, ()
 
     def __copy__(self) -> "SecureGenerator":
@@ -56,29 +56,29 @@ class SecureGenerator(Generator):
         return SecureGenerator()
 
 
-def _noticing(draw: Callable[..., Any]) -> Callable[..., Any]:
-    """Have a method of numpy's look first where, and in what call, it is."""
+def _checked_first(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a method of numpy's generator: check the process and the call before each draw."""
 
     @wraps(draw)
-    def noticing(self: SecureGenerator, *args: Any, **options: Any) -> Any:
+    def checked(self: SecureGenerator, *args: Any, **options: Any) -> Any:
         self._bits.notice()
         return draw(self, *args, **options)
 
-    return noticing
+    return checked
 
 
 for _name, _draw in vars(Generator).items():
     if callable(_draw) and not _name.startswith("_") and _name not in vars(SecureGenerator):
-        setattr(SecureGenerator, _name, _noticing(_draw))
+        setattr(SecureGenerator, _name, _checked_first(_draw))
 
 
 def secure_rng() -> Generator:
-    """A cryptographic generator, keyed by the operating system, fresh in every process."""
+    """Return a cryptographic generator, keyed by the operating system, fresh in every process."""
     return SecureGenerator()
 
 
 def seeded_rng(seed: int) -> Generator:
-    """A generator that repeats itself, for tests and demonstrations: not private.
+    """Return a generator that repeats itself, for tests and demonstrations: not private.
 
     >>> int(seeded_rng(7).integers(1000)) == int(seeded_rng(7).integers(1000))
     True
@@ -89,19 +89,19 @@ def seeded_rng(seed: int) -> Generator:
 
 
 def checked_rng(rng: object) -> Generator:
-    """`rng`, if it is a generator."""
+    """Return `rng`; raise an error unless it is a generator."""
     if not isinstance(rng, Generator):
         raise ParameterError(
-            f"Randomness must be a numpy.random.Generator, as malaprop.secure_rng() makes one. "
+            f"Randomness must be a numpy.random.Generator, such as malaprop.secure_rng(). "
             f"Got {type(rng).__name__}."
         )
     return rng
 
 
 def for_a_call(rng: object) -> Generator:
-    """`rng`, if it is a generator; a secure one takes in fresh entropy before its next draw.
+    """Check `rng`; a secure generator takes in fresh entropy before its next draw.
 
-    What is restored from a copy of the machine's memory then draws other noise than the copy.
+    A machine restored from a copy of memory then draws other noise than the original.
     """
     checked = checked_rng(rng)
     if isinstance(checked, SecureGenerator):
@@ -110,18 +110,18 @@ def for_a_call(rng: object) -> Generator:
 
 
 def renew_randomness() -> None:
-    """Take new keys, and throw away what was drawn ahead, before memory is copied or after.
+    """Take new keys and throw away stocked draws.
 
-    Call it before a snapshot of a virtual machine is taken, or after it is restored: of what was
-    drawn before, nothing is then given out twice. Forks, copies and pickles do not need it.
+    Call it before a snapshot of a virtual machine is taken, or after it is restored: then no draw
+    made before is given out twice. Forks, copies and pickles do not need it.
     """
     process.renew()
 
 
 def label(rng: Generator) -> str:
-    """What a release says of its randomness.
+    """Return the label that a release puts on its randomness.
 
-    Only a generator made by `secure_rng` counts as secure: of any other, Malaprop cannot know
-    who else knows its state.
+    Only a generator made by `secure_rng` counts as secure: Malaprop cannot know who else knows the
+    state of any other.
     """
     return SECURE if isinstance(rng, SecureGenerator) else SEEDED

@@ -1,8 +1,8 @@
 """AES in counter mode as a source of bits that no two processes, copies or calls share.
 
-A key comes from the operating system. It is replaced in another process, and when it is a second
-old. Within that second, each call of the library begins at a counter of its own: 126 fresh bits
-from the system. With one secret key, streams from different counters are independent, and
+A key comes from the operating system. It is replaced in a new process, and once it is a second
+old. Within that second, each call of the library starts at its own counter: 126 fresh bits from
+the system. With one secret key, streams from different counters are independent, and
 two of n calls with 2^b blocks of noise each overlap with a probability below n²·2^(b − 126).
 """
 
@@ -21,11 +21,11 @@ from malaprop.core.randomness.process import this_process
 
 _KEY_LIFE = 1.0  # seconds; a key takes 25 µs to set, a counter 5
 _STATE: Any = AESCounter.state
-_USED_UP = bytes(64)  # encrypted blocks, of which nothing is left
+_USED_UP = bytes(64)  # encrypted blocks that have been used up
 
 
 class SecureBits(AESCounter):  # type: ignore[misc]
-    """A bit generator that cannot be repeated: it has no seed, and a copy is another one."""
+    """A bit generator that cannot be repeated: it has no seed, and a copy is a new one."""
 
     def __init__(self) -> None:
         super().__init__(key=_key(b""))
@@ -35,11 +35,11 @@ class SecureBits(AESCounter):  # type: ignore[misc]
             _alive.add(self)
 
     def begin_call(self) -> None:
-        """Have the next draw begin with fresh entropy: where nothing is drawn, it costs nothing."""
+        """Make the next draw start with fresh entropy. Without a draw, this costs nothing."""
         self._call = object()
 
     def notice(self) -> None:
-        """Before a draw: take a new key in another process, fresh entropy in a new call."""
+        """Prepare for a draw: take a new key in a new process, fresh entropy in a new call."""
         if self._process is not this_process():
             self.rekey()
         elif self._served is not self._call:
@@ -57,7 +57,7 @@ class SecureBits(AESCounter):  # type: ignore[misc]
         self._kind, self._round_keys = state["bit_generator"], state["s"]["seed"]
         self._old = self._round_keys.tobytes()
         self._keyed = time.monotonic()
-        # Last: whoever sees these finds the new key, and an interrupt leaves it to the next draw.
+        # Last: whoever sees these finds the new key; after an interrupt, the next draw rekeys.
         self._served = call
         self._process = this_process()
 
@@ -72,10 +72,10 @@ class SecureBits(AESCounter):  # type: ignore[misc]
 
     def _jump_anywhere(self) -> None:
         low, high = struct.unpack("=QQ", _fresh(self._old))
-        low &= ~3  # four blocks are encrypted together, each with a counter
+        low &= ~3  # four blocks are encrypted together, each with its own counter
         counters = (low, high, low + 1, high, low + 2, high, low + 3, high)
         stream = {"seed": self._round_keys, "counter": counters, "state": _USED_UP, "offset": 64}
-        # Python's own numbers: to take those of numpy's arrays apart takes three times as long.
+        # Python's own numbers: unpacking those of numpy arrays takes three times as long.
         state = {"bit_generator": self._kind, "s": stream, "has_uint32": 0, "uinteger": 0}
         _STATE.__set__(self, state)
 
@@ -89,7 +89,7 @@ class SecureBits(AESCounter):  # type: ignore[misc]
         return [SecureBits() for _ in range(n_children)]
 
     def jumped(self, iter: int = 1) -> "SecureBits":  # noqa: A002 - as numpy names it
-        """Make another one: to jump from the same place twice would repeat the noise."""
+        """Make a new generator: jumping from the same place twice would repeat the noise."""
         return SecureBits()
 
     def __reduce__(self) -> tuple[type["SecureBits"], tuple[()]]:
@@ -104,31 +104,31 @@ class SecureBits(AESCounter):  # type: ignore[misc]
     @property
     def state(self) -> NoReturn:
         """Refused: whoever has the state can repeat the noise."""
-        _refuse("tells its state to nobody, nor takes one")
+        _refuse("does not reveal its state, nor accept one")
 
     @state.setter
     def state(self, value: object) -> NoReturn:
-        _refuse("tells its state to nobody, nor takes one")
+        _refuse("does not reveal its state, nor accept one")
 
     def seed(self, *seed: Any, **options: Any) -> None:
-        """Refused, but for the first key: noise of a known seed is not private."""
+        """Refused, except for the first key: noise of a known seed is not private."""
         if hasattr(self, "_call"):
             _refuse("takes no seed")
         super().seed(*seed, **options)
 
     def advance(self, delta: int) -> NoReturn:
         """Refused: a step back would repeat the noise."""
-        _refuse("does not go back or forth")
+        _refuse("cannot be moved back or forth")
 
     def jump(self, iter: int = 1) -> NoReturn:  # noqa: A002 - as numpy names it
         """Refused, as `advance` is."""
-        _refuse("does not go back or forth")
+        _refuse("cannot be moved back or forth")
 
 
 def _refuse(what: str) -> NoReturn:
     raise ParameterError(
-        f"A secure generator {what}: its noise would be known, and undone. For noise that repeats "
-        "itself, which is not private, use malaprop.seeded_rng(seed)."
+        f"A secure generator {what}: its noise would be known, and could be undone. For noise that "
+        "repeats itself, which is not private, use malaprop.seeded_rng(seed)."
     )
 
 
@@ -152,7 +152,7 @@ _held: list[SecureBits] = []
 
 
 def _hold() -> None:
-    # A thread that draws during a fork would leave its generator locked in the child for ever.
+    # A thread that draws during a fork would leave its generator locked for ever in the child.
     _registering.acquire()
     _held.extend(_alive)
     for bits in _held:
@@ -167,7 +167,7 @@ def _release() -> None:
 
 
 def _release_and_rekey() -> None:
-    # Each draw notices a fork; but others may draw from the bits without asking first.
+    # Each draw notices a fork, but other code may draw from the bits directly.
     forked = list(_held)
     _release()
     for bits in forked:

@@ -1,9 +1,9 @@
-"""Which process this is, noticed without Python's help.
+"""Detection of new processes, without Python's help.
 
-Python's hooks see only the forks that Python makes. But a child of any fork has its parent's
-memory, and with it the parent's noise. So a page of memory is set aside that Linux wipes in every
-child: who finds it wiped is in a new process, even where both have the same number, as two
-containers may. Where the system wipes no memory, the number of the process must do.
+Python's hooks see only the forks that Python makes. But the child of any fork has its parent's
+memory, and with it the parent's noise. So this module sets aside a page of memory that Linux wipes
+in every child. Code that finds it wiped is in a new process, even if both have the same process
+id, as in two containers. If the system cannot wipe memory, the process id must do.
 """
 
 import os
@@ -21,7 +21,7 @@ def _wiped_page() -> mmap | None:
     page = mmap(-1, PAGESIZE, flags=MAP_PRIVATE | MAP_ANONYMOUS)
     try:
         page.madvise(_WIPE_ON_FORK)
-    except OSError:  # before Linux 4.14, and where something else plays Linux
+    except OSError:  # before Linux 4.14, or on an emulation of Linux
         return None
     return page
 
@@ -33,27 +33,27 @@ _renewals = 0
 
 
 def this_process() -> object:
-    """Return a token that is another one in each process, however the process came to be."""
+    """Return a token that differs between processes, however they were started."""
     if (not _page[0]) if _page is not None else (_number != os.getpid()):
         _enter()
     return _token
 
 
 def renew() -> None:
-    """Make a new token, as if this were a new process."""
+    """Make a new token, as in a new process."""
     global _renewals
     _renewals += 1
     _enter()
 
 
 def renewals() -> int:
-    """Count the calls of `renew` in this process and before it was forked."""
+    """Return the number of calls of `renew`, in this process and before it was forked."""
     return _renewals
 
 
 def _enter() -> None:
     global _token, _number
-    # First the token: another thread that sees the mark must not find the old one.
+    # The token first: another thread that sees the mark must not find the old token.
     _token = object()
     _number = os.getpid()
     if _page is not None:

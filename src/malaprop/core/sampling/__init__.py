@@ -1,1 +1,1 @@
-"""Exact draws from laws: from weights, by distance, and stocks of draws made ahead."""
+"""Exact draws from laws: from weights, by distance, and from stocks of draws."""

@@ -2,8 +2,8 @@
 
     Pr[y|w] ∝ ν(y)·f_w(d(w, y)), with public weights ν and falling functions f_w.
 
-Which words count as near decides how long a draw takes, and nothing else: whatever is not among
-them is in the rest of the row, and drawn from there with the weight that it has.
+Which words count as near affects the speed of a draw, and nothing else: all others are in the rest
+of the row, and are drawn from there with their own weights.
 """
 
 from collections.abc import Callable
@@ -15,30 +15,30 @@ from numpy.typing import NDArray
 from malaprop.core.arrays import Floats, Ids, Keys
 from malaprop.core.sampling.draws import LawRows, Rest
 
-_LOOKED_AT = 512  # keys of a row that say how many words are how near
-_PARTS = 64  # that the largest ν is cut into
+_LOOKED_AT = 512  # keys of a row, sampled to estimate how many words are near
+_PARTS = 64  # how many parts the largest ν is cut into
 
 Fall = Callable[[Ids, Keys], Floats]
-"""f_w for some rows, given keys of distances there; ν·f is below 2."""
+"""f_w of the given rows at the given keys; ν·f is below 2."""
 
 Pool = tuple[NDArray[np.int32], Floats]
-"""Words, some of them several times, and what each word of the lexicon has of its ν each time."""
+"""Words, some of them repeated, and for each lexicon word the part of its ν per repetition."""
 
 
 class NearWords(NamedTuple):
-    """The near words of some rows, and how to look up the keys of all others."""
+    """The near words of each row, and a way to look up the keys of all others."""
 
     sizes: Ids
-    """How many words are near in each row; they follow each other in `words` and `keys`."""
+    """How many words are near in each row; `words` and `keys` hold them row after row."""
     words: Ids
     keys: Keys
     beyond: Keys
-    """A word is near in a row exactly where its key is below this."""
+    """The border of each row: a word is near exactly if its key is below it."""
     at: Callable[[Ids, Ids], Keys]
-    """The keys of some words, by their rows and ids."""
+    """Returns the keys of words, given their rows and ids."""
 
     def of_rows(self, chosen: NDArray[np.bool_]) -> "NearWords":
-        """Some of the rows."""
+        """Return the chosen rows."""
         words, places = np.repeat(chosen, self.sizes), np.flatnonzero(chosen)
         return NearWords(
             self.sizes[chosen],
@@ -50,36 +50,36 @@ class NearWords(NamedTuple):
 
 
 def law_rows(near: NearWords, weights: Floats, pool: Pool, fall: Fall) -> LawRows:
-    """The rows of a law, from ν and the pool of ν."""
+    """Return the rows of a law, from its near words, ν (`weights`), and the pool of ν."""
     words, parts = pool
-    each = np.arange(len(near.sizes))
-    scale = _to_powers_of_two(fall(each, near.beyond) * parts.max())
+    rows = np.arange(len(near.sizes))
+    scale = _to_powers_of_two(fall(rows, near.beyond) * parts.max())
 
-    def scaled(own: Ids, keys: Keys) -> Floats:
-        return np.asarray(scale[own] * fall(own, keys))
+    def scaled(row: Ids, keys: Keys) -> Floats:
+        return np.asarray(scale[row] * fall(row, keys))
 
-    def of_rest(own: Ids, tried: Ids) -> Floats:
-        keys = near.at(own, tried)
-        return np.where(keys < near.beyond[own], 0.0, parts.take(tried) * scaled(own, keys))
+    def of_rest(row: Ids, tried: Ids) -> Floats:
+        keys = near.at(row, tried)
+        return np.where(keys < near.beyond[row], 0.0, parts.take(tried) * scaled(row, keys))
 
-    own = weights[near.words] * scaled(np.repeat(each, near.sizes), near.keys)
-    bounds = scaled(each, near.beyond) * parts.max()
-    return LawRows(near.sizes, near.words, own, Rest(words, bounds, of_rest))
+    near_weights = weights[near.words] * scaled(np.repeat(rows, near.sizes), near.keys)
+    bounds = scaled(rows, near.beyond) * parts.max()
+    return LawRows(near.sizes, near.words, near_weights, Rest(words, bounds, of_rest))
 
 
 def _to_powers_of_two(bounds: Floats) -> Floats:
-    """Factors from ½ to 1 that take bounds to just below powers of two, or leave them as they are.
+    """Return factors from ½ to 1 that take bounds to just below powers of two, where that helps.
 
-    A draw tries words of the rest as often as the next power of two says.
+    A draw tries words of the rest in proportion to the next power of two above their bound.
     """
     mantissas = np.frexp(bounds)[0]  # 0, or from ½ to 1
     return np.where(mantissas > 0.5, (0.5 - 2.0**-50) / np.maximum(mantissas, 0.5), 1.0)
 
 
 def pool_of(weights: Floats) -> Pool:
-    """All words, those with a large ν several times over, and what each has of its ν each time.
+    """Return all words, repeating those with a large ν, and the part of ν per repetition.
 
-    So all have about the same, and few tries are in vain.
+    The parts are about equal, so few tries are rejected.
     """
     even = bool((weights == weights[0]).all())
     times = np.ceil(weights * ((1 if even else _PARTS) / weights.max())).astype(np.int64)
@@ -88,46 +88,46 @@ def pool_of(weights: Floats) -> Pool:
 
 
 def nearest_by_key(keys: Keys, fall: Fall, *, tries: float) -> NearWords:
-    """The near words where the keys of all words are at hand.
+    """Return the near words, given the keys of all words.
 
-    As many words count as near as leave about `tries` tries of words of the rest for each draw.
+    The border is set so that a draw takes about `tries` tries of words of the rest.
     """
     beyond = _border(keys, fall, tries)
-    found = [np.flatnonzero(row < end) for row, end in zip(keys, beyond, strict=True)]
-    sizes = np.fromiter(map(len, found), np.int64, len(found))
-    words = np.concatenate(found)
-    own = keys[np.repeat(np.arange(len(keys)), sizes), words]
-    return NearWords(sizes, words, own, beyond, lambda rows, words: keys[rows, words])
+    near = [np.flatnonzero(row < end) for row, end in zip(keys, beyond, strict=True)]
+    sizes = np.fromiter(map(len, near), np.int64, len(near))
+    words = np.concatenate(near)
+    near_keys = keys[np.repeat(np.arange(len(keys)), sizes), words]
+    return NearWords(sizes, words, near_keys, beyond, lambda rows, words: keys[rows, words])
 
 
 def merged(first: NearWords, second: NearWords, of_second: NDArray[np.bool_]) -> NearWords:
-    """Rows of two kinds in one: those where `of_second` holds are the second's, in order."""
+    """Merge two sets of rows: rows where `of_second` holds come from `second`, in order."""
     places = np.flatnonzero(~of_second), np.flatnonzero(of_second)
     number = np.where(of_second, np.cumsum(of_second), np.cumsum(~of_second)) - 1
-    rows = [np.repeat(some, near.sizes) for some, near in zip(places, (first, second), strict=True)]
+    rows = [np.repeat(part, near.sizes) for part, near in zip(places, (first, second), strict=True)]
     order = np.argsort(np.concatenate(rows), kind="stable")
 
     def at(rows: Ids, words: Ids) -> Keys:
-        found = np.empty(len(rows), dtype=first.keys.dtype)
+        keys = np.empty(len(rows), dtype=first.keys.dtype)
         for near, chosen in ((first, ~of_second[rows]), (second, of_second[rows])):
-            found[chosen] = near.at(number[rows[chosen]], words[chosen])
-        return found
+            keys[chosen] = near.at(number[rows[chosen]], words[chosen])
+        return keys
 
     sizes, beyond = np.empty_like(number), np.empty(len(number), dtype=first.beyond.dtype)
-    for some, near in zip(places, (first, second), strict=True):
-        sizes[some], beyond[some] = near.sizes, near.beyond
+    for part, near in zip(places, (first, second), strict=True):
+        sizes[part], beyond[part] = near.sizes, near.beyond
     words = np.concatenate([first.words, second.words])[order]
     return NearWords(sizes, words, np.concatenate([first.keys, second.keys])[order], beyond, at)
 
 
 def _border(keys: Keys, fall: Fall, tries: float) -> Keys:
-    """The key at which far words begin in each row."""
+    """Return the key at which far words begin in each row."""
     step = max(1, keys.shape[1] // _LOOKED_AT)
     seen = np.sort(keys[:, ::step], axis=1)
-    each = np.arange(len(keys))
-    found = fall(each[:, None], seen)
-    # About what the words of a pool weigh; the word itself is hardly ever among those looked at.
-    whole = found[:, :1] / keys.shape[1] + found.mean(axis=1, keepdims=True)
-    few = found <= tries * whole
+    rows = np.arange(len(keys))
+    weights = fall(rows[:, None], seen)
+    # The mean weight of a word, about. The sample hardly ever contains the word itself.
+    whole = weights[:, :1] / keys.shape[1] + weights.mean(axis=1, keepdims=True)
+    few = weights <= tries * whole
     place = np.where(few.any(axis=1), few.argmax(axis=1), seen.shape[1] - 1)
-    return np.asarray(seen[each, place])
+    return np.asarray(seen[rows, place])

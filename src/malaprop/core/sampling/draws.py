@@ -2,15 +2,15 @@
 
 Inverting a cumulative sum with one 53-bit uniform number would give words of probability below
 2⁻⁵³ no chance at all, and an output that is impossible for one word but not for another gives
-the word away. So a draw here keeps the *relative* precision of rare words: first comes a binary
-order of magnitude, counted from the rarest up; then one of the words of that magnitude, which is
-accepted in proportion to its weight, or all begins anew.
+the word away. So a draw here keeps the *relative* precision of rare words. It first draws a binary
+order of magnitude, counted from the rarest up; then one of the words of that magnitude, which it
+accepts in proportion to its weight. Otherwise it starts again.
 
-Words that are too many and too rare to be weighed one by one make up the rest of a row: all that
-must be known of them beforehand is a bound. One of them is weighed when it is tried.
+Words that are too many and too rare to be weighed one by one make up the rest of a row. Only a
+bound on their weights must be known beforehand; a word is weighed when it is tried.
 
-How far the log-probabilities of what is drawn can be from the law's is `log_error`, proved in
-docs/proofs/sampling.md.
+`log_error` bounds the error of the log-probabilities that are drawn with; docs/proofs/sampling.md
+proves it.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,64 +24,68 @@ from malaprop.core.arrays import Floats, Ids
 
 Number = TypeVar("Number", np.int64, np.float64)
 _LN2 = float(np.log(2.0))
-_DEEPEST = 1000  # magnitudes below 2^-1000 are beyond float64, and have no chance
-_TRIES = 1 << 19  # at a time, of all rows: some 50 MB
+_DEEPEST = 1000  # weights below 2^-1000 are never drawn: float64 ends near there
+_TRIES = 1 << 19  # tries at a time over all rows: some 50 MB
 
 
 class Rest(NamedTuple):
-    """All words once more, with a bound for each row; those of its head weigh nothing here."""
+    """The rest of each row: all words once more, with weight 0 for those of the row's head."""
 
     words: NDArray[np.integer[Any]]
-    """A word may occur several times, each with an equal part of its weight."""
+    """The words to try. One may occur several times, each with an equal part of its weight."""
     bounds: Floats
+    """An upper bound on the weights in each row's rest."""
     weights: Callable[[Ids, Ids], Floats]
-    """What some of `words` weigh each time, by their rows; 0 for words of the row's head."""
+    """Returns the weights of words, per occurrence, given rows and words."""
 
 
 class LawRows(NamedTuple):
-    """Rows of a law: words with their weights, all below 2, and what there is beside them."""
+    """Rows of a law: words of their heads with weights, all below 2, and possibly a rest."""
 
     sizes: Ids
-    """How many words of each row are weighed; they follow each other in `words` and `weights`."""
+    """The length of each row's head; `words` and `weights` hold the heads one after another."""
     words: Ids
     weights: Floats
     rest: Rest | None = None
 
 
 def whole(log_weights: Floats) -> LawRows:
-    """Rows in which every word is weighed."""
+    """Return rows in which every word is weighed."""
     weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
     count, size = weights.shape
     return LawRows(np.full(count, size), np.tile(np.arange(size), count), weights.ravel())
 
 
 def draw(rows: LawRows, counts: Ids, rng: Generator) -> list[Ids]:
-    """So many independent draws of a word from each row, with probabilities ∝ the weights."""
+    """Draw `counts[i]` independent words from row i, with probabilities ∝ the weights."""
     envelope = _Envelope(rows)
     parts: list[list[Ids]] = [[] for _ in rows.sizes]
-    found, tried = np.zeros_like(counts), np.zeros_like(counts)
-    while (short := np.flatnonzero(found < counts)).size:
-        # As many as it takes by what was seen so far, one in two at first, and some to spare.
-        lacking = counts[short] - found[short]
-        rate = (found[short] + 4.0) / (tried[short] + 8.0)
+    accepted_so_far, tried = np.zeros_like(counts), np.zeros_like(counts)
+    while (short := np.flatnonzero(accepted_so_far < counts)).size:
+        # As many tries as the rate of acceptance so far suggests, ½ at first, and a few more.
+        lacking = counts[short] - accepted_so_far[short]
+        rate = (accepted_so_far[short] + 4.0) / (tried[short] + 8.0)
         tries = np.minimum((lacking / rate).astype(np.int64) + 8, max(16, _TRIES // len(short)))
         words, accepted = envelope.tries(short, tries, rng)
-        for row, some in zip(short.tolist(), _split(words, accepted), strict=True):
-            parts[row].append(some)
-        found[short] += accepted
+        for row, words_of_row in zip(short.tolist(), _split(words, accepted), strict=True):
+            parts[row].append(words_of_row)
+        accepted_so_far[short] += accepted
         tried[short] += tries
     cut = zip(parts, counts.tolist(), strict=True)
-    return [(np.concatenate(some) if some else _NONE)[:count] for some, count in cut]
+    return [
+        (np.concatenate(words_of_row) if words_of_row else _NONE)[:count]
+        for words_of_row, count in cut
+    ]
 
 
 _NONE: Ids = np.empty(0, dtype=np.int64)
 
 
 def log_error(members: int, spread: float) -> float:
-    """A bound on the error of a drawn log-probability, for rows of so many words and rests.
+    """Bound the error of a drawn log-probability, for rows of `members` words, rest included.
 
-    `spread` is the largest difference of two log-weights. The bound holds for all words but those
-    rarer than 2⁻¹⁰⁰ together.
+    `spread` is the largest difference of two log-weights. The bound holds for all words except a
+    set of total probability below 2⁻¹⁰⁰.
     """
     magnitudes = min(spread / _LN2, _DEEPEST) + 2.0
     return 4.0 * magnitudes * members * 2.0**-53
@@ -90,7 +94,7 @@ def log_error(members: int, spread: float) -> float:
 class _Envelope:
     """The weights rounded up to powers of two: words of one magnitude are tried equally often.
 
-    The words of the rest are all of the magnitude of their bound.
+    All words of the rest have the magnitude of their bound.
     """
 
     def __init__(self, rows: LawRows) -> None:
@@ -104,7 +108,7 @@ class _Envelope:
         there = magnitudes < used
         cells = (np.repeat(np.arange(count) * used, rows.sizes) + magnitudes)[there]
         order = order_of(cells, count * used)
-        # One more, which is never chosen: there may be no word but those of the rest.
+        # Append a word that is never chosen: all words may be in the rest.
         self._words = np.append(rows.words[there][order], 0)
         self._weights = np.append(rows.weights[there][order], 0.0)
         self._counts = np.bincount(cells, minlength=count * used)
@@ -119,16 +123,16 @@ class _Envelope:
         self._cumulative = np.cumsum((sizes * self._tops)[:, ::-1], axis=1)
 
     def _resting(self, rows: int) -> Ids:
-        """The magnitude of the rest of each row: beyond all others where it weighs nothing."""
+        """Return the magnitude of each row's rest; beyond all others if it weighs nothing."""
         if self._rest is None:
             return np.zeros(rows, dtype=np.int64)
         exponents: Ids = np.frexp(self._rest.bounds)[1].astype(np.int64)
         return np.where(self._rest.bounds > 0.0, np.minimum(1 - exponents, _DEEPEST), _DEEPEST)
 
     def tries(self, rows: Ids, counts: Ids, rng: Generator) -> tuple[Ids, Ids]:
-        """The accepted ones of so many tries of each row, in order, and how many they are.
+        """Try `counts[i]` words of row `rows[i]`; return the accepted ones, and their numbers.
 
-        Each is a word with a probability ∝ its weight.
+        Each accepted word has a probability ∝ its weight.
         """
         at = np.repeat(rows, counts)
         magnitudes = self._magnitudes(rows, counts, rng)
@@ -136,7 +140,7 @@ class _Envelope:
         held = self._counts.take(cells)
         places = (rng.random(len(at)) * self._sizes.take(cells)).astype(np.int64)
         chosen = self._first.take(cells) + places
-        # The place of a word of the rest is beyond those of its magnitude, and means another one.
+        # Places beyond the head's words of this magnitude stand for words of the rest.
         weights = self._weights.take(chosen, mode="clip")
         words = self._words.take(chosen, mode="clip")
         level = rng.random(len(at))
@@ -152,20 +156,20 @@ class _Envelope:
         )
 
     def _magnitudes(self, rows: Ids, counts: Ids, rng: Generator) -> Ids:
-        """Magnitudes, drawn by what they hold; the rarest come first in the cumulative sums."""
+        """Draw magnitudes by their total weights; the rarest come first in the cumulative sums."""
         last = self._cumulative.shape[1] - 1
-        level, found = _fine(int(counts.sum()), rng), list[Ids]()
-        for row, some in zip(rows.tolist(), _split(level, counts), strict=True):
+        level, places = _fine(int(counts.sum()), rng), list[Ids]()
+        for row, levels_of_row in zip(rows.tolist(), _split(level, counts), strict=True):
             sums = self._cumulative[row]
-            below = np.minimum(some * sums[-1], np.nextafter(sums[-1], 0.0))
-            found.append(np.searchsorted(sums, below, side="right"))
-        return np.asarray(last - np.concatenate(found))
+            below = np.minimum(levels_of_row * sums[-1], np.nextafter(sums[-1], 0.0))
+            places.append(np.searchsorted(sums, below, side="right"))
+        return np.asarray(last - np.concatenate(places))
 
 
 def each_word_once(ids: Ids, size: int, draws: Callable[[Ids, Ids], Ids]) -> Ids:
     """Draw for all occurrences of a word together, since they share one row of a law.
 
-    `draws` gets distinct words and how often each occurs, and returns their draws in one row.
+    `draws` gets distinct words and how often each occurs; it returns all draws in one array.
     """
     order = order_of(ids, size)
     in_order = ids[order]
@@ -176,14 +180,14 @@ def each_word_once(ids: Ids, size: int, draws: Callable[[Ids, Ids], Ids]) -> Ids
 
 
 def order_of(numbers: Ids, bound: int) -> Ids:
-    """The order of whole numbers below a bound; equal ones stay as they are."""
+    """Return the stable sorting order of whole numbers below `bound`."""
     if bound <= 1 << 16:
-        return np.argsort(numbers.astype(np.uint16), kind="stable")  # which goes by digits
+        return np.argsort(numbers.astype(np.uint16), kind="stable")  # a radix sort
     return np.argsort(numbers, kind="stable")
 
 
 def _split(values: NDArray[Number], counts: Ids) -> Iterator[NDArray[Number]]:
-    """So many values, then so many, and so on."""
+    """Split the values into runs of the given lengths."""
     end = 0
     for count in counts.tolist():
         yield values[end : end + count]
@@ -191,10 +195,10 @@ def _split(values: NDArray[Number], counts: Ids) -> Iterator[NDArray[Number]]:
 
 
 def _fine(count: int, rng: Generator) -> Floats:
-    """Uniform numbers with the precision of a float also near 0: 159 binary digits."""
+    """Draw uniform numbers that keep a float's precision near 0: 159 binary digits."""
     first, second = rng.random((2, count))
-    found: Floats = first + 2.0**-53 * second
-    small = np.flatnonzero(found < 2.0**-40)
+    numbers: Floats = first + 2.0**-53 * second
+    small = np.flatnonzero(numbers < 2.0**-40)
     if len(small):
-        found[small] += 2.0**-106 * rng.random(len(small))
-    return found
+        numbers[small] += 2.0**-106 * rng.random(len(small))
+    return numbers

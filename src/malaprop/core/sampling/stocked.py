@@ -1,4 +1,4 @@
-"""A channel with stocks of draws made ahead: the same law, and much faster word by word."""
+"""A channel with stocks of draws: the same law, and much faster word by word."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,10 +16,10 @@ from malaprop.core.space import checked_ids
 
 
 class StockedChannel:
-    """Draws from a channel, ahead where that pays: where its law is known, from secure noise.
+    """Draws from a channel, with a stock if its law is known and its noise secure.
 
-    A seeded generator gives the same words for the same call, whatever was drawn before: it gets
-    no stock. Nor does noise on vectors, for which nothing can be prepared.
+    A seeded generator must give the same words for the same call, whatever was drawn before: it
+    gets no stock. Nor does noise on vectors, for which nothing can be prepared.
     """
 
     def __init__(self, channel: Channel) -> None:
@@ -41,7 +41,7 @@ class StockedChannel:
         if not isinstance(self._channel, LawChannel) or not isinstance(rng, SecureGenerator):
             return lambda done: None
         stock = self._stocks[rng] = DrawStock(len(self._channel.lexicon), shared=True)
-        return stock.tell
+        return stock.report_done
 
     def _from_stock(self, channel: LawChannel[Law], ids: Any, rng: SecureGenerator) -> Ids:
         size = len(channel.lexicon)
@@ -58,7 +58,7 @@ class StockedChannel:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        # Noise that was drawn must not be given out twice.
+        # The same draws must not be given out twice.
         return {"_channel": self._channel}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

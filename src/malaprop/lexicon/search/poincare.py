@@ -1,9 +1,9 @@
 """Exact nearest-word search in the Poincaré ball, and the search that a lexicon's metric asks for.
 
-For a query x, d(x, y) grows with ‖x − y‖²/(1 − ‖y‖²), and that is linear in the word's *lifted*
-coordinates 2y/(1 − ‖y‖²) and 1/(1 − ‖y‖²): so one matrix product finds the nearest word here, too.
+For a query x, d(x, y) grows with ‖x − y‖²/(1 − ‖y‖²). That is linear in the word's *lifted*
+coordinates 2y/(1 − ‖y‖²) and 1/(1 − ‖y‖²), so one matrix product finds the nearest word here, too.
 It is in float64: near the edge of the ball the lifted coordinates are 10⁵ times as large as the
-differences that matter, more than float32 can tell apart.
+differences that matter, which is too much for float32.
 """
 
 from typing import ClassVar
@@ -22,7 +22,7 @@ from malaprop.lexicon.search.exact import NearestSearch, Scores
 
 @proved("docs/proofs/laplace.md")
 class PoincareSearch(NearestSearch):
-    """The nearest of fixed points of the ball to any other point of it."""
+    """Search for the nearest of fixed points of the ball to any other point of it."""
 
     _unit = 2.0**-53  # float64's rounding unit
 
@@ -36,14 +36,14 @@ class PoincareSearch(NearestSearch):
         self._largest = 4.0 / float(self._conformal.min())
 
     def distances(self, queries: Floats, ids: Ids) -> Floats:
-        """The distance of each query to the vector of its id."""
+        """Return the distance of each query to the vector of its id."""
         return distances(queries, self._vectors[ids].astype(np.float64))
 
     def _lift(self, queries: Floats) -> tuple[Scores, Floats]:
         # ‖x − y‖²/(1 − ‖y‖²) = (1 + ‖x‖²)/(1 − ‖y‖²) − ⟨x, 2y/(1 − ‖y‖²)⟩ − 1
         squares = 1.0 - conformal(queries)[:, None]
-        # The terms of the product are below `largest` together; about as many roundings made them,
-        # those of ‖x‖² and ‖y‖² among them.
+        # The terms of the product add up to less than `largest`. They had about as many roundings
+        # as there are terms, counting those of ‖x‖² and ‖y‖².
         rounding = 2.0 * (self._lifted.shape[1] + 8) * self._unit * self._largest
         return np.hstack([queries, -1.0 - squares]), np.full(len(queries), rounding)
 
@@ -55,7 +55,7 @@ class PoincareSearch(NearestSearch):
 
 
 def search_on(space: MetricSpace, kind: str = "exact") -> NearestSearch:
-    """The search by the space's own metric where that is Poincaré's, else by Euclidean distance.
+    """Return a search by Poincaré distance if that is the space's metric, otherwise by Euclidean.
 
     `kind` is `exact` or, for Euclidean distance, `approximate`.
     """

@@ -1,4 +1,4 @@
-"""The balanced mechanism, with the weights that balance it, their tables and their audit."""
+"""The balanced mechanism, with the weights that balance it, their tables and their loss."""
 
 from malaprop.mechanisms.balanced.law import BalancedLaw
 from malaprop.mechanisms.balanced.mechanism import Balanced

@@ -2,17 +2,16 @@
 
     Pr[y|w] ∝ ν(y)·(a(w)·e^(−t·d(w, y)) + b(w)),   Z(w) = Σ_y ν(y)·e^(−t·d(w, y))
 
-Between two words that an edge of weight s joins, no output changes the odds by more than
-max(t·s + |Δ ln a|, |Δ ln b|); multiplied along a shortest path that bounds all pairs
+Between two words joined by an edge of weight s, the log-ratio of any output is at most
+max(t·s + |Δ ln a|, |Δ ln b|). Added up along a shortest path, that bounds all pairs
 (docs/proofs/balanced.md). Three forms are used:
 
 * balanced: a = 1/Z, b = 0, with ν such that Z is constant. The loss is t per step.
-* spread:   where no ν ≥ 0 makes Z constant. a is a little lower around the words of large Z, and
-  b is what is then missing from 1. The loss is t + the slope of ln a.
-* plain:    ν = 1, a = 1/Z, b = 0. The loss is at most 2t, and mostly less: that much needs no
-  audit.
+* spread:   if no ν ≥ 0 makes Z constant. a is a little lower around the words of large Z, and
+  b makes up for what is then missing from 1. The loss is t + the slope of ln a.
+* plain:    ν = 1, a = 1/Z, b = 0. The loss is at most 2t, which needs no check, and mostly less.
 
-Whatever ν is, the audit decides: a bad one costs utility, never privacy.
+Whatever ν is, the check over all edges decides: a bad ν costs utility, never privacy.
 """
 
 import math
@@ -26,42 +25,42 @@ from malaprop.core.arrays import Floats
 from malaprop.core.metrics.graph import WordGraph
 from malaprop.core.proofs import proved
 
-_ROUNDS = 60  # of conjugate gradients; 10 to 20 are the rule
-_UPDATES = 12  # of Richardson and Lucy's rule
-_FLOOR = 2.0**-16  # a smaller weight is 0: what is never drawn needs no row, nor denormal numbers
+_ROUNDS = 60  # the most rounds of conjugate gradients; 10 to 20 are usual
+_UPDATES = 12  # rounds of the Richardson-Lucy rule
+_FLOOR = 2.0**-16  # smaller weights become 0: such words are never drawn, nor denormal
 _HALVINGS = 50
 
 Product = Callable[[Floats], Floats]
 
 
 class Kernel(Protocol):
-    """All distances of a graph, as the map x ↦ Kx with K(w, y) = e^(−t·d(w, y))."""
+    """The exponential kernel of a graph: the map x ↦ Kx with K(w, y) = e^(−t·d(w, y))."""
 
     def at(self, exponent: float, *, exact: bool) -> Product:
-        """The map for one t, in float64 or in what is fast."""
+        """Return the map for one t, in float64 if `exact`, otherwise in what is fast."""
 
 
 @proved("docs/proofs/balanced.md")
 @dataclass(frozen=True, kw_only=True)
 class Balance:
-    """A law on a graph: t, ν, the Z that they give, and how Z is made even."""
+    """A law on a graph: t, ν, the Z that they give, and a if it is not 1/Z."""
 
     exponent: float
     """t."""
     weights: Floats
-    """ν, public: 0 for words that never come out."""
+    """ν, public; 0 for words that never come out."""
     masses: Floats | None = None
-    """Z(w); None where they are not known, and the loss is 2t by the triangle inequality."""
+    """Z(w); None if unknown, and then the loss is 2t by the triangle inequality."""
     scale: Floats | None = None
     """a(w) of the spread form; None for a = 1/Z, b = 0."""
     slack: float = 0.0
-    """How far the masses stated may be from the true ones."""
+    """A bound on the error of the stated masses."""
     verified: bool = False
-    """Whether the masses are known to be true, and need not be checked at a draw."""
+    """Whether the masses are known to be right, so that a draw need not check them."""
 
     @property
     def form(self) -> str:
-        """`balanced`, `spread`, `plain`, or `half`: plain without an audit, at t = ε/2."""
+        """`balanced`, `spread`, `plain`, or `half`: plain without a check, at t = ε/2."""
         if self.masses is None:
             return "half"
         if self.scale is not None:
@@ -70,7 +69,7 @@ class Balance:
 
     @property
     def rest(self) -> Floats:
-        """1 − a(w)·Z(w), the share of the draws that do not look at the word."""
+        """1 − a(w)·Z(w), the share of draws that are independent of the word."""
         return np.zeros(1) if self.scale is None else 1.0 - self.scale * self._known
 
     @property
@@ -87,12 +86,12 @@ class Balance:
 
     @property
     def _within_the_proof(self) -> bool:
-        """Whether the proof speaks of such numbers: t > 0, ν ≥ 0 and not all 0."""
+        """Whether the proof covers these numbers: t > 0, ν ≥ 0 and not all 0."""
         signs = self.weights.min() >= 0.0 and self.weights.max() > 0.0
         return bool(signs and self.exponent > 0.0 and self.slack >= 0.0)
 
     def loss(self, graph: WordGraph) -> float:
-        """The exact audit: the loss a step, over all edges and across the cut-off."""
+        """Compute the largest loss per step, over all edges and across the cut-off."""
         if not self._within_the_proof:
             return math.inf
         if self.masses is None:
@@ -101,7 +100,7 @@ class Balance:
         if not low.min() > 0.0:
             return math.inf
         if self.scale is None:
-            # On very short steps rounding alone may exceed what the triangle inequality gives.
+            # On very short edges, rounding alone may exceed the bound of the triangle inequality.
             steepest = _steepest(graph, np.log(low), np.log(high))
             return min(self.exponent + steepest, 2.0 * self.exponent)
         if not (self.rest.min() > 0.0 and self.scale.min() > 0.0):
@@ -111,80 +110,80 @@ class Balance:
         return max(self.exponent + slope, level) + self._uneven(graph)
 
     def _uneven(self, graph: WordGraph) -> float:
-        """What the loss of a spread law gains by rows that add up to 1 up to the slack only."""
+        """Bound what the loss of a spread law gains if rows add up to 1 only within the slack."""
         off = np.zeros(1) if self.scale is None else self.scale * self.slack
         return _steepest(graph, np.log1p(-off), np.log1p(off)) if off.max() < 1.0 else math.inf
 
 
 def _steepest(graph: WordGraph, low: Floats, high: Floats) -> float:
-    """The most that a function, known to lie between two bounds, can change a step."""
+    """Bound the change per step of a function that lies between `low` and `high`."""
     here, there = graph.edges.T
     rise = np.maximum(high[here] - low[there], high[there] - low[here]) / graph.weights
-    across = (high.max() - low.min()) / graph.cutoff  # 0 where there is no cut-off
+    across = (high.max() - low.min()) / graph.cutoff  # 0 without a cut-off
     return float(max(rise.max(initial=0.0), across))
 
 
 def solve(kernel: Kernel, exponent: float, start: Floats, tolerance: float) -> Floats | None:
-    """ν > 0 with Kν = 1, where there is one."""
+    """Return ν > 0 with Kν = 1; None if there is none."""
     product = kernel.at(exponent, exact=False)
-    found = _conjugate_gradients(product, start, tolerance)
-    return found if (found >= _FLOOR).all() else None
+    weights = _conjugate_gradients(product, start, tolerance)
+    return weights if (weights >= _FLOOR).all() else None
 
 
 def approach(kernel: Kernel, exponent: float, start: Floats) -> Floats:
-    """ν ≥ 0 with Kν near 1, for exponents at which nothing better exists."""
+    """Return ν ≥ 0 with Kν near 1, for exponents without an exact solution."""
     product = kernel.at(exponent, exact=False)
     return _multiplicative(product, np.maximum(start, _FLOOR))
 
 
 def _conjugate_gradients(product: Product, start: Floats, tolerance: float) -> Floats:
-    """Solve Kν = 1, K being symmetric; whatever is reached is good enough to be audited."""
-    found, left = start.copy(), 1.0 - product(start)
+    """Solve Kν = 1 for symmetric K. The result need not be exact: it is checked later."""
+    solution, left = start.copy(), 1.0 - product(start)
     towards, size = left.copy(), float(left @ left)
     for _ in range(_ROUNDS):
         if np.abs(left).max() <= tolerance:
             break
         image = product(towards)
         bend = float(towards @ image)
-        if bend <= 0.0:  # K has a negative eigenvalue: there is no way down
+        if bend <= 0.0:  # K has a negative eigenvalue, so the method cannot go on
             break
-        found += size / bend * towards
+        solution += size / bend * towards
         left -= size / bend * image
         size, before = float(left @ left), size
         towards = left + size / before * towards
-    return found
+    return solution
 
 
-def _multiplicative(product: Product, found: Floats) -> Floats:
-    """Richardson and Lucy's rule: ν ← ν·K(1/Kν)/K1 lowers D(1‖Kν), and keeps ν positive."""
-    whole = product(np.ones_like(found))
+def _multiplicative(product: Product, weights: Floats) -> Floats:
+    """Apply the Richardson-Lucy rule: ν ← ν·K(1/Kν)/K1 lowers D(1‖Kν) and keeps ν positive."""
+    whole = product(np.ones_like(weights))
     for _ in range(_UPDATES):
-        found = found * product(1.0 / product(found)) / whole
-    return np.where(found >= _FLOOR, found, 0.0)
+        weights = weights * product(1.0 / product(weights)) / whole
+    return np.where(weights >= _FLOOR, weights, 0.0)
 
 
 def balance(
     graph: WordGraph, kernel: Kernel, epsilon: float, exponent: float, weights: Floats
 ) -> Balance:
-    """The law of these ν at t: with b = 0 if that passes the audit for ε, else spread."""
+    """Return the law of these ν at t: with b = 0 if its loss is at most ε, otherwise spread."""
     masses = kernel.at(exponent, exact=True)(weights)
-    # What adding up in float64 costs, and what keeping the masses in 16 bits would.
+    # The errors of sums in float64, and of storing the masses in 16 bits.
     slack = 4.0 * len(masses) * 2.0**-53 + mass_unit(masses)
     even = Balance(exponent=exponent, weights=weights, masses=masses, slack=slack)
     return even if even.loss(graph) <= epsilon else spread(graph, even, epsilon)
 
 
 def mass_unit(masses: Floats) -> float:
-    """The unit in which masses are kept in 16 bits."""
+    """Return the unit in which masses are stored in 16 bits."""
     return max(float(masses.max() - masses.min()) / 65535.0, 1e-12)
 
 
 def spread(graph: WordGraph, even: Balance, epsilon: float) -> Balance:
-    """The same ν and t with the largest a that leave the loss at ε; t must be below ε.
+    """Return the law of the same ν and t with the largest a for a loss of ε; t must be below ε.
 
-    There is one: with a·Z ≤ 1/(1 + e^−t) the rest 1 − aZ cannot change by more than t a step.
+    It exists: with a·Z ≤ 1/(1 + e^−t), ln(1 − aZ) cannot change by more than t per step.
     """
-    # No a is above 1/Z: this is the most that rows which do not quite add up to 1 can add.
+    # No a is above 1/Z, so this is the most that rows can add by not quite adding up to 1.
     reserve = replace(even, scale=1.0 / (even._known - even.slack))._uneven(graph)
     shape = even_scale(graph, even._known, epsilon - even.exponent - reserve)
 
@@ -199,8 +198,8 @@ def spread(graph: WordGraph, even: Balance, epsilon: float) -> Balance:
 
 
 def even_scale(graph: WordGraph, masses: Floats, slope: float) -> Floats:
-    """The largest function a with a·Z ≤ 1 whose logarithm changes by at most `slope` a step."""
-    slope = max(0.0, slope - 1e-12)  # so that rounding cannot make it steeper
+    """Return the largest a with a·Z ≤ 1 whose logarithm changes by at most `slope` per step."""
+    slope = max(0.0, slope - 1e-12)  # leaves room for rounding
     here, there = graph.edges.T
     fall, highest = slope * graph.weights, np.log(masses)
     # −ln a is the upper envelope of ln Z: it spreads along the edges, falling as it goes.
@@ -216,7 +215,7 @@ def even_scale(graph: WordGraph, masses: Floats, slope: float) -> Floats:
 
 
 def plain(graph: WordGraph, epsilon: float, masses_at: Callable[[float], Floats]) -> Balance:
-    """ν = 1 with the largest t that the audit allows; t = ε/2 always holds."""
+    """Return the law of ν = 1 with the largest t whose loss is at most ε; t = ε/2 always is."""
 
     def at(exponent: float) -> Balance:
         masses = masses_at(exponent)

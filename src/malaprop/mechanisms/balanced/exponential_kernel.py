@@ -1,4 +1,4 @@
-"""K(w, y) = e^(−t·d(w, y)) for all pairs of words, as a product with vectors."""
+"""The exponential kernel K(w, y) = e^(−t·d(w, y)) of all words, as a product with vectors."""
 
 import sys
 from typing import Any
@@ -16,23 +16,23 @@ from malaprop.mechanisms.balanced.balance import Product
 Pairs = NDArray[np.complexfloating[Any, Any]]
 
 _LITTLE = sys.byteorder == "little"
-_ROWS = 16  # at a time: what they take fits a processor's cache
+_ROWS = 16  # rows at a time, which fit a processor's cache
 
 
 class DenseKernel:
-    """All distances as they are, for small lexicons and for distances of any kind."""
+    """The kernel from all distances in float64, for small lexicons and any distances."""
 
     def __init__(self, distances: Floats) -> None:
         self._distances = distances
 
     def at(self, exponent: float, *, exact: bool) -> Product:
-        """The map for one t, always in float64."""
+        """Return the map for one t, always in float64."""
         kernel = np.exp(-exponent * self._distances)
         return lambda x: np.asarray(kernel @ x)
 
 
 class ByteKernel:
-    """All distances as bytes, n² of them, for lexicons of some ten thousand words."""
+    """The kernel from all levels, n² bytes, for lexicons of some ten thousand words."""
 
     def __init__(self, graph: WordGraph, levels: Bytes) -> None:
         self._unit, self._last = graph.unit, graph.last
@@ -40,8 +40,8 @@ class ByteKernel:
 
     @classmethod
     def of(cls, graph: WordGraph, progress: Progress | None = None) -> "ByteKernel":
-        """Search the graph from every word."""
-        # An even number of columns, so that two neighbours make a 16-bit number.
+        """Build the kernel by searching the graph from every word."""
+        # An even number of columns: two neighbours form a 16-bit number.
         levels = np.full((graph.size, graph.size + graph.size % 2), 255, dtype=np.uint8)
         for start in range(0, graph.size, AT_ONCE):
             ids: Ids = np.arange(start, min(start + AT_ONCE, graph.size))
@@ -51,7 +51,7 @@ class ByteKernel:
         return cls(graph, levels)
 
     def at(self, exponent: float, *, exact: bool) -> Product:
-        """The map for one t: float32 products, or float64 ones."""
+        """Return the map for one t, in float64 if `exact`, otherwise in float32."""
         values = np.zeros(256)
         values[: self._last + 1] = np.exp(-exponent * self._unit * np.arange(self._last + 1))
         table = _pairs(values.astype(np.float64 if exact else np.float32))
@@ -65,18 +65,18 @@ class ByteKernel:
         size, real = len(self._levels), table.real.dtype
         padded = np.zeros(self._levels.shape[1], dtype=real)
         padded[: len(x)] = x
-        found = np.empty(size)
+        products = np.empty(size)
 
         def rows(start: int) -> None:
             pairs = self._levels[start : start + _ROWS].view(np.uint16)
-            found[start : start + _ROWS] = np.take(table, pairs, mode="clip").view(real) @ padded
+            products[start : start + _ROWS] = np.take(table, pairs, mode="clip").view(real) @ padded
 
         in_threads(rows, range(0, size, _ROWS))
-        return found
+        return products
 
 
 def _pairs(values: NDArray[np.floating[Any]]) -> Pairs:
-    """A table from two bytes at once to their two values, as one complex number."""
+    """Return a table from two bytes to their two values, stored as one complex number."""
     low, high = np.meshgrid(values, values)
     both = np.stack([low, high], axis=-1) if _LITTLE else np.stack([high, low], axis=-1)
     as_one = np.result_type(values, np.complex64)

@@ -16,7 +16,7 @@ from malaprop.mechanisms.balanced.balance import Balance
 from malaprop.mechanisms.balanced.balance_tables import find_balance
 from malaprop.mechanisms.balanced.law import BalancedLaw, word_graph_of
 
-_FORMS = {
+_HOW_WEIGHTED = {
     "balanced": "the weights ν and the exponent {t:.6g}, balanced: verified over all {m:,} edges",
     "spread": "the weights ν, the exponent {t:.6g} and a share of {s:.1%} of draws that do not "
     "look at the word: there is no exact balance at this ε; verified over all {m:,} edges",
@@ -54,23 +54,23 @@ class Balanced(Mechanism, name="balanced"):
     refuses = DRAWS_FROM_THE_WORD
 
     def on(self, lexicon: MetricSpace) -> "LawChannel[BalancedLaw]":
-        """The mechanism bound to a lexicon with a word graph."""
+        """Bind the mechanism to a lexicon with a word graph."""
         graph = word_graph_of(lexicon)
         return self.with_balance(lexicon, find_balance(graph, tables_of(lexicon), self.epsilon))
 
     def with_balance(self, lexicon: MetricSpace, balance: Balance) -> "LawChannel[BalancedLaw]":
-        """The mechanism with a given balance; one that does not pass its audit is refused."""
+        """Bind the mechanism with a given balance; refuse one whose loss exceeds ε."""
         graph = word_graph_of(lexicon)
         if not balance.loss(graph) <= self.epsilon:
             raise LexiconError(
-                f"The weights for ε = {self.epsilon:g} do not pass the audit over all edges "
+                f"The weights for ε = {self.epsilon:g} do not pass the check over all edges "
                 f"of the word graph: the loss is {balance.loss(graph):.6g}. Run  malaprop lexicon "
                 "graph NAME --force"
             )
         law = BalancedLaw(lexicon, balance)
         drawn = balance.weights[balance.weights > 0.0]
         spread = balance.exponent * graph.reach + float(np.log(drawn.max() / drawn.min()))
-        how = _FORMS[balance.form].format(
+        how = _HOW_WEIGHTED[balance.form].format(
             t=balance.exponent, s=balance.rest.mean(), m=len(graph.edges)
         )
         guarantee = Guarantee(
@@ -87,7 +87,7 @@ class Balanced(Mechanism, name="balanced"):
 
 
 def _hint(lexicon: MetricSpace, balance: Balance) -> str:
-    """What would keep more of the text at the same ε, or nothing."""
+    """Say what would keep more of the text at the same ε; empty if nothing would."""
     if balance.masses is not None:
         return ""
     usual = word_graph_of(lexicon).made == GraphOptions().to_dict()

@@ -30,7 +30,7 @@ _PAIRS = {
 
 @dataclass(frozen=True, kw_only=True)
 class NADP(VectorMechanism, name="nadp"):
-    """Adds Gaussian noise that is as wide as the word's public neighbourhood asks for.
+    """Adds Gaussian noise that is as wide as the word's public neighbourhood requires.
 
     Distribution: y = x + z, z ~ N(0, σᵢ²·I), σᵢ = u*(ε, δ)·Δᵢ, where i is the neighbourhood of the
     word, a component of the nearest-neighbour graph, and Δᵢ the largest distance of any two words
@@ -88,7 +88,7 @@ class NADP(VectorMechanism, name="nadp"):
         require_choice(self, "published", (True, False))
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[WordGaussian]:
-        """The mechanism bound to a lexicon, whose metric must be Euclidean."""
+        """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
         graph = NeighbourGraph.of(
             lexicon.vectors, self.m_edge, self.m_jaccard, self.include_self, self.tau
@@ -99,7 +99,7 @@ class NADP(VectorMechanism, name="nadp"):
         if alone and self.isolated == "error":
             raise ParameterError(
                 f"The 'isolated' parameter of NADP is 'error', and {alone} of the {len(lexicon)} "
-                "words have no neighbour: use a lower tau, or 'attach' or 'suppress' them."
+                "words have no neighbour: use a lower tau, or isolated='attach' or 'suppress'."
             )
         return self._channel(lexicon, graph.attached())
 
@@ -130,7 +130,7 @@ class NADP(VectorMechanism, name="nadp"):
 @proved("docs/proofs/nadp.md")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ComponentNeighbourhoods:
-    """The components of a nearest-neighbour graph, or its edges, and how far each reaches."""
+    """The components of a nearest-neighbour graph, or its edges, and their sensitivities."""
 
     graph: NeighbourGraph
     scope: str
@@ -150,18 +150,18 @@ class ComponentNeighbourhoods:
 
     @property
     def pairs(self) -> str:
-        """Which two words are protected from each other, in words."""
+        """A phrase that says which two words are protected from each other."""
         bare = int((self.sensitivities == 0.0).sum())
         constant = f"; {bare} isolated words all give one constant" if bare else ""
         return _PAIRS[self.scope] + constant
 
     def covers(self, ids: Ids) -> NDArray[np.bool_]:
-        """Whether a word of `ids` and each word are in one neighbourhood: (ids, words)."""
+        """Whether each word of `ids` shares a neighbourhood with each word: (len(ids), words)."""
         if self.scope == "edge":
             pairs = self.graph.joined(self.graph.place[ids])[:, self.graph.place]
         else:
             pairs = self.labels[ids, None] == self.labels
-        bare = self.sensitivities == 0.0  # suppressed: one constant for all of them
+        bare = self.sensitivities == 0.0  # suppressed words all give one constant
         return np.asarray(pairs | (bare[ids, None] & bare))
 
 

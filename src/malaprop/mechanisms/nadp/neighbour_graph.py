@@ -1,4 +1,4 @@
-"""Neighbourhoods: a public graph of near words, its components, and how far they spread."""
+"""Neighbourhoods: a public graph of near words, its components, and their diameters."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,7 +16,7 @@ from malaprop.lexicon.search.exact import NearestSearch
 @proved("docs/proofs/nadp.md")
 @dataclass(frozen=True, eq=False)
 class NeighbourGraph:
-    """Points joined to near ones. Words of one vector are one point: nothing tells them apart."""
+    """A graph that joins near points. Words with the same vector are one point."""
 
     points: NDArray[np.float32]
     """The distinct vectors, in the order of their first words."""
@@ -36,7 +36,7 @@ class NeighbourGraph:
         include_self: bool,
         tau: float,
     ) -> "NeighbourGraph":
-        """The nearest-neighbour graph, with exact neighbours; ties go to the lowest id.
+        """Build the nearest-neighbour graph, with exact neighbours; ties go to the lowest id.
 
         x and y are joined if one of them is among the m_edge nearest of the other, and the
         Jaccard similarity of their m_jaccard nearest is at least τ. `include_self` counts a
@@ -45,17 +45,19 @@ class NeighbourGraph:
         points, place = _distinct(vectors)
         if len(points) == 1:
             raise LexiconError(
-                "Neighbourhoods need two words of different vectors; all words of this lexicon "
-                "have the same one."
+                "Neighbourhoods need two words with different vectors; all words of this lexicon "
+                "have the same vector. Use another lexicon, or TEM."
             )
-        # Distinct points: each is its own nearest, at distance 0, and the only one there.
-        near = NearestSearch(points).nearest(points, k=max(m_edge, m_jaccard) + 1)
+        # Points are distinct: each is its own nearest, and the only one at distance 0.
+        nearest = NearestSearch(points).nearest(points, k=max(m_edge, m_jaccard) + 1)
         first = 0 if include_self else 1
-        candidates = near[:, first : first + m_edge]
-        edges = np.stack([np.repeat(near[:, 0], candidates.shape[1]), candidates.ravel()], axis=1)
+        candidates = nearest[:, first : first + m_edge]
+        edges = np.stack(
+            [np.repeat(nearest[:, 0], candidates.shape[1]), candidates.ravel()], axis=1
+        )
         edges = _simple(edges[edges[:, 0] != edges[:, 1]])
-        similar = _jaccard(near[:, first : first + m_jaccard], edges) >= tau
-        return cls(points, place, near[:, 1].copy(), edges[similar])
+        similar = _jaccard(nearest[:, first : first + m_jaccard], edges) >= tau
+        return cls(points, place, nearest[:, 1].copy(), edges[similar])
 
     @cached_property
     def labels(self) -> Ids:
@@ -73,21 +75,21 @@ class NeighbourGraph:
         return np.asarray(np.bincount(self.edges.ravel(), minlength=len(self.points)) == 0)
 
     def joined(self, points: Ids) -> NDArray[np.bool_]:
-        """Whether each of `points` is joined to each point, or is it: (len(points), points)."""
-        found = points[:, None] == np.arange(len(self.points))
+        """Whether each of `points` is joined to each point, or is that point: (chosen, all)."""
+        joined_to = points[:, None] == np.arange(len(self.points))
         for here, there in (self.edges.T, self.edges.T[::-1]):
             rows, edges = np.nonzero(points[:, None] == here)
-            found[rows, there[edges]] = True
-        return np.asarray(found)
+            joined_to[rows, there[edges]] = True
+        return np.asarray(joined_to)
 
     def attached(self) -> "NeighbourGraph":
-        """The graph in which each isolated point is joined to its nearest other point."""
+        """Return the graph in which each isolated point is joined to its nearest other point."""
         alone = np.flatnonzero(self.isolated)
         further = np.stack([alone, self.nearest[alone]], axis=1)
         return replace(self, edges=_simple(np.concatenate([self.edges, further])))
 
     def longest_edges(self) -> Floats:
-        """For each point, the length of the longest edge of its neighbourhood; 0 if isolated."""
+        """Return, for each point, the longest edge of its neighbourhood; 0 if isolated."""
         here, there = (self.points[ends].astype(np.float64) for ends in self.edges.T)
         longest = np.zeros(int(self.labels.max()) + 1)
         lengths = np.linalg.norm(here - there, axis=1)
@@ -95,7 +97,7 @@ class NeighbourGraph:
         return np.asarray(longest[self.labels] * self._rounding)
 
     def diameters(self) -> Floats:
-        """For each point, the largest distance of *any* two points of its neighbourhood."""
+        """Return, for each point, the largest distance of *any* two points of its neighbourhood."""
         order = np.argsort(self.labels, kind="stable")
         borders = np.cumsum(np.bincount(self.labels))[:-1]
         members = np.split(order, borders)
@@ -104,26 +106,26 @@ class NeighbourGraph:
 
     @property
     def _rounding(self) -> float:
-        """A factor that lifts a computed distance above the true one, by 1e-13 or so."""
+        """A factor, 1 + 1e-13 or so, that lifts a computed distance above the true one."""
         return float(1.0 + 4.0 * (self.points.shape[1] + 8) * 2.0**-53)
 
 
 def _distinct(vectors: NDArray[np.float32]) -> tuple[NDArray[np.float32], Ids]:
-    """The distinct rows in the order of their first occurrence, and which one each row is."""
+    """Return the distinct rows in order of first occurrence, and which of them each row is."""
     seen: dict[bytes, int] = {}
-    # Adding 0 makes a −0 a 0.
+    # Adding 0 turns −0 into 0.
     place = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in vectors + 0.0])
     _, first = np.unique(place, return_index=True)
     return vectors[first], place.astype(np.int64)
 
 
 def _simple(edges: Ids) -> Ids:
-    """Each undirected edge once, the lower end first."""
+    """Keep each undirected edge once, the lower end first."""
     return np.unique(np.sort(edges, axis=1), axis=0)
 
 
 def _jaccard(sets: Ids, edges: Ids) -> Floats:
-    """|S ∩ S'| / |S ∪ S'| for the two ends of each edge; all sets have one size."""
+    """Return |S ∩ S'| / |S ∪ S'| for the ends of each edge; all sets have the same size."""
     size = sets.shape[1]
     common = np.empty(len(edges))
     for block in blocks(len(edges), row_cells=size * size):
@@ -133,15 +135,15 @@ def _jaccard(sets: Ids, edges: Ids) -> Floats:
 
 
 def _diameter(points: NDArray[np.float32]) -> float:
-    """The largest distance of any two points.
+    """Return the largest distance of any two points.
 
-    Seen from one of them, no point is farther away than the diameter, so ‖x‖² + ‖y‖² − 2⟨x, y⟩
+    Seen from one of them, no point is farther away than the diameter. So ‖x‖² + ‖y‖² − 2⟨x, y⟩
     loses no digits: its error is at most 4(d + 8) units of rounding of the diameter's square.
     """
     seen = points.astype(np.float64) - points[0]
     squares = np.einsum("ij,ij->i", seen, seen)
     widest = 0.0
     for block in blocks(len(seen), row_cells=len(seen)):
-        found = squares[block, None] + squares - 2.0 * (seen[block] @ seen.T)
-        widest = max(widest, float(found.max()))
+        square_distances = squares[block, None] + squares - 2.0 * (seen[block] @ seen.T)
+        widest = max(widest, float(square_distances.max()))
     return float(np.sqrt(widest))

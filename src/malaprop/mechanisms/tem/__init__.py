@@ -1,4 +1,4 @@
-"""The truncated exponential mechanism, with its audited exponents and their tables."""
+"""The truncated exponential mechanism, with its verified exponents and their tables."""
 
 from malaprop.mechanisms.tem.law import TruncatedExponential
 from malaprop.mechanisms.tem.mechanism import TEM

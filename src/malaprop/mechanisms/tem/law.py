@@ -1,4 +1,4 @@
-"""The truncated exponential law, and how its rows are drawn from."""
+"""The truncated exponential law, and its rows for drawing."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,9 +12,9 @@ from malaprop.core.proofs import proved
 from malaprop.core.sampling import by_distance
 from malaprop.core.sampling.draws import LawRows
 
-_SAMPLE = 16  # words that tell how far the others are
-_ROW = 1500.0  # tries of far words that take as long as the distances to all words
-_TRIES = 2.0  # of far words for each draw, about, where all distances are at hand
+_SAMPLE = 16  # words from which the weight of far words is estimated
+_ROW = 1500.0  # tries of far words that take as long as computing a row of distances
+_TRIES = 2.0  # tries of far words per draw, about, if the row of distances is computed
 
 
 @proved("docs/proofs/tem.md")
@@ -36,7 +36,7 @@ class TruncatedExponential(PeakedLaw):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Return t and γ, which an audit of the lexicon may have found."""
+        """Return t and γ, which may come from a table of verified exponents."""
         return self.exponent, self.gamma
 
     def weights_at(self, distances: Floats) -> Floats:
@@ -44,7 +44,7 @@ class TruncatedExponential(PeakedLaw):
         return -self.exponent * np.minimum(distances, self.gamma)
 
     def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
-        """Return near words with their weights, and far ones to be weighed when tried."""
+        """Return near words with their weights, and far words to be weighed when tried."""
         even = np.ones(len(self.space))
         return by_distance.law_rows(
             self._near_words(ids, draws), even, by_distance.pool_of(even), self._fall
@@ -54,25 +54,25 @@ class TruncatedExponential(PeakedLaw):
         return np.exp(self.weights_at(self.space.lengths(keys)))
 
     def _near_words(self, ids: Ids, draws: Ids | None) -> by_distance.NearWords:
-        """The near words: listed ones, but for words whose far ones would be tried too often."""
-        found, each = self.space.near_words(ids), np.arange(len(ids))
-        if found is None:
+        """Return listed near words, or computed ones if far words would be tried too often."""
+        listed, places = self.space.near_words(ids), np.arange(len(ids))
+        if listed is None:
             return self._measured(ids)
-        rows = np.repeat(each, found.sizes)
-        listed = np.bincount(rows, self._fall(rows, found.keys), len(ids))
-        tries = len(self.space) * self._fall(each, found.beyond) / (listed + self._far_mass)
+        rows = np.repeat(places, listed.sizes)
+        listed_mass = np.bincount(rows, self._fall(rows, listed.keys), len(ids))
+        tries = len(self.space) * self._fall(places, listed.beyond) / (listed_mass + self._far_mass)
         many = tries * (1 if draws is None else draws) > _ROW
         if not many.any():
-            return found
+            return listed
         measured = self._measured(ids[many])
-        return measured if many.all() else by_distance.merged(found.of_rows(~many), measured, many)
+        return measured if many.all() else by_distance.merged(listed.of_rows(~many), measured, many)
 
     def _measured(self, ids: Ids) -> by_distance.NearWords:
-        """The near words by the distances of all words."""
+        """Return near words, computed from the distances of all words."""
         return by_distance.nearest_by_key(self.space.keys(ids), self._fall, tries=_TRIES)
 
     @cached_property
     def _far_mass(self) -> float:
-        """What the words that are not listed weigh together, about."""
-        some = np.unique(np.linspace(0, len(self.space) - 1, _SAMPLE).astype(np.int64))
-        return float(np.exp(self.log_weights(some)).sum(axis=1).mean()) - 1.0
+        """An estimate of the total weight of words that are not listed."""
+        sample = np.unique(np.linspace(0, len(self.space) - 1, _SAMPLE).astype(np.int64))
+        return float(np.exp(self.log_weights(sample)).sum(axis=1).mean()) - 1.0

@@ -26,14 +26,14 @@ class TEM(Mechanism, name="tem"):
     any two words whatever.
 
     Why: d_γ = min(d, γ) is a metric, so each weight, and with them Z, changes by at most a factor
-    of exp(t·d_γ(w, w')): t = ε/2 will always do. The loss is t·d_γ(w, w') + ln Z(w') − ln Z(w)
-    exactly; so a t up to ε will do if that is at most ε·d_γ for all pairs of the lexicon.
+    of exp(t·d_γ(w, w')): t = ε/2 always suffices. The loss is t·d_γ(w, w') + ln Z(w') − ln Z(w)
+    exactly, so a larger t, up to ε, suffices if that is at most ε·d_γ for all pairs.
 
     Parameters: `epsilon`, ε, loss per unit of distance. `exponent`, t: `"half"`, ε/2, as the paper
-    has it; `"audited"`, the largest found for which all pairs of the lexicon were checked; by
-    default audited where that was done, or is done in a second, else half. `gamma`, γ, the
+    has it; `"audited"`, the largest found that was verified for all pairs of the lexicon; by
+    default audited if that is at hand, or takes a second, otherwise half. `gamma`, γ, the
     threshold, a distance; `math.inf` for none. By default there is none with an audited exponent;
-    else the one that words farther away are drawn with probability β at most:
+    otherwise γ is such that words farther away are drawn with probability β at most:
     (2/ε)·ln((1 − β)(|W| − 1)/β). `beta`, β, that probability.
 
     >>> from malaprop import Lexicon, TEM
@@ -75,7 +75,7 @@ class TEM(Mechanism, name="tem"):
             )
 
     def on(self, lexicon: MetricSpace) -> LawChannel[TruncatedExponential]:
-        """The mechanism bound to a lexicon of any metric."""
+        """Bind the mechanism to a lexicon of any metric."""
         if self.exponent != "half":
             audited = audited_exponent(lexicon, self.epsilon, self.gamma)
             if audited is not None and math.isnan(audited[1]):
@@ -116,7 +116,7 @@ class TEM(Mechanism, name="tem"):
         )
 
     def threshold(self, words: int) -> float:
-        """γ as given, or Theorem 3's for a lexicon of that many words."""
+        """Return γ as given, or by Theorem 3 for a lexicon of `words` words."""
         if self.gamma is not None:
             return self.gamma
         if words == 1:

@@ -1,6 +1,6 @@
 """Z(w) = Σ exp(−t·d(w, y)) of all words of a lexicon, for many exponents t in one pass.
 
-Blocks of words go to as many threads as there are cores: NumPy's loops run side by side.
+Blocks of words run in parallel, in as many threads as there are cores.
 """
 
 from collections.abc import Callable
@@ -13,11 +13,11 @@ from malaprop.core.progress import Progress
 from malaprop.core.space import MetricSpace, blocks
 from malaprop.core.threads import each_in_threads
 
-_STEPS = 4  # 4² equal steps of t from one power of two to the next
+_STEPS = 4  # makes 4² equal steps of t from one power of two to the next
 _OCTAVES = 6
-_FINE = 8  # for one ε: 8² equal steps from ε/2 to ε
+_FINE = 8  # for a single ε: makes 8² equal steps from ε/2 to ε
 _CHUNK = 1 << 14  # words at a time, so that their powers stay in the cache
-_NEGLIGIBLE = 40.0  # all terms below exp(−40)/n together: below 2⁻⁵⁷ of Z, which is 1 or more
+_NEGLIGIBLE = 40.0  # all terms below exp(−40)/n add up to less than 2⁻⁵⁷, and Z is at least 1
 
 
 @dataclass(frozen=True)
@@ -31,24 +31,24 @@ class Truncated:
         return len(self.space)
 
     def distances(self, ids: Ids) -> Floats:
-        """Distances from the words `ids` to all words, at most γ."""
-        found = self.space.distances(ids)
-        return found if self.gamma == np.inf else np.minimum(found, self.gamma)
+        """Return the distances from the words `ids` to all words, cut off at γ."""
+        distances = self.space.distances(ids)
+        return distances if self.gamma == np.inf else np.minimum(distances, self.gamma)
 
 
 @dataclass(frozen=True)
 class Sums:
-    """ln Z and its derivative by t, for each exponent and word; and what distances there are."""
+    """ln Z and its derivative by t, for each exponent and word, and extreme distances."""
 
     logs: Floats
     drifts: Floats
     nearest: Floats
-    """The least distance above 0 of each word."""
+    """The least positive distance of each word."""
     diameter: float
 
 
 def nodes_for(space: Truncated) -> Floats:
-    """16 exponents from each power of two to the next, from about 1/(nearest distance) on."""
+    """Return 16 exponents per power of two, from about 1/(nearest distance) on."""
     ids = np.unique(np.linspace(0, len(space) - 1, 256).astype(np.int64))
     rows = [row for b in blocks(len(ids), len(space)) for row in space.distances(ids[b])]
     scale = float(np.median([_nearest(row) for row in rows]))
@@ -63,7 +63,7 @@ def _nearest(row: Floats) -> float:
 
 
 def log_sums(space: Truncated, nodes: Floats, progress: Progress) -> Sums:
-    """ln Z of all words at all nodes."""
+    """Compute ln Z of all words at all nodes."""
     logs, drifts = np.empty((2, len(nodes), len(space)))
 
     def of_row(word: int, row: Floats) -> None:
@@ -74,9 +74,9 @@ def log_sums(space: Truncated, nodes: Floats, progress: Progress) -> Sums:
 
 
 def log_sums_above(space: Truncated, first: float, progress: Progress) -> tuple[Floats, Sums]:
-    """64 exponents in equal steps from the first on, below twice that, and ln Z of all words there.
+    """Return 64 exponents in equal steps from `first` to below twice that, and ln Z there.
 
-    Without derivatives: nothing is said of the exponents in between.
+    It computes no derivatives, so it says nothing about exponents in between.
     """
     steps = np.arange(_FINE**2) / _FINE**2
     logs = np.empty((_FINE**2, len(space)))
@@ -91,7 +91,7 @@ def log_sums_above(space: Truncated, first: float, progress: Progress) -> tuple[
 def _each_row(
     space: Truncated, of_row: Callable[[int, Floats], None], progress: Progress
 ) -> tuple[Floats, float]:
-    """Go over all rows of distances; the least distance above 0 of each, and the largest of all."""
+    """Visit all rows; return the least positive distance of each, and the largest of all."""
     size = len(space)
     nearest, farthest = np.empty((2, size))
 
@@ -109,29 +109,29 @@ def _each_row(
 
 
 def _sums(row: Floats, first: float) -> tuple[Floats, Floats]:
-    """Σ exp(−t·d) and Σ d·exp(−t·d) of a row, for all t.
+    """Return Σ exp(−t·d) and Σ d·exp(−t·d) of a row, for all t.
 
-    On equal steps s, exp(−(t + (4i + j)·s)·d) is a product of two factors, so that 16 sums are one
-    product of two matrices of 4 rows; and from one power of two to the next, factors are squared.
-    Words that have become negligible are left out from there on.
+    For equal steps s, exp(−(t + (4i + j)·s)·d) is a product of two factors. So 16 sums are one
+    product of two matrices of 4 rows, and factors are squared from one power of two to the next.
+    Words are dropped once they are negligible.
     """
     farthest = (_NEGLIGIBLE + np.log(len(row))) / first
     row = row[row <= farthest]
     start, step = np.exp(-first * row), np.exp(-first / _STEPS**2 * row)
-    found = []
+    octaves = []
     for octave in range(_OCTAVES):
-        near = row <= farthest / 2.0**octave
-        if not near.all():
-            row, start, step = row[near], start[near], step[near]
-        found.append(_octave(row, start, step))
+        relevant = row <= farthest / 2.0**octave
+        if not relevant.all():
+            row, start, step = row[relevant], start[relevant], step[relevant]
+        octaves.append(_octave(row, start, step))
         start *= start
         step *= step
-    total, moment = np.hstack([*found, [[start.sum()], [start @ row]]])
+    total, moment = np.hstack([*octaves, [[start.sum()], [start @ row]]])
     return total, moment
 
 
 def _octave(row: Floats, start: Floats, step: Floats) -> Floats:
-    """Both sums for 16 exponents: start·stepᵏ, k = 0 … 15."""
+    """Return both sums for 16 exponents: start·stepᵏ, k = 0 … 15."""
     coarse, fine = np.empty((_STEPS, len(row))), np.empty((2 * _STEPS, len(row)))
     fine[0], coarse[0] = 1.0, start
     _multiply_on(fine[:_STEPS], step)
@@ -142,7 +142,7 @@ def _octave(row: Floats, start: Floats, step: Floats) -> Floats:
 
 
 def _sums_above(row: Floats, first: float) -> Floats:
-    """Σ exp(−t·d) of a row for 64 exponents, first·(1 + k/64), as one product of two matrices."""
+    """Return Σ exp(−t·d) of a row for 64 exponents, first·(1 + k/64), by a matrix product."""
     row = row[row <= (_NEGLIGIBLE + np.log(len(row))) / first]
     total = np.zeros((_FINE, _FINE))
     scratch = np.empty((2, _FINE, min(_CHUNK, len(row))))
@@ -158,6 +158,6 @@ def _sums_above(row: Floats, first: float) -> Floats:
 
 
 def _multiply_on(rows: Floats, ratio: Floats) -> None:
-    """Make each row the one before it times the ratio."""
+    """Set each row to the one before it times the ratio."""
     for k in range(1, len(rows)):
         np.multiply(rows[k - 1], ratio, out=rows[k])
