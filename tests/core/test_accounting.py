@@ -98,7 +98,7 @@ class TestConcentration:
         hundred = [("zero", "one")] * 100
         assert loss_of(half, hundred, delta=1e-6).epsilon == pytest.approx(38.8, abs=0.05)
 
-    def test_the_smaller_one_counts(self) -> None:
+    def test_the_smaller_loss_counts(self) -> None:
         tem = replace(metric(), zcdp=1 / 8)
         assert loss_over(tem, [1.0, 2.0], delta=1e-6).epsilon == 3.0
         assert loss_over(tem, [1.0, 2.0], delta=1e-6).delta == 0.0
@@ -155,7 +155,7 @@ class TestReleases:
         assert both.delta == pytest.approx(1.1e-5)
         assert both.radius == 2.0
 
-    def test_a_metric_one_within_a_radius(self) -> None:
+    def test_a_metric_guarantee_within_a_radius(self) -> None:
         both = compose([metric(0.5, cap=9.0), bounded(radius=2.0)])
         assert both.kind is Kind.BOUNDED
         assert both.epsilon == 2.0
@@ -170,12 +170,12 @@ class TestReleases:
         with pytest.raises(ParameterError, match="neighbourhoods"):
             compose([near, metric()])
 
-    def test_nothing_spoils_all(self) -> None:
+    def test_a_release_without_a_guarantee_spoils_all(self) -> None:
         none = replace(metric(), kind=Kind.NONE, reason="a test")
         assert compose([metric(), none]).kind is Kind.NONE
 
     @pytest.mark.parametrize("change", [{"metric": "angular"}, {"words": 3}, {"pairs": "others"}])
-    def test_what_differs_does_not_compose(self, change: dict[str, object]) -> None:
+    def test_different_guarantees_do_not_compose(self, change: dict[str, object]) -> None:
         with pytest.raises(ParameterError, match=next(iter(change))):
             compose([metric(), replace(metric(), **change)])  # type: ignore[arg-type]
         with pytest.raises(ParameterError, match="one release"):

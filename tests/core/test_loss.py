@@ -78,7 +78,7 @@ def test_an_impossible_output_is_an_infinite_loss(line: Lexicon) -> None:
     assert worst.output == 2
 
 
-def test_what_is_impossible_for_both_tells_nothing(line: Lexicon) -> None:
+def test_outputs_impossible_for_both_reveal_nothing(line: Lexicon) -> None:
     weights = np.array([[0.0, 0.0, -math.inf]] * 3)
     assert full_loss(Table(line, weights), apart(line)).ratio <= 0.0
     peak, sound = peak_loss(Table(line, weights), lambda d: d)
@@ -108,7 +108,7 @@ def test_the_peak_of_many_blocks() -> None:
     assert worst.loss == pytest.approx(float(law[0, worst.output] - law[1, worst.output]))
 
 
-def test_of_a_law_that_is_not_peaked_it_is_a_lower_bound(line: Lexicon) -> None:
+def test_for_other_laws_the_peak_is_a_lower_bound(line: Lexicon) -> None:
     law = Table(line, np.log([[0.5, 0.4, 0.1], [0.5, 0.1, 0.4], [0.5, 0.2, 0.3]]))
     peak, _ = peak_loss(law, lambda d: d)
     assert peak.ratio < full_loss(law, apart(line)).ratio
@@ -116,7 +116,7 @@ def test_of_a_law_that_is_not_peaked_it_is_a_lower_bound(line: Lexicon) -> None:
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf])
-def test_weights_that_are_no_numbers_are_not_proved(line: Lexicon, wrong: float) -> None:
+def test_weights_that_are_not_numbers_are_not_proved(line: Lexicon, wrong: float) -> None:
     class Odd(PeakedLaw):
         def weights_at(self, distances: Floats) -> Floats:
             return np.where(distances == 3.0, wrong, -distances)
@@ -124,7 +124,7 @@ def test_weights_that_are_no_numbers_are_not_proved(line: Lexicon, wrong: float)
     assert not Odd(line).closed_loss(CLAIM, None).proved
 
 
-def test_distances_that_are_no_metrics_are_not_proved(line: Lexicon) -> None:
+def test_distances_that_are_not_metrics_are_not_proved(line: Lexicon) -> None:
     class Even(PeakedLaw):
         def weights_at(self, distances: Floats) -> Floats:
             return 0.0 * distances

@@ -72,7 +72,7 @@ def worst(law: NDArray[np.float64], allowed: NDArray[np.float64]) -> float:
     flip=st.booleans(),
     gamma=st.one_of(st.none(), st.floats(0.1, 20)),
 )
-def test_it_is_the_definition(
+def test_it_agrees_with_the_definition(
     vectors: NDArray[np.float32], epsilon: float, flip: bool, gamma: float | None
 ) -> None:
     lexicon = Lexicon([f"w{i}" for i in range(len(vectors))], vectors)
@@ -118,7 +118,7 @@ def test_the_pair_and_the_output_attain_it(plane: Lexicon) -> None:
     assert found.loss / found.allowed == pytest.approx(found.worst_ratio, rel=1e-9)
 
 
-def test_progress_is_told(plane: Lexicon) -> None:
+def test_progress_is_reported(plane: Lexicon) -> None:
     large = Lexicon([f"w{i}" for i in range(1500)], np.arange(1500.0).reshape(-1, 1))
     for lexicon in (plane, large):
         told: list[tuple[int, int]] = []
@@ -172,7 +172,7 @@ def test_a_delta_is_computed_exactly(delta: float, holds: bool) -> None:
     assert found.pair == ("a", "b")
 
 
-def test_nothing_promised_is_nothing_held(plane: Lexicon) -> None:
+def test_without_a_promise_nothing_holds(plane: Lexicon) -> None:
     found = audit(promising(TEM(epsilon=1.0).on(plane), kind=Kind.NONE, reason="a test"))
     assert found.holds is None
     assert "nothing is promised" in found.method
@@ -282,7 +282,7 @@ class TestCovers:
         assert loss_of(channel, [("w0", "w1")]).epsilon == 1.0
         assert loss_of(channel, [("w0", "w4")]).epsilon == math.inf
 
-    def test_neighbourhoods_must_be_told(self) -> None:
+    def test_neighbourhoods_must_be_given(self) -> None:
         channel = promising(Laplace(epsilon=1.0).on(self.LINE), kind=Kind.NEIGHBOURHOOD)
         with pytest.raises(NotImplementedError, match="neighbourhoods"):
             channel.covers(self.IDS)
@@ -297,7 +297,7 @@ def test_gaussian_at_other_distances(plane: Lexicon) -> None:
 
 @pytest.mark.parametrize("compute", [audit, lambda thing: loss_of(thing, [])])
 @pytest.mark.parametrize("thing", [TEM(epsilon=1.0), "tem", None])
-def test_what_is_no_channel_is_refused(compute: Callable[[Any], Any], thing: Any) -> None:
+def test_only_channels_are_accepted(compute: Callable[[Any], Any], thing: Any) -> None:
     with pytest.raises(ParameterError, match=r"mechanism\.on\(lexicon\)"):
         compute(thing)
 

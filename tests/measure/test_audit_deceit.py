@@ -165,7 +165,7 @@ def test_arrays_that_are_not_what_they_seem(channel: VectorChannel[Noise], name:
     assert audit(with_fields(channel, **{name: hollow})).holds is not True
 
 
-def test_an_ellipsoid_of_somebodys_own() -> None:
+def test_a_users_ellipsoid() -> None:
     class Thin(Ellipsoid):
         def norm(self, vectors: Floats) -> Floats:
             return 9.0 * super().norm(vectors)
@@ -283,7 +283,7 @@ class TestNeighbourhoods:
         assert said.holds is None
         assert "computed for any two words of one public neighbourhood" in said.method
 
-    def test_neighbourhoods_of_somebodys_own(self) -> None:
+    def test_a_users_neighbourhoods(self) -> None:
         own = Everything(self.CHANNEL.guarantee.pairs)
         assert audit(self.other(own)).holds is not True
         assert audit(self.other(derived(self.CHANNEL.neighbourhoods))).holds is None
@@ -296,7 +296,7 @@ class TestNeighbourhoods:
 
 
 class TestGuarantee:
-    def test_one_that_says_one_thing_and_shows_another(self) -> None:
+    def test_a_guarantee_that_says_one_thing_and_shows_another(self) -> None:
         class Bold(Guarantee):
             def __str__(self) -> str:
                 return "ε = 0.001 for whole books"
@@ -307,7 +307,7 @@ class TestGuarantee:
         assert found.holds is None
         assert "guarantee" in found.method
 
-    def test_an_epsilon_that_is_no_number(self) -> None:
+    def test_an_epsilon_that_is_not_a_number(self) -> None:
         class Hollow(float):
             def __repr__(self) -> str:
                 return "0.001"
@@ -320,7 +320,7 @@ class TestGuarantee:
             assert found.holds is None
             assert "any two words of the lexicon" in found.method
 
-    def test_one_for_several_words(self) -> None:
+    def test_a_guarantee_for_several_words(self) -> None:
         """Its δ is that of all words together."""
         channel = Gaussian(epsilon=1.0).on(FLAT)
         found = audit(promising(channel, channel.guarantee.for_words(5)))
@@ -351,7 +351,7 @@ class Odd(Metric):
 class TestMetric:
     @pytest.mark.parametrize("made", [np.negative, lambda d: d * np.nan, lambda d: 1e6 * d])
     @pytest.mark.parametrize("name", ["odd", "euclidean", "graph"])
-    def test_one_of_somebodys_own(self, made: Callable[[Floats], Floats], name: str) -> None:
+    def test_a_users_metric(self, made: Callable[[Floats], Floats], name: str) -> None:
         space = Lexicon(FLAT.words, FLAT.vectors, Odd(name, made))
         noise = SphericalLaplace(scale=1e-3, dimension=2)
         promise = replace(PROMISE, metric=name)
@@ -363,7 +363,7 @@ class TestDecoderOfAnotherSpace:
     """It may decode as it likes; but what its words tell is not computed from its sites."""
 
     @pytest.mark.parametrize("dimension", [1, 2])
-    def test_one_of_the_plane_for_noise_in_the_ball(self, dimension: int) -> None:
+    def test_a_decoder_of_the_plane_for_noise_in_the_ball(self, dimension: int) -> None:
         ball = Lexicon(BALL.words, BALL.vectors[:, :dimension], "poincare")
         for mechanism in (TangentLaplace(epsilon=1.0), HyperbolicLaplace(epsilon=3.0)):
             decoder = NearestDecoder(NearestSearch(ball.vectors))
@@ -372,7 +372,7 @@ class TestDecoderOfAnotherSpace:
             assert found.holds is True
             assert found.output is None
 
-    def test_one_of_more_words(self) -> None:
+    def test_a_decoder_of_more_words(self) -> None:
         more = Lexicon([f"v{i}" for i in range(20)], RNG.normal(size=(20, 2)))
         channel = with_noise(ALL[0], ALL[0].noise, Nearest().on(more, 1.0))
         assert audit(channel).output is None
@@ -380,7 +380,7 @@ class TestDecoderOfAnotherSpace:
 
 @pytest.mark.parametrize("scale", [float("nan"), float("inf"), -1e-6, 0.0])
 @pytest.mark.parametrize("cls", [Laplace, CoordinateLaplace, TangentLaplace, Mahalanobis, PrivEmb])
-def test_a_scale_that_is_none(cls: Any, scale: float) -> None:
+def test_an_invalid_scale(cls: Any, scale: float) -> None:
     """Noise of a negative scale is narrow noise; its loss is not negative."""
     channel = cls(epsilon=1.0).on(BALL if cls is TangentLaplace else FLAT)
     assert audit(with_fields(channel, scale=scale)).holds is None
@@ -390,7 +390,7 @@ def test_a_scale_that_is_none(cls: Any, scale: float) -> None:
 
 
 @pytest.mark.parametrize("shape", [float("nan"), -0.4, 0.0, float("inf")])
-def test_a_shape_that_is_none(shape: float) -> None:
+def test_an_invalid_shape(shape: float) -> None:
     channel = HyperbolicLaplace(epsilon=3.0).on(BALL)
     assert audit(with_fields(channel, shape=shape)).holds is not True
 
@@ -406,12 +406,12 @@ def test_noise_of_the_ball_for_words_outside_of_it() -> None:
 
 
 @pytest.mark.parametrize("sigma", [float("nan"), -1.0, 0.0])
-def test_a_sigma_that_is_none(sigma: float) -> None:
+def test_an_invalid_sigma(sigma: float) -> None:
     channel = Gaussian(epsilon=1.0).on(FLAT)
     assert audit(with_fields(channel, sigma=sigma)).holds is not True
 
 
-def test_a_matrix_that_is_none() -> None:
+def test_an_invalid_matrix() -> None:
     noise = ProjectedLaplace(matrix=np.full((1, 2), np.nan), scale=1.0)
     assert audit(with_noise(ALL[3], noise)).holds is None
 

@@ -131,7 +131,7 @@ def test_weights_that_cannot_be_normalised(row: list[float], delta: float) -> No
     assert "log-weights" in found.method
 
 
-def test_weights_that_depend_on_the_words_beside() -> None:
+def test_weights_that_depend_on_the_other_words() -> None:
     """Centred over the words that are asked for: a sum along the wrong axis."""
 
     class Crossed(Uniform):
@@ -206,11 +206,11 @@ class Measured(Metric):
 
 class TestMetric:
     @pytest.mark.parametrize("words", [FLAT, MANY])
-    def test_one_that_has_the_name_of_another(self, words: Lexicon) -> None:
+    def test_a_metric_with_the_name_of_another(self, words: Lexicon) -> None:
         tenfold = Lexicon(words.words, words.vectors, Tenfold())
         assert audit(TEM(epsilon=1.0, exponent="half").on(tenfold)).holds is not True
 
-    def test_one_that_is_called_graph(self) -> None:
+    def test_a_metric_called_graph(self) -> None:
         called = Lexicon(FLAT.words, FLAT.vectors, Measured())
         assert audit(TEM(epsilon=1.0).on(called)).holds is None
 
@@ -230,7 +230,7 @@ class TestMetric:
         law = Uniform(Lexicon(FLAT.words, FLAT.vectors, Odd()))
         assert audit(LawChannel(law, replace(PROMISE, metric="odd"))).holds is None
 
-    def test_a_graph_of_somebodys_own(self) -> None:
+    def test_a_users_graph(self) -> None:
         class Short(WordGraph):
             def levels(self, ids: Ids) -> Any:
                 return 9 * super().levels(ids)
@@ -239,7 +239,7 @@ class TestMetric:
         law = Uniform(FLAT.with_metric(Steps(graph)))
         assert audit(LawChannel(law, replace(PROMISE, metric="graph"))).holds is None
 
-    def test_distances_of_a_lexicon_of_somebodys_own(self) -> None:
+    def test_distances_of_a_users_lexicon(self) -> None:
         """What is allowed is computed from the vectors, or the graph, not by the lexicon."""
 
         class Far(Lexicon):
@@ -280,7 +280,7 @@ class TestRows:
 
     @pytest.mark.parametrize("words", [FLAT, MANY])
     @pytest.mark.parametrize("wrong", [-0.4, 0.0, math.nan, math.inf])
-    def test_exponents_and_thresholds_that_are_none(self, words: Lexicon, wrong: float) -> None:
+    def test_invalid_exponents_and_thresholds(self, words: Lexicon, wrong: float) -> None:
         with pytest.raises(ParameterError, match="exponent"):
             TruncatedExponential(words, wrong, 9.0)
         if not wrong >= 0.0:
@@ -342,7 +342,7 @@ class TestClosedForm:
         law = TruncatedExponential(wide, 0.5, 9.0)
         assert audit(Elsewhere(law, sound.guarantee)).holds is None
 
-    def test_a_graph_of_somebodys_own(self) -> None:
+    def test_a_users_graph(self) -> None:
         class Short(WordGraph):
             def levels(self, ids: Ids) -> Any:
                 return np.minimum(super().levels(ids), 1)
@@ -393,7 +393,7 @@ class TestEdges:
         assert audit(with_law(channel, BalancedLaw(channel.lexicon, steep))).holds is not True
 
     @pytest.mark.parametrize("size", [10, 1000])
-    def test_a_balance_of_somebodys_own(
+    def test_a_users_balance(
         self, channel: Any, size: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("malaprop.measure.audit._CUBED", size)

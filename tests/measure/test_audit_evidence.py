@@ -65,7 +65,7 @@ class Exponential(Mechanism):
 
 @pytest.mark.parametrize("lexicon", [FEW, MANY])
 class TestCopies:
-    def test_one_of_laplace_holds(self, lexicon: Lexicon) -> None:
+    def test_a_copy_of_laplace_holds(self, lexicon: Lexicon) -> None:
         assert Madlib not in registry.values()
         for decoder in ("nearest", "vickrey", "rank"):
             found = audit(Madlib(epsilon=1.5, decoder=decoder).on(lexicon))
@@ -73,13 +73,13 @@ class TestCopies:
             assert found.holds is True
             assert (found.worst_ratio, found.method) == (shipped.worst_ratio, shipped.method)
 
-    def test_one_of_tem_holds(self, lexicon: Lexicon) -> None:
+    def test_a_copy_of_tem_holds(self, lexicon: Lexicon) -> None:
         found = audit(Exponential(epsilon=1.5).on(lexicon))
         shipped = audit(TEM(epsilon=1.5, exponent="half", gamma=5.0).on(lexicon))
         assert found.holds is True
         assert (found.worst_ratio, found.method) == (shipped.worst_ratio, shipped.method)
 
-    def test_they_fail_where_they_are_wrong(self, lexicon: Lexicon) -> None:
+    def test_wrong_copies_fail(self, lexicon: Lexicon) -> None:
         laplace = Madlib(epsilon=1.5).on(lexicon)
         narrow = replace(laplace.noise, scale=0.95 * laplace.noise.scale)
         assert audit(with_noise(laplace, narrow)).holds is False
@@ -153,7 +153,7 @@ class TestNewNoise:
 
         assert audit(channel_of(Heir(scale=1.0))).holds is None
 
-    def test_a_marked_class_with_a_part_that_is_not(self) -> None:
+    def test_a_marked_class_with_an_unmarked_part(self) -> None:
         @proved("a test")
         @dataclass(frozen=True, kw_only=True)
         class Outer(Corner):

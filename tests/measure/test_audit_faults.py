@@ -306,7 +306,7 @@ class TestScale:
 
 
 class TestDecoder:
-    def test_one_that_searches_near_the_input(self) -> None:
+    def test_a_decoder_that_searches_near_the_input(self) -> None:
         """Only the true word's nearest words can come out: their supports differ."""
         positions = np.array([[0.0], [1.0], [2.0], [5.0], [6.0], [9.0]])
         words = lexicon(positions)
@@ -324,7 +324,7 @@ class TestDecoder:
         assert found.holds is False
         assert found.worst_ratio == math.inf
 
-    def test_one_that_draws_again_until_the_word_has_changed(self) -> None:
+    def test_a_decoder_that_draws_until_the_word_has_changed(self) -> None:
         channel = TEM(epsilon=1.0, exponent="half").on(CROWD)
 
         def weights(distances: Floats) -> Floats:

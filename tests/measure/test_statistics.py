@@ -30,7 +30,7 @@ class TestSkewness:
         values = seeded_rng(1).gamma(2.0, size=50)
         assert skewness(values) == pytest.approx(float(skew(values, bias=False)), rel=1e-12)
 
-    def test_it_says_nothing_of_privacy(self) -> None:
+    def test_it_says_nothing_about_privacy(self) -> None:
         """Half of the words in clear: N_w is 1 for them and 0 for the others."""
         assert skewness([1.0] * 50 + [0.0] * 50) == pytest.approx(0.0, abs=1e-12)
         clear = [1.0] * 706 + [0.0] * 294

@@ -153,7 +153,7 @@ def test_a_category_of_equal_words_is_refused() -> None:
     """It would get no noise at all."""
     vectors = [[0.0]] * 4 + [[5.0], [9.0], [14.0], [20.0]]
     lexicon = Lexicon([f"w{i}" for i in range(8)], vectors)
-    with pytest.raises(LexiconError, match="equal vectors"):
+    with pytest.raises(LexiconError, match="share a vector"):
         Jaccard(epsilon=1.0, neighbours=2, categories="public").on(lexicon)
     assert Jaccard(epsilon=1.0, neighbours=2).on(lexicon).noise.sigmas.min() > 0
 

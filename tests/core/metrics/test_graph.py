@@ -101,7 +101,7 @@ def test_edges_are_simple_and_the_lightest_counts() -> None:
         ([[0, 1], [1, 2]], [1.0, 3.0], 2.0, "at most the cutoff"),
     ],
 )
-def test_what_is_no_metric_is_refused(
+def test_distances_that_are_not_metrics_are_refused(
     edges: list[list[int]], weights: list[float] | None, cutoff: Any, words: str
 ) -> None:
     with pytest.raises(MetricError, match=words):

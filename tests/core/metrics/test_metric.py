@@ -189,7 +189,7 @@ class TestCustom:
             (lambda x, y: "far", "failed with ValueError"),
         ],
     )
-    def test_what_is_no_metric_is_refused(
+    def test_distances_that_are_not_metrics_are_refused(
         self, plane: Lexicon, function: Callable[[Any, Any], Any], complaint: str
     ) -> None:
         with pytest.raises(MetricError, match=complaint):

@@ -99,7 +99,7 @@ class TestGeometry:
         np.testing.assert_allclose(poincare.mobius_add(-x, moved), points, atol=1e-8)
 
     @given(vectors=balls())
-    def test_the_charts_are_undone(self, vectors: NDArray[np.float32]) -> None:
+    def test_the_charts_have_inverses(self, vectors: NDArray[np.float32]) -> None:
         points = vectors.astype(np.float64)
         np.testing.assert_allclose(poincare.exp0(poincare.log0(points)), points, atol=1e-12)
         np.testing.assert_allclose(poincare.lower(poincare.lift(points)), points, atol=1e-12)

@@ -177,7 +177,7 @@ class TestTwoWidths:
         found = spherical_delta(1.0, 1.835 * PAPER, 1.276 * PAPER, 1.0, dimension)
         assert found == pytest.approx(delta, abs=6e-7)
 
-    def test_the_width_alone_tells_in_300_dimensions(self) -> None:
+    def test_the_width_alone_gives_the_category_away(self) -> None:
         assert spherical_delta(1.0, 1.835 * PAPER, 1.276 * PAPER, 0.0, 300) > 0.9999
 
     def test_what_epsilon_it_would_take(self) -> None:
@@ -227,7 +227,7 @@ def quadrature(epsilon: float, s: float, t: float, distance: float, dimension: i
 
 
 @pytest.mark.parametrize("epsilon", [5e-324, 1e-301, 1.1e100, 1e300, 1.7e308])
-def test_what_float64_cannot_compute_is_refused(epsilon: float) -> None:
+def test_numbers_that_float64_cannot_handle_are_refused(epsilon: float) -> None:
     for delta in (1e-300, 1e-9, 0.5):
         with pytest.raises(ParameterError, match=r"1e-300 to 1e\+100"):
             gaussian_scale(epsilon, delta)

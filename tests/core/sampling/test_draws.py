@@ -119,7 +119,7 @@ class TestRest:
         assert set(some(row, 1000, seeded_rng(1)).tolist()) == {0, 1}
 
 
-def test_rows_are_drawn_apart() -> None:
+def test_rows_are_drawn_independently() -> None:
     """Several rows at once, some of which need far more tries: each follows its own law."""
     laws = np.exp(-np.array([[0.0, 1.0, 2.0], [3.0, 0.0, 0.5], [9.0, 9.0, 0.0]]))
 

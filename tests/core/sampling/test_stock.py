@@ -146,7 +146,7 @@ def _some(channel: object, rng: object) -> list[int]:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_fork_begins_with_nothing(plane: Lexicon) -> None:
+def test_a_fork_starts_with_an_empty_stock(plane: Lexicon) -> None:
     channel, rng = StockedChannel(TEM(epsilon=0.1).on(plane)), secure_rng()
     channel.substitute(np.zeros(100, dtype=int), rng)  # a stock of draws
     with multiprocessing.get_context("fork").Pool(1) as pool:
@@ -199,7 +199,7 @@ def test_no_more_is_drawn_than_the_rest_of_a_job_is_likely_to_need() -> None:
     assert 40_000 <= drawn[True] < 44_000 < drawn[False]
 
 
-def test_threads_that_follow_a_fork_wait_until_all_is_forgotten(
+def test_threads_after_a_fork_wait_until_the_stock_is_cleared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whoever comes while another thread throws away the parent's draws must not see them."""
@@ -298,7 +298,7 @@ def test_a_long_job_does_not_throw_its_draws_away(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("clock", ["monotonic", "time"])
 @pytest.mark.parametrize("passed", [60.0, -60.0])
-def test_what_lies_idle_is_thrown_away(
+def test_idle_draws_are_thrown_away(
     monkeypatch: pytest.MonkeyPatch, clock: str, passed: float, shared: bool
 ) -> None:
     """By either clock, in either direction: the machine may have been copied meanwhile."""

@@ -135,7 +135,7 @@ class TestPlantedFaults:
     def test_true_masses_do_not_pass_the_audit(self, near: Lexicon) -> None:
         graph, law = self.planted(near)
         masses = np.exp(-law.exponent * graph.distances(np.arange(300))) @ law.weights
-        with pytest.raises(LexiconError, match="do not pass the audit"):
+        with pytest.raises(LexiconError, match="do not pass the check"):
             Balanced(epsilon=1.8).with_balance(near, replace(law, masses=masses))
 
     def test_false_masses_are_refused_at_the_first_draw(self, near: Lexicon) -> None:

@@ -298,7 +298,7 @@ class TestRelease:
         channel = NADP(epsilon=1.0).on(plane)
         row = plane.vectors[3].astype(np.float64)
         for other in (row + 1e-12, row * 2, [0.0, 0.0]):
-            with pytest.raises(ParameterError, match="row 1 is none"):
+            with pytest.raises(ParameterError, match="row 1 is not one"):
                 channel.release(np.stack([row, other]), seeded_rng(1))
         with pytest.raises(ParameterError):
             channel.release([[np.nan, 0.0]], seeded_rng(1))
