@@ -102,7 +102,7 @@ class Mechanism(ABC):
         value: Any = getattr(self, parameter)
         good = isinstance(value, Real) and not isinstance(value, bool) and holds(float(value))
         if not good:
-            shown = repr(value) if isinstance(value, Real | str) else f"a {type(value).__name__}"
+            shown = repr(value) if isinstance(value, Real | str) else type(value).__name__
             raise ParameterError(
                 f"The '{parameter}' parameter of {type(self).__name__} must be {constraint}. "
                 f"Got {shown}."

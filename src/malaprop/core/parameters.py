@@ -23,7 +23,7 @@ def require_whole(owner: object, name: str, least: int) -> None:
     value: Any = getattr(owner, name)
     real = isinstance(value, Real) and not isinstance(value, bool)
     if not real or not least <= value < 2**63 or value != int(value):
-        shown = repr(value) if isinstance(value, Real) else f"a {type(value).__name__}"
+        shown = repr(value) if isinstance(value, Real) else type(value).__name__
         raise ParameterError(
             f"The '{name}' parameter of {type(owner).__name__} must be a whole number, {least} or "
             f"more. Got {shown}."

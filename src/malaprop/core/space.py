@@ -52,7 +52,7 @@ def checked_space(space: Any, asker: str) -> MetricSpace:
 
     >>> checked_space([[0.0], [1.0]], "Laplace.on")
     Traceback (most recent call last):
-    malaprop.core.errors.ParameterError: Laplace.on takes a lexicon, ... Got a list. ...
+    malaprop.core.errors.ParameterError: Laplace.on takes a lexicon, ... Got list. ...
     """
     held = getattr(space, "__dict__", ())
     lexical = all(hasattr(type(space), part) or part in held for part in _PARTS)
