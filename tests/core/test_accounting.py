@@ -1,4 +1,4 @@
-"""What several words and several releases lose together."""
+"""The joint loss of several words and of several releases."""
 
 import math
 from dataclasses import replace
@@ -47,7 +47,7 @@ class TestWords:
         assert "zyxcanary" not in str(caught.value)
 
     def test_distances_are_the_lexicons(self) -> None:
-        """A guarantee in another metric counts by what it means in the lexicon's."""
+        """A guarantee in another metric counts as its equivalent in the lexicon's metric."""
         plane = Lexicon(["a", "b"], [[0.0, 0.0], [3.0, 4.0]])
         found = loss_of(CoordinateLaplace(epsilon=1.0).on(plane), [("a", "b")])
         assert found.epsilon == pytest.approx(5.0 * math.sqrt(2.0))

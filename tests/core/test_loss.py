@@ -38,7 +38,7 @@ def full_loss(law: Law, bound: Floats) -> Worst:
 
 
 class Squared(Metric):
-    """No metric."""
+    """A distance that is not a metric."""
 
     name = "squared"
 

@@ -56,7 +56,7 @@ def test_a_forked_child_differs_from_its_parent() -> None:
 
 
 def test_a_fork_while_another_thread_draws() -> None:
-    """The child must neither hang on the lock of a thread that it has not, nor repeat noise."""
+    """The child must neither wait for a thread that it does not have, nor repeat noise."""
     rng = secure_rng()
     stop = threading.Event()
 
@@ -129,7 +129,7 @@ def _restore(rng: Generator, memory: Any) -> None:
 def test_each_call_takes_in_fresh_entropy(
     plane: Lexicon, monkeypatch: pytest.MonkeyPatch, key_life: float
 ) -> None:
-    """Two machines that go on from one snapshot draw differently from the next call on."""
+    """Two machines restored from one snapshot draw differently from the next call on."""
     monkeypatch.setattr("malaprop.core.randomness.bits._KEY_LIFE", key_life, raising=False)
     ids, rng = np.zeros(60, dtype=int), secure_rng()
     laplace = Laplace(epsilon=0.01).on(plane)
@@ -152,7 +152,7 @@ def test_each_call_takes_in_fresh_entropy(
 def test_a_kernel_that_repeats_itself_does_not_repeat_the_noise(
     plane: Lexicon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that does not know that its machine was copied gives both copies the same entropy."""
+    """A kernel unaware that its machine was copied gives both copies the same entropy."""
     laplace, rng = Laplace(epsilon=0.01).on(plane), secure_rng()
     snapshot = _memory(rng)
     monkeypatch.setattr(os, "urandom", bytes)
@@ -172,7 +172,7 @@ def test_the_second_half_of_a_call_is_not_the_first() -> None:
 
 
 def test_a_counter_is_counted_on_beyond_its_first_half() -> None:
-    """Two halves of 64 bits: what is carried over must not be lost, or blocks would repeat."""
+    """A counter is two halves of 64 bits: if a carry were lost, blocks would repeat."""
     rng = secure_rng()
     memory = _memory(rng)
     memory["s"]["counter"][0::2] = np.uint64(2**64 - 4) + np.arange(4, dtype=np.uint64)

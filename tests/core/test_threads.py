@@ -35,7 +35,7 @@ def test_an_error_comes_through_and_the_limit_is_given_back(limit: int) -> None:
 
 
 def test_searches_at_once_do_not_keep_the_limit() -> None:
-    """From four threads, many times over: each has its results, and the cores come back."""
+    """Four threads search again and again: each gets its results, and the limit is restored."""
     with threadpool_limits(2, user_api="blas"):
         with ThreadPoolExecutor(4) as pool:
             calls = [pool.submit(in_threads, abs, [-1, -2, -3]) for _ in range(60)]

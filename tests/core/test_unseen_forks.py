@@ -1,4 +1,4 @@
-"""Forks that Python does not see, and memory that is restored: nobody repeats anybody's noise."""
+"""Forks that Python does not see, and restored memory: no noise is repeated."""
 
 import subprocess
 import sys
@@ -71,7 +71,7 @@ def test_parent_and_child_draw_differently(kind: str) -> None:
 @linux
 @pytest.mark.parametrize("kind", ["random", "release", "privatizer"])
 def test_where_both_have_the_same_process_id(kind: str) -> None:
-    """As in two containers, where both are number 1."""
+    """As in two containers, where both have process id 1."""
     first, second = two_draws(kind, before="os.getpid = lambda: 1")
     assert first != second
 

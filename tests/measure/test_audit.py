@@ -1,4 +1,4 @@
-"""The audit of sound mechanisms, against losses that are written out."""
+"""The audit of sound mechanisms, against losses written out by hand."""
 
 import math
 from collections.abc import Callable
@@ -194,7 +194,7 @@ def test_it_decides_only_what_it_computed() -> None:
 def test_noise_is_decided_with_any_decoder_in_any_dimension(
     cls: type[Mechanism], decoder: str
 ) -> None:
-    """The loss of the vectors is computed, and what is decoded from them tells no more."""
+    """The loss of the vectors is computed, and decoded words reveal no more."""
     rng = np.random.Generator(np.random.PCG64(6))
     space = BALL
     if cls not in (HyperbolicLaplace, TangentLaplace):

@@ -1,4 +1,4 @@
-"""Channels that draw something else than they say: none of them may be certified.
+"""Channels that draw something other than they state: none of them may be certified.
 
 Nothing here changes the library in memory: whoever does that changes the audit with it.
 """
@@ -62,7 +62,7 @@ ALL: list[VectorChannel[Noise]] = [
 
 
 def derived(thing: Any, **own: Any) -> Any:
-    """The same value, of a class derived from its own."""
+    """The same value, of a derived class."""
     cls = type("Derived", (type(thing),), own)
     return cls(**{field.name: getattr(thing, field.name) for field in fields(thing)})
 
@@ -89,7 +89,7 @@ class TestEveryChannel:
         assert "not proved" in found.method
 
     def test_a_subclass_of_the_noise(self, channel: VectorChannel[Noise]) -> None:
-        """Of which one draws in its own way; but a subclass as such has no proof."""
+        """One of them draws in its own way, but any subclass lacks a proof."""
 
         def clear(self: Noise, vectors: Floats, rng: Generator) -> Floats:
             return vectors
@@ -143,7 +143,7 @@ NUMBERS = [
 
 @pytest.mark.parametrize(("channel", "name"), NUMBERS)
 def test_numbers_that_are_not_what_they_seem(channel: VectorChannel[Noise], name: str) -> None:
-    """A number that calculates in its own way need not be the same to the draws and the audit."""
+    """A number with its own arithmetic may look different to the draws and to the audit."""
 
     class Hollow(float):
         def __rtruediv__(self, other: float) -> float:
@@ -176,7 +176,7 @@ def test_a_users_ellipsoid() -> None:
 
 
 def test_a_metric_is_that_of_the_ellipsoids() -> None:
-    """So that no other one can pass for what the guarantee speaks of, nor be called otherwise."""
+    """So no other metric can pass for that of the guarantee, nor take another name."""
     channel = Mahalanobis(epsilon=1.0, regularization=1.0).on(FLAT)
     for share in (0.0, 0.5):
         other = (Ellipsoid(FLAT.vectors.astype(np.float64), share),)
@@ -249,7 +249,7 @@ class TestWordGaussian:
         assert audit(self.channel([np.nextafter(2.0, 0.0), 2.0])).holds is None
 
     def test_words_of_another_lexicon(self) -> None:
-        """Whose `release` would take the noise of another word."""
+        """Their `release` would use the noise of another word."""
         other = Lexicon(["b", "a"], [[1.0], [0.0]])
         assert audit(self.channel([2.0, 2.0], other)).holds is None
 
@@ -289,7 +289,7 @@ class TestNeighbourhoods:
         assert audit(self.other(derived(self.CHANNEL.neighbourhoods))).holds is None
 
     def test_a_radius_that_covers_fewer(self) -> None:
-        """A radius is the guarantee's: it says so, and all pairs within it are audited."""
+        """The radius belongs to the guarantee, and all pairs within it are audited."""
         near = audit(self.other(self.CHANNEL.neighbourhoods, radius=1e-3))
         assert near.holds is None
         assert "no pair" in near.method
@@ -321,14 +321,14 @@ class TestGuarantee:
             assert "any two words of the lexicon" in found.method
 
     def test_a_guarantee_for_several_words(self) -> None:
-        """Its δ is that of all words together."""
+        """Its δ is the sum over all words."""
         channel = Gaussian(epsilon=1.0).on(FLAT)
         found = audit(promising(channel, channel.guarantee.for_words(5)))
         assert found.holds is None
         assert "5 words" in found.method
 
     def test_a_second_statement_counts_as_much_as_the_first(self) -> None:
-        """What is said of another metric is part of the guarantee."""
+        """A statement in another metric is part of the guarantee."""
         line = Lexicon(["a", "b"], [[0.0, 0.0], [1.0, 0.0]])
         channel = Laplace(epsilon=1.0).on(line)
         for epsilon, holds in ((1.0, True), (0.9, False)):
@@ -338,7 +338,7 @@ class TestGuarantee:
 
 
 class Odd(Metric):
-    """Distances that a test makes of Euclidean ones."""
+    """Distances that a test derives from Euclidean ones."""
 
     def __init__(self, name: str, made: Callable[[Floats], Floats]) -> None:
         self.name, self._made = name, made  # type: ignore[misc]
@@ -360,7 +360,7 @@ class TestMetric:
 
 
 class TestDecoderOfAnotherSpace:
-    """It may decode as it likes; but what its words tell is not computed from its sites."""
+    """It may decode as it likes, but the loss of its words is not computed from its sites."""
 
     @pytest.mark.parametrize("dimension", [1, 2])
     def test_a_decoder_of_the_plane_for_noise_in_the_ball(self, dimension: int) -> None:

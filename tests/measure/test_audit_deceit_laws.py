@@ -1,4 +1,4 @@
-"""Laws of words that are not what they state, or not laws: none of them may be certified."""
+"""Laws that are not what they state, or not laws at all: none of them may be certified."""
 
 import math
 from dataclasses import dataclass, fields, replace
@@ -69,7 +69,7 @@ class TestDraws:
         self.is_not_certified(LawChannel(Own(FLAT), PROMISE))
 
     def test_by_rows_that_know_when_they_are_drawn_from(self) -> None:
-        """An audit asks for rows, and says nothing of draws."""
+        """An audit asks for rows without a number of draws."""
 
         class Sly(Uniform):
             def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
@@ -99,7 +99,7 @@ class TestDraws:
         self.is_not_certified(Clear(Uniform(FLAT), PROMISE))
 
     def test_by_a_space_of_its_own(self) -> None:
-        """A proved law takes its words apart by keys: those of a lexicon that is proved."""
+        """A proved law splits rows by keys, so the lexicon must be proved, too."""
 
         class Near(Lexicon):
             def keys(self, ids: Any) -> Any:
@@ -132,7 +132,7 @@ def test_weights_that_cannot_be_normalised(row: list[float], delta: float) -> No
 
 
 def test_weights_that_depend_on_the_other_words() -> None:
-    """Centred over the words that are asked for: a sum along the wrong axis."""
+    """Centred over the requested words: a sum along the wrong axis."""
 
     class Crossed(Uniform):
         def log_weights(self, ids: Ids) -> Floats:
@@ -196,7 +196,7 @@ class Tenfold(Euclidean):
 
 
 class Measured(Metric):
-    """Not a graph, though called so."""
+    """A metric that is called graph but is not one."""
 
     name = "graph"
 
@@ -240,7 +240,7 @@ class TestMetric:
         assert audit(LawChannel(law, replace(PROMISE, metric="graph"))).holds is None
 
     def test_distances_of_a_users_lexicon(self) -> None:
-        """What is allowed is computed from the vectors, or the graph, not by the lexicon."""
+        """The allowed loss is computed from the vectors or the graph, not by the lexicon."""
 
         class Far(Lexicon):
             def distances(self, ids: Any) -> Floats:
@@ -265,7 +265,7 @@ def rarely(weights: Floats, distances: Floats) -> Floats:
 
 
 class TestRows:
-    """What is drawn from, word by word, must be what is stated."""
+    """The rows that are drawn from must be what is stated, word by word."""
 
     def test_keys_that_do_not_grow_with_the_distance(self) -> None:
         class Keyed(Metric):
@@ -299,7 +299,7 @@ class TestRows:
 
 
 class TestClosedForm:
-    """On large lexicons only the output w is looked at: it takes a proof that it is the worst."""
+    """On large lexicons only the output w is computed, which needs a proof that it is the worst."""
 
     @pytest.mark.parametrize("made", [TEM(epsilon=1.0, exponent="half"), PermuteAndFlip(epsilon=1)])
     def test_as_shipped(self, made: Any) -> None:
@@ -320,7 +320,7 @@ class TestClosedForm:
         assert audit(with_law(sound, Rarely(*values))).holds is not True
 
     def test_a_class_that_calls_its_own_form_proved(self) -> None:
-        """`closed_loss` of a class without a mark is not asked."""
+        """`closed_loss` of an unmarked class is not called."""
 
         class Proved(TruncatedExponential):
             def closed_loss(self, guarantee: Guarantee, progress: Any) -> ClosedLoss:
@@ -370,7 +370,7 @@ class TestEdges:
         assert audit(channel).holds is True
 
     def test_a_word_without_a_rest(self, channel: Any) -> None:
-        """It is 0 for one word, so that far words tell it from its neighbours."""
+        """The rest is 0 for one word, so far words distinguish it from its neighbours."""
         balance = channel.law.balance
         scale = balance.scale.copy()
         scale[5] = (1.0 + 1e-14) / balance.masses[5]
@@ -383,7 +383,7 @@ class TestEdges:
     def test_weights_of_another_balance(
         self, channel: Any, size: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """What is drawn from belongs to the weights that are stated: there is no other copy."""
+        """Draws use the stated weights: there is no other copy."""
         monkeypatch.setattr("malaprop.measure.audit._CUBED", size)
         even = replace(
             channel.law.balance, exponent=0.2, weights=np.ones(60), masses=None, scale=None

@@ -43,7 +43,7 @@ def claim(epsilon: float) -> Guarantee:
 
 @dataclass(frozen=True, kw_only=True)
 class Madlib(VectorMechanism):
-    """Laplace under another name, as somebody else would write it."""
+    """Laplace under another name, as a user would write it."""
 
     promise = "metric-dp"
 
@@ -94,7 +94,7 @@ class Corner(Noise):
 
     scale: float
     stated: float = 1.0
-    """By what the density that it states is wider than what it draws: 1 is the truth."""
+    """How much wider the stated density is than the draws: 1 is the truth."""
 
     def release(self, vectors: Floats, rng: Generator) -> Floats:
         signs = rng.integers(0, 2, vectors.shape) * 2.0 - 1.0
@@ -194,7 +194,7 @@ def test_what_is_shipped_is_proved_in_all_parts(name: str) -> None:
 def test_subclasses_of_laws_are_not_certified(
     made: Mechanism, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a large lexicon, where a closed form needs a proof; and where rows are its own."""
+    """On a large lexicon a closed form needs a proof, and so do rows of the law's own."""
     monkeypatch.setattr("malaprop.measure.audit._CUBED", 5)
     channel: Any = made.on(FEW.with_graph())
     assert audit(channel).holds is True

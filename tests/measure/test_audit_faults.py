@@ -147,7 +147,7 @@ class TestApproximateSearch:
 
 
 class Planted(Metric):
-    """A distance that is no metric, past the checks that refuse it."""
+    """A distance that is not a metric, past the checks that refuse it."""
 
     def __init__(self, name: str, function: Callable[[Floats, Floats], Floats]) -> None:
         self.name, self._function = name, function  # type: ignore[misc]
@@ -191,7 +191,7 @@ PLANE = [[0.0, 0.0], [1.0, 0.2], [4.0, 0.5], [-3.0, -0.4], [0.5, 0.9], [7.0, -0.
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Stated(AdditiveNoise):
-    """Noise that a test states the density of, with the metric that it is sold in."""
+    """Noise whose density a test states, with the metric that it claims."""
 
     stated: Callable[[Floats], Floats]
     sold_in: EllipticalMetric | None = None
@@ -290,7 +290,7 @@ class TestScale:
     @pytest.mark.parametrize("dimension", [1, 2])
     @pytest.mark.parametrize("factor", [0.8, 0.95, 1.0, 1.05])
     def test_of_the_draws_alone(self, factor: float, dimension: int) -> None:
-        """The density is as it should be, and the draws are not, or nobody knows."""
+        """The density is right, but the draws are wrong, or unknown."""
 
         class Other(SphericalLaplace):
             def release(self, vectors: Floats, rng: Generator) -> Floats:
@@ -408,7 +408,7 @@ class TestGaussians:
 
 
 def test_a_class_derived_from_a_known_one_is_not_taken_for_it() -> None:
-    """It may even be sound; but then nothing has proved it."""
+    """It may be sound, but nothing proves it."""
 
     class Derived(PermuteAndFlipLaw):
         def weights_at(self, distances: Floats) -> Floats:

@@ -167,7 +167,7 @@ def test_draws_follow_it(mechanism: VectorMechanism) -> None:
 
 
 def _fits(shares: Floats, channel: VectorChannel[Noise]) -> bool:
-    """Whether shares of draws are within the bounds, but for 5 standard errors: p < 10⁻⁶."""
+    """Whether shares of draws are within 5 standard errors of the bounds: p < 10⁻⁶."""
     low, high = (law[2] for law in enclosed(channel))
     slack = 5.0 * np.sqrt(np.maximum(high, 1e-4) / DRAWS)
     return bool(((shares >= low - slack) & (shares <= high + slack)).all())

@@ -1,4 +1,4 @@
-"""What every registered mechanism must do; a new one is tested here by being written."""
+"""What every registered mechanism must do. A new mechanism is tested here without further ado."""
 
 import json
 import math
@@ -41,7 +41,7 @@ EXTREMES = [
 
 @pytest.fixture
 def space(mechanism: type[Mechanism], plane: Lexicon) -> Lexicon:
-    """Forty words in the plane; in the disc, or with a graph, where the mechanism needs that."""
+    """Forty words in the plane, or in the disc or with a graph if the mechanism needs that."""
     if mechanism.needs == "graph":
         return plane.with_graph()
     if mechanism.needs != "poincare":

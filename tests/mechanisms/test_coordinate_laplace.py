@@ -26,7 +26,7 @@ class TestNoise:
         assert kstest(z.ravel() * epsilon, laplace.cdf).pvalue > 1e-6
 
     def test_the_manhattan_norm_is_gamma(self, epsilon: float) -> None:
-        """So it is only where the coordinates are independent, as the density needs it."""
+        """This holds only if the coordinates are independent, as the density requires."""
         assert kstest(np.abs(noise(epsilon)).sum(axis=1) * epsilon, gamma(4).cdf).pvalue > 1e-6
 
     @pytest.mark.parametrize("factor", [0.95, 1.05])

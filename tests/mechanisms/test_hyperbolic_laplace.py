@@ -175,7 +175,7 @@ class TestRelease:
         assert np.array_equal(poincare.lower(steps * channel.noise.step), released)
 
     def test_equal_grid_points_are_equal_vectors(self) -> None:
-        """Only so many vectors can be released near a word: the last bits tell nothing."""
+        """Few vectors can be released near a word: their last bits reveal nothing."""
         channel = HyperbolicLaplace(epsilon=400.0).on(ball(1))
         released = channel.release_words(np.ones(5000, int), seeded_rng(5))
         assert len(np.unique(released)) < 1000
@@ -216,7 +216,7 @@ def test_noise_that_float64_cannot_hide_is_refused() -> None:
 
 
 def test_ways_too_long_for_float64_are_refused() -> None:
-    """Far out, and just above n − 1, a way back across the origin cancels all digits."""
+    """Far out, and just above n − 1, a move back across the origin cancels all digits."""
     with pytest.raises(ParameterError, match="float64 cannot hide"):
         HyperbolicLaplace(epsilon=0.1).on(ball(1, far=12.0))
     HyperbolicLaplace(epsilon=1.0).on(ball(1, far=2.0))

@@ -88,7 +88,7 @@ def test_wrong_vectors_are_refused(plane: Lexicon, vectors: object) -> None:
 
 
 def test_noise_that_float64_cannot_hide_is_refused(plane: Lexicon) -> None:
-    """Where noise vanishes in the last bits, x + z is x: better no release than that one."""
+    """If noise vanishes in the last bits, x + z is x: no release is better than that one."""
     with pytest.raises(ParameterError, match="float64"):
         Laplace(epsilon=1e12).on(plane)
     with pytest.raises(ParameterError, match="float64"):

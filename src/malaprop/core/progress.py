@@ -1,4 +1,4 @@
-"""Progress of long computations, reported to whoever asks."""
+"""Progress of long computations, reported to a callback."""
 
 from collections.abc import Callable
 
@@ -7,6 +7,6 @@ Progress = Callable[[int, int], None]
 
 
 def report(progress: Progress | None, done: int, total: int) -> None:
-    """Report progress, if there is anybody to report to."""
+    """Call `progress`, unless it is None."""
     if progress is not None:
         progress(done, total)

@@ -89,7 +89,7 @@ class TestExactProducts:
     def test_single_pairs_are_those_of_the_rows(
         self, integers: NDArray[np.int16], cut: int, power: int
     ) -> None:
-        """Whether the integers fit into bytes (a quarter of them does) or do not."""
+        """Both for integers that fit into bytes (a quarter of the cases) and for others."""
         vectors = (integers // cut * 2.0**power).astype(np.float32)
         found = as_metric("euclidean").on(vectors)
         assert isinstance(found, KeyedDistances)
@@ -133,7 +133,7 @@ def all_pairs(x: Any, y: Any) -> Any:
 
 
 def test_equal_vectors_have_equal_rows_within_the_stated_error() -> None:
-    """A block of rows and a single row may be rounded differently; the statement covers it."""
+    """A block of rows and a single row may be rounded differently, within the stated error."""
     rng = np.random.Generator(np.random.PCG64(3))
     vectors = np.repeat(rng.normal(size=(6, 300)) + 0.7, 2, axis=0).astype(np.float32)
     function = as_metric("euclidean").on(vectors)
@@ -212,7 +212,7 @@ def test_an_unknown_name_gets_a_suggestion() -> None:
 
 
 class Shrunk(Euclidean):
-    """Somebody's metric that has inherited a name."""
+    """A user's metric that inherits a name."""
 
     def on(self, vectors: NDArray[np.float32]) -> DistanceRows:
         rows = super().on(vectors)

@@ -1,4 +1,4 @@
-"""LawRows taken apart into near words and a rest have the same law as whole ones."""
+"""Rows split into near words and a rest have the same law as whole rows."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from malaprop.core.sampling.draws import LawRows
 
 
 def law_of(rows: LawRows, size: int) -> Floats:
-    """The exact law of what is drawn from each row, from all that a draw can look at."""
+    """The exact law of draws from each row, computed from everything that a draw reads."""
     count = len(rows.sizes)
     cells = np.repeat(np.arange(count) * size, rows.sizes) + rows.words
     assert len(np.unique(cells)) == len(cells)
@@ -64,7 +64,7 @@ def channels(lexicon: Lexicon, epsilon: float) -> list[LawChannel[Law]]:
 
 @pytest.fixture(scope="module")
 def words() -> Lexicon:
-    """700 words, enough for far ones."""
+    """700 words, enough for some to be far."""
     random = np.random.Generator(np.random.PCG64(3))
     return Lexicon([f"w{i}" for i in range(700)], random.normal(size=(700, 12)).round(2))
 
@@ -80,7 +80,7 @@ def test_rows_are_those_of_the_law(words: Lexicon, which: int, epsilon: float) -
 @pytest.mark.parametrize("epsilon", [0.7, 4.0])
 @pytest.mark.parametrize("which", range(4))
 def test_draws_follow_the_law(words: Lexicon, which: int, epsilon: float) -> None:
-    """Chi-square against log_probabilities; words that are hardly ever drawn count together."""
+    """Chi-square against log_probabilities; very rare words are pooled."""
     channel, count = channels(words, epsilon)[which], 100_000
     drawn = channel.substitute(np.full(count, 5), seeded_rng(8))
     expected = np.exp(channel.log_probabilities([5])[0]) * count

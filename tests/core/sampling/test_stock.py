@@ -1,4 +1,4 @@
-"""Draws made ahead: each given out once, in the process that made it, and following the law."""
+"""Stocked draws: each given out once, in the process that made it, following the law."""
 
 import itertools
 import multiprocessing
@@ -78,7 +78,7 @@ def test_an_error_leaves_the_word_free() -> None:
 
 
 def test_threads_share_a_stock() -> None:
-    """Each draw is given out once, and a row that another thread computes is waited for."""
+    """Each draw is given out once, and threads wait for rows that others compute."""
     stock, numbers, lock = DrawStock(50), itertools.count(), Lock()
 
     def rows(words: Ids, counts: Ids) -> list[Ids]:
@@ -110,7 +110,7 @@ def _numbers_of(out: Any, stock: DrawStock, seed: int, together: Any) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_workers_share_a_stock() -> None:
-    """What one has drawn ahead serves the others, and nothing is given out twice."""
+    """The stock of one worker serves the others, and nothing is given out twice."""
     context = multiprocessing.get_context("fork")
     stock, queue = DrawStock(200, shared=True), context.SimpleQueue()
     together = context.Barrier(3)
@@ -163,7 +163,7 @@ def _child_draws(out: object, channel: object, rng: object) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_two_forks_draw_differently(plane: Lexicon) -> None:
-    """Without a pickle between: what they inherit is the stock itself."""
+    """Without a pickle: forks inherit the stock itself."""
     channel, rng = StockedChannel(TEM(epsilon=0.1).on(plane)), secure_rng()
     channel.substitute(np.zeros(100, dtype=int), rng)
     context = multiprocessing.get_context("fork")
@@ -202,7 +202,7 @@ def test_no_more_is_drawn_than_the_rest_of_a_job_is_likely_to_need() -> None:
 def test_threads_after_a_fork_wait_until_the_stock_is_cleared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Whoever comes while another thread throws away the parent's draws must not see them."""
+    """A thread must not see the parent's draws while another thread throws them away."""
     stock, rows, words = DrawStock(5), Numbered(), np.arange(5)
     stock.take(words, np.ones_like(words), rows)
     made_before = rows.next
@@ -222,7 +222,7 @@ def test_threads_after_a_fork_wait_until_the_stock_is_cleared(
 
 
 class Interrupting(np.ndarray):
-    """An array that is interrupted as it is written to, once."""
+    """An array whose first write is interrupted."""
 
     armed = False
 
@@ -250,7 +250,7 @@ def test_an_interrupt_while_serving_leaves_each_word_its_own(array: str) -> None
 
 
 class InterruptedLock:
-    """A lock that is interrupted as it is given back, once."""
+    """A lock whose first release is interrupted."""
 
     def __init__(self) -> None:
         self.armed = False
@@ -284,7 +284,7 @@ def test_an_interrupt_leaves_no_word_to_be_waited_for(monkeypatch: pytest.Monkey
 
 
 def test_a_long_job_does_not_throw_its_draws_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However often words were needed, what is ahead of all of them fits the room there is."""
+    """However often words were needed, the stocks of all of them fit the room."""
     monkeypatch.setattr(stock_module, "_KEPT", 1 << 16)
     stock, rows = DrawStock(400), Numbered()
     rng, odds = np.random.Generator(np.random.PCG64(5)), 1.0 / np.arange(1, 401)

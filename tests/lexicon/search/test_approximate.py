@@ -66,7 +66,7 @@ def test_several_are_distinct_and_in_order(searched: ApproximateSearch, k: int) 
 
 
 def test_it_depends_on_the_vector_only(searched: ApproximateSearch) -> None:
-    """Not on the vectors beside it, nor on the object: the same words in any company."""
+    """The result depends neither on the other vectors of the call nor on the object."""
     queries = noisy(words(), 0.7)
     whole = searched.nearest(queries)
     assert np.array_equal(whole, ApproximateSearch(words()).nearest(queries))

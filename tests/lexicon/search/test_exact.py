@@ -75,7 +75,7 @@ def test_of_words_on_a_grid(seed: int, k: int, far: float) -> None:
 
 @pytest.mark.parametrize("value", [0.0, 1.0, 1e-42, 1e25])
 def test_of_words_of_one_vector(value: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All are as near as any other: as many as there are stay until the end, a part at a time."""
+    """All words are equally near: all of them stay candidates, handled part by part."""
     monkeypatch.setattr(search, "_AGAIN", 5000)
     vectors = np.full((900, 4), value, dtype=np.float32)
     queries = cloud(70, 4, seed=7)
@@ -101,7 +101,7 @@ def test_of_tiny_and_huge_words(scale: float) -> None:
 
 @pytest.mark.parametrize("k", [1, 300])
 def test_memory_is_bounded(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also for many neighbours, whose groups are small: all pairs would have 700 MB of vectors."""
+    """Also for many neighbours and small groups: the vectors of all pairs would take 700 MB."""
     run_in_threads(1, monkeypatch)
     vectors = cloud(3000, 300, seed=15).astype(np.float32)
     queries = cloud(2000, 300, seed=16)
@@ -115,7 +115,7 @@ def test_memory_is_bounded(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("norm", [1.0, 1e-3, 1e-8])
 def test_scores_are_as_far_off_as_is_said_at_most(norm: float) -> None:
-    """The rounding error's bound, on which all else rests: against float64, in 300 dimensions."""
+    """The bound on rounding errors that the search needs: against float64, in 300 dimensions."""
     vectors = (0.4 * norm * cloud(500, 300, seed=11)).astype(np.float32)
     queries = 3.0 * norm * cloud(60, 300, seed=12)
     searched = NearestSearch(vectors)

@@ -1,4 +1,4 @@
-"""Balance: closed forms, reference values, and the audit on edges against all pairs."""
+"""Balance: closed forms, reference values, and the loss over edges against all pairs."""
 
 import math
 from dataclasses import replace
@@ -52,7 +52,7 @@ def law_of(graph: WordGraph, law: Balance) -> Floats:
 
 
 def worst_excess(graph: WordGraph, log_p: Floats, epsilon: float) -> float:
-    """The most by which any output tells any two words apart beyond ε·d: all pairs, all outputs."""
+    """The largest excess of the loss over ε·d: all pairs, all outputs."""
     distances = graph.distances(np.arange(graph.size))
     known = np.isfinite(log_p[0])
     losses = (log_p[:, None, known] - log_p[None, :, known]).max(axis=2)

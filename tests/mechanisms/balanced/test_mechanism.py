@@ -1,4 +1,4 @@
-"""The balanced mechanism: its law, its audit, its fallbacks, and what is refused."""
+"""The balanced mechanism: its law, its loss, its fallbacks, and what it refuses."""
 
 import json
 from dataclasses import replace
@@ -155,7 +155,7 @@ class TestPlantedFaults:
 
 
 class TestEdgeAudit:
-    """The audit that whole lexicons get, against the one of all outputs of all pairs."""
+    """The audit of whole lexicons, against that of all outputs of all pairs."""
 
     @pytest.mark.parametrize("epsilon", [0.5, 0.9, 1.8, 6.0])
     def test_it_agrees_with_all_pairs(
@@ -189,7 +189,7 @@ class TestEdgeAudit:
     def test_rows_of_another_law_are_not_certified(
         self, near: Lexicon, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The mark is not believed: every row is compared with what the proof speaks of."""
+        """The mark alone is not enough: every row is compared with the form of the proof."""
 
         @proved("a test")
         class Bent(BalancedLaw):

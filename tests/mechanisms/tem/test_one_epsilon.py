@@ -46,7 +46,7 @@ class TestTheExponent:
     def test_it_does_not_depend_on_how_words_are_grouped(
         self, cloud: Lexicon, epsilon: float, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """In blocks of 16 words some are passed over, and exponents drop out one by one."""
+        """In blocks of 16 words, some are skipped, and exponents drop out one by one."""
         whole = exponent_for(cloud, epsilon, math.inf)
         monkeypatch.setattr(core, "blocks", lambda count, row_cells: blocks(count, row_cells, 1))
         assert exponent_for(cloud, epsilon, math.inf) == whole
@@ -64,7 +64,7 @@ class TestTheExponent:
     def test_it_never_claims_too_much(
         self, vectors: NDArray[np.float32], epsilon: float, gamma: float
     ) -> None:
-        """Looked at every pair and every output, nothing exceeds ε·min(d, γ); little is lost."""
+        """Over every pair and every output, nothing exceeds ε·min(d, γ); little is lost."""
         lexicon = Lexicon([f"w{i}" for i in range(len(vectors))], vectors)
         table = build_table_for(lexicon, epsilon, gamma)
         (t,) = table.exponents

@@ -48,7 +48,7 @@ class TestRates:
     def test_a_table_never_claims_too_much(
         self, vectors: NDArray[np.float32], gamma: float, ratio: float
     ) -> None:
-        """Looked at every pair and every output, nothing exceeds ε·min(d, γ)."""
+        """Over every pair and every output, nothing exceeds ε·min(d, γ)."""
         lexicon = Lexicon([f"w{i}" for i in range(len(vectors))], vectors)
         table = build_table(lexicon, gamma)
         assert table.fingerprint == lexicon.fingerprint

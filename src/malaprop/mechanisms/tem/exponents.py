@@ -98,7 +98,8 @@ def exponent_for(
     """Return the largest of 64 t in ε/2 … ε with L_γ(t) ≤ ε on a whole lexicon, and its diameter.
 
     It makes two passes over all distances: one for ln Z of all words at the 64 exponents, one that
-    looks for pairs above ε. The result holds for this ε and larger ones, not for smaller ones.
+    looks for pairs above ε. The result holds for this ε and larger ones; it says nothing
+    about smaller ones.
     """
     space = Truncated(lexicon, gamma)
     half = _halves(progress)
@@ -115,11 +116,11 @@ def _halves(progress: Progress | None) -> Callable[[int], Progress]:
     """Return the progress callbacks of two passes of equal length that make up one task."""
 
     def half(passed: int) -> Progress:
-        def tell(done: int, total: int) -> None:
+        def report_half(done: int, total: int) -> None:
             if progress is not None:
                 progress(passed * total + done, 2 * total)
 
-        return tell
+        return report_half
 
     return half
 
