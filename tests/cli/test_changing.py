@@ -99,7 +99,7 @@ def test_a_change_leaves_no_output(
         at_call(patch, number, change, source)
         ended = cli.privatize(*command, "--report", "r.json")
     assert ended.code == 1
-    assert "in.txt changed while it was read: start anew with --force" in ended.err
+    assert "in.txt changed while it was read: start over with --force" in ended.err
     assert "what was drawn is kept" not in ended.err
     left = set(os.listdir(folder)) - {"in.txt", "elsewhere"}
     assert left == (set() if small else {".out.txt.malaprop"})

@@ -130,7 +130,7 @@ def test_a_run_on_packed_files_goes_on(
     made = unpack(folder / f"out.txt.{ending}")
     assert made.splitlines() == [text for texts in drawn for text in texts]
     whole = cli.privatize(*run, "--resume")
-    assert "whole already" in whole.flat
+    assert "complete already" in whole.flat
     time.sleep(0.01)
     os.utime(folder / f"in.txt.{ending}")
     assert "the input changed" in cli.privatize(*run, "--resume").flat

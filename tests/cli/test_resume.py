@@ -96,7 +96,7 @@ def test_a_run_that_was_stopped_goes_on(
     command = (*write_input(folder, kind), "--workers", "1", "--report", "r.json")
     stopped = breaking.after(4, lambda: cli.privatize(*command))
     assert stopped.code == 130
-    assert "stopped: no output file was written; what was drawn is kept: go on" in stopped.err
+    assert "stopped: no output file was written; what was drawn is kept: resume" in stopped.err
     assert "--resume" in stopped.err
     assert len(stopped.err.splitlines()) == 1
     hidden = folder / HIDDEN.format(kind)
@@ -126,7 +126,7 @@ def test_a_run_that_was_stopped_goes_on(
     whole = breaking.after(None, lambda: cli.privatize(*command, "--resume"))
     assert (whole.code, breaking.calls) == (0, 0)
     assert whole.err == (
-        f"out.{kind} is whole already: there is nothing to resume.\n"
+        f"out.{kind} is complete already: there is nothing to resume.\n"
         "warning: nothing was done, so no report was written to r.json.\n"
     )
     assert texts_of(folder, kind) == texts
@@ -152,7 +152,7 @@ def test_a_plain_run_that_is_whole_is_known_too(cli: Cli, folder: Path) -> None:
     assert cli.privatize(*command).code == 0
     made = (folder / "out.txt").read_bytes()
     ended = cli.privatize(*command, "--resume")
-    assert (ended.code, "whole already" in ended.err) == (0, True)
+    assert (ended.code, "complete already" in ended.err) == (0, True)
     assert cli.privatize(*command, "--resume", "--quiet").err == ""
     assert (folder / "out.txt").read_bytes() == made
 
@@ -188,7 +188,7 @@ def test_a_changed_parameter_is_refused(
     ended = breaking.after(None, lambda: cli(*command, "--resume", *change))
     assert ended.code == 1
     assert f"as {name} changed" in ended.err
-    assert "start anew with --force" in ended.err
+    assert "start over with --force" in ended.err
     assert breaking.calls == 0
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
     # Another number of workers is no other parameter.
@@ -268,7 +268,7 @@ def test_remains_are_not_lost_by_a_plain_run(cli: Cli, folder: Path, breaking: B
     breaking.after(2, lambda: cli.privatize(*command))
     refused = breaking.after(None, lambda: cli.privatize(*command))
     assert refused.code == 1
-    assert "go on with --resume, or start anew with --force" in refused.err
+    assert "resume it with --resume, or start over with --force" in refused.err
     anew = breaking.after(None, lambda: cli.privatize(*command, "--force"))
     assert (anew.code, breaking.calls) == (0, 10)
 
@@ -295,7 +295,7 @@ def test_a_run_that_is_still_at_work_is_not_called_stopped(
         other.communicate()
     assert refused.code == 1
     assert "another run is at work on out.txt: wait for its end" in refused.err
-    assert "has stopped on its way" in cli.privatize(*command).err
+    assert "was interrupted" in cli.privatize(*command).err
 
 
 def test_a_forced_run_that_was_stopped_still_replaces(
@@ -340,7 +340,7 @@ def test_an_end_between_the_name_and_the_record(
         assert cli.privatize(*command).code == 130
     made = (folder / "out.txt").read_bytes()
     ended = cli.privatize(*command, "--resume")
-    assert (ended.code, "whole already" in ended.err) == (0, True)
+    assert (ended.code, "complete already" in ended.err) == (0, True)
     assert (folder / "out.txt").read_bytes() == made
     assert (folder / ".out.txt.malaprop").stat().st_size < 1_500
 
@@ -357,7 +357,7 @@ def test_several_files_go_on_together(cli: Cli, folder: Path, breaking: Breaking
     (folder / "d.txt").write_text("cold hot\n" * 30)
     more = breaking.after(None, lambda: cli.privatize("d.txt", *command, "--resume"))
     assert (more.code, breaking.calls) == (0, 3)
-    assert more.err.count("is whole already") == 3
+    assert more.err.count("is complete already") == 3
     assert "d.txt → out/d.txt: 30 records" in more.flat
     assert "a.txt →" not in more.flat
 

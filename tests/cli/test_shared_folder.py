@@ -206,7 +206,7 @@ def test_without_the_secret_nothing_is_resumed(
     (state / "secret").unlink()
     assert "is not the one" in cli.privatize(*COMMAND, "--resume").err
     assert cli.privatize(*COMMAND, "--force").code == 0
-    assert "is whole already" in cli.privatize(*COMMAND, "--resume").err
+    assert "is complete already" in cli.privatize(*COMMAND, "--resume").err
 
 
 @pytest.mark.parametrize("size", [1, ROWS])

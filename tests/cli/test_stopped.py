@@ -94,7 +94,7 @@ def test_a_disk_that_is_full_when_all_is_written(
     assert sorted(os.listdir(folder)) == names
     monkeypatch.setattr(os, "replace", replace)
     ended = cli.privatize(*command, "--resume")
-    assert (ended.code, "out.txt is whole already" in ended.flat) == (0, True)
+    assert (ended.code, "out.txt is complete already" in ended.flat) == (0, True)
     assert sorted(os.listdir(folder)) == names
 
 

@@ -8,7 +8,7 @@ from tests.cli.conftest import VECTORS
 import malaprop
 from malaprop import Lexicon, OutputError, ParameterError, privatize_files
 from malaprop.jobs import KEPT, UNWRITTEN
-from malaprop.jobs.progress import Progress
+from malaprop.jobs.progress import RunProgress
 from malaprop.pipeline.formats import txt
 
 
@@ -61,7 +61,7 @@ def test_a_lexicon_in_memory_will_do(tmp_path: Path, notes: Path) -> None:
 
 
 def test_progress_is_told_and_warnings_with_it(tmp_path: Path, notes: Path, lexicon: str) -> None:
-    told: list[Progress] = []
+    told: list[RunProgress] = []
     privatize_files(
         notes,
         tmp_path / "out.csv",
@@ -88,7 +88,7 @@ def test_a_run_that_was_stopped_is_resumed(
     source, out = tmp_path / "in.txt", tmp_path / "out.txt"
     source.write_text("cold\n" * 50)
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: RunProgress) -> None:
         if progress.stage == "drawing" and progress.words > 20:
             raise KeyboardInterrupt
 
@@ -99,7 +99,7 @@ def test_a_run_that_was_stopped_is_resumed(
     with pytest.raises(KeyboardInterrupt) as stopped:
         run(progress=stop)
     assert stopped.value.__notes__ == [UNWRITTEN, KEPT]
-    with pytest.raises(OutputError, match=r"`resume=True`, or start anew with `force=True`"):
+    with pytest.raises(OutputError, match=r"`resume=True`, or start over with `force=True`"):
         run()
     report = run(resume=True)
     assert len(out.read_text().split()) == 50

@@ -96,7 +96,7 @@ def test_it_gives_up_after_a_while(plane: Lexicon, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(keeping_module, "_SECONDS", 0.0)
     keeping = keeping_of(mechanism, mechanism.on(plane))
     assert keeping.third is None
-    assert "Take a smaller one. Whoever" in keeping.warning
+    assert "Take a smaller one. Anyone who" in keeping.warning
 
 
 def test_noise_has_no_law_to_solve_for(line: Lexicon) -> None:
@@ -121,7 +121,7 @@ def test_warnings_are_plain(share: float, words: str) -> None:
     warning = Keeping(share, 1.5).warning
     assert warning.startswith(words)
     if share >= 0.5:
-        assert "about 1.5 would keep a third. Whoever knows the context" in warning
+        assert "about 1.5 would keep a third. Anyone who knows the context" in warning
 
 
 @pytest.mark.parametrize("share", [0.499, 0.33, 0.02])

@@ -33,8 +33,8 @@ _PARAMETER: Final = re.compile(r"`(\w+)(?:=(True|\"[^`\"]*\"))?`")
 def in_flags(message: str) -> str:
     """Return a message of the library as the command line says it.
 
-    >>> in_flags('go on with `resume=True`, or use `on_error="skip"` (or mask)')
-    'go on with --resume, or use --on-error skip (or mask)'
+    >>> in_flags('resume with `resume=True`, or use `on_error="skip"` (or mask)')
+    'resume with --resume, or use --on-error skip (or mask)'
     """
     return _PARAMETER.sub(_flag, message)
 

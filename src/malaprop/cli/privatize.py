@@ -107,10 +107,10 @@ def privatize(
 ) -> None:
     """Privatize text files (.txt, .csv, .tsv, .jsonl, also in .gz or .zst; .parquet) or a pipe.
 
-    Every word is replaced by one that the mechanism draws. All else stays: other columns exactly,
-    punctuation and spacing unless told otherwise; capitals are rebuilt. The output appears under
-    its name only when it is whole. A run that is stopped on its way goes on with --resume. A
-    report of what was protected, and what not, goes to stderr.
+    Every word is replaced by one that the mechanism draws. Everything else stays: other columns
+    exactly, punctuation and spacing unless you drop them. Capitals are rebuilt. The output gets its
+    name only when it is complete. Resume an interrupted run with --resume. A report of what was
+    protected, and what was not, goes to stderr.
     """
     from malaprop.jobs.files import privatize_files
 
@@ -168,7 +168,7 @@ def privatize(
             command=command_line(context),
         )
     for path in () if quiet else summary.already:
-        typer.echo(f"{path} is whole already: there is nothing to resume.", err=True)
+        typer.echo(f"{path} is complete already: there is nothing to resume.", err=True)
     if summary.files:
         show(summary, quiet=quiet)
     elif report:

@@ -11,7 +11,7 @@ from malaprop.cli.signals import turn_deaf
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from malaprop.jobs.progress import Progress as RunProgress
+    from malaprop.jobs.progress import RunProgress
 
 
 class Bar:

@@ -15,7 +15,7 @@ from typing import Final
 UNWRITTEN: Final = "no output file was written"
 """Added as a note to what stops a run."""
 KEPT: Final = (
-    "what was drawn is kept: go on with the same parameters and `resume=True`, or start anew with "
+    "what was drawn is kept: resume with the same parameters and `resume=True`, or start over with "
     "`force=True`"
 )
 """Added as a note, too, if there is something to resume."""

@@ -9,7 +9,7 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
 from malaprop.jobs.names import check_names
 from malaprop.jobs.planning import check_piped, check_report, folder_for, plan_jobs
-from malaprop.jobs.progress import Listener, Progress, ignore
+from malaprop.jobs.progress import Listener, RunProgress, ignore
 from malaprop.jobs.run import Run
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.mechanisms import mechanism_named
@@ -87,7 +87,7 @@ def privatize_files(
     - `resume`: go on where an earlier run with the same parameters was stopped, if one was.
     - `force`: replace existing outputs.
     - `report`: a file for the report, `.json` or `.md`, with keyed digests of inputs and outputs.
-    - `progress`: is called with each `malaprop.jobs.progress.Progress`, warnings included.
+    - `progress`: is called with each `malaprop.jobs.progress.RunProgress`, warnings included.
     - `command`: what the report states as the command that was given.
 
     Raises ParameterError for parameters that do not fit, DataError for an input and OutputError
@@ -141,7 +141,7 @@ def privatize_files(
                 if file and page:
                     file.write(rendered(summary, page))
                 run.seal(stage)
-                listener(Progress(stage="naming"))
+                listener(RunProgress(stage="naming"))
             run.conclude()
     return summary
 

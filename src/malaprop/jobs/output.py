@@ -1,4 +1,4 @@
-"""An output on its way: from what an earlier run left of it to the record that it is whole."""
+"""An output from what an earlier run left of it to the record that it is complete."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ from malaprop.pipeline.outputs.resuming import (
     outside,
     record_of,
     same_input,
-    start_anew,
+    start_over,
 )
 from malaprop.pipeline.outputs.sidefile import (
     Header,
@@ -69,7 +69,7 @@ class Output:
     def claim(self, stage: Staging, limits: Sequence[Access], *, force: bool) -> None:
         """Open the output for a run that starts at the beginning."""
         if self.job.lasting:
-            self._outset = start_anew(self.path, force=force)
+            self._outset = start_over(self.path, force=force)
         self.target = self.job.open_target(stage, limits, force=force)
 
     def reclaim(
@@ -99,7 +99,7 @@ class Output:
         if self._sight != (status and sight(status)):
             name = "standard input" if self.job.source == PIPE else self.job.source
             raise InputChangedError(
-                f"{name} changed while it was read: start anew with `force=True` when nothing "
+                f"{name} changed while it was read: start over with `force=True` when nothing "
                 "writes to it. `resume=True` goes on only if its content is what it was"
             )
 

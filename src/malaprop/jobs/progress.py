@@ -8,7 +8,7 @@ Stage = Literal["preparing", "warning", "checking", "drawing", "naming"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Progress:
+class RunProgress:
     """An event in a run.
 
     - `preparing`: the mechanism is bound to the lexicon, which may take a while;
@@ -27,9 +27,9 @@ class Progress:
     words: int = 0
 
 
-Listener = Callable[[Progress], None]
-"""Is called with each progress of a run."""
+Listener = Callable[[RunProgress], None]
+"""Called with each event of a run."""
 
 
-def ignore(progress: Progress) -> None:
+def ignore(progress: RunProgress) -> None:
     """Do nothing: the default listener."""

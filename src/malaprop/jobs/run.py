@@ -17,7 +17,7 @@ from malaprop.core.errors import (
 from malaprop.jobs import KEPT, UNWRITTEN
 from malaprop.jobs.job import PIPE, Job
 from malaprop.jobs.output import Output, check_resumable, settings_of
-from malaprop.jobs.progress import Listener, Progress
+from malaprop.jobs.progress import Listener, RunProgress
 from malaprop.pipeline.drawing import BatchDraw, Recipe
 from malaprop.pipeline.formats.copying import SMALLEST_BATCH
 from malaprop.pipeline.formats.packing import packed, unpacked
@@ -105,7 +105,7 @@ class Run:
         if not self._resume:
             for output in self._outputs:
                 output.claim(stage, limits, force=self._force)
-        self._progress(Progress(stage="preparing", note=f"preparing {self._recipe.title}"))
+        self._progress(RunProgress(stage="preparing", note=f"preparing {self._recipe.title}"))
         self._draw = BatchDraw(self._recipe)
         self._warnings = self._draw.privatizer.warnings  # which takes a moment
         if self._resume:
@@ -140,7 +140,7 @@ class Run:
 
     def _warn(self, *warnings: str) -> None:
         for warning in warnings:
-            self._progress(Progress(stage="warning", note=warning))
+            self._progress(RunProgress(stage="warning", note=warning))
 
     def _digest_key(self) -> bytes | None:
         """Return the key of the digests; if there is none, warn that the report has no digests."""
@@ -200,7 +200,7 @@ class Run:
 
 
 class FileStream:
-    """A file on its way: its input is open, and its output half written."""
+    """A file that is being copied: its input is open, and its output is partly written."""
 
     def __init__(self, output: Output, key: bytes | None) -> None:
         self._output, self._key = output, key
@@ -288,13 +288,13 @@ class _Tracker:
     def start(self) -> None:
         """Report that the work begins, if there is any."""
         if self._note:
-            self._listener(Progress(stage="drawing", note=self._note, total=self._total))
+            self._listener(RunProgress(stage="drawing", note=self._note, total=self._total))
 
     def checking(self, output: Output) -> Callable[[int], None]:
         """Return a callback for the number of bytes of an input that are checked so far."""
         size, note = output.job.size, f"checking {Path(output.job.source).name}"
         return lambda done: self._listener(
-            Progress(stage="checking", note=note, done=done, total=size)
+            RunProgress(stage="checking", note=note, done=done, total=size)
         )
 
     def advance(self, stream: FileStream, words: int) -> float:
@@ -302,7 +302,7 @@ class _Tracker:
         self._done[stream.number] = stream.consumed
         done = sum(self._done.values())
         self._listener(
-            Progress(stage="drawing", note=self._note, done=done, total=self._total, words=words)
+            RunProgress(stage="drawing", note=self._note, done=done, total=self._total, words=words)
         )
         return done / self._total if self._total else 0.0
 

@@ -65,7 +65,7 @@ class Keeping:
     def _remedy(self) -> str:
         smaller = "" if self.third is None else f": about {self.third:.3g} would keep a third"
         return (
-            f"Take a smaller one{smaller}. Whoever knows the context, or sees a word several "
+            f"Take a smaller one{smaller}. Anyone who knows the context, or sees a word several "
             "times, guesses more words than are kept"
         )
 

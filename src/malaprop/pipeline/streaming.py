@@ -17,7 +17,7 @@ _END = -1  # in the place of a batch's number
 
 
 class CopyStream(Protocol):
-    """A file on its way from input to output, as the loop sees it."""
+    """A file that is being copied, as the loop sees it."""
 
     @property
     def number(self) -> int:

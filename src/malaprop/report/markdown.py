@@ -62,7 +62,7 @@ def _guarantee(report: RunReport) -> list[str]:
     parts = ["## What is guaranteed", _text(str(report.guarantee))]
     if not _nothing(report):
         parts.append(
-            "Where texts differ in several words, the losses add up. Whoever privatizes the same "
+            "Where texts differ in several words, the losses add up. Privatizing the same "
             "text again doubles the loss."
         )
         public = "; ".join(map(_text, report.guarantee.public))

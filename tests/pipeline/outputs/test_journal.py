@@ -14,7 +14,7 @@ from malaprop.core.errors import OutputError
 from malaprop.pipeline.outputs import sidefile
 from malaprop.pipeline.outputs.journal import Drawn, Journal, seal
 from malaprop.pipeline.outputs.keys import keyed_hash
-from malaprop.pipeline.outputs.resuming import go_on, outside, record_of, start_anew
+from malaprop.pipeline.outputs.resuming import go_on, outside, record_of, start_over
 from malaprop.pipeline.outputs.sidefile import (
     Header,
     Side,
@@ -287,7 +287,7 @@ def test_a_crash_between_the_name_and_the_record(tmp_path: Path) -> None:
         go_on(final, source, {"the seed": "7"}, force=False)
     sidefile.write_record(final, record_of(header, run_key(SALT), outside(source), whole))
     assert go_on(final, source, SETTINGS, force=False).whole
-    assert start_anew(final, force=False).side is None
+    assert start_over(final, force=False).side is None
     source.write_text("mild!")
     with pytest.raises(OutputError, match="the input changed"):
         go_on(final, source, SETTINGS, force=False)

@@ -112,7 +112,7 @@ class Journal:
         if origin != self._origin(texts):
             raise OutputError(
                 f"{self._path} cannot be resumed, as the input changed while an earlier run read "
-                "it: start anew with `force=True` and without `resume`"
+                "it: start over with `force=True` and without `resume`"
             )
         return Drawn(private, counts)
 
@@ -175,5 +175,5 @@ def seal(path: Path, final: Path, whole: Stamp) -> None:
 def _changed(final: Path) -> OutputError:
     return OutputError(
         f"{side_path(final)} was changed by another program: run it again with `resume=True`, or "
-        "start anew with `force=True` and without `resume`"
+        "start over with `force=True` and without `resume`"
     )

@@ -25,8 +25,8 @@ THE_LAW = "the law of the words (which an audit of the lexicon, or a new word gr
 class Outset:
     """Where the work on an output starts.
 
-    `side` is what an earlier run has left to go on with; `whole` tells that nothing is left to
-    be done; `replace`, that a file of the output's name may be replaced.
+    `side` is what an earlier run left to resume. `whole` says that nothing is left to do, and
+    `replace` that an existing file of the output's name may be replaced.
     """
 
     final: Path
@@ -35,15 +35,15 @@ class Outset:
     replace: bool = False
 
 
-def start_anew(path: Path, *, force: bool) -> Outset:
+def start_over(path: Path, *, force: bool) -> Outset:
     """Return the outset of a run that starts anew; `force` gives up what could be resumed."""
     final = resolved(path)
     side = look(final)
     if side and side.batches and not force and not _is_made(final, side):
         refuse_locked(side_path(final), path)  # it may have stopped, or be still at work
         raise OutputError(
-            f"an earlier run that was to write {path} has stopped on its way: go on with "
-            "`resume=True`, or start anew with `force=True`"
+            f"an earlier run that was to write {path} was interrupted: resume it with "
+            "`resume=True`, or start over with `force=True`"
         )
     return Outset(final=final, replace=force)
 
@@ -122,5 +122,5 @@ def _refuse_changes(path: Path, header: Header, facts: Mapping[str, str]) -> Non
     if changed:
         raise OutputError(
             f"{path} cannot be resumed, as {' and '.join(changed)} changed since it was begun: "
-            "set that back, or start anew with `force=True` and without `resume`"
+            "set that back, or start over with `force=True` and without `resume`"
         )

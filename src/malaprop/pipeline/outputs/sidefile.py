@@ -221,7 +221,7 @@ def key_of(path: Path, header: Header) -> bytes:
     if proof_of(key) != header.proof:
         raise OutputError(
             f"{path} cannot be resumed, as the secret in your state folder is not the one that it "
-            "was begun with: set MALAPROP_STATE as it was then, or start anew with `force=True` "
+            "was begun with: set MALAPROP_STATE as it was then, or start over with `force=True` "
             "and without `resume`"
         )
     return key
