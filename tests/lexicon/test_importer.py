@@ -10,7 +10,8 @@ import pytest
 
 from malaprop.core.errors import LexiconError, OutputError, ParameterError
 from malaprop.lexicon import catalogue, store
-from malaprop.lexicon.formats import Repair, text
+from malaprop.lexicon.formats import text
+from malaprop.lexicon.formats.repairs import Repair
 from malaprop.lexicon.importer import import_lexicon
 
 FAULTY = b"""9 2

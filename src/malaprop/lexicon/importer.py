@@ -15,7 +15,10 @@ from pathlib import Path
 from malaprop.core.errors import LexiconError, OutputError, ParameterError
 from malaprop.core.progress import Progress, report
 from malaprop.lexicon import catalogue, store
-from malaprop.lexicon.formats import Repair, VectorFile, open_vector_file, screened_blocks
+from malaprop.lexicon.formats.opening import open_vector_file
+from malaprop.lexicon.formats.repairs import Repair
+from malaprop.lexicon.formats.screening import screened_blocks
+from malaprop.lexicon.formats.vector_file import VectorFile
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 

@@ -65,7 +65,7 @@ class Lexicon:
         KeyedVectors, and .npy or .safetensors with a vocabulary beside; see docs/lexicons.md.
         """
         from malaprop.lexicon.catalogue import resolve
-        from malaprop.lexicon.formats import read
+        from malaprop.lexicon.formats.opening import read
         from malaprop.lexicon.store import load
         from malaprop.lexicon.tables.kept import kept_tables
 

@@ -11,8 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from malaprop.core.errors import LexiconError
-from malaprop.lexicon.formats import open_vector_file, read, screened_blocks
+from malaprop.lexicon.formats.opening import open_vector_file, read
 from malaprop.lexicon.formats.repairs import Repairs
+from malaprop.lexicon.formats.screening import screened_blocks
 
 WORDS = ("the", "naïve", "catch22", "NA", "7", "nan", "東京")
 VECTORS = np.random.default_rng(7).normal(size=(len(WORDS), 3)).astype(np.float32)

@@ -19,8 +19,9 @@ from tests.lexicon.formats.samples import (
 )
 
 from malaprop.core.errors import LexiconError
-from malaprop.lexicon.formats import open_vector_file, read, screened_blocks
+from malaprop.lexicon.formats.opening import open_vector_file, read
 from malaprop.lexicon.formats.repairs import FileFault
+from malaprop.lexicon.formats.screening import screened_blocks
 
 FAULTS: list[tuple[FileFault, bytes, int, str]] = [
     (FileFault.SPACES, b"a 1 2\nnew york 3 4\nb 5 6\nc 7 8\n", 2, "abc"),

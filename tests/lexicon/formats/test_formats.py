@@ -28,9 +28,11 @@ from tests.lexicon.formats.samples import (
 )
 
 from malaprop.core.errors import LexiconError, MissingExtraError
-from malaprop.lexicon.formats import open_vector_file, read, screened_blocks, text
+from malaprop.lexicon.formats import text
+from malaprop.lexicon.formats.opening import open_vector_file, read
 from malaprop.lexicon.formats.recognise import LexiconFormat, recognise
 from malaprop.lexicon.formats.repairs import FileFault
+from malaprop.lexicon.formats.screening import screened_blocks
 
 TEXTS = {
     "glove": glove(WORDS, VECTORS),

@@ -19,7 +19,7 @@ from tests.lexicon.formats.samples import (
     strict,
 )
 
-from malaprop.lexicon.formats import open_vector_file, read
+from malaprop.lexicon.formats.opening import open_vector_file, read
 from malaprop.lexicon.formats.repairs import FileFault
 
 
