@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from malaprop.lexicon import store
+from malaprop.lexicon.formats import opening
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "src" / "malaprop" / "data" / "english"
