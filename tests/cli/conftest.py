@@ -126,7 +126,10 @@ def running(
     stderr: int = subprocess.PIPE,
 ) -> "Iterator[subprocess.Popen[bytes]]":
     """The command line in a process of its own, after the Python statements `before`."""
-    command = [sys.executable, "-c", f"{before}\n{COMMAND}", *map(str, arguments)]
+    # A shell has what it runs in the background ignore Ctrl-C, and so would the command.
+    hearing = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{hearing}\n{before}\n{COMMAND}"
+    command = [sys.executable, "-c", code, *map(str, arguments)]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     environment["PYTHONUNBUFFERED"] = "1" if unbuffered else ""
     with subprocess.Popen(
