@@ -113,7 +113,9 @@ def privatize(
     protected, and what was not, goes to stderr.
     """
     from malaprop.jobs.files import privatize_files
+    from malaprop.text import Policy, TextOptions
 
+    options = TextOptions(unknown=unknown, punctuation=punctuation)
     chosen = make_mechanism(mechanism, epsilon, param)
     if engine == "spark":
         unfit = {
@@ -132,8 +134,7 @@ def privatize(
             columns=tuple(column or ()),
             format_=format_,
             delimiter=delimiter,
-            unknown=unknown,
-            punctuation=punctuation,
+            policy=Policy(**options),
             on_error=on_error,
             report=report,
             master=master,
@@ -156,8 +157,6 @@ def privatize(
             document=document,
             delimiter=delimiter,
             encoding=encoding,
-            unknown=unknown,
-            punctuation=punctuation,
             on_error=on_error,
             seed=seed,
             workers=workers,
@@ -166,6 +165,7 @@ def privatize(
             report=report,
             progress=display,
             command=command_line(context),
+            **options,
         )
     for path in () if quiet else summary.already:
         typer.echo(f"{path} is complete already: there is nothing to resume.", err=True)

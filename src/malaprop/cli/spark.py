@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from malaprop.pipeline.formats.faults import OnError
     from malaprop.pipeline.report import RunReport
-    from malaprop.text import Punctuation, Unknown
+    from malaprop.text import Policy
 
 _HERE = "local[*]"
 _EVERY_SECONDS = 0.5
@@ -55,8 +55,7 @@ def privatize_on_spark(
     columns: tuple[str, ...],
     format_: str | None,
     delimiter: str | None,
-    unknown: "Unknown",
-    punctuation: "Punctuation",
+    policy: "Policy",
     on_error: "OnError",
     report: Path | None,
     master: str | None,
@@ -81,7 +80,7 @@ def privatize_on_spark(
         raise ParameterError(f"--engine spark reads {', '.join(FORMATS)}: this is {name}")
     layout = Layout(format=name, columns=columns, delimiter=delimiter, on_error=on_error)
     check_report(report, [Job(source, target, layout)])
-    recipe = Recipe(lexicon=lexicon, mechanism=mechanism, unknown=unknown, punctuation=punctuation)
+    recipe = Recipe(lexicon=lexicon, mechanism=mechanism, policy=policy)
     from malaprop.integrations.spark import privatize_files
 
     with Staging() as stage:

@@ -15,6 +15,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from typing import Unpack
 
 from malaprop.core.errors import DataError, MissingExtraError, ParameterError
 from malaprop.core.mechanism import Mechanism
@@ -24,7 +25,7 @@ from malaprop.pipeline.formats.faults import OnError
 from malaprop.pipeline.privatizer import Privatizer
 from malaprop.pipeline.report import Clock, FileRecord, Occasion, RunReport, run_report
 from malaprop.pipeline.rewriting import FileCounts
-from malaprop.text import Punctuation, Unknown
+from malaprop.text import TextOptions
 
 try:
     from pyspark.sql import DataFrame, SparkSession
@@ -60,9 +61,8 @@ def privatize(
     lexicon: Lexicon | str,
     mechanism: Mechanism,
     path: str | None = None,
-    unknown: Unknown = "map",
-    punctuation: Punctuation = "keep",
     on_error: OnError = "fail",
+    **options: Unpack[TextOptions],
 ) -> Privatized:
     """Draw private texts for some columns of a Spark table, once, and keep them as Parquet.
 
@@ -70,8 +70,8 @@ def privatize(
     gives away more each time. What is drawn goes to the folder `path`, which all machines must
     reach and which must not exist; without it, to a new folder in Spark's checkpoint directory.
     Missing texts stay missing. Rows keep their other columns; their order is not kept, as always
-    in Spark, so have a key. `unknown`, `punctuation`: as for `Privatizer`. `on_error`: what a
-    record does that cannot be processed, `fail`, `skip` or `mask`.
+    in Spark, so have a key. `on_error`: what to do about a record that cannot be processed, `fail`,
+    `skip` or `mask`. `options`: how to treat texts, as for `Privatizer`.
     """
     if not isinstance(dataframe, ClassicDataFrame):
         raise ParameterError(
@@ -82,7 +82,7 @@ def privatize(
         raise ParameterError("The 'columns' parameter of privatize must be a list of names.")
     layout = Layout(format="parquet", columns=tuple(columns), on_error=on_error)
     known = Lexicon.open(lexicon) if isinstance(lexicon, str) else lexicon
-    privatizer = Privatizer(known, mechanism, unknown=unknown, punctuation=punctuation)
+    privatizer = Privatizer(known, mechanism, **options)
     target = path or _checkpoint(dataframe.sparkSession)
     occasion = Clock().occasion
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, Unpack
 
 from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
@@ -20,7 +20,7 @@ from malaprop.pipeline.outputs.access import OWNER_ONLY
 from malaprop.pipeline.outputs.staging import Staging
 from malaprop.pipeline.report import Clock, RunReport
 from malaprop.report.written import checked_name, rendered
-from malaprop.text import Punctuation, Unknown
+from malaprop.text import Policy, TextOptions
 
 StrPath = str | os.PathLike[str]
 
@@ -37,8 +37,6 @@ def privatize_files(
     document: Literal["line", "file"] = "line",
     delimiter: str | None = None,
     encoding: str = "utf-8",
-    unknown: Unknown = "map",
-    punctuation: Punctuation = "keep",
     on_error: OnError = "fail",
     seed: int | None = None,
     workers: int | None = None,
@@ -47,6 +45,7 @@ def privatize_files(
     report: StrPath | None = None,
     progress: Listener | None = None,
     command: str = "",
+    **options: Unpack[TextOptions],
 ) -> RunReport:
     """Privatize files of text, and return the report of the run.
 
@@ -81,7 +80,6 @@ def privatize_files(
     - `columns`: the columns that hold text; of JSON lines also `msg.text` or `turns[].text`.
     - `format`: one of `malaprop.pipeline.formats.FORMATS`; by default, what the input's name says.
     - `document`, `delimiter`, `encoding`, `on_error`: as for `malaprop.pipeline.formats.Layout`.
-    - `unknown`, `punctuation`: as for `Privatizer`.
     - `seed`: repeats a demonstration; the output is *not private*.
     - `workers`: the number of processes, by default one for each core.
     - `resume`: go on where an earlier run with the same parameters was stopped, if one was.
@@ -89,6 +87,7 @@ def privatize_files(
     - `report`: a file for the report, `.json` or `.md`, with keyed digests of inputs and outputs.
     - `progress`: is called with each `malaprop.jobs.progress.RunProgress`, warnings included.
     - `command`: what the report states as the command that was given.
+    - `options`: `unknown`, `punctuation` and whatever else `Privatizer` takes for texts.
 
     Raises ParameterError for parameters that do not fit, DataError for an input and OutputError
     for an output that cannot be read or written. No output is changed then; if draws were kept to
@@ -97,8 +96,7 @@ def privatize_files(
     recipe = Recipe(
         lexicon=lexicon,
         mechanism=_mechanism(mechanism, epsilon),
-        unknown=unknown,
-        punctuation=punctuation,
+        policy=Policy(**options),
         seed=_at_least(0, "seed", seed),
     )
 

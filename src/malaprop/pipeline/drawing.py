@@ -1,6 +1,6 @@
 """What draws the texts of a batch, in this process or in a worker."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from malaprop.lexicon.lexicon import Lexicon
 from malaprop.pipeline.outputs.journal import Drawn
 from malaprop.pipeline.privatizer import Privatizer
 from malaprop.pipeline.streaming import Key
-from malaprop.text import Punctuation, Unknown
+from malaprop.text import Policy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +21,7 @@ class Recipe:
 
     lexicon: Lexicon | str
     mechanism: Mechanism
-    unknown: Unknown = "map"
-    punctuation: Punctuation = "keep"
+    policy: Policy = field(default_factory=Policy)
     seed: int | None = None
 
     @property
@@ -36,9 +35,8 @@ class Recipe:
         return Privatizer(
             Lexicon.open(self.lexicon) if isinstance(self.lexicon, str) else self.lexicon,
             self.mechanism,
-            unknown=self.unknown,
-            punctuation=self.punctuation,
             rng=secure_rng() if self.seed is None else seeded_rng(self.seed),
+            **self.policy.options(),
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.random import Generator
@@ -20,7 +20,7 @@ from malaprop.lexicon.lexicon import Lexicon
 from malaprop.mechanisms.balanced import Balanced
 from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.pipeline.release import Release
-from malaprop.text import ParsedTexts, Policy, Punctuation, TextParser, Unknown
+from malaprop.text import ParsedTexts, Policy, TextOptions, TextParser
 
 
 class Privatizer:
@@ -50,13 +50,11 @@ class Privatizer:
         mechanism: Mechanism | None = None,
         *,
         epsilon: float | None = None,
-        unknown: Unknown = "map",
-        punctuation: Punctuation = "keep",
-        placeholder: str = "[masked]",
         rng: Generator | None = None,
+        **options: Unpack[TextOptions],
     ) -> None:
         lexicon, mechanism = _completed(lexicon, mechanism, epsilon)
-        self._policy = Policy(unknown=unknown, punctuation=punctuation, placeholder=placeholder)
+        self._policy = Policy(**options)
         self._parser = TextParser(lexicon.words, self._policy)
         self._lexicon = lexicon
         self._mechanism = mechanism

@@ -2,7 +2,7 @@
 
 from malaprop.text.mapping import WordMap
 from malaprop.text.parsing import ParsedTexts, TextParser
-from malaprop.text.policy import Action, BoundPolicy, Policy, Treatment, Unknown
+from malaprop.text.policy import Action, BoundPolicy, Policy, TextOptions, Treatment, Unknown
 from malaprop.text.template import Punctuation, Template, fill
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
 
@@ -13,6 +13,7 @@ __all__ = [
     "Policy",
     "Punctuation",
     "Template",
+    "TextOptions",
     "TextParser",
     "TokenKind",
     "Treatment",

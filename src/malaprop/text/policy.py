@@ -13,7 +13,7 @@ dropped; never kept |
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from enum import IntEnum
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, TypedDict, cast, get_args
 from unicodedata import category
 
 from malaprop.core.errors import ParameterError
@@ -22,6 +22,14 @@ from malaprop.text.template import Punctuation, mark
 from malaprop.text.tokens import TokenKind, kind_of
 
 Unknown = Literal["map", "mask", "drop", "keep"]
+
+
+class TextOptions(TypedDict, total=False):
+    """The parameters of a `Policy`, as every call takes them that privatizes texts."""
+
+    unknown: Unknown
+    punctuation: Punctuation
+    placeholder: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +48,10 @@ class Policy:
         _require_one_of("unknown", self.unknown, get_args(Unknown))
         _require_one_of("punctuation", self.punctuation, get_args(Punctuation))
         _require_placeholder(self.placeholder)
+
+    def options(self) -> TextOptions:
+        """Return the parameters, to make another policy or a privatizer of."""
+        return cast(TextOptions, vars(self).copy())
 
     def to_dict(self) -> dict[str, str]:
         """Return the parameters, for a report."""

@@ -80,13 +80,7 @@ def _prepared(kit: Kit) -> Privatizer:
             f"An executor has malaprop {__version__}, the driver {kit.version}: install the same "
             "version on all machines."
         )
-    privatizer = Privatizer(
-        kit.shipment.open(),
-        kit.mechanism,
-        unknown=kit.policy.unknown,
-        punctuation=kit.policy.punctuation,
-        placeholder=kit.policy.placeholder,
-    )
+    privatizer = Privatizer(kit.shipment.open(), kit.mechanism, **kit.policy.options())
     if not keeps(privatizer.guarantee, kit.promise):
         raise MalapropError(
             "The mechanism does not promise at an executor what it does at the driver: install "
