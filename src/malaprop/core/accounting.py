@@ -13,6 +13,7 @@ import numpy as np
 from malaprop.core.channel import Channel, checked_channel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.kind_promise import KindPromise
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,38 @@ def loss_over(guarantee: Guarantee, distances: Sequence[float], delta: float = 0
     if per_word.delta or not delta or per_word.kind is not Kind.METRIC:
         return Loss(pure, min(1.0, per_word.delta * len(nonzero)))
     # A pure loss of l implies l²/2-zCDP (Bun and Steinke 2016), so a ρ is always known.
-    rate = min(per_word.zcdp, per_word.epsilon**2 / 2.0)
+    rate = min(per_word.zcdp, per_word.steepest**2 / 2.0)
     rho = rate * math.fsum(min(d, per_word.cap) ** 2 for d in nonzero)
+    return min(Loss(pure), Loss(zcdp_epsilon(rho, delta), delta), key=lambda loss: loss.epsilon)
+
+
+def loss_over_kinds(
+    guarantee: Guarantee, changes: Sequence[tuple[str, float]], delta: float = 0.0
+) -> Loss:
+    """Return the loss between two texts that differ in values of these kinds and distances.
+
+    Each change is a kind and a distance in that kind's steps. A distance of infinity stands for
+    two values of different kinds or shapes, for which nothing is promised. With a `delta`, it is
+    the smaller of the sum and of the conversion from zCDP.
+
+    >>> from malaprop.core.kind_promise import KindPromise
+    >>> words = Guarantee(kind=Kind.METRIC, epsilon=2.0, metric="graph", cap=3.0)
+    >>> texts = words.with_kinds([KindPromise(name="date", epsilon=1.0, step="1 week")])
+    >>> loss_over_kinds(texts, [("word", 9.0), ("date", 9.0)])
+    Loss(epsilon=15.0, delta=0.0)
+    """
+    if not 0.0 <= delta < 1.0:
+        raise ParameterError(f"The delta of a loss must be 0 or more and below 1. Got {delta!r}.")
+    if guarantee.kind is Kind.NONE:
+        return Loss(math.inf)
+    promises = {kind.name: kind for kind in guarantee.kinds}
+    if not promises or not {name for name, _ in changes} <= promises.keys():
+        known = ", ".join(promises) or "words only"
+        raise ParameterError(f"The guarantee does not speak of all these kinds. It has: {known}.")
+    pure = math.fsum(promises[name].loss(distance) for name, distance in changes)
+    if not delta or math.isinf(pure):
+        return Loss(pure)
+    rho = math.fsum(promises[name].rho(distance) for name, distance in changes)
     return min(Loss(pure), Loss(zcdp_epsilon(rho, delta), delta), key=lambda loss: loss.epsilon)
 
 
@@ -100,12 +131,7 @@ def compose(guarantees: Sequence[Guarantee]) -> Guarantee:
         raise ParameterError("Composing takes one release or more. Got none.")
     for void in (g for g in guarantees if g.kind is Kind.NONE):
         return void
-    for name in ("lexicon", "metric", "words", "pairs", "texts"):
-        if len({getattr(g, name) for g in guarantees}) > 1:
-            raise ParameterError(
-                f"Releases compose only if their guarantees have the same '{name}'. Got "
-                f"{' and '.join(sorted({repr(getattr(g, name)) for g in guarantees}))}."
-            )
+    _require_alike(guarantees)
     public_facts = dict.fromkeys(fact for g in guarantees for fact in g.public)
     together = replace(
         guarantees[0],
@@ -130,8 +156,41 @@ def compose(guarantees: Sequence[Guarantee]) -> Guarantee:
     return replace(together, epsilon=epsilon, pairs=pairs, radius=radius)
 
 
+def _require_alike(guarantees: Sequence[Guarantee]) -> None:
+    """Refuse guarantees that speak of different things."""
+    for name in ("lexicon", "metric", "words", "per", "pairs", "texts"):
+        if len({getattr(g, name) for g in guarantees}) > 1:
+            raise ParameterError(
+                f"Releases compose only if their guarantees have the same '{name}'. Got "
+                f"{' and '.join(sorted({repr(getattr(g, name)) for g in guarantees}))}."
+            )
+    if len({_counted(g) for g in guarantees}) > 1:
+        raise ParameterError(
+            "Releases compose only if their guarantees have the same kinds, with the same steps."
+        )
+
+
+def _counted(guarantee: Guarantee) -> tuple[tuple[str, str, bool], ...]:
+    """Return the kinds of a guarantee and how their distances are counted."""
+    return tuple((kind.name, kind.step, kind.drawn_anew) for kind in guarantee.kinds)
+
+
+def _compose_kind(promises: Sequence[KindPromise]) -> KindPromise:
+    """Compose the promises for one kind, as those for words."""
+    if promises[0].drawn_anew:
+        return promises[0]
+    epsilon = math.fsum(p.epsilon for p in promises)
+    if len({p.cap for p in promises}) == 1:
+        return replace(promises[0], epsilon=epsilon, zcdp=math.fsum(p.zcdp for p in promises))
+    cap = math.fsum(p.epsilon * p.cap for p in promises) / epsilon
+    return replace(promises[0], epsilon=epsilon, cap=cap, zcdp=math.inf)
+
+
 def _compose_metric(together: Guarantee, guarantees: Sequence[Guarantee]) -> Guarantee:
     """Compose metric guarantees: Σ εᵢ·min(d, γᵢ) is at most (Σε)·d, and at most Σ εᵢγᵢ."""
+    if together.kinds:
+        kinds = tuple(map(_compose_kind, zip(*(g.kinds for g in guarantees), strict=True)))
+        return replace(together, epsilon=kinds[0].epsilon, kinds=kinds)
     epsilon = math.fsum(g.epsilon for g in guarantees)
     if len({g.cap for g in guarantees}) == 1:
         return replace(together, epsilon=epsilon, zcdp=math.fsum(g.zcdp for g in guarantees))

@@ -1,18 +1,38 @@
 """What a mechanism promises, as a value that can be inspected, compared and printed."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from numbers import Integral
 
+from malaprop.core import statements
 from malaprop.core.errors import ParameterError
+from malaprop.core.kind_promise import WORD, KindPromise
 from malaprop.core.proofs import proved
+from malaprop.core.statements import (
+    ANY_TWO_WORDS,
+    EACH_DISTINCT_WORD,
+    EACH_WORD,
+    STEPS_OF,
+    rounded_down,
+    rounded_up,
+)
+
+__all__ = [
+    "ANY_TWO_WORDS",
+    "PUBLIC",
+    "PUBLIC_ON_PATHS",
+    "Guarantee",
+    "Kind",
+    "rounded_down",
+    "rounded_up",
+]
 
 PUBLIC = ("the lexicon", "the mechanism and its parameters")
 """What every guarantee assumes to be public."""
-
-
-ANY_TWO_WORDS = "any two words of the lexicon"
+PUBLIC_ON_PATHS = ("the grid of values and its steps", "the mechanism and its parameters")
+"""What a guarantee about values on a path assumes to be public."""
 
 
 @proved("docs/proofs/audit.md")
@@ -63,6 +83,10 @@ class Guarantee:
     """The same guarantee in other metrics: their names, each with its ε."""
     words: int = 1
     """How many words the guarantee is for; distances add up over the positions."""
+    per: str = EACH_WORD
+    """What has a draw of its own: each "word" of a text, or each "distinct word"."""
+    kinds: tuple[KindPromise, ...] = ()
+    """For texts of several kinds of tokens: the promise for each, words first; see `with_kinds`."""
     pairs: str = ANY_TWO_WORDS
     """Which pairs of words are protected from each other."""
     texts: str = ""
@@ -86,20 +110,98 @@ class Guarantee:
                 raise ParameterError(
                     f"The '{name}' of a guarantee must be 0 or more. Got {getattr(self, name)!r}."
                 )
+        if self.per not in (EACH_WORD, EACH_DISTINCT_WORD):
+            raise ParameterError(
+                f"The 'per' of a guarantee must be '{EACH_WORD}' or '{EACH_DISTINCT_WORD}'."
+            )
+        if self.kinds:
+            self._check_kinds()
+
+    def _check_kinds(self) -> None:
+        names = [kind.name for kind in self.kinds]
+        if names[0] != WORD or len(set(names)) < len(names):
+            raise ParameterError("The kinds of a guarantee must differ, and words come first.")
+        if self.kind not in (Kind.METRIC, Kind.NONE) or self.delta:
+            raise ParameterError(
+                "Several kinds of tokens need a guarantee of ε per unit of distance for words, "
+                f"without a δ. This one is {self.kind}: treat numbers and dates as words."
+            )
+        if self.kinds[0].epsilon != self.epsilon or not math.isinf(self.cap + self.zcdp):
+            raise ParameterError(
+                "With several kinds, 'cap' and 'zcdp' belong to each kind. Use `with_kinds`."
+            )
 
     def loss(self, distance: float) -> float:
         """Return the largest log-ratio of probabilities, in nats, between inputs `distance` apart.
 
-        For `bounded-dp` and `neighbourhood-dp` it is ε, up to the δ, for the covered pairs.
+        For `bounded-dp` and `neighbourhood-dp` it is ε, up to the δ, for the covered pairs. With
+        several kinds it is a bound for any of them, `distance` being the sum over all values, each
+        in the steps of its kind; `malaprop.core.accounting.loss_over_kinds` gives a smaller one.
         """
         if self.kind is Kind.NONE:
             return math.inf
         if not distance >= 0:
             raise ParameterError(f"A distance must be 0 or more. Got {distance!r}.")
         if self.kind is Kind.METRIC:
-            return self.epsilon * min(distance, self.cap * self.words)
+            return self.steepest * min(distance, self.cap * self.words)
         # Distances of several words add up: if the sum is within the radius, so is each of them.
         return self.epsilon * self.words if distance <= self.radius else math.inf
+
+    @property
+    def steepest(self) -> float:
+        """The largest ε of all kinds; ε itself if there are only words."""
+        return max(self.epsilon, *(kind.epsilon for kind in self.kinds), 0.0)
+
+    def with_kinds(self, others: Iterable[KindPromise]) -> "Guarantee":
+        """Return the guarantee of texts that hold these kinds of values beside words.
+
+        What this guarantee says of `cap` and `zcdp` stays true for words: `of_kind("word")`.
+
+        >>> one = Guarantee(kind=Kind.METRIC, epsilon=2.0, metric="graph", cap=3.0)
+        >>> text = one.with_kinds([KindPromise(name="date", epsilon=1.0, step="1 week")])
+        >>> text.loss(10.0), text.of_kind("word").loss(10.0), text.of_kind("date").loss(10.0)
+        (20.0, 6.0, 10.0)
+        """
+        own = self.of_kind(WORD)
+        words = KindPromise(
+            name=WORD,
+            epsilon=own.epsilon,
+            step=statements.step_in(own.metric),
+            cap=own.cap,
+            zcdp=own.zcdp,
+        )
+        return replace(own, cap=math.inf, zcdp=math.inf, kinds=(words, *others))
+
+    def of_kind(self, name: str) -> "Guarantee":
+        """Return the guarantee for texts that differ in values of one kind only."""
+        if not self.kinds and name == WORD:
+            return self
+        for kind in self.kinds:
+            if kind.name == name == WORD:
+                return replace(self, epsilon=kind.epsilon, cap=kind.cap, zcdp=kind.zcdp, kinds=())
+            if kind.name == name:
+                return self._of_values(kind)
+        raise ParameterError(
+            f"This guarantee is about {', '.join(k.values for k in self.kinds) or 'words'} only."
+        )
+
+    def _of_values(self, kind: KindPromise) -> "Guarantee":
+        if kind.drawn_anew:  # whatever ε is: no distance counts
+            pairs, metric, cap, zcdp = f"any two {kind.values} of one shape", "shape", 0.0, 0.0
+        else:
+            pairs, metric = f"any two {kind.values}", STEPS_OF + kind.step
+            cap, zcdp = kind.cap, kind.zcdp
+        return replace(
+            self,
+            epsilon=kind.epsilon or self.epsilon,
+            metric=metric,
+            cap=cap,
+            zcdp=zcdp,
+            pairs=pairs,
+            equivalents=(),
+            kinds=(),
+            proof="docs/proofs/kinds.md",
+        )
 
     def in_metric(self, name: str) -> "Guarantee":
         """Return the guarantee in another metric, by `equivalents`; `none` if it is not listed."""
@@ -108,6 +210,9 @@ class Guarantee:
         for other, epsilon in self.equivalents:
             if other == name:
                 # γ and ρ are in the units of the first metric.
+                if self.kinds:
+                    words = self.of_kind(WORD).in_metric(name)
+                    return words.with_kinds(self.kinds[1:])
                 return replace(
                     self,
                     metric=name,
@@ -132,13 +237,7 @@ class Guarantee:
     @property
     def between(self) -> str:
         """Which inputs are protected from each other: two words, or texts that differ in words."""
-        if self.words == 1 and not self.texts:
-            return self.pairs
-        differ = "one word" if self.words == 1 else f"up to {self.words:,} words"
-        alike = f" and {self.texts}" if self.texts else ""
-        which = f", where the words that differ are {self.pairs}"
-        every = self.pairs == ANY_TWO_WORDS
-        return f"any two texts that differ in {differ}{alike}{'' if every else which}"
+        return statements.between(self)
 
     def to_dict(self) -> dict[str, object]:
         """Return the guarantee as values that JSON can hold (no infinity: `null` for no cap)."""
@@ -149,13 +248,14 @@ class Guarantee:
         plain["radius"] = None if math.isinf(self.radius) else self.radius
         plain["zcdp"] = None if math.isinf(self.zcdp) else self.zcdp
         plain["equivalents"] = dict(self.equivalents)
+        plain["kinds"] = [kind.to_dict() for kind in self.kinds]
         plain["statement"] = str(self)
         return plain
 
     def __str__(self) -> str:
         if self.kind is Kind.NONE:
             return f"No guarantee: {self.reason}."
-        epsilon = repr(self.epsilon).removesuffix(".0")  # exactly: a bound must not be rounded down
+        epsilon = statements.exactly(self.epsilon)
         slip = (
             f", and by a δ of {rounded_up(min(1.0, self.delta))} beyond that" if self.delta else ""
         )
@@ -169,40 +269,16 @@ class Guarantee:
                 f"at most e^{rounded_up(self.epsilon * self.words)}{slip}."
             )
         worst = self.epsilon * self.cap * self.words
+        if worst == 0.0:
+            return f"({self.kind}): between {self.between}, the odds of any output are the same."
         capped = "" if math.isinf(worst) else f", and never by more than e^{rounded_up(worst)}"
         also = "".join(f" In {name} distance, ε = {rounded_up(e)}." for name, e in self.equivalents)
+        over = "words and values" if self.kinds else "words"
+        kinds = f" {statements.of_kinds(self.kinds, self.words)}" if self.kinds else ""
         return (
             f"ε = {epsilon} ({self.kind}): between {self.between}, the odds of any output "
-            f"differ by at most e^({epsilon}·d), d being their {_distance_in(self.metric)}"
-            f"{'' if self.words == 1 else ', added up over the words'}{capped}{slip}.{also}"
+            f"differ by at most e^({epsilon}·d), d being their "
+            f"{statements.distance_in(self.metric)}"
+            f"{'' if self.words == 1 else f', added up over the {over}'}"
+            f"{capped}{slip}.{also}{kinds}"
         )
-
-
-def _distance_in(metric: str) -> str:
-    return "distance in steps of the word graph" if metric == "graph" else f"{metric} distance"
-
-
-def rounded_up(bound: float, digits: int = 4) -> str:
-    """Format a bound in a few digits, never below its value.
-
-    >>> rounded_up(34.60101), rounded_up(2.0), rounded_up(1e-9, 1)
-    ('34.61', '2', '1e-09')
-    """
-    text = f"{bound:.{digits}g}"
-    if float(text) < bound:
-        unit = 10.0 ** (math.floor(math.log10(bound)) + 1 - digits)
-        text = f"{float(text) + unit:.{digits}g}"
-    return text
-
-
-def rounded_down(reach: float, digits: int = 4) -> str:
-    """Format a reach in a few digits, never above its value.
-
-    >>> rounded_down(14.28460), rounded_down(2.0)
-    ('14.28', '2')
-    """
-    text = f"{reach:.{digits}g}"
-    if float(text) > reach:
-        unit = 10.0 ** (math.floor(math.log10(reach)) + 1 - digits)
-        text = f"{float(text) - unit:.{digits}g}"
-    return text

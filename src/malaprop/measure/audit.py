@@ -16,13 +16,16 @@ from malaprop.core.guarantee import ANY_TWO_WORDS, Kind
 from malaprop.core.law import Law
 from malaprop.core.loss import allowed_by, excess_delta, normalised, rounding, worst_of_law
 from malaprop.core.noise.noise import GaussianDensity, Noise
+from malaprop.core.path_channel import PathChannel
 from malaprop.core.peaked import peak_loss
 from malaprop.core.progress import Progress
 from malaprop.core.proofs import is_proved
+from malaprop.core.statements import EACH_WORD
 from malaprop.measure.finding import Audit, delta_finding, finding, undecided
 from malaprop.measure.gaussian_pairs import unproved, worst_gaussians
 from malaprop.measure.law_checks import draws_its_law, flaw
 from malaprop.measure.pairs import coverage, covers_any
+from malaprop.measure.path_audit import audit_path
 from malaprop.measure.vector_audit import audit_vectors
 
 _CUBED = 1_000  # the most words for which all outputs of all pairs are computed,
@@ -31,13 +34,14 @@ _GAUSSIANS = 2_000  # and the δ of all pairs of Gaussians
 _LOWER = "all pairs, at the output w only: a lower bound, with no proof that it is the worst"
 
 
-def audit(channel: Channel, *, progress: Progress | None = None) -> Audit:
+def audit(channel: Channel | PathChannel, *, progress: Progress | None = None) -> Audit:
     """Compute the worst loss of a channel, and whether its guarantee is true.
 
     TEM, permute-and-flip and balanced are audited on whole lexicons, other laws of words on up to
-    1,000 words. Gaussian noise is audited by the exact δ of its pairs. Other noise is audited by
-    the loss of its vectors in closed form and, on up to 24 words in one and two dimensions, by
-    bounds on the law of its words. `progress(done, total)` is called now and then.
+    1,000 words. Channels of numbers and dates are audited on paths of any length. Gaussian noise is
+    audited by the exact δ of its pairs. Other noise is audited by the loss of its vectors in closed
+    form and, on up to 24 words in one and two dimensions, by bounds on the law of its words.
+    `progress(done, total)` is called now and then.
 
     >>> from malaprop import Lexicon, TEM
     >>> line = Lexicon(["a", "b", "c"], [[0.0], [1.0], [3.0]])
@@ -45,6 +49,8 @@ def audit(channel: Channel, *, progress: Progress | None = None) -> Audit:
     >>> result.holds, result.pair, round(result.worst_ratio, 6)
     (True, ('c', 'b'), 0.55944)
     """
+    if isinstance(channel, PathChannel):
+        return audit_path(channel, progress)
     result = _computed(checked_channel(channel), progress)
     reason = _misstated(channel)
     if result.holds and reason:
@@ -61,6 +67,8 @@ def _misstated(channel: Channel) -> str:
         return "its guarantee is not a plain value, so it may say one thing and show another"
     if guarantee.words != 1:
         return f"its guarantee is for {guarantee.words} words, and a channel draws one"
+    if guarantee.kinds or guarantee.per != EACH_WORD:
+        return "its guarantee is for texts, and a channel draws a word"
     covered = ANY_TWO_WORDS
     if guarantee.kind is Kind.NEIGHBOURHOOD and neighbourhoods is not None:
         if not is_proved(neighbourhoods):
