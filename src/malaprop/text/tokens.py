@@ -14,6 +14,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
 from itertools import groupby
+from typing import NamedTuple
 from unicodedata import category
 
 
@@ -42,7 +43,7 @@ def tokenize(text: str) -> list[str]:
     """
     if text.isalpha():  # one word: no need to search
         return [text]
-    return _cutter(_has_addresses(text))(text)
+    return _cutter(has_addresses(text))(text)
 
 
 def kind_of(token: str) -> TokenKind:
@@ -61,7 +62,7 @@ def kind_of(token: str) -> TokenKind:
     return TokenKind(match.lastgroup)
 
 
-def _has_addresses(text: str) -> bool:
+def has_addresses(text: str) -> bool:
     """Tell whether to search for web and e-mail addresses, which doubles the time."""
     return "@" in text or "://" in text or "w." in text or "W." in text
 
@@ -69,17 +70,18 @@ def _has_addresses(text: str) -> bool:
 @cache
 def _cutter(addresses: bool) -> Callable[[str], list[str]]:
     skipped = () if addresses else (TokenKind.URL, TokenKind.EMAIL)
-    patterns = [pattern for kind, pattern in _patterns().items() if kind not in skipped]
+    patterns = [pattern for kind, pattern in token_patterns().items() if kind not in skipped]
     return re.compile("|".join(patterns)).findall
 
 
 @cache
 def _kinds() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _patterns().items()))
+    named = (f"(?P<{kind}>{pattern})" for kind, pattern in token_patterns().items())
+    return re.compile("|".join(named))
 
 
 # Without the controls that Python calls whitespace (\x1c-\x1f, \x85): nobody types them.
-_SPACE = r" \t\n\v\f\r\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+WHITE = r" \t\n\v\f\r\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 # Allowed between two letters of a word: apostrophes, the soft hyphen, the zero-width joiners of
 # Persian and Indic scripts, and the word joiner.
 _INSIDE = r"'’＇\xad\u200c\u200d\u2060"
@@ -89,7 +91,7 @@ _ASCII_PUNCTUATION = r"!-\"$-)+-/:-?\[-`{-~"
 # letters in disguise (₨, ﷼).
 _NOT_PUNCTUATION = "\u203c\u2049\u3030\u303d\u20a8\ufdfc"
 # Turns # or * into an emoji: the emoji style selector, or a keycap.
-_AS_EMOJI = r"[\ufe0f\u20e3]"
+AS_EMOJI = r"[\ufe0f\u20e3]"
 _ALNUM = r"[^\W_]"
 _REGIONAL = r"[\U0001f1e6-\U0001f1ff]"
 _JOINER = r"\u200d"
@@ -98,23 +100,34 @@ _MODIFIERS = r"\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"
 
 _CLASS_OF_CATEGORY = {
     **dict.fromkeys(("Mn", "Mc", "Me"), "mark"),
-    **dict.fromkeys(("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sc"), "punctuation"),
+    **dict.fromkeys(("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po"), "punctuation"),
+    "Sc": "currency",
     **dict.fromkeys(("Sm", "Sk", "So"), "symbol"),
 }
 
 
+class CharacterClasses(NamedTuple):
+    """The contents of regex character classes."""
+
+    mark: str
+    punctuation: str
+    currency: str
+    """Currency signs, which are punctuation, too."""
+    symbol: str
+
+
 @cache
-def _patterns() -> dict[TokenKind, str]:
+def token_patterns() -> dict[TokenKind, str]:
     """Return the pattern of each kind, in the order in which they are tried."""
-    mark, punctuation, symbol = _character_classes()
+    mark, punctuation, _, symbol = character_classes()
     # The look-ahead spares the plain letters of ASCII the long list of marks.
     letters = rf"{_ALNUM}++(?:(?![\x00-\x7f])[{mark}]++{_ALNUM}*+)*+"
     # A dot or a bracket belongs to an address only if more of the address follows.
     address = rf"(?:[.,;:!?'*()\[\]]*+[\w{mark}/#=&%~+$@-]++)+"
     label = rf"{_ALNUM}[\w-]{{0,62}}+"
-    pictograph = rf"(?:[{symbol}]|[#*](?={_AS_EMOJI}))[{mark}{_MODIFIERS}]*+"
+    pictograph = rf"(?:[{symbol}]|[#*](?={AS_EMOJI}))[{mark}{_MODIFIERS}]*+"
     return {
-        TokenKind.SPACE: rf"[{_SPACE}]++",
+        TokenKind.SPACE: rf"[{WHITE}]++",
         TokenKind.URL: rf"(?:[A-Za-z][A-Za-z0-9+.-]{{1,30}}+://|[Ww]{{3}}\.){address}",
         TokenKind.EMAIL: rf"{_ALNUM}[\w.+%-]{{0,63}}+@{label}(?:\.{label}){{1,8}}",
         TokenKind.NUMBER: r"\d++(?:[.,٫٬]\d++)++",
@@ -122,19 +135,20 @@ def _patterns() -> dict[TokenKind, str]:
         TokenKind.MENTION: rf"@\w[\w{mark}]*+",
         TokenKind.HASHTAG: rf"#\w[\w{mark}]*+",
         # @ and # stay alone because a name may follow: "(@ann" is "(" and "@ann".
-        TokenKind.PUNCTUATION: rf"@|#(?!{_AS_EMOJI})|(?:[{punctuation}]++|\*(?!{_AS_EMOJI}))++",
+        TokenKind.PUNCTUATION: rf"@|#(?!{AS_EMOJI})|(?:[{punctuation}]++|\*(?!{AS_EMOJI}))++",
         TokenKind.EMOJI: rf"{_REGIONAL}{{2}}|{pictograph}(?:{_JOINER}{pictograph})*+",
-        TokenKind.INVISIBLE: rf"[^\w{_SPACE}{punctuation}@#*{symbol}]++",
+        TokenKind.INVISIBLE: rf"[^\w{WHITE}{punctuation}@#*{symbol}]++",
     }
 
 
-def _character_classes() -> tuple[str, str, str]:
-    """Return marks, punctuation and other symbols, as the contents of regex character classes.
+@cache
+def character_classes() -> CharacterClasses:
+    """Return marks, punctuation, currency signs and other symbols.
 
     Planes 2 and 3 hold only letters, and planes 15 and 16 only private characters: the search
     skips them.
     """
-    classes = {"mark": "", "punctuation": _ASCII_PUNCTUATION, "symbol": ""}
+    classes = {"mark": "", "punctuation": _ASCII_PUNCTUATION, "currency": "$", "symbol": ""}
     for first, last in ((0x80, 0x1FFFF), (0xE0000, 0xE0FFF)):
         names = list(map(_CLASS_OF_CATEGORY.get, map(category, map(chr, range(first, last + 1)))))
         for code in filter(range(first, last + 1).__contains__, map(ord, _NOT_PUNCTUATION)):
@@ -144,4 +158,5 @@ def _character_classes() -> tuple[str, str, str]:
             if name is not None:
                 classes[name] += f"{chr(first)}-{chr(after - 1)}"
             first = after
-    return classes["mark"], classes["punctuation"], classes["symbol"]
+    classes["punctuation"] += classes["currency"]
+    return CharacterClasses(**classes)

@@ -1,0 +1,135 @@
+"""Dates: with three numbers, or with the name of a month."""
+
+import re
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
+
+from malaprop.text.forms.form import ValueForm
+from malaprop.text.forms.grids import DAYS, MONTHS, SHORT_DAYS, YEAR_DAYS, Grid
+from malaprop.text.forms.numbers import Value, whole
+
+DateOrder = Literal["mdy", "dmy"]
+"""Whether the month or the day comes first in 03/04/2023."""
+
+MONTH_NAMES = (
+    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
+    *("October", "November", "December"),
+)
+_BY_LETTERS = {name[:3].lower(): month for month, name in enumerate(MONTH_NAMES, 1)}
+_LEAP_YEAR = 2000
+
+
+@dataclass(frozen=True)
+class DateForm(ValueForm):
+    """A date of three numbers, zero-padded: order of the fields, separator, digits of the year.
+
+    >>> DateForm("dmy", "/", 4).write(DAYS.index(date(2023, 3, 4).toordinal()))
+    '04/03/2023'
+    """
+
+    order: Literal["mdy", "dmy", "ymd"]
+    separator: str
+    year_digits: Literal[2, 4]
+
+    @property
+    def tag(self) -> str:
+        """How it is counted."""
+        return "dates"
+
+    @property
+    def grid(self) -> Grid:
+        """Days, of three centuries or of one."""
+        return DAYS if self.year_digits == 4 else SHORT_DAYS
+
+    def write(self, index: int) -> str:
+        """Write a day."""
+        day = date.fromordinal(self.grid.values[index])
+        fields = {"y": str(day.year)[-self.year_digits :], "m": f"{day.month:02}"}
+        fields["d"] = f"{day.day:02}"
+        return self.separator.join(fields[letter] for letter in self.order)
+
+
+@dataclass(frozen=True)
+class NamedDateForm(ValueForm):
+    """A date with the full name of its month; `parts` are its parts in order, as letters.
+
+    >>> NamedDateForm("mdy").write(DAYS.index(date(2023, 3, 4).toordinal()))
+    'March 4, 2023'
+    >>> NamedDateForm("dm").write(0), NamedDateForm("my").write(0)
+    ('1 January', 'January 1800')
+    """
+
+    parts: Literal["dmy", "mdy", "dm", "md", "my"]
+
+    @property
+    def tag(self) -> str:
+        """How it is counted."""
+        return "dates"
+
+    @property
+    def grid(self) -> Grid:
+        """Days of three centuries, days of a leap year, or months."""
+        return MONTHS if self.parts == "my" else DAYS if "y" in self.parts else YEAR_DAYS
+
+    def write(self, index: int) -> str:
+        """Write a day or a month."""
+        value = self.grid.values[index]
+        if self.parts == "my":
+            return f"{MONTH_NAMES[value % 12]} {value // 12}"
+        day = date.fromordinal(value)
+        name = MONTH_NAMES[day.month - 1]
+        month_and_day = f"{name} {day.day}" if self.parts[0] == "m" else f"{day.day} {name}"
+        comma = "," * (self.parts == "mdy")
+        return month_and_day + (f"{comma} {day.year}" if "y" in self.parts else "")
+
+
+def read_date(token: str, order: DateOrder) -> Value:
+    """Read a date of three numbers. A day that does not exist counts as the nearest that does."""
+    first, separator, second, _, third = re.split(r"(\D)", token)
+    if len(first) == 4:
+        form = DateForm("ymd", separator, 4)
+    else:
+        form = DateForm(order, separator, 4 if len(third) == 4 else 2)
+    fields = dict(zip(form.order, (first, second, third), strict=True))
+    day = _existing(whole(fields["y"]), whole(fields["m"]), whole(fields["d"]), form.year_digits)
+    return Value(form, form.grid.index(day))
+
+
+def _existing(year: int, month: int, day: int, year_digits: int) -> int:
+    if year_digits == 2:
+        year += 1900 if year >= 69 else 2000
+    month, year = min(max(month, 1), 12), min(max(year, 1), 9999)
+    day = min(max(day, 1), monthrange(year, month)[1])
+    return date(year, month, day).toordinal()
+
+
+_NAMED = re.compile(r"\d+|[A-Za-zſ]+")
+
+
+def read_named_date(token: str) -> Value:
+    """Read a date with the name of a month."""
+    parts, fields = "", {}
+    for piece in _NAMED.findall(token):
+        letter = _part(piece, "m" in parts, "d" in parts)
+        if letter:
+            parts += letter
+            fields[letter] = piece
+    form = NamedDateForm(parts)  # type: ignore[arg-type]  # the grammar has no other order
+    month = _month(fields["m"]) or 1
+    if parts == "my":
+        return Value(form, form.grid.index(whole(fields["y"]) * 12 + month - 1))
+    year = whole(fields["y"]) if "y" in fields else _LEAP_YEAR
+    return Value(form, form.grid.index(_existing(year, month, whole(fields["d"]), 4)))
+
+
+def _month(piece: str) -> int | None:
+    return _BY_LETTERS.get(piece[:3].lower())
+
+
+def _part(piece: str, month_seen: bool, day_seen: bool) -> str:
+    """Tell whether a piece is day, month or year; "th" and "of" are none of them."""
+    if piece[0].isdecimal():
+        return "y" if len(piece) == 4 else "d"
+    return "m" if not month_seen and _month(piece) else ""

@@ -1,0 +1,196 @@
+"""The public grammar of values: where they are in a text, and how each is read.
+
+What a token is depends on its own characters and the signs beside it: on the kinds of characters
+and how many there are, never on which digits they are. The one exception is the names of months,
+and am or pm, beside numbers. Every quantifier is bounded or possessive: the time is linear.
+"""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+from malaprop.text.forms.dates import MONTH_NAMES, DateOrder, read_date, read_named_date
+from malaprop.text.forms.form import Form
+from malaprop.text.forms.numbers import read_number, read_scientific
+from malaprop.text.forms.stand_ins import (
+    EMAIL,
+    MENTION,
+    URL,
+    IdentifierForm,
+    secret_of,
+    shape_of,
+)
+from malaprop.text.forms.times import read_time
+from malaprop.text.tokens import (
+    AS_EMOJI,
+    TokenKind,
+    character_classes,
+    has_addresses,
+    token_patterns,
+    tokenize,
+)
+
+_ADDRESSES = {TokenKind.EMAIL: EMAIL, TokenKind.URL: URL, TokenKind.MENTION: MENTION}
+
+# One space, as it stands inside a date, a time or a telephone number.
+_GAP = r"[ \xa0\u202f]"
+_HYPHEN = r"[-\u2010\u2011]"
+_FULL_MONTH = "|".join(sorted(MONTH_NAMES, key=len, reverse=True))
+_SHORT_MONTH = "Sept|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
+# A month begins with a capital: "may" and "march" are also verbs.
+_MONTH = rf"(?=[A-Z])(?i:{_FULL_MONTH}|{_SHORT_MONTH})(?![^\W_])"
+_ORDINAL = r"(?i:st|nd|rd|th)"
+_HALF = rf"{_GAP}?(?i:[ap]\.m\.?|[ap]m)(?![^\W_])"
+# What must not follow the digits of a date or a telephone number: more of a number.
+_END = r"(?![^\W_%]|[.,:/]\d|%)"
+_WHOLE = r"(?>\d{1,3}(?:[,٬]\d{3}(?!\d))++|\d++)"
+_SMALL = r"(?>\d{1,3}(?:[,٬]\d{3}(?!\d))++|\d{1,6}(?!\d))"
+_DECIMALS = r"(?:[.٫]\d{1,6}(?!\d))?+"
+_PERCENT = "[%٪％]"
+# How telephone and card numbers are grouped if only spaces or hyphens part the groups.
+_GROUPINGS = (
+    *((4, 4, 4, 4), (4, 6, 5), (2, 2, 2, 2, 2), (3, 3, 4), (3, 4, 4), (4, 3, 4)),
+    *((5, 3, 3), (4, 3, 3), (5, 6)),
+)
+# With one hyphen, other lengths are a range: "3-5", "2019-2020".
+_TWO_GROUPS = ((3, 4), (5, 4), (5, 6))
+_LONGEST_NAME = 64
+
+VALUES = re.compile(r"[\d#]")
+"""What a text must have for this grammar to cut it in another way than `tokenize`."""
+
+
+class Read(NamedTuple):
+    """What a token holds: its public form, and its secret number."""
+
+    form: Form
+    secret: int
+
+
+def cut(text: str) -> list[str]:
+    """Cut a text into tokens, among them values. Joined, they give the text again.
+
+    >>> cut("On March 3, 2023 at 10:30 pm: $5 for 500mg")[2:10]
+    ['March 3, 2023', ' ', 'at', ' ', '10:30 pm', ':', ' ', '$5']
+    """
+    if VALUES.search(text) is None:
+        return tokenize(text)
+    return _cutter(has_addresses(text))(text)
+
+
+def read(token: str, order: DateOrder) -> Read | None:
+    """Read a token as `cut` gives it; None if it is no value.
+
+    >>> read("12", "mdy"), read("twelve", "mdy")
+    (Read(form=NumberForm(kind_of_number='number', decimals=0, before='', after=''), secret=12), None)
+    """
+    match = _kinds().fullmatch(token)
+    kind = None if match is None else match.lastgroup
+    if kind in _ADDRESSES:
+        return Read(_ADDRESSES[TokenKind(kind)], secret_of(token))
+    if kind in ("identifier", "long_number"):
+        return Read(IdentifierForm(shape_of(token)), secret_of(token))
+    if kind == "date":
+        return Read(*read_date(token, order))
+    return Read(*_READERS[kind](token)) if kind in _READERS else None
+
+
+_READERS: dict[str | None, Callable[[str], tuple[Form, int]]] = {
+    "named_date": read_named_date,
+    "time": read_time,
+    "scientific": read_scientific,
+    "number": read_number,
+}
+
+
+@cache
+def _cutter(addresses: bool) -> Callable[[str], list[str]]:
+    skipped = () if addresses else (TokenKind.URL, TokenKind.EMAIL)
+    patterns = [pattern for kind, pattern in _patterns().items() if kind not in skipped]
+    return re.compile("|".join(patterns)).findall
+
+
+@cache
+def _kinds() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _patterns().items()))
+
+
+@cache
+def _patterns() -> dict[str, str]:
+    """Return the pattern of each kind, in the order in which they are tried."""
+    plain: dict[str, str] = {**token_patterns()}
+    _, punctuation, currency, _ = character_classes()
+    sign = rf"(?:[{punctuation}]|\*(?!{AS_EMOJI}))"
+    # A run of signs ends before one that begins a value.
+    begins = rf"[{currency}+(]\d"
+    return {
+        **{kind: plain[kind] for kind in ("space", "url", "email")},
+        "named_date": _named_dates(),
+        "date": _dates(),
+        "time": _times(),
+        "identifier": _identifiers(),
+        "scientific": r"\d{1,6}(?:[.٫]\d{1,15}+[eE][+\-−]?|[eE][+\-−])\d{1,4}(?![^\W_])",
+        "number": _numbers(currency),
+        "long_number": r"\d{7,}+(?:[.٫]\d++)?+",
+        **{kind: plain[kind] for kind in ("word", "mention")},
+        "punctuation": rf"@|#(?!{AS_EMOJI})|{sign}(?:(?!{begins}){sign})*+",
+        **{kind: plain[kind] for kind in ("emoji", "invisible")},
+    }
+
+
+def _named_dates() -> str:
+    year = rf"(?:\.?(?:,{_GAP}?|{_GAP})\d{{4}}{_END})"
+    day = rf"\d{{1,2}}{_ORDINAL}?"
+    day_first = rf"{day}{_GAP}(?:of{_GAP})?{_MONTH}{year}?"
+    month_first = rf"{_MONTH}\.?{_GAP}{day}(?:{year}|{_END})"
+    return rf"{day_first}|{month_first}|{_MONTH}{year}"
+
+
+def _dates() -> str:
+    def joined(first: str, last: str) -> str:
+        return "|".join(rf"{first}{sep}\d{{1,2}}{sep}{last}" for sep in ("-", "/", r"\."))
+
+    dates = joined(r"\d{4}", r"\d{1,2}"), joined(r"\d{1,2}", r"(?:\d{4}|\d{2})")
+    return rf"(?:{'|'.join(dates)})(?!\d|[-/.]\d)"
+
+
+def _times() -> str:
+    clock = r"\d{1,2}:\d{2}(?::\d{2})?(?!\d|:\d)"
+    return rf"T{clock}Z?(?![^\W_])|{clock}(?:{_HALF})?|\d{{1,2}}{_HALF}"
+
+
+def _identifiers() -> str:
+    mark = character_classes().mark
+    letter, both = rf"(?:[^\W\d_]|[{mark}])", rf"(?:[^\W_]|[{mark}])++"
+    groups = "|".join(
+        rf"(?:{_GAP}|{_HYPHEN})".join(rf"\d{{{length}}}" for length in lengths)
+        for lengths in _GROUPINGS
+    )
+    pairs = "|".join(rf"\d{{{first}}}{_HYPHEN}\d{{{last}}}" for first, last in _TWO_GROUPS)
+    area = rf"\(\d{{2,5}}\)(?:{_GAP}|{_HYPHEN})?\d{{2,4}}(?:(?:{_GAP}|{_HYPHEN})\d{{3,4}}){{1,2}}"
+    part = rf"(?:[ \xa0\u202f.()\-\u2010\u2011]{{0,2}}\d)"
+    return "|".join(
+        (
+            rf"\+{part}{{8,15}}(?!\d)",
+            rf"(?:{area}|{groups}|{pairs}){_END}",
+            rf"\d++(?:{_HYPHEN}\d++){{2,}}+",
+            r"\d++(?:\.\d++){2,}+",
+            r"\d++[.٫]\d{7,}+",
+            # Letters and digits mixed, other than 500mg, B12 and covid19.
+            rf"(?=\d++{letter}++\d|\d{{7,}}+{letter}){both}",
+            rf"(?={letter}{{1,{_LONGEST_NAME}}}+(?:\d{{3}}|\d{{1,2}}+{letter})){both}",
+        )
+    )
+
+
+def _numbers(currency: str) -> str:
+    return "|".join(
+        (
+            rf"[{currency}]{_WHOLE}{_DECIMALS}",
+            rf"{_WHOLE}{_DECIMALS}(?:{_PERCENT}|[{currency}](?!\d))",
+            rf"{_SMALL}{_ORDINAL}(?![^\W_])",
+            r"(?:\d{4}|\d{2})['’]?s(?![^\W_])",
+            rf"{_SMALL}{_DECIMALS}",
+        )
+    )

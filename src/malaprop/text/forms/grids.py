@@ -1,0 +1,162 @@
+"""Grids: the public lists of values that a number, a date or a time is drawn from.
+
+A value of a text counts as the nearest one of its grid; beyond the ends, as the end. The places of
+the values on a line, in steps, make the path on which they are drawn.
+"""
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import date
+
+import numpy as np
+
+from malaprop.core.arrays import Floats
+from malaprop.text.forms.steps import DAYS_OF_A_MONTH, Steps
+
+_LARGEST = 999_000_000_000
+_YEARS = range(1800, 2100)
+_MINUTES_A_DAY = 24 * 60
+EXPONENTS = range(-99, 100)
+"""Exponents of ten in scientific notation."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The values that one kind of token can take, and where they are on a line.
+
+    Values are whole numbers in increasing order: a date is its number of the day, a time its
+    minutes. A grid has a name of its own; `kind` is the name of the kind that it belongs to.
+    """
+
+    name: str
+    kind: str
+    values: range | tuple[int, ...] = field(compare=False, repr=False)
+    places: Callable[[Steps], Floats] = field(compare=False, repr=False)
+    """Return the places of the values in steps, given the steps of each kind."""
+    step: Callable[[Steps], str] = field(compare=False, repr=False)
+    """Say what a step is."""
+
+    def index(self, value: int) -> int:
+        """Return the place of the nearest value in the list.
+
+        >>> MONEY.values[MONEY.index(12_345)], DAYS.index(0)
+        (12300, 0)
+        """
+        values = self.values
+        if isinstance(values, range):
+            return min(max(value - values[0], 0), len(values) - 1)
+        after = min(bisect_left(values, value), len(values) - 1)
+        nearer = after > 0 and value - values[after - 1] < values[after] - value
+        return after - nearer
+
+    def __reduce__(self) -> str:
+        return self.name  # the grids of this module are the only ones
+
+
+def _three_digits() -> tuple[int, ...]:
+    """Return the whole numbers with at most three significant digits."""
+    beyond = (
+        digits * 10**zeros
+        for zeros in range(1, len(str(_LARGEST)) - 2)
+        for digits in range(100, 1000)
+    )
+    return (*range(1000), *beyond)
+
+
+_NUMBERS = _three_digits()
+_INTEGERS = tuple(sorted({*_NUMBERS, *_YEARS}))
+
+
+def _logarithmic(kind: str) -> Callable[[Steps], Floats]:
+    # Ten units of the last place and below, a step is about one unit; far above, a ratio.
+    return lambda steps: np.log1p(np.array(_NUMBERS) / 10.0) / math.log1p(steps.size(kind))
+
+
+def _integers(steps: Steps) -> Floats:
+    """Return places with years evenly spaced, and all other numbers by their ratio."""
+    values = np.array(_INTEGERS)
+    gaps = np.diff(np.log1p(values / 10.0)) / math.log1p(steps.size("number"))
+    between_years = (values[:-1] >= _YEARS[0]) & (values[1:] <= _YEARS[-1])
+    gaps[between_years] = 1.0 / steps.size("year")
+    return np.append(0.0, np.cumsum(gaps))
+
+
+def _scientific(steps: Steps) -> Floats:
+    mantissas = np.log(np.arange(100, 1000) / 100.0)
+    exponents = np.array(EXPONENTS)[:, None] * math.log(10.0)
+    return (exponents + mantissas).ravel() / math.log1p(steps.size("number"))
+
+
+def _even(values: range, kind: str, least: float, size: float) -> Callable[[Steps], Floats]:
+    """Return places of values that are `size` apart, in steps of `least` or more."""
+    return lambda steps: np.arange(len(values)) * (size / max(steps.size(kind), least))
+
+
+def _spaced(
+    name: str,
+    kind: str,
+    values: range,
+    steps_of: str,
+    *,
+    size: float = 1.0,
+    least: tuple[float, str] = (0.0, ""),
+) -> Grid:
+    """Make a grid of even spacing. A step is no smaller than `least`: it must fit the grid."""
+
+    def step(steps: Steps) -> str:
+        return least[1] if steps.size(steps_of) < least[0] else steps[steps_of]
+
+    return Grid(name, kind, values, _even(values, steps_of, least[0], size), step)
+
+
+def _step_of_integers(steps: Steps) -> str:
+    return f"{steps['number']}; {steps['year']} from {_YEARS[0]} to {_YEARS[-1]}"
+
+
+def _ratios(name: str, kind: str) -> Grid:
+    return Grid(name, kind, _NUMBERS, _logarithmic(kind), lambda steps: steps[kind])
+
+
+def _days(first: date, last: date) -> range:
+    return range(first.toordinal(), last.toordinal() + 1)
+
+
+INTEGERS = Grid("INTEGERS", "whole number", _INTEGERS, _integers, _step_of_integers)
+DECIMALS = _ratios("DECIMALS", "number")
+MONEY = _ratios("MONEY", "money")
+PERCENTAGES = _ratios("PERCENTAGES", "percentage")
+ORDINALS = _ratios("ORDINALS", "ordinal")
+SCIENTIFIC = Grid(
+    "SCIENTIFIC",
+    "number",
+    range(len(EXPONENTS) * 900),
+    _scientific,
+    lambda steps: steps["number"],
+)
+_A_DECADE = (10.0, "a decade")
+DECADES = _spaced("DECADES", "decade", range(180, 210), "year", size=10.0, least=_A_DECADE)
+SHORT_DECADES = _spaced("SHORT_DECADES", "decade", range(10), "year", size=10.0, least=_A_DECADE)
+DAYS = _spaced("DAYS", "date", _days(date(1800, 1, 1), date(2099, 12, 31)), "date")
+# Two digits of a year: from 1969 to 2068, as in POSIX.
+SHORT_DAYS = _spaced("SHORT_DAYS", "date", _days(date(1969, 1, 1), date(2068, 12, 31)), "date")
+# The days of a leap year.
+YEAR_DAYS = _spaced("YEAR_DAYS", "date", _days(date(2000, 1, 1), date(2000, 12, 31)), "date")
+MONTHS = _spaced(
+    "MONTHS",
+    "month",
+    range(1800 * 12, 2100 * 12),
+    "date",
+    size=DAYS_OF_A_MONTH,
+    least=(DAYS_OF_A_MONTH, "a month"),
+)
+MINUTES = _spaced("MINUTES", "time", range(_MINUTES_A_DAY), "time")
+SECONDS = _spaced("SECONDS", "time", range(_MINUTES_A_DAY * 60), "time", size=1.0 / 60.0)
+HOURS = _spaced("HOURS", "hour", range(24), "time", size=60.0, least=(60.0, "an hour"))
+
+GRIDS = (
+    *(INTEGERS, DECIMALS, SCIENTIFIC, DECADES, SHORT_DECADES, MONEY, PERCENTAGES, ORDINALS),
+    *(DAYS, SHORT_DAYS, YEAR_DAYS, MONTHS, MINUTES, SECONDS, HOURS),
+)
+"""All grids there are."""

@@ -1,0 +1,106 @@
+"""Things without a distance: identifiers, addresses and mentions. They are drawn anew."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+from unicodedata import category
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from malaprop.text.forms.form import StandIn
+
+_DIGITS = np.array(list("0123456789"))
+_LETTERS = np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+_SYLLABLES = np.array([c + v for c in "bdfghklmnprstvz" for v in "aeiou"])
+_NAME_SYLLABLES = 4
+
+Characters = NDArray[np.str_]
+
+
+@dataclass(frozen=True)
+class IdentifierForm(StandIn):
+    """An identifier of a shape: 9 is any digit, A is any letter, all else stands as it is.
+
+    >>> from malaprop import seeded_rng
+    >>> IdentifierForm("(999) 999-9999").draw(1, seeded_rng(1))
+    ['(457) 910-1289']
+    """
+
+    kind: ClassVar[str] = "identifier"
+    shape: str
+
+    @property
+    def tag(self) -> str:
+        """How it is counted."""
+        return "identifiers"
+
+    def draw(self, count: int, rng: Generator) -> list[str]:
+        """Draw identifiers of the shape: every one is equally likely."""
+        shape = np.array(list(self.shape))
+        drawn = np.repeat(shape[None, :], count, axis=0)
+        for sign, characters in (("9", _DIGITS), ("A", _LETTERS)):
+            places = np.flatnonzero(shape == sign)
+            drawn[:, places] = _uniform(characters, (count, len(places)), rng)
+        return ["".join(row) for row in drawn.tolist()]
+
+
+def _uniform(choices: Characters, size: tuple[int, int], rng: Generator) -> Characters:
+    drawn: Characters = choices[rng.integers(len(choices), size=size)]
+    return drawn
+
+
+@dataclass(frozen=True)
+class AddressForm(StandIn):
+    """A made-up name of eight letters with fixed texts around it."""
+
+    before: str
+    after: str
+    counted: str
+
+    @property
+    def tag(self) -> str:
+        """How it is counted."""
+        return self.counted
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        """The name of the kind in a guarantee."""
+        return _KINDS_OF_ADDRESSES[self.counted]
+
+    def draw(self, count: int, rng: Generator) -> Sequence[str]:
+        """Draw addresses: every name of four syllables is equally likely.
+
+        >>> from malaprop import seeded_rng
+        >>> MENTION.draw(1, seeded_rng(1)), EMAIL.draw(1, seeded_rng(1))
+        (['@gukozutu'], ['gukozutu@example.org'])
+        """
+        names = _uniform(_SYLLABLES, (count, _NAME_SYLLABLES), rng).tolist()
+        return [f"{self.before}{''.join(name)}{self.after}" for name in names]
+
+
+_KINDS_OF_ADDRESSES = {"emails": "e-mail address", "urls": "web address", "mentions": "mention"}
+EMAIL = AddressForm("", "@example.org", "emails")
+URL = AddressForm("https://example.org/", "", "urls")
+MENTION = AddressForm("@", "", "mentions")
+
+_DIGIT = re.compile(r"\d")
+_LETTER = re.compile(r"[^\W\d_]")
+_SPACE = re.compile(r"\s")
+
+
+def shape_of(token: str) -> str:
+    """Return the shape of an identifier. Marks on letters and digits do not count.
+
+    >>> shape_of("+44 20 7946"), shape_of("ab-1x"), shape_of("x٣é\\u0301")
+    ('+99 99 9999', 'AA-9A', 'A9A')
+    """
+    bare = "".join(c for c in token if category(c)[0] != "M")
+    return _SPACE.sub(" ", _DIGIT.sub("9", _LETTER.sub("A", bare)))
+
+
+def secret_of(token: str) -> int:
+    """Return a number that is equal for equal identifiers or addresses, and says nothing else."""
+    return hash(token.casefold()) & (2**40 - 1)
