@@ -4,24 +4,33 @@
 |---|---|---|
 | word of the lexicon | protected | protected |
 | other word | mapped to a lexicon word, and protected | masked, dropped or kept |
-| number, web or e-mail address, mention, hashtag, symbol | mapped, and protected | masked or \
-dropped; never kept |
+| symbol, hashtag | mapped, and protected | masked or dropped; never kept |
+| number, date, time, identifier, web or e-mail address, mention | with `kinds="typed"`: drawn as \
+what it is | drawn |
+| the same, with `kinds="words"` | mapped, and protected | masked or dropped; never kept |
 | punctuation, whitespace | shown | shown |
 | invisible characters | removed | removed |
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Literal, NamedTuple, TypedDict, cast, get_args
+from numbers import Real
+from typing import Any, Literal, NamedTuple, TypedDict, cast, get_args
 from unicodedata import category
 
 from malaprop.core.errors import ParameterError
+from malaprop.text.forms import grammar
+from malaprop.text.forms.dates import DateOrder
+from malaprop.text.forms.form import Form
+from malaprop.text.forms.steps import Steps
 from malaprop.text.mapping import WordMap
-from malaprop.text.template import Punctuation, mark
-from malaprop.text.tokens import TokenKind, kind_of
+from malaprop.text.template import VALUE_MARK, Punctuation, mark
+from malaprop.text.tokens import TokenKind, kind_of, tokenize
 
 Unknown = Literal["map", "mask", "drop", "keep"]
+Kinds = Literal["typed", "words"]
 
 
 class TextOptions(TypedDict, total=False):
@@ -30,38 +39,83 @@ class TextOptions(TypedDict, total=False):
     unknown: Unknown
     punctuation: Punctuation
     placeholder: str
+    kinds: Kinds | None
+    kind_epsilon: float | None
+    steps: Mapping[str, str]
+    dates: DateOrder
 
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """How to treat words that the lexicon does not have, and punctuation.
+    """How to treat words that the lexicon does not have, punctuation, and numbers and dates.
 
-    >>> Policy(unknown="mask").to_dict()
-    {'unknown': 'mask', 'punctuation': 'keep', 'placeholder': '[masked]'}
+    With `kinds="typed"`, numbers, dates and times become others of their kind, near by, and
+    identifiers and addresses are made up; with `"words"` all of them become words. `None` leaves
+    the choice to the mechanism. `kind_epsilon` is the ε of one step of a value, `steps` says how
+    long a step is, and `dates` whether 03/04/2023 is in March (`mdy`) or in April (`dmy`).
+
+    >>> Policy(unknown="mask", kinds="words").to_dict()
+    {'unknown': 'mask', 'punctuation': 'keep', 'placeholder': '[masked]', 'kinds': 'words'}
     """
 
     unknown: Unknown = "map"
     punctuation: Punctuation = "keep"
     placeholder: str = "[masked]"
+    kinds: Kinds | None = None
+    kind_epsilon: float | None = None
+    steps: Mapping[str, str] = field(default_factory=Steps)
+    dates: DateOrder = "mdy"
 
     def __post_init__(self) -> None:
         _require_one_of("unknown", self.unknown, get_args(Unknown))
         _require_one_of("punctuation", self.punctuation, get_args(Punctuation))
         _require_placeholder(self.placeholder)
+        _require_one_of("kinds", self.kinds, (*get_args(Kinds), None))
+        _require_one_of("dates", self.dates, get_args(DateOrder))
+        _require_epsilon(self.kind_epsilon)
+        if not isinstance(self.steps, Steps):  # hashable, and every step is checked
+            object.__setattr__(self, "steps", Steps(self.steps))
+        if self.kinds == "words":
+            self._require_no_values()
+
+    def _require_no_values(self) -> None:
+        usual = Policy()
+        for name in ("kind_epsilon", "steps", "dates"):
+            if getattr(self, name) != getattr(usual, name):
+                raise ParameterError(
+                    f"The '{name}' parameter is for numbers and dates that are drawn as what they "
+                    "are: it needs kinds='typed'."
+                )
 
     def options(self) -> TextOptions:
         """Return the parameters, to make another policy or a privatizer of."""
         return cast(TextOptions, vars(self).copy())
 
-    def to_dict(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the parameters, for a report."""
-        return asdict(self)
+        plain = {**vars(self), "steps": dict(self.steps)}
+        if self.kinds == "words":
+            for name in ("kind_epsilon", "steps", "dates"):
+                del plain[name]
+        return plain
 
 
-def _require_one_of(parameter: str, value: object, choices: Sequence[str]) -> None:
+def _require_one_of(parameter: str, value: object, choices: Sequence[str | None]) -> None:
     if value not in choices:
+        named = ", ".join(filter(None, choices))
         raise ParameterError(
-            f"The '{parameter}' parameter must be one of {', '.join(choices)}. Got {value!r}."
+            f"The '{parameter}' parameter must be one of {named}. Got {value!r}."
+        )
+
+
+def _require_epsilon(value: object) -> None:
+    if value is None:
+        return
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not 0.0 < value < math.inf:  # type: ignore[operator]
+        raise ParameterError(
+            "The 'kind_epsilon' parameter must be a finite number above 0, the ε of one step. "
+            f"Got {value!r}."
         )
 
 
@@ -78,7 +132,7 @@ class Action(IntEnum):
     """What is done with a token."""
 
     PROTECT = 0
-    """The word with the treatment's id goes through the mechanism."""
+    """The word with the treatment's id goes through the mechanism; or a value is drawn."""
     SHOW = 1
     """Punctuation and whitespace are shown as they are."""
     SHOW_MASK = 2
@@ -99,14 +153,15 @@ class Treatment(NamedTuple):
     """How a token is treated: the action, the id of the word to protect (or -1), and the tag.
 
     The tag says how the token is counted. `shown` is what the private text shows in its place:
-    `None` for a word that the mechanism draws. `mark` classifies it in a template (see
-    `template.mark`) and is empty if the token is left out.
+    `None` for a word that the mechanism draws, a form for a value. The id of a value is its place
+    on the form's grid. `mark` classifies it in a template (see `template.mark`) and is empty if
+    the token is left out.
     """
 
     action: Action
     id: int
     tag: str
-    shown: str | None
+    shown: str | Form | None
     mark: str = ""
 
 
@@ -128,6 +183,7 @@ _TAGS_OF_MAPPED = {
 TAGS = (
     IN_LEXICON,
     *_TAGS_OF_MAPPED.values(),
+    *("dates", "times", "money", "percentages", "ordinals", "identifiers"),
     *("masked", "dropped", "kept", "punctuation", "spaces", "removed"),
 )
 """All tags under which tokens are counted."""
@@ -153,6 +209,8 @@ class BoundPolicy:
     def __init__(self, words: Sequence[str], policy: Policy) -> None:
         self.policy = policy
         self._words = WordMap(words)
+        self.typed = policy.kinds == "typed"
+        self.cut = grammar.cut if self.typed else tokenize
         # Recent treatments, and the ones before: words that keep occurring stay remembered.
         self._memo: dict[str, Treatment] = {}
         self._older: dict[str, Treatment] = {}
@@ -183,6 +241,9 @@ class BoundPolicy:
         return treatment
 
     def _decide(self, token: str) -> Treatment:
+        if self.typed and (value := grammar.read(token, self.policy.dates)) is not None:
+            form, secret = value
+            return Treatment(Action.PROTECT, secret, form.tag, form, VALUE_MARK)
         treatment = self._unmarked(token, kind_of(token))
         if treatment.shown == LEFT_OUT:
             return treatment

@@ -1,6 +1,6 @@
-"""Writes drawn ids as words of a text, with capitals and fitting articles."""
+"""Writes drawn ids as words of a text, with capitals and fitting articles, and values."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -8,7 +8,15 @@ from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
 from malaprop.text.articles import ARTICLES, ENGLISH_WORDS, article_before
-from malaprop.text.template import Punctuation, Template, fill, inside, opening
+from malaprop.text.template import (
+    SLOT_MARKS,
+    VALUE_MARK,
+    Punctuation,
+    Template,
+    fill,
+    inside,
+    opening,
+)
 
 Strings = NDArray[np.object_]
 
@@ -30,9 +38,21 @@ class Rebuilder:
     def __len__(self) -> int:
         return len(self._words)
 
-    def fill(self, template: Template, drawn: Sequence[int], marks: str) -> str:
-        """Return the text of a template whose slots get the words with the drawn ids."""
-        words = [self._words[word_id] for word_id in drawn]
+    def fill(
+        self, template: Template, drawn: Sequence[int], marks: str, values: Iterator[str] = iter(())
+    ) -> str:
+        """Return the text of a template whose slots get the words with the drawn ids.
+
+        Slots for values get the next of the written `values`, whatever their ids are.
+        """
+        if VALUE_MARK in marks:
+            slots = filter(SLOT_MARKS.__contains__, marks)
+            words = [
+                next(values) if slot == VALUE_MARK else self._words[word_id]
+                for slot, word_id in zip(slots, drawn, strict=True)
+            ]
+        else:
+            words = [self._words[word_id] for word_id in drawn]
         return fill(
             template, words, punctuation=self.punctuation, articles=self._articles, marks=marks
         )
@@ -43,18 +63,36 @@ class Rebuilder:
         words = *map(inside, self._words), *map(opening, self._words), ""
         return np.array(words, dtype=object)
 
-    def with_articles(self, drawn: Ids, far: NDArray[np.bool_]) -> Ids:
-        """Return the ids with each article fitted to the next word, unless that is marked `far`."""
+    def with_values(self, values: Sequence[str]) -> Strings:
+        """Return `written` with values before the empty string: from `first_value` on."""
+        if not len(values):
+            return self.written
+        return np.concatenate([self.written[:-1], np.array([*values, ""], dtype=object)])
+
+    @property
+    def first_value(self) -> int:
+        """The place of the first value in what `with_values` returns."""
+        return 2 * len(self)
+
+    def with_articles(self, drawn: Ids, far: NDArray[np.bool_], values: Sequence[str]) -> Ids:
+        """Return the ids with each article fitted to the next word, unless that is marked `far`.
+
+        Ids from `first_value` on are values, and not words.
+        """
         if not self._articles:
             return drawn
         articles = np.logical_or.reduce(
             [drawn == article for article in self._article_ids.values()]
         )
         places = np.flatnonzero(articles[:-1] & ~far[1:])
-        fitting = (article_before(self._words[word_id]) for word_id in drawn[places + 1].tolist())
+        following = drawn[places + 1].tolist()
+        fitting = (article_before(self._word(word_id, values)) for word_id in following)
         fitted = drawn.copy()
         fitted[places] = [self._article_ids[article] for article in fitting]
         return fitted
+
+    def _word(self, word_id: int, values: Sequence[str]) -> str:
+        return self._words[word_id] if word_id < len(self) else values[word_id - self.first_value]
 
     @cached_property
     def _article_ids(self) -> dict[str, int]:

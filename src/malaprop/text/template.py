@@ -1,43 +1,52 @@
-"""Templates: what stays visible of a text, with slots for the words that the mechanism draws.
+"""Templates: what stays visible of a text, with slots for what the mechanism draws.
 
-Filling a template takes public material only: the template, and drawn words for its slots. It
-makes capitals by the rules of a sentence, adds missing spaces and chooses between “a” and “an”.
+Filling a template takes public material only: the template, and drawn words and values for its
+slots. It makes capitals by the rules of a sentence, adds missing spaces and chooses between “a”
+and “an”.
 """
 
 import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, cast
 
 from malaprop.core.errors import ParameterError
 from malaprop.text.articles import ARTICLES, article_before
+from malaprop.text.forms.form import Form
 
 Punctuation = Literal["keep", "drop"]
 
-Template = Sequence[str | None]
-"""Strings are shown as they are; `None` is a slot for a word."""
+Part = str | Form | None
+Template = Sequence[Part]
+"""Strings are shown as they are; `None` is a slot for a word, a form one for a value."""
 Gap = Template
-"""The part of a template between two words: strings only."""
+"""The part of a template between two words or values: strings only."""
+VALUE_MARK = "v"
+"""The mark of a slot for a value; see `mark`."""
+SLOT_MARKS = frozenset("wv")
+"""The marks of slots."""
 
 # The end of a sentence, or a blank line. Chinese and Japanese stops need no space after them.
 _SENTENCE_END = re.compile(r"""[.!?…؟۔।]["'”’»)\]}]*\s|[。！？]|\n\s*\n""")
 _LINE_BREAK = re.compile(r"[\n\r\u2028\u2029]")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _FIRST_PERSON = {word: f"I{word[1:]}" for word in ("i", "i'm", "i'd", "i'll", "i've")}
-# Slots with one space between them, or a word that is shown as it is.
-_RUNS = re.compile(r"w(?:sw)*|k")
+# Slots with one space between them, or something that is shown as it is.
+_RUNS = re.compile(r"w(?:sw)*|[kv]")
 
 
-def mark(part: str | None) -> str:
+def mark(part: Part) -> str:
     """Return a letter that classifies a part of a template.
 
-    w: a slot for a word; k: a kept word or a placeholder; s: one space; o: other whitespace;
-    p: punctuation.
+    w: a slot for a word; v: a slot for a value; k: a kept word or a placeholder; s: one space;
+    o: other whitespace; p: punctuation.
 
     >>> "".join(map(mark, [None, ",", " ", "[masked]", "\\n"]))
     'wpsko'
     """
     if part is None:
         return "w"
+    if isinstance(part, Form):
+        return VALUE_MARK
     if part == " ":
         return "s"
     if _LETTER_OR_DIGIT.search(part):
@@ -53,11 +62,11 @@ def fill(
     articles: bool = False,
     marks: str | None = None,
 ) -> str:
-    """Put words into the slots of a template, in sentence case.
+    """Put words and written values into the slots of a template, the words in sentence case.
 
     A string with a letter or a digit (a placeholder, a kept word) counts as a word and is shown
-    as it is; the other strings form the gaps between words. Two words without a gap get a space.
-    Where a dropped token leaves two runs of whitespace side by side, one stays: the one with
+    as it is; the other strings form the gaps between words. Two words without a gap get a space;
+    a value and a word after it, as in "500mg", do not. Where a dropped token leaves two runs of whitespace side by side, one stays: the one with
     more line breaks, or else the first.
 
     With `punctuation="drop"` a gap becomes one space, or one line break if it has any, and the
@@ -74,38 +83,48 @@ def fill(
     'An apple'
     """
     marks = "".join(map(mark, template)) if marks is None else marks
-    if marks.count("w") != len(words):
+    slots = marks.count("w") + marks.count(VALUE_MARK)
+    if slots != len(words):
         raise ParameterError(
             "The 'words' parameter of fill must hold one word for each slot of the template, "
-            f"{marks.count('w')}. Got {len(words)}."
+            f"{slots}. Got {len(words)}."
         )
     if articles and not ARTICLES.isdisjoint(words):
         words = _with_articles(marks, words)
     shown: list[str] = []
     end = taken = 0
     for run in _RUNS.finditer(marks):
-        gap, starts = template[end : run.start()], True
+        start, starts = run.start(), True
         if shown:
-            shown.append(_between(gap, punctuation))
+            joined = end == start and closely(template[end - 1], template[start])
+            shown.append("" if joined else _between(template[end:start], punctuation))
             starts = ends_sentence(shown[-1])
         else:
-            shown.append(_merged(gap) if punctuation == "keep" else "")
+            shown.append(_merged(template[:start]) if punctuation == "keep" else "")
         end = run.end()
-        if marks[end - 1] == "k":
-            shown.append(template[end - 1] or "")
-        else:
-            count = (end - run.start() + 1) // 2
-            shown.append(_written(words[taken : taken + count], starts))
-            taken += count
+        if marks[start] == "k":
+            shown.append(cast(str, template[start]))
+            continue
+        count = (end - start + 1) // 2
+        drawn = words[taken : taken + count]
+        shown.append(_written(drawn, starts) if marks[start] == "w" else drawn[0])
+        taken += count
     if punctuation == "keep":
         shown.append(_merged(template[end:]))
     return "".join(shown)
 
 
+def closely(part: Part, following: Part) -> bool:
+    """Tell whether no space is put between two parts that touch, neither being a gap."""
+    return isinstance(part, Form) and (
+        not isinstance(following, Form) or following.follows_closely
+    )
+
+
 def _with_articles(marks: str, words: Sequence[str]) -> list[str]:
     """Return the words with each article fitted to the next word, if only whitespace parts them."""
     fitted = list(words)
-    slots = [place for place, letter in enumerate(marks) if letter == "w"]
+    slots = [place for place, letter in enumerate(marks) if letter in SLOT_MARKS]
     for place, word in enumerate(words[:-1]):
         if word in ARTICLES and not marks[slots[place] + 1 : slots[place + 1]].strip("so"):
             fitted[place] = article_before(words[place + 1])
@@ -147,7 +166,7 @@ def _merged(gap: Gap) -> str:
     """Join a gap into a text, with adjacent runs of whitespace merged into one."""
     parts: list[str] = []
     for part in gap:
-        if part is None:  # a slot is not part of a gap
+        if not isinstance(part, str):  # a slot is not part of a gap
             continue
         if parts and part.isspace() and parts[-1].isspace():
             parts[-1] = max(parts[-1], part, key=_line_breaks)

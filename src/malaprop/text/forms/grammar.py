@@ -39,8 +39,8 @@ _HYPHEN = r"[-\u2010\u2011]"
 _FULL_MONTH = "|".join(sorted(MONTH_NAMES, key=len, reverse=True))
 _SHORT_MONTH = "Sept|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
 # A month begins with a capital: "may" and "march" are also verbs.
-_MONTH = rf"(?=[A-Z])(?i:{_FULL_MONTH}|{_SHORT_MONTH})(?![^\W_])"
-_ORDINAL = r"(?i:st|nd|rd|th)"
+MONTH = rf"(?=[A-Z])(?i:{_FULL_MONTH}|{_SHORT_MONTH})(?![^\W_])"
+ORDINAL = r"(?i:st|nd|rd|th)"
 _HALF = rf"{_GAP}?(?i:[ap]\.m\.?|[ap]m)(?![^\W_])"
 # What must not follow the digits of a date or a telephone number: more of a number.
 _END = r"(?![^\W_%]|[.,:/]\d|%)"
@@ -59,6 +59,9 @@ _LONGEST_NAME = 64
 
 VALUES = re.compile(r"[\d#]")
 """What a text must have for this grammar to cut it in another way than `tokenize`."""
+
+
+_MAY_BE_VALUE = re.compile(r"[\d@]|://|[Ww]{3}\.")
 
 
 class Read(NamedTuple):
@@ -85,6 +88,8 @@ def read(token: str, order: DateOrder) -> Read | None:
     >>> read("12", "mdy"), read("twelve", "mdy")
     (Read(form=NumberForm(kind_of_number='number', decimals=0, before='', after=''), secret=12), None)
     """
+    if _MAY_BE_VALUE.search(token) is None:
+        return None
     match = _kinds().fullmatch(token)
     kind = None if match is None else match.lastgroup
     if kind in _ADDRESSES:
@@ -141,10 +146,10 @@ def _patterns() -> dict[str, str]:
 
 def _named_dates() -> str:
     year = rf"(?:\.?(?:,{_GAP}?|{_GAP})\d{{4}}{_END})"
-    day = rf"\d{{1,2}}{_ORDINAL}?"
-    day_first = rf"{day}{_GAP}(?:of{_GAP})?{_MONTH}{year}?"
-    month_first = rf"{_MONTH}\.?{_GAP}{day}(?:{year}|{_END})"
-    return rf"{day_first}|{month_first}|{_MONTH}{year}"
+    day = rf"\d{{1,2}}{ORDINAL}?"
+    day_first = rf"{day}{_GAP}(?:of{_GAP})?{MONTH}{year}?"
+    month_first = rf"{MONTH}\.?{_GAP}{day}(?:{year}|{_END})"
+    return rf"{day_first}|{month_first}|{MONTH}{year}"
 
 
 def _dates() -> str:
@@ -169,7 +174,7 @@ def _identifiers() -> str:
     )
     pairs = "|".join(rf"\d{{{first}}}{_HYPHEN}\d{{{last}}}" for first, last in _TWO_GROUPS)
     area = rf"\(\d{{2,5}}\)(?:{_GAP}|{_HYPHEN})?\d{{2,4}}(?:(?:{_GAP}|{_HYPHEN})\d{{3,4}}){{1,2}}"
-    part = rf"(?:[ \xa0\u202f.()\-\u2010\u2011]{{0,2}}\d)"
+    part = rf"(?:(?:{_GAP}?\(|\)?{_GAP}?|\.|{_HYPHEN})\d)"
     return "|".join(
         (
             rf"\+{part}{{8,15}}(?!\d)",
@@ -189,7 +194,7 @@ def _numbers(currency: str) -> str:
         (
             rf"[{currency}]{_WHOLE}{_DECIMALS}",
             rf"{_WHOLE}{_DECIMALS}(?:{_PERCENT}|[{currency}](?!\d))",
-            rf"{_SMALL}{_ORDINAL}(?![^\W_])",
+            rf"{_SMALL}{ORDINAL}(?![^\W_])",
             r"(?:\d{4}|\d{2})['’]?s(?![^\W_])",
             rf"{_SMALL}{_DECIMALS}",
         )

@@ -26,7 +26,7 @@ class IdentifierForm(StandIn):
 
     >>> from malaprop import seeded_rng
     >>> IdentifierForm("(999) 999-9999").draw(1, seeded_rng(1))
-    ['(457) 910-1289']
+    ['(457) 901-8923']
     """
 
     kind: ClassVar[str] = "identifier"
@@ -75,7 +75,7 @@ class AddressForm(StandIn):
 
         >>> from malaprop import seeded_rng
         >>> MENTION.draw(1, seeded_rng(1)), EMAIL.draw(1, seeded_rng(1))
-        (['@gukozutu'], ['gukozutu@example.org'])
+        (['@mamoseze'], ['mamoseze@example.org'])
         """
         names = _uniform(_SYLLABLES, (count, _NAME_SYLLABLES), rng).tolist()
         return [f"{self.before}{''.join(name)}{self.after}" for name in names]

@@ -1,5 +1,7 @@
 """Texts parsed chunk by chunk, all at once: no loop here runs over words."""
 
+from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -7,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
+from malaprop.text.forms.form import Form
 from malaprop.text.parsing.chunk_codes import (
     EMPTY_SHAPE,
     LINE,
@@ -66,11 +69,32 @@ class TextsByChunk:
         counts[:, SPACES] += self._spaces_at_ends()
         return list(map(_by_tag, counts))
 
-    def rebuild(self, drawn: Ids) -> list[str]:
-        """Return the texts with the words of the drawn ids in their slots."""
+    @property
+    def typed(self) -> NDArray[np.bool_]:
+        """Which slots are for values."""
+        if not self._has_values:
+            return np.zeros(self._next_slots[-1], dtype=np.bool_)
+        typed: NDArray[np.bool_] = self._tables.slots["typed"][self._slot_rows]
+        return typed
+
+    @property
+    def forms(self) -> list[Form]:
+        """The forms of the slots for values, in order."""
+        if not self._has_values:
+            return []
+        forms: list[Form] = self._tables.slots["form"][self._slot_rows[self.typed]].tolist()
+        return forms
+
+    def rebuild(self, drawn: Ids, values: Sequence[str] = ()) -> list[str]:
+        """Return the texts with the words of the drawn ids and written values in their slots."""
         starts, far = self._boundaries()
-        drawn = self._rebuilder.with_articles(drawn, far)
-        shown = self._shown(drawn + len(self._rebuilder) * starts).tolist()
+        if self._has_values:
+            typed, drawn = self.typed, drawn.copy()
+            drawn[typed] = self._rebuilder.first_value + np.arange(len(values))
+            starts &= ~typed  # a value is written in one way only
+        drawn = self._rebuilder.with_articles(drawn, far, values)
+        places = drawn + len(self._rebuilder) * starts
+        shown = self._shown(places, self._rebuilder.with_values(values)).tolist()
         bounds = pairwise([*self._first_chunks.tolist(), len(shown)])
         texts = [" ".join(shown[start:end]) for start, end in bounds]
         if LINE_SHAPE in self._coded.shapes:
@@ -95,6 +119,16 @@ class TextsByChunk:
         shift = firsts - self._next_slots + self._slots
         return np.repeat(shift, self._slots) + np.arange(self._next_slots[-1])
 
+    @cached_property
+    def _slot_rows(self) -> Ids:
+        """The row of each slot in the table of slots."""
+        return self._each_slot(self._of_chunks("first"))
+
+    @cached_property
+    def _has_values(self) -> bool:
+        """Whether any slot is for a value."""
+        return bool(self._tables.slots["typed"].any() and self._of_chunks("typed").any())
+
     def _spaces_at_ends(self) -> Ids:
         """Return the correction to each text's count of whitespace runs.
 
@@ -113,7 +147,7 @@ class TextsByChunk:
 
         Either may be due to the slot's own chunk, to that of the slot before, or to one between.
         """
-        slots = self._each_slot(self._of_chunks("first"))
+        slots = self._slot_rows
         starts = np.append(self._tables.slots["starts"][slots], True)
         parts = np.append(self._tables.slots["parts"][slots], True)
         starts[self._next_slots[self._of_chunks("ends")]] = True
@@ -133,9 +167,9 @@ class TextsByChunk:
         blank: Ids = lines[1:][np.diff(solid) == 0]
         return blank
 
-    def _shown(self, words: Ids) -> Strings:
+    def _shown(self, words: Ids, written: Strings) -> Strings:
         """Return the text of each chunk: its words, and the gaps before, between and after them."""
-        written, first = self._rebuilder.written, self._next_slots - self._slots
+        first = self._next_slots - self._slots
         shown = written[np.where(self._slots > 0, np.append(words, -1)[first], -1)]
         odd = np.flatnonzero(~self._of_chunks("bare"))
         shapes = self._coded.shapes[odd]

@@ -1,13 +1,15 @@
 """Texts parsed token by token: slow, and right for every text and every policy."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
+from malaprop.text.forms.form import Form
 from malaprop.text.policy import (
     LEFT_OUT,
     PUNCTUATION_TAGS,
@@ -17,8 +19,10 @@ from malaprop.text.policy import (
     TreatmentCounts,
 )
 from malaprop.text.rebuilding import Rebuilder
-from malaprop.text.template import Template
-from malaprop.text.tokens import tokenize
+from malaprop.text.template import SLOT_MARKS, VALUE_MARK, Template
+
+_SLOT_CODES = [ord(mark) for mark in sorted(SLOT_MARKS)]
+_VALUE_CODE = ord(VALUE_MARK)
 
 
 class _ParsedText(NamedTuple):
@@ -77,17 +81,30 @@ class TextsByToken:
         """Count how the tokens of each text were treated."""
         return [_counts(text.tags) for text in self._texts]
 
-    def rebuild(self, drawn: Ids) -> list[str]:
-        """Return the texts with the words of the drawn ids in their slots."""
-        ids = iter(drawn.tolist())
+    @property
+    def typed(self) -> NDArray[np.bool_]:
+        """Which slots are for values."""
+        marks = "".join(text.marks for text in self._texts)
+        slots = np.frombuffer(marks.encode(), dtype=np.uint8)
+        typed: NDArray[np.bool_] = slots[np.isin(slots, _SLOT_CODES)] == _VALUE_CODE
+        return typed
+
+    @property
+    def forms(self) -> list[Form]:
+        """The forms of the slots for values, in order."""
+        return [part for text in self._texts for part in text.template if isinstance(part, Form)]
+
+    def rebuild(self, drawn: Ids, values: Sequence[str] = ()) -> list[str]:
+        """Return the texts with the words of the drawn ids and written values in their slots."""
+        ids, rest = iter(drawn.tolist()), iter(values)
         return [
-            self._rebuilder.fill(text.template, list(islice(ids, len(text.ids))), text.marks)
+            self._rebuilder.fill(text.template, list(islice(ids, len(text.ids))), text.marks, rest)
             for text in self._texts
         ]
 
 
 def _parsed(text: str, policy: BoundPolicy) -> _ParsedText:
-    treatments = policy.treat_all(tokenize(text))
+    treatments = policy.treat_all(policy.cut(text))
     if not treatments:
         return _ParsedText((), "", [], ())
     _, ids, tags, shown, marks = zip(*treatments, strict=True)

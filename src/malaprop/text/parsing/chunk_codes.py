@@ -4,9 +4,10 @@ Texts repeat themselves: most chunks have been seen before. A chunk is parsed on
 as a number. From then on a text is a list of numbers, and all facts about it come from tables, for
 all texts of a batch at once.
 
-Why chunks may be parsed one by one: no token but whitespace holds a space or a line feed, and no
-pattern looks back, or ahead beyond the next letter or mark. So the tokens of a text are those of
-its chunks, except for whitespace, which is shown as it is anyway.
+Why chunks may be parsed one by one: no token but whitespace and some values holds a space, none
+a line feed, and no pattern looks back, or ahead beyond a space. So the tokens of a text are those
+of its chunks, except for whitespace, which is shown as it is anyway, and for values such as
+"3 May": texts that may have one are found by how their chunks begin and end.
 
 A *shape* is all of a chunk but its secret ids: what it shows around its slots, and how its tokens
 are counted. There are many chunks, but few shapes.
@@ -19,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
+from malaprop.text.forms.form import Form
+from malaprop.text.forms.joining import Joins, joining
 from malaprop.text.policy import TAGS, BoundPolicy
-from malaprop.text.template import Template, ends_sentence
-from malaprop.text.tokens import tokenize
+from malaprop.text.template import VALUE_MARK, Part, Template, closely, ends_sentence
 
 LINE = "\n"
 PADDED_LINE = f" {LINE} "
@@ -49,12 +51,17 @@ _SHAPE: list[Any] = [
     ("parts", np.bool_),  # something other than whitespace follows its last word
     ("before", np.object_),  # the text before its first word, if it has any
     ("after", np.object_),  # the text after its last word
+    ("starts", np.uint8),  # how it may continue the chunk before it; see `forms.joining`
+    ("stops", np.uint8),  # how the next chunk may continue it
+    ("typed", np.bool_),  # it has a slot for a value
     ("tags", np.int64, len(TAGS)),
 ]
 _SLOT: list[Any] = [
     ("before", np.object_),  # the text between it and the slot before it, or the start
     ("starts", np.bool_),  # a sentence ends in that text
     ("parts", np.bool_),  # that text is not just whitespace
+    ("form", np.object_),  # the form of a slot for a value
+    ("typed", np.bool_),  # whether it is one
 ]
 Records = NDArray[Any]
 """A structured array: a table with named columns."""
@@ -76,8 +83,22 @@ class CodedTexts(NamedTuple):
         """Return which texts have an awkward chunk."""
         awkward = np.zeros(len(self.lengths), dtype=np.bool_)
         chunks = np.flatnonzero(self.shapes == AWKWARD)
-        awkward[np.searchsorted(np.cumsum(self.lengths), chunks, side="right")] = True
+        awkward[self._texts_of(chunks)] = True
         return awkward
+
+    def joined_texts(self, tables: "ChunkTables") -> NDArray[np.bool_]:
+        """Return which texts may have a token that goes beyond a chunk."""
+        joined = np.zeros(len(self.lengths), dtype=np.bool_)
+        if not tables.shapes["stops"].any():
+            return joined
+        stops, starts = tables.shapes["stops"][self.shapes], tables.shapes["starts"][self.shapes]
+        joined[self._texts_of(np.flatnonzero(stops[:-1] & starts[1:]))] = True
+        return joined
+
+    def _texts_of(self, chunks: Ids) -> Ids:
+        """Return the text of each chunk."""
+        texts: Ids = np.searchsorted(np.cumsum(self.lengths), chunks, side="right")
+        return texts
 
 
 class ChunkTables(NamedTuple):
@@ -132,15 +153,16 @@ class ChunkCodes(dict[str, int]):
         return ChunkTables(*self._shapes.tables(), self._ids.table())
 
     def _learn(self, chunk: str) -> int:
-        treatments = self._policy.treat_all(tokenize(chunk))
+        treatments = self._policy.treat_all(self._policy.cut(chunk))
         _, ids, tags, shown, marks = zip(*treatments, strict=True) if treatments else ((),) * 5
         if _is_awkward(marks):
             return AWKWARD
-        offset = self._offset([word for word in ids if word >= 0])
-        return self._shapes.number(shown, tags) << _OFFSET_BITS | offset
+        joins = joining(chunk) if self._policy.typed else (0, 0)
+        offset = self._offset([word for word in ids if word >= 0], VALUE_MARK in marks)
+        return self._shapes.number(shown, tags, joins) << _OFFSET_BITS | offset
 
-    def _offset(self, ids: list[int]) -> int:
-        if len(ids) == 1:
+    def _offset(self, ids: list[int], typed: bool) -> int:
+        if len(ids) == 1 and not typed:
             return ids[0]
         self._ids.add(ids)
         return len(self._ids) - len(ids)
@@ -150,26 +172,35 @@ class _Shapes:
     """Numbers shapes in the order in which they appear."""
 
     def __init__(self) -> None:
-        self._numbers: dict[tuple[Template, tuple[str, ...]], int] = {}
+        self._numbers: dict[tuple[Template, tuple[str, ...], Joins], int] = {}
         self._shapes, self._slots = _GrowingTable(_SHAPE), _GrowingTable(_SLOT)
         self.number(("awkward",), ())
 
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def number(self, shown: tuple[str | None, ...], tags: tuple[str, ...]) -> int:
+    def number(
+        self, shown: tuple[Part, ...], tags: tuple[str, ...], joins: Joins = (0, 0)
+    ) -> int:
         """Return the number of a shape, a new one if need be."""
-        number = self._numbers.get((shown, tags))
+        number = self._numbers.get((shown, tags, joins))
         if number is None:
-            self._add(_gaps(shown), tags)
-            number = self._numbers[shown, tags] = len(self._numbers)
+            forms = [part for part in shown if not isinstance(part, str)]
+            self._add(_gaps(shown), tags, joins, forms)
+            number = self._numbers[shown, tags, joins] = len(self._numbers)
         return number
 
     def tables(self) -> tuple[Records, Records]:
         """Return all shapes, and the slots of all shapes."""
         return self._shapes.table(), self._slots.table()
 
-    def _add(self, gaps: list[str], tags: tuple[str, ...]) -> None:
+    def _add(
+        self,
+        gaps: list[str],
+        tags: tuple[str, ...],
+        joins: Joins,
+        forms: Sequence[Form | None],
+    ) -> None:
         *before, after = gaps
         solid = bool(before or after.strip())
         white_start = not solid or gaps[0][:1].isspace()
@@ -189,9 +220,14 @@ class _Shapes:
             bool(after.strip()),
             "".join(before[:1]),
             after,
+            *joins,
+            any(form is not None for form in forms),
             counts,
         )
-        self._slots.add([(gap, ends_sentence(gap), bool(gap.strip())) for gap in before])
+        self._slots.add(
+            (gap, ends_sentence(gap), bool(gap.strip()), form, form is not None)
+            for gap, form in zip(before, forms, strict=True)
+        )
         self._shapes.add([shape])
 
 
@@ -230,12 +266,16 @@ def _is_awkward(marks: Sequence[str]) -> bool:
     return "o" in marks or not any(marks)
 
 
-def _gaps(shown: tuple[str | None, ...]) -> list[str]:
+def _gaps(shown: tuple[Part, ...]) -> list[str]:
     """Return the texts before, between and after slots. Two words without a gap get a space."""
     gaps = [""]
+    slot: Part = ""
     for part in shown:
-        if part is None:
-            gaps.append("")
-        else:
+        if isinstance(part, str):
             gaps[-1] += part
-    return [gaps[0], *(gap or " " for gap in gaps[1:-1]), *gaps[1:][-1:]]
+            continue
+        if slot != "" and not gaps[-1] and not closely(slot, part):
+            gaps[-1] = " "
+        gaps.append("")
+        slot = part
+    return gaps

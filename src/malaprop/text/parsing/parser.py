@@ -7,12 +7,14 @@ dropped, and texts with something to leave out, mask or keep.
 
 from collections.abc import Iterable, Sequence
 from itertools import compress
+from operator import not_
 from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
+from malaprop.text.forms.form import Form
 from malaprop.text.parsing.by_chunk import TextsByChunk
 from malaprop.text.parsing.by_token import TextsByToken
 from malaprop.text.parsing.chunk_codes import ChunkCodes, ChunkTables, CodedTexts
@@ -48,8 +50,19 @@ class ParsedTexts(Protocol):
     def counts_of_each(self) -> list[TreatmentCounts]:
         """Count how the tokens of each text were treated."""
 
-    def rebuild(self, drawn: Ids) -> list[str]:
-        """Return the texts with the words of the drawn ids in their slots."""
+    @property
+    def typed(self) -> NDArray[np.bool_]:
+        """Which slots are for values, and not for words: anybody can see that."""
+
+    @property
+    def forms(self) -> Sequence[Form]:
+        """The forms of the slots for values, in order: public, too."""
+
+    def rebuild(self, drawn: Ids, values: Sequence[str] = ()) -> list[str]:
+        """Return the texts with the words of the drawn ids and written values in their slots.
+
+        `drawn` has a number for every slot; those of slots for values have no meaning.
+        """
 
 
 class TextParser:
@@ -76,7 +89,7 @@ class TextParser:
         if self._policy.policy.punctuation == "drop" or sum(map(len, texts)) < _FEW_LETTERS:
             return self._by_token(texts)
         coded, tables = self._encode(texts)
-        awkward = coded.awkward_texts()
+        awkward = coded.awkward_texts() | coded.joined_texts(tables)
         if awkward.all():
             return self._by_token(texts)
         if not awkward.any():
@@ -137,9 +150,31 @@ class _MixedTexts:
         """Count how the tokens of each text were treated."""
         return self._in_order(*(part.counts_of_each() for part in self._parts))
 
-    def rebuild(self, drawn: Ids) -> list[str]:
-        """Return the texts with the words of the drawn ids in their slots."""
-        return self._in_order(*(part.rebuild(drawn[slots]) for part, slots in self._slots()))
+    @property
+    def typed(self) -> NDArray[np.bool_]:
+        """Which slots are for values."""
+        typed = np.empty(len(self._awkward_slots), dtype=np.bool_)
+        for part, slots in self._slots():
+            typed[slots] = part.typed
+        return typed
+
+    @property
+    def forms(self) -> list[Form]:
+        """The forms of the slots for values, in order."""
+        forms = [iter(part.forms) for part in self._parts]
+        by_token = self._awkward_slots[self.typed].tolist()
+        return [next(forms[0 if awkward else 1]) for awkward in by_token]
+
+    def rebuild(self, drawn: Ids, values: Sequence[str] = ()) -> list[str]:
+        """Return the texts with the words of the drawn ids and written values in their slots."""
+        by_token = self._awkward_slots[self.typed].tolist() if len(values) else []
+        shares = [list(compress(values, by_token)), list(compress(values, map(not_, by_token)))]
+        return self._in_order(
+            *(
+                part.rebuild(drawn[slots], share)
+                for (part, slots), share in zip(self._slots(), shares, strict=True)
+            )
+        )
 
     def _slots(self) -> Iterable[tuple[ParsedTexts, NDArray[np.bool_]]]:
         return zip(self._parts, (self._awkward_slots, ~self._awkward_slots), strict=True)
