@@ -20,6 +20,7 @@ from malaprop.lexicon.lexicon import Lexicon
 from malaprop.mechanisms.balanced import Balanced
 from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.pipeline.release import Release
+from malaprop.pipeline.values import ValueDraws, with_chosen_kinds
 from malaprop.text import ParsedTexts, Policy, TextOptions, TextParser
 
 
@@ -31,6 +32,11 @@ class Privatizer:
     (default), `mask` it, `drop` it, or `keep` it as it is, which forfeits the guarantee. Numbers,
     web and e-mail addresses, mentions, hashtags and emoji are never kept. `punctuation` is `keep`
     or `drop`. Capitals are never copied from the input, but those of words that are kept.
+
+    With `kinds="typed"`, the default for mechanisms on a word graph, a number becomes a number, a
+    date a date, and an identifier one of the same shape; with `"words"` they all become words. The
+    ε of a step is `kind_epsilon`, by default the mechanism's if that counts in steps, too; `steps`
+    and `dates` say how long a step is and how 03/04/2023 is read. See docs/kinds.md.
 
     `Privatizer(epsilon=1.5)` alone is `Balanced` on the word graph of `english`.
 
@@ -54,13 +60,18 @@ class Privatizer:
         **options: Unpack[TextOptions],
     ) -> None:
         lexicon, mechanism = _completed(lexicon, mechanism, epsilon)
-        self._policy = Policy(**options)
-        self._parser = TextParser(lexicon.words, self._policy)
+        policy = Policy(**options)
         self._lexicon = lexicon
         self._mechanism = mechanism
         self._channel = mechanism.on(lexicon)
+        self._policy = with_chosen_kinds(policy, self._channel.guarantee)
+        self._parser = TextParser(lexicon.words, self._policy)
         self._stocked = StockedChannel(self._channel)
-        self._guarantee = _for_texts(self._channel.guarantee, self._policy, words=1)
+        self._values = ValueDraws.under(self._policy)
+        self._promise = self._channel.guarantee
+        if self._values is not None:
+            self._promise = self._promise.with_kinds(self._values.promises())
+        self._guarantee = _for_texts(self._promise, self._policy, words=1)
         self._rng = secure_rng() if rng is None else checked_rng(rng)
         self._facts: dict[str, dict[str, Any]] = {
             "mechanism": mechanism.to_dict(),
@@ -170,12 +181,17 @@ class Privatizer:
 
     def _private(self, parsed: ParsedTexts) -> list[str]:
         """Return the private texts; the words of all of them are drawn together."""
-        return parsed.rebuild(self._stocked.substitute(parsed.ids, self._rng))
+        ids = parsed.ids
+        if self._values is None or not (typed := parsed.typed).any():
+            return parsed.rebuild(self._stocked.substitute(ids, self._rng))
+        drawn = np.zeros_like(ids)
+        drawn[~typed] = self._stocked.substitute(ids[~typed], self._rng)
+        return parsed.rebuild(drawn, self._values.draw(parsed.forms, ids[typed], self._rng))
 
     def _release(self, text: str, counts: dict[str, int]) -> Release:
         return Release(
             text=text,
-            guarantee=_for_texts(self._channel.guarantee, self._policy, counts["protected"]),
+            guarantee=_for_texts(self._promise, self._policy, counts["protected"]),
             counts=counts,
             randomness=self.randomness,
             **{name: fact.copy() for name, fact in self._facts.items()},
@@ -235,13 +251,15 @@ def _for_texts(guarantee: Guarantee, policy: Policy, words: int) -> Guarantee:
             reason="words outside the lexicon are kept as they are (unknown = keep); "
             f"for the words of the lexicon alone, {guarantee}".rstrip("."),
         )
-    shown = ["words' places", "line breaks" if policy.punctuation == "drop" else "punctuation"]
+    typed = policy.kinds == "typed"
+    shown = ["words' places", *(["kinds and formats of values"] if typed else [])]
+    shown.append("line breaks" if policy.punctuation == "drop" else "punctuation")
     if policy.punctuation == "keep":
         shown.append("spacing")
     if policy.unknown == "mask":
         shown.append("masks")
     texts = (
         f"look alike when private ({', '.join(shown)}), each word counting as the lexicon word "
-        "that it is mapped to"
+        f"that it is mapped to{', each value as the nearest one of its grid' if typed else ''}"
     )
     return replace(guarantee, texts=texts).for_words(max(1, words))

@@ -1,0 +1,121 @@
+"""Draws values: numbers, dates and times on paths, stand-ins for identifiers and addresses."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Self, cast
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.core.arrays import Ids
+from malaprop.core.errors import ParameterError
+from malaprop.core.guarantee import Guarantee
+from malaprop.core.kind_promise import KindPromise
+from malaprop.core.metrics.path import Path
+from malaprop.core.path_channel import PathChannel
+from malaprop.core.randomness import for_a_call
+from malaprop.text import Policy
+from malaprop.text.forms.form import Form, StandIn, ValueForm
+from malaprop.text.forms.grids import GRIDS, Grid
+from malaprop.text.forms.stand_ins import EMAIL, MENTION, URL, IdentifierForm
+from malaprop.text.forms.steps import Steps
+
+_PLURALS = {"money": "amounts of money"}
+_DRAWN_ANEW = (IdentifierForm.kind, EMAIL.kind, URL.kind, MENTION.kind)
+_ADDRESSES = frozenset({EMAIL.kind, URL.kind})
+
+
+class ValueDraws:
+    """Draws values with ε a step; `steps` says how long a step of each kind is.
+
+    >>> from malaprop import seeded_rng
+    >>> from malaprop.text.forms.grammar import read
+    >>> form, year = read("2023", "mdy")
+    >>> ValueDraws(Steps(), 1.0).draw([form] * 4, [year] * 4, seeded_rng(4))
+    ['2023', '2023', '2025', '2024']
+    """
+
+    def __init__(self, steps: Mapping[str, str], epsilon: float) -> None:
+        self._steps = steps if isinstance(steps, Steps) else Steps(steps)
+        self._epsilon = epsilon
+
+    @classmethod
+    def under(cls, policy: Policy) -> Self | None:
+        """Return the draws under a policy, or None if values are words to it."""
+        if policy.kinds != "typed" or policy.kind_epsilon is None:
+            return None
+        return cls(policy.steps, policy.kind_epsilon)
+
+    def channel(self, grid: Grid) -> PathChannel:
+        """Return the channel on a grid."""
+        return _channel(grid, self._steps, self._epsilon)
+
+    def draw(self, forms: Sequence[Form], ids: Sequence[int] | Ids, rng: Generator) -> list[str]:
+        """Draw a value for each of `ids`, the secrets of slots with these forms, and write it.
+
+        Each is drawn independently of all others. What has no distance is drawn without a look
+        at its secret.
+        """
+        rng = for_a_call(rng)
+        written = np.empty(len(forms), dtype=object)
+        secrets = np.asarray(ids, dtype=np.int64)
+        for group, slots in _grouped(forms).items():
+            if isinstance(group, StandIn):
+                written[slots] = group.draw(len(slots), rng)
+            else:
+                drawn = self.channel(group).substitute(secrets[slots], rng).tolist()
+                kept = (cast(ValueForm, forms[slot]) for slot in slots)
+                written[slots] = [form.write(index) for form, index in zip(kept, drawn, strict=True)]
+        values: list[str] = written.tolist()
+        return values
+
+    def promises(self) -> tuple[KindPromise, ...]:
+        """Return what is promised for each kind of values."""
+        steps = {grid.kind: grid.step(self._steps) for grid in GRIDS}
+        on_paths = (
+            KindPromise(
+                name=kind,
+                epsilon=self._epsilon,
+                step=step,
+                zcdp=self._epsilon**2 / 2.0,
+                plural=_PLURALS.get(kind, ""),
+            )
+            for kind, step in steps.items()
+        )
+        anew = (
+            KindPromise(name=kind, epsilon=0.0, plural=f"{kind}es" if kind in _ADDRESSES else "")
+            for kind in _DRAWN_ANEW
+        )
+        return *on_paths, *anew
+
+
+def with_chosen_kinds(policy: Policy, guarantee: Guarantee) -> Policy:
+    """Return the policy with kinds and their ε chosen, by the guarantee for words if need be."""
+    in_steps = guarantee.metric == "graph"
+    kinds = policy.kinds or ("typed" if in_steps else "words")
+    if kinds == "words":
+        return replace(policy, kinds="words")
+    epsilon = policy.kind_epsilon
+    if epsilon is None and not in_steps:
+        raise ParameterError(
+            "With kinds='typed', this mechanism needs a 'kind_epsilon', the ε of one step of a "
+            f"number or a date: its own ε is for {guarantee.metric} distance."
+        )
+    return replace(
+        policy, kinds="typed", kind_epsilon=guarantee.epsilon if epsilon is None else epsilon
+    )
+
+
+def _grouped(forms: Sequence[Form]) -> dict[Grid | StandIn, list[int]]:
+    """Return which slots are drawn together: those of a grid, or of equal stand-ins."""
+    groups: dict[Grid | StandIn, list[int]] = defaultdict(list)
+    for slot, form in enumerate(forms):
+        groups[form.grid if isinstance(form, ValueForm) else cast(StandIn, form)].append(slot)
+    return groups
+
+
+@lru_cache(maxsize=64)  # a path takes a while to lay out, and privatizers are alike
+def _channel(grid: Grid, steps: Steps, epsilon: float) -> PathChannel:
+    return PathChannel(Path.of_steps(grid.places(steps)), epsilon, grid.step(steps))
