@@ -123,7 +123,7 @@ def test_wrong_parameters(parameters: dict[str, Any], message: str) -> None:
 
 def test_a_policy_can_be_reported() -> None:
     policy = Policy(unknown="drop", punctuation="drop", placeholder="REDACTED")
-    assert Policy(**policy.to_dict()) == policy  # type: ignore[arg-type]
+    assert Policy(**policy.to_dict()) == policy
 
 
 def test_a_planner_travels_without_the_words_it_has_seen() -> None:

@@ -34,7 +34,7 @@ class ValueDraws:
     >>> from malaprop.text.forms.grammar import read
     >>> form, year = read("2023", "mdy")
     >>> ValueDraws(Steps(), 1.0).draw([form] * 4, [year] * 4, seeded_rng(4))
-    ['2023', '2023', '2025', '2024']
+    ['2024', '2023', '2022', '2025']
     """
 
     def __init__(self, steps: Mapping[str, str], epsilon: float) -> None:
@@ -66,8 +66,10 @@ class ValueDraws:
                 written[slots] = group.draw(len(slots), rng)
             else:
                 drawn = self.channel(group).substitute(secrets[slots], rng).tolist()
-                kept = (cast(ValueForm, forms[slot]) for slot in slots)
-                written[slots] = [form.write(index) for form, index in zip(kept, drawn, strict=True)]
+                written[slots] = [
+                    cast(ValueForm, forms[slot]).write(index)
+                    for slot, index in zip(slots, drawn, strict=True)
+                ]
         values: list[str] = written.tolist()
         return values
 

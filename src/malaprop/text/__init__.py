@@ -2,13 +2,22 @@
 
 from malaprop.text.mapping import WordMap
 from malaprop.text.parsing import ParsedTexts, TextParser
-from malaprop.text.policy import Action, BoundPolicy, Policy, TextOptions, Treatment, Unknown
+from malaprop.text.policy import (
+    Action,
+    BoundPolicy,
+    Kinds,
+    Policy,
+    TextOptions,
+    Treatment,
+    Unknown,
+)
 from malaprop.text.template import Punctuation, Template, fill
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
 
 __all__ = [
     "Action",
     "BoundPolicy",
+    "Kinds",
     "ParsedTexts",
     "Policy",
     "Punctuation",

@@ -103,9 +103,7 @@ class Policy:
 def _require_one_of(parameter: str, value: object, choices: Sequence[str | None]) -> None:
     if value not in choices:
         named = ", ".join(filter(None, choices))
-        raise ParameterError(
-            f"The '{parameter}' parameter must be one of {named}. Got {value!r}."
-        )
+        raise ParameterError(f"The '{parameter}' parameter must be one of {named}. Got {value!r}.")
 
 
 def _require_epsilon(value: object) -> None:

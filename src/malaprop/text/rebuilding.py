@@ -39,13 +39,17 @@ class Rebuilder:
         return len(self._words)
 
     def fill(
-        self, template: Template, drawn: Sequence[int], marks: str, values: Iterator[str] = iter(())
+        self,
+        template: Template,
+        drawn: Sequence[int],
+        marks: str,
+        values: Iterator[str] | None = None,
     ) -> str:
         """Return the text of a template whose slots get the words with the drawn ids.
 
         Slots for values get the next of the written `values`, whatever their ids are.
         """
-        if VALUE_MARK in marks:
+        if values is not None and VALUE_MARK in marks:
             slots = filter(SLOT_MARKS.__contains__, marks)
             words = [
                 next(values) if slot == VALUE_MARK else self._words[word_id]

@@ -66,8 +66,8 @@ def fill(
 
     A string with a letter or a digit (a placeholder, a kept word) counts as a word and is shown
     as it is; the other strings form the gaps between words. Two words without a gap get a space;
-    a value and a word after it, as in "500mg", do not. Where a dropped token leaves two runs of whitespace side by side, one stays: the one with
-    more line breaks, or else the first.
+    a value and a word after it, as in "500mg", do not. Where a dropped token leaves two runs of
+    whitespace side by side, one stays: the one with more line breaks, or else the first.
 
     With `punctuation="drop"` a gap becomes one space, or one line break if it has any, and the
     gaps at both ends vanish. What a gap held does not affect capitals either.
@@ -116,9 +116,7 @@ def fill(
 
 def closely(part: Part, following: Part) -> bool:
     """Tell whether no space is put between two parts that touch, neither being a gap."""
-    return isinstance(part, Form) and (
-        not isinstance(following, Form) or following.follows_closely
-    )
+    return isinstance(part, Form) and (not isinstance(following, Form) or following.follows_closely)
 
 
 def _with_articles(marks: str, words: Sequence[str]) -> list[str]:
@@ -126,7 +124,8 @@ def _with_articles(marks: str, words: Sequence[str]) -> list[str]:
     fitted = list(words)
     slots = [place for place, letter in enumerate(marks) if letter in SLOT_MARKS]
     for place, word in enumerate(words[:-1]):
-        if word in ARTICLES and not marks[slots[place] + 1 : slots[place + 1]].strip("so"):
+        slot, following = slots[place : place + 2]
+        if word in ARTICLES and marks[slot] == "w" and not marks[slot + 1 : following].strip("so"):
             fitted[place] = article_before(words[place + 1])
     return fitted
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from malaprop.text import (
     BoundPolicy,
+    Kinds,
     ParsedTexts,
     Policy,
     Punctuation,
@@ -28,11 +29,13 @@ from malaprop.text.rebuilding import Rebuilder
 WORDS = ["a", "an", "the", "i", "i'm", "apple", "user", "hour", "dog", "rain", "ŉa", "b c", "two"]
 OTHER_WORDS = ["hund", "rain", "a"]
 POLICIES = [
-    Policy(unknown=unknown, punctuation=punctuation)
+    Policy(unknown=unknown, punctuation=punctuation, kinds=kinds)
     for unknown in get_args(Unknown)
     for punctuation in get_args(Punctuation)
+    for kinds in get_args(Kinds)
 ]
-PARSERS = {policy: TextParser(WORDS, policy) for policy in POLICIES}
+TYPED = Policy(kinds="typed")
+PARSERS = {policy: TextParser(WORDS, policy) for policy in [*POLICIES, Policy()]}
 PROSE = (
     'The dog, a well-known (1,000 times) "user"... An apple\u2019s hour — 3.5mg!\n\n'
     "the rain; I'm in.\tTwo\r\nof a@b.org's [dogs]? 😀 yes.\u200bno #hot\xa0dog\n"
@@ -67,7 +70,18 @@ WORDY = st.lists(
     ),
     max_size=30,
 ).map("".join)
-TEXTS = st.lists(NASTY | WORDY | st.just(PROSE), max_size=6)
+NUMERIC = st.lists(
+    st.sampled_from(
+        [
+            *("3", "12", "2023", "555", "(555)", "1234", "4567,", "+44", "12th", "$5", "5%", "1st"),
+            *("March", "Mar.", "May,", "of", "a", "an", "pm", "p.m.", "am.", "10:30", "3/4/2023"),
+            *("x1y2", "a@b.org", "@dog", "#rain", "8", "11", "500mg", "-", "dog", "the", "1234567"),
+            *("March\xa03,", "3\xa0of", "of\xa0March", "\xa0", "\u202f", "2023-01-02T10:30", "i"),
+        ]
+    ).flatmap(lambda piece: st.sampled_from([f"{piece} ", f"{piece} ", piece, f"{piece}\n"])),
+    max_size=14,
+).map("".join)
+TEXTS = st.lists(NASTY | WORDY | NUMERIC | st.just(PROSE), max_size=6)
 
 
 def by_token(texts: list[str], policy: Policy, words: list[str] = WORDS) -> TextsByToken:
@@ -83,8 +97,12 @@ def assert_equal(
     assert parsed.counts() == expected.counts()
     assert list(parsed.counts()) == list(expected.counts())
     assert parsed.counts_of_each() == expected.counts_of_each()
-    drawn = np.random.default_rng(seed).integers(words, size=len(parsed.ids))
-    assert parsed.rebuild(drawn) == expected.rebuild(drawn)
+    assert parsed.typed.tolist() == expected.typed.tolist()
+    assert list(parsed.forms) == list(expected.forms)
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(words, size=len(parsed.ids))
+    values = rng.choice(["8", "11th", "[x]", "3", "a"], size=len(parsed.forms)).tolist()
+    assert parsed.rebuild(drawn, values) == expected.rebuild(drawn, values)
 
 
 @given(TEXTS, st.sampled_from(POLICIES), st.integers(0, 99))
@@ -94,6 +112,9 @@ def assert_equal(
 @example(["a\n\na", "a\n", "\na", "a\n \t\na", "a\n.\na", "a\r\n\r\na"], Policy(), 2)
 @example(["a.\na", "a. a", "a.) a", "a.a", "a . a", "a 。a", "a。 - a"], Policy(), 3)
 @example(["a-a-a-a.a@b", "3.5mg a", "a - a", "a\t\ta"], Policy(), 4)
+@example(["5\u200bdog", "dog5 5", "5dog 5.5dog", "a 8 a\n11", "2023-01-02T10:30"], TYPED, 5)
+@example(["March\xa03, 2023", "3\xa0of March", "3 of\xa0March", "3 March", "a 3 pm"], TYPED, 6)
+@example(["(555) 123-4567", "+44 (20) 7946 0958", "555 123 4567", "3 March\n2023"], TYPED, 7)
 def test_chunk_by_chunk_is_like_token_by_token(texts: list[str], policy: Policy, seed: int) -> None:
     assert_equal(PARSERS[policy].parse(texts), by_token(texts, policy), seed)
 
@@ -199,3 +220,29 @@ def test_signs_that_are_shown_are_counted_for_each_text(policy: Policy) -> None:
     parsed = PARSERS[policy].parse(texts)
     signs = [3, 0, 0, 2, 4, 0, 1] if policy.punctuation == "keep" else [0] * 7
     assert list(parsed.punctuation_counts) == signs
+
+
+def test_values_go_chunk_by_chunk_unless_they_may_go_beyond_one() -> None:
+    text_parser = TextParser(WORDS, TYPED)
+    apart = "On 3/4/2023 at 10:30, 12 dogs of 15 paid $5, not 3.\n5 a@b.org x123y 500mg"
+    assert isinstance(text_parser.parse([apart]), TextsByChunk)
+    joins = ("3 March", "March 3", "3 pm", "(555) 123-4567", "3rd of May", "+44 20 7946 0958")
+    for joined in joins:
+        assert isinstance(text_parser.parse([f"the {joined}, the"]), TextsByToken)
+        parsed = text_parser.parse([apart, f"the {joined}, the", apart])
+        assert_equal(parsed, by_token([apart, f"the {joined}, the", apart], TYPED), 1)
+
+
+def test_values_are_written_where_they_belong() -> None:
+    for letters in (0, 10**6):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(parser, "_FEW_LETTERS", letters)
+            parsed = TextParser(WORDS, TYPED).parse(["A 5 dog. 5dog, an hour a 7 rain 3 May", "8"])
+        assert parsed.typed.tolist() == [
+            *(False, True, False, True, *[False] * 4, True, False, True),
+            True,
+        ]
+        drawn = parsed.ids.copy()
+        drawn[parsed.typed] = -7  # has no meaning
+        values = ["11", "18th", "8", "x y", "80%"]
+        assert parsed.rebuild(drawn, values) == ["An 11 dog. 18thdog, an hour an 8 rain x y", "80%"]

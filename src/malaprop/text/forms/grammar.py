@@ -85,8 +85,8 @@ def cut(text: str) -> list[str]:
 def read(token: str, order: DateOrder) -> Read | None:
     """Read a token as `cut` gives it; None if it is no value.
 
-    >>> read("12", "mdy"), read("twelve", "mdy")
-    (Read(form=NumberForm(kind_of_number='number', decimals=0, before='', after=''), secret=12), None)
+    >>> read("$12", "mdy")
+    Read(form=NumberForm(kind_of_number='money', decimals=0, before='$', after=''), secret=12)
     """
     if _MAY_BE_VALUE.search(token) is None:
         return None
@@ -124,7 +124,7 @@ def _kinds() -> re.Pattern[str]:
 @cache
 def _patterns() -> dict[str, str]:
     """Return the pattern of each kind, in the order in which they are tried."""
-    plain: dict[str, str] = {**token_patterns()}
+    plain = {str(kind): pattern for kind, pattern in token_patterns().items()}
     _, punctuation, currency, _ = character_classes()
     sign = rf"(?:[{punctuation}]|\*(?!{AS_EMOJI}))"
     # A run of signs ends before one that begins a value.
@@ -181,6 +181,7 @@ def _identifiers() -> str:
             rf"(?:{area}|{groups}|{pairs}){_END}",
             rf"\d++(?:{_HYPHEN}\d++){{2,}}+",
             r"\d++(?:\.\d++){2,}+",
+            r"\d++(?::\d++){3,}+",
             r"\d++[.٫]\d{7,}+",
             # Letters and digits mixed, other than 500mg, B12 and covid19.
             rf"(?=\d++{letter}++\d|\d{{7,}}+{letter}){both}",

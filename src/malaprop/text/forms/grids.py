@@ -71,7 +71,11 @@ _INTEGERS = tuple(sorted({*_NUMBERS, *_YEARS}))
 
 def _logarithmic(kind: str) -> Callable[[Steps], Floats]:
     # Ten units of the last place and below, a step is about one unit; far above, a ratio.
-    return lambda steps: np.log1p(np.array(_NUMBERS) / 10.0) / math.log1p(steps.size(kind))
+    def places(steps: Steps) -> Floats:
+        logarithms: Floats = np.log1p(np.array(_NUMBERS) / 10.0)
+        return logarithms / math.log1p(steps.size(kind))
+
+    return places
 
 
 def _integers(steps: Steps) -> Floats:
@@ -91,7 +95,8 @@ def _scientific(steps: Steps) -> Floats:
 
 def _even(values: range, kind: str, least: float, size: float) -> Callable[[Steps], Floats]:
     """Return places of values that are `size` apart, in steps of `least` or more."""
-    return lambda steps: np.arange(len(values)) * (size / max(steps.size(kind), least))
+    count: Floats = np.arange(len(values), dtype=np.float64)
+    return lambda steps: count * (size / max(steps.size(kind), least))
 
 
 def _spaced(

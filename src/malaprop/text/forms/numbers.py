@@ -27,7 +27,7 @@ class Value(NamedTuple):
     """What a token says: its public form, and its secret place in the form's grid."""
 
     form: ValueForm
-    index: int
+    place: int
 
 
 def whole(digits: str) -> int:
@@ -195,7 +195,7 @@ def read_scientific(token: str) -> Value:
     if digits == 0:
         return Value(form, 0)
     length = len(str(digits))
-    leading = digits * 10 ** (3 - length) if length < 3 else _rounded(digits, length - 3)
+    leading = _rounded(digits * 100, length - 1)
     exponent += length - 1
     if leading == 1000:
         leading, exponent = 100, exponent + 1
@@ -203,4 +203,5 @@ def read_scientific(token: str) -> Value:
 
 
 def _rounded(digits: int, dropped: int) -> int:
-    return (digits + 10**dropped // 2) // 10**dropped
+    unit: int = 10**dropped
+    return (digits + unit // 2) // unit

@@ -34,7 +34,9 @@ _SPANS: Mapping[str, Mapping[str, float]] = {
 # The smallest and the largest step: a ratio, or years, days and minutes.
 _RANGES = {"year": (1.0, 100.0), "date": (1.0, 3653.0), "time": (1.0, 720.0)}
 _RATIOS = 0.01, 10.0
-_RATIO = re.compile(rf"(?:a )?(?P<part>{'|'.join(_PARTS)})|(?P<percent>\d{{1,4}}(?:\.\d{{1,3}})?) ?%")
+_RATIO = re.compile(
+    rf"(?:a )?(?P<part>{'|'.join(_PARTS)})|(?P<percent>\d{{1,4}}(?:\.\d{{1,3}})?) ?%"
+)
 _SPAN = re.compile(
     r"(?:(?P<count>\d{1,4}(?:\.\d{1,3})?|an?)|(?:a )?(?P<part>half|third|quarter)(?: of)? an?) "
     r"(?P<unit>[a-z]+)"

@@ -179,9 +179,7 @@ class _Shapes:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def number(
-        self, shown: tuple[Part, ...], tags: tuple[str, ...], joins: Joins = (0, 0)
-    ) -> int:
+    def number(self, shown: tuple[Part, ...], tags: tuple[str, ...], joins: Joins = (0, 0)) -> int:
         """Return the number of a shape, a new one if need be."""
         number = self._numbers.get((shown, tags, joins))
         if number is None:
