@@ -8,12 +8,15 @@ from typing import Final
 
 FLAGS: Final = {
     "columns": "--column",
+    "dates": "--dates",
     "delimiter": "--delimiter",
     "document": "--document",
     "encoding": "--encoding",
     "epsilon": "--epsilon",
     "force": "--force",
     "format": "--format",
+    "kind_epsilon": "--kind-epsilon",
+    "kinds": "--kinds",
     "lexicon": "--lexicon",
     "mechanism": "--mechanism",
     "on_error": "--on-error",
@@ -22,6 +25,7 @@ FLAGS: Final = {
     "report": "--report",
     "resume": "--resume",
     "seed": "--seed",
+    "steps": "--step",
     "unknown": "--unknown",
     "workers": "--workers",
 }

@@ -53,6 +53,43 @@ LexiconName = Annotated[
     ),
 ]
 
+KindsChoice = Annotated[
+    Literal["typed", "words"] | None,
+    typer.Option(
+        "--kinds",
+        metavar="typed|words",
+        help="Numbers, dates, times, identifiers and addresses: draw them as what they are, or "
+        "turn them into words; by default typed for balanced, and words for mechanisms that do "
+        "not count in steps.",
+    ),
+]
+KindEpsilon = Annotated[
+    float | None,
+    typer.Option(
+        "--kind-epsilon",
+        metavar="NUMBER",
+        help="With --kinds typed: the ε of one step of a number, a date or a time; by default that "
+        "of balanced.",
+    ),
+]
+StepSizes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--step",
+        metavar="KIND=STEP",
+        help="With --kinds typed: how long a step is, such as date='3 days' or number='20 %'; may "
+        "be repeated. Kinds: number, year, date, time, money, percentage, ordinal.",
+    ),
+]
+DatesChoice = Annotated[
+    Literal["mdy", "dmy"],
+    typer.Option(
+        "--dates",
+        metavar="mdy|dmy",
+        help="With --kinds typed: whether 03/04/2023 is in March or in April.",
+    ),
+]
+
 FormatName = Annotated[
     Literal[FORMATS] | None,  # type: ignore[valid-type]  # what is registered is known at run time
     typer.Option(
@@ -110,6 +147,17 @@ def make_mechanism(name: str, epsilon: str, parameters: list[str] | None) -> Mec
     known = [field.name for field in cls.parameters() if field.name != "epsilon"]
     values = dict(_parameter(text, cls, known) for text in parameters or [])
     return cls(epsilon=_value(epsilon), **values)  # type: ignore[arg-type]  # checked there
+
+
+def step_sizes(steps: list[str] | None) -> dict[str, str]:
+    """Return the step of each kind that was given as KIND=STEP."""
+    chosen = {}
+    for text in steps or []:
+        kind, equals, step = text.partition("=")
+        if not equals:
+            raise ParameterError(f"A step is given as KIND=STEP. Got {text!r}.")
+        chosen[kind.strip()] = step
+    return chosen
 
 
 def open_lexicon(name: str, mechanism: Mechanism) -> "Lexicon":

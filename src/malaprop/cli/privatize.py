@@ -9,17 +9,22 @@ from malaprop.cli.messages import check_ending, command_line, show, warn
 from malaprop.cli.options import (
     DEFAULT,
     PIPE,
+    DatesChoice,
     Engine,
     Epsilon,
     FormatName,
+    KindEpsilon,
+    KindsChoice,
     LexiconName,
     Master,
     MechanismName,
     OnErrorChoice,
     Parameters,
     Resume,
+    StepSizes,
     Workers,
     make_mechanism,
+    step_sizes,
 )
 from malaprop.cli.progress import Display
 from malaprop.cli.spark import one_folder, privatize_on_spark
@@ -80,6 +85,10 @@ def privatize(
         Literal["keep", "drop"],
         typer.Option(metavar="keep|drop", help="Keep punctuation and spacing, or drop them."),
     ] = "keep",
+    kinds: KindsChoice = None,
+    kind_epsilon: KindEpsilon = None,
+    step: StepSizes = None,
+    dates: DatesChoice = "mdy",
     report: Annotated[
         Path | None,
         typer.Option(
@@ -107,15 +116,22 @@ def privatize(
 ) -> None:
     """Privatize text files (.txt, .csv, .tsv, .jsonl, also in .gz or .zst; .parquet) or a pipe.
 
-    Every word is replaced by one that the mechanism draws. Everything else stays: other columns
-    exactly, punctuation and spacing unless you drop them. Capitals are rebuilt. The output gets its
-    name only when it is complete. Resume an interrupted run with --resume. A report of what was
-    protected, and what was not, goes to stderr.
+    Every word is replaced by one that the mechanism draws, every number, date or time by another.
+    Everything else stays: other columns exactly, punctuation and spacing unless you drop them.
+    Capitals are rebuilt. The output gets its name only when it is complete. Resume an interrupted
+    run with --resume. A report of what was protected, and what was not, goes to stderr.
     """
     from malaprop.jobs.files import privatize_files
     from malaprop.text import Policy, TextOptions
 
-    options = TextOptions(unknown=unknown, punctuation=punctuation)
+    options = TextOptions(
+        unknown=unknown,
+        punctuation=punctuation,
+        kinds=kinds,
+        kind_epsilon=kind_epsilon,
+        steps=step_sizes(step),
+        dates=dates,
+    )
     chosen = make_mechanism(mechanism, epsilon, param)
     if engine == "spark":
         unfit = {

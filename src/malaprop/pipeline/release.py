@@ -34,8 +34,8 @@ class Release:
     """Name and parameters of the mechanism."""
     lexicon: Mapping[str, str] = field(repr=False)
     """Name and fingerprint of the lexicon."""
-    policy: Mapping[str, str] = field(repr=False)
-    """How words outside the lexicon and punctuation were treated."""
+    policy: Mapping[str, object] = field(repr=False)
+    """How words outside the lexicon, values and punctuation were treated."""
     randomness: str
     """`secure`, or `seeded: not private`."""
 

@@ -122,7 +122,7 @@ class RunReport:
     visible: tuple[str, ...]
     files: tuple[FileRecord, ...]
     mechanism: Mapping[str, Any]
-    policy: Mapping[str, str]
+    policy: Mapping[str, Any]
     lexicon: LexiconFacts
     engine: Mapping[str, Any] = field(default_factory=dict)
     already: tuple[str, ...] = ()
@@ -211,6 +211,10 @@ def counted(number: int, noun: str) -> str:
 def visible(privatizer: Privatizer) -> tuple[str, ...]:
     """List what anybody can still see in the private text, outside the guarantee."""
     shown = ["how many words there are, and in which places"]
+    if privatizer.policy.kinds == "typed":
+        shown.append(
+            "which of them are numbers, dates, times, identifiers or addresses, and their formats"
+        )
     kept = privatizer.policy.punctuation == "keep"
     shown.append("punctuation and spacing" if kept else "line breaks between words")
     if privatizer.policy.unknown == "mask":

@@ -102,7 +102,7 @@ def with_chosen_kinds(policy: Policy, guarantee: Guarantee) -> Policy:
     epsilon = policy.kind_epsilon
     if epsilon is None and not in_steps:
         raise ParameterError(
-            "With kinds='typed', this mechanism needs a 'kind_epsilon', the ε of one step of a "
+            'With `kinds="typed"`, this mechanism needs a `kind_epsilon`, the ε of one step of a '
             f"number or a date: its own ε is for {guarantee.metric} distance."
         )
     return replace(

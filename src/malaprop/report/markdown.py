@@ -1,7 +1,7 @@
 """The report of a run as a page of Markdown, for whoever has to sign it."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from malaprop.core.guarantee import Kind
 from malaprop.pipeline.passwords import without_passwords
@@ -145,7 +145,7 @@ def _run(report: RunReport) -> list[str]:
         ("mechanism", _code(parameters(report.mechanism))),
         ("lexicon", f"{_name(lexicon.name)}, {lexicon.words:,} words, {lexicon.metric}"),
         ("its fingerprint", _code(lexicon.fingerprint)),
-        *((f"policy: {name}", _text(value)) for name, value in report.policy.items()),
+        *((f"policy: {name}", _text(_value(value))) for name, value in report.policy.items()),
         ("randomness", report.randomness),
         *((f"engine: {name}", _text(str(value))) for name, value in report.engine.items()),
         ("hint", _text(report.hint)),
@@ -171,6 +171,12 @@ def _names(names: Sequence[str]) -> str:
 
 def _name(name: str) -> str:
     return _text(printable(without_passwords(name)))
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {each}" for name, each in value.items())
+    return str(value)
 
 
 def _text(text: str) -> str:

@@ -11,6 +11,12 @@ PROTECTED = {
     "mentions": "as mentions",
     "hashtags": "as hashtags",
     "emoji": "as emoji or symbols",
+    "dates": "as dates",
+    "times": "as times",
+    "money": "as amounts of money",
+    "percentages": "as percentages",
+    "ordinals": "as ordinals",
+    "identifiers": "as identifiers",
 }
 OTHERWISE = {
     "masked": "masked",

@@ -83,8 +83,8 @@ class Policy:
         for name in ("kind_epsilon", "steps", "dates"):
             if getattr(self, name) != getattr(usual, name):
                 raise ParameterError(
-                    f"The '{name}' parameter is for numbers and dates that are drawn as what they "
-                    "are: it needs kinds='typed'."
+                    f"The `{name}` parameter is for numbers and dates that are drawn as what they "
+                    'are: it needs `kinds="typed"`.'
                 )
 
     def options(self) -> TextOptions:
@@ -112,7 +112,7 @@ def _require_epsilon(value: object) -> None:
     number = isinstance(value, Real) and not isinstance(value, bool)
     if not number or not 0.0 < value < math.inf:  # type: ignore[operator]
         raise ParameterError(
-            "The 'kind_epsilon' parameter must be a finite number above 0, the ε of one step. "
+            "The `kind_epsilon` parameter must be a finite number above 0, the ε of one step. "
             f"Got {value!r}."
         )
 
