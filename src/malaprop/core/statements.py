@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from malaprop.core.kind_promise import KindPromise
@@ -66,7 +67,13 @@ def of_kinds(kinds: Sequence[KindPromise], words: int) -> str:
     worst = own.epsilon * own.cap * words
     if math.isfinite(worst):
         sentences.append(f"Where only words differ, that is at most e^{rounded_up(worst)}.")
-    stepped = [_stepped(kind, own.epsilon) for kind in others if not kind.drawn_anew]
+    stepped = [
+        f"{', '.join(kind.values for kind in alike)} ({how})"
+        for how, alike in groupby(
+            (kind for kind in others if not kind.drawn_anew),
+            key=lambda kind: _stepped(kind, own.epsilon),
+        )
+    ]
     if stepped:
         sentences.append(
             f"Values of other kinds count in steps of their own, without a cut-off: "
@@ -87,7 +94,7 @@ def _stepped(kind: KindPromise, usual: float) -> str:
     own = f", with ε = {exactly(kind.epsilon)} in place of {exactly(usual)}"
     epsilon = "" if kind.epsilon == usual else own
     capped = "" if math.isinf(kind.cap) else f", never more than {rounded_up(kind.cap)} steps"
-    return f"{kind.values} ({kind.step}{epsilon}{capped})"
+    return f"{kind.step}{epsilon}{capped}"
 
 
 def exactly(number: float) -> str:

@@ -128,14 +128,16 @@ def _days(first: date, last: date) -> range:
     return range(first.toordinal(), last.toordinal() + 1)
 
 
-INTEGERS = Grid("INTEGERS", "whole number", _INTEGERS, _integers, _step_of_integers)
-DECIMALS = _ratios("DECIMALS", "number")
+INTEGERS = Grid("INTEGERS", "number", _INTEGERS, _integers, _step_of_integers)
+DECIMALS = Grid(
+    "DECIMALS", "decimal number", _NUMBERS, _logarithmic("number"), lambda steps: steps["number"]
+)
 MONEY = _ratios("MONEY", "money")
 PERCENTAGES = _ratios("PERCENTAGES", "percentage")
 ORDINALS = _ratios("ORDINALS", "ordinal")
 SCIENTIFIC = Grid(
     "SCIENTIFIC",
-    "number",
+    "decimal number",
     range(len(EXPONENTS) * 900),
     _scientific,
     lambda steps: steps["number"],
@@ -161,7 +163,7 @@ SECONDS = _spaced("SECONDS", "time", range(_MINUTES_A_DAY * 60), "time", size=1.
 HOURS = _spaced("HOURS", "hour", range(24), "time", size=60.0, least=(60.0, "an hour"))
 
 GRIDS = (
-    *(INTEGERS, DECIMALS, SCIENTIFIC, DECADES, SHORT_DECADES, MONEY, PERCENTAGES, ORDINALS),
+    *(INTEGERS, DECIMALS, SCIENTIFIC, MONEY, PERCENTAGES, ORDINALS, DECADES, SHORT_DECADES),
     *(DAYS, SHORT_DAYS, YEAR_DAYS, MONTHS, MINUTES, SECONDS, HOURS),
 )
 """All grids there are."""
