@@ -4,6 +4,7 @@ import math
 import pickle
 import re
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ DRAWS = 60_000
 EPSILON = 0.8
 
 
-def typed(seed: int = 1, **options: object) -> Privatizer:
+def typed(seed: Any = 1, **options: object) -> Privatizer:
     return Privatizer(
         SMALL,
         TEM(epsilon=5.0),
@@ -241,7 +242,7 @@ def test_other_metrics_need_an_epsilon_of_their_own() -> None:
         Privatizer(SMALL, TEM(epsilon=1.0), kinds="typed")
     for options in ({"kind_epsilon": 1.0}, {"steps": {"date": "3 days"}}, {"dates": "dmy"}):
         with pytest.raises(ParameterError, match="typed"):
-            Privatizer(SMALL, TEM(epsilon=1.0), **options)  # type: ignore[arg-type]
+            Privatizer(SMALL, TEM(epsilon=1.0), **options)
     with pytest.raises(ParameterError, match="treat numbers and dates as words"):
         Privatizer(SMALL, NADP(epsilon=1.0, delta=1e-6), kinds="typed", kind_epsilon=1.0)
 

@@ -93,7 +93,7 @@ def test_what_is_recognised(text: str, expected: str) -> None:
 
 def test_the_order_of_a_date_is_an_option() -> None:
     assert shown("3/4/2023 4-3-23 2023/3/4", "dmy") == "{03/04/2023} {04-03-23} {2023/03/04}"
-    april, march = (read("3/4/2023", order) for order in ("dmy", "mdy"))  # type: ignore[arg-type]
+    april, march = (read("3/4/2023", order) for order in ("dmy", "mdy"))
     assert march is not None
     assert april is not None
     assert april.secret - march.secret == 30  # days from 4 March to 3 April
