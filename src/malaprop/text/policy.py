@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple, TypedDict, cast, get_args
 from unicodedata import category
 
 from malaprop.core.errors import ParameterError
-from malaprop.text.mapping import WordMap
+from malaprop.text.mapping import MAP_VERSION, WordMap
 from malaprop.text.template import Punctuation, mark
 from malaprop.text.tokens import TokenKind, kind_of
 
@@ -54,8 +54,8 @@ class Policy:
         return cast(TextOptions, vars(self).copy())
 
     def to_dict(self) -> dict[str, str]:
-        """Return the parameters, for a report."""
-        return asdict(self)
+        """Return the parameters, for a report, and the version of the map of unknown words."""
+        return asdict(self) | ({"map": MAP_VERSION} if self.unknown == "map" else {})
 
 
 def _require_one_of(parameter: str, value: object, choices: Sequence[str]) -> None:
@@ -152,7 +152,7 @@ class BoundPolicy:
 
     def __init__(self, words: Sequence[str], policy: Policy) -> None:
         self.policy = policy
-        self._words = WordMap(words)
+        self.words = WordMap(words)
         # Recent treatments, and the ones before: words that keep occurring stay remembered.
         self._memo: dict[str, Treatment] = {}
         self._older: dict[str, Treatment] = {}
@@ -193,7 +193,7 @@ class BoundPolicy:
             return Treatment(Action.SHOW, _NO_WORD, _TAGS_OF_SHOWN[kind], token)
         if kind is TokenKind.INVISIBLE:
             return _REMOVE
-        if kind is TokenKind.WORD and (word_id := self._words.lookup(token)) is not None:
+        if kind is TokenKind.WORD and (word_id := self.words.lookup(token)) is not None:
             return Treatment(Action.PROTECT, word_id, IN_LEXICON, None)
         if self.policy.unknown == "mask":
             return Treatment(Action.SHOW_MASK, _NO_WORD, "masked", self.policy.placeholder)
@@ -201,7 +201,7 @@ class BoundPolicy:
             return _DROP
         if self.policy.unknown == "keep" and kind is TokenKind.WORD and _may_be_kept(token):
             return Treatment(Action.KEEP, _NO_WORD, "kept", token)
-        return Treatment(Action.PROTECT, self._words.map(token), _TAGS_OF_MAPPED[kind], None)
+        return Treatment(Action.PROTECT, self.words.map(token), _TAGS_OF_MAPPED[kind], None)
 
 
 def _may_be_kept(word: str) -> bool:
