@@ -82,6 +82,21 @@ def test_a_word_that_is_not_in_the_lexicon(cli: Cli, lexicon_file: Path) -> None
     assert next(iter(rows(loud))) == "cold"
 
 
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("Metformin", "it counts as warfarin: the nearest word by meaning"),
+        ("metforminn", "it counts as warfarin: read as “metformin”"),
+        ("#worldnews", "it counts as news: read as words put together, of which “news” counts"),
+        ("germany's", "it counts as germany: the word that it is a form of"),
+        ("qzxkv", "it counts as quake: the nearest spelling"),
+    ],
+)
+def test_how_a_word_is_mapped(cli: Cli, word: str, said: str) -> None:
+    ended = cli("explain", word, "-e", "1.5", "--top", "1")
+    assert f"Not in the lexicon: {said}" in " ".join(ended.text.split())
+
+
 @pytest.mark.parametrize("phrase", ["cold hot", "cold,", "", " ", "zyx zyx", "3 4"])
 def test_a_phrase_is_refused(cli: Cli, lexicon_file: Path, phrase: str) -> None:
     ended = explain(cli, lexicon_file, phrase)

@@ -64,15 +64,14 @@ def _find(word: str, lexicon: "Lexicon", console: "Console") -> int:
     from malaprop.core.errors import ParameterError
     from malaprop.text import Action, BoundPolicy, Policy, tokenize
 
-    treatments = BoundPolicy(lexicon.words, Policy()).treat_all(tokenize(word.strip()))
+    policy = BoundPolicy(lexicon.words, Policy())
+    treatments = policy.treat_all(tokenize(word.strip()))
     if len(treatments) != 1 or treatments[0].action is not Action.PROTECT:
         raise ParameterError("Give one word to explain, without spaces or punctuation.")
     own = treatments[0].id
     if treatments[0].tag != "in_lexicon":
-        console.print(
-            f"Not in the lexicon: it counts as {lexicon.words[own]}, the word that the public "
-            "mapping gives.\n"
-        )
+        route = policy.words.route(word.strip())
+        console.print(f"Not in the lexicon: it counts as {lexicon.words[own]}: {route}.\n")
     return own
 
 

@@ -21,7 +21,17 @@ from malaprop.mechanisms.balanced import Balanced
 from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.pipeline.release import Release
 from malaprop.pipeline.values import ValueDraws, with_chosen_kinds
-from malaprop.text import ParsedTexts, Policy, TextOptions, TextParser
+from malaprop.text import (
+    MAP_VERSION,
+    ParsedTexts,
+    Policy,
+    TextOptions,
+    TextParser,
+    TokenKind,
+    kind_of,
+)
+
+_NO_WORDS = (TokenKind.SPACE, TokenKind.PUNCTUATION, TokenKind.INVISIBLE)
 
 
 class Privatizer:
@@ -139,6 +149,16 @@ class Privatizer:
         other = copy(self)
         other._rng = checked_rng(rng)
         return other
+
+    def mapped(self, word: str) -> str:
+        """Return the lexicon's word that a word counts as: itself if the lexicon has it.
+
+        >>> Privatizer(epsilon=1.5).mapped("clopidogrel")
+        'warfarin'
+        """
+        if not isinstance(word, str) or kind_of(word) in _NO_WORDS:
+            raise ParameterError("`mapped` takes one word, without spaces or punctuation.")
+        return self._lexicon.words[self._parser.words.map(word)]
 
     def __call__(self, text: str) -> Release:
         """Return the release of one text."""
@@ -262,4 +282,7 @@ def _for_texts(guarantee: Guarantee, policy: Policy, words: int) -> Guarantee:
         f"look alike when private ({', '.join(shown)}), each word counting as the lexicon word "
         f"that it is mapped to{', each value as the nearest one of its grid' if typed else ''}"
     )
+    if policy.unknown == "map":
+        map_of_words = f"the map of unknown words (version {MAP_VERSION})"
+        guarantee = replace(guarantee, public=(*guarantee.public, map_of_words))
     return replace(guarantee, texts=texts).for_words(max(1, words))

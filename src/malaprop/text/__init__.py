@@ -1,6 +1,6 @@
 """Text: cut into tokens, parsed into a template and ids, and rebuilt around other words."""
 
-from malaprop.text.mapping import WordMap
+from malaprop.text.mapping import MAP_VERSION, Route, Way, WordMap
 from malaprop.text.parsing import ParsedTexts, TextParser
 from malaprop.text.policy import (
     Action,
@@ -15,18 +15,21 @@ from malaprop.text.template import Punctuation, Template, fill
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
 
 __all__ = [
+    "MAP_VERSION",
     "Action",
     "BoundPolicy",
     "Kinds",
     "ParsedTexts",
     "Policy",
     "Punctuation",
+    "Route",
     "Template",
     "TextOptions",
     "TextParser",
     "TokenKind",
     "Treatment",
     "Unknown",
+    "Way",
     "WordMap",
     "fill",
     "kind_of",

@@ -25,7 +25,7 @@ from malaprop.text.forms import grammar
 from malaprop.text.forms.dates import DateOrder
 from malaprop.text.forms.form import Form
 from malaprop.text.forms.steps import Steps
-from malaprop.text.mapping import WordMap
+from malaprop.text.mapping import MAP_VERSION, WordMap
 from malaprop.text.template import VALUE_MARK, Punctuation, mark
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
 
@@ -92,12 +92,12 @@ class Policy:
         return cast(TextOptions, vars(self).copy())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the parameters, for a report."""
+        """Return the parameters, for a report, and the version of the map of unknown words."""
         plain = {**vars(self), "steps": dict(self.steps)}
         if self.kinds == "words":
             for name in ("kind_epsilon", "steps", "dates"):
                 del plain[name]
-        return plain
+        return plain | ({"map": MAP_VERSION} if self.unknown == "map" else {})
 
 
 def _require_one_of(parameter: str, value: object, choices: Sequence[str | None]) -> None:
@@ -206,7 +206,7 @@ class BoundPolicy:
 
     def __init__(self, words: Sequence[str], policy: Policy) -> None:
         self.policy = policy
-        self._words = WordMap(words)
+        self.words = WordMap(words)
         self.typed = policy.kinds == "typed"
         self.cut = grammar.cut if self.typed else tokenize
         # Recent treatments, and the ones before: words that keep occurring stay remembered.
@@ -252,7 +252,7 @@ class BoundPolicy:
             return Treatment(Action.SHOW, _NO_WORD, _TAGS_OF_SHOWN[kind], token)
         if kind is TokenKind.INVISIBLE:
             return _REMOVE
-        if kind is TokenKind.WORD and (word_id := self._words.lookup(token)) is not None:
+        if kind is TokenKind.WORD and (word_id := self.words.lookup(token)) is not None:
             return Treatment(Action.PROTECT, word_id, IN_LEXICON, None)
         if self.policy.unknown == "mask":
             return Treatment(Action.SHOW_MASK, _NO_WORD, "masked", self.policy.placeholder)
@@ -260,7 +260,7 @@ class BoundPolicy:
             return _DROP
         if self.policy.unknown == "keep" and kind is TokenKind.WORD and _may_be_kept(token):
             return Treatment(Action.KEEP, _NO_WORD, "kept", token)
-        return Treatment(Action.PROTECT, self._words.map(token), _TAGS_OF_MAPPED[kind], None)
+        return Treatment(Action.PROTECT, self.words.map(token), _TAGS_OF_MAPPED[kind], None)
 
 
 def _may_be_kept(word: str) -> bool:

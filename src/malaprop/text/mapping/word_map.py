@@ -9,27 +9,36 @@ by fixed rules that see only the token and the lexicon:
    mention as "user", a number as a number word, a hashtag as its body, a symbol as the words of
    its Unicode name, anything else as itself.
 3. *Steps* (`STEPS`): each reading is tried as it is, then without diacritics, contraction or
-   possessive, inflection, digits or punctuation. The first spelling in the lexicon wins.
-4. *Nearest spelling*: the word with the fewest edits (Levenshtein) from the first 32 letters.
+   possessive, inflection, digits or punctuation. The first spelling that is in the lexicon wins,
+   or that the large vocabulary has (`vocabulary`, `meaning`): it counts as the word nearest in
+   meaning, or as the word that it is a form of.
+4. *Repair* (`meaning`): letters that are drawn out ("soooo") are shortened. Then the token is read
+   as a misspelling, one edit from a word of the vocabulary, or as a compound ("worldnews"), which
+   counts as its last part; by the frequencies of words, as the likelier of the two.
+5. *Nearest spelling*: the word with the fewest edits (Levenshtein) from the first 32 letters.
 
-Ties go to the word with the lowest id.
+Ties go to the word with the lowest id. `MAP_VERSION` changes whenever the map does.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain
 from unicodedata import category, name
 
 from malaprop.core.errors import ParameterError
+from malaprop.text.mapping import vocabulary
 from malaprop.text.mapping.folding import LIMIT, bare, fold
 from malaprop.text.mapping.inflection import base_forms
+from malaprop.text.mapping.meaning import SHORTEST_REPAIRED, Meaning
 from malaprop.text.mapping.numbers import number_words
+from malaprop.text.mapping.route import Route, Way
 from malaprop.text.mapping.spelling import NearestSpelling
 from malaprop.text.tokens import TokenKind, kind_of
 
+MAP_VERSION = f"2, vocabulary {vocabulary.SHA256[:12]}"
+"""Names the map: its rules, and the digest of its vocabulary."""
 NEAREST_LETTERS = 32
-"""Letters that the nearest spelling looks at; a limit bounds its time."""
+"""Letters that repairs and the nearest spelling look at; a limit bounds their time."""
 
 _STAND_INS = {TokenKind.URL: "website", TokenKind.EMAIL: "email", TokenKind.MENTION: "user"}
 # Words of Unicode names that do not tell what a symbol shows.
@@ -42,6 +51,7 @@ _DULL_NAMES = frozenset(
 )
 _CLITIC = re.compile(r"(.+)'(?:s|re|ve|ll|d|m)?")
 _NO_LETTERS = re.compile(r"[\W\d_]+")
+_DRAWN_OUT = re.compile(r"(.)\1{2,}")
 
 
 def readings(token: str) -> tuple[str, ...]:
@@ -77,7 +87,7 @@ def _names(symbols: str) -> tuple[str, ...]:
 
 def without_diacritics(word: str) -> Iterable[str]:
     """Drop accents: "naïve" is tried as "naive"."""
-    return (bare(word),)
+    return () if word.isascii() else (bare(word),)
 
 
 def without_clitic(word: str) -> Iterable[str]:
@@ -97,6 +107,8 @@ def without_inflection(word: str) -> Iterable[str]:
 def letters_alone(word: str) -> Iterator[str]:
     """Drop digits and punctuation: "covid19" is tried as "covid", "o'clock" as "clock"."""
     runs = _NO_LETTERS.split(bare(word))
+    if len(runs) == 1:
+        return  # there is nothing to drop, and the steps before have tried the rest
     long_runs = (run for run in runs if len(run) >= 3)
     for spelling in ("".join(runs), *sorted(long_runs, key=len, reverse=True)):
         yield spelling
@@ -115,14 +127,18 @@ STEPS: tuple[Callable[[str], Iterable[str]], ...] = (
 class WordMap:
     """Maps any token to the id of a word.
 
-    >>> words = WordMap(["the", "doctor", "not", "run", "Café", "twenty", "symbol"])
+    >>> words = WordMap(["the", "doctor", "not", "run", "Café", "twenty", "symbol", "warfarin"])
     >>> [words.map(token) for token in ("Doctor's", "DON'T", "running", "cafe", "23", "dcotor")]
     [1, 2, 3, 4, 5, 1]
     >>> words.lookup("CAFÉ"), words.lookup("cafe")
     (4, None)
+    >>> words.map("metformin"), words.route("metforminn").way
+    (7, <Way.CORRECTED: 'corrected'>)
+
+    Without `meaning` the large vocabulary is left out: tokens are then mapped by spelling alone.
     """
 
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[str], *, meaning: bool = True) -> None:
         if len(words) == 0:
             raise ParameterError("The 'words' parameter of WordMap must hold a word. Got none.")
         self._ids: dict[str, int] = {}
@@ -133,6 +149,12 @@ class WordMap:
             if not folded.isascii():
                 self._bare_ids.setdefault(bare(folded), word_id)
         self._spellings = list(self._ids)
+        self._uses_meaning = meaning
+
+    def __getstate__(self) -> dict[str, object]:
+        # What can be made again need not travel.
+        made = ("_meaning", "_by_spelling")
+        return {name: value for name, value in self.__dict__.items() if name not in made}
 
     def lookup(self, token: str) -> int | None:
         """Return the id of the word that equals the token after folding, if there is one."""
@@ -140,29 +162,79 @@ class WordMap:
 
     def map(self, token: str) -> int:
         """Return the id of the word that stands for the token; there always is one."""
-        if (word_id := self.lookup(token)) is not None:
-            return word_id
+        word_id = self.lookup(token)
+        return self._route(token).id if word_id is None else word_id
+
+    def route(self, token: str) -> Route:
+        """Return the word that stands for the token, and how the map found it."""
+        word_id = self.lookup(token)
+        return self._route(token) if word_id is None else Route(word_id, Way.LISTED, "")
+
+    def _route(self, token: str) -> Route:
         words = readings(token)
-        for spelling in chain.from_iterable(map(_spellings, words)):
+        for reading in words:
+            if (route := self._as_form(reading)) is not None:
+                return route
+        word = words[-1]
+        letters = word if word.isalpha() else _letters_of(word) or word
+        return self._repaired(letters[:NEAREST_LETTERS])
+
+    def _as_form(self, reading: str) -> Route | None:
+        """Try a reading and its forms: in the lexicon, then in the vocabulary."""
+        meaning = self._meaning
+        for spelling in _spellings(reading):
             if (word_id := self._find(spelling)) is not None:
-                return word_id
-        return self._nearest(words[-1])
+                return Route(word_id, Way.FORM, spelling)
+            if meaning is not None and (word_id := meaning.find(spelling)) is not None:
+                return Route(word_id, Way.MEANING, spelling)
+        if meaning is not None and meaning.steps:
+            for spelling in _spellings(reading):
+                if (word_id := meaning.find_near(spelling)) is not None:
+                    return Route(word_id, Way.MEANING, spelling)
+        return None
 
     def _find(self, spelling: str) -> int | None:
         word_id = self._ids.get(spelling)
         return self._bare_ids.get(spelling) if word_id is None else word_id
 
-    def _nearest(self, word: str) -> int:
-        letters = "".join(c for c in word if category(c)[0] in "LM") or word
-        place = self._by_spelling.nearest(letters[:NEAREST_LETTERS])
-        return self._ids[self._spellings[place]]
+    def _repaired(self, letters: str) -> Route:
+        """Read letters as a misspelling or a compound; else take the nearest spelling."""
+        for spelling in _shortened(letters):
+            if (word_id := self._find(spelling)) is not None:
+                return Route(word_id, Way.FORM, spelling)
+        if self._meaning and len(letters) >= SHORTEST_REPAIRED:
+            corrected, compound = self._meaning.repair(bare(letters)[:NEAREST_LETTERS])
+            if corrected is not None:
+                return Route(corrected.id, Way.CORRECTED, corrected.via)
+            if compound is not None:
+                return Route(compound.id, Way.COMPOUND, compound.via)
+        place = self._by_spelling.nearest(letters)
+        return Route(self._ids[self._spellings[place]], Way.SPELLING, "")
 
     @cached_property
     def _by_spelling(self) -> NearestSpelling:
         return NearestSpelling(self._spellings)
+
+    @cached_property
+    def _meaning(self) -> Meaning | None:
+        if not self._uses_meaning:
+            return None
+        meaning = Meaning(vocabulary.shipped(), self._ids)
+        return meaning if meaning.serves else None
 
 
 def _spellings(reading: str) -> Iterator[str]:
     yield reading
     for step in STEPS:
         yield from step(reading)
+
+
+def _shortened(letters: str) -> Iterator[str]:
+    """Yield a word without letters that are drawn out: "soooo" as "soo", then as "so"."""
+    if _DRAWN_OUT.search(letters):
+        yield _DRAWN_OUT.sub(r"\1\1", letters)
+        yield _DRAWN_OUT.sub(r"\1", letters)
+
+
+def _letters_of(word: str) -> str:
+    return "".join(c for c in word if category(c)[0] in "LM")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
 from malaprop.text.forms.form import Form
+from malaprop.text.mapping import WordMap
 from malaprop.text.parsing.by_chunk import TextsByChunk
 from malaprop.text.parsing.by_token import TextsByToken
 from malaprop.text.parsing.chunk_codes import ChunkCodes, ChunkTables, CodedTexts
@@ -83,6 +84,11 @@ class TextParser:
     def __getstate__(self) -> dict[str, object]:
         # Chunks are words of the user's texts: they must not leave the process.
         return {**self.__dict__, "_spare": []}
+
+    @property
+    def words(self) -> WordMap:
+        """The map of unknown words."""
+        return self._policy.words
 
     def parse(self, texts: list[str]) -> ParsedTexts:
         """Parse texts; they share one array of ids."""

@@ -1,0 +1,138 @@
+"""The large public vocabulary: words that a lexicon need not have, and what they count as.
+
+`table.bin` lists the words of GloVe 6B that can be tokens, in order of their hashes:
+
+    keys      32 bits of each word's hash, ascending
+    targets   the id of the word of `english` that it counts as: itself, or the nearest in meaning
+    checks    8 more bits of the hash
+    costs     13 · log₂(1 + rank), rounded: about the surprise of the word (Zipf's law), in bits
+
+The words themselves are not there: a token is looked up by its hash, and so are the spellings that
+are tried in its place. A word that is not listed passes for one that is with a chance of 3·10⁻⁷.
+`tools/build_vocabulary.py` makes the table, and can list the words.
+"""
+
+import hashlib
+from bisect import bisect_left
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.core.errors import LexiconError
+from malaprop.text.mapping.hashing import Hashes, hash_of, mixed, mixed_all
+
+FOLDER = Path(__file__).parents[2] / "data" / "vocabulary"
+TABLE = "table.bin"
+SHA256 = "1095a0bfc36866d7d70c37e6ae297de6d077914dcdd77019c37193a2343803da"
+"""The digest of the table: another file is not used."""
+TARGETS = FOLDER.parent / "english" / "words.txt"
+TARGETS_SHA256 = "7ee50d1bff36f3b1cf5233dfe58d940af6c8ceb1c0d692913bb3ac13d95f8ca8"
+"""The words of `english`, in order of their ids."""
+NEAREST = FOLDER.parent / "english" / "nearest.npy"
+NEAREST_SHA256 = "42f3740641088cb9b3b4ead6b98aa0bf7c56ecc6aaac3169b0c9c014b6056760"
+"""The nearest words of each word of `english`, by its own vectors, the nearest first."""
+COST_UNIT = 13
+"""Units of a bit in which costs are counted."""
+
+_MAGIC = b"malaprop vocabulary 1\n"
+_HEADER = 32
+_FILTER_BITS = 21
+_FILTER_SHIFT, _KEY_SHIFT, _CHECK_SHIFT = np.uint64(64 - _FILTER_BITS), np.uint64(32), np.uint64(24)
+
+Places = NDArray[np.int64]
+
+
+def header(count: int) -> bytes:
+    """Return the first bytes of a table of so many words."""
+    return _MAGIC.ljust(_HEADER - 4, b"\0") + count.to_bytes(4, "little")
+
+
+class Vocabulary:
+    """Looks words up by their hashes; a word's place is its number in the table."""
+
+    def __init__(self, content: bytes) -> None:
+        count = int.from_bytes(content[_HEADER - 4 : _HEADER], "little")
+        if content[:_HEADER] != header(count) or len(content) != _HEADER + 8 * count:
+            raise _damaged(TABLE)
+
+        def column(dtype: str, offset: int) -> NDArray[np.generic]:
+            start = _HEADER + offset * count
+            array = np.frombuffer(content, dtype, count, start)
+            return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+        self._keys: NDArray[np.uint32] = column("<u4", 0)  # type: ignore[assignment]
+        self.targets: NDArray[np.uint16] = column("<u2", 4)  # type: ignore[assignment]
+        self._checks = column("<u1", 6)
+        self.costs: NDArray[np.uint8] = column("<u1", 7)  # type: ignore[assignment]
+        self._sorted = memoryview(self._keys)  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def place(self, word: str) -> int | None:
+        """Return the place of a word, if the vocabulary has it."""
+        key, check = mixed(hash_of(word))
+        place = bisect_left(self._sorted, key)
+        if place < len(self._sorted) and self._sorted[place] == key:
+            return place if self._checks[place] == check else None
+        return None
+
+    def places(self, hashes: Hashes) -> tuple[Places, Places]:
+        """Return which hashes are those of words, and the places of these words."""
+        mixed_hashes = mixed_all(hashes)
+        # The filter rules out most of them without a search.
+        likely = self._filter[mixed_hashes >> _FILTER_SHIFT].nonzero()[0]
+        mixed_hashes = mixed_hashes[likely]
+        keys = (mixed_hashes >> _KEY_SHIFT).astype(np.uint32)
+        places = self._keys.searchsorted(keys)
+        places[places == len(self._keys)] = 0
+        checks = (mixed_hashes >> _CHECK_SHIFT).astype(np.uint8)
+        found = (self._keys[places] == keys) & (self._checks[places] == checks)
+        return likely[found], places[found]
+
+    @cached_property
+    def _filter(self) -> NDArray[np.bool_]:
+        """Whether any key begins with these bits."""
+        has = np.zeros(1 << _FILTER_BITS, dtype=np.bool_)
+        has[self._keys >> np.uint32(32 - _FILTER_BITS)] = True
+        return has
+
+
+@lru_cache(maxsize=1)
+def shipped() -> Vocabulary:
+    """Open the vocabulary in the package: some milliseconds, once."""
+    return Vocabulary(_verified(FOLDER / TABLE, SHA256))
+
+
+@lru_cache(maxsize=1)
+def target_words() -> tuple[str, ...]:
+    """Return the words that the vocabulary's words count as: those of `english`."""
+    return tuple(_verified(TARGETS, TARGETS_SHA256).decode("utf-8").split("\n")[:-1])
+
+
+def nearest_targets() -> NDArray[np.integer]:
+    """Return the nearest words of each target by id, a row each, itself first."""
+    from io import BytesIO
+
+    content = _verified(NEAREST, NEAREST_SHA256)
+    listed: NDArray[np.integer] = np.load(BytesIO(content), allow_pickle=False)
+    return listed
+
+
+def _verified(path: Path, expected: str) -> bytes:
+    try:
+        content = path.read_bytes()
+    except OSError:
+        raise _damaged(path.name) from None
+    if hashlib.sha256(content).hexdigest() != expected:
+        raise _damaged(path.name)
+    return content
+
+
+def _damaged(name: str) -> LexiconError:
+    return LexiconError(
+        f"The file {name} of the vocabulary of unknown words is not the one that belongs to this "
+        "version: install malaprop again"
+    )

@@ -1,0 +1,282 @@
+"""Unknown words by meaning: the vocabulary, misspellings, compounds, and other lexicons."""
+
+import hashlib
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malaprop import Lexicon, LexiconError, ParameterError, Privatizer
+from malaprop.text import MAP_VERSION, Policy, Way, WordMap, tokenize
+from malaprop.text.mapping import vocabulary
+from malaprop.text.mapping.compounds import cheapest_head
+from malaprop.text.mapping.hashing import LONGEST, Around, hash_of, mixed, mixed_all, part_bounds
+
+ENGLISH = Lexicon.open("english")
+WORDS = WordMap(ENGLISH.words)
+
+
+def mapped(token: str) -> str:
+    return ENGLISH.words[WORDS.map(token)]
+
+
+@pytest.mark.parametrize(
+    ("token", "word", "way"),
+    [
+        ("metformin", "warfarin", Way.MEANING), ("clopidogrel", "warfarin", Way.MEANING),
+        ("COPD", "pulmonary", Way.MEANING), ("paracetamol", "ibuprofen", Way.MEANING),
+        ("Oncologist's", "cardiologist", Way.MEANING), ("#oncologist", "cardiologist", Way.MEANING),
+        ("earbuds", "headphones", Way.MEANING), ("mp3", "downloads", Way.MEANING),
+        # Names
+        ("Siobhan", "joanne", Way.MEANING), ("Katarzyna", "tatiana", Way.MEANING),
+        ("Nguyen", "nguyen", Way.LISTED), ("Giuseppe", "giuseppe", Way.LISTED),
+        # The base form, where it is near
+        ("cliches", "cliche", Way.MEANING), ("clichés", "cliche", Way.MEANING),
+        ("predictably", "predictable", Way.MEANING), ("definately", "definitely", Way.MEANING),
+        # By hand
+        ("lol", "laugh", Way.MEANING), ("covid19", "flu", Way.MEANING),
+        ("dont", "not", Way.MEANING),
+        # Forms that no list has
+        ("Germany's", "germany", Way.FORM), ("nowwwwww", "now", Way.FORM), ("20gb", "gb", Way.FORM),
+        # One edit away: one letter more, one fewer, another one, two swapped
+        ("metforminn", "warfarin", Way.CORRECTED), ("metfrmin", "warfarin", Way.CORRECTED),
+        ("metforman", "warfarin", Way.CORRECTED), ("metofrmin", "warfarin", Way.CORRECTED),
+        ("masterpeice", "masterpiece", Way.CORRECTED), ("alska", "alaska", Way.CORRECTED),
+        # Compounds
+        ("worldnews", "news", Way.COMPOUND), ("#WorldNews", "news", Way.COMPOUND),
+        ("#prayforparis", "paris", Way.COMPOUND), ("customerservice", "service", Way.COMPOUND),
+        ("bergmanesque", "bergman", Way.COMPOUND), ("copyof", "copy", Way.COMPOUND),
+        ("lonepine", "pine", Way.COMPOUND), ("kqxhatchet", "hatchet", Way.COMPOUND),
+        # Nothing else
+        ("qzxkv", "quake", Way.SPELLING), ("fwt", "fit", Way.SPELLING),
+    ],
+)  # fmt: skip
+def test_map(token: str, word: str, way: Way) -> None:
+    route = WORDS.route(token)
+    assert (ENGLISH.words[route.id], route.way) == (word, way)
+    assert WORDS.map(token) == route.id
+
+
+def test_a_route_says_how_without_the_token() -> None:
+    assert str(WORDS.route("clopidogrel")).startswith("the nearest word by meaning")
+    assert "clopidogrel" not in str(WORDS.route("clopidogrel"))
+    assert "“metformin”" in str(WORDS.route("metforminn"))
+    assert "“news”" in str(WORDS.route("worldnews"))
+
+
+@given(st.text() | st.text("aeinrst'’#@1éüß", max_size=40) | st.from_regex("[a-z]{1,40}"))
+def test_every_token_has_a_word_and_capitals_do_not_matter(text: str) -> None:
+    for token in [text, *tokenize(text)]:
+        word_id = WORDS.map(token)
+        assert 0 <= word_id < len(ENGLISH)
+        for other in (token.upper(), token.lower(), token.title(), token.swapcase()):
+            if other.casefold() == token.casefold():
+                assert WORDS.map(other) == word_id
+
+
+class TestVocabulary:
+    def test_the_shipped_table_is_the_one_that_is_pinned(self) -> None:
+        content = (vocabulary.FOLDER / vocabulary.TABLE).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == vocabulary.SHA256
+        assert vocabulary.SHA256[:12] in MAP_VERSION
+        notes = (vocabulary.FOLDER / "README.md").read_text(encoding="utf-8")
+        assert vocabulary.SHA256 in notes
+        assert ENGLISH.fingerprint in notes
+
+    def test_its_targets_are_the_words_of_english(self) -> None:
+        assert vocabulary.target_words() == ENGLISH.words
+        table = vocabulary.shipped()
+        assert len(table) > 320_000
+        assert int(table.targets.max()) < len(ENGLISH)
+        assert ENGLISH.tables.nearest is not None
+        listed = ENGLISH.tables.nearest.listed
+        assert (vocabulary.nearest_targets() == listed).all()
+
+    def test_words_of_english_count_as_themselves(self) -> None:
+        table = vocabulary.shipped()
+        listed = [(i, table.place(word)) for i, word in enumerate(ENGLISH.words) if len(word) > 1]
+        missing = [i for i, place in listed if place is None]
+        assert len(missing) <= 3  # another word has the same key
+        assert all(int(table.targets[place]) == i for i, place in listed if place is not None)
+
+    def test_frequent_words_cost_less(self) -> None:
+        table = vocabulary.shipped()
+        places = [table.place(word) for word in ("the", "news", "oncologist", "metformin")]
+        costs = [int(table.costs[place]) for place in places if place is not None]
+        assert costs == sorted(costs)
+        assert len(set(costs)) == 4
+
+    def test_what_is_not_listed_has_no_place(self) -> None:
+        table = vocabulary.shipped()
+        assert [table.place(word) for word in ("qzxkvj", "", "worldnews", "x" * 300)] == [None] * 4
+
+    @pytest.mark.parametrize("damage", ["changed", "short", "missing"])
+    def test_another_file_is_refused(
+        self, damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        content = bytearray((vocabulary.FOLDER / vocabulary.TABLE).read_bytes())
+        content[1000] ^= damage == "changed"
+        if damage != "missing":
+            (tmp_path / vocabulary.TABLE).write_bytes(content[: -(damage == "short") or None])
+        monkeypatch.setattr(vocabulary, "FOLDER", tmp_path)
+        vocabulary.shipped.cache_clear()
+        try:
+            with pytest.raises(LexiconError, match="install malaprop again"):
+                WordMap(["cold", "hot"]).map("metformin")
+        finally:
+            vocabulary.shipped.cache_clear()
+
+    def test_a_table_whose_size_is_not_what_it_says(self) -> None:
+        for content in (b"", vocabulary.header(3) + bytes(23), b"x" * 32):
+            with pytest.raises(LexiconError):
+                vocabulary.Vocabulary(content)
+
+
+class TestHashing:
+    @given(st.text(min_size=1, max_size=LONGEST))
+    def test_hashes_of_edits_and_parts_are_those_of_the_words(self, word: str) -> None:
+        around = Around(word)
+        edits, parts = around.edits().tolist(), around.parts().tolist()
+        assert [hash_of(around.edit(place)) for place in range(len(edits))] == edits
+        starts, ends = part_bounds(len(word))
+        bounds = zip(starts, ends, strict=True)
+        assert [hash_of(word[start:end]) for start, end in bounds] == parts
+
+    def test_all_edits_are_there(self) -> None:
+        around = Around("cat")
+        edits = {around.edit(place) for place in range(len(around.edits()))}
+        assert {
+            "at",
+            "ct",
+            "ca",
+            "act",
+            "cta",
+            "bat",
+            "cut",
+            "car",
+            "scat",
+            "cart",
+            "cats",
+        } <= edits
+
+    def test_keys_and_checks_agree(self) -> None:
+        hashes = Around("metforminn").edits()
+        for value, whole in zip(hashes.tolist(), mixed_all(hashes).tolist(), strict=True):
+            assert mixed(value) == (whole >> 32, whole >> 24 & 0xFF)
+
+
+class TestCompounds:
+    def test_letters_left_over_need_a_long_part(self) -> None:
+        assert cheapest_head("qqqnews", [(3, 7, 90, 5)])[1:] == (("news", 5), False)
+        assert cheapest_head("qqqned", [(3, 6, 90, 5)])[1:] == (None, False)
+
+    def test_function_words_and_endings_name_nothing(self) -> None:
+        hits = [(0, 3, 10, 1), (0, 4, 20, 2), (4, 6, 9, 3), (4, 8, 30, 4)]
+        assert cheapest_head("newsof", [hits[1], hits[2]])[1] == ("news", 2)
+        assert cheapest_head("newsless", [hits[1], hits[3]])[1] == ("news", 2)
+        assert cheapest_head("ofthe", [(0, 2, 9, 7), (2, 5, 3, 8)])[1] == ("the", 8)
+        assert cheapest_head("", [])[1] is None
+
+
+class TestOtherLexicons:
+    def test_a_word_that_the_lexicon_has(self) -> None:
+        words = ["cold", "warfarin", "hot"]
+        assert words[WordMap(words).map("metformin")] == "warfarin"
+
+    def test_few_words_are_no_reason_for_a_step(self) -> None:
+        words = ["cold", "fever", "hot"]
+        assert WordMap(words).route("metformin").way is Way.SPELLING
+
+    def test_a_step_to_a_near_word(self) -> None:
+        words = [word for word in ENGLISH.words if word not in ("warfarin", "anticoagulant")]
+        route = WordMap(words).route("metformin")
+        assert route.way is Way.MEANING
+        near = [word for word, _ in ENGLISH.neighbours("warfarin", 32)]
+        assert words[route.id] == next(word for word in near if word in words)
+
+    def test_a_lexicon_of_another_language_uses_spelling_alone(self) -> None:
+        words = ["кошка", "собака", "дом", "warfarin"]
+        assert WordMap(words).route("metformin").way is Way.SPELLING
+        assert words[WordMap(words).map("собаки")] == "собака"
+
+    def test_embedded_nouns(self) -> None:
+        hierarchy = Lexicon.open("english-hierarchy")
+        words = WordMap(hierarchy.words)
+        assert hierarchy.words[words.map("clopidogrel")] == "warfarin"
+        assert hierarchy.words[words.map("#worldnews")] == "news"
+
+    def test_without_meaning(self) -> None:
+        words = WordMap(ENGLISH.words, meaning=False)
+        assert words.route("metformin").way is Way.SPELLING
+
+    def test_equal_spellings_go_to_the_first_word(self) -> None:
+        words = [ENGLISH.words[0].upper(), *ENGLISH.words]
+        route = WordMap(words).route("metformin")
+        assert words[route.id] == "warfarin"
+
+
+class TestPrivatizer:
+    def test_mapped(self) -> None:
+        privatizer = Privatizer(epsilon=1.5)
+        assert privatizer.mapped("clopidogrel") == "warfarin"
+        assert privatizer.mapped("Aspirin") == "aspirin"
+        for wrong in ("two words", "", ",", " ", None):
+            with pytest.raises(ParameterError, match="one word"):
+                privatizer.mapped(wrong)  # type: ignore[arg-type]
+
+    def test_the_map_is_named_as_public(self) -> None:
+        privatizer = Privatizer(epsilon=1.5)
+        public = f"the map of unknown words (version {MAP_VERSION})"
+        assert public in privatizer.guarantee.public
+        release = privatizer("Metformin helps.")
+        assert public in release.guarantee.public
+        assert release.policy["map"] == MAP_VERSION
+        masked = Privatizer(epsilon=1.5, unknown="mask")
+        assert public not in masked.guarantee.public
+        assert "map" not in Policy(unknown="mask").to_dict()
+
+
+def test_a_pickle_maps_alike_and_holds_no_table() -> None:
+    words = WordMap(ENGLISH.words)
+    tokens = ["metformin", "metforminn", "worldnews", "qzxkv"]
+    expected = [words.route(token) for token in tokens]
+    pickled = pickle.dumps(words)
+    assert len(pickled) < 1_500_000
+    again = pickle.loads(pickled)  # noqa: S301
+    assert [again.route(token) for token in tokens] == expected
+
+
+def test_all_processes_agree_whatever_they_saw_before() -> None:
+    script = (
+        "import sys; from malaprop import Lexicon; from malaprop.text import WordMap;"
+        "words = WordMap(Lexicon.open('english').words);"
+        "tokens = 'metformin metforminn worldnews qzxkv siobhan soooo'.split();"
+        "order = tokens[::-1] if sys.argv[1] == '1' else tokens;"
+        "routes = {token: words.map(token) for token in order};"
+        "print([routes[token] for token in tokens])"
+    )
+    seen = {
+        subprocess.run(
+            [sys.executable, "-c", script, seed],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1")
+    }
+    assert len(seen) == 1
+
+
+def test_the_table_is_not_opened_before_the_first_unknown_word() -> None:
+    script = (
+        "from malaprop import Privatizer; from malaprop.text.mapping import vocabulary;"
+        "privatizer = Privatizer(epsilon=1.5); privatizer('The patient was given aspirin.');"
+        "print(vocabulary.shipped.cache_info().currsize)"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout == "0\n"
