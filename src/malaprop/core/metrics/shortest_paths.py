@@ -10,12 +10,14 @@ number n is the parity of how many multiples of 2^j there are up to n. So that d
 is the parity of how many of V_{2^j − 1}, V_{2·2^j − 1}, … do not contain the word.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
+from malaprop.core.metrics.near_search import MOST_ROWS, NearSearch
 from malaprop.core.progress import Progress
 from malaprop.core.sampling.by_distance import NearWords
 from malaprop.core.sampling.draws import order_of
@@ -34,6 +36,7 @@ class LevelSearch:
 
     def __init__(self, size: int, edges: Ids, lengths: Ids, last: int) -> None:
         self._size, self._last = size, last
+        self._edges, self._lengths = edges, lengths
         classes = {int(s): edges[lengths == s] for s in np.unique(lengths)}
         # Words with the most edges come first, so that those with a j-th edge form a prefix.
         degrees = [np.bincount(members.ravel(), minlength=size) for members in classes.values()]
@@ -56,6 +59,8 @@ class LevelSearch:
 
     def near_words(self, ids: Ids, beyond: int) -> NearWords:
         """Return the words nearer than level `beyond`; levels of other words come on demand."""
+        if len(ids) <= MOST_ROWS:
+            return self._few.near_words(ids, beyond, _Once(lambda: self._lookup(ids)))
         beyond = min(max(beyond, 1), self._last)
         starts = range(0, len(ids), AT_ONCE)
         digits = self._no_digits(min(len(ids), AT_ONCE), len(starts))
@@ -70,6 +75,16 @@ class LevelSearch:
         near, counts = np.concatenate(words), np.concatenate(sizes)
         keys = at(np.repeat(np.arange(len(ids)), counts), near)
         return NearWords(counts, near, keys, np.full(len(ids), beyond, dtype=np.uint8), at)
+
+    @cached_property
+    def _few(self) -> NearSearch:
+        return NearSearch(self._edges, self._lengths, self._order, self._last)
+
+    def _lookup(self, ids: Ids) -> "_Lookup":
+        """Search the whole graph from up to 256 words."""
+        digits = self._no_digits(len(ids), 1)
+        self._spell(ids, digits[0])
+        return _Lookup(digits, self._place)
 
     def counts(self, progress: Progress | None = None) -> NDArray[np.int64]:
         """Count the words on each level, seen from each word: (words, levels)."""
@@ -147,6 +162,21 @@ class LevelSearch:
                 # "clip" skips a check of the indices, which are right.
                 np.take(source, neighbours, axis=0, out=joined, mode="clip")
                 np.bitwise_or(reached[: len(neighbours)], joined, out=reached[: len(neighbours)])
+
+
+class _Once:
+    """A lookup that is made when it is first needed."""
+
+    def __init__(self, make: "Callable[[], _Lookup]") -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> "_Lookup":
+        return self._make()
+
+    def __call__(self, rows: Ids, words: Ids) -> Bytes:
+        """Return the distance of each word from the word of its row."""
+        return self._made(rows, words)
 
 
 class _Lookup:

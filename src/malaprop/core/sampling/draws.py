@@ -35,8 +35,12 @@ class Rest(NamedTuple):
     """The words to try. One may occur several times, each with an equal part of its weight."""
     bounds: Floats
     """An upper bound on the weights in each row's rest."""
-    weights: Callable[[Ids, Ids], Floats]
-    """Returns the weights of words, per occurrence, given rows and words."""
+    weights: Callable[..., Floats]
+    """Returns the weights of words, per occurrence, given rows and words.
+
+    A third argument may say what each weight is compared with: then a number on the same side of
+    that, above it or not, does as well.
+    """
 
 
 class LawRows(NamedTuple):
@@ -148,9 +152,11 @@ class _Envelope:
             resting = np.flatnonzero(places >= held)
             tried = self._rest.words.take(places[resting] - held[resting]).astype(np.int64)
             words[resting] = tried
-            weights[resting] = self._rest.weights(at[resting], tried)
             level[resting] = _fine(len(resting), rng)  # a word of the rest may be far rarer
-        accepted = level * self._tops.take(magnitudes) < weights
+        level *= self._tops.take(magnitudes)
+        if self._rest is not None:
+            weights[resting] = self._rest.weights(at[resting], tried, level[resting])
+        accepted = level < weights
         return words[accepted], np.add.reduceat(
             accepted, np.cumsum(counts) - counts, dtype=np.int64
         )
@@ -184,6 +190,13 @@ def order_of(numbers: Ids, bound: int) -> Ids:
     if bound <= 1 << 16:
         return np.argsort(numbers.astype(np.uint16), kind="stable")  # a radix sort
     return np.argsort(numbers, kind="stable")
+
+
+def ranges(first: Ids, counts: Ids) -> Ids:
+    """Return counts[0] numbers from first[0] on, then counts[1] from first[1] on, and so on."""
+    ends = counts.cumsum()
+    steps = (first - ends + counts).repeat(counts)
+    return np.arange(len(steps)) + steps
 
 
 def _split(values: NDArray[Number], counts: Ids) -> Iterator[NDArray[Number]]:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
 from malaprop.core.randomness.process import renewals, this_process
+from malaprop.core.sampling.draws import ranges
 
 Sampler = Callable[[Ids, Ids], list[Ids]]
 """From words and the number of draws of each to those draws."""
@@ -133,7 +134,7 @@ class DrawStock:
         words = order.words[open_]
         taken = np.minimum(order.missing[open_], self._left[words])
         self._left[words] -= taken  # first: after an interrupt, nobody may read beyond the end
-        order.fill(open_, taken, self._drawn[_ranges(self._first[words], taken)])
+        order.fill(open_, taken, self._drawn[ranges(self._first[words], taken)])
         self._first[words] += taken
 
     def _draw(self, mine: Ids, order: "_Order", sampler: Sampler) -> None:
@@ -197,15 +198,9 @@ class _Order:
 
     def fill(self, places: Ids, counts: Ids, drawn: NDArray[np.integer[Any]]) -> None:
         """Store `counts[i]` of the draws for the word at `places[i]`."""
-        self.found[_ranges(self._next[places], counts)] = drawn
+        self.found[ranges(self._next[places], counts)] = drawn
         self._next[places] += counts
         self.missing[places] -= counts
-
-
-def _ranges(first: Ids, counts: Ids) -> Ids:
-    """Return counts[0] numbers from first[0] on, then counts[1] from first[1] on, and so on."""
-    ends = np.cumsum(counts)
-    return np.arange(int(counts.sum())) + np.repeat(first - ends + counts, counts)
 
 
 def _shared_zeros(shape: int, kind: Any) -> Any:

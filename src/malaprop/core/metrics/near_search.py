@@ -1,0 +1,139 @@
+"""Near words of a few words, found step by step: what is far is not searched.
+
+Searching the whole graph takes as long for one word as for 64 (`shortest_paths`). A sentence needs
+only the words near its own, and to know of some far words whether they are within a limit:
+
+Let the words w at less than r be known, and T(v) be the length of the shortest path to v that
+leaves them by its last edge. If r ≤ d(w, y) ≤ D, then a shortest path to y has a first word v with
+d(w, v) ≥ r. The word before it is nearer than r, so T(v) = d(w, v), and d(v, y) ≤ D − r. So y is
+within D exactly if T(v) + d(v, y) ≤ D for some v within D − r of y: a search from y, not from w,
+and a short one, since most far words are tried with a D just above r.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.core.arrays import Ids
+from malaprop.core.sampling.by_distance import LimitedSearch, NearWords
+from malaprop.core.sampling.draws import ranges
+
+Bytes = NDArray[np.uint8]
+Lookup = Callable[[Ids, Ids], Bytes]
+"""Returns the levels of words, given their rows and ids."""
+
+MOST_ROWS = 64
+"""Words up to which this is faster than a search of the whole graph, which takes 64 at a time."""
+_MOST_PLACES = 1 << 16  # places of a search from far words, from which the other search is faster
+
+
+class NearSearch:
+    """A search from a few words, for levels that are cut off at `last`; edges have lengths ≥ 1.
+
+    Words are searched by their places in `order`.
+    """
+
+    def __init__(self, edges: Ids, lengths: Ids, order: Ids, last: int) -> None:
+        self._size, self._last, self._order = len(order), last, order
+        self._place = np.argsort(order)
+        ends = self._place[edges]
+        self._joined = {int(s): _Neighbours(self._size, ends[lengths == s]) for s in set(lengths)}
+
+    def near_words(self, ids: Ids, beyond: int, exact: Lookup) -> NearWords:
+        """Return the words nearer than level `beyond`; `exact` looks up any level, slowly."""
+        beyond = min(max(beyond, 1), self._last)
+        levels = np.full(len(ids) * self._size, self._last, dtype=np.uint8)
+        cells = self._spread(levels, np.arange(len(ids)) * self._size + self._place[ids], beyond)
+        cells.sort()
+        rows = cells // self._size
+
+        def within(rows: Ids, words: Ids, limits: Ids) -> Bytes:
+            found = self._within(levels, beyond, rows * self._size, self._place[words], limits)
+            return exact(rows, words) if found is None else found
+
+        return NearWords(
+            sizes=np.bincount(rows, minlength=len(ids)),
+            words=self._order[cells - rows * self._size],
+            keys=levels[cells],
+            beyond=np.full(len(ids), beyond, dtype=np.uint8),
+            at=exact,
+            limited=LimitedSearch(self._last, within),
+        )
+
+    def _spread(self, levels: Bytes, start: Ids, beyond: int) -> Ids:
+        """Write the levels below `beyond` into the cells, and T into those one edge farther.
+
+        Returns the cells of levels below `beyond`. A cell is a place in a row.
+        """
+        levels[start] = 0
+        reached: list[list[Ids]] = [[start], *([] for _ in range(self._last))]
+        near = []
+        for k in range(beyond):
+            # A cell that was reached by a shorter path later on is not on this level.
+            cells = np.concatenate([_NONE, *reached[k]])
+            cells = np.unique(cells[levels[cells] == k])
+            if not cells.size:
+                continue
+            near.append(cells)
+            places = cells % self._size
+            for length, neighbours in self._joined.items():
+                if k + length < self._last:
+                    there = neighbours.of(places, cells - places)
+                    there = there[levels[there] > k + length]
+                    levels[there] = k + length
+                    reached[k + length].append(there)
+        return np.concatenate(near)
+
+    def _within(
+        self, levels: Bytes, beyond: int, rows: Ids, places: Ids, limits: Ids
+    ) -> Bytes | None:
+        """Return levels on the right side of the limits; exact ones below `beyond`.
+
+        `rows` are the first cells of rows. Returns None if that takes too long.
+        """
+        found = levels[rows + places]
+        # Without a limit below the last level, only near words matter. Those are known.
+        asked = np.flatnonzero((found > limits) & (limits >= beyond) & (limits < self._last))
+        reached = [(asked, places[asked])]
+        for k in range(1, int((limits[asked] - beyond).max(initial=0)) + 1):
+            asked, there = self._one_farther(reached, k, (found > limits) & (limits >= beyond + k))
+            if len(asked) > _MOST_PLACES:
+                return None
+            total = levels[rows[asked] + there].astype(np.int64) + k
+            hits = total <= limits[asked]
+            found[asked[hits]] = total[hits]
+            reached.append((asked, there))
+        return found
+
+    def _one_farther(
+        self, reached: list[tuple[Ids, Ids]], k: int, searching: NDArray[np.bool_]
+    ) -> tuple[Ids, Ids]:
+        """Return what is k from each far word that is still `searching`, or was nearer before."""
+        cells = [_NONE]
+        for length, neighbours in self._joined.items():
+            if length <= k:
+                asked, there = reached[k - length]
+                going = searching[asked]
+                cells.append(neighbours.of(there[going], asked[going] * self._size))
+        unique = np.unique(np.concatenate(cells))
+        asked = unique // self._size
+        return asked, unique - asked * self._size
+
+
+_NONE: Ids = np.empty(0, dtype=np.int64)
+
+
+class _Neighbours:
+    """The places joined to each place by edges of one length."""
+
+    def __init__(self, size: int, edges: Ids) -> None:
+        here = np.concatenate([edges[:, 0], edges[:, 1]])
+        self._counts = np.bincount(here, minlength=size)
+        self._first = np.cumsum(self._counts) - self._counts
+        self._there = np.concatenate([edges[:, 1], edges[:, 0]])[np.argsort(here, kind="stable")]
+
+    def of(self, places: Ids, added: Ids) -> Ids:
+        """Return the neighbours of each place, plus the number that is `added` to it."""
+        counts = self._counts[places]
+        return self._there[ranges(self._first[places], counts)] + np.repeat(added, counts)
