@@ -27,6 +27,7 @@ from malaprop.core.space import MetricSpace, blocks, checked_ids
 LawT = TypeVar("LawT", bound=Law, covariant=True)
 NoiseT = TypeVar("NoiseT", bound=Noise, covariant=True)
 
+_FEW, _WIDER = 64, 8
 _CELLS = 1 << 25  # the most cells of rows computed together: 512 rows of 65,536 words
 
 
@@ -175,6 +176,16 @@ class LawChannel(Channel, Generic[LawT]):
         drawn = []
         for block in blocks(len(words), row_cells=len(self._space), budget=_CELLS):
             drawn += draw(self._law.rows(words[block], counts[block]), counts[block], rng)
+        return drawn
+
+    def draw_ahead(self, words: Ids, counts: Ids, rng: Generator) -> list[Ids]:
+        """Draw as `draw_words` does, by the same law and faster, but not repeatably from a seed."""
+        drawn = []
+        for block in blocks(len(words), row_cells=len(self._space), budget=_CELLS):
+            # Of a few words, wider rows are cheap, and far words take the most time.
+            times = _WIDER if len(words[block]) <= _FEW else 1
+            rows = self._law.rows(words[block], times * counts[block])
+            drawn += draw(rows, counts[block], rng, repeatable=False)
         return drawn
 
 

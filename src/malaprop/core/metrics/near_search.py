@@ -72,7 +72,7 @@ class NearSearch:
         for k in range(beyond):
             # A cell that was reached by a shorter path later on is not on this level.
             cells = np.concatenate([_NONE, *reached[k]])
-            cells = np.unique(cells[levels[cells] == k])
+            cells = _distinct(cells[levels[cells] == k])
             if not cells.size:
                 continue
             near.append(cells)
@@ -98,12 +98,14 @@ class NearSearch:
         reached = [(asked, places[asked])]
         for k in range(1, int((limits[asked] - beyond).max(initial=0)) + 1):
             asked, there = self._one_farther(reached, k, (found > limits) & (limits >= beyond + k))
+            reached.append((asked, there))
+            if not asked.size:
+                continue
             if len(asked) > _MOST_PLACES:
                 return None
             total = levels[rows[asked] + there].astype(np.int64) + k
             hits = total <= limits[asked]
             found[asked[hits]] = total[hits]
-            reached.append((asked, there))
         return found
 
     def _one_farther(
@@ -112,16 +114,22 @@ class NearSearch:
         """Return what is k from each far word that is still `searching`, or was nearer before."""
         cells = [_NONE]
         for length, neighbours in self._joined.items():
-            if length <= k:
+            if length <= k and reached[k - length][0].size:
                 asked, there = reached[k - length]
                 going = searching[asked]
                 cells.append(neighbours.of(there[going], asked[going] * self._size))
-        unique = np.unique(np.concatenate(cells))
-        asked = unique // self._size
-        return asked, unique - asked * self._size
+        distinct = _distinct(np.concatenate(cells))
+        asked = distinct // self._size
+        return asked, distinct - asked * self._size
 
 
 _NONE: Ids = np.empty(0, dtype=np.int64)
+
+
+def _distinct(numbers: Ids) -> Ids:
+    """Return each number once, in order; on few numbers faster than numpy's function."""
+    numbers.sort()
+    return numbers[np.append(True, numbers[1:] != numbers[:-1])] if numbers.size else numbers
 
 
 class _Neighbours:

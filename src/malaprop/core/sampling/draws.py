@@ -25,6 +25,8 @@ from malaprop.core.arrays import Floats, Ids
 Number = TypeVar("Number", np.int64, np.float64)
 _LN2 = float(np.log(2.0))
 _DEEPEST = 1000  # weights below 2^-1000 are never drawn: float64 ends near there
+_FEW = 4096  # tries that are sorted into magnitudes together, not row by row
+_LEAST_RATE = 0.2  # of acceptance, assumed of rows whose rest weighs much
 _TRIES = 1 << 19  # tries at a time over all rows: some 50 MB
 
 
@@ -60,15 +62,22 @@ def whole(log_weights: Floats) -> LawRows:
     return LawRows(np.full(count, size), np.tile(np.arange(size), count), weights.ravel())
 
 
-def draw(rows: LawRows, counts: Ids, rng: Generator) -> list[Ids]:
-    """Draw `counts[i]` independent words from row i, with probabilities ∝ the weights."""
+def draw(
+    rows: LawRows, counts: Ids, rng: Generator, *, repeatable: bool = True
+) -> list[Ids]:
+    """Draw `counts[i]` independent words from row i, with probabilities ∝ the weights.
+
+    Unless draws must be `repeatable` from a seed, in all versions of Malaprop, the number of tries
+    is chosen for speed.
+    """
     envelope = _Envelope(rows)
     parts: list[list[Ids]] = [[] for _ in rows.sizes]
     accepted_so_far, tried = np.zeros_like(counts), np.zeros_like(counts)
+    expected = np.full(len(counts), 0.5) if repeatable else envelope.expected_rates()
     while (short := np.flatnonzero(accepted_so_far < counts)).size:
-        # As many tries as the rate of acceptance so far suggests, ½ at first, and a few more.
+        # As many tries as the rate of acceptance so far suggests, and a few more.
         lacking = counts[short] - accepted_so_far[short]
-        rate = (accepted_so_far[short] + 4.0) / (tried[short] + 8.0)
+        rate = (accepted_so_far[short] + 8.0 * expected[short]) / (tried[short] + 8.0)
         tries = np.minimum((lacking / rate).astype(np.int64) + 8, max(16, _TRIES // len(short)))
         words, accepted = envelope.tries(short, tries, rng)
         for row, words_of_row in zip(short.tolist(), _split(words, accepted), strict=True):
@@ -125,6 +134,14 @@ class _Envelope:
         self._tops = 2.0 * 0.5 ** np.arange(used)
         # Sizes are whole numbers and tops powers of two: these products are exact.
         self._cumulative = np.cumsum((sizes * self._tops)[:, ::-1], axis=1)
+        self._heads, self._weighed = rows.sizes, rows.weights
+
+    def expected_rates(self) -> Floats:
+        """Return about the share of tries that are accepted in each row, rather too little."""
+        ends = np.cumsum(self._heads)
+        mass = np.append(0.0, np.cumsum(self._weighed))
+        heads = mass[ends] - mass[ends - self._heads]
+        return np.clip(heads / self._cumulative[:, -1], _LEAST_RATE, 0.5)
 
     def _resting(self, rows: int) -> Ids:
         """Return the magnitude of each row's rest; beyond all others if it weighs nothing."""
@@ -165,6 +182,10 @@ class _Envelope:
         """Draw magnitudes by their total weights; the rarest come first in the cumulative sums."""
         last = self._cumulative.shape[1] - 1
         level, places = _fine(int(counts.sum()), rng), list[Ids]()
+        if level.size <= _FEW:  # all at once: numpy takes longer to begin than to count
+            every = self._cumulative[rows].repeat(counts, axis=0)
+            below = np.minimum(level * every[:, -1], np.nextafter(every[:, -1], 0.0))
+            return np.asarray(last - (every <= below[:, None]).sum(axis=1))
         for row, levels_of_row in zip(rows.tolist(), _split(level, counts), strict=True):
             sums = self._cumulative[row]
             below = np.minimum(levels_of_row * sums[-1], np.nextafter(sums[-1], 0.0))

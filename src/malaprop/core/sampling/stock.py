@@ -31,7 +31,7 @@ Sampler = Callable[[Ids, Ids], list[Ids]]
 _KEPT = 1 << 24  # the most draws in stock: 64 MB
 # How many draws to stock for a word: `_TIMES` what was needed so far, within limits. Beyond some
 # thousands, computing the row again takes no longer than drawing from it.
-_LEAST, _TIMES, _MOST = 64, 2, 4096
+_LEAST, _TIMES, _MOST = 8, 2, 4096
 _STOCKED = 0.25  # the share of the room that the stocks of all words together may take
 _SPARE = 8  # draws beyond the estimated need, once there is an estimate
 _AT_ONCE = 512  # words whose rows are computed before their draws are stored

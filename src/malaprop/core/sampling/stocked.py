@@ -51,7 +51,7 @@ class StockedChannel:
             stock = self._stocks[rng] = DrawStock(size)
 
         def rows(words: Ids, counts: Ids) -> list[Ids]:
-            return channel.draw_words(words, counts, rng)
+            return channel.draw_ahead(words, counts, rng)
 
         return each_word_once(
             checked_ids(ids, size), size, lambda words, counts: stock.take(words, counts, rows)
