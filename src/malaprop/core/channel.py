@@ -27,7 +27,6 @@ from malaprop.core.space import MetricSpace, blocks, checked_ids
 LawT = TypeVar("LawT", bound=Law, covariant=True)
 NoiseT = TypeVar("NoiseT", bound=Noise, covariant=True)
 
-_FEW, _WIDER = 64, 8
 _CELLS = 1 << 25  # the most cells of rows computed together: 512 rows of 65,536 words
 
 
@@ -178,14 +177,15 @@ class LawChannel(Channel, Generic[LawT]):
             drawn += draw(self._law.rows(words[block], counts[block]), counts[block], rng)
         return drawn
 
-    def draw_ahead(self, words: Ids, counts: Ids, rng: Generator) -> list[Ids]:
-        """Draw as `draw_words` does, by the same law and faster, but not repeatably from a seed."""
+    def draw_ahead(self, words: Ids, least: Ids, counts: Ids, rng: Generator) -> list[Ids]:
+        """Draw about `counts[i]` private words for each of `words[i]`, at least `least[i]`.
+
+        The law is that of `draw_words`. This is faster, but a seed need not repeat it.
+        """
         drawn = []
         for block in blocks(len(words), row_cells=len(self._space), budget=_CELLS):
-            # Of a few words, wider rows are cheap, and far words take the most time.
-            times = _WIDER if len(words[block]) <= _FEW else 1
-            rows = self._law.rows(words[block], times * counts[block])
-            drawn += draw(rows, counts[block], rng, repeatable=False)
+            rows = self._law.rows(words[block], counts[block])
+            drawn += draw(rows, counts[block], rng, enough=least[block])
         return drawn
 
 

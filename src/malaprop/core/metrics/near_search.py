@@ -11,6 +11,7 @@ and a short one, since most far words are tried with a D just above r.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ class NearSearch:
         self._size, self._last, self._order = len(order), last, order
         self._place = np.argsort(order)
         ends = self._place[edges]
-        self._joined = {int(s): _Neighbours(self._size, ends[lengths == s]) for s in set(lengths)}
+        self._joined = {int(s): _neighbours(self._size, ends[lengths == s]) for s in np.unique(lengths)}
 
     def near_words(self, ids: Ids, beyond: int, exact: Lookup) -> NearWords:
         """Return the words nearer than level `beyond`; `exact` looks up any level, slowly."""
@@ -132,16 +133,53 @@ def _distinct(numbers: Ids) -> Ids:
     return numbers[np.append(True, numbers[1:] != numbers[:-1])] if numbers.size else numbers
 
 
-class _Neighbours:
-    """The places joined to each place by edges of one length."""
+class _Even:
+    """The places joined to each place by edges of one length, if all have about as many.
+
+    A place that has fewer is its own neighbour: no path becomes shorter by that.
+    """
 
     def __init__(self, size: int, edges: Ids) -> None:
-        here = np.concatenate([edges[:, 0], edges[:, 1]])
-        self._counts = np.bincount(here, minlength=size)
-        self._first = np.cumsum(self._counts) - self._counts
-        self._there = np.concatenate([edges[:, 1], edges[:, 0]])[np.argsort(here, kind="stable")]
+        slots = _slots(edges)
+        most = int(slots.number.max(initial=-1)) + 1
+        self._there = np.repeat(np.arange(size)[:, None], most, axis=1)
+        self._there[slots.here, slots.number] = slots.there
 
     def of(self, places: Ids, added: Ids) -> Ids:
         """Return the neighbours of each place, plus the number that is `added` to it."""
-        counts = self._counts[places]
-        return self._there[ranges(self._first[places], counts)] + np.repeat(added, counts)
+        return (self._there.take(places, axis=0) + added[:, None]).ravel()
+
+
+class _Uneven:
+    """The places joined to each place by edges of one length."""
+
+    def __init__(self, size: int, edges: Ids) -> None:
+        slots = _slots(edges)
+        self._there, self._counts = slots.there, np.bincount(slots.here, minlength=size)
+        self._first = np.cumsum(self._counts) - self._counts
+
+    def of(self, places: Ids, added: Ids) -> Ids:
+        """Return the neighbours of each place, plus the number that is `added` to it."""
+        counts = self._counts.take(places)
+        return self._there.take(ranges(self._first.take(places), counts)) + added.repeat(counts)
+
+
+class _Slots(NamedTuple):
+    """Each edge both ways: from where, its number among those from there, and to where."""
+
+    here: Ids
+    number: Ids
+    there: Ids
+
+
+def _slots(edges: Ids) -> _Slots:
+    here = np.concatenate([edges[:, 0], edges[:, 1]])
+    there = np.concatenate([edges[:, 1], edges[:, 0]])
+    order = np.argsort(here, kind="stable")
+    here, there = here[order], there[order]
+    return _Slots(here, np.arange(len(here)) - np.searchsorted(here, here), there)
+
+
+def _neighbours(size: int, edges: Ids) -> _Even | _Uneven:
+    most = int(np.bincount(edges.ravel(), minlength=size).max())
+    return (_Even if most * size <= 4 * len(edges) else _Uneven)(size, edges)

@@ -62,23 +62,23 @@ def whole(log_weights: Floats) -> LawRows:
     return LawRows(np.full(count, size), np.tile(np.arange(size), count), weights.ravel())
 
 
-def draw(
-    rows: LawRows, counts: Ids, rng: Generator, *, repeatable: bool = True
-) -> list[Ids]:
+def draw(rows: LawRows, counts: Ids, rng: Generator, *, enough: Ids | None = None) -> list[Ids]:
     """Draw `counts[i]` independent words from row i, with probabilities ∝ the weights.
 
-    Unless draws must be `repeatable` from a seed, in all versions of Malaprop, the number of tries
-    is chosen for speed.
+    If `enough` is given, fewer draws will do, but at least that many: tries are then made in as few
+    rounds as possible. How many of them are accepted does not depend on which words they are.
     """
     envelope = _Envelope(rows)
     parts: list[list[Ids]] = [[] for _ in rows.sizes]
     accepted_so_far, tried = np.zeros_like(counts), np.zeros_like(counts)
-    expected = np.full(len(counts), 0.5) if repeatable else envelope.expected_rates()
-    while (short := np.flatnonzero(accepted_so_far < counts)).size:
+    # Without `enough`, always the same: a seed gives the same draws in all versions of Malaprop.
+    expected = np.full(len(counts), 0.5) if enough is None else envelope.expected_rates()
+    least, spare = (counts, 8) if enough is None else (enough, 2)
+    while (short := np.flatnonzero(accepted_so_far < least)).size:
         # As many tries as the rate of acceptance so far suggests, and a few more.
         lacking = counts[short] - accepted_so_far[short]
         rate = (accepted_so_far[short] + 8.0 * expected[short]) / (tried[short] + 8.0)
-        tries = np.minimum((lacking / rate).astype(np.int64) + 8, max(16, _TRIES // len(short)))
+        tries = np.minimum((lacking / rate).astype(np.int64) + spare, max(16, _TRIES // len(short)))
         words, accepted = envelope.tries(short, tries, rng)
         for row, words_of_row in zip(short.tolist(), _split(words, accepted), strict=True):
             parts[row].append(words_of_row)

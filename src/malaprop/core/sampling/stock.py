@@ -25,8 +25,8 @@ from malaprop.core.arrays import Ids
 from malaprop.core.randomness.process import renewals, this_process
 from malaprop.core.sampling.draws import ranges
 
-Sampler = Callable[[Ids, Ids], list[Ids]]
-"""From words and the number of draws of each to those draws."""
+Sampler = Callable[[Ids, Ids, Ids], list[Ids]]
+"""From words, the least number of draws of each and about how many are wanted, to draws."""
 
 _KEPT = 1 << 24  # the most draws in stock: 64 MB
 # How many draws to stock for a word: `_TIMES` what was needed so far, within limits. Beyond some
@@ -140,10 +140,10 @@ class DrawStock:
     def _draw(self, mine: Ids, order: "_Order", sampler: Sampler) -> None:
         """Compute the rows of claimed words; draw what is missing, and more for the stock."""
         words, now = order.words[mine], order.missing[mine]
-        extra = self._to_stock(self._needed[words])
-        drawn = sampler(words, now + extra)
+        drawn = sampler(words, now, now + self._to_stock(self._needed[words]))
         pairs = list(zip(drawn, now.tolist(), strict=True))
         order.fill(mine, now, np.concatenate([draws[:count] for draws, count in pairs]))
+        extra = np.fromiter(map(len, drawn), np.int64, len(drawn)) - now
         with self._lock:
             self._keep(words, extra, np.concatenate([draws[count:] for draws, count in pairs]))
 
