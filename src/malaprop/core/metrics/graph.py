@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from malaprop.core.arrays import Floats, Ids, Vectors
 from malaprop.core.errors import MetricError
 from malaprop.core.metric import DistanceRows, KeyedDistances, Metric
-from malaprop.core.metrics.shortest_paths import MOST, Bytes, LevelSearch
+from malaprop.core.metrics.near_search import Bytes
+from malaprop.core.metrics.shortest_paths import MOST, LevelSearch
 from malaprop.core.progress import Progress
 from malaprop.core.proofs import proved
 from malaprop.core.sampling.by_distance import NearWords
@@ -95,9 +96,13 @@ class WordGraph:
         """
         return self._levels.from_words(ids)
 
-    def near_words(self, ids: Ids, beyond: int) -> NearWords:
-        """Return the words less than `beyond` units from `ids`; all other levels come on demand."""
-        return self._levels.near_words(ids, beyond)
+    def near_words(self, ids: Ids, beyond: int, *, alone: bool = False) -> NearWords:
+        """Return the words less than `beyond` units from `ids`; all other levels come on demand.
+
+        Search for them `alone` if levels of few other words will be looked up.
+        """
+        search = self._levels.near_words_alone if alone else self._levels.near_words
+        return search(ids, beyond)
 
     def counts(self, progress: Progress | None = None) -> Ids:
         """Count the words that are 0, 1, 2 … units away from each word: (words, levels)."""

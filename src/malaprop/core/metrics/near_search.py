@@ -1,4 +1,4 @@
-"""Near words of a few words, found step by step: what is far is not searched.
+"""Near words, found step by step: what is far is not searched.
 
 Searching the whole graph takes as long for one word as for 64 (`shortest_paths`). A sentence needs
 only the words near its own, and to know of some far words whether they are within a limit:
@@ -24,13 +24,11 @@ Bytes = NDArray[np.uint8]
 Lookup = Callable[[Ids, Ids], Bytes]
 """Returns the levels of words, given their rows and ids."""
 
-MOST_ROWS = 64
-"""Words up to which this is faster than a search of the whole graph, which takes 64 at a time."""
-_MOST_PLACES = 1 << 16  # places of a search from far words, from which the other search is faster
+_MOST_PLACES = 1 << 20  # of a search from far words: with more, whole searches are faster
 
 
 class NearSearch:
-    """A search from a few words, for levels that are cut off at `last`; edges have lengths ≥ 1.
+    """A search for near words, for levels that are cut off at `last`; edges have lengths ≥ 1.
 
     Words are searched by their places in `order`.
     """
@@ -39,7 +37,9 @@ class NearSearch:
         self._size, self._last, self._order = len(order), last, order
         self._place = np.argsort(order)
         ends = self._place[edges]
-        self._joined = {int(s): _neighbours(self._size, ends[lengths == s]) for s in np.unique(lengths)}
+        self._joined = {
+            int(s): _neighbours(self._size, ends[lengths == s]) for s in np.unique(lengths)
+        }
 
     def near_words(self, ids: Ids, beyond: int, exact: Lookup) -> NearWords:
         """Return the words nearer than level `beyond`; `exact` looks up any level, slowly."""
@@ -93,7 +93,7 @@ class NearSearch:
 
         `rows` are the first cells of rows. Returns None if that takes too long.
         """
-        found = levels[rows + places]
+        found: Bytes = levels[rows + places]
         # Without a limit below the last level, only near words matter. Those are known.
         asked = np.flatnonzero((found > limits) & (limits >= beyond) & (limits < self._last))
         reached = [(asked, places[asked])]

@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
-from malaprop.core.metrics.near_search import MOST_ROWS, NearSearch
+from malaprop.core.metrics.near_search import Bytes, Lookup, NearSearch
 from malaprop.core.progress import Progress
 from malaprop.core.sampling.by_distance import NearWords
 from malaprop.core.sampling.draws import order_of
 from malaprop.core.threads import each_in_threads
 
 Bits = NDArray[np.uint64]
-Bytes = NDArray[np.uint8]
 
 AT_ONCE = 256
 MOST = 255
@@ -57,10 +56,12 @@ class LevelSearch:
             levels[start : start + AT_ONCE] = _numbers(in_order, len(sources))
         return levels
 
+    def near_words_alone(self, ids: Ids, beyond: int) -> NearWords:
+        """Return what `near_words` does without searching the whole graph, unless it must."""
+        return self._near.near_words(ids, beyond, _Once(lambda: self.near_words(ids, beyond).at))
+
     def near_words(self, ids: Ids, beyond: int) -> NearWords:
         """Return the words nearer than level `beyond`; levels of other words come on demand."""
-        if len(ids) <= MOST_ROWS:
-            return self._few.near_words(ids, beyond, _Once(lambda: self._lookup(ids)))
         beyond = min(max(beyond, 1), self._last)
         starts = range(0, len(ids), AT_ONCE)
         digits = self._no_digits(min(len(ids), AT_ONCE), len(starts))
@@ -77,14 +78,8 @@ class LevelSearch:
         return NearWords(counts, near, keys, np.full(len(ids), beyond, dtype=np.uint8), at)
 
     @cached_property
-    def _few(self) -> NearSearch:
+    def _near(self) -> NearSearch:
         return NearSearch(self._edges, self._lengths, self._order, self._last)
-
-    def _lookup(self, ids: Ids) -> "_Lookup":
-        """Search the whole graph from up to 256 words."""
-        digits = self._no_digits(len(ids), 1)
-        self._spell(ids, digits[0])
-        return _Lookup(digits, self._place)
 
     def counts(self, progress: Progress | None = None) -> NDArray[np.int64]:
         """Count the words on each level, seen from each word: (words, levels)."""
@@ -167,11 +162,11 @@ class LevelSearch:
 class _Once:
     """A lookup that is made when it is first needed."""
 
-    def __init__(self, make: "Callable[[], _Lookup]") -> None:
+    def __init__(self, make: Callable[[], Lookup]) -> None:
         self._make = make
 
     @cached_property
-    def _made(self) -> "_Lookup":
+    def _made(self) -> Lookup:
         return self._make()
 
     def __call__(self, rows: Ids, words: Ids) -> Bytes:

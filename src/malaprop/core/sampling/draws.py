@@ -141,7 +141,7 @@ class _Envelope:
         ends = np.cumsum(self._heads)
         mass = np.append(0.0, np.cumsum(self._weighed))
         heads = mass[ends] - mass[ends - self._heads]
-        return np.clip(heads / self._cumulative[:, -1], _LEAST_RATE, 0.5)
+        return np.asarray(np.clip(heads / self._cumulative[:, -1], _LEAST_RATE, 0.5))
 
     def _resting(self, rows: int) -> Ids:
         """Return the magnitude of each row's rest; beyond all others if it weighs nothing."""
@@ -217,7 +217,7 @@ def ranges(first: Ids, counts: Ids) -> Ids:
     """Return counts[0] numbers from first[0] on, then counts[1] from first[1] on, and so on."""
     ends = counts.cumsum()
     steps = (first - ends + counts).repeat(counts)
-    return np.arange(len(steps)) + steps
+    return np.asarray(np.arange(len(steps)) + steps)
 
 
 def _split(values: NDArray[Number], counts: Ids) -> Iterator[NDArray[Number]]:

@@ -20,6 +20,9 @@ from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.balanced.balance import Balance
 from malaprop.mechanisms.balanced.edge_loss import worst_edge
 
+# Microseconds, about: a near word of a row, and a word within reach of a far one that is tried; a
+# search of the whole graph, and its share for a word if it is for many.
+_NEAR, _IN_REACH, _WHOLE, _SHARE = 0.25, 0.05, 8000.0, 110.0
 _SAMPLE = 64  # words from which the number of words on each level is estimated
 
 
@@ -74,7 +77,10 @@ class BalancedLaw(Law):
             return np.asarray(near_share[rows] * self._kernel(keys) + rest[rows])
 
         if self.graph.unit and (self.balance.verified or self.balance.masses is None):
-            near = self.graph.near_words(ids, self._beyond(1.0 if draws is None else draws.mean()))
+            mean = 1.0 if draws is None else float(draws.mean())
+            beyond = self._beyond(mean)
+            alone = self._alone(len(ids), mean, beyond)
+            near = self.graph.near_words(ids, beyond, alone=alone)
         else:
             near = by_distance.nearest_by_key(self._checked_keys(ids), fall, tries=1.0)
         return by_distance.law_rows(near, self.balance.weights, self._pool, fall)
@@ -99,6 +105,18 @@ class BalancedLaw(Law):
         counts, falls = self._sampled, self._falls
         tries = self.graph.size * falls[1:] / (counts @ falls)
         return 1 + int(np.argmin(np.cumsum(counts)[:-1] + draws * tries))
+
+    def _alone(self, rows: int, draws: float, beyond: int) -> bool:
+        """Whether to search for near words alone, not the whole graph: an estimate of costs.
+
+        A far word is tried with a limit, and with a chance ∝ e^(−t·k) it is k levels beyond.
+        """
+        counts, falls = self._sampled, self._falls
+        tries = self.graph.size * falls[beyond] / (counts @ falls)
+        in_reach = counts[: self.graph.last - beyond] @ falls[beyond : self.graph.last]
+        cost = _NEAR * counts[:beyond].sum()
+        cost += _IN_REACH * draws * tries * in_reach / max(falls[beyond], 1e-300)
+        return bool(cost < max(_SHARE, _WHOLE / rows))
 
     @cached_property
     def _sampled(self) -> Floats:
