@@ -72,9 +72,11 @@ class WordGraph:
     @cached_property
     def unit(self) -> float:
         """A length of which all distances are multiples by 0 … 255; 0 if there is none."""
-        finite = [*self.weights, *([self.cutoff] if math.isfinite(self.cutoff) else [])]
+        finite = np.unique(self.weights)
+        if math.isfinite(self.cutoff):
+            finite = np.append(finite, self.cutoff)
         for unit in _UNITS:
-            whole = not (np.array(finite) / unit % 1.0).any()
+            whole = not (finite / unit % 1.0).any()
             if whole and self.reach / unit <= MOST:
                 return unit
         return 0.0
@@ -229,6 +231,8 @@ def _check(size: int, edges: Ids, weights: Floats, cutoff: float) -> None:
 
 def _simple(edges: Ids, weights: Floats) -> tuple[Ids, NDArray[np.float64]]:
     """Keep each edge once, the lower end first, with its least weight; drop loops."""
+    if _is_simple(edges):  # as in the files that were written
+        return edges.copy(), weights.copy()
     ends = np.sort(edges, axis=1)
     order = np.lexsort((weights, ends[:, 1], ends[:, 0]))
     ends, weights = ends[order], weights[order]
@@ -236,3 +240,10 @@ def _simple(edges: Ids, weights: Floats) -> tuple[Ids, NDArray[np.float64]]:
     first[1:] = (ends[1:] != ends[:-1]).any(axis=1)
     first &= ends[:, 0] != ends[:, 1]
     return ends[first], weights[first]
+
+
+def _is_simple(edges: Ids) -> bool:
+    """Tell whether edges are in order, each once, the lower end first, without loops."""
+    here, there = edges.T
+    later = (here[1:] > here[:-1]) | ((here[1:] == here[:-1]) & (there[1:] > there[:-1]))
+    return bool((here < there).all() and later.all())

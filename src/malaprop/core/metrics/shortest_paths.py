@@ -236,12 +236,14 @@ def _slots(size: int, edges: Ids) -> list[Ids]:
     order = np.argsort(here, kind="stable")
     here, there = here[order], there[order]
     number = np.arange(len(here)) - np.searchsorted(here, here)
+    order = np.argsort(number, kind="stable")
+    ends = np.cumsum(np.bincount(number))[:-1]
     slots = []
-    for j in range(int(number.max(initial=-1)) + 1):
-        row = np.arange(int(here[number == j].max()) + 1)
-        row[here[number == j]] = there[number == j]
+    for words, neighbours in zip(*(np.split(a[order], ends) for a in (here, there)), strict=True):
+        row = np.arange(int(words.max(initial=-1)) + 1)
+        row[words] = neighbours
         slots.append(row)
-    return slots
+    return slots if len(here) else []
 
 
 def _numbers(digits: list[Bits], count: int) -> Bytes:

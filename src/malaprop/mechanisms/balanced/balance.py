@@ -81,8 +81,9 @@ class Balance:
     @property
     def kept(self) -> float:
         """The mean chance that a word stays: the Bayes success under a uniform prior."""
-        scale = 1.0 / self._known if self.scale is None else self.scale
-        return float((self.weights * (scale + self.rest / self.weights.sum())).mean())
+        if self.scale is None:
+            return float((self.weights / self._known).mean())
+        return float((self.weights * (self.scale + self.rest / self.weights.sum())).mean())
 
     @property
     def _within_the_proof(self) -> bool:
@@ -214,8 +215,18 @@ def even_scale(graph: WordGraph, masses: Floats, slope: float) -> Floats:
     return np.asarray(np.exp(-np.maximum(highest, lowest)))
 
 
-def plain(graph: WordGraph, epsilon: float, masses_at: Callable[[float], Floats]) -> Balance:
-    """Return the law of ν = 1 with the largest t whose loss is at most ε; t = ε/2 always is."""
+def plain(
+    graph: WordGraph,
+    epsilon: float,
+    masses_at: Callable[[float], Floats],
+    *,
+    at_least: float = 0.0,
+) -> Balance:
+    """Return the law of ν = 1 with the largest t whose loss is at most ε; t = ε/2 always is.
+
+    The search ends as soon as that law is sure to keep fewer words than `at_least`: the law that is
+    returned then has a smaller t.
+    """
 
     def at(exponent: float) -> Balance:
         masses = masses_at(exponent)
@@ -223,8 +234,15 @@ def plain(graph: WordGraph, epsilon: float, masses_at: Callable[[float], Floats]
         slack = float(len(masses) * 2.0**-52 * masses.max())
         return Balance(exponent=exponent, weights=np.ones(len(masses)), masses=masses, slack=slack)
 
-    low, high = epsilon / 2.0, epsilon
+    low, high, best = epsilon / 2.0, epsilon, at(epsilon / 2.0)
     for _ in range(_HALVINGS // 2):
         middle = (low + high) / 2.0
-        low, high = (middle, high) if at(middle).loss(graph) <= epsilon else (low, middle)
-    return at(low)
+        tried = at(middle)
+        if tried.loss(graph) <= epsilon:
+            low, best = middle, tried
+        else:
+            high = middle
+            # What is kept grows with t, as Z falls. A smaller t loses against the other law.
+            if tried.kept < at_least:
+                break
+    return best

@@ -87,10 +87,13 @@ def best_balance(table: BalanceTable, graph: WordGraph, epsilon: float) -> Balan
             "malaprop lexicon graph NAME --force"
         )
     steps = graph.unit * np.arange(graph.last + 1)
-    even = plain(graph, epsilon, lambda t: table.counts @ np.exp(-t * steps))
+
+    def masses_at(exponent: float) -> Floats:
+        return np.asarray(table.counts @ np.exp(-exponent * steps))
+
     below = [i for i, law in enumerate(table.laws) if law["epsilon"] <= epsilon * (1 + 1e-12)]
     if not below:
-        return replace(even, verified=is_verified(table))
+        return replace(plain(graph, epsilon, masses_at), verified=is_verified(table))
     row = max(below, key=lambda i: float(table.laws[i]["epsilon"]))
     law = balance_in(table, graph, row)
     if not law.loss(graph) <= epsilon:
@@ -99,6 +102,7 @@ def best_balance(table: BalanceTable, graph: WordGraph, epsilon: float) -> Balan
             "does not pass the audit over all edges: its files were changed. Run  malaprop "
             "lexicon graph NAME --force"
         )
+    even = plain(graph, epsilon, masses_at, at_least=law.kept)
     best = max([law, even], key=lambda balance: balance.kept)
     return replace(best, verified=is_verified(table))
 

@@ -69,6 +69,18 @@ class BalancedLaw(Law):
             log_weights + np.log(near_share[:, None] * self._kernel(keys) + rest[:, None])
         )
 
+    def staying(self, ids: Ids) -> Floats:
+        """Return Pr[w | w] = ν(w)·(a(w) + b(w)), as exact as the stated masses are.
+
+        It needs no row: a = 1/Z, or a and b are known.
+        """
+        if self.balance.masses is None or not self.balance.verified:
+            return super().staying(ids)
+        near_share, rest = self._shares(ids)
+        if self.balance.scale is None:
+            near_share = 1.0 / self.balance.masses[ids]
+        return np.asarray(self.balance.weights[ids] * (near_share + rest))
+
     def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
         """Return near words with their weights, and far words to be weighed when tried."""
         near_share, rest = self._shares(ids)
