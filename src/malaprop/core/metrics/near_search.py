@@ -11,14 +11,13 @@ and a short one, since most far words are tried with a D just above r.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
 from malaprop.core.sampling.by_distance import LimitedSearch, NearWords
-from malaprop.core.sampling.draws import ranges
+from malaprop.core.sampling.draws import order_of, ranges
 
 Bytes = NDArray[np.uint8]
 Lookup = Callable[[Ids, Ids], Bytes]
@@ -30,16 +29,13 @@ _MOST_PLACES = 1 << 20  # of a search from far words: with more, whole searches 
 class NearSearch:
     """A search for near words, for levels that are cut off at `last`; edges have lengths ≥ 1.
 
-    Words are searched by their places in `order`.
+    Words are searched by their places in an order of words.
     """
 
-    def __init__(self, edges: Ids, lengths: Ids, order: Ids, last: int) -> None:
-        self._size, self._last, self._order = len(order), last, order
-        self._place = np.argsort(order)
-        ends = self._place[edges]
-        self._joined = {
-            int(s): _neighbours(self._size, ends[lengths == s]) for s in np.unique(lengths)
-        }
+    def __init__(self, joined: dict[int, Ids], order: Ids, place: Ids, last: int) -> None:
+        """Take the edges of each length, as pairs of places; `place` inverts `order`."""
+        self._size, self._last, self._order, self._place = len(order), last, order, place
+        self._joined = {s: _neighbours(self._size, edges) for s, edges in joined.items()}
 
     def near_words(self, ids: Ids, beyond: int, exact: Lookup) -> NearWords:
         """Return the words nearer than level `beyond`; `exact` looks up any level, slowly."""
@@ -140,10 +136,10 @@ class _Even:
     """
 
     def __init__(self, size: int, edges: Ids) -> None:
-        slots = _slots(edges)
-        most = int(slots.number.max(initial=-1)) + 1
+        here, number, there = both_ways(size, edges)
+        most = int(number.max(initial=-1)) + 1
         self._there = np.repeat(np.arange(size)[:, None], most, axis=1)
-        self._there[slots.here, slots.number] = slots.there
+        self._there[here, number] = there
 
     def of(self, places: Ids, added: Ids) -> Ids:
         """Return the neighbours of each place, plus the number that is `added` to it."""
@@ -154,8 +150,8 @@ class _Uneven:
     """The places joined to each place by edges of one length."""
 
     def __init__(self, size: int, edges: Ids) -> None:
-        slots = _slots(edges)
-        self._there, self._counts = slots.there, np.bincount(slots.here, minlength=size)
+        here, _, self._there = both_ways(size, edges)
+        self._counts = np.bincount(here, minlength=size)
         self._first = np.cumsum(self._counts) - self._counts
 
     def of(self, places: Ids, added: Ids) -> Ids:
@@ -164,20 +160,15 @@ class _Uneven:
         return self._there.take(ranges(self._first.take(places), counts)) + added.repeat(counts)
 
 
-class _Slots(NamedTuple):
-    """Each edge both ways: from where, its number among those from there, and to where."""
-
-    here: Ids
-    number: Ids
-    there: Ids
-
-
-def _slots(edges: Ids) -> _Slots:
+def both_ways(size: int, edges: Ids) -> tuple[Ids, Ids, Ids]:
+    """Return each edge both ways: from where, its number among those from there, and to where."""
     here = np.concatenate([edges[:, 0], edges[:, 1]])
     there = np.concatenate([edges[:, 1], edges[:, 0]])
-    order = np.argsort(here, kind="stable")
-    here, there = here[order], there[order]
-    return _Slots(here, np.arange(len(here)) - np.searchsorted(here, here), there)
+    order = order_of(here, size)
+    counts = np.bincount(here, minlength=size)
+    here = here[order]
+    number = np.arange(len(here)) - (np.cumsum(counts) - counts)[here]
+    return here, number, there[order]
 
 
 def _neighbours(size: int, edges: Ids) -> _Even | _Uneven:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
-from malaprop.core.metrics.near_search import Bytes, Lookup, NearSearch
+from malaprop.core.metrics.near_search import Bytes, Lookup, NearSearch, both_ways
 from malaprop.core.progress import Progress
 from malaprop.core.sampling.by_distance import NearWords
 from malaprop.core.sampling.draws import order_of
@@ -35,15 +35,20 @@ class LevelSearch:
 
     def __init__(self, size: int, edges: Ids, lengths: Ids, last: int) -> None:
         self._size, self._last = size, last
-        self._edges, self._lengths = edges, lengths
         classes = {int(s): edges[lengths == s] for s in np.unique(lengths)}
         # Words with the most edges come first, so that those with a j-th edge form a prefix.
         degrees = [np.bincount(members.ravel(), minlength=size) for members in classes.values()]
         uneven = max(degrees, key=np.max, default=np.zeros(size))
-        order = np.argsort(-uneven, kind="stable")
-        self._order, self._place = order, np.argsort(order)
-        self._joined = {s: _slots(size, self._place[members]) for s, members in classes.items()}
+        self._order = np.argsort(-uneven, kind="stable")
+        self._place: Ids = np.empty_like(self._order)
+        self._place[self._order] = np.arange(size)
+        self._classes = classes
         self._steps = _steps(list(classes), last)
+
+    @cached_property
+    def _joined(self) -> dict[int, list[Ids]]:
+        """The neighbours of all words by edges of each length; made for searches of the graph."""
+        return {s: _slots(self._size, self._place[ends]) for s, ends in self._classes.items()}
 
     def from_words(self, ids: Ids) -> Bytes:
         """Return the levels of all words seen from `ids`: (len(ids), words)."""
@@ -79,7 +84,8 @@ class LevelSearch:
 
     @cached_property
     def _near(self) -> NearSearch:
-        return NearSearch(self._edges, self._lengths, self._order, self._last)
+        joined = {s: self._place[ends] for s, ends in self._classes.items()}
+        return NearSearch(joined, self._order, self._place, self._last)
 
     def counts(self, progress: Progress | None = None) -> NDArray[np.int64]:
         """Count the words on each level, seen from each word: (words, levels)."""
@@ -231,11 +237,7 @@ def _slots(size: int, edges: Ids) -> list[Ids]:
     Each row ends with the last word that has such a neighbour. An earlier word that has none gets
     itself, which changes nothing.
     """
-    here = np.concatenate([edges[:, 0], edges[:, 1]])
-    there = np.concatenate([edges[:, 1], edges[:, 0]])
-    order = np.argsort(here, kind="stable")
-    here, there = here[order], there[order]
-    number = np.arange(len(here)) - np.searchsorted(here, here)
+    here, number, there = both_ways(size, edges)
     order = np.argsort(number, kind="stable")
     ends = np.cumsum(np.bincount(number))[:-1]
     slots = []

@@ -21,7 +21,7 @@ from typing import Protocol
 
 import numpy as np
 
-from malaprop.core.arrays import Floats
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.metrics.graph import WordGraph
 from malaprop.core.proofs import proved
 
@@ -29,6 +29,7 @@ _ROUNDS = 60  # the most rounds of conjugate gradients; 10 to 20 are usual
 _UPDATES = 12  # rounds of the Richardson-Lucy rule
 _FLOOR = 2.0**-16  # smaller weights become 0: such words are never drawn, nor denormal
 _HALVINGS = 50
+_SAMPLE = 64
 
 Product = Callable[[Floats], Floats]
 
@@ -57,6 +58,8 @@ class Balance:
     """A bound on the error of the stated masses."""
     verified: bool = False
     """Whether the masses are known to be right, so that a draw need not check them."""
+    levels: Floats | None = None
+    """About how many words are on each level of the graph, if known; it matters for speed only."""
 
     @property
     def form(self) -> str:
@@ -114,6 +117,11 @@ class Balance:
         """Bound what the loss of a spread law gains if rows add up to 1 only within the slack."""
         off = np.zeros(1) if self.scale is None else self.scale * self.slack
         return _steepest(graph, np.log1p(-off), np.log1p(off)) if off.max() < 1.0 else math.inf
+
+
+def sampled_words(size: int) -> Ids:
+    """Return the words from which the number of words on each level is estimated."""
+    return np.unique(np.linspace(0, size - 1, _SAMPLE).astype(np.int64))
 
 
 def _steepest(graph: WordGraph, low: Floats, high: Floats) -> float:

@@ -25,6 +25,7 @@ from malaprop.mechanisms.balanced.balance import (
     balance,
     mass_unit,
     plain,
+    sampled_words,
     solve,
     spread,
 )
@@ -92,8 +93,10 @@ def best_balance(table: BalanceTable, graph: WordGraph, epsilon: float) -> Balan
         return np.asarray(table.counts @ np.exp(-exponent * steps))
 
     below = [i for i, law in enumerate(table.laws) if law["epsilon"] <= epsilon * (1 + 1e-12)]
+    levels = np.asarray(table.counts[sampled_words(graph.size)].mean(axis=0))
     if not below:
-        return replace(plain(graph, epsilon, masses_at), verified=is_verified(table))
+        even = plain(graph, epsilon, masses_at)
+        return replace(even, verified=is_verified(table), levels=levels)
     row = max(below, key=lambda i: float(table.laws[i]["epsilon"]))
     law = balance_in(table, graph, row)
     if not law.loss(graph) <= epsilon:
@@ -104,7 +107,7 @@ def best_balance(table: BalanceTable, graph: WordGraph, epsilon: float) -> Balan
         )
     even = plain(graph, epsilon, masses_at, at_least=law.kept)
     best = max([law, even], key=lambda balance: balance.kept)
-    return replace(best, verified=is_verified(table))
+    return replace(best, verified=is_verified(table), levels=levels)
 
 
 def balance_in(table: BalanceTable, graph: WordGraph, row: int) -> Balance:

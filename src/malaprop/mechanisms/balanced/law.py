@@ -17,13 +17,12 @@ from malaprop.core.proofs import proved
 from malaprop.core.sampling import by_distance
 from malaprop.core.sampling.draws import LawRows
 from malaprop.core.space import MetricSpace
-from malaprop.mechanisms.balanced.balance import Balance
+from malaprop.mechanisms.balanced.balance import Balance, sampled_words
 from malaprop.mechanisms.balanced.edge_loss import worst_edge
 
 # Microseconds, about: a near word of a row, and a word within reach of a far one that is tried; a
 # search of the whole graph, and its share for a word if it is for many.
 _NEAR, _IN_REACH, _WHOLE, _SHARE = 0.25, 0.05, 8000.0, 110.0
-_SAMPLE = 64  # words from which the number of words on each level is estimated
 
 
 @proved("docs/proofs/balanced.md")
@@ -133,7 +132,9 @@ class BalancedLaw(Law):
     @cached_property
     def _sampled(self) -> Floats:
         """An estimate of the number of words on each level."""
-        sample = np.unique(np.linspace(0, self.graph.size - 1, _SAMPLE).astype(np.int64))
+        if self.balance.levels is not None:
+            return self.balance.levels
+        sample = sampled_words(self.graph.size)
         levels = self.graph.levels(sample)
         return np.bincount(levels.ravel(), minlength=self.graph.last + 1) / len(sample)
 
