@@ -31,7 +31,8 @@ Sampler = Callable[[Ids, Ids, Ids], list[Ids]]
 _KEPT = 1 << 24  # the most draws in stock: 64 MB
 # How many draws to stock for a word: `_TIMES` what was needed so far, within limits. Beyond some
 # thousands, computing the row again takes no longer than drawing from it.
-_LEAST, _TIMES, _MOST = 8, 2, 4096
+_LEAST, _TIMES, _MOST = 64, 2, 4096
+_FEW, _LEAST_OF_FEW = 256, 8  # for few words at a time, somebody waits: each draw counts
 _STOCKED = 0.25  # the share of the room that the stocks of all words together may take
 _SPARE = 8  # draws beyond the estimated need, once there is an estimate
 _AT_ONCE = 512  # words whose rows are computed before their draws are stored
@@ -150,10 +151,11 @@ class DrawStock:
     def _to_stock(self, needed: Ids) -> Ids:
         """Return how many draws to stock for words, given how many were needed so far."""
         wanted = np.minimum(_TIMES * needed, self._fair_share(needed))
-        wanted = np.maximum(wanted, _LEAST)
+        wanted = np.maximum(wanted, _LEAST_OF_FEW if len(needed) <= _FEW else _LEAST)
         if (done := min(float(self._done[0]), 1.0)) > 0.0:
             left = needed * (1.0 / done - 1.0)
-            wanted = np.minimum(wanted, left + 2.0 * np.sqrt(left) + _SPARE)
+            spare = _SPARE if done < 1.0 else 0
+            wanted = np.minimum(wanted, left + 2.0 * np.sqrt(left) + spare)
         return np.minimum(wanted, _MOST).astype(np.int64)
 
     def _fair_share(self, needed: Ids) -> NDArray[np.float64]:
