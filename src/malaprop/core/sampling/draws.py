@@ -200,9 +200,12 @@ def each_word_once(ids: Ids, size: int, draws: Callable[[Ids, Ids], Ids]) -> Ids
     """
     order = order_of(ids, size)
     in_order = ids[order]
-    first = np.flatnonzero(np.diff(in_order, prepend=-1))
+    # Not by np.diff, which takes as long as all the rest for a sentence.
+    starts = np.ones(len(ids) + 1, dtype=np.bool_)
+    np.not_equal(in_order[1:], in_order[:-1], out=starts[1:-1])
+    bounds = np.flatnonzero(starts)
     drawn = np.empty(len(ids), dtype=np.int64)
-    drawn[order] = draws(in_order[first], np.diff(first, append=len(ids)))
+    drawn[order] = draws(in_order[bounds[:-1]], bounds[1:] - bounds[:-1])
     return drawn
 
 
