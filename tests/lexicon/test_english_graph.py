@@ -10,8 +10,10 @@ from malaprop.core.arrays import Floats, Ids
 from malaprop.core.law import Law
 from malaprop.core.metrics.graph import WordGraph, graph_of
 from malaprop.lexicon.graph.candidates import points_of
+from malaprop.lexicon.store import fingerprint, known_fingerprint
 from malaprop.lexicon.tables.balance_files import is_verified
-from malaprop.mechanisms.balanced.balance_tables import balance_in, grid
+from malaprop.mechanisms.balanced.balance import plain
+from malaprop.mechanisms.balanced.balance_tables import balance_in, best_balance, grid
 
 
 @pytest.fixture(scope="module")
@@ -175,3 +177,61 @@ class TestAgainstTEM:
         nats = 1.85 * np.take_along_axis(distances, ground.nearest[:, :5], axis=1)
         assert np.quantile(nats[:, 0], 0.95) <= 2.5
         assert np.quantile(nats, 0.95) <= 7.0
+
+
+@pytest.mark.parametrize("epsilon", [0.6, 0.7, 1.0, 1.5, 3.0, 4.5])
+class TestRowsOfNearWordsAlone:
+    """Rows for a few draws are searched near the word only. Their law is the same."""
+
+    IDS = np.array([0, 5, 777, 12_345, 32_780])
+
+    def test_rows_are_those_of_the_law(self, near: Lexicon, epsilon: float) -> None:
+        law = Balanced(epsilon=epsilon).on(near).law
+        rows = law.rows(self.IDS, np.full(5, 3))
+        assert rows.rest is not None
+        for number, expected in enumerate(np.exp(law.log_probabilities(self.IDS))):
+            ends = np.cumsum(rows.sizes)
+            head = slice(ends[number] - rows.sizes[number], ends[number])
+            tried = rows.rest.words.astype(np.int64)
+            parts = rows.rest.weights(np.full(len(tried), number), tried)
+            found: Floats = np.bincount(tried, parts, minlength=len(near)).astype(np.float64)
+            found[rows.words[head]] += rows.weights[head]
+            np.testing.assert_allclose(found / found.sum(), expected, rtol=1e-9, atol=0)
+
+    def test_tries_are_decided_by_the_weights(self, near: Lexicon, epsilon: float) -> None:
+        """Against the bound times a uniform number, as a draw compares them."""
+        rows = Balanced(epsilon=epsilon).on(near).law.rows(self.IDS, np.full(5, 3))
+        assert rows.rest is not None
+        random, count = np.random.Generator(np.random.PCG64(7)), 20_000
+        row, uniform = random.integers(0, 5, count), random.uniform(0.0, 1.0, count) ** 3
+        tried = rows.rest.words[random.integers(0, len(rows.rest.words), count)].astype(np.int64)
+        compared = rows.rest.bounds[row] * uniform
+        exact = rows.rest.weights(row, tried)
+        assert np.array_equal(rows.rest.weights(row, tried, compared) > compared, exact > compared)
+        assert 0.01 < (exact > compared).mean() < 0.99
+
+    def test_the_chance_to_stay_needs_no_row(self, near: Lexicon, epsilon: float) -> None:
+        law, ids = Balanced(epsilon=epsilon).on(near).law, np.arange(0, 32_781, 999)
+        rows = np.exp(law.log_probabilities(ids)[np.arange(len(ids)), ids])
+        np.testing.assert_allclose(law.staying(ids), rows, rtol=1e-4)
+
+
+@pytest.mark.parametrize("epsilon", [0.7, 1.0, 1.5, 3.0, 3.9, 4.05, 4.2, 6.0])
+def test_the_law_that_keeps_most_words_is_taken(near: Lexicon, epsilon: float) -> None:
+    """The search for the plain law ends early only where the other one is better."""
+    table, graph = near.tables.balances, graph_of(near.metric)
+    assert table is not None
+    assert graph is not None
+    steps = graph.unit * np.arange(graph.last + 1)
+    even = plain(graph, epsilon, lambda t: np.asarray(table.counts @ np.exp(-t * steps)))
+    row = max(i for i, law in enumerate(table.laws) if law["epsilon"] <= epsilon * (1 + 1e-12))
+    best = max([balance_in(table, graph, row), even], key=lambda law: law.kept)
+    found = best_balance(table, graph, epsilon)
+    assert (found.form, found.exponent) == (best.form, best.exponent)
+    assert np.array_equal(found.weights, best.weights)
+
+
+def test_the_known_fingerprint_is_that_of_words_vectors_and_graph(near: Lexicon) -> None:
+    token = near.metric.token(near.vectors)
+    assert near.fingerprint == fingerprint(near.words, near.vectors, token)
+    assert known_fingerprint(near.fingerprint, token) is None

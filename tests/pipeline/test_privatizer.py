@@ -6,13 +6,26 @@ import pickle
 import re
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from unicodedata import category
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
-from malaprop import TEM, Balanced, Laplace, Lexicon, Privatizer, Release, secure_rng, seeded_rng
+from malaprop import (
+    TEM,
+    Balanced,
+    Laplace,
+    LawChannel,
+    Lexicon,
+    Privatizer,
+    Release,
+    secure_rng,
+    seeded_rng,
+)
 from malaprop.core.errors import ParameterError
 from malaprop.text import Unknown
 from malaprop.text.parsing import parser
@@ -350,3 +363,24 @@ def test_the_guarantee_for_more_words_speaks_of_more_words() -> None:
     assert "differ in up to 3 words and look alike" in str(three)
     assert "one word" not in str(three)
     assert str(Privatizer(SMALL, TEM(epsilon=2.0))("cold hot nurse").guarantee) == str(three)
+
+
+def test_threads_may_share_a_privatizer(english: Lexicon) -> None:
+    """At once, on new words and on words with a stock: nobody waits for ever, and no law is off."""
+    privatizer = Privatizer(english, Balanced(epsilon=1.5))
+    words = privatizer.lexicon.words
+    texts = [" ".join((*words[place : place + 12], "cat")) for place in range(3000, 3600, 12)]
+
+    def all_of_them(_: int) -> list[str]:
+        return [privatizer(text).text for text in texts]
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(all_of_them, range(8)))
+    drawn = [text.lower().split() for result in found for text in result]
+    assert {len(text) for text in drawn} == {13}
+    assert {word for text in drawn for word in text} <= {word.lower() for word in words}
+    assert isinstance(privatizer.channel, LawChannel)
+    cat = np.array([privatizer.lexicon.index["cat"]])
+    stays = float(privatizer.channel.law.staying(cat)[0])
+    seen = sum(text[-1] == "cat" for text in drawn)
+    assert binomtest(seen, len(drawn), stays).pvalue > 1e-6

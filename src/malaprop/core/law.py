@@ -58,6 +58,10 @@ class Law(ABC):
         total = np.log(np.exp(weights - top).sum(axis=1, keepdims=True))
         return np.asarray(weights - top - total)
 
+    def staying(self, ids: Ids) -> Floats:
+        """Return Pr[w | w] for each word w of `ids`; a figure to state, not to draw with."""
+        return np.asarray(np.exp(self.log_probabilities(ids)[np.arange(len(ids)), ids]))
+
     def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
         """Return the rows to draw from, which follow the law that `log_weights` states.
 

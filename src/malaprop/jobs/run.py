@@ -153,8 +153,12 @@ class Run:
 
     def _pool(self) -> WorkerPool:
         pool = WorkerPool(self._draw, self._workers)
-        if self._long and pool.forks:
-            self._share = self._draw.privatizer.share_draws()
+        if pool.forks:
+            share = self._draw.privatizer.share_draws()
+            if self._long:
+                self._share = share
+            else:
+                share(1.0)  # there is one batch: all of it will be done, so draw nothing ahead
         return pool
 
     def _keyed(self) -> bool:

@@ -114,6 +114,12 @@ class Lexicon:
         """Return the same words and vectors under another metric, with the tables kept for it."""
         other = Lexicon._trusted(self._words, self._vectors, as_metric(metric), name=self._name)
         other._rows  # noqa: B018  as in the constructor
+        if "fingerprint" in self.__dict__:
+            from malaprop.lexicon.store import known_fingerprint
+
+            known = known_fingerprint(self.fingerprint, other.metric.token(other.vectors))
+            if known is not None:
+                other.__dict__["fingerprint"] = known
         return other.with_kept_tables()
 
     def with_graph(

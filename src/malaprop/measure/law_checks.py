@@ -16,6 +16,7 @@ from malaprop.core.sampling.draws import LawRows, Rest
 
 _AGREE = 1e-9  # relative difference between drawn and stated that rounding may cause
 _RARE = 2.0**-900  # a probability that may be taken for 0
+_TRIED = 512  # words of a rest whose tries are looked at
 
 
 def draws_its_law(channel: LawChannel[Law]) -> bool:
@@ -68,9 +69,25 @@ def _is_drawn(rows: LawRows, law: Floats) -> bool:
 
 
 def _rest_weights(rest: Rest, row: int, size: int) -> Floats | None:
-    """Return the weights of a rest; None if one exceeds its bound, and is drawn too rarely."""
+    """Return the weights of a rest; None if a draw would not go by them.
+
+    A word whose weight exceeds the bound would be drawn too rarely.
+    """
     weights = rest.weights(np.full(len(rest.words), row), rest.words.astype(np.int64))
     if not (weights <= rest.bounds[row] * (1.0 + _AGREE)).all():
         return None
+    if not _decides_by(weights, rest, row):
+        return None
     totals: Floats = np.bincount(rest.words, weights, minlength=size).astype(np.float64)
     return totals
+
+
+def _decides_by(weights: Floats, rest: Rest, row: int) -> bool:
+    """Whether tries are decided by these weights, for some words, compared with more and less."""
+    some = slice(None, None, max(1, len(weights) // _TRIED))
+    words, own = rest.words[some].astype(np.int64), weights[some]
+    rows = np.full(len(words), row)
+    return all(
+        np.array_equal(rest.weights(rows, words, compared) > compared, own > compared)
+        for compared in (0.5 * own, 0.999 * own, 1.001 * own, np.zeros_like(own))
+    )

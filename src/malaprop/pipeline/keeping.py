@@ -162,8 +162,5 @@ def spread(size: int, count: int) -> Ids:
 
 def _stay(channel: LawChannel[Law], ids: Ids) -> Floats:
     """Pr[w | w] of each word."""
-    shares = []
-    for block in blocks(len(ids), row_cells=len(channel.lexicon)):
-        own = ids[block]
-        shares.append(np.exp(channel.log_probabilities(own)[np.arange(len(own)), own]))
-    return np.concatenate(shares)
+    parts = blocks(len(ids), row_cells=len(channel.lexicon))
+    return np.concatenate([channel.law.staying(ids[block]) for block in parts])

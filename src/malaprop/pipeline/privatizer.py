@@ -225,10 +225,15 @@ def _counts(drawn: int, words: Any, punctuation: Any, treated: dict[str, int]) -
     """
     return {
         "protected": drawn,
-        "wordless": int(np.sum((words == 0) & (punctuation > 0))),
-        "mostly_signs": int(np.sum((words > 0) & (punctuation > words))),
+        "wordless": _how_many((words == 0) & (punctuation > 0)),
+        "mostly_signs": _how_many((words > 0) & (punctuation > words)),
         **treated,
     }
+
+
+def _how_many(texts: Any) -> int:
+    """Count the texts of which something is true; for one text, numpy would take longer."""
+    return int(texts) if isinstance(texts, bool) else int(np.count_nonzero(texts))
 
 
 def _completed(

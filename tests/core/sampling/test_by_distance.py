@@ -93,6 +93,44 @@ def test_draws_follow_the_law(words: Lexicon, which: int, epsilon: float) -> Non
     assert ((seen - expected) ** 2 / expected).sum() < chi2.isf(1e-6, df=len(seen))
 
 
+@pytest.mark.parametrize("epsilon", [0.2, 0.7, 1.5, 4.0, 20.0])
+@pytest.mark.parametrize("which", range(4))
+def test_tries_are_decided_by_the_weights(words: Lexicon, which: int, epsilon: float) -> None:
+    """Weights are looked up as far as a comparison needs: above or not must be right."""
+    channel, ids = channels(words, epsilon)[which], np.arange(0, 700, 23)
+    assert_decided_by_the_weights(channel.law.rows(ids), tries=200_000)
+
+
+def assert_decided_by_the_weights(rows: LawRows, tries: int) -> None:
+    """Compare weights with what draws compare them with, from close to the bound to far below."""
+    random = np.random.Generator(np.random.PCG64(9))
+    assert rows.rest is not None
+    row = random.integers(0, len(rows.sizes), tries)
+    tried = rows.rest.words[random.integers(0, len(rows.rest.words), tries)].astype(np.int64)
+    compared = rows.rest.bounds[row] * np.exp(-12.0 * random.uniform(0.0, 1.0, tries) ** 2)
+    exact = rows.rest.weights(row, tried)
+    assert np.array_equal(rows.rest.weights(row, tried, compared) > compared, exact > compared)
+    above = (exact > compared).mean()
+    assert 0.0 < above < 1.0 or not exact.any()
+
+
+@pytest.mark.parametrize("epsilon", [0.7, 4.0])
+@pytest.mark.parametrize("which", range(4))
+def test_draws_ahead_follow_the_law(words: Lexicon, which: int, epsilon: float) -> None:
+    """With as many tries as are accepted at once: the number of them must not matter."""
+    channel, rng = channels(words, epsilon)[which], seeded_rng(4)
+    one, many = np.ones(2, dtype=np.int64), np.full(2, 40)
+    drawn = [channel.draw_ahead(np.array([5, 6]), one, many, rng)[0] for _ in range(1500)]
+    seen = np.bincount(np.concatenate(drawn), minlength=700).astype(np.float64)
+    expected = np.exp(channel.log_probabilities([5])[0]) * seen.sum()
+    often = expected >= 10.0
+    seen = np.append(seen[often], seen[~often].sum())
+    expected = np.append(expected[often], max(expected[~often].sum(), 1e-9))
+    if expected[-1] < 10.0:
+        seen, expected = seen[:-1], expected[:-1]
+    assert ((seen - expected) ** 2 / expected).sum() < chi2.isf(1e-6, df=len(seen))
+
+
 def test_far_words_are_not_weighed() -> None:
     keys = np.linspace(0.0, 10.0, 5000)[None]
     assert (
@@ -101,8 +139,8 @@ def test_far_words_are_not_weighed() -> None:
     )
 
 
-@given(st.integers(2, 80), st.integers(0, 2**32), st.integers(1, 30))
-def test_near_words_of_a_graph(size: int, seed: int, beyond: int) -> None:
+@given(st.integers(2, 80), st.integers(0, 2**32), st.integers(1, 30), st.booleans())
+def test_near_words_of_a_graph(size: int, seed: int, beyond: int, alone: bool) -> None:
     """From any number of words, some twice: the levels are those of a whole search."""
     random = np.random.Generator(np.random.PCG64(seed))
     chain = np.stack([np.arange(size - 1), np.arange(1, size)], axis=1)
@@ -111,7 +149,7 @@ def test_near_words_of_a_graph(size: int, seed: int, beyond: int) -> None:
     lengths = random.integers(1, 8, len(edges)) / 2.0
     graph = WordGraph(size, edges, lengths, cutoff=float(random.integers(8, 24)) / 2.0)
     ids = random.integers(0, size, int(random.integers(1, 600)))
-    levels, found = graph.levels(ids), graph.near_words(ids, beyond)
+    levels, found = graph.levels(ids), graph.near_words(ids, beyond, alone=alone)
     rows = np.repeat(np.arange(len(ids)), found.sizes)
     assert np.array_equal(found.sizes, (levels < found.beyond[:, None]).sum(axis=1))
     assert len({*zip(rows.tolist(), found.words.tolist(), strict=True)}) == len(rows)

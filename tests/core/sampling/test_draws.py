@@ -92,7 +92,7 @@ class TestRest:
     LAW = np.exp(-np.linspace(0.0, 6.0, 60))
 
     def row(self, head: int, bound: float) -> LawRows:
-        def weights(rows: Ids, words: Ids) -> Floats:
+        def weights(rows: Ids, words: Ids, compared: Floats | None = None) -> Floats:
             return np.where(words < head, 0.0, self.LAW[words])
 
         rest = Rest(np.arange(len(self.LAW)), np.array([bound]), weights)
@@ -114,7 +114,9 @@ class TestRest:
 
     @pytest.mark.parametrize("bound", [0.0, 2.0**-1020, 2.0**-1074])
     def test_a_rest_of_vanishing_weight_is_left_out(self, bound: float) -> None:
-        rest = Rest(np.arange(9), np.array([bound]), lambda rows, words: np.zeros(len(words)))
+        rest = Rest(
+            np.arange(9), np.array([bound]), lambda rows, words, compared: np.zeros(len(words))
+        )
         row = LawRows(np.array([2]), np.arange(2), np.array([1.0, 0.5]), rest)
         assert set(some(row, 1000, seeded_rng(1)).tolist()) == {0, 1}
 
@@ -123,7 +125,7 @@ def test_rows_are_drawn_independently() -> None:
     """Several rows at once, some of which need far more tries: each follows its own law."""
     laws = np.exp(-np.array([[0.0, 1.0, 2.0], [3.0, 0.0, 0.5], [9.0, 9.0, 0.0]]))
 
-    def weights(rows: Ids, words: Ids) -> Floats:
+    def weights(rows: Ids, words: Ids, compared: Floats | None = None) -> Floats:
         return np.where(words == rows, 0.0, laws[rows, words])
 
     rest = Rest(np.arange(3), np.ones(3), weights)

@@ -28,7 +28,7 @@ class Numbered:
     def __init__(self) -> None:
         self.next, self.rows = 0, 0
 
-    def __call__(self, words: Ids, counts: Ids) -> list[Ids]:
+    def __call__(self, words: Ids, least: Ids, counts: Ids) -> list[Ids]:
         found = []
         for count in counts.tolist():
             found.append(np.arange(self.next, self.next + count))
@@ -68,7 +68,7 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_error_leaves_the_word_free() -> None:
     stock = DrawStock(3)
 
-    def failing(words: Ids, counts: Ids) -> list[Ids]:
+    def failing(words: Ids, least: Ids, counts: Ids) -> list[Ids]:
         raise LexiconError("no rows today")
 
     for _ in range(2):
@@ -81,7 +81,7 @@ def test_threads_share_a_stock() -> None:
     """Each draw is given out once, and threads wait for rows that others compute."""
     stock, numbers, lock = DrawStock(50), itertools.count(), Lock()
 
-    def rows(words: Ids, counts: Ids) -> list[Ids]:
+    def rows(words: Ids, least: Ids, counts: Ids) -> list[Ids]:
         with lock:
             return [np.array([next(numbers) for _ in range(n)]) for n in counts.tolist()]
 
@@ -199,6 +199,24 @@ def test_no_more_is_drawn_than_the_rest_of_a_job_is_likely_to_need() -> None:
     assert 40_000 <= drawn[True] < 44_000 < drawn[False]
 
 
+def test_at_the_end_of_a_job_nothing_is_drawn_ahead() -> None:
+    stock, rows = DrawStock(9), Numbered()
+    stock.report_done(1.0)
+    assert len(stock.take(np.arange(9), np.full(9, 3), rows)) == rows.next == 27
+
+
+def test_fewer_draws_than_wanted_will_do() -> None:
+    """A sampler may stop at what is needed; what is stocked is what it gave."""
+    stock, numbers = DrawStock(4), itertools.count()
+
+    def rows(words: Ids, least: Ids, counts: Ids) -> list[Ids]:
+        given = [needed + word % 2 for word, needed in enumerate(least.tolist())]
+        return [np.array([next(numbers) for _ in range(n)]) for n in given]
+
+    found = [stock.take(np.arange(4), np.full(4, 2), rows) for _ in range(30)]
+    assert len(np.unique(np.concatenate(found))) == 30 * 8
+
+
 def test_threads_after_a_fork_wait_until_the_stock_is_cleared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -237,7 +255,7 @@ class Interrupting(np.ndarray):
 def test_an_interrupt_while_serving_leaves_each_word_its_own(array: str) -> None:
     stock, words = DrawStock(2), np.arange(2)
 
-    def rows(words: Ids, counts: Ids) -> list[Ids]:
+    def rows(words: Ids, least: Ids, counts: Ids) -> list[Ids]:
         return [np.full(n, word) for word, n in zip(words.tolist(), counts.tolist(), strict=True)]
 
     stock.take(words, np.ones_like(words), rows)

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from malaprop.core.arrays import Floats, Ids, Vectors
 from malaprop.core.errors import MetricError
 from malaprop.core.metric import DistanceRows, KeyedDistances, Metric
-from malaprop.core.metrics.shortest_paths import MOST, Bytes, LevelSearch
+from malaprop.core.metrics.near_search import Bytes
+from malaprop.core.metrics.shortest_paths import MOST, LevelSearch
 from malaprop.core.progress import Progress
 from malaprop.core.proofs import proved
 from malaprop.core.sampling.by_distance import NearWords
@@ -71,9 +72,11 @@ class WordGraph:
     @cached_property
     def unit(self) -> float:
         """A length of which all distances are multiples by 0 … 255; 0 if there is none."""
-        finite = [*self.weights, *([self.cutoff] if math.isfinite(self.cutoff) else [])]
+        finite = np.unique(self.weights)
+        if math.isfinite(self.cutoff):
+            finite = np.append(finite, self.cutoff)
         for unit in _UNITS:
-            whole = not (np.array(finite) / unit % 1.0).any()
+            whole = not (finite / unit % 1.0).any()
             if whole and self.reach / unit <= MOST:
                 return unit
         return 0.0
@@ -95,9 +98,13 @@ class WordGraph:
         """
         return self._levels.from_words(ids)
 
-    def near_words(self, ids: Ids, beyond: int) -> NearWords:
-        """Return the words less than `beyond` units from `ids`; all other levels come on demand."""
-        return self._levels.near_words(ids, beyond)
+    def near_words(self, ids: Ids, beyond: int, *, alone: bool = False) -> NearWords:
+        """Return the words less than `beyond` units from `ids`; all other levels come on demand.
+
+        Search for them `alone` if levels of few other words will be looked up.
+        """
+        search = self._levels.near_words_alone if alone else self._levels.near_words
+        return search(ids, beyond)
 
     def counts(self, progress: Progress | None = None) -> Ids:
         """Count the words that are 0, 1, 2 … units away from each word: (words, levels)."""
@@ -224,6 +231,8 @@ def _check(size: int, edges: Ids, weights: Floats, cutoff: float) -> None:
 
 def _simple(edges: Ids, weights: Floats) -> tuple[Ids, NDArray[np.float64]]:
     """Keep each edge once, the lower end first, with its least weight; drop loops."""
+    if _is_simple(edges):  # as in the files that were written
+        return edges.copy(), weights.copy()
     ends = np.sort(edges, axis=1)
     order = np.lexsort((weights, ends[:, 1], ends[:, 0]))
     ends, weights = ends[order], weights[order]
@@ -231,3 +240,10 @@ def _simple(edges: Ids, weights: Floats) -> tuple[Ids, NDArray[np.float64]]:
     first[1:] = (ends[1:] != ends[:-1]).any(axis=1)
     first &= ends[:, 0] != ends[:, 1]
     return ends[first], weights[first]
+
+
+def _is_simple(edges: Ids) -> bool:
+    """Tell whether edges are in order, each once, the lower end first, without loops."""
+    here, there = edges.T
+    later = (here[1:] > here[:-1]) | ((here[1:] == here[:-1]) & (there[1:] > there[:-1]))
+    return bool((here < there).all() and later.all())

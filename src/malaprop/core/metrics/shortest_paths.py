@@ -10,19 +10,20 @@ number n is the parity of how many multiples of 2^j there are up to n. So that d
 is the parity of how many of V_{2^j − 1}, V_{2·2^j − 1}, … do not contain the word.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
+from malaprop.core.metrics.near_search import Bytes, Lookup, NearSearch, both_ways
 from malaprop.core.progress import Progress
 from malaprop.core.sampling.by_distance import NearWords
 from malaprop.core.sampling.draws import order_of
 from malaprop.core.threads import each_in_threads
 
 Bits = NDArray[np.uint64]
-Bytes = NDArray[np.uint8]
 
 AT_ONCE = 256
 MOST = 255
@@ -38,10 +39,16 @@ class LevelSearch:
         # Words with the most edges come first, so that those with a j-th edge form a prefix.
         degrees = [np.bincount(members.ravel(), minlength=size) for members in classes.values()]
         uneven = max(degrees, key=np.max, default=np.zeros(size))
-        order = np.argsort(-uneven, kind="stable")
-        self._order, self._place = order, np.argsort(order)
-        self._joined = {s: _slots(size, self._place[members]) for s, members in classes.items()}
+        self._order = np.argsort(-uneven, kind="stable")
+        self._place: Ids = np.empty_like(self._order)
+        self._place[self._order] = np.arange(size)
+        self._classes = classes
         self._steps = _steps(list(classes), last)
+
+    @cached_property
+    def _joined(self) -> dict[int, list[Ids]]:
+        """The neighbours of all words by edges of each length; made for searches of the graph."""
+        return {s: _slots(self._size, self._place[ends]) for s, ends in self._classes.items()}
 
     def from_words(self, ids: Ids) -> Bytes:
         """Return the levels of all words seen from `ids`: (len(ids), words)."""
@@ -53,6 +60,10 @@ class LevelSearch:
             in_order = [digit[self._place] for digit in digits]
             levels[start : start + AT_ONCE] = _numbers(in_order, len(sources))
         return levels
+
+    def near_words_alone(self, ids: Ids, beyond: int) -> NearWords:
+        """Return what `near_words` does without searching the whole graph, unless it must."""
+        return self._near.near_words(ids, beyond, _Once(lambda: self.near_words(ids, beyond).at))
 
     def near_words(self, ids: Ids, beyond: int) -> NearWords:
         """Return the words nearer than level `beyond`; levels of other words come on demand."""
@@ -70,6 +81,11 @@ class LevelSearch:
         near, counts = np.concatenate(words), np.concatenate(sizes)
         keys = at(np.repeat(np.arange(len(ids)), counts), near)
         return NearWords(counts, near, keys, np.full(len(ids), beyond, dtype=np.uint8), at)
+
+    @cached_property
+    def _near(self) -> NearSearch:
+        joined = {s: self._place[ends] for s, ends in self._classes.items()}
+        return NearSearch(joined, self._order, self._place, self._last)
 
     def counts(self, progress: Progress | None = None) -> NDArray[np.int64]:
         """Count the words on each level, seen from each word: (words, levels)."""
@@ -149,6 +165,21 @@ class LevelSearch:
                 np.bitwise_or(reached[: len(neighbours)], joined, out=reached[: len(neighbours)])
 
 
+class _Once:
+    """A lookup that is made when it is first needed."""
+
+    def __init__(self, make: Callable[[], Lookup]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> Lookup:
+        return self._make()
+
+    def __call__(self, rows: Ids, words: Ids) -> Bytes:
+        """Return the distance of each word from the word of its row."""
+        return self._made(rows, words)
+
+
 class _Lookup:
     """Looks up distances of single pairs, by their digits: (blocks, digits, words, lanes)."""
 
@@ -206,17 +237,15 @@ def _slots(size: int, edges: Ids) -> list[Ids]:
     Each row ends with the last word that has such a neighbour. An earlier word that has none gets
     itself, which changes nothing.
     """
-    here = np.concatenate([edges[:, 0], edges[:, 1]])
-    there = np.concatenate([edges[:, 1], edges[:, 0]])
-    order = np.argsort(here, kind="stable")
-    here, there = here[order], there[order]
-    number = np.arange(len(here)) - np.searchsorted(here, here)
+    here, number, there = both_ways(size, edges)
+    order = np.argsort(number, kind="stable")
+    ends = np.cumsum(np.bincount(number))[:-1]
     slots = []
-    for j in range(int(number.max(initial=-1)) + 1):
-        row = np.arange(int(here[number == j].max()) + 1)
-        row[here[number == j]] = there[number == j]
+    for words, neighbours in zip(*(np.split(a[order], ends) for a in (here, there)), strict=True):
+        row = np.arange(int(words.max(initial=-1)) + 1)
+        row[words] = neighbours
         slots.append(row)
-    return slots
+    return slots if len(here) else []
 
 
 def _numbers(digits: list[Bits], count: int) -> Bytes:

@@ -25,6 +25,19 @@ Pool = tuple[NDArray[np.int32], Floats]
 """Words, some of them repeated, and for each lexicon word the part of its ν per repetition."""
 
 
+class LimitedSearch(NamedTuple):
+    """A way to look up keys if it is known how large they may be; for keys that are integers."""
+
+    last: int
+    """The largest key."""
+    keys: Callable[[Ids, Ids, Ids], Keys]
+    """Returns keys, given rows, ids and limits.
+
+    They are right below `beyond`. Elsewhere they are on the right side of the limit: at most the
+    limit, or above it.
+    """
+
+
 class NearWords(NamedTuple):
     """The near words of each row, and a way to look up the keys of all others."""
 
@@ -36,6 +49,8 @@ class NearWords(NamedTuple):
     """The border of each row: a word is near exactly if its key is below it."""
     at: Callable[[Ids, Ids], Keys]
     """Returns the keys of words, given their rows and ids."""
+    limited: "LimitedSearch | None" = None
+    """A faster way to look up keys that are only compared with a limit."""
 
     def of_rows(self, chosen: NDArray[np.bool_]) -> "NearWords":
         """Return the chosen rows."""
@@ -58,13 +73,35 @@ def law_rows(near: NearWords, weights: Floats, pool: Pool, fall: Fall) -> LawRow
     def scaled(row: Ids, keys: Keys) -> Floats:
         return np.asarray(scale[row] * fall(row, keys))
 
-    def of_rest(row: Ids, tried: Ids) -> Floats:
-        keys = near.at(row, tried)
+    keys_of = _keys_of_tried(near, scaled, parts)
+
+    def of_rest(row: Ids, tried: Ids, compared: Floats | None = None) -> Floats:
+        keys = near.at(row, tried) if compared is None else keys_of(row, tried, compared)
         return np.where(keys < near.beyond[row], 0.0, parts.take(tried) * scaled(row, keys))
 
     near_weights = weights[near.words] * scaled(np.repeat(rows, near.sizes), near.keys)
     bounds = scaled(rows, near.beyond) * parts.max()
     return LawRows(near.sizes, near.words, near_weights, Rest(words, bounds, of_rest))
+
+
+def _keys_of_tried(
+    near: NearWords, scaled: Fall, parts: Floats
+) -> Callable[[Ids, Ids, Floats], Keys]:
+    """Return a function for keys of words that are tried, right as far as a comparison needs it.
+
+    The weight at a key is above the number that it is compared with up to some key, the limit.
+    """
+    search, rows = near.limited, np.arange(len(near.sizes))
+    if search is None:
+        return lambda row, tried, compared: near.at(row, tried)
+    falls = scaled(rows[:, None], np.arange(search.last + 1)[None, :])
+
+    def keys_of(row: Ids, tried: Ids, compared: Floats) -> Keys:
+        # The same product as that of the weight, so rounding cannot make a difference.
+        above = parts.take(tried)[:, None] * falls[row] > compared[:, None]
+        return search.keys(row, tried, above.sum(axis=1) - 1)
+
+    return keys_of
 
 
 def _to_powers_of_two(bounds: Floats) -> Floats:

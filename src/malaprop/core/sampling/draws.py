@@ -25,6 +25,8 @@ from malaprop.core.arrays import Floats, Ids
 Number = TypeVar("Number", np.int64, np.float64)
 _LN2 = float(np.log(2.0))
 _DEEPEST = 1000  # weights below 2^-1000 are never drawn: float64 ends near there
+_FEW = 4096  # tries that are sorted into magnitudes together, not row by row
+_LEAST_RATE = 0.2  # of acceptance, assumed of rows whose rest weighs much
 _TRIES = 1 << 19  # tries at a time over all rows: some 50 MB
 
 
@@ -35,8 +37,12 @@ class Rest(NamedTuple):
     """The words to try. One may occur several times, each with an equal part of its weight."""
     bounds: Floats
     """An upper bound on the weights in each row's rest."""
-    weights: Callable[[Ids, Ids], Floats]
-    """Returns the weights of words, per occurrence, given rows and words."""
+    weights: Callable[..., Floats]
+    """Returns the weights of words, per occurrence, given rows and words.
+
+    A third argument may say what each weight is compared with: then a number on the same side of
+    that, above it or not, does as well.
+    """
 
 
 class LawRows(NamedTuple):
@@ -56,16 +62,23 @@ def whole(log_weights: Floats) -> LawRows:
     return LawRows(np.full(count, size), np.tile(np.arange(size), count), weights.ravel())
 
 
-def draw(rows: LawRows, counts: Ids, rng: Generator) -> list[Ids]:
-    """Draw `counts[i]` independent words from row i, with probabilities ∝ the weights."""
+def draw(rows: LawRows, counts: Ids, rng: Generator, *, enough: Ids | None = None) -> list[Ids]:
+    """Draw `counts[i]` independent words from row i, with probabilities ∝ the weights.
+
+    If `enough` is given, fewer draws will do, but at least that many: tries are then made in as few
+    rounds as possible. How many of them are accepted does not depend on which words they are.
+    """
     envelope = _Envelope(rows)
     parts: list[list[Ids]] = [[] for _ in rows.sizes]
     accepted_so_far, tried = np.zeros_like(counts), np.zeros_like(counts)
-    while (short := np.flatnonzero(accepted_so_far < counts)).size:
-        # As many tries as the rate of acceptance so far suggests, ½ at first, and a few more.
+    # Without `enough`, always the same: a seed gives the same draws in all versions of Malaprop.
+    expected = np.full(len(counts), 0.5) if enough is None else envelope.expected_rates()
+    least, spare = (counts, 8) if enough is None else (enough, 2)
+    while (short := np.flatnonzero(accepted_so_far < least)).size:
+        # As many tries as the rate of acceptance so far suggests, and a few more.
         lacking = counts[short] - accepted_so_far[short]
-        rate = (accepted_so_far[short] + 4.0) / (tried[short] + 8.0)
-        tries = np.minimum((lacking / rate).astype(np.int64) + 8, max(16, _TRIES // len(short)))
+        rate = (accepted_so_far[short] + 8.0 * expected[short]) / (tried[short] + 8.0)
+        tries = np.minimum((lacking / rate).astype(np.int64) + spare, max(16, _TRIES // len(short)))
         words, accepted = envelope.tries(short, tries, rng)
         for row, words_of_row in zip(short.tolist(), _split(words, accepted), strict=True):
             parts[row].append(words_of_row)
@@ -121,6 +134,14 @@ class _Envelope:
         self._tops = 2.0 * 0.5 ** np.arange(used)
         # Sizes are whole numbers and tops powers of two: these products are exact.
         self._cumulative = np.cumsum((sizes * self._tops)[:, ::-1], axis=1)
+        self._heads, self._weighed = rows.sizes, rows.weights
+
+    def expected_rates(self) -> Floats:
+        """Return about the share of tries that are accepted in each row, rather too little."""
+        ends = np.cumsum(self._heads)
+        mass = np.append(0.0, np.cumsum(self._weighed))
+        heads = mass[ends] - mass[ends - self._heads]
+        return np.asarray(np.clip(heads / self._cumulative[:, -1], _LEAST_RATE, 0.5))
 
     def _resting(self, rows: int) -> Ids:
         """Return the magnitude of each row's rest; beyond all others if it weighs nothing."""
@@ -148,9 +169,11 @@ class _Envelope:
             resting = np.flatnonzero(places >= held)
             tried = self._rest.words.take(places[resting] - held[resting]).astype(np.int64)
             words[resting] = tried
-            weights[resting] = self._rest.weights(at[resting], tried)
             level[resting] = _fine(len(resting), rng)  # a word of the rest may be far rarer
-        accepted = level * self._tops.take(magnitudes) < weights
+        level *= self._tops.take(magnitudes)
+        if self._rest is not None:
+            weights[resting] = self._rest.weights(at[resting], tried, level[resting])
+        accepted = level < weights
         return words[accepted], np.add.reduceat(
             accepted, np.cumsum(counts) - counts, dtype=np.int64
         )
@@ -159,6 +182,10 @@ class _Envelope:
         """Draw magnitudes by their total weights; the rarest come first in the cumulative sums."""
         last = self._cumulative.shape[1] - 1
         level, places = _fine(int(counts.sum()), rng), list[Ids]()
+        if level.size <= _FEW:  # all at once: numpy takes longer to begin than to count
+            every = self._cumulative[rows].repeat(counts, axis=0)
+            below = np.minimum(level * every[:, -1], np.nextafter(every[:, -1], 0.0))
+            return np.asarray(last - (every <= below[:, None]).sum(axis=1))
         for row, levels_of_row in zip(rows.tolist(), _split(level, counts), strict=True):
             sums = self._cumulative[row]
             below = np.minimum(levels_of_row * sums[-1], np.nextafter(sums[-1], 0.0))
@@ -173,9 +200,12 @@ def each_word_once(ids: Ids, size: int, draws: Callable[[Ids, Ids], Ids]) -> Ids
     """
     order = order_of(ids, size)
     in_order = ids[order]
-    first = np.flatnonzero(np.diff(in_order, prepend=-1))
+    # Not by np.diff, which takes as long as all the rest for a sentence.
+    starts = np.ones(len(ids) + 1, dtype=np.bool_)
+    np.not_equal(in_order[1:], in_order[:-1], out=starts[1:-1])
+    bounds = np.flatnonzero(starts)
     drawn = np.empty(len(ids), dtype=np.int64)
-    drawn[order] = draws(in_order[first], np.diff(first, append=len(ids)))
+    drawn[order] = draws(in_order[bounds[:-1]], bounds[1:] - bounds[:-1])
     return drawn
 
 
@@ -184,6 +214,13 @@ def order_of(numbers: Ids, bound: int) -> Ids:
     if bound <= 1 << 16:
         return np.argsort(numbers.astype(np.uint16), kind="stable")  # a radix sort
     return np.argsort(numbers, kind="stable")
+
+
+def ranges(first: Ids, counts: Ids) -> Ids:
+    """Return counts[0] numbers from first[0] on, then counts[1] from first[1] on, and so on."""
+    ends = counts.cumsum()
+    steps = (first - ends + counts).repeat(counts)
+    return np.asarray(np.arange(len(steps)) + steps)
 
 
 def _split(values: NDArray[Number], counts: Ids) -> Iterator[NDArray[Number]]:

@@ -23,14 +23,16 @@ from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
 from malaprop.core.randomness.process import renewals, this_process
+from malaprop.core.sampling.draws import ranges
 
-Sampler = Callable[[Ids, Ids], list[Ids]]
-"""From words and the number of draws of each to those draws."""
+Sampler = Callable[[Ids, Ids, Ids], list[Ids]]
+"""From words, the least number of draws of each and about how many are wanted, to draws."""
 
 _KEPT = 1 << 24  # the most draws in stock: 64 MB
 # How many draws to stock for a word: `_TIMES` what was needed so far, within limits. Beyond some
 # thousands, computing the row again takes no longer than drawing from it.
 _LEAST, _TIMES, _MOST = 64, 2, 4096
+_FEW, _LEAST_OF_FEW = 256, 8  # for few words at a time, somebody waits: each draw counts
 _STOCKED = 0.25  # the share of the room that the stocks of all words together may take
 _SPARE = 8  # draws beyond the estimated need, once there is an estimate
 _AT_ONCE = 512  # words whose rows are computed before their draws are stored
@@ -133,26 +135,27 @@ class DrawStock:
         words = order.words[open_]
         taken = np.minimum(order.missing[open_], self._left[words])
         self._left[words] -= taken  # first: after an interrupt, nobody may read beyond the end
-        order.fill(open_, taken, self._drawn[_ranges(self._first[words], taken)])
+        order.fill(open_, taken, self._drawn[ranges(self._first[words], taken)])
         self._first[words] += taken
 
     def _draw(self, mine: Ids, order: "_Order", sampler: Sampler) -> None:
         """Compute the rows of claimed words; draw what is missing, and more for the stock."""
         words, now = order.words[mine], order.missing[mine]
-        extra = self._to_stock(self._needed[words])
-        drawn = sampler(words, now + extra)
+        drawn = sampler(words, now, now + self._to_stock(self._needed[words]))
         pairs = list(zip(drawn, now.tolist(), strict=True))
         order.fill(mine, now, np.concatenate([draws[:count] for draws, count in pairs]))
+        extra = np.fromiter(map(len, drawn), np.int64, len(drawn)) - now
         with self._lock:
             self._keep(words, extra, np.concatenate([draws[count:] for draws, count in pairs]))
 
     def _to_stock(self, needed: Ids) -> Ids:
         """Return how many draws to stock for words, given how many were needed so far."""
         wanted = np.minimum(_TIMES * needed, self._fair_share(needed))
-        wanted = np.maximum(wanted, _LEAST)
+        wanted = np.maximum(wanted, _LEAST_OF_FEW if len(needed) <= _FEW else _LEAST)
         if (done := min(float(self._done[0]), 1.0)) > 0.0:
             left = needed * (1.0 / done - 1.0)
-            wanted = np.minimum(wanted, left + 2.0 * np.sqrt(left) + _SPARE)
+            spare = _SPARE if done < 1.0 else 0
+            wanted = np.minimum(wanted, left + 2.0 * np.sqrt(left) + spare)
         return np.minimum(wanted, _MOST).astype(np.int64)
 
     def _fair_share(self, needed: Ids) -> NDArray[np.float64]:
@@ -197,15 +200,9 @@ class _Order:
 
     def fill(self, places: Ids, counts: Ids, drawn: NDArray[np.integer[Any]]) -> None:
         """Store `counts[i]` of the draws for the word at `places[i]`."""
-        self.found[_ranges(self._next[places], counts)] = drawn
+        self.found[ranges(self._next[places], counts)] = drawn
         self._next[places] += counts
         self.missing[places] -= counts
-
-
-def _ranges(first: Ids, counts: Ids) -> Ids:
-    """Return counts[0] numbers from first[0] on, then counts[1] from first[1] on, and so on."""
-    ends = np.cumsum(counts)
-    return np.arange(int(counts.sum())) + np.repeat(first - ends + counts, counts)
 
 
 def _shared_zeros(shape: int, kind: Any) -> Any:

@@ -50,8 +50,8 @@ class StockedChannel:
         if stock is None:
             stock = self._stocks[rng] = DrawStock(size)
 
-        def rows(words: Ids, counts: Ids) -> list[Ids]:
-            return channel.draw_words(words, counts, rng)
+        def rows(words: Ids, least: Ids, counts: Ids) -> list[Ids]:
+            return channel.draw_ahead(words, least, counts, rng)
 
         return each_word_once(
             checked_ids(ids, size), size, lambda words, counts: stock.take(words, counts, rows)

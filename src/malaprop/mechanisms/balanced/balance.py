@@ -21,7 +21,7 @@ from typing import Protocol
 
 import numpy as np
 
-from malaprop.core.arrays import Floats
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.metrics.graph import WordGraph
 from malaprop.core.proofs import proved
 
@@ -29,6 +29,7 @@ _ROUNDS = 60  # the most rounds of conjugate gradients; 10 to 20 are usual
 _UPDATES = 12  # rounds of the Richardson-Lucy rule
 _FLOOR = 2.0**-16  # smaller weights become 0: such words are never drawn, nor denormal
 _HALVINGS = 50
+_SAMPLE = 64
 
 Product = Callable[[Floats], Floats]
 
@@ -57,6 +58,8 @@ class Balance:
     """A bound on the error of the stated masses."""
     verified: bool = False
     """Whether the masses are known to be right, so that a draw need not check them."""
+    levels: Floats | None = None
+    """About how many words are on each level of the graph, if known; it matters for speed only."""
 
     @property
     def form(self) -> str:
@@ -81,8 +84,9 @@ class Balance:
     @property
     def kept(self) -> float:
         """The mean chance that a word stays: the Bayes success under a uniform prior."""
-        scale = 1.0 / self._known if self.scale is None else self.scale
-        return float((self.weights * (scale + self.rest / self.weights.sum())).mean())
+        if self.scale is None:
+            return float((self.weights / self._known).mean())
+        return float((self.weights * (self.scale + self.rest / self.weights.sum())).mean())
 
     @property
     def _within_the_proof(self) -> bool:
@@ -113,6 +117,11 @@ class Balance:
         """Bound what the loss of a spread law gains if rows add up to 1 only within the slack."""
         off = np.zeros(1) if self.scale is None else self.scale * self.slack
         return _steepest(graph, np.log1p(-off), np.log1p(off)) if off.max() < 1.0 else math.inf
+
+
+def sampled_words(size: int) -> Ids:
+    """Return the words from which the number of words on each level is estimated."""
+    return np.unique(np.linspace(0, size - 1, _SAMPLE).astype(np.int64))
 
 
 def _steepest(graph: WordGraph, low: Floats, high: Floats) -> float:
@@ -214,8 +223,18 @@ def even_scale(graph: WordGraph, masses: Floats, slope: float) -> Floats:
     return np.asarray(np.exp(-np.maximum(highest, lowest)))
 
 
-def plain(graph: WordGraph, epsilon: float, masses_at: Callable[[float], Floats]) -> Balance:
-    """Return the law of ν = 1 with the largest t whose loss is at most ε; t = ε/2 always is."""
+def plain(
+    graph: WordGraph,
+    epsilon: float,
+    masses_at: Callable[[float], Floats],
+    *,
+    at_least: float = 0.0,
+) -> Balance:
+    """Return the law of ν = 1 with the largest t whose loss is at most ε; t = ε/2 always is.
+
+    The search ends as soon as that law is sure to keep fewer words than `at_least`: the law that is
+    returned then has a smaller t.
+    """
 
     def at(exponent: float) -> Balance:
         masses = masses_at(exponent)
@@ -223,8 +242,15 @@ def plain(graph: WordGraph, epsilon: float, masses_at: Callable[[float], Floats]
         slack = float(len(masses) * 2.0**-52 * masses.max())
         return Balance(exponent=exponent, weights=np.ones(len(masses)), masses=masses, slack=slack)
 
-    low, high = epsilon / 2.0, epsilon
+    low, high, best = epsilon / 2.0, epsilon, at(epsilon / 2.0)
     for _ in range(_HALVINGS // 2):
         middle = (low + high) / 2.0
-        low, high = (middle, high) if at(middle).loss(graph) <= epsilon else (low, middle)
-    return at(low)
+        tried = at(middle)
+        if tried.loss(graph) <= epsilon:
+            low, best = middle, tried
+        else:
+            high = middle
+            # What is kept grows with t, as Z falls. A smaller t loses against the other law.
+            if tried.kept < at_least:
+                break
+    return best

@@ -25,6 +25,7 @@ from malaprop.mechanisms.balanced.balance import (
     balance,
     mass_unit,
     plain,
+    sampled_words,
     solve,
     spread,
 )
@@ -87,10 +88,15 @@ def best_balance(table: BalanceTable, graph: WordGraph, epsilon: float) -> Balan
             "malaprop lexicon graph NAME --force"
         )
     steps = graph.unit * np.arange(graph.last + 1)
-    even = plain(graph, epsilon, lambda t: table.counts @ np.exp(-t * steps))
+
+    def masses_at(exponent: float) -> Floats:
+        return np.asarray(table.counts @ np.exp(-exponent * steps))
+
     below = [i for i, law in enumerate(table.laws) if law["epsilon"] <= epsilon * (1 + 1e-12)]
+    levels = np.asarray(table.counts[sampled_words(graph.size)].mean(axis=0))
     if not below:
-        return replace(even, verified=is_verified(table))
+        even = plain(graph, epsilon, masses_at)
+        return replace(even, verified=is_verified(table), levels=levels)
     row = max(below, key=lambda i: float(table.laws[i]["epsilon"]))
     law = balance_in(table, graph, row)
     if not law.loss(graph) <= epsilon:
@@ -99,8 +105,9 @@ def best_balance(table: BalanceTable, graph: WordGraph, epsilon: float) -> Balan
             "does not pass the audit over all edges: its files were changed. Run  malaprop "
             "lexicon graph NAME --force"
         )
+    even = plain(graph, epsilon, masses_at, at_least=law.kept)
     best = max([law, even], key=lambda balance: balance.kept)
-    return replace(best, verified=is_verified(table))
+    return replace(best, verified=is_verified(table), levels=levels)
 
 
 def balance_in(table: BalanceTable, graph: WordGraph, row: int) -> Balance:

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.metrics.graph import WordGraph
-from malaprop.core.metrics.shortest_paths import AT_ONCE, Bytes
+from malaprop.core.metrics.near_search import Bytes
+from malaprop.core.metrics.shortest_paths import AT_ONCE
 from malaprop.core.progress import Progress
 from malaprop.core.threads import in_threads
 from malaprop.mechanisms.balanced.balance import Product

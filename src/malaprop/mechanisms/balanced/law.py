@@ -17,10 +17,12 @@ from malaprop.core.proofs import proved
 from malaprop.core.sampling import by_distance
 from malaprop.core.sampling.draws import LawRows
 from malaprop.core.space import MetricSpace
-from malaprop.mechanisms.balanced.balance import Balance
+from malaprop.mechanisms.balanced.balance import Balance, sampled_words
 from malaprop.mechanisms.balanced.edge_loss import worst_edge
 
-_SAMPLE = 64  # words from which the number of words on each level is estimated
+# Microseconds, about: a near word of a row, and a word within reach of a far one that is tried; a
+# search of the whole graph, and its share for a word if it is for many.
+_NEAR, _IN_REACH, _WHOLE, _SHARE = 0.25, 0.05, 8000.0, 110.0
 
 
 @proved("docs/proofs/balanced.md")
@@ -66,6 +68,18 @@ class BalancedLaw(Law):
             log_weights + np.log(near_share[:, None] * self._kernel(keys) + rest[:, None])
         )
 
+    def staying(self, ids: Ids) -> Floats:
+        """Return Pr[w | w] = ν(w)·(a(w) + b(w)), as exact as the stated masses are.
+
+        It needs no row: a = 1/Z, or a and b are known.
+        """
+        if self.balance.masses is None or not self.balance.verified:
+            return super().staying(ids)
+        near_share, rest = self._shares(ids)
+        if self.balance.scale is None:
+            near_share = 1.0 / self.balance.masses[ids]
+        return np.asarray(self.balance.weights[ids] * (near_share + rest))
+
     def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
         """Return near words with their weights, and far words to be weighed when tried."""
         near_share, rest = self._shares(ids)
@@ -74,7 +88,10 @@ class BalancedLaw(Law):
             return np.asarray(near_share[rows] * self._kernel(keys) + rest[rows])
 
         if self.graph.unit and (self.balance.verified or self.balance.masses is None):
-            near = self.graph.near_words(ids, self._beyond(1.0 if draws is None else draws.mean()))
+            mean = 1.0 if draws is None else float(draws.mean())
+            beyond = self._beyond(mean)
+            alone = self._alone(len(ids), mean, beyond)
+            near = self.graph.near_words(ids, beyond, alone=alone)
         else:
             near = by_distance.nearest_by_key(self._checked_keys(ids), fall, tries=1.0)
         return by_distance.law_rows(near, self.balance.weights, self._pool, fall)
@@ -100,10 +117,24 @@ class BalancedLaw(Law):
         tries = self.graph.size * falls[1:] / (counts @ falls)
         return 1 + int(np.argmin(np.cumsum(counts)[:-1] + draws * tries))
 
+    def _alone(self, rows: int, draws: float, beyond: int) -> bool:
+        """Whether to search for near words alone, not the whole graph: an estimate of costs.
+
+        A far word is tried with a limit, and with a chance ∝ e^(−t·k) it is k levels beyond.
+        """
+        counts, falls = self._sampled, self._falls
+        tries = self.graph.size * falls[beyond] / (counts @ falls)
+        in_reach = counts[: self.graph.last - beyond] @ falls[beyond : self.graph.last]
+        cost = _NEAR * counts[:beyond].sum()
+        cost += _IN_REACH * draws * tries * in_reach / max(falls[beyond], 1e-300)
+        return bool(cost < max(_SHARE, _WHOLE / rows))
+
     @cached_property
     def _sampled(self) -> Floats:
         """An estimate of the number of words on each level."""
-        sample = np.unique(np.linspace(0, self.graph.size - 1, _SAMPLE).astype(np.int64))
+        if self.balance.levels is not None:
+            return self.balance.levels
+        sample = sampled_words(self.graph.size)
         levels = self.graph.levels(sample)
         return np.bincount(levels.ravel(), minlength=self.graph.last + 1) / len(sample)
 

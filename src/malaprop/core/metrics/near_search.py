@@ -1,0 +1,176 @@
+"""Near words, found step by step: what is far is not searched.
+
+Searching the whole graph takes as long for one word as for 64 (`shortest_paths`). A sentence needs
+only the words near its own, and to know of some far words whether they are within a limit:
+
+Let the words w at less than r be known, and T(v) be the length of the shortest path to v that
+leaves them by its last edge. If r ≤ d(w, y) ≤ D, then a shortest path to y has a first word v with
+d(w, v) ≥ r. The word before it is nearer than r, so T(v) = d(w, v), and d(v, y) ≤ D − r. So y is
+within D exactly if T(v) + d(v, y) ≤ D for some v within D − r of y: a search from y, not from w,
+and a short one, since most far words are tried with a D just above r.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.core.arrays import Ids
+from malaprop.core.sampling.by_distance import LimitedSearch, NearWords
+from malaprop.core.sampling.draws import order_of, ranges
+
+Bytes = NDArray[np.uint8]
+Lookup = Callable[[Ids, Ids], Bytes]
+"""Returns the levels of words, given their rows and ids."""
+
+_MOST_PLACES = 1 << 20  # of a search from far words: with more, whole searches are faster
+
+
+class NearSearch:
+    """A search for near words, for levels that are cut off at `last`; edges have lengths ≥ 1.
+
+    Words are searched by their places in an order of words.
+    """
+
+    def __init__(self, joined: dict[int, Ids], order: Ids, place: Ids, last: int) -> None:
+        """Take the edges of each length, as pairs of places; `place` inverts `order`."""
+        self._size, self._last, self._order, self._place = len(order), last, order, place
+        self._joined = {s: _neighbours(self._size, edges) for s, edges in joined.items()}
+
+    def near_words(self, ids: Ids, beyond: int, exact: Lookup) -> NearWords:
+        """Return the words nearer than level `beyond`; `exact` looks up any level, slowly."""
+        beyond = min(max(beyond, 1), self._last)
+        levels = np.full(len(ids) * self._size, self._last, dtype=np.uint8)
+        cells = self._spread(levels, np.arange(len(ids)) * self._size + self._place[ids], beyond)
+        cells.sort()
+        rows = cells // self._size
+
+        def within(rows: Ids, words: Ids, limits: Ids) -> Bytes:
+            found = self._within(levels, beyond, rows * self._size, self._place[words], limits)
+            return exact(rows, words) if found is None else found
+
+        return NearWords(
+            sizes=np.bincount(rows, minlength=len(ids)),
+            words=self._order[cells - rows * self._size],
+            keys=levels[cells],
+            beyond=np.full(len(ids), beyond, dtype=np.uint8),
+            at=exact,
+            limited=LimitedSearch(self._last, within),
+        )
+
+    def _spread(self, levels: Bytes, start: Ids, beyond: int) -> Ids:
+        """Write the levels below `beyond` into the cells, and T into those one edge farther.
+
+        Returns the cells of levels below `beyond`. A cell is a place in a row.
+        """
+        levels[start] = 0
+        reached: list[list[Ids]] = [[start], *([] for _ in range(self._last))]
+        near = []
+        for k in range(beyond):
+            # A cell that was reached by a shorter path later on is not on this level.
+            cells = np.concatenate([_NONE, *reached[k]])
+            cells = _distinct(cells[levels[cells] == k])
+            if not cells.size:
+                continue
+            near.append(cells)
+            places = cells % self._size
+            for length, neighbours in self._joined.items():
+                if k + length < self._last:
+                    there = neighbours.of(places, cells - places)
+                    there = there[levels[there] > k + length]
+                    levels[there] = k + length
+                    reached[k + length].append(there)
+        return np.concatenate(near)
+
+    def _within(
+        self, levels: Bytes, beyond: int, rows: Ids, places: Ids, limits: Ids
+    ) -> Bytes | None:
+        """Return levels on the right side of the limits; exact ones below `beyond`.
+
+        `rows` are the first cells of rows. Returns None if that takes too long.
+        """
+        found: Bytes = levels[rows + places]
+        # Without a limit below the last level, only near words matter. Those are known.
+        asked = np.flatnonzero((found > limits) & (limits >= beyond) & (limits < self._last))
+        reached = [(asked, places[asked])]
+        for k in range(1, int((limits[asked] - beyond).max(initial=0)) + 1):
+            asked, there = self._one_farther(reached, k, (found > limits) & (limits >= beyond + k))
+            reached.append((asked, there))
+            if not asked.size:
+                continue
+            if len(asked) > _MOST_PLACES:
+                return None
+            total = levels[rows[asked] + there].astype(np.int64) + k
+            hits = total <= limits[asked]
+            found[asked[hits]] = total[hits]
+        return found
+
+    def _one_farther(
+        self, reached: list[tuple[Ids, Ids]], k: int, searching: NDArray[np.bool_]
+    ) -> tuple[Ids, Ids]:
+        """Return what is k from each far word that is still `searching`, or was nearer before."""
+        cells = [_NONE]
+        for length, neighbours in self._joined.items():
+            if length <= k and reached[k - length][0].size:
+                asked, there = reached[k - length]
+                going = searching[asked]
+                cells.append(neighbours.of(there[going], asked[going] * self._size))
+        distinct = _distinct(np.concatenate(cells))
+        asked = distinct // self._size
+        return asked, distinct - asked * self._size
+
+
+_NONE: Ids = np.empty(0, dtype=np.int64)
+
+
+def _distinct(numbers: Ids) -> Ids:
+    """Return each number once, in order; on few numbers faster than numpy's function."""
+    numbers.sort()
+    return numbers[np.append(True, numbers[1:] != numbers[:-1])] if numbers.size else numbers
+
+
+class _Even:
+    """The places joined to each place by edges of one length, if all have about as many.
+
+    A place that has fewer is its own neighbour: no path becomes shorter by that.
+    """
+
+    def __init__(self, size: int, edges: Ids) -> None:
+        here, number, there = both_ways(size, edges)
+        most = int(number.max(initial=-1)) + 1
+        self._there = np.repeat(np.arange(size)[:, None], most, axis=1)
+        self._there[here, number] = there
+
+    def of(self, places: Ids, added: Ids) -> Ids:
+        """Return the neighbours of each place, plus the number that is `added` to it."""
+        return (self._there.take(places, axis=0) + added[:, None]).ravel()
+
+
+class _Uneven:
+    """The places joined to each place by edges of one length."""
+
+    def __init__(self, size: int, edges: Ids) -> None:
+        here, _, self._there = both_ways(size, edges)
+        self._counts = np.bincount(here, minlength=size)
+        self._first = np.cumsum(self._counts) - self._counts
+
+    def of(self, places: Ids, added: Ids) -> Ids:
+        """Return the neighbours of each place, plus the number that is `added` to it."""
+        counts = self._counts.take(places)
+        return self._there.take(ranges(self._first.take(places), counts)) + added.repeat(counts)
+
+
+def both_ways(size: int, edges: Ids) -> tuple[Ids, Ids, Ids]:
+    """Return each edge both ways: from where, its number among those from there, and to where."""
+    here = np.concatenate([edges[:, 0], edges[:, 1]])
+    there = np.concatenate([edges[:, 1], edges[:, 0]])
+    order = order_of(here, size)
+    counts = np.bincount(here, minlength=size)
+    here = here[order]
+    number = np.arange(len(here)) - (np.cumsum(counts) - counts)[here]
+    return here, number, there[order]
+
+
+def _neighbours(size: int, edges: Ids) -> _Even | _Uneven:
+    most = int(np.bincount(edges.ravel(), minlength=size).max())
+    return (_Even if most * size <= 4 * len(edges) else _Uneven)(size, edges)
