@@ -197,8 +197,8 @@ def test_a_failure_midway_leaves_nothing(
             raise error
         return original(privatizer, texts)
 
-    original = Privatizer.texts
-    monkeypatch.setattr(Privatizer, "texts", private)
+    original = Privatizer.batch
+    monkeypatch.setattr(Privatizer, "batch", private)
     (folder / "a.txt").write_text("cold\n" * 10_000)
     (folder / "b.txt").write_text("cold\n")
     options = ("--report", "r.json", "--workers", "1")

@@ -69,7 +69,7 @@ class Breaking:
         self.stop_at: int | None = None
         self.calls = 0
         self.error: BaseException = KeyboardInterrupt()
-        original = Privatizer.texts
+        original = Privatizer.batch
 
         def private(privatizer: Privatizer, texts: list[str]) -> tuple[list[str], dict[str, int]]:
             if self.calls == self.stop_at:
@@ -77,7 +77,7 @@ class Breaking:
             self.calls += 1
             return original(privatizer, texts)
 
-        monkeypatch.setattr(Privatizer, "texts", private)
+        monkeypatch.setattr(Privatizer, "batch", private)
 
     def after(self, calls: int | None, run: Callable[[], Ended]) -> Ended:
         self.stop_at, self.calls = calls, 0
@@ -367,14 +367,14 @@ def test_small_files_are_shared_among_workers(
 ) -> None:
     """Each of them is one batch, which alone would need no other process."""
     drawn_here = 0
-    original = Privatizer.texts
+    original = Privatizer.batch
 
     def private(privatizer: Privatizer, texts: list[str]) -> tuple[list[str], dict[str, int]]:
         nonlocal drawn_here
         drawn_here += 1
         return original(privatizer, texts)
 
-    monkeypatch.setattr(Privatizer, "texts", private)
+    monkeypatch.setattr(Privatizer, "batch", private)
     names = [f"{number}.txt" for number in range(12)]
     for number, name in enumerate(names):
         (folder / name).write_text("cold\n" * (number % 5))

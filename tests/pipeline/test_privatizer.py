@@ -156,7 +156,7 @@ def test_a_large_batch_is_privatized_like_a_small_one(several: list[str], unknow
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(parser, "_FEW_LETTERS", few_letters)
             privatizer = Privatizer(SMALL, ROUGH, unknown=unknown, rng=seeded_rng(1))  # type: ignore[arg-type]
-            return privatizer.many(several), privatizer.texts(several)
+            return privatizer.many(several), privatizer.batch(several)
 
     assert made(0) == made(10**6)
 
@@ -326,7 +326,7 @@ def test_without_punctuation_nothing_is_shown_of_such_a_text() -> None:
 
 def test_texts_without_words_are_counted_among_many() -> None:
     texts = [NO_WORDS, "cold, hot", "", "!", "a: ... --- ...", "\u2026"] * 300
-    _, counts = Privatizer(SMALL, ROUGH).texts(texts)
+    _, counts = Privatizer(SMALL, ROUGH).batch(texts)
     assert (counts["wordless"], counts["mostly_signs"]) == (900, 300)
     each = [release.counts for release in Privatizer(SMALL, ROUGH).many(texts)]
     assert sum(one["wordless"] for one in each) == 900

@@ -80,6 +80,14 @@ def privatize(
         Literal["keep", "drop"],
         typer.Option(metavar="keep|drop", help="Keep punctuation and spacing, or drop them."),
     ] = "keep",
+    repeat: Annotated[
+        Literal["fresh", "document"],
+        typer.Option(
+            metavar="fresh|document",
+            help="Words that occur several times in a text: a fresh draw for each place, or one "
+            "draw for all of them. See docs/guide.md, which weighs the two.",
+        ),
+    ] = "fresh",
     report: Annotated[
         Path | None,
         typer.Option(
@@ -115,7 +123,7 @@ def privatize(
     from malaprop.jobs.files import privatize_files
     from malaprop.text import Policy, TextOptions
 
-    options = TextOptions(unknown=unknown, punctuation=punctuation)
+    options = TextOptions(unknown=unknown, punctuation=punctuation, repeat=repeat)
     chosen = make_mechanism(mechanism, epsilon, param)
     if engine == "spark":
         unfit = {

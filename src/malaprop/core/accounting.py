@@ -100,7 +100,7 @@ def compose(guarantees: Sequence[Guarantee]) -> Guarantee:
         raise ParameterError("Composing takes one release or more. Got none.")
     for void in (g for g in guarantees if g.kind is Kind.NONE):
         return void
-    for name in ("lexicon", "metric", "words", "pairs", "texts"):
+    for name in ("lexicon", "metric", "words", "per", "pairs", "texts"):
         if len({getattr(g, name) for g in guarantees}) > 1:
             raise ParameterError(
                 f"Releases compose only if their guarantees have the same '{name}'. Got "

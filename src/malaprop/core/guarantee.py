@@ -10,7 +10,14 @@ from malaprop.core.proofs import proved
 
 PUBLIC = ("the lexicon", "the mechanism and its parameters")
 """What every guarantee assumes to be public."""
-
+EACH_WORD = "word"
+"""Each occurrence of a word has a draw of its own."""
+EACH_DISTINCT_WORD = "distinct word"
+"""All occurrences of a word in a text share one draw."""
+_NO_OTHER_PATTERN = (
+    " Nothing is promised where other places hold equal words: this is neither more nor less than "
+    "what fresh draws promise."
+)
 
 ANY_TWO_WORDS = "any two words of the lexicon"
 
@@ -63,6 +70,8 @@ class Guarantee:
     """The same guarantee in other metrics: their names, each with its ε."""
     words: int = 1
     """How many words the guarantee is for; distances add up over the positions."""
+    per: str = EACH_WORD
+    """What has a draw of its own: each "word" of a text, or each "distinct word"."""
     pairs: str = ANY_TWO_WORDS
     """Which pairs of words are protected from each other."""
     texts: str = ""
@@ -86,6 +95,10 @@ class Guarantee:
                 raise ParameterError(
                     f"The '{name}' of a guarantee must be 0 or more. Got {getattr(self, name)!r}."
                 )
+        if self.per not in (EACH_WORD, EACH_DISTINCT_WORD):
+            raise ParameterError(
+                f"The 'per' of a guarantee must be '{EACH_WORD}' or '{EACH_DISTINCT_WORD}'."
+            )
 
     def loss(self, distance: float) -> float:
         """Return the largest log-ratio of probabilities, in nats, between inputs `distance` apart.
@@ -122,8 +135,9 @@ class Guarantee:
     def for_words(self, n: int) -> "Guarantee":
         """Return the guarantee for texts of `n` words each; distances add up over the positions.
 
-        Each word has its own independent draw, so log-ratios add up to ε·Σ min(dᵢ, γ), and so do
-        the δ. If the words that differ are known, `malaprop.loss_of` gives a smaller loss.
+        Each word, or each distinct word, has its own independent draw, so log-ratios add up to
+        ε·Σ min(dᵢ, γ), and so do the δ. If the words that differ are known, `malaprop.loss_of`
+        gives a smaller loss.
         """
         if not isinstance(n, Integral) or n < 1:
             raise ParameterError("A text must have a whole number of words, 1 or more.")
@@ -134,7 +148,10 @@ class Guarantee:
         """Which inputs are protected from each other: two words, or texts that differ in words."""
         if self.words == 1 and not self.texts:
             return self.pairs
-        differ = "one word" if self.words == 1 else f"up to {self.words:,} words"
+        differ = f"one {self.per}" if self.words == 1 else f"up to {self.words:,} {self.per}s"
+        if self.per == EACH_DISTINCT_WORD:
+            its = "its" if self.words == 1 else "their"
+            differ += f", in all {its} places, the same places holding equal words,"
         alike = f" and {self.texts}" if self.texts else ""
         which = f", where the words that differ are {self.pairs}"
         every = self.pairs == ANY_TWO_WORDS
@@ -167,6 +184,7 @@ class Guarantee:
                 f"ε = {epsilon}, δ = {rounded_up(min(1.0, self.delta))} ({self.kind}): between "
                 f"{self.between}{within}, the chances of any set of outputs differ by a factor of "
                 f"at most e^{rounded_up(self.epsilon * self.words)}{slip}."
+                f"{_NO_OTHER_PATTERN if self.per == EACH_DISTINCT_WORD else ''}"
             )
         worst = self.epsilon * self.cap * self.words
         capped = "" if math.isinf(worst) else f", and never by more than e^{rounded_up(worst)}"
@@ -175,6 +193,7 @@ class Guarantee:
             f"ε = {epsilon} ({self.kind}): between {self.between}, the odds of any output "
             f"differ by at most e^({epsilon}·d), d being their {_distance_in(self.metric)}"
             f"{'' if self.words == 1 else ', added up over the words'}{capped}{slip}.{also}"
+            f"{_NO_OTHER_PATTERN if self.per == EACH_DISTINCT_WORD else ''}"
         )
 
 

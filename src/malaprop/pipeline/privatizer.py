@@ -1,25 +1,33 @@
 """Text in, private text out."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import Any, Unpack
+from typing import Any, Unpack, overload
 
 import numpy as np
 from numpy.random import Generator
 
 from malaprop.core.channel import Channel
 from malaprop.core.errors import ParameterError
-from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.guarantee import EACH_DISTINCT_WORD, Guarantee, Kind
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.randomness import SECURE, checked_rng, label, secure_rng
 from malaprop.core.sampling.stocked import StockedChannel
-from malaprop.lexicon.graph.lookup import with_graph_if_needed
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.mechanisms.balanced import Balanced
+from malaprop.pipeline.choosing import (
+    Chosen,
+    LexiconChoice,
+    LexiconReference,
+    MechanismChoice,
+    choose,
+    interned,
+)
 from malaprop.pipeline.keeping import Keeping, keeping_of
+from malaprop.pipeline.missing import MaybeText, in_places
 from malaprop.pipeline.release import Release
+from malaprop.pipeline.repetition import common_words, count_repeats, share_draws
 from malaprop.text import ParsedTexts, Policy, TextOptions, TextParser
 
 
@@ -32,7 +40,12 @@ class Privatizer:
     web and e-mail addresses, mentions, hashtags and emoji are never kept. `punctuation` is `keep`
     or `drop`. Capitals are never copied from the input, but those of words that are kept.
 
-    `Privatizer(epsilon=1.5)` alone is `Balanced` on the word graph of `english`.
+    `repeat` is `fresh` or `document`: whether equal words of a text share one draw.
+
+    `Privatizer(epsilon=1.5)` alone is `Balanced` on the word graph of `english`. Lexicon and
+    mechanism can be given by name, `Privatizer("english", "tem", epsilon=1.5)`; a mechanism with
+    other parameters than ε is given as a value. A pickle is the recipe, not the tables: see
+    `malaprop.pipeline.choosing`.
 
     >>> from malaprop import Lexicon, Privatizer, TEM, seeded_rng
     >>> tiny = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
@@ -46,40 +59,51 @@ class Privatizer:
 
     def __init__(
         self,
-        lexicon: Lexicon | None = None,
-        mechanism: Mechanism | None = None,
+        lexicon: LexiconChoice | None = None,
+        mechanism: MechanismChoice | None = None,
         *,
         epsilon: float | None = None,
         rng: Generator | None = None,
         **options: Unpack[TextOptions],
     ) -> None:
-        lexicon, mechanism = _completed(lexicon, mechanism, epsilon)
-        self._policy = Policy(**options)
-        self._parser = TextParser(lexicon.words, self._policy)
-        self._lexicon = lexicon
-        self._mechanism = mechanism
+        """Choose a lexicon and a mechanism, as values or by name; `options` are a policy's."""
+        chosen = choose(lexicon, mechanism, epsilon)
+        self._prepare(chosen, Policy(**options), secure_rng() if rng is None else checked_rng(rng))
+
+    def _prepare(self, chosen: Chosen, policy: Policy, rng: Generator) -> None:
+        self._chosen, self._policy, self._rng = chosen, policy, rng
+        lexicon, mechanism = chosen.lexicon, chosen.mechanism
+        self._parser = TextParser(lexicon.words, policy)
+        self._common = common_words(len(lexicon))
         self._channel = mechanism.on(lexicon)
         self._stocked = StockedChannel(self._channel)
-        self._guarantee = _for_texts(self._channel.guarantee, self._policy, words=1)
-        self._rng = secure_rng() if rng is None else checked_rng(rng)
+        self._guarantee = _for_texts(self._channel.guarantee, policy, words=1)
         self._facts: dict[str, dict[str, Any]] = {
             "mechanism": mechanism.to_dict(),
             "lexicon": {"name": lexicon.name, "fingerprint": lexicon.fingerprint},
-            "policy": self._policy.to_dict(),
+            "policy": policy.to_dict(),
         }
 
     def __repr__(self) -> str:
-        return f"Privatizer({self._lexicon!r}, {self._mechanism!r}, {self.randomness})"
+        return f"Privatizer({self.lexicon!r}, {self.mechanism!r}, {self.randomness})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The recipe alone: no table, no draw made ahead, no word of the user's texts.
+        options = interned(tuple(self._policy.options().items()))
+        return _revived, (*self._chosen.portable, options, self._rng)
+
+    def __copy__(self) -> "Privatizer":
+        return self.drawing_from(copy(self._rng))
 
     @property
     def lexicon(self) -> Lexicon:
         """The lexicon that words are taken from."""
-        return self._lexicon
+        return self._chosen.lexicon
 
     @property
     def mechanism(self) -> Mechanism:
         """The mechanism with its parameters."""
-        return self._mechanism
+        return self._chosen.mechanism
 
     @property
     def channel(self) -> Channel:
@@ -88,7 +112,7 @@ class Privatizer:
 
     @property
     def policy(self) -> Policy:
-        """How words outside the lexicon and punctuation are treated."""
+        """How words outside the lexicon, punctuation and repeated words are treated."""
         return self._policy
 
     @property
@@ -104,7 +128,7 @@ class Privatizer:
     @cached_property
     def keeping(self) -> Keeping:
         """The share of words that is expected to stay unchanged; computed at first use."""
-        return keeping_of(self._mechanism, self._channel)
+        return keeping_of(self.mechanism, self._channel)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -125,32 +149,52 @@ class Privatizer:
 
     def drawing_from(self, rng: Generator) -> "Privatizer":
         """Return the same privatizer with another generator; prepared tables are shared."""
-        other = copy(self)
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
         other._rng = checked_rng(rng)
         return other
 
     def __call__(self, text: str) -> Release:
-        """Return the release of one text."""
+        """Return the release of one text. A missing text is refused: there is nothing to release.
+
+        `many` and `texts` leave missing texts as they are.
+        """
+        if not isinstance(text, str):
+            raise ParameterError(f"A text must be a string. Got {type(text).__name__}.")
         return self.many([text])[0]
 
-    def many(self, texts: Iterable[str]) -> list[Release]:
-        """Return the releases of several texts, in order; all their words are drawn together."""
-        parsed = self._parse(texts)
-        counts = map(
-            _counts,
-            parsed.slot_counts,
-            parsed.word_counts,
-            parsed.punctuation_counts,
-            parsed.counts_of_each(),
-        )
-        return [self._release(*part) for part in zip(self._private(parsed), counts, strict=True)]
+    @overload
+    def many(self, texts: Iterable[str]) -> list[Release]: ...
+    @overload
+    def many(self, texts: Iterable[MaybeText]) -> list[Release | MaybeText]: ...
+    def many(self, texts: Iterable[Any]) -> list[Any]:
+        """Return the releases of several texts, in order; all their words are drawn together.
 
-    def texts(self, texts: Iterable[str]) -> tuple[list[str], dict[str, int]]:
-        """Return several private texts, and how all their tokens were treated: `many` in brief."""
-        parsed = self._parse(texts)
+        Missing texts (None, NaN, pandas' NA and NaT) stay as they are, at their places.
+        """
+        return in_places(texts, "many", self._releases)
+
+    @overload
+    def texts(self, texts: Iterable[str]) -> list[str]: ...
+    @overload
+    def texts(self, texts: Iterable[MaybeText]) -> list[str | MaybeText]: ...
+    def texts(self, texts: Iterable[Any]) -> list[Any]:
+        """Return several private texts, in order: `many` without guarantees and counts.
+
+        Missing texts (None, NaN, pandas' NA and NaT) stay as they are, at their places.
+        """
+        return in_places(texts, "texts", lambda there: self._private(self._parser.parse(there))[0])
+
+    def batch(self, texts: list[str]) -> tuple[list[str], dict[str, int]]:
+        """Return several private texts, and how all their tokens were treated, for a report.
+
+        No text may be missing. The counts of several batches add up.
+        """
+        parsed = self._parser.parse(texts)
         words, punctuation = np.asarray(parsed.word_counts), np.asarray(parsed.punctuation_counts)
         counts = _counts(sum(parsed.slot_counts), words, punctuation, parsed.counts())
-        return self._private(parsed), counts
+        repeats = count_repeats(parsed.ids, parsed.slot_counts, self._common)
+        return self._private(parsed)[0], counts | repeats
 
     def share_draws(self) -> Callable[[float], None]:
         """Have forks of this process draw ahead for each other; see `malaprop.core.sampling.stock`.
@@ -159,27 +203,48 @@ class Privatizer:
         """
         return self._stocked.share(self._rng)
 
-    def _parse(self, texts: Iterable[str]) -> ParsedTexts:
-        if isinstance(texts, str):
-            raise ParameterError("`many` takes several texts; call the privatizer for one.")
-        texts = list(texts)
-        for text in texts:
-            if not isinstance(text, str):
-                raise ParameterError(f"A text must be a string. Got {type(text).__name__}.")
-        return self._parser.parse(texts)
+    def _releases(self, texts: list[str]) -> list[Release]:
+        parsed = self._parser.parse(texts)
+        private, draws = self._private(parsed)
+        counts = map(
+            _counts,
+            parsed.slot_counts,
+            parsed.word_counts,
+            parsed.punctuation_counts,
+            parsed.counts_of_each(),
+        )
+        return [self._release(*part) for part in zip(private, draws, counts, strict=True)]
 
-    def _private(self, parsed: ParsedTexts) -> list[str]:
-        """Return the private texts; the words of all of them are drawn together."""
-        return parsed.rebuild(self._stocked.substitute(parsed.ids, self._rng))
+    def _private(self, parsed: ParsedTexts) -> tuple[list[str], Sequence[int]]:
+        """Return the private texts, and how many draws each has; all are drawn together."""
+        if self._policy.repeat == "fresh":
+            drawn = self._stocked.substitute(parsed.ids, self._rng)
+            return parsed.rebuild(drawn), parsed.slot_counts
+        shared = share_draws(parsed.ids, parsed.slot_counts)
+        drawn = self._stocked.substitute(parsed.ids[shared.slots], self._rng)
+        return parsed.rebuild(shared.spread(drawn)), shared.counts.tolist()
 
-    def _release(self, text: str, counts: dict[str, int]) -> Release:
+    def _release(self, text: str, draws: int, counts: dict[str, int]) -> Release:
         return Release(
             text=text,
-            guarantee=_for_texts(self._channel.guarantee, self._policy, counts["protected"]),
+            guarantee=_for_texts(self._channel.guarantee, self._policy, draws),
             counts=counts,
             randomness=self.randomness,
             **{name: fact.copy() for name, fact in self._facts.items()},
         )
+
+
+def _revived(
+    lexicon: LexiconReference | Lexicon,
+    mechanism: type[Mechanism],
+    values: tuple[tuple[str, Any], ...],
+    options: tuple[tuple[str, Any], ...],
+    rng: Generator,
+) -> Privatizer:
+    """Make a privatizer from its pickled recipe."""
+    self = Privatizer.__new__(Privatizer)
+    self._prepare(Chosen.arrived(lexicon, mechanism, values), Policy(**dict(options)), rng)
+    return self
 
 
 def _counts(drawn: int, words: Any, punctuation: Any, treated: dict[str, int]) -> dict[str, int]:
@@ -193,36 +258,6 @@ def _counts(drawn: int, words: Any, punctuation: Any, treated: dict[str, int]) -
         "mostly_signs": int(np.sum((words > 0) & (punctuation > words))),
         **treated,
     }
-
-
-def _completed(
-    lexicon: Lexicon | None, mechanism: Mechanism | None, epsilon: float | None
-) -> tuple[Lexicon, Mechanism]:
-    """Return lexicon and mechanism; by default `english` and `Balanced` with that ε."""
-    if (mechanism is None) == (epsilon is None):
-        raise ParameterError(
-            "A Privatizer needs either a mechanism with its parameters, such as "
-            "Balanced(epsilon=1.5), or an 'epsilon' alone, which means the same."
-        )
-    if mechanism is None:
-        mechanism = Balanced(epsilon=epsilon)  # type: ignore[arg-type]
-    if lexicon is None:
-        lexicon = Lexicon.open("english")
-    _check_kinds(lexicon, mechanism)
-    return with_graph_if_needed(lexicon, mechanism), mechanism
-
-
-def _check_kinds(lexicon: Any, mechanism: Any) -> None:
-    if not isinstance(lexicon, Lexicon):
-        raise ParameterError(
-            "The 'lexicon' parameter of Privatizer must be a Lexicon, as Lexicon.open(name) "
-            f"gives one. Got {type(lexicon).__name__}."
-        )
-    if not isinstance(mechanism, Mechanism):
-        raise ParameterError(
-            "The 'mechanism' parameter of Privatizer must be a mechanism with its parameters, "
-            f"such as Balanced(epsilon=1.5). Got {type(mechanism).__name__}."
-        )
 
 
 @lru_cache(maxsize=1024)  # most texts of a file have as many words as some other one
@@ -240,6 +275,9 @@ def _for_texts(guarantee: Guarantee, policy: Policy, words: int) -> Guarantee:
         shown.append("spacing")
     if policy.unknown == "mask":
         shown.append("masks")
+    if policy.repeat == "document":
+        shown.append("which places hold equal words")
+        guarantee = replace(guarantee, per=EACH_DISTINCT_WORD)
     texts = (
         f"look alike when private ({', '.join(shown)}), each word counting as the lexicon word "
         "that it is mapped to"

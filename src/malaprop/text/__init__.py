@@ -2,7 +2,15 @@
 
 from malaprop.text.mapping import WordMap
 from malaprop.text.parsing import ParsedTexts, TextParser
-from malaprop.text.policy import Action, BoundPolicy, Policy, TextOptions, Treatment, Unknown
+from malaprop.text.policy import (
+    Action,
+    BoundPolicy,
+    Policy,
+    Repeat,
+    TextOptions,
+    Treatment,
+    Unknown,
+)
 from malaprop.text.template import Punctuation, Template, fill
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
 
@@ -12,6 +20,7 @@ __all__ = [
     "ParsedTexts",
     "Policy",
     "Punctuation",
+    "Repeat",
     "Template",
     "TextOptions",
     "TextParser",

@@ -22,6 +22,7 @@ from malaprop.text.template import Punctuation, mark
 from malaprop.text.tokens import TokenKind, kind_of
 
 Unknown = Literal["map", "mask", "drop", "keep"]
+Repeat = Literal["fresh", "document"]
 
 
 class TextOptions(TypedDict, total=False):
@@ -30,24 +31,30 @@ class TextOptions(TypedDict, total=False):
     unknown: Unknown
     punctuation: Punctuation
     placeholder: str
+    repeat: Repeat
 
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """How to treat words that the lexicon does not have, and punctuation.
+    """How to treat words that the lexicon does not have, punctuation, and repeated words.
+
+    `repeat` is `fresh`, a draw for every place, or `document`, one draw for all places of a text
+    that hold the same mapped value.
 
     >>> Policy(unknown="mask").to_dict()
-    {'unknown': 'mask', 'punctuation': 'keep', 'placeholder': '[masked]'}
+    {'unknown': 'mask', 'punctuation': 'keep', 'placeholder': '[masked]', 'repeat': 'fresh'}
     """
 
     unknown: Unknown = "map"
     punctuation: Punctuation = "keep"
     placeholder: str = "[masked]"
+    repeat: Repeat = "fresh"
 
     def __post_init__(self) -> None:
         _require_one_of("unknown", self.unknown, get_args(Unknown))
         _require_one_of("punctuation", self.punctuation, get_args(Punctuation))
         _require_placeholder(self.placeholder)
+        _require_one_of("repeat", self.repeat, get_args(Repeat))
 
     def options(self) -> TextOptions:
         """Return the parameters, to make another policy or a privatizer of."""
