@@ -285,10 +285,13 @@ def test_words_that_differ_in_capitals_only_count_as_the_first_of_them() -> None
 def test_wrong_arguments_are_refused() -> None:
     privatizer = Privatizer(SMALL, ROUGH)
     wrong: list[Callable[[], object]] = [
-        lambda: Privatizer("english", ROUGH),  # type: ignore[arg-type]
-        lambda: Privatizer("english", Balanced(epsilon=1.0)),  # type: ignore[arg-type]
+        lambda: Privatizer(SMALL.words, ROUGH),  # type: ignore[arg-type]
+        lambda: Privatizer("no such lexicon", Balanced(epsilon=1.0)),
         lambda: Privatizer(SMALL, TEM),  # type: ignore[arg-type]
-        lambda: Privatizer(SMALL, "tem"),  # type: ignore[arg-type]
+        lambda: Privatizer(SMALL, "tem"),
+        lambda: Privatizer(SMALL, "temm", epsilon=1.0),
+        lambda: Privatizer(SMALL, ROUGH, epsilon=1.0),
+        lambda: Privatizer(SMALL),
         lambda: Privatizer(SMALL, ROUGH, rng=3),  # type: ignore[arg-type]
         lambda: privatizer.many("abc"),
         lambda: privatizer(5),  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from numbers import Integral
 
+from malaprop.core import html
 from malaprop.core.errors import ParameterError
 from malaprop.core.proofs import proved
 
@@ -168,6 +169,16 @@ class Guarantee:
         plain["equivalents"] = dict(self.equivalents)
         plain["statement"] = str(self)
         return plain
+
+    def _repr_html_(self) -> str:
+        """Return the guarantee for a notebook: the statement, and what it rests on."""
+        rows = [
+            ("kind", str(self.kind)),
+            ("taken to be public", "; ".join(self.public)),
+            ("arithmetic", self.numerics),
+            ("proof", self.proof),
+        ]
+        return html.paragraph(str(self)) + html.facts(rows)
 
     def __str__(self) -> str:
         if self.kind is Kind.NONE:

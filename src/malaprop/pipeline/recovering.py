@@ -72,4 +72,5 @@ def _share(laws: Floats, drawn: Ids) -> float:
 def _drawn_from(law: Floats, shape: tuple[int, int], rng: Generator) -> Ids:
     """Draw from a law for an estimate; the words of users are never drawn like this."""
     sums = np.cumsum(law)
-    return np.minimum(np.searchsorted(sums, rng.random(shape) * sums[-1]), len(law) - 1)
+    places = np.searchsorted(sums, rng.random(shape) * sums[-1])
+    return np.asarray(np.minimum(places, len(law) - 1))

@@ -31,10 +31,8 @@ def repetition(facts: Repetition, repeat: str) -> list[str]:
     if not facts.most:
         return []
     texts = f"{facts.texts:,} text{' has' if facts.texts == 1 else 's have'}"
-    lines = [
-        f"a content word occurs up to {facts.most:,} times in one text, and {texts} one that "
-        "occurs 5 times or more"
-    ]
+    often = f"a content word occurs up to {facts.most:,} times in one text"
+    lines = [f"{often}, and {texts} one that occurs 5 times or more"]
     if repeat == "document":
         lines.append("all its places share one draw, and which places are equal can be seen")
     elif facts.recovered:
