@@ -162,8 +162,9 @@ CHANGES = [
     (("-m", "tem"), "the lexicon and the mechanism or its parameters"),
     (("--epsilon", "2.1"), "the mechanism or its parameters"),
     (("--lexicon", "english"), "the lexicon"),
-    (("--unknown", "mask"), "the treatment of unknown words or punctuation"),
-    (("--punctuation", "drop"), "the treatment of unknown words or punctuation"),
+    (("--unknown", "mask"), "the treatment of texts"),
+    (("--punctuation", "drop"), "the treatment of texts"),
+    (("--repeat", "document"), "the treatment of texts"),
     (("-c", "id"), "the columns, the format or the encoding"),
     (("--encoding", "latin-1"), "the columns, the format or the encoding"),
     (("--seed", "7"), "the seed"),
@@ -426,11 +427,13 @@ def test_faulty_records_can_be_left_out_of_a_pipe(cli: Cli, folder: Path) -> Non
     assert ended.err == "warning: 2 records of - could not be processed: left out.\n"
 
 
-def test_workers_change_nothing_but_the_time(cli: Cli, folder: Path) -> None:
+@pytest.mark.parametrize("repeat", ["fresh", "document"])
+def test_workers_change_nothing_but_the_time(cli: Cli, folder: Path, repeat: str) -> None:
     command = write_input(folder, "csv")
     made = set()
+    seeded = (*command, "--seed", "7", "--repeat", repeat, "--force")
     for workers in ("1", "2", "3"):
-        ended = cli.privatize(*command, "--seed", "7", "--workers", workers, "--force")
+        ended = cli.privatize(*seeded, "--workers", workers)
         assert ended.code == 0
         assert "seeded: not private" in ended.err
         made.add((folder / "out.csv").read_bytes())

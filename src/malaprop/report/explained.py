@@ -24,7 +24,7 @@ def as_lines(explained: Explanation, width: int = _WIDTH) -> Iterator[Line]:
     """Yield the lines that show an explanation in a terminal, wrapped to a width."""
     if explained.mapped:
         yield from _wrapped(f"{_mapping(explained)}\n", width)
-    yield from _law(explained)
+    yield from _law(explained, width)
     if explained.rings:
         yield from _steps(explained, width)
     if explained.draws:
@@ -118,20 +118,22 @@ def _other_words(explained: Explanation) -> str:
     return f"{explained.others:,} other words"
 
 
-def _law(explained: Explanation) -> Iterator[Line]:
-    """Yield the table of replacements, the word itself in bold."""
+def _law(explained: Explanation, width: int) -> Iterator[Line]:
+    """Yield the table of replacements, the word itself in bold; bars are as long as fits."""
     longest = explained.becomes[0].probability
-    rows = [("becomes", explained.unit, "probability", "")]
+    rows = [(("becomes", explained.unit, "probability"), 0.0)]
     for r in explained.becomes:
-        shown = _bar(r.probability / longest)
-        rows.append((r.word, _distance(r.distance, explained), _percent(r.probability), shown))
+        numbers = _distance(r.distance, explained), _percent(r.probability)
+        rows.append(((r.word, *numbers), r.probability / longest))
     if explained.others:
-        rows.append((_other_words(explained), "", _percent(explained.others_probability), ""))
-    widths = [max(_cells(row[column]) for row in rows) for column in range(3)]
+        rest = _percent(explained.others_probability)
+        rows.append(((_other_words(explained), "", rest), 0.0))
+    widths = [max(_cells(cells[column]) for cells, _ in rows) for column in range(3)]
+    room = min(_BAR, max(0, width - sum(widths) - 3 * 2))
     words = ["", *(r.word for r in explained.becomes)]
-    for place, (first, *numbers, bar) in enumerate(rows):
+    for place, ((first, *others), share) in enumerate(rows):
         padded = first + " " * (widths[0] - _cells(first))
-        line = "  ".join([padded, _right(numbers, widths[1:]), bar]).rstrip()
+        line = "  ".join([padded, _right(others, widths[1:]), _bar(share, room)]).rstrip()
         yield line, place == 0 or words[place : place + 1] == [explained.word]
 
 
@@ -193,9 +195,9 @@ def _distance(distance: float, explained: Explanation) -> str:
     return f"{distance:g}" if explained.unit == "steps" else f"{distance:.2f}"
 
 
-def _bar(share: float) -> str:
+def _bar(share: float, longest: int = _BAR) -> str:
     """Draw a bar with this share of the longest one, to an eighth of a character."""
-    full, eighths = divmod(round(8 * _BAR * share), 8)
+    full, eighths = divmod(round(8 * longest * share), 8)
     return ("█" * full + _EIGHTHS[eighths]).rstrip()
 
 
