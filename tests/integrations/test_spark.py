@@ -98,7 +98,7 @@ def test_equal_words_of_a_text_can_share_a_draw(
 ) -> None:
     from malaprop.integrations.spark import privatize
 
-    texts: list[str | None] = ["wzz wzz wzz"] * 600 + ["wzz " * 9] * 8 + [None]
+    texts: list[str | None] = ["wjj wjj wjj"] * 600 + ["wjj " * 9] * 8 + [None]
     found = privatize(
         texts_of(spark, texts, 8),
         ["text"],
