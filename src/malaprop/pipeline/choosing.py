@@ -8,6 +8,7 @@ made in memory, or changed since it was opened, is pickled with its data.
 import hashlib
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -166,4 +167,6 @@ def interned(value: Any) -> Any:
     """Return equal strings as one object: a pickle shows whether they are one."""
     if type(value) is tuple:
         return tuple(map(interned, value))
+    if isinstance(value, Mapping):
+        return {interned(key): interned(item) for key, item in value.items()}
     return sys.intern(value) if type(value) is str else value
