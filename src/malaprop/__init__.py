@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from malaprop.pipeline.privatizer import Privatizer
     from malaprop.pipeline.release import Release
     from malaprop.pipeline.report import RunReport
+    from malaprop.report.explanation import Explanation, explain
 
 __all__ = [
     "NADP",
@@ -66,6 +67,7 @@ __all__ = [
     "CoordinateLaplace",
     "DataError",
     "Decoder",
+    "Explanation",
     "Gaussian",
     "GraphOptions",
     "Guarantee",
@@ -99,6 +101,7 @@ __all__ = [
     "__version__",
     "audit",
     "compose",
+    "explain",
     "file_digest",
     "gaussian_scale",
     "loss_of",
@@ -146,6 +149,7 @@ _HOMES = {
     "pipeline.privatizer": "Privatizer",
     "pipeline.release": "Release",
     "pipeline.report": "RunReport",
+    "report.explanation": "Explanation explain",
 }
 
 

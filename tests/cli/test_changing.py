@@ -67,7 +67,7 @@ def at_call(
     monkeypatch: pytest.MonkeyPatch, number: int, change: Callable[[Path], None], path: Path
 ) -> None:
     """Change the input when a batch is drawn."""
-    original = Privatizer.texts
+    original = Privatizer.batch
     calls = 0
 
     def private(privatizer: Privatizer, texts: list[str]) -> tuple[list[str], dict[str, int]]:
@@ -77,7 +77,7 @@ def at_call(
         calls += 1
         return original(privatizer, texts)
 
-    monkeypatch.setattr(Privatizer, "texts", private)
+    monkeypatch.setattr(Privatizer, "batch", private)
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -178,12 +178,12 @@ def test_a_file_on_standard_input_is_watched_too(folder: Path, lexicon_file: Pat
 import os
 from malaprop import Privatizer
 os.dup2(os.open("in.txt", 0), 0)
-original = Privatizer.texts
+original = Privatizer.batch
 def private(privatizer, texts):
     with open("in.txt", "r+b") as file:
         file.write(b"warm!")
     return original(privatizer, texts)
-Privatizer.texts = private
+Privatizer.batch = private
 """
     with running(*command, before=before) as process:
         _, err = process.communicate(timeout=60)

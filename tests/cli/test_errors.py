@@ -269,7 +269,7 @@ def test_the_unexpected_shows_its_type_and_place_alone(
     def fail(privatizer: Privatizer, texts: list[str]) -> None:
         raise error
 
-    monkeypatch.setattr(Privatizer, "texts", fail)
+    monkeypatch.setattr(Privatizer, "batch", fail)
     before = everything(data)
     ended = cli.privatize("good.txt", "-o", "out.txt")
     assert ended.code == 1
@@ -284,7 +284,7 @@ def test_out_of_memory(cli: Cli, data: Path, monkeypatch: pytest.MonkeyPatch) ->
     def fail(privatizer: Privatizer, texts: list[str]) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(Privatizer, "texts", fail)
+    monkeypatch.setattr(Privatizer, "batch", fail)
     assert_one_line(cli.privatize("good.txt", "-o", "out.txt"), 1, "out of memory")
 
 

@@ -109,7 +109,7 @@ def test_a_run_on_packed_files_goes_on(
 ) -> None:
     for module in (textual, txt):
         monkeypatch.setattr(module, "BATCH_RECORDS", 10)
-    original = Privatizer.texts
+    original = Privatizer.batch
     drawn: list[list[str]] = []
     stop_at = 4
 
@@ -120,7 +120,7 @@ def test_a_run_on_packed_files_goes_on(
         drawn.append(made[0])
         return made
 
-    monkeypatch.setattr(Privatizer, "texts", private)
+    monkeypatch.setattr(Privatizer, "batch", private)
     (folder / f"in.txt.{ending}").write_bytes(pack(CONTENT["txt"], ending))
     run = (*command("txt", f"in.txt.{ending}", f"out.txt.{ending}"), "--workers", "1")
     assert cli.privatize(*run).code == 130
@@ -141,14 +141,14 @@ def test_small_packed_files_may_hold_much(cli: Cli, folder: Path) -> None:
     (folder / "in.txt.gz").write_bytes(gzip.compress(b"cold hot\n" * 100_000))
     assert (folder / "in.txt.gz").stat().st_size < SMALLEST_BATCH
     seen: list[bool] = []
-    original = Privatizer.texts
+    original = Privatizer.batch
 
     def private(privatizer: Privatizer, texts: list[str]) -> tuple[list[str], dict[str, int]]:
         seen.append((folder / ".out.txt.malaprop").exists())
         return original(privatizer, texts)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Privatizer, "texts", private)
+        patch.setattr(Privatizer, "batch", private)
         assert cli.privatize("in.txt.gz", "-o", "out.txt", "--workers", "1").code == 0
     assert all(seen)
 

@@ -118,13 +118,13 @@ def test_what_is_under_way_is_private(
     monkeypatch.setattr(txt, "BATCH_RECORDS", 10)
     write(folder / "in.txt", 0o644, "cold\n" * 95)
     modes: dict[str, int] = {}
-    original = Privatizer.texts
+    original = Privatizer.batch
 
     def private(privatizer: Privatizer, texts: list[str]) -> tuple[list[str], dict[str, int]]:
         modes.update({name: mode_of(folder / name) for name in os.listdir(folder)})
         return original(privatizer, texts)
 
-    monkeypatch.setattr(Privatizer, "texts", private)
+    monkeypatch.setattr(Privatizer, "batch", private)
     os.umask(0)
     command = ("in.txt", "-o", "out.txt", "--report", "r.json", "--workers", "1")
     assert cli.privatize(*command).code == 0

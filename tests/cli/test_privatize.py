@@ -197,8 +197,8 @@ def test_a_failure_midway_leaves_nothing(
             raise error
         return original(privatizer, texts)
 
-    original = Privatizer.texts
-    monkeypatch.setattr(Privatizer, "texts", private)
+    original = Privatizer.batch
+    monkeypatch.setattr(Privatizer, "batch", private)
     (folder / "a.txt").write_text("cold\n" * 10_000)
     (folder / "b.txt").write_text("cold\n")
     options = ("--report", "r.json", "--workers", "1")
@@ -328,3 +328,17 @@ def test_the_command_line_makes_the_same_files(cli: Cli, folder: Path, lexicon_f
         k: v for k, v in said.items() if k not in differs
     }
     assert said["command"] == ""
+
+
+def test_equal_words_of_a_line_can_share_a_draw(cli: Cli, folder: Path) -> None:
+    text = b"cold, cold cold\n" * 200
+    shared = cli.privatize("-", "--repeat", "document", stdin=text, epsilon="0.01")
+    lines = [set(line.casefold().replace(",", "").split()) for line in shared.text.splitlines()]
+    assert all(len(words) == 1 for words in lines)
+    assert len(set.union(*lines)) > 5
+    assert "differ in one distinct word, in all its places" in shared.flat
+    assert "which places of a text hold equal words" in shared.flat
+    fresh = cli.privatize("-", stdin=text, epsilon="0.01")
+    assert any(len(set(line.casefold().split())) > 1 for line in fresh.text.splitlines())
+    assert "distinct" not in fresh.flat
+    assert cli.privatize("-", "--repeat", "never", stdin=text).code == 2

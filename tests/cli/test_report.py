@@ -33,6 +33,7 @@ TOP = {
     "mechanism": dict,
     "policy": dict,
     "lexicon": dict,
+    "repetition": dict,
 }
 
 

@@ -69,7 +69,7 @@ class Breaking:
         self.stop_at: int | None = None
         self.calls = 0
         self.error: BaseException = KeyboardInterrupt()
-        original = Privatizer.texts
+        original = Privatizer.batch
 
         def private(privatizer: Privatizer, texts: list[str]) -> tuple[list[str], dict[str, int]]:
             if self.calls == self.stop_at:
@@ -77,7 +77,7 @@ class Breaking:
             self.calls += 1
             return original(privatizer, texts)
 
-        monkeypatch.setattr(Privatizer, "texts", private)
+        monkeypatch.setattr(Privatizer, "batch", private)
 
     def after(self, calls: int | None, run: Callable[[], Ended]) -> Ended:
         self.stop_at, self.calls = calls, 0
@@ -162,8 +162,9 @@ CHANGES = [
     (("-m", "tem"), "the lexicon and the mechanism or its parameters"),
     (("--epsilon", "2.1"), "the mechanism or its parameters"),
     (("--lexicon", "english"), "the lexicon"),
-    (("--unknown", "mask"), "how words, numbers and punctuation are treated"),
-    (("--punctuation", "drop"), "how words, numbers and punctuation are treated"),
+    (("--unknown", "mask"), "the treatment of texts"),
+    (("--punctuation", "drop"), "the treatment of texts"),
+    (("--repeat", "document"), "the treatment of texts"),
     (("-c", "id"), "the columns, the format or the encoding"),
     (("--encoding", "latin-1"), "the columns, the format or the encoding"),
     (("--seed", "7"), "the seed"),
@@ -367,14 +368,14 @@ def test_small_files_are_shared_among_workers(
 ) -> None:
     """Each of them is one batch, which alone would need no other process."""
     drawn_here = 0
-    original = Privatizer.texts
+    original = Privatizer.batch
 
     def private(privatizer: Privatizer, texts: list[str]) -> tuple[list[str], dict[str, int]]:
         nonlocal drawn_here
         drawn_here += 1
         return original(privatizer, texts)
 
-    monkeypatch.setattr(Privatizer, "texts", private)
+    monkeypatch.setattr(Privatizer, "batch", private)
     names = [f"{number}.txt" for number in range(12)]
     for number, name in enumerate(names):
         (folder / name).write_text("cold\n" * (number % 5))
@@ -426,11 +427,13 @@ def test_faulty_records_can_be_left_out_of_a_pipe(cli: Cli, folder: Path) -> Non
     assert ended.err == "warning: 2 records of - could not be processed: left out.\n"
 
 
-def test_workers_change_nothing_but_the_time(cli: Cli, folder: Path) -> None:
+@pytest.mark.parametrize("repeat", ["fresh", "document"])
+def test_workers_change_nothing_but_the_time(cli: Cli, folder: Path, repeat: str) -> None:
     command = write_input(folder, "csv")
     made = set()
+    seeded = (*command, "--seed", "7", "--repeat", repeat, "--force")
     for workers in ("1", "2", "3"):
-        ended = cli.privatize(*command, "--seed", "7", "--workers", workers, "--force")
+        ended = cli.privatize(*seeded, "--workers", workers)
         assert ended.code == 0
         assert "seeded: not private" in ended.err
         made.add((folder / "out.csv").read_bytes())

@@ -51,7 +51,7 @@ def stopped(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def stop(cli: Cli, monkeypatch: pytest.MonkeyPatch, *options: str) -> None:
-    original = Privatizer.texts
+    original = Privatizer.batch
     calls = 0
 
     def private(privatizer: Privatizer, texts: list[str]) -> tuple[list[str], dict[str, int]]:
@@ -62,7 +62,7 @@ def stop(cli: Cli, monkeypatch: pytest.MonkeyPatch, *options: str) -> None:
         return original(privatizer, texts)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Privatizer, "texts", private)
+        patch.setattr(Privatizer, "batch", private)
         assert cli.privatize(*COMMAND, *options).code == 130
 
 

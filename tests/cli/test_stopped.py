@@ -102,12 +102,12 @@ def test_a_disk_that_is_full_when_all_is_written(
 HALTING = """
 import itertools, time
 from malaprop import Privatizer
-calls, texts = itertools.count(), Privatizer.texts
+calls, texts = itertools.count(), Privatizer.batch
 def halting(privatizer, batch):
     if next(calls) > 3:
         time.sleep(600)
     return texts(privatizer, batch)
-Privatizer.texts = halting
+Privatizer.batch = halting
 """
 
 

@@ -93,6 +93,28 @@ def test_no_two_tasks_have_the_same_noise(
     assert len(set(runs)) == len(runs)
 
 
+def test_equal_words_of_a_text_can_share_a_draw(
+    spark: "SparkSession", hundred: Lexicon, tmp_path: Path
+) -> None:
+    from malaprop.integrations.spark import privatize
+
+    texts: list[str | None] = ["wjj wjj wjj"] * 600 + ["wjj " * 9] * 8 + [None]
+    found = privatize(
+        texts_of(spark, texts, 8),
+        ["text"],
+        lexicon=hundred,
+        mechanism=ANYTHING,
+        path=str(tmp_path / "private"),
+        repeat="document",
+    )
+    words = [row["text"].casefold().split() for row in rows_of(found.dataframe) if row["text"]]
+    assert all(len(set(text)) == 1 for text in words)
+    assert len({text[0] for text in words}) > 90
+    facts, promise = found.report.repetition, found.report.guarantee
+    # Tasks count texts by how often a word occurs: their largest number is that of all of them.
+    assert (facts.most, facts.texts, promise.per) == (9, 8, "distinct word")
+
+
 def test_the_law_is_that_of_the_local_engine(spark: "SparkSession", tmp_path: Path) -> None:
     from malaprop.integrations.spark import privatize
 

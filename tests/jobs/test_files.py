@@ -145,3 +145,25 @@ def test_errors_name_parameters(
 def test_without_inputs_there_is_nothing_to_do(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="`inputs`"):
         privatize_files([], tmp_path / "out", epsilon=1.0)
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_equal_words_of_a_line_share_a_draw(tmp_path: Path, workers: int) -> None:
+    """In every line, in batches and workers; lines are drawn independently."""
+    words = [f"w{chr(97 + i // 10)}{chr(97 + i % 10)}" for i in range(100)]
+    wide = Lexicon(words, [[float(i)] for i in range(100)])
+    source, out = tmp_path / "in.txt", tmp_path / "out.txt"
+    source.write_text("wjj, wjj wjj wjj wjj!\n" * 8_000)
+    report = privatize_files(
+        source, out, mechanism="tem", epsilon=1e-4, lexicon=wide, workers=workers, repeat="document"
+    )
+    lines = [line.casefold().strip("!").replace(",", "").split() for line in _lines(out)]
+    assert all(len(line) == 5 and len(set(line)) == 1 for line in lines)
+    assert len({line[0] for line in lines}) == 100
+    assert report.policy["repeat"] == "document"
+    assert report.guarantee.per == "distinct word"
+    assert (report.repetition.most, report.repetition.texts) == (5, 8_000)

@@ -169,7 +169,7 @@ def test_a_large_batch_is_privatized_like_a_small_one(several: list[str], unknow
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(parser, "_FEW_LETTERS", few_letters)
             privatizer = Privatizer(SMALL, ROUGH, unknown=unknown, rng=seeded_rng(1))  # type: ignore[arg-type]
-            return privatizer.many(several), privatizer.texts(several)
+            return privatizer.many(several), privatizer.batch(several)
 
     assert made(0) == made(10**6)
 
@@ -298,10 +298,13 @@ def test_words_that_differ_in_capitals_only_count_as_the_first_of_them() -> None
 def test_wrong_arguments_are_refused() -> None:
     privatizer = Privatizer(SMALL, ROUGH)
     wrong: list[Callable[[], object]] = [
-        lambda: Privatizer("english", ROUGH),  # type: ignore[arg-type]
-        lambda: Privatizer("english", Balanced(epsilon=1.0)),  # type: ignore[arg-type]
+        lambda: Privatizer(SMALL.words, ROUGH),  # type: ignore[arg-type]
+        lambda: Privatizer("no such lexicon", Balanced(epsilon=1.0)),
         lambda: Privatizer(SMALL, TEM),  # type: ignore[arg-type]
-        lambda: Privatizer(SMALL, "tem"),  # type: ignore[arg-type]
+        lambda: Privatizer(SMALL, "tem"),
+        lambda: Privatizer(SMALL, "temm", epsilon=1.0),
+        lambda: Privatizer(SMALL, ROUGH, epsilon=1.0),
+        lambda: Privatizer(SMALL),
         lambda: Privatizer(SMALL, ROUGH, rng=3),  # type: ignore[arg-type]
         lambda: privatizer.many("abc"),
         lambda: privatizer(5),  # type: ignore[arg-type]
@@ -339,7 +342,7 @@ def test_without_punctuation_nothing_is_shown_of_such_a_text() -> None:
 
 def test_texts_without_words_are_counted_among_many() -> None:
     texts = [NO_WORDS, "cold, hot", "", "!", "a: ... --- ...", "\u2026"] * 300
-    _, counts = Privatizer(SMALL, ROUGH).texts(texts)
+    _, counts = Privatizer(SMALL, ROUGH).batch(texts)
     assert (counts["wordless"], counts["mostly_signs"]) == (900, 300)
     each = [release.counts for release in Privatizer(SMALL, ROUGH).many(texts)]
     assert sum(one["wordless"] for one in each) == 900

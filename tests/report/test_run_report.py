@@ -12,6 +12,7 @@ from malaprop.pipeline.report import Occasion, run_report
 from malaprop.report.markdown import as_markdown
 from malaprop.report.terminal import readable
 from malaprop.report.written import as_json
+from malaprop.text import Repeat
 
 
 def test_a_report_is_a_value(privatizer: Privatizer) -> None:
@@ -30,3 +31,37 @@ def test_a_report_is_a_value(privatizer: Privatizer) -> None:
 @pytest.fixture
 def privatizer() -> Privatizer:
     return Privatizer(Lexicon(list(VECTORS), list(VECTORS.values())), TEM(epsilon=1.0))
+
+
+@pytest.mark.parametrize("repeat", ["fresh", "document"])
+def test_the_report_says_how_often_content_words_occur(repeat: Repeat) -> None:
+    lexicon = Lexicon(list(VECTORS), list(VECTORS.values()))
+    privatizer = Privatizer(lexicon, TEM(epsilon=1.0), repeat=repeat)
+    occasion = Occasion(started=datetime(2030, 1, 2, tzinfo=UTC), seconds=1.0)
+    _, counts = privatizer.batch(["nurse " * 12 + "hot", "hot " * 5, "hot hot hot", "cold " * 50])
+    report = run_report(privatizer, [], counts, occasion)
+    # The first word of the thirteen is too frequent to count as content.
+    facts = report.repetition
+    assert (facts.most, facts.texts, facts.common) == (12, 2, 1)
+    assert not any(name.startswith("repeats") for name in report.counts)
+    assert [k for k, _ in facts.recovered] == ([3, 5, 10] if repeat == "fresh" else [])
+    shares = [share for _, share in facts.recovered]
+    assert shares == sorted(shares)
+    plain = report.to_dict()["repetition"]
+    assert plain["most_occurrences_of_a_content_word_in_a_text"] == 12
+    assert plain["texts_with_a_content_word_5_times_or_more"] == 2
+    page, screen = as_markdown(report), " ".join(readable(report).split())
+    for shown in (page.casefold(), screen):
+        assert "a content word occurs up to 12 times in one text, and 2 texts have one" in shown
+        assert ("an observer without context recovers from 3 draws" in shown) == bool(shares)
+        assert ("all its places share one draw" in shown) == (repeat == "document")
+        assert ("which places of a text hold equal words" in shown) == (repeat == "document")
+        assert "nurse" not in shown
+    assert "all but the first 1 of the lexicon" in page
+
+
+def test_without_repeated_words_nothing_is_said_of_them(privatizer: Privatizer) -> None:
+    occasion = Occasion(started=datetime(2030, 1, 2, tzinfo=UTC), seconds=1.0)
+    report = run_report(privatizer, [], privatizer.batch(["hot hot"])[1], occasion)
+    assert (report.repetition.most, report.repetition.recovered) == (0, ())
+    assert "Repeated" not in readable(report) + as_markdown(report)

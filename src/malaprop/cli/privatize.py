@@ -89,6 +89,14 @@ def privatize(
     kind_epsilon: KindEpsilon = None,
     step: StepSizes = None,
     dates: DatesChoice = "mdy",
+    repeat: Annotated[
+        Literal["fresh", "document"],
+        typer.Option(
+            metavar="fresh|document",
+            help="Words that occur several times in a text: a fresh draw for each place, or one "
+            "draw for all of them. See docs/guide.md, which weighs the two.",
+        ),
+    ] = "fresh",
     report: Annotated[
         Path | None,
         typer.Option(
@@ -131,6 +139,7 @@ def privatize(
         kind_epsilon=kind_epsilon,
         steps=step_sizes(step),
         dates=dates,
+        repeat=repeat,
     )
     chosen = make_mechanism(mechanism, epsilon, param)
     if engine == "spark":

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from malaprop.core import html
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
@@ -82,6 +83,21 @@ class Channel(ABC):
         """Advice to the user that would improve the channel; usually empty."""
         return ""
 
+    def _repr_html_(self) -> str:
+        """Return the channel for a notebook: what it is, and what it promises for a word."""
+        rows = [
+            ("lexicon", repr(self._space)),
+            ("guarantee", str(self._guarantee)),
+            ("taken to be public", "; ".join(self._guarantee.public)),
+            ("hint", self.hint),
+        ]
+        return html.paragraph(self._title, bold=True) + html.facts(rows)
+
+    @property
+    def _title(self) -> str:
+        """What the channel is, in a few words."""
+        return type(self).__name__
+
     @property
     def neighbourhoods(self) -> Neighbourhoods | None:
         """The neighbourhoods within which the guarantee holds; None for all other guarantees."""
@@ -144,6 +160,10 @@ class LawChannel(Channel, Generic[LawT]):
     ) -> None:
         super().__init__(law.space, guarantee, neighbourhoods=neighbourhoods)
         self._law, self._hint = law, hint
+
+    @property
+    def _title(self) -> str:
+        return f"{type(self).__name__} by {type(self._law).__name__}: the law is known exactly"
 
     @property
     def law(self) -> LawT:
@@ -237,6 +257,11 @@ class VectorChannel(Channel, Generic[NoiseT]):
             guarantee = replace(guarantee, numerics=noise.numerics(space))
         super().__init__(space, guarantee, neighbourhoods=neighbourhoods)
         self._noise, self._decoder = noise, decoder
+
+    @property
+    def _title(self) -> str:
+        noise, decoder = type(self._noise).__name__, type(self._decoder).__name__
+        return f"{type(self).__name__}: noise {noise}, words by {decoder}"
 
     @property
     def noise(self) -> NoiseT:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from numbers import Integral
 
-from malaprop.core import statements
+from malaprop.core import html, statements
 from malaprop.core.errors import ParameterError
 from malaprop.core.kind_promise import WORD, KindPromise
 from malaprop.core.proofs import proved
@@ -227,8 +227,9 @@ class Guarantee:
     def for_words(self, n: int) -> "Guarantee":
         """Return the guarantee for texts of `n` words each; distances add up over the positions.
 
-        Each word has its own independent draw, so log-ratios add up to ε·Σ min(dᵢ, γ), and so do
-        the δ. If the words that differ are known, `malaprop.loss_of` gives a smaller loss.
+        Each word, or each distinct word, has its own independent draw, so log-ratios add up to
+        ε·Σ min(dᵢ, γ), and so do the δ. If the words that differ are known, `malaprop.loss_of`
+        gives a smaller loss.
         """
         if not isinstance(n, Integral) or n < 1:
             raise ParameterError("A text must have a whole number of words, 1 or more.")
@@ -238,6 +239,10 @@ class Guarantee:
     def between(self) -> str:
         """Which inputs are protected from each other: two words, or texts that differ in words."""
         return statements.between(self)
+
+    @property
+    def _unlike_fresh_draws(self) -> str:
+        return statements.NO_OTHER_PATTERN if self.per == EACH_DISTINCT_WORD else ""
 
     def to_dict(self) -> dict[str, object]:
         """Return the guarantee as values that JSON can hold (no infinity: `null` for no cap)."""
@@ -251,6 +256,16 @@ class Guarantee:
         plain["kinds"] = [kind.to_dict() for kind in self.kinds]
         plain["statement"] = str(self)
         return plain
+
+    def _repr_html_(self) -> str:
+        """Return the guarantee for a notebook: the statement, and what it rests on."""
+        rows = [
+            ("kind", str(self.kind)),
+            ("taken to be public", "; ".join(self.public)),
+            ("arithmetic", self.numerics),
+            ("proof", self.proof),
+        ]
+        return html.paragraph(str(self)) + html.facts(rows)
 
     def __str__(self) -> str:
         if self.kind is Kind.NONE:
@@ -267,6 +282,7 @@ class Guarantee:
                 f"ε = {epsilon}, δ = {rounded_up(min(1.0, self.delta))} ({self.kind}): between "
                 f"{self.between}{within}, the chances of any set of outputs differ by a factor of "
                 f"at most e^{rounded_up(self.epsilon * self.words)}{slip}."
+                f"{self._unlike_fresh_draws}"
             )
         worst = self.epsilon * self.cap * self.words
         if worst == 0.0:
@@ -280,5 +296,5 @@ class Guarantee:
             f"differ by at most e^({epsilon}·d), d being their "
             f"{statements.distance_in(self.metric)}"
             f"{'' if self.words == 1 else f', added up over the {over}'}"
-            f"{capped}{slip}.{also}{kinds}"
+            f"{capped}{slip}.{also}{kinds}{self._unlike_fresh_draws}"
         )

@@ -17,6 +17,11 @@ EACH_WORD = "word"
 """Each occurrence of a word has a draw of its own."""
 EACH_DISTINCT_WORD = "distinct word"
 """All occurrences of a word in a text share one draw."""
+NO_OTHER_PATTERN = (
+    " Nothing is promised where other places hold equal words: this is neither more nor less than "
+    "what fresh draws promise."
+)
+"""What belongs beside a promise for distinct words."""
 
 
 def between(guarantee: "Guarantee") -> str:

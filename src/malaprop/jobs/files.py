@@ -12,7 +12,7 @@ from malaprop.jobs.planning import check_piped, check_report, folder_for, plan_j
 from malaprop.jobs.progress import Listener, RunProgress, ignore
 from malaprop.jobs.run import Run
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.mechanisms import mechanism_named
+from malaprop.pipeline.choosing import chosen_mechanism
 from malaprop.pipeline.drawing import Recipe
 from malaprop.pipeline.formats import Layout
 from malaprop.pipeline.formats.faults import OnError
@@ -95,7 +95,7 @@ def privatize_files(
     """
     recipe = Recipe(
         lexicon=lexicon,
-        mechanism=_mechanism(mechanism, epsilon),
+        mechanism=chosen_mechanism(mechanism, epsilon),
         policy=Policy(**options),
         seed=_at_least(0, "seed", seed),
     )
@@ -155,20 +155,6 @@ def _paths(inputs: StrPath | Sequence[StrPath]) -> list[str]:
     if not paths:
         raise ParameterError("privatize_files needs an input: name a file in `inputs`")
     return paths
-
-
-def _mechanism(mechanism: Mechanism | str, epsilon: float | None) -> Mechanism:
-    """Return the mechanism of a name with that ε, or one that has its own."""
-    if isinstance(mechanism, str):
-        if epsilon is None:
-            raise ParameterError(f"{mechanism} needs an ε: name it with `epsilon`")
-        return mechanism_named(mechanism)(epsilon=epsilon)
-    if epsilon is not None:
-        raise ParameterError(
-            "a mechanism with its parameters has its own ε: leave out `epsilon`, or name the "
-            "mechanism by a string"
-        )
-    return mechanism
 
 
 def _at_least(least: int, name: str, value: int | None) -> int | None:

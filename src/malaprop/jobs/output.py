@@ -177,7 +177,7 @@ def settings_of(
         "the lexicon": privatizer.lexicon.fingerprint,
         "the mechanism or its parameters": _text(privatizer.mechanism.to_dict()),
         THE_LAW: _text([_short(fact) for fact in privatizer.channel.drawn_by]),
-        "how words, numbers and punctuation are treated": _text(privatizer.policy.to_dict()),
+        "the treatment of texts": _text(privatizer.policy.to_dict()),
         "the columns, the format or the encoding": _text(shape),
         "the seed": "none" if seed is None else f"{seed} {number}",
     }

@@ -219,8 +219,10 @@ class Lexicon:
         return self._metric.on(self._vectors)
 
     def __getstate__(self) -> dict[str, Any]:
-        # What can be computed again need not travel, and closures cannot. Tables do.
-        return {k: v for k, v in self.__dict__.items() if k not in ("_rows", "index")}
+        # What can be computed again need not travel, and closures cannot. Tables do. In order:
+        # equal lexicons give equal pickles, whatever was asked of them first.
+        names = sorted(self.__dict__.keys() - {"_rows", "index"})
+        return {name: self.__dict__[name] for name in names}
 
     @property
     def name(self) -> str:

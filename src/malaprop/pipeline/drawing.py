@@ -59,7 +59,7 @@ class BatchDraw:
         privatizer = self.privatizer
         if self._recipe.seed is not None:
             privatizer = privatizer.drawing_from(_seeded(self._recipe.seed, key))
-        return Drawn(*privatizer.texts(texts))
+        return Drawn(*privatizer.batch(texts))
 
 
 def _seeded(seed: int, key: Key) -> Generator:

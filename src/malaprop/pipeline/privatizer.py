@@ -1,26 +1,36 @@
 """Text in, private text out."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import Any, Unpack
+from typing import Any, Unpack, overload
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
+from malaprop.core.arrays import Ids
 from malaprop.core.channel import Channel
 from malaprop.core.errors import ParameterError
-from malaprop.core.guarantee import Guarantee, Kind
+from malaprop.core.guarantee import EACH_DISTINCT_WORD, Guarantee, Kind
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.randomness import SECURE, checked_rng, label, secure_rng
 from malaprop.core.sampling.stocked import StockedChannel
-from malaprop.lexicon.graph.lookup import with_graph_if_needed
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.mechanisms.balanced import Balanced
+from malaprop.pipeline.choosing import (
+    Chosen,
+    LexiconChoice,
+    LexiconReference,
+    MechanismChoice,
+    choose,
+    interned,
+)
 from malaprop.pipeline.keeping import Keeping, keeping_of
+from malaprop.pipeline.missing import MaybeText, in_places
 from malaprop.pipeline.release import Release
-from malaprop.pipeline.values import ValueDraws, with_chosen_kinds
+from malaprop.pipeline.repetition import common_words, count_repeats, share_draws
+from malaprop.pipeline.values import Value, ValueDraws, group_numbers, with_chosen_kinds, written
 from malaprop.text import (
     MAP_VERSION,
     ParsedTexts,
@@ -30,6 +40,7 @@ from malaprop.text import (
     TokenKind,
     kind_of,
 )
+from malaprop.text.forms.form import Form
 
 _NO_WORDS = (TokenKind.SPACE, TokenKind.PUNCTUATION, TokenKind.INVISIBLE)
 
@@ -48,7 +59,12 @@ class Privatizer:
     ε of a step is `kind_epsilon`, by default the mechanism's if that counts in steps, too; `steps`
     and `dates` say how long a step is and how 03/04/2023 is read. See docs/kinds.md.
 
-    `Privatizer(epsilon=1.5)` alone is `Balanced` on the word graph of `english`.
+    `repeat` is `fresh` or `document`: whether equal words of a text share one draw.
+
+    `Privatizer(epsilon=1.5)` alone is `Balanced` on the word graph of `english`. Lexicon and
+    mechanism can be given by name, `Privatizer("english", "tem", epsilon=1.5)`; a mechanism with
+    other parameters than ε is given as a value. A pickle is the recipe, not the tables: see
+    `malaprop.pipeline.choosing`.
 
     >>> from malaprop import Lexicon, Privatizer, TEM, seeded_rng
     >>> tiny = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
@@ -62,17 +78,21 @@ class Privatizer:
 
     def __init__(
         self,
-        lexicon: Lexicon | None = None,
-        mechanism: Mechanism | None = None,
+        lexicon: LexiconChoice | None = None,
+        mechanism: MechanismChoice | None = None,
         *,
         epsilon: float | None = None,
         rng: Generator | None = None,
         **options: Unpack[TextOptions],
     ) -> None:
-        lexicon, mechanism = _completed(lexicon, mechanism, epsilon)
-        policy = Policy(**options)
-        self._lexicon = lexicon
-        self._mechanism = mechanism
+        """Choose a lexicon and a mechanism, as values or by name; `options` are a policy's."""
+        chosen = choose(lexicon, mechanism, epsilon)
+        self._prepare(chosen, Policy(**options), secure_rng() if rng is None else checked_rng(rng))
+
+    def _prepare(self, chosen: Chosen, policy: Policy, rng: Generator) -> None:
+        self._chosen, self._rng = chosen, rng
+        lexicon, mechanism = chosen.lexicon, chosen.mechanism
+        self._common = common_words(len(lexicon))
         self._channel = mechanism.on(lexicon)
         self._policy = with_chosen_kinds(policy, self._channel.guarantee)
         self._parser = TextParser(lexicon.words, self._policy)
@@ -82,25 +102,32 @@ class Privatizer:
         if self._values is not None:
             self._promise = self._promise.with_kinds(self._values.promises())
         self._guarantee = _for_texts(self._promise, self._policy, words=1)
-        self._rng = secure_rng() if rng is None else checked_rng(rng)
         self._facts: dict[str, dict[str, Any]] = {
             "mechanism": mechanism.to_dict(),
             "lexicon": {"name": lexicon.name, "fingerprint": lexicon.fingerprint},
-            "policy": self._policy.to_dict(),
+            "policy": policy.to_dict(),
         }
 
     def __repr__(self) -> str:
-        return f"Privatizer({self._lexicon!r}, {self._mechanism!r}, {self.randomness})"
+        return f"Privatizer({self.lexicon!r}, {self.mechanism!r}, {self.randomness})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The recipe alone: no table, no draw made ahead, no word of the user's texts.
+        options = interned(tuple(self._policy.options().items()))
+        return _revived, (*self._chosen.portable, options, self._rng)
+
+    def __copy__(self) -> "Privatizer":
+        return self.drawing_from(copy(self._rng))
 
     @property
     def lexicon(self) -> Lexicon:
         """The lexicon that words are taken from."""
-        return self._lexicon
+        return self._chosen.lexicon
 
     @property
     def mechanism(self) -> Mechanism:
         """The mechanism with its parameters."""
-        return self._mechanism
+        return self._chosen.mechanism
 
     @property
     def channel(self) -> Channel:
@@ -109,7 +136,7 @@ class Privatizer:
 
     @property
     def policy(self) -> Policy:
-        """How words outside the lexicon and punctuation are treated."""
+        """How words outside the lexicon, punctuation and repeated words are treated."""
         return self._policy
 
     @property
@@ -125,7 +152,7 @@ class Privatizer:
     @cached_property
     def keeping(self) -> Keeping:
         """The share of words that is expected to stay unchanged; computed at first use."""
-        return keeping_of(self._mechanism, self._channel)
+        return keeping_of(self.mechanism, self._channel)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -146,7 +173,8 @@ class Privatizer:
 
     def drawing_from(self, rng: Generator) -> "Privatizer":
         """Return the same privatizer with another generator; prepared tables are shared."""
-        other = copy(self)
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
         other._rng = checked_rng(rng)
         return other
 
@@ -158,30 +186,50 @@ class Privatizer:
         """
         if not isinstance(word, str) or kind_of(word) in _NO_WORDS:
             raise ParameterError("`mapped` takes one word, without spaces or punctuation.")
-        return self._lexicon.words[self._parser.words.map(word)]
+        return self.lexicon.words[self._parser.words.map(word)]
 
     def __call__(self, text: str) -> Release:
-        """Return the release of one text."""
+        """Return the release of one text. A missing text is refused: there is nothing to release.
+
+        `many` and `texts` leave missing texts as they are.
+        """
+        if not isinstance(text, str):
+            raise ParameterError(f"A text must be a string. Got {type(text).__name__}.")
         return self.many([text])[0]
 
-    def many(self, texts: Iterable[str]) -> list[Release]:
-        """Return the releases of several texts, in order; all their words are drawn together."""
-        parsed = self._parse(texts)
-        counts = map(
-            _counts,
-            parsed.slot_counts,
-            parsed.word_counts,
-            parsed.punctuation_counts,
-            parsed.counts_of_each(),
-        )
-        return [self._release(*part) for part in zip(self._private(parsed), counts, strict=True)]
+    @overload
+    def many(self, texts: Iterable[str]) -> list[Release]: ...
+    @overload
+    def many(self, texts: Iterable[MaybeText]) -> list[Release | MaybeText]: ...
+    def many(self, texts: Iterable[Any]) -> list[Any]:
+        """Return the releases of several texts, in order; all their words are drawn together.
 
-    def texts(self, texts: Iterable[str]) -> tuple[list[str], dict[str, int]]:
-        """Return several private texts, and how all their tokens were treated: `many` in brief."""
-        parsed = self._parse(texts)
+        Missing texts (None, NaN, pandas' NA and NaT) stay as they are, at their places.
+        """
+        return in_places(texts, "many", self._releases)
+
+    @overload
+    def texts(self, texts: Iterable[str]) -> list[str]: ...
+    @overload
+    def texts(self, texts: Iterable[MaybeText]) -> list[str | MaybeText]: ...
+    def texts(self, texts: Iterable[Any]) -> list[Any]:
+        """Return several private texts, in order: `many` without guarantees and counts.
+
+        Missing texts (None, NaN, pandas' NA and NaT) stay as they are, at their places.
+        """
+        return in_places(texts, "texts", lambda there: self._private(self._parser.parse(there))[0])
+
+    def batch(self, texts: list[str]) -> tuple[list[str], dict[str, int]]:
+        """Return several private texts, and how all their tokens were treated, for a report.
+
+        No text may be missing. The counts of several batches add up.
+        """
+        parsed = self._parser.parse(texts)
         words, punctuation = np.asarray(parsed.word_counts), np.asarray(parsed.punctuation_counts)
         counts = _counts(sum(parsed.slot_counts), words, punctuation, parsed.counts())
-        return self._private(parsed), counts
+        words_only = np.where(parsed.typed, -1, parsed.ids)
+        repeats = count_repeats(words_only, parsed.slot_counts, self._common)
+        return self._private(parsed)[0], counts | repeats
 
     def share_draws(self) -> Callable[[float], None]:
         """Have forks of this process draw ahead for each other; see `malaprop.core.sampling.stock`.
@@ -190,32 +238,66 @@ class Privatizer:
         """
         return self._stocked.share(self._rng)
 
-    def _parse(self, texts: Iterable[str]) -> ParsedTexts:
-        if isinstance(texts, str):
-            raise ParameterError("`many` takes several texts; call the privatizer for one.")
-        texts = list(texts)
-        for text in texts:
-            if not isinstance(text, str):
-                raise ParameterError(f"A text must be a string. Got {type(text).__name__}.")
-        return self._parser.parse(texts)
+    def _releases(self, texts: list[str]) -> list[Release]:
+        parsed = self._parser.parse(texts)
+        private, draws = self._private(parsed)
+        counts = map(
+            _counts,
+            parsed.slot_counts,
+            parsed.word_counts,
+            parsed.punctuation_counts,
+            parsed.counts_of_each(),
+        )
+        return [self._release(*part) for part in zip(private, draws, counts, strict=True)]
 
-    def _private(self, parsed: ParsedTexts) -> list[str]:
-        """Return the private texts; the words of all of them are drawn together."""
-        ids = parsed.ids
-        if self._values is None or not (typed := parsed.typed).any():
-            return parsed.rebuild(self._stocked.substitute(ids, self._rng))
+    def _private(self, parsed: ParsedTexts) -> tuple[list[str], Sequence[int]]:
+        """Return the private texts, and how many draws each has; all are drawn together."""
+        ids, typed, forms = parsed.ids, parsed.typed, parsed.forms
+        if self._policy.repeat == "fresh":
+            words, values = self._draw(ids, typed, forms)
+            return parsed.rebuild(words, written(forms, values)), parsed.slot_counts
+        groups = np.zeros(len(ids), dtype=np.int64)
+        groups[typed] = group_numbers(forms)
+        shared = share_draws(ids, parsed.slot_counts, groups)
+        chosen = typed[shared.slots]
+        first_forms = [forms[i] for i in (np.cumsum(typed) - 1)[shared.slots[chosen]]]
+        words, values = self._draw(ids[shared.slots], chosen, first_forms)
+        words[chosen] = np.arange(len(values))  # where the value of a slot is
+        words = shared.spread(words)
+        shown = [values[i] for i in words[typed].tolist()]
+        return parsed.rebuild(words, written(forms, shown)), shared.counts.tolist()
+
+    def _draw(
+        self, ids: Ids, typed: NDArray[np.bool_], forms: Sequence[Form]
+    ) -> tuple[Ids, list[Value]]:
+        """Draw words for slots, and values for those that are typed."""
+        if self._values is None or not len(forms):
+            return self._stocked.substitute(ids, self._rng), []
         drawn = np.zeros_like(ids)
         drawn[~typed] = self._stocked.substitute(ids[~typed], self._rng)
-        return parsed.rebuild(drawn, self._values.draw(parsed.forms, ids[typed], self._rng))
+        return drawn, self._values.draw(forms, ids[typed], self._rng)
 
-    def _release(self, text: str, counts: dict[str, int]) -> Release:
+    def _release(self, text: str, draws: int, counts: dict[str, int]) -> Release:
         return Release(
             text=text,
-            guarantee=_for_texts(self._promise, self._policy, counts["protected"]),
+            guarantee=_for_texts(self._promise, self._policy, draws),
             counts=counts,
             randomness=self.randomness,
             **{name: fact.copy() for name, fact in self._facts.items()},
         )
+
+
+def _revived(
+    lexicon: LexiconReference | Lexicon,
+    mechanism: type[Mechanism],
+    values: tuple[tuple[str, Any], ...],
+    options: tuple[tuple[str, Any], ...],
+    rng: Generator,
+) -> Privatizer:
+    """Make a privatizer from its pickled recipe."""
+    self = Privatizer.__new__(Privatizer)
+    self._prepare(Chosen.arrived(lexicon, mechanism, values), Policy(**dict(options)), rng)
+    return self
 
 
 def _counts(drawn: int, words: Any, punctuation: Any, treated: dict[str, int]) -> dict[str, int]:
@@ -236,36 +318,6 @@ def _how_many(texts: Any) -> int:
     return int(texts) if isinstance(texts, bool) else int(np.count_nonzero(texts))
 
 
-def _completed(
-    lexicon: Lexicon | None, mechanism: Mechanism | None, epsilon: float | None
-) -> tuple[Lexicon, Mechanism]:
-    """Return lexicon and mechanism; by default `english` and `Balanced` with that ε."""
-    if (mechanism is None) == (epsilon is None):
-        raise ParameterError(
-            "A Privatizer needs either a mechanism with its parameters, such as "
-            "Balanced(epsilon=1.5), or an 'epsilon' alone, which means the same."
-        )
-    if mechanism is None:
-        mechanism = Balanced(epsilon=epsilon)  # type: ignore[arg-type]
-    if lexicon is None:
-        lexicon = Lexicon.open("english")
-    _check_kinds(lexicon, mechanism)
-    return with_graph_if_needed(lexicon, mechanism), mechanism
-
-
-def _check_kinds(lexicon: Any, mechanism: Any) -> None:
-    if not isinstance(lexicon, Lexicon):
-        raise ParameterError(
-            "The 'lexicon' parameter of Privatizer must be a Lexicon, as Lexicon.open(name) "
-            f"gives one. Got {type(lexicon).__name__}."
-        )
-    if not isinstance(mechanism, Mechanism):
-        raise ParameterError(
-            "The 'mechanism' parameter of Privatizer must be a mechanism with its parameters, "
-            f"such as Balanced(epsilon=1.5). Got {type(mechanism).__name__}."
-        )
-
-
 @lru_cache(maxsize=1024)  # most texts of a file have as many words as some other one
 def _for_texts(guarantee: Guarantee, policy: Policy, words: int) -> Guarantee:
     """Extend a word's guarantee to texts that differ in up to `words` words, under a policy."""
@@ -283,6 +335,9 @@ def _for_texts(guarantee: Guarantee, policy: Policy, words: int) -> Guarantee:
         shown.append("spacing")
     if policy.unknown == "mask":
         shown.append("masks")
+    if policy.repeat == "document":
+        shown.append("which places hold equal words")
+        guarantee = replace(guarantee, per=EACH_DISTINCT_WORD)
     texts = (
         f"look alike when private ({', '.join(shown)}), each word counting as the lexicon word "
         f"that it is mapped to{', each value as the nearest one of its grid' if typed else ''}"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from malaprop._version import __version__
+from malaprop.core import html
 from malaprop.core.guarantee import Guarantee
 
 VISIBLE = ("protected", "masked")
@@ -57,6 +58,20 @@ class Release:
             "randomness": self.randomness,
             "malaprop": __version__,
         }
+
+    def _repr_html_(self) -> str:
+        """Return the release for a notebook: like `to_dict`, only what may be published."""
+        values = [f"{k}={v}" for k, v in self.mechanism.items() if k != "name" and v is not None]
+        rows = [
+            ("warnings", "; ".join(self.warnings)),
+            ("guarantee", str(self.guarantee)),
+            ("words", f"{self.counts['protected']:,}"),
+            ("mechanism", f"{self.mechanism['name']}({', '.join(values)})"),
+            ("lexicon", self.lexicon["name"] or self.lexicon["fingerprint"][:12]),
+            ("policy", ", ".join(f"{name}={value}" for name, value in self.policy.items())),
+            ("randomness", self.randomness),
+        ]
+        return html.paragraph(self.text) + html.facts(rows)
 
     def __str__(self) -> str:
         return self.text

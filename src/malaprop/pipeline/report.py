@@ -16,6 +16,8 @@ from malaprop.pipeline.formats import Layout
 from malaprop.pipeline.keeping import Keeping
 from malaprop.pipeline.passwords import without_passwords
 from malaprop.pipeline.privatizer import Privatizer
+from malaprop.pipeline.recovering import recovered_shares
+from malaprop.pipeline.repetition import MANY, Repetition, common_words, split_repeats
 from malaprop.pipeline.rewriting import FileCounts
 
 AUDIENCE = (
@@ -124,6 +126,7 @@ class RunReport:
     mechanism: Mapping[str, Any]
     policy: Mapping[str, Any]
     lexicon: LexiconFacts
+    repetition: Repetition
     engine: Mapping[str, Any] = field(default_factory=dict)
     already: tuple[str, ...] = ()
     """Outputs that an earlier run had completed: nothing was done for them."""
@@ -154,6 +157,7 @@ class RunReport:
             "warnings": list(self.warnings),
             "hint": self.hint,
             "counts": dict(self.counts),
+            "repetition": self.repetition.to_dict(),
             "visible": list(self.visible),
             "files": [file.to_dict() for file in self.files],
             "mechanism": dict(self.mechanism),
@@ -175,6 +179,7 @@ def run_report(
 ) -> RunReport:
     """Build the report of a run; `cautions` are added to the privatizer's warnings."""
     lexicon = privatizer.lexicon
+    treated, repeats = split_repeats(counts)
     return RunReport(
         occasion=occasion,
         guarantee=privatizer.guarantee,
@@ -182,7 +187,7 @@ def run_report(
         keeping=privatizer.keeping,
         cautions=(*privatizer.warnings, *cautions),
         hint=privatizer.channel.hint,
-        counts=dict(counts),
+        counts=treated,
         visible=visible(privatizer),
         files=tuple(files),
         mechanism=privatizer.mechanism.to_dict(),
@@ -194,8 +199,29 @@ def run_report(
             metric=str(lexicon.metric),
             fingerprint=lexicon.fingerprint,
         ),
+        repetition=repetition_of(privatizer, repeats),
         engine=engine or {},
         already=tuple(already),
+    )
+
+
+_DRAWS = (3, 5, 10)  # for which the share of recovered words is given
+
+
+def repetition_of(privatizer: Privatizer, repeats: Mapping[int, int]) -> Repetition:
+    """Return how often content words occur in a text, and what as many draws of a word tell.
+
+    `repeats` says how many texts have a content word that often. Equal words that share one draw
+    are not drawn several times: then there is nothing to tell.
+    """
+    most = max(repeats, default=0)
+    fresh = privatizer.policy.repeat == "fresh"
+    draws = [number for number in _DRAWS if fresh and number <= most]
+    return Repetition(
+        common=common_words(len(privatizer.lexicon)),
+        most=most,
+        texts=sum(texts for number, texts in repeats.items() if number >= MANY),
+        recovered=recovered_shares(privatizer.channel, draws),
     )
 
 
@@ -221,6 +247,8 @@ def visible(privatizer: Privatizer) -> tuple[str, ...]:
         shown.append("which words are not in the lexicon (masked)")
     if privatizer.policy.unknown == "keep":
         shown.append("the words that are not in the lexicon, as they are")
+    if privatizer.policy.repeat == "document":
+        shown.append("which places of a text hold equal words")
     shown.append("how many records there are, and in which order")
     return tuple(shown)
 

@@ -26,6 +26,9 @@ _PLURALS = {"money": "amounts of money"}
 _DRAWN_ANEW = (IdentifierForm.kind, EMAIL.kind, URL.kind, MENTION.kind)
 _ADDRESSES = frozenset({EMAIL.kind, URL.kind})
 
+Value = int | str
+"""A drawn value: a place on a grid, or a stand-in as it is written."""
+
 
 class ValueDraws:
     """Draws values with ε a step; `steps` says how long a step of each kind is.
@@ -33,7 +36,7 @@ class ValueDraws:
     >>> from malaprop import seeded_rng
     >>> from malaprop.text.forms.grammar import read
     >>> form, year = read("2023", "mdy")
-    >>> ValueDraws(Steps(), 1.0).draw([form] * 4, [year] * 4, seeded_rng(4))
+    >>> written([form] * 4, ValueDraws(Steps(), 1.0).draw([form] * 4, [year] * 4, seeded_rng(4)))
     ['2024', '2023', '2022', '2025']
     """
 
@@ -52,26 +55,22 @@ class ValueDraws:
         """Return the channel on a grid."""
         return _channel(grid, self._steps, self._epsilon)
 
-    def draw(self, forms: Sequence[Form], ids: Sequence[int] | Ids, rng: Generator) -> list[str]:
-        """Draw a value for each of `ids`, the secrets of slots with these forms, and write it.
+    def draw(self, forms: Sequence[Form], ids: Sequence[int] | Ids, rng: Generator) -> list[Value]:
+        """Draw a value for each of `ids`, the secrets of slots with these forms.
 
         Each is drawn independently of all others. What has no distance is drawn without a look
         at its secret.
         """
         rng = for_a_call(rng)
-        written = np.empty(len(forms), dtype=object)
+        values = np.empty(len(forms), dtype=object)
         secrets = np.asarray(ids, dtype=np.int64)
         for group, slots in _grouped(forms).items():
             if isinstance(group, StandIn):
-                written[slots] = group.draw(len(slots), rng)
+                values[slots] = group.draw(len(slots), rng)
             else:
-                drawn = self.channel(group).substitute(secrets[slots], rng).tolist()
-                written[slots] = [
-                    cast(ValueForm, forms[slot]).write(index)
-                    for slot, index in zip(slots, drawn, strict=True)
-                ]
-        values: list[str] = written.tolist()
-        return values
+                values[slots] = self.channel(group).substitute(secrets[slots], rng).tolist()
+        drawn: list[Value] = values.tolist()
+        return drawn
 
     def promises(self) -> tuple[KindPromise, ...]:
         """Return what is promised for each kind of values."""
@@ -91,6 +90,22 @@ class ValueDraws:
             for kind in _DRAWN_ANEW
         )
         return *on_paths, *anew
+
+
+def written(forms: Sequence[Form], values: Sequence[Value]) -> list[str]:
+    """Write drawn values in the forms of their slots."""
+    return [
+        form.write(value) if isinstance(form, ValueForm) else cast(str, value)  # type: ignore[arg-type]
+        for form, value in zip(forms, values, strict=True)
+    ]
+
+
+def group_numbers(forms: Sequence[Form]) -> Ids:
+    """Return a number for each slot, from 1: the same for slots whose values can be equal."""
+    numbers = np.empty(len(forms), dtype=np.int64)
+    for number, slots in enumerate(_grouped(forms).values(), 1):
+        numbers[slots] = number
+    return numbers
 
 
 def with_chosen_kinds(policy: Policy, guarantee: Guarantee) -> Policy:

@@ -10,8 +10,10 @@ from malaprop.report.phrases import (
     NO_CHANCE_OF_GUESSING,
     OTHERWISE,
     PROTECTED,
+    content_words,
     parameters,
     printable,
+    repetition,
 )
 
 # What Markdown or HTML would take for markup in a name.
@@ -33,6 +35,7 @@ def as_markdown(report: RunReport) -> str:
         *_warnings(report),
         *_guarantee(report),
         *_treatment(report),
+        *_repeated(report),
         *_visible(report),
         *_files(report),
         *_run(report),
@@ -87,6 +90,14 @@ def _treatment(report: RunReport) -> list[str]:
     }
     rows = [(text, f"{report.counts[tag]:,}") for tag, text in names.items() if _has(report, tag)]
     return [f"## What was {done}", _table(("what", "how many"), rows, right=True)]
+
+
+def _repeated(report: RunReport) -> list[str]:
+    lines = repetition(report.repetition, report.policy["repeat"])
+    if not lines:
+        return []
+    listed = _bullets(_text(f"{_opened(line)}.") for line in lines)
+    return ["## Repeated words", listed, content_words(report.repetition)]
 
 
 def _visible(report: RunReport) -> list[str]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from malaprop.pipeline.repetition import Repetition
+
 PROTECTED = {
     "in_lexicon": "in the lexicon",
     "mapped": "mapped to words of it",
@@ -28,6 +30,29 @@ NO_CHANCE_OF_GUESSING = (
     "an observer who knows the context, or sees a word several times, guesses more"
 )
 """What belongs beside the share of words that stay."""
+
+
+def repetition(facts: Repetition, repeat: str) -> list[str]:
+    """Say how often content words occur in a text, and what an observer makes of it."""
+    if not facts.most:
+        return []
+    texts = f"{facts.texts:,} text{' has' if facts.texts == 1 else 's have'}"
+    often = f"a content word occurs up to {facts.most:,} times in one text"
+    lines = [f"{often}, and {texts} one that occurs 5 times or more"]
+    if repeat == "document":
+        lines.append("all its places share one draw, and which places are equal can be seen")
+    elif facts.recovered:
+        shares = ", ".join(f"{k} draws {share:.0%}" for k, share in facts.recovered)
+        lines.append(
+            f"each place is a draw of its own: of public words, an observer without context "
+            f"recovers from {shares}, about; one draw for all is repeat = document"
+        )
+    return lines
+
+
+def content_words(facts: Repetition) -> str:
+    """Say what counts as a content word."""
+    return f"Content words are all but the first {facts.common:,} of the lexicon."
 
 
 def parameters(mechanism: Mapping[str, object]) -> str:

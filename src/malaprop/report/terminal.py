@@ -12,6 +12,7 @@ from malaprop.report.phrases import (
     listed,
     parameters,
     printable,
+    repetition,
 )
 
 _MOST_NAMES = 20  # columns that are named; the JSON names all
@@ -37,6 +38,7 @@ def _lines(report: RunReport) -> list[str]:
         f"{'Replaced' if none else 'Protected':<12}{_protected(report)}",
         *_otherwise(report),
         *_signs(report),
+        *_repeated(report),
         f"Visible     {'; '.join(report.visible)}",
     ]
     if report.hint:
@@ -74,6 +76,11 @@ def _signs(report: RunReport) -> list[str]:
     if texts := report.counts.get("mostly_signs"):
         parts.append(f"{counted(texts, 'text')} with more signs than words")
     return [f"Signs       {'; '.join(parts)}"] if parts else []
+
+
+def _repeated(report: RunReport) -> list[str]:
+    parts = repetition(report.repetition, report.policy["repeat"])
+    return [f"Repeated    {'; '.join(parts)}"] if parts else []
 
 
 def _file_lines(file: FileRecord) -> list[str]:

@@ -31,6 +31,7 @@ from malaprop.text.tokens import TokenKind, kind_of, tokenize
 
 Unknown = Literal["map", "mask", "drop", "keep"]
 Kinds = Literal["typed", "words"]
+Repeat = Literal["fresh", "document"]
 
 
 class TextOptions(TypedDict, total=False):
@@ -43,19 +44,24 @@ class TextOptions(TypedDict, total=False):
     kind_epsilon: float | None
     steps: Mapping[str, str]
     dates: DateOrder
+    repeat: Repeat
 
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """How to treat words that the lexicon does not have, punctuation, and numbers and dates.
+    """How to treat words that the lexicon does not have, punctuation, values and repeated words.
 
     With `kinds="typed"`, numbers, dates and times become others of their kind, near by, and
     identifiers and addresses are made up; with `"words"` all of them become words. `None` leaves
     the choice to the mechanism. `kind_epsilon` is the ε of one step of a value, `steps` says how
     long a step is, and `dates` whether 03/04/2023 is in March (`mdy`) or in April (`dmy`).
 
-    >>> Policy(unknown="mask", kinds="words").to_dict()
-    {'unknown': 'mask', 'punctuation': 'keep', 'placeholder': '[masked]', 'kinds': 'words'}
+    `repeat` is `fresh`, a draw for every place, or `document`, one draw for all places of a text
+    that hold the same mapped value.
+
+    >>> Policy(unknown="mask", kinds="words").to_dict()  # doctest: +NORMALIZE_WHITESPACE
+    {'unknown': 'mask', 'punctuation': 'keep', 'placeholder': '[masked]', 'kinds': 'words',
+     'repeat': 'fresh'}
     """
 
     unknown: Unknown = "map"
@@ -65,11 +71,13 @@ class Policy:
     kind_epsilon: float | None = None
     steps: Mapping[str, str] = field(default_factory=Steps)
     dates: DateOrder = "mdy"
+    repeat: Repeat = "fresh"
 
     def __post_init__(self) -> None:
         _require_one_of("unknown", self.unknown, get_args(Unknown))
         _require_one_of("punctuation", self.punctuation, get_args(Punctuation))
         _require_placeholder(self.placeholder)
+        _require_one_of("repeat", self.repeat, get_args(Repeat))
         _require_one_of("kinds", self.kinds, (*get_args(Kinds), None))
         _require_one_of("dates", self.dates, get_args(DateOrder))
         _require_epsilon(self.kind_epsilon)

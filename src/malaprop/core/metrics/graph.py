@@ -64,6 +64,11 @@ class WordGraph:
                 "Add edges that join them."
             )
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What can be computed again need not travel; and equal graphs give equal pickles.
+        names = ("size", "cutoff", "made", "edges", "weights")
+        return {name: self.__dict__[name] for name in names}
+
     @cached_property
     def degrees(self) -> Ids:
         """How many edges each word has."""

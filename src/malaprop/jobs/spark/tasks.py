@@ -64,7 +64,7 @@ def keeps(guarantee: Guarantee, promise: Guarantee) -> bool:
     Numbers that are computed from vectors may differ in their last digits, from one processor to
     another.
     """
-    facts = ("kind", "epsilon", "metric", "lexicon", "pairs", "texts", "public")
+    facts = ("kind", "epsilon", "metric", "lexicon", "per", "pairs", "texts", "public")
     numbers = ("delta", "cap", "radius", "zcdp")
     return all(getattr(guarantee, name) == getattr(promise, name) for name in facts) and all(
         math.isclose(getattr(guarantee, name), getattr(promise, name), rel_tol=1e-9)
@@ -150,7 +150,7 @@ class Task(ABC):
 
     def _private(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         """Yield the private rows of a partition."""
-        pool = WorkerPool(lambda _, texts: Drawn(*self._privatizer.texts(texts)), size=1)
+        pool = WorkerPool(lambda _, texts: Drawn(*self._privatizer.batch(texts)), size=1)
         for step in copy_streams(self.streams(batches), pool):
             self.tally.treated.update(step.counts)
             if step.finished:

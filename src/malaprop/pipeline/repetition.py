@@ -1,0 +1,142 @@
+"""Words that occur several times in a text: one draw for all their places, and how many there are.
+
+With `repeat="fresh"`, every place of a text has a draw of its own. With `repeat="document"`, equal
+values of a text share one draw. Values are equal if kind, grid and mapped value are: words that
+the public map takes to the same word get the same draw, or their draws would tell them apart.
+Different texts never share a draw.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from malaprop.core.arrays import Ids
+from malaprop.core.sampling.draws import order_of
+
+SOME, MANY = 3, 5
+"""Occurrences of a content word in a text from which they are counted, and from which they tell."""
+_REPEATS = "repeats_"
+_COMMON = 500  # words of a large lexicon that are too frequent to count as content
+
+
+@dataclass(frozen=True, eq=False)
+class SharedDraws:
+    """Which slots of texts are drawn, and which of the draws each slot shows.
+
+    >>> shared = share_draws(np.array([7, 5, 7, 7]), [3, 1])
+    >>> shared.slots, shared.counts
+    (array([0, 1, 3]), array([2, 1]))
+    >>> shared.spread(np.array([70, 50, 71]))
+    array([70, 50, 70, 71])
+    """
+
+    slots: Ids
+    """The slots to draw for: the first place of each distinct value of each text."""
+    counts: Ids
+    """How many draws each text has: its distinct values."""
+    _shown: Ids
+
+    def spread(self, drawn: Ids) -> Ids:
+        """Return what all slots show, given what was drawn for `slots`."""
+        return drawn[self._shown]
+
+
+def share_draws(ids: Ids, slot_counts: Sequence[int], groups: Ids | None = None) -> SharedDraws:
+    """Return one draw for each distinct value of each text.
+
+    `ids` are the values of all slots, text by text, and `slot_counts` says how many each text has.
+    `groups` holds a number for the kind and grid of each slot: values of different groups are
+    never equal. Without it, all slots are words.
+    """
+    texts = _text_numbers(slot_counts)
+    columns = [texts, ids] if groups is None else [texts, groups, ids]
+    order, starts = _runs(columns)
+    first = np.zeros(len(ids), dtype=np.bool_)
+    first[order[starts]] = True  # a stable order: the first of a run is the first in its text
+    numbers = np.cumsum(first) - 1
+    shown = np.empty(len(ids), dtype=np.int64)
+    shown[order] = np.repeat(numbers[order[starts]], np.diff(starts, append=len(ids)))
+    slots = np.flatnonzero(first)
+    return SharedDraws(slots, np.bincount(texts[slots], minlength=len(slot_counts)), shown)
+
+
+def common_words(size: int) -> int:
+    """Return how many words at the head of a lexicon are too frequent to count as content.
+
+    Lexicons list frequent words first: of `size` words the first 500, at most a tenth of them.
+    """
+    return min(_COMMON, size // 10)
+
+
+def count_repeats(ids: Ids, slot_counts: Sequence[int], common: int) -> dict[str, int]:
+    """Count texts by how often their most frequent content word occurs, from 3 times on.
+
+    The words with ids below `common` are no content. The counts of several batches add up.
+
+    >>> count_repeats(np.array([9, 9, 9, 0, 9, 0, 0, 0, 0]), [4, 5], common=5)
+    {'repeats_3': 1}
+    """
+    content = np.flatnonzero(ids >= common)
+    if len(content) < SOME:
+        return {}
+    texts = _text_numbers(slot_counts)[content]
+    order, starts = _runs([texts, ids[content]])
+    occurrences = np.diff(starts, append=len(order))
+    owners = texts[order[starts]]
+    most = np.maximum.reduceat(occurrences, np.flatnonzero(np.diff(owners, prepend=-1)))
+    numbers, counts = np.unique(most[most >= SOME], return_counts=True)
+    return {f"{_REPEATS}{n}": int(c) for n, c in zip(numbers.tolist(), counts, strict=True)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repetition:
+    """How often content words occur in one text, and what that many draws tell: for the owner.
+
+    Content words are those beyond the `common` most frequent words of the lexicon.
+    """
+
+    common: int
+    most: int = 0
+    """The largest number of occurrences of one content word in one text; 0 if below 3."""
+    texts: int = 0
+    """How many texts have a content word that occurs 5 times or more."""
+    recovered: tuple[tuple[int, float], ...] = ()
+    """Numbers of draws of a word, and the share of words that an observer recovers from them."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the facts as plain values for JSON."""
+        return {
+            "most_occurrences_of_a_content_word_in_a_text": self.most,
+            "texts_with_a_content_word_5_times_or_more": self.texts,
+            "words_that_are_no_content": self.common,
+            "share_recovered_by_draws": {str(k): round(share, 3) for k, share in self.recovered},
+        }
+
+
+def split_repeats(counts: Mapping[str, int]) -> tuple[dict[str, int], dict[int, int]]:
+    """Return the other counts, and how many texts repeat a content word how often."""
+    repeats = {
+        int(name.removeprefix(_REPEATS)): count
+        for name, count in counts.items()
+        if name.startswith(_REPEATS)
+    }
+    return {n: count for n, count in counts.items() if not n.startswith(_REPEATS)}, repeats
+
+
+def _text_numbers(slot_counts: Sequence[int]) -> Ids:
+    return np.repeat(np.arange(len(slot_counts)), slot_counts)
+
+
+def _runs(columns: Sequence[Ids]) -> tuple[Ids, Ids]:
+    """Sort rows by columns, the first column first; return the order, and where new rows start."""
+    order = np.arange(len(columns[0]))
+    changes = np.zeros(len(order), dtype=np.bool_)
+    if len(order):
+        changes[0] = True
+    for column in reversed(columns):
+        numbers = column - column.min(initial=0)
+        order = order[order_of(numbers[order], int(numbers.max(initial=0)) + 1)]
+    for column in columns:
+        changes[1:] |= np.diff(column[order]) != 0
+    return order, np.flatnonzero(changes)

@@ -1,0 +1,187 @@
+"""What a word may become, and what an observer can infer: `malaprop explain`, as a value."""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from malaprop.core.channel import Channel
+from malaprop.core.errors import ParameterError
+from malaprop.core.guarantee import Guarantee
+from malaprop.core.metrics.graph import graph_of
+from malaprop.core.randomness import secure_rng
+from malaprop.lexicon.lexicon import Lexicon
+from malaprop.pipeline.choosing import LexiconChoice, MechanismChoice, choose
+from malaprop.pipeline.keeping import Keeping, keeping_of
+from malaprop.report.word import Rival, WordLaw, rivals, word_law
+from malaprop.text import Action, BoundPolicy, Policy, tokenize
+
+_RIVALS = 3
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """A word that may come out, how far it is, and how likely."""
+
+    word: str
+    distance: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class Ring:
+    """All words that are as many steps away: their number, probability, the likeliest of them."""
+
+    steps: float
+    last: bool
+    """Whether no distance is larger: words further away count as this far."""
+    count: int
+    probability: float
+    likeliest: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """The law of one word, and what an observer can infer from what comes out.
+
+    `print` shows it as `malaprop explain` does, a notebook as tables.
+    """
+
+    word: str
+    """The word of the lexicon that is explained."""
+    mapped: bool
+    """Whether another word was asked for, which the lexicon lacks and which counts as this one."""
+    unit: str
+    """`steps` in a word graph, else `distance`."""
+    becomes: tuple[Replacement, ...]
+    """The most likely replacements, the likeliest first."""
+    others: int
+    """How many other words there are."""
+    others_probability: float
+    rings: tuple[Ring, ...]
+    """The neighbourhood by steps; empty for metrics that do not count steps."""
+    draws: int
+    """0 if the probabilities are exact, else the number of draws that they are estimated from."""
+    stays: float
+    """The probability that the word stays as it is."""
+    plausible: float
+    """As many equally likely words would be as uncertain."""
+    expected_distance: float
+    rivals: tuple[Rival, ...]
+    """The nearest other words, and how well an observer can tell them from the word."""
+    guarantee: Guarantee
+    keeping: Keeping
+    """How many words of the lexicon stay on average."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as plain values for JSON."""
+        plain = {name: value for name, value in vars(self).items() if not _nested(value)}
+        listed = ("becomes", "rings", "rivals")
+        plain |= {name: [asdict(item) for item in getattr(self, name)] for name in listed}
+        for rival in plain["rivals"]:
+            rival |= {name: _finite(rival[name]) for name in ("bound", "odds")}
+        for ring in plain["rings"]:
+            ring["likeliest"] = list(ring["likeliest"])
+        return plain | {
+            "guarantee": self.guarantee.to_dict(),
+            "expected_share_unchanged": self.keeping.share,
+            "warning": self.keeping.warning,
+        }
+
+    def __str__(self) -> str:
+        from malaprop.report.explained import as_lines
+
+        return "\n".join(line for line, _ in as_lines(self))
+
+    def _repr_html_(self) -> str:
+        """Return the explanation for a notebook."""
+        from malaprop.report.explained import as_html
+
+        return as_html(self)
+
+
+def explain(
+    word: str,
+    *,
+    epsilon: float | None = None,
+    mechanism: MechanismChoice = "balanced",
+    lexicon: LexiconChoice = "english",
+    top: int = 12,
+) -> Explanation:
+    """Return what a word becomes, how likely that is, and what an observer can infer.
+
+    Mechanism and lexicon are values or names; a name takes `epsilon`. `top` is the number of
+    replacements that are listed. The law is exact if known in closed form, else estimated.
+
+    >>> tiny = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
+    >>> explained = explain("COLD", epsilon=2.0, mechanism="tem", lexicon=tiny)
+    >>> [(each.word, round(each.probability, 2)) for each in explained.becomes]
+    [('cold', 0.73), ('cool', 0.27), ('hot', 0.0)]
+    """
+    if top < 1:
+        raise ParameterError(f"The 'top' parameter of explain must be 1 or more. Got {top!r}.")
+    chosen = choose(lexicon, mechanism, epsilon)
+    own, mapped = _found(word, chosen.lexicon)
+    channel = chosen.mechanism.on(chosen.lexicon)
+    law = word_law(channel, own, secure_rng())
+    return _explained(
+        law, channel, chosen.lexicon, keeping_of(chosen.mechanism, channel), mapped, top
+    )
+
+
+def _found(word: object, lexicon: Lexicon) -> tuple[int, bool]:
+    """Return the id of the word, or of the lexicon word that it is mapped to, and whether it is."""
+    tokens = tokenize(word.strip()) if isinstance(word, str) else ()
+    treatments = BoundPolicy(lexicon.words, Policy()).treat_all(tokens)
+    if len(treatments) != 1 or treatments[0].action is not Action.PROTECT:
+        raise ParameterError("Give one word to explain, without spaces or punctuation.")
+    return treatments[0].id, treatments[0].tag != "in_lexicon"
+
+
+def _explained(
+    law: WordLaw, channel: Channel, lexicon: Lexicon, keeping: Keeping, mapped: bool, top: int
+) -> Explanation:
+    listed = law.most_likely(min(top, len(lexicon)))
+    steps = str(lexicon.metric) == "graph"
+    return Explanation(
+        word=lexicon.words[law.word],
+        mapped=mapped,
+        unit="steps" if steps else "distance",
+        becomes=tuple(
+            Replacement(lexicon.words[i], float(law.distances[i]), float(law.probabilities[i]))
+            for i in listed
+        ),
+        others=len(lexicon) - len(listed),
+        others_probability=max(0.0, 1.0 - float(law.probabilities[listed].sum())),
+        rings=tuple(_rings(law, lexicon)) if steps else (),
+        draws=law.draws,
+        stays=law.stays,
+        plausible=law.plausible,
+        expected_distance=law.expected_distance,
+        rivals=tuple(rivals(channel, law.word, _RIVALS)),
+        guarantee=channel.guarantee,
+        keeping=keeping,
+    )
+
+
+def _rings(law: WordLaw, lexicon: Lexicon) -> list[Ring]:
+    graph = graph_of(lexicon.metric)
+    cutoff = math.inf if graph is None else graph.cutoff
+    return [
+        Ring(
+            level.distance,
+            level.distance == cutoff,
+            level.count,
+            level.probability,
+            tuple(lexicon.words[i] for i in level.likeliest),
+        )
+        for level in law.by_distance()
+    ]
+
+
+def _nested(value: object) -> bool:
+    return isinstance(value, tuple | Guarantee | Keeping)
+
+
+def _finite(number: float | None) -> float | None:
+    """Return a number that JSON can hold."""
+    return None if number is None or math.isinf(number) else number
