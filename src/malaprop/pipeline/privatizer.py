@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from malaprop.core.arrays import Ids
 from malaprop.core.channel import Channel
 from malaprop.core.errors import ParameterError
-from malaprop.core.guarantee import EACH_DISTINCT_WORD, Guarantee, Kind
+from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.randomness import SECURE, checked_rng, label, secure_rng
 from malaprop.core.sampling.stocked import StockedChannel
+from malaprop.core.statements import EACH_DISTINCT_WORD
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.pipeline.choosing import (
     Chosen,

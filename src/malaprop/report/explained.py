@@ -96,10 +96,7 @@ def _told_apart(explained: Explanation, rival: Rival) -> str:
 
 
 def _mapping(explained: Explanation) -> str:
-    return (
-        f"Not in the lexicon: it counts as {explained.word}, the word that the public mapping "
-        "gives."
-    )
+    return f"Not in the lexicon: it counts as {explained.word}: {explained.route}."
 
 
 def _estimated(explained: Explanation) -> str:

@@ -50,6 +50,8 @@ class Explanation:
     """The word of the lexicon that is explained."""
     mapped: bool
     """Whether another word was asked for, which the lexicon lacks and which counts as this one."""
+    route: str
+    """How the public map got from the word asked for to this one; empty if they are the same."""
     unit: str
     """`steps` in a word graph, else `distance`."""
     becomes: tuple[Replacement, ...]
@@ -120,31 +122,34 @@ def explain(
     if top < 1:
         raise ParameterError(f"The 'top' parameter of explain must be 1 or more. Got {top!r}.")
     chosen = choose(lexicon, mechanism, epsilon)
-    own, mapped = _found(word, chosen.lexicon)
+    own, route = _found(word, chosen.lexicon)
     channel = chosen.mechanism.on(chosen.lexicon)
     law = word_law(channel, own, secure_rng())
     return _explained(
-        law, channel, chosen.lexicon, keeping_of(chosen.mechanism, channel), mapped, top
+        law, channel, chosen.lexicon, keeping_of(chosen.mechanism, channel), route, top
     )
 
 
-def _found(word: object, lexicon: Lexicon) -> tuple[int, bool]:
-    """Return the id of the word, or of the lexicon word that it is mapped to, and whether it is."""
+def _found(word: object, lexicon: Lexicon) -> tuple[int, str]:
+    """Return the id of the word, or of the lexicon word that it is mapped to, and by which route."""
     tokens = tokenize(word.strip()) if isinstance(word, str) else ()
-    treatments = BoundPolicy(lexicon.words, Policy()).treat_all(tokens)
+    policy = BoundPolicy(lexicon.words, Policy())
+    treatments = policy.treat_all(tokens)
     if len(treatments) != 1 or treatments[0].action is not Action.PROTECT:
         raise ParameterError("Give one word to explain, without spaces or punctuation.")
-    return treatments[0].id, treatments[0].tag != "in_lexicon"
+    listed = treatments[0].tag == "in_lexicon"
+    return treatments[0].id, "" if listed else str(policy.words.route(tokens[0]))
 
 
 def _explained(
-    law: WordLaw, channel: Channel, lexicon: Lexicon, keeping: Keeping, mapped: bool, top: int
+    law: WordLaw, channel: Channel, lexicon: Lexicon, keeping: Keeping, route: str, top: int
 ) -> Explanation:
     listed = law.most_likely(min(top, len(lexicon)))
     steps = str(lexicon.metric) == "graph"
     return Explanation(
         word=lexicon.words[law.word],
-        mapped=mapped,
+        mapped=bool(route),
+        route=route,
         unit="steps" if steps else "distance",
         becomes=tuple(
             Replacement(lexicon.words[i], float(law.distances[i]), float(law.probabilities[i]))
