@@ -10,14 +10,14 @@ ahead by one entry at every token.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from unicodedata import normalize
 
 from malaprop.core.errors import ParameterError
 from malaprop.text.public.segments import Segment, cut_at
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
 
-MOST_CHARACTERS = 200
+MOST_CHARACTERS = 100
 """The longest entry that is accepted."""
 
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
@@ -52,7 +52,7 @@ class KeptWords:
         return cut_at(text, self._found(text))
 
     def _found(self, text: str) -> Iterator[tuple[int, int]]:
-        tokens = list(_tokens(text))
+        tokens = _tokens(text)
         place = 0
         while place < len(tokens):
             after = self._longest(text, tokens, place) if tokens[place][0] in self._root else place
@@ -82,29 +82,29 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     return not (_GOES_ON_BEFORE.match(text, start) or _GOES_ON_AFTER.match(text, end))
 
 
-def _tokens(text: str) -> Iterator[tuple[str, int]]:
+def _tokens(text: str) -> list[tuple[str, int]]:
     """Return the tokens of a text as they are compared, and where each starts.
 
     A run of punctuation is cut into its characters, because "[" may be an entry's first one and
     stand in "([". White space is one space.
     """
+    tokens = tokenize(text)
+    parts = {token: _parts(token) for token in set(tokens)}
+    compared: list[tuple[str, int]] = []
     start = 0
-    for token in tokenize(text):
-        if _LETTER_OR_DIGIT.search(token):
-            yield _folded(token), start
-        else:
-            yield from _signs(token, start)
+    for token in tokens:
+        compared += [(part, start + place) for place, part in enumerate(parts[token])]
         start += len(token)
+    return compared
 
 
-def _signs(token: str, start: int) -> Iterator[tuple[str, int]]:
+def _parts(token: str) -> Sequence[str]:
+    if _LETTER_OR_DIGIT.search(token):
+        return (_folded(token),)
     kind = kind_of(token)
     if kind is TokenKind.SPACE:
-        yield " ", start
-    elif kind is TokenKind.PUNCTUATION:
-        yield from ((sign, start + place) for place, sign in enumerate(token))
-    else:
-        yield token, start
+        return (" ",)
+    return token if kind is TokenKind.PUNCTUATION else (token,)
 
 
 def _folded(token: str) -> str:

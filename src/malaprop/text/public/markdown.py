@@ -29,21 +29,32 @@ MASK = "[code]"
 """What is shown in place of code."""
 
 _SHOWN_TAGS = {f"<{name}>" for name in TAGS} | {f"</{name}>" for name in TAGS - VOID}
-_TITLE = r"""(?:"(?:[^"\\\r\n]|\\.)*+"|'(?:[^'\\\r\n]|\\.)*+'|\((?:[^()\\\r\n]|\\.)*+\))"""
+_TITLE = "|".join(
+    rf"{opening}(?:[^{opening}{closing}\\`\r\n]|\\[^`\r\n])*+{closing}"
+    for opening, closing in ('""', "''", (r"\(", r"\)"))
+)
 _LINE_BREAK = re.compile(r"\r\n|[\r\n]")
+# Without backticks and brackets behind the label: what is dropped from other lines, code and
+# targets, must not turn them into definitions.
 _DEFINITION = re.compile(
     r"[ \t>]*+(?P<name>\[(?!\^)(?P<label>(?:[^\[\]\\\r\n]|\\.){1,999}+)\]):[ \t]*+"
-    rf"(?:&lt;[^>\r\n]*+>|[^\s]++)(?:[ \t]++{_TITLE})?+[ \t]*+(?:\r\n|[\r\n]|\Z)"
+    r"(?:&lt;[^>`\[\]\r\n]*+>|[^\s`\[\]]++)"
+    r"(?:[ \t]++(?:\"[^\"`\[\]\r\n]*+\"|'[^'`\[\]\r\n]*+'|\([^()`\[\]\r\n]*+\)))?+"
+    r"[ \t]*+(?:\r\n|[\r\n]|\Z)"
 )
 _ITEM = re.compile(
     r"(?P<prefix>[ \t>]*+)(?P<marker>[-*+]|(?P<number>[0-9]{1,9}+)[.)])(?=[ \t])"
     r"(?P<box>[ \t]++\[[ xX]\](?=[ \t]))?+"
 )
-_DESTINATION = r"(?:&lt;[^>\r\n]*+>|(?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*+\))*+)"
+# In brackets it has no "<", so that a search stops where the next one may start. It has no
+# backtick, because that keeps a line from being the start of a block of code.
+_DESTINATION = (
+    r"(?:&lt;(?:[^>&`\r\n]|&(?!lt;))*+>|(?:[^\s()\\`]|\\[^`\s]|\((?:[^\s()\\`]|\\[^`\s])*+\))*+)"
+)
 _REFERENCES = "|".join(str(ord(character)) for character in WITH_MEANING + " ")
 _INLINE = re.compile(
     r"(?P<escape>\\[!-/:-@\[-`{-~])|(?P<code>`++)|(?P<tag></?[a-z][a-z0-9]*+>)"
-    rf"|(?P<link>\]\([ \t]*+{_DESTINATION}(?:[ \t]++{_TITLE})?+[ \t]*+\))"
+    rf"|(?P<link>\]\([ \t]*+{_DESTINATION}(?:[ \t]++(?:{_TITLE}))?+[ \t]*+\))"
     r"|\](?P<reference>\[(?!\^)(?P<label>(?:[^\[\]\\\r\n]|\\.)++)\])"
     rf"|(?P<decode>&(?:amp|lt);)|(?P<show>&(?:gt|#(?:{_REFERENCES}));)"
 )
@@ -152,7 +163,8 @@ class _Cutter:
     def _piece(self, found: re.Match[str]) -> tuple[int, str, bool]:
         """Return where a piece of markup ends, what is shown, and whether that is public."""
         if found["code"] and (end := self._spans.get(found.start())):
-            return end, f"`{MASK}`", True
+            # As many backticks as before: fewer could pair with others on the line.
+            return end, f"{found[0]}{MASK}{found[0]}", True
         if found["link"] or self._is_reference(found):
             return found.end(), "]()", True
         if found["tag"] in _SHOWN_TAGS or found["show"]:

@@ -15,7 +15,9 @@ from malaprop.text.public.html_tags import HtmlReader, append_run
 from malaprop.text.public.markdown_code import code_spans, fence_at
 
 _SPECIAL = re.compile(r"[\r\n]|\\[<&`\\]?|`++|<")
-_AUTOLINK = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]{1,31}+:[^\s<>]*+|[^\s<>@]++@[^\s<>@]++)>")
+_AUTOLINK = re.compile(
+    r"<([A-Za-z][A-Za-z0-9+.-]{1,31}+:[^\s<>\\`]*+|[^\s<>\\`@]++@[^\s<>\\`@]++)>"
+)
 WITH_MEANING = "\\`*_[]()#+-!>|~"
 """Characters that have a meaning in Markdown: their references stay references."""
 _ESCAPED = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}

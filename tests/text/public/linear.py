@@ -1,0 +1,28 @@
+"""Tells linear time from quadratic time."""
+
+import time
+from collections.abc import Callable
+
+LENGTH = 25_000
+
+
+def is_linear(function: Callable[[str], object], unit: str, start: str = "") -> bool:
+    """Tell whether a text four times as long takes less than eight times as long.
+
+    It takes four times as long if the time is linear, and sixteen if it is quadratic. The machine
+    may be busy, so one good try of three is enough.
+    """
+    return any(_ratio(function, unit, start) < 8 for _ in range(3))
+
+
+def _ratio(function: Callable[[str], object], unit: str, start: str) -> float:
+    short, long = (
+        _seconds(function, start + unit * (n // len(unit))) for n in (LENGTH, 4 * LENGTH)
+    )
+    return long / (short + 0.01)  # differences of milliseconds say nothing
+
+
+def _seconds(function: Callable[[str], object], text: str) -> float:
+    started = time.process_time()
+    function(text)
+    return time.process_time() - started
