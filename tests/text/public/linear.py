@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-LENGTH = 25_000
+LENGTH = 12_500
 
 
 def is_linear(function: Callable[[str], object], unit: str, start: str = "") -> bool:
@@ -16,9 +16,8 @@ def is_linear(function: Callable[[str], object], unit: str, start: str = "") -> 
 
 
 def _ratio(function: Callable[[str], object], unit: str, start: str) -> float:
-    short, long = (
-        _seconds(function, start + unit * (n // len(unit))) for n in (LENGTH, 4 * LENGTH)
-    )
+    lengths = (LENGTH // len(unit), 4 * LENGTH // len(unit))
+    short, long = (_seconds(function, start + unit * length) for length in lengths)
     return long / (short + 0.01)  # differences of milliseconds say nothing
 
 
