@@ -18,7 +18,7 @@ def is_linear(function: Callable[[str], object], unit: str, start: str = "") -> 
 def _ratio(function: Callable[[str], object], unit: str, start: str) -> float:
     lengths = (LENGTH // len(unit), 4 * LENGTH // len(unit))
     short, long = (_seconds(function, start + unit * length) for length in lengths)
-    return long / (short + 0.01)  # differences of milliseconds say nothing
+    return long / (short + 0.003)  # differences of milliseconds say nothing
 
 
 def _seconds(function: Callable[[str], object], text: str) -> float:
