@@ -1,0 +1,176 @@
+"""HTML: known tags are public, without their attributes; the text between them is private.
+
+The rules:
+
+- Tags on the closed list `TAGS` are shown as `<p>` or `</p>`: in small letters, without attributes
+  and without a slash at the end (`<br />` becomes `<br>`).
+- Dropped: comments, declarations, scripts and style sheets with what they hold, all other tags,
+  and end tags of elements that have none (`</br>`). Where two words would run together, a space
+  takes the place.
+- Malformed markup is text: a `<` that starts no tag, a tag, comment or script without an end, a
+  tag with a `<` in it outside quotes, `<ann@example.org>`.
+- Character references are decoded before the text is cut into tokens, and `escape_html` escapes
+  the private text again.
+
+The time is linear in the length of the text.
+"""
+
+import re
+from collections.abc import Iterator
+
+from malaprop.text.public.entities import decoded
+from malaprop.text.public.placeholders import is_placeholder
+from malaprop.text.public.segments import Segment, tidied
+
+VOID = frozenset({"br", "hr", "wbr"})
+"""Elements without an end tag."""
+TAGS = VOID | {
+    *("html", "body", "main", "section", "article", "header", "footer", "nav", "aside", "div"),
+    *("h1", "h2", "h3", "h4", "h5", "h6", "p", "blockquote", "pre", "address", "hgroup"),
+    *("ul", "ol", "li", "dl", "dt", "dd", "figure", "figcaption", "details", "summary"),
+    *("table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td"),
+    *("a", "abbr", "b", "bdi", "cite", "code", "del", "dfn", "em", "i", "ins", "kbd", "mark"),
+    *("q", "s", "samp", "small", "span", "strong", "sub", "sup", "u", "var"),
+}
+"""The elements whose tags are shown."""
+
+_RAW = frozenset({"script", "style"})
+_NAME = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*+(?:[:-][A-Za-z0-9]++)*+)(?=[\s/>])")
+# Attributes up to a quoted value, the end of the tag, or what may not stand in a tag.
+_ATTRIBUTES = re.compile(r"(?:[^<>=]++|=(?!\s*+[\"']))*+(?:=\s*+([\"'])|(>))?")
+_RAW_END = {
+    name: re.compile(rf"</{name}(?=[\s/>])[^<>]*+>", re.IGNORECASE | re.ASCII) for name in _RAW
+}
+_WORD_ENDS = re.compile(r"\w\Z")
+_WORD_STARTS = re.compile(r"\w")
+
+
+def cut_html(text: str, *, placeholders: bool = False) -> list[Segment]:
+    """Cut HTML into tags, which are public, and the text between them, decoded.
+
+    With `placeholders`, a tag such as `<PERSON>` is text.
+
+    >>> [each.text for each in cut_html('<P id="x">Caf&eacute; <!-- Ann -->&lt;3<br/>')]
+    ['<p>', 'Café <3', '<br>']
+    """
+    runs: list[str] = []
+    segments: list[Segment] = []
+    for run, markup in HtmlReader(text, placeholders=placeholders).pieces():
+        append_run(runs, decoded(run))
+        if markup:
+            segments += Segment("".join(runs), False), Segment(markup, True)
+            runs.clear()
+    segments.append(Segment("".join(runs), False))
+    return tidied(segments)
+
+
+def escape_html(text: str) -> str:
+    """Escape private text, so that no character of it is taken for markup.
+
+    >>> escape_html("a < b & c")
+    'a &lt; b &amp; c'
+    """
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def append_run(runs: list[str], run: str) -> None:
+    """Append a run of text to those before a dropped piece, with a space between two words."""
+    if not run:
+        return
+    if runs and _WORD_ENDS.search(runs[-1]) and _WORD_STARTS.match(run):
+        runs.append(" ")
+    runs.append(run)
+
+
+class HtmlReader:
+    """Finds the markup in a text.
+
+    A search that reached the end of the text in vain is not repeated: this keeps the time linear.
+    """
+
+    def __init__(self, text: str, *, placeholders: bool) -> None:
+        self._text, self._placeholders = text, placeholders
+        self._missing: set[str] = set()
+        # Where quoted values start from which no end of a tag can be reached.
+        self._dead: set[int] = set()
+
+    def pieces(self) -> Iterator[tuple[str, str]]:
+        """Return pairs of a run of text and the tag behind it (empty if it is dropped)."""
+        start = place = 0
+        while (place := self._text.find("<", place)) >= 0:
+            found = self.markup_at(place)
+            if found is None:
+                place += 1
+                continue
+            end, markup = found
+            yield self._text[start:place], markup
+            start = place = end
+        yield self._text[start:], ""
+
+    def markup_at(self, place: int) -> tuple[int, str] | None:
+        """Return the end of the markup at a “<”, and how it is shown, or None if it is text."""
+        if self._text.startswith(("<!", "<?"), place):
+            end = self._declaration_end(place)
+            return None if end < 0 else (end, "")
+        name = _NAME.match(self._text, place)
+        if name is None:
+            return None
+        end = self._tag_end(name.end())
+        if end < 0 or (self._placeholders and is_placeholder(self._text[place:end])):
+            return None
+        if name[2].lower() in _RAW:
+            return self._raw(end, name[2].lower(), closing=bool(name[1]))
+        return end, _shown(name[2].lower(), closing=bool(name[1]))
+
+    def _declaration_end(self, place: int) -> int:
+        if self._text.startswith("<!--", place):
+            return self._after("-->", place + 4)
+        return self._after(">", place + 2)
+
+    def _after(self, ending: str, place: int) -> int:
+        """Return the place after the next occurrence of an ending, or -1."""
+        if ending in self._missing:
+            return -1
+        found = self._text.find(ending, place)
+        if found < 0:
+            self._missing.add(ending)
+            return -1
+        return found + len(ending)
+
+    def _raw(self, place: int, name: str, *, closing: bool) -> tuple[int, str] | None:
+        """Return the end of a script or style sheet, which is dropped with its content."""
+        if closing:
+            return place, ""
+        if name in self._missing:
+            return None
+        end = _RAW_END[name].search(self._text, place)
+        if end is None:
+            self._missing.add(name)
+            return None
+        return end.end(), ""
+
+    def _tag_end(self, place: int) -> int:
+        """Return the end of a tag, given the end of its name, or -1.
+
+        A quote counts only after “=”, and “>” may stand within quotes. Two scans that open the
+        same quote go on alike, so a quote from which one scan failed is remembered.
+        """
+        opened: list[int] = []
+        while attributes := _ATTRIBUTES.match(self._text, place):
+            if attributes[2]:
+                return attributes.end()
+            place = attributes.end()
+            if not attributes[1] or place in self._dead:
+                break
+            opened.append(place)
+            place = self._text.find(attributes[1], place) + 1
+            if not place:
+                break
+        self._dead.update(opened)
+        return -1
+
+
+def _shown(name: str, *, closing: bool) -> str:
+    if name not in TAGS or (closing and name in VOID):
+        return ""
+    return f"</{name}>" if closing else f"<{name}>"

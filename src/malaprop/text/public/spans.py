@@ -1,0 +1,48 @@
+"""Spans: the user says which parts of a text are private, and everything else is public."""
+
+from collections.abc import Iterable
+from operator import index
+
+from malaprop.core.errors import ParameterError
+from malaprop.text.public.segments import Segment
+
+
+def cut_spans(text: str, spans: Iterable[tuple[int, int]]) -> list[Segment]:
+    """Cut a text at the spans to protect: they are private, the rest is public.
+
+    A span is a pair of places, `text[start:end]`. Spans may come in any order, and may touch, but
+    not overlap. Each stays a segment of its own.
+
+    >>> [each.text for each in cut_spans("Ann has flu", [(8, 11), (0, 3)]) if not each.public]
+    ['Ann', 'flu']
+    """
+    segments: list[Segment] = []
+    end = 0
+    for start, after in _checked(spans, len(text)):
+        if end < start:
+            segments.append(Segment(text[end:start], True))
+        segments.append(Segment(text[start:after], False))
+        end = after
+    if end < len(text):
+        segments.append(Segment(text[end:], True))
+    return segments
+
+
+def _checked(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+    try:
+        ordered = sorted((index(start), index(after)) for start, after in spans)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            "The 'spans' parameter must hold pairs of whole numbers, (start, end)."
+        ) from None
+    end = 0
+    for start, after in ordered:
+        if not 0 <= start < after <= length:
+            raise ParameterError(
+                "A span must be a pair (start, end) with 0 <= start < end <= the length of the "
+                f"text, {length}. Got ({start}, {after})."
+            )
+        if start < end:
+            raise ParameterError(f"Spans must not overlap. Two of them share place {start}.")
+        end = after
+    return ordered

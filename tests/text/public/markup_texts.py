@@ -1,0 +1,20 @@
+"""Texts made of what markup is made of."""
+
+from hypothesis import strategies as st
+
+ATOMS = [
+    *("<", ">", "</", "/", "!", "?", "a", "b", "x", "é", "1", "1.", "2.", " ", "  "),
+    *("\n", "\r\n", "\t"),
+    *('"', "'", "=", "`", "``", "```", "~~~", "[", "]", "](", "][", "(", ")", "\\", "&", "#"),
+    *("&#", ";"),
+    *("&lt;", "&gt;", "&amp;", "&eacute;", "&#42;", "&#96;", "&#65;", "&#32;", "&nbsp", "lt;"),
+    *("<!--", "-->", "<a ", "<b>", "</b>", "<br />", "<script>", "</script>", "<STYLE>"),
+    *("</style>",),
+    *("<img src=", "- ", "* ", "> ", "[x] ", "[a]: ", "[^1]", ":", "@", ".", "_", "__", "{{", "}}"),
+    *("[NAME]", "<PERSON>", "{{date}}", "__ID__", "[NAME_1]", "https://x.y", "a@b.co", "|", "\0"),
+]  # fmt: skip
+"""Pieces of markup and of text."""
+
+MARKUP_TEXTS = st.text() | st.lists(st.sampled_from(ATOMS) | st.characters(), max_size=25).map(
+    "".join
+)
