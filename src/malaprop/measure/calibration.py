@@ -285,7 +285,10 @@ class _Search:
                 if not met(2.0 * epsilon):
                     return epsilon, 2.0 * epsilon
                 epsilon *= 2.0
-            raise self._out_of_reach(goal, tried[epsilon], epsilon, "even at the largest")
+            raise ParameterError(
+                f"Every ε up to {epsilon:.4g}, the largest that is searched, meets the target "
+                f"({goal.text}): the figure is {tried[epsilon].value:.4g} there."
+            )
         while epsilon > _LEAST:
             epsilon /= 2.0
             try:
@@ -294,16 +297,10 @@ class _Search:
             except MalapropError:
                 break  # the mechanism serves no smaller ε
         last = min(tried)
-        raise self._out_of_reach(goal, tried[last], last, "not even at the smallest")
-
-    def _out_of_reach(
-        self, goal: _Goal, figure: Figure, epsilon: float, end: str
-    ) -> ParameterError:
-        if end.startswith("even"):
-            what = f"{goal.text}: true {end} ε that is searched, {epsilon:.4g}, so any ε will do"
-        else:
-            what = f"{goal.text}: out of reach, {end} ε that is searched, {epsilon:.4g}"
-        return ParameterError(f"{what}. The figure is {figure.value:.4g} there.")
+        raise ParameterError(
+            f"The target ({goal.text}) is out of reach: the figure is {tried[last].value:.4g} at "
+            f"ε = {last:.4g}, the smallest that is searched."
+        )
 
     def _normalised(self, epsilon: float) -> dict[str, float]:
         _, nearest, _ = nearest_distances(self._lexicon)

@@ -25,7 +25,7 @@ def word_ids(space: MetricSpace, words: Sequence[str] | int | None) -> Ids:
     size = len(space)
     if words is None:
         return spread(size, size if size <= MOST else SOME)
-    if isinstance(words, int | np.integer) and not isinstance(words, bool):
+    if isinstance(words, int):
         if words < 1:
             raise ParameterError(f"A sample must have 1 word or more. Got {words}.")
         return spread(size, int(words))

@@ -38,7 +38,7 @@ def prior_over(space: MetricSpace, prior: Any) -> Floats:
         weights = np.array([float(prior.get(word, 0.0)) for word in space.words])
     else:
         weights = np.asarray(prior, dtype=np.float64)
-    return _normalised(weights, size)
+    return _normalised(np.asarray(weights, dtype=np.float64), size)
 
 
 def _normalised(weights: Floats, size: int) -> Floats:

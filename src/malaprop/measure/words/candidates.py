@@ -57,7 +57,8 @@ class Candidates(ColumnStatistic):
         keys = np.sort(outputs * apart + logs)
         low = np.searchsorted(keys, outputs * apart + logs - width * (1 + 1e-12) - 1e-9)
         high = np.searchsorted(keys, outputs * apart + logs + width * (1 + 1e-12) + 1e-9)
-        return np.bincount(words, weights=shares * (high - low), minlength=len(draws.ids))
+        means = np.bincount(words, weights=shares * (high - low), minlength=len(draws.ids))
+        return means.astype(np.float64)
 
 
 def _over_all_outputs(law: Floats, width: float) -> Floats:
