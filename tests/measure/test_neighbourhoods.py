@@ -10,7 +10,7 @@ VECTORS = seeded_rng(1).normal(size=(70, 4)).astype(np.float32)
 WORDS = Lexicon([f"w{i}" for i in range(70)], VECTORS)
 
 
-def _nearest(point: np.ndarray, m: int) -> set[int]:  # type: ignore[type-arg]
+def _nearest(point: np.ndarray, m: int) -> set[int]:
     return set(np.argsort(np.linalg.norm(VECTORS - point, axis=1), kind="stable")[:m].tolist())
 
 

@@ -11,6 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from malaprop.measure.audit_by_draws import SampledAudit, sampled_audit
     from malaprop.measure.bayes import BayesSuccess, bayes_success
     from malaprop.measure.calibration import Calibration, calibrate
     from malaprop.measure.figures import skewness
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
 __all__ = [
     "BayesSuccess",
     "Calibration",
+    "SampledAudit",
     "WordStatistics",
     "bayes_success",
     "calibrate",
     "density",
     "overlap",
+    "sampled_audit",
     "skewness",
     "statistics",
 ]
@@ -35,6 +38,7 @@ _HOMES = {
     "calibration": "Calibration calibrate",
     "figures": "skewness",
     "neighbourhoods": "density overlap",
+    "audit_by_draws": "SampledAudit sampled_audit",
     "words": "WordStatistics statistics",
 }
 

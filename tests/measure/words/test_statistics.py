@@ -68,7 +68,7 @@ class _Opaque(Channel):
         super().__init__(inner.lexicon, inner.guarantee)
         self._inner = inner
 
-    def _substitute(self, ids: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # type: ignore[type-arg]
+    def _substitute(self, ids: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return self._inner.substitute(ids, rng)
 
 
