@@ -7,6 +7,7 @@ docs/attacks.md.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,7 +105,16 @@ def bayes_success(
         return _learned(channel, belief, draws, noise, facts)
     if draws == 1:
         return _exact(channel, belief, noise, facts, progress)
-    return _simulated(channel, belief, draws, trials, noise, facts, progress)
+    hits = _hits(channel, belief, [draws], trials, noise, progress)[draws]
+    low, high = clopper_pearson(hits, trials).tolist()
+    return BayesSuccess(
+        value=hits / trials,
+        interval=(low, high),
+        exact=False,
+        per_word=None,
+        candidates=None,
+        **facts,
+    )
 
 
 def _exact(
@@ -143,41 +153,73 @@ def _exact(
     )
 
 
-def _simulated(
+@dataclass(frozen=True, kw_only=True)
+class OccurrenceSuccess:
+    """How often a word that occurs several times, with as many draws, is guessed right."""
+
+    occurrences: int
+    value: float
+    interval: tuple[float, float]
+
+
+def success_by_occurrences(
+    channel: Channel,
+    occurrences: Sequence[int],
+    *,
+    prior: Any = None,
+    trials: int = _TRIALS,
+    rng: Generator | None = None,
+    progress: Progress | None = None,
+) -> tuple[OccurrenceSuccess, ...]:
+    """Estimate the best guess for words that occur so many times, from the same trials.
+
+    Empty for noise on vectors, whose law of words is unknown.
+    """
+    if not isinstance(channel, LawChannel):
+        return ()
+    belief = prior_over(channel.lexicon, prior)
+    noise = secure_rng() if rng is None else checked_rng(rng)
+    hits = _hits(channel, belief, sorted(occurrences), trials, noise, progress)
+    return tuple(
+        OccurrenceSuccess(
+            occurrences=times,
+            value=count / trials,
+            interval=(float(low), float(high)),
+        )
+        for times, count in hits.items()
+        for low, high in [clopper_pearson(count, trials)]
+    )
+
+
+def _hits(
     channel: LawChannel[Any],
     belief: Floats,
-    draws: int,
+    occurrences: Sequence[int],
     trials: int,
     rng: Generator,
-    facts: dict[str, Any],
     progress: Progress | None,
-) -> BayesSuccess:
-    """Draw words and their replacements, and find the best guess at each set of replacements."""
-    size = len(belief)
+) -> dict[int, int]:
+    """Draw words and replacements; count right best guesses from the first few replacements."""
+    size, most = len(belief), max(occurrences)
     truth = rng.choice(size, size=trials, p=belief)
-    drawn = channel.substitute(np.repeat(truth, draws), rng)
+    drawn = channel.substitute(np.repeat(truth, most), rng)
     outputs, places = np.unique(drawn, return_inverse=True)
-    best, guesses = np.full(trials, -np.inf), np.zeros(trials, dtype=np.int64)
+    last = np.array(occurrences) - 1
+    best = np.full((trials, len(last)), -np.inf)
+    guesses = np.zeros((trials, len(last)), dtype=np.int64)
     possible = np.flatnonzero(belief > 0.0)
     steps = blocks(len(possible), row_cells=size)
     for done, block in enumerate(steps, 1):
         ids = possible[block]
         columns = channel.log_probabilities(ids)[:, outputs]
         for word, row in zip(ids, columns, strict=True):
-            scores = row[places].reshape(trials, draws).sum(axis=1) + math.log(belief[word])
+            scores = np.cumsum(row[places].reshape(trials, most), axis=1)[:, last]
+            scores += math.log(belief[word])
             better = scores > best
             best[better], guesses[better] = scores[better], word
         report(progress, done, len(steps))
-    hits = int((guesses == truth).sum())
-    low, high = clopper_pearson(hits, trials).tolist()
-    return BayesSuccess(
-        value=hits / trials,
-        interval=(low, high),
-        exact=False,
-        per_word=None,
-        candidates=None,
-        **facts,
-    )
+    right = (guesses == truth[:, None]).sum(axis=0).tolist()
+    return dict(zip(occurrences, right, strict=True))
 
 
 def _learned(
