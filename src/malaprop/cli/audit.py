@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from malaprop.cli.measuring import PIPE, JsonFile, json_output
 from malaprop.cli.options import (
     DEFAULT,
     Epsilon,
@@ -24,24 +25,50 @@ def audit(
     mechanism: MechanismName = DEFAULT,
     param: Parameters = None,
     lexicon: LexiconName = "english",
+    sampled: Annotated[
+        bool,
+        typer.Option(
+            "--sampled",
+            help="Believe nothing that the code states: privatize single words as a black box, "
+            "and bound the loss from below.",
+        ),
+    ] = False,
+    pairs: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, help="With --sampled: pairs of words to try.")
+    ] = 24,
+    draws: Annotated[
+        int, typer.Option(metavar="NUMBER", help="With --sampled: draws of each word.")
+    ] = 20_000,
+    json_: JsonFile = None,
 ) -> None:
     """Compute the worst loss over all pairs of words, and whether the guarantee is true.
 
-    If the verdict is FAILS, the exit code is 1. "Not decided" is not a failure. A whole lexicon
-    takes a few minutes at most.
+    If the verdict is FAILS, the exit code is 1. "Not decided" is not a failure, and "not
+    contradicted" is what a sampled audit can say at best. A whole lexicon takes a few minutes at
+    most.
     """
     from malaprop.cli.progress import bar, working
     from malaprop.measure.audit import audit as compute
+    from malaprop.measure.audit_by_draws import sampled_audit
+    from malaprop.pipeline.privatizer import Privatizer
 
     made = make_mechanism(mechanism, epsilon, param)
-    with working(f"preparing {mechanism} on {lexicon}"):
-        channel = made.on(open_lexicon(lexicon, made))
-    with bar(f"auditing {mechanism}") as progress:
-        found = compute(channel, progress=progress.to)
-    typer.echo(str(found))
-    if channel.hint:
-        typer.echo(f"hint         {channel.hint}")
-    if found.holds is False:
+    with json_output(json_) as write:
+        with working(f"preparing {mechanism} on {lexicon}"):
+            privatizer = Privatizer(open_lexicon(lexicon, made), made)
+        channel = privatizer.channel
+        with bar(f"auditing {mechanism}") as progress:
+            found = (
+                sampled_audit(privatizer, pairs=pairs, draws=draws, progress=progress.to)
+                if sampled
+                else compute(channel, progress=progress.to)
+            )
+        write({"mechanism": made.to_dict(), "lexicon": lexicon, **found.to_dict()})
+    if json_ != PIPE:
+        typer.echo(str(found))
+        if channel.hint:
+            typer.echo(f"hint         {channel.hint}")
+    if found.fails:
         raise typer.Exit(1)
 
 

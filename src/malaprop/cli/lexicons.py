@@ -43,7 +43,7 @@ def info(name: Name) -> None:
     """Show a lexicon's size, scale, provenance and recomputed fingerprint."""
     from malaprop.lexicon import catalogue, store
     from malaprop.lexicon.lexicon import Lexicon
-    from malaprop.measure.statistics import nearest_distances
+    from malaprop.measure.figures import nearest_distances
 
     lexicon = Lexicon.open(name)
     words, dimension = lexicon.vectors.shape

@@ -51,6 +51,26 @@ class Audit:
         return "\n".join([*lines, f"guarantee    {self.guarantee}"])
 
     @property
+    def fails(self) -> bool:
+        """Whether the guarantee is shown to be false."""
+        return self.holds is False
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the result as plain values for JSON; `null` for what is unknown or infinite."""
+        numbers = ("worst_ratio", "at_most", "loss", "allowed")
+        finite = {
+            name: value if math.isfinite(value := getattr(self, name)) else None for name in numbers
+        }
+        return {
+            "holds": self.holds,
+            **finite,
+            "pair": None if self.pair is None else list(self.pair),
+            "output": self.output,
+            "method": self.method,
+            "guarantee": str(self.guarantee),
+        }
+
+    @property
     def _ratio(self) -> str:
         if not self.worst_ratio < self.at_most < math.inf:
             return f"{self.worst_ratio:.6g}"

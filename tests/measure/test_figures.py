@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import skew
 
 from malaprop import Lexicon, seeded_rng
-from malaprop.measure.statistics import nearest_distances, skewness
+from malaprop.measure.figures import nearest_distances, skewness
 
 
 def test_nearest_distances(line: Lexicon) -> None:

@@ -1,0 +1,110 @@
+"""Options and outputs that the measuring commands share."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+
+import typer
+
+from malaprop.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from malaprop.core.space import MetricSpace
+
+PIPE = "-"
+
+JsonFile = Annotated[
+    str | None,
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        help="Write the result as JSON to this file, or to standard output (-) instead of a table.",
+    ),
+]
+Words = Annotated[
+    str | None,
+    typer.Option(
+        "--words",
+        metavar="FILE|NUMBER|all",
+        help="The words to measure: a file with one word per line, so many words spread evenly "
+        "over the lexicon, or all; by default all, or 1,000 of a lexicon of more than 10,000.",
+    ),
+]
+Prior = Annotated[
+    str | None,
+    typer.Option(
+        "--prior",
+        metavar="uniform|frequency|FILE",
+        help="What the observer believes before: all words equally likely (default), by public "
+        "word frequency, or a file of lines  WORD NUMBER.",
+    ),
+]
+_LARGEST = 1 << 26  # bytes of a file of words
+
+
+def words_of(option: str | None, lexicon: "MetricSpace") -> list[str] | int | None:
+    """Return the words that --words names."""
+    if option is None:
+        return None
+    if option == "all":
+        return len(lexicon)
+    if option.isdecimal():
+        return int(option)
+    return [line for line in _lines(option, "--words") if line]
+
+
+def prior_of(option: str | None) -> str | dict[str, float] | None:
+    """Return the prior that --prior names."""
+    if option in (None, "uniform"):
+        return None
+    if option == "frequency":
+        return option
+    numbers = {}
+    for line in filter(None, _lines(str(option), "--prior")):
+        word, _, number = line.rpartition(" ")
+        try:
+            numbers[word.strip()] = float(number)
+        except ValueError:
+            raise ParameterError(
+                f"A line of {option} does not read  WORD NUMBER: --prior needs a number for each "
+                "word"
+            ) from None
+    return numbers
+
+
+def _lines(path: str, flag: str) -> list[str]:
+    file = Path(path)
+    if not file.is_file():
+        raise ParameterError(f"{flag} names a file that is not there: {path}")
+    if file.stat().st_size > _LARGEST:
+        raise ParameterError(f"{path} is too large for a list of words: {flag} takes up to 64 MB")
+    try:
+        return [line.strip() for line in file.read_text("utf-8").splitlines()]
+    except UnicodeDecodeError:
+        raise ParameterError(f"{path} is not text in UTF-8: {flag} needs a list of words") from None
+
+
+@contextmanager
+def json_output(target: str | None) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Open the target of --json before any work; yield what writes a whole result to it."""
+    if target is None:
+        yield lambda value: None
+    elif target == PIPE:
+        yield lambda value: typer.echo(_text(value))
+    else:
+        from malaprop.pipeline.outputs.staging import Staging
+
+        with Staging() as stage:
+            file = stage.open(Path(target))
+            yield lambda value: _write(file, value)
+            stage.complete()
+
+
+def _text(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1)
+
+
+def _write(file: BinaryIO, value: dict[str, Any]) -> None:
+    file.write(f"{_text(value)}\n".encode())

@@ -1,0 +1,112 @@
+"""`malaprop stats`: what a mechanism does to the words of a lexicon."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from malaprop.cli.measuring import PIPE, JsonFile, Prior, Words, json_output, prior_of, words_of
+from malaprop.cli.options import (
+    DEFAULT,
+    Epsilon,
+    LexiconName,
+    MechanismName,
+    Parameters,
+    make_mechanism,
+    open_lexicon,
+)
+
+if TYPE_CHECKING:
+    from malaprop.measure import BayesSuccess, WordStatistics
+
+
+def stats(
+    epsilon: Epsilon,
+    mechanism: MechanismName = DEFAULT,
+    param: Parameters = None,
+    lexicon: LexiconName = "english",
+    words: Words = None,
+    runs: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER",
+            help="R, for different outputs in R runs, and the draws of each word where the "
+            "probabilities are not known in closed form.",
+        ),
+    ] = 1000,
+    prior: Prior = None,
+    occurrences: Annotated[
+        int,
+        typer.Option(metavar="NUMBER", min=1, help="How often the observer sees a word."),
+    ] = 1,
+    seed: Annotated[
+        int | None, typer.Option(metavar="NUMBER", min=0, help="Repeat the same estimates.")
+    ] = None,
+    json_: JsonFile = None,
+) -> None:
+    """Show statistics of single words, and how often an observer guesses a word right.
+
+    They describe what a mechanism does to words; the guarantee is another matter. The observer
+    sees one word at a time: context and repetition raise the share of right guesses.
+    """
+    from malaprop.cli.progress import bar, working
+    from malaprop.core.randomness import secure_rng, seeded_rng
+    from malaprop.measure import bayes_success, density, statistics
+
+    made = make_mechanism(mechanism, epsilon, param)
+    belief = prior_of(prior)
+    rng = secure_rng() if seed is None else seeded_rng(seed)
+    with json_output(json_) as write:
+        with working(f"preparing {mechanism} on {lexicon}"):
+            opened = open_lexicon(lexicon, made)
+            channel = made.on(opened)
+        chosen = words_of(words, opened)
+        with bar("statistics of words") as progress:
+            found = statistics(channel, words=chosen, runs=runs, rng=rng, progress=progress.to)
+        with bar("the observer's best guess") as progress:
+            guess = bayes_success(
+                channel, prior=belief, occurrences=occurrences, rng=rng, progress=progress.to
+            )
+        crowd = density(opened) if len(opened) > 1 else None
+        write(
+            {
+                "mechanism": made.to_dict(),
+                "lexicon": {"name": opened.name, "fingerprint": opened.fingerprint},
+                "guarantee": str(channel.guarantee),
+                **found.to_dict(),
+                "bayes": guess.to_dict(),
+                "density": crowd.to_dict() if crowd else None,
+            }
+        )
+    if json_ != PIPE:
+        _print_statistics(found)
+        _print_guess(guess)
+
+
+def _print_statistics(found: "WordStatistics") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("statistic")
+    for heading in ("mean", "5 %", "median", "95 %"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("words protected least")
+    for summary in found.summary().values():
+        numbers = (summary.mean, summary.p5, summary.p50, summary.p95)
+        worst = ", ".join(word for word, _ in summary.worst[:3])
+        table.add_row(summary.title, *(f"{number:.4g}" for number in numbers), worst)
+    console.print(table)
+    how = "computed from the law" if found.exact else f"estimated from {found.runs:,} draws each"
+    console.print(f"\n{len(found.words):,} of {found.size:,} words, {how}; R = {found.runs:,}.")
+
+
+def _print_guess(guess: "BayesSuccess") -> None:
+    times = "once" if guess.occurrences == 1 else f"{guess.occurrences} times"
+    low, high = guess.interval
+    interval = "" if guess.exact else f" (95 % interval {low:.3f} to {high:.3f})"
+    typer.echo(
+        f"An observer without context who sees a word {times} guesses it right with probability "
+        f"{guess.value:.4g}{interval}; without seeing it, {guess.prior_success:.3g}. Context "
+        "raises that: see  malaprop attack context"
+    )

@@ -1,0 +1,262 @@
+"""The best guess of an observer who knows the mechanism and sees what comes out.
+
+Given a prior π over words, the best guess at an output y is the word with the largest
+π(w)·Pr[y | w]. It is right with probability Σ_y max_w π(w)·Pr[y | w], the Bayes success. The
+observer here looks at one word at a time and knows no context: context raises the success, see
+docs/attacks.md.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.core.arrays import Floats, Ids
+from malaprop.core.channel import Channel, LawChannel, checked_channel
+from malaprop.core.errors import ParameterError
+from malaprop.core.progress import Progress, report
+from malaprop.core.randomness import checked_rng, secure_rng
+from malaprop.core.space import blocks
+from malaprop.measure.intervals import clopper_pearson
+from malaprop.measure.priors import prior_over
+
+_TRIALS = 2_000
+_OUTPUTS = 200  # outputs whose candidates are counted
+_DRAWS = 1 << 17  # from a channel whose law is unknown
+_FACTOR = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class BayesSuccess:
+    """How often the best guess is right."""
+
+    value: float
+    """The success: exact for one draw from a law, else an estimate."""
+    interval: tuple[float, float]
+    """95 % interval; of no width if `exact`. For noise on vectors it bounds the best guess."""
+    exact: bool
+    prior_success: float
+    """How often the best guess without any output is right: the largest prior probability."""
+    occurrences: int
+    reused: bool
+    per_word: Floats | None
+    """For each word, how often it is guessed if it went in; None unless `exact`."""
+    candidates: float | None
+    """How many words have at least half the posterior probability of the best guess, on average
+    over outputs; None where the law is unknown."""
+
+    @property
+    def leakage(self) -> float:
+        """Min-entropy leakage in bits: log₂ of the success over the success without an output."""
+        return math.log2(self.value / self.prior_success) if self.value > 0.0 else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values for JSON, without the single words."""
+        return {
+            "success": self.value,
+            "interval": list(self.interval),
+            "exact": self.exact,
+            "prior_success": self.prior_success,
+            "leakage_bits": self.leakage,
+            "occurrences": self.occurrences,
+            "reused": self.reused,
+            "candidates": self.candidates,
+        }
+
+
+def bayes_success(
+    channel: Channel,
+    prior: Any = None,
+    occurrences: int = 1,
+    reused: bool = False,
+    rng: Generator | None = None,
+    *,
+    trials: int = _TRIALS,
+    progress: Progress | None = None,
+) -> BayesSuccess:
+    """Return how often an observer without context guesses a word right.
+
+    `prior`: see `malaprop.measure.priors`. A word that occurs `occurrences` times has as many
+    draws, or one that is `reused` for all of them (which hides no more than one draw does, and
+    lets others find the places of equal words). For one draw from a law the result is exact. For
+    several it is an estimate from so many `trials`. For noise on vectors, whose law of words is
+    unknown, the value is what a guess that was learned from half of the draws achieves on the
+    other half: a lower bound of the best guess.
+
+    >>> from malaprop import Lexicon, TEM
+    >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
+    >>> found = bayes_success(TEM(epsilon=2.0, gamma=2.0, exponent="half").on(line))
+    >>> round(found.value, 4), found.exact
+    (0.7058, True)
+    """
+    space = checked_channel(channel).lexicon
+    if isinstance(occurrences, bool) or not isinstance(occurrences, int) or occurrences < 1:
+        raise ParameterError("The 'occurrences' parameter must be a whole number of 1 or more.")
+    if trials < 1:
+        raise ParameterError(f"The 'trials' parameter must be 1 or more. Got {trials}.")
+    belief = prior_over(space, prior)
+    noise = secure_rng() if rng is None else checked_rng(rng)
+    draws = 1 if reused else occurrences
+    facts = {"prior_success": float(belief.max()), "occurrences": occurrences, "reused": reused}
+    if not isinstance(channel, LawChannel):
+        return _learned(channel, belief, draws, noise, facts)
+    if draws == 1:
+        return _exact(channel, belief, noise, facts, progress)
+    hits = _hits(channel, belief, [draws], trials, noise, progress)[draws]
+    low, high = clopper_pearson(hits, trials).tolist()
+    return BayesSuccess(
+        value=hits / trials,
+        interval=(low, high),
+        exact=False,
+        per_word=None,
+        candidates=None,
+        **facts,
+    )
+
+
+def _exact(
+    channel: LawChannel[Any],
+    belief: Floats,
+    rng: Generator,
+    facts: dict[str, Any],
+    progress: Progress | None,
+) -> BayesSuccess:
+    """Go through all rows once: the best guess at each output, and columns of some outputs."""
+    size = len(belief)
+    best, guesses = np.zeros(size), np.zeros(size, dtype=np.int64)
+    outputs = channel.substitute(rng.choice(size, size=_OUTPUTS, p=belief), rng)
+    columns = np.full((size, _OUTPUTS), -np.inf, dtype=np.float32)
+    possible = np.flatnonzero(belief > 0.0)
+    steps = blocks(len(possible), row_cells=size)
+    for done, block in enumerate(steps, 1):
+        ids = possible[block]
+        joint = channel.log_probabilities(ids) + np.log(belief[ids])[:, None]
+        columns[ids] = joint[:, outputs]
+        rows = joint.argmax(axis=0)
+        chances = np.exp(joint[rows, np.arange(size)])
+        better = chances > best
+        best[better], guesses[better] = chances[better], ids[rows[better]]
+        report(progress, done, len(steps))
+    value = min(1.0, float(best.sum()))
+    by_word = np.bincount(guesses, weights=best, minlength=size)
+    near = (columns >= columns.max(axis=0) - math.log(_FACTOR)).sum(axis=0)
+    return BayesSuccess(
+        value=value,
+        interval=(value, value),
+        exact=True,
+        per_word=np.divide(by_word, belief, out=np.zeros(size), where=belief > 0.0),
+        candidates=float(near.mean()),
+        **facts,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OccurrenceSuccess:
+    """How often a word that occurs several times, with as many draws, is guessed right."""
+
+    occurrences: int
+    value: float
+    interval: tuple[float, float]
+
+
+def success_by_occurrences(
+    channel: Channel,
+    occurrences: Sequence[int],
+    *,
+    prior: Any = None,
+    trials: int = _TRIALS,
+    rng: Generator | None = None,
+    progress: Progress | None = None,
+) -> tuple[OccurrenceSuccess, ...]:
+    """Estimate the best guess for words that occur so many times, from the same trials.
+
+    Empty for noise on vectors, whose law of words is unknown.
+    """
+    if not isinstance(channel, LawChannel):
+        return ()
+    belief = prior_over(channel.lexicon, prior)
+    noise = secure_rng() if rng is None else checked_rng(rng)
+    hits = _hits(channel, belief, sorted(occurrences), trials, noise, progress)
+    return tuple(
+        OccurrenceSuccess(
+            occurrences=times,
+            value=count / trials,
+            interval=(float(low), float(high)),
+        )
+        for times, count in hits.items()
+        for low, high in [clopper_pearson(count, trials)]
+    )
+
+
+def _hits(
+    channel: LawChannel[Any],
+    belief: Floats,
+    occurrences: Sequence[int],
+    trials: int,
+    rng: Generator,
+    progress: Progress | None,
+) -> dict[int, int]:
+    """Draw words and replacements; count right best guesses from the first few replacements."""
+    size, most = len(belief), max(occurrences)
+    truth = rng.choice(size, size=trials, p=belief)
+    drawn = channel.substitute(np.repeat(truth, most), rng)
+    outputs, places = np.unique(drawn, return_inverse=True)
+    last = np.array(occurrences) - 1
+    best = np.full((trials, len(last)), -np.inf)
+    guesses = np.zeros((trials, len(last)), dtype=np.int64)
+    possible = np.flatnonzero(belief > 0.0)
+    steps = blocks(len(possible), row_cells=size)
+    for done, block in enumerate(steps, 1):
+        ids = possible[block]
+        columns = channel.log_probabilities(ids)[:, outputs]
+        for word, row in zip(ids, columns, strict=True):
+            scores = np.cumsum(row[places].reshape(trials, most), axis=1)[:, last]
+            scores += math.log(belief[word])
+            better = scores > best
+            best[better], guesses[better] = scores[better], word
+        report(progress, done, len(steps))
+    right = (guesses == truth[:, None]).sum(axis=0).tolist()
+    return dict(zip(occurrences, right, strict=True))
+
+
+def _learned(
+    channel: Channel, belief: Floats, draws: int, rng: Generator, facts: dict[str, Any]
+) -> BayesSuccess:
+    """Learn the best guess at each output from half of the draws, and try it on the others."""
+    if draws > 1:
+        raise ParameterError(
+            "The law of this mechanism's words is not known, so the best guess from several draws "
+            "cannot be computed: take one occurrence, or use `malaprop attack majority`."
+        )
+    size = len(belief)
+    truth = rng.choice(size, size=_DRAWS, p=belief)
+    drawn = channel.substitute(truth, rng)
+    half = _DRAWS // 2
+    rule = _best_guesses(truth[:half], drawn[:half], size)
+    hits = int((rule[drawn[half:]] == truth[half:]).sum())
+    low, _ = clopper_pearson(hits, half).tolist()
+    # The best guess in hindsight is right more often than the best one; one draw changes that by
+    # at most 1/N (McDiarmid's inequality).
+    hindsight = _best_guesses(truth, drawn, size)
+    high = float((hindsight[drawn] == truth).mean()) + math.sqrt(math.log(40.0) / (2 * _DRAWS))
+    return BayesSuccess(
+        value=hits / half,
+        interval=(low, min(1.0, high)),
+        exact=False,
+        per_word=None,
+        candidates=None,
+        **facts,
+    )
+
+
+def _best_guesses(truth: Ids, drawn: Ids, size: int) -> Ids:
+    """Return the most frequent true word of each output; the output itself where there is none."""
+    pairs, counts = np.unique(drawn * size + truth, return_counts=True)
+    outputs, words = pairs // size, pairs % size
+    order = np.lexsort((words == outputs, counts, outputs))  # ties go to the output itself
+    rule = np.arange(size)
+    rule[outputs[order]] = words[order]  # the last one of each output stays
+    return rule

@@ -1,0 +1,43 @@
+"""Which words of a lexicon a figure is computed for."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from malaprop.core.arrays import Ids
+from malaprop.core.errors import ParameterError
+from malaprop.core.space import MetricSpace
+from malaprop.core.suggest import did_you_mean
+from malaprop.pipeline.keeping import spread
+
+MOST, SOME = 10_000, 1_000
+"""By default all words of a lexicon with up to `MOST`, and `SOME` of a larger one."""
+
+
+def word_ids(space: MetricSpace, words: Sequence[str] | int | None) -> Ids:
+    """Return the ids of some words: the named ones, or so many, spread evenly over the lexicon.
+
+    >>> from malaprop import Lexicon
+    >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
+    >>> word_ids(line, ["hot"]).tolist(), word_ids(line, 2).tolist(), word_ids(line, None).tolist()
+    ([2], [0, 2], [0, 1, 2])
+    """
+    size = len(space)
+    if words is None:
+        return spread(size, size if size <= MOST else SOME)
+    if isinstance(words, int):
+        if words < 1:
+            raise ParameterError(f"A sample must have 1 word or more. Got {words}.")
+        return spread(size, int(words))
+    if isinstance(words, str):
+        raise ParameterError("The 'words' parameter must be a list of words, or a number of them.")
+    index = {word: i for i, word in enumerate(space.words)}
+    if not (chosen := list(words)):
+        raise ParameterError("A sample must have 1 word or more. Got none.")
+    for word in chosen:
+        if word not in index:
+            hint = did_you_mean(word, index, cutoff=0.8) if isinstance(word, str) else ""
+            raise ParameterError(
+                f"A word of the 'words' parameter is not in the lexicon: {word!r}.{hint}"
+            )
+    return np.array([index[word] for word in chosen], dtype=np.int64)

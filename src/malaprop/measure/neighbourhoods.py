@@ -1,0 +1,88 @@
+"""Figures about the neighbourhoods of words: how dense they are, and what noise leaves of them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from malaprop.core.arrays import Floats
+from malaprop.core.errors import ParameterError
+from malaprop.core.space import MetricSpace, blocks
+from malaprop.lexicon.search.exact import NearestSearch
+
+_FEW = 50  # the words in the sparsest and in the densest regions
+
+
+def overlap(lexicon: MetricSpace, vectors: Any, m: int = 10) -> Floats:
+    """Return how much of each word's neighbourhood its noisy vector still has (nadp-2023, §5.2).
+
+    For word i with noisy vector `vectors[i]`, it is |A ∩ B| / |A ∪ B|, A and B being the `m` words
+    nearest to its own and to its noisy vector, the word itself included. The paper takes this for
+    the chance of finding the word. It describes; it is no guarantee, and no chance either.
+
+    >>> from malaprop import Lexicon
+    >>> line = Lexicon(["cold", "cool", "warm", "hot"], [[0.0], [1.0], [8.0], [9.0]])
+    >>> overlap(line, [[0.2], [9.0], [8.0], [9.0]], m=2).tolist()
+    [1.0, 0.0, 1.0, 1.0]
+    """
+    noisy = np.asarray(vectors, dtype=np.float32)
+    if noisy.shape != lexicon.vectors.shape:
+        raise ParameterError(
+            f"Overlap needs one noisy vector for each word, of shape {lexicon.vectors.shape}. "
+            f"Got {noisy.shape}."
+        )
+    if not 1 <= m <= len(lexicon):
+        raise ParameterError(f"The 'm' parameter must lie between 1 and {len(lexicon)}. Got {m}.")
+    search = NearestSearch(lexicon.vectors)
+    shared = np.empty(len(noisy))
+    for block in blocks(len(noisy), row_cells=len(lexicon)):
+        before = np.sort(search.nearest(lexicon.vectors[block], m), axis=1)
+        after = search.nearest(noisy[block], m)
+        common = (before[:, :, None] == after[:, None, :]).sum(axis=(1, 2))
+        shared[block] = common / (2 * m - common)
+    return shared
+
+
+@dataclass(frozen=True, kw_only=True)
+class Density:
+    """How unevenly words lie in space (mahalanobis-2020, Table 5), by distances to the nearest."""
+
+    largest: float
+    smallest: float
+    """The smallest distance above 0: words may share a vector."""
+    sparsest: float
+    """The mean over the 50 words whose nearest word is farthest."""
+    densest: float
+    """The mean over the 50 words whose nearest word is nearest."""
+    median: float
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the figures, with their ratios, for JSON."""
+        return {
+            **vars(self),
+            "largest_over_smallest": self.largest / self.smallest,
+            "sparsest_over_densest": self.sparsest / max(self.densest, np.finfo(float).tiny),
+        }
+
+
+def density(lexicon: MetricSpace) -> Density:
+    """Return how unevenly the words of a lexicon lie, by Euclidean distances of their vectors."""
+    if len(lexicon) < 2:
+        raise ParameterError("Density needs a lexicon of two words or more.")
+    vectors = np.asarray(lexicon.vectors, dtype=np.float64)
+    search = NearestSearch(lexicon.vectors)
+    nearest = np.empty(len(lexicon))
+    for block in blocks(len(lexicon), row_cells=len(lexicon)):
+        own = np.arange(len(lexicon))[block]
+        two = search.nearest(lexicon.vectors[block], 2)
+        other = np.where(two[:, 0] == own, two[:, 1], two[:, 0])
+        nearest[block] = np.linalg.norm(vectors[own] - vectors[other], axis=1)
+    ordered = np.sort(nearest)
+    apart = ordered[ordered > 0.0]
+    return Density(
+        largest=float(ordered[-1]),
+        smallest=float(apart[0]) if len(apart) else 0.0,
+        sparsest=float(ordered[-_FEW:].mean()),
+        densest=float(ordered[:_FEW].mean()),
+        median=float(np.median(ordered)),
+    )

@@ -1,0 +1,186 @@
+"""What a mechanism does on a lexicon, in the figures that a page shows: by ε, and by occurrences."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.core.channel import Channel, LawChannel
+from malaprop.core.errors import MalapropError
+from malaprop.core.mechanism import Mechanism
+from malaprop.core.progress import Progress, report
+from malaprop.core.randomness import secure_rng
+from malaprop.core.space import MetricSpace
+from malaprop.measure.bayes import OccurrenceSuccess, bayes_success, success_by_occurrences
+from malaprop.measure.chosen_words import word_ids
+from malaprop.measure.words.statistic import registry
+from malaprop.measure.words.statistics import statistics_of
+
+TIMES = (0.5, 0.75, 1.0, 1.5, 2.0)
+"""The ε of a curve, as multiples of the chosen one."""
+OCCURRENCES = (1, 2, 3, 5, 10)
+_WORDS = 256
+_RUNS = 100
+_TRIALS = 400
+_LISTED = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Band:
+    """A statistic over words: mean, and the values between which 90 % of words lie."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurvePoint:
+    """What a mechanism does at one ε."""
+
+    epsilon: float
+    kept: Band
+    """N_w, the chance that a word stays."""
+    distinct: Band
+    """S_w, the different outputs in 100 runs."""
+    success: float
+    """How often an observer without context guesses a word right, all words equally likely."""
+    success_interval: tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Two words, their distance, and the factor by which odds between them change at most."""
+
+    word: str
+    other: str
+    distance: float
+    loss: float | None
+    """The largest loss in nats; None where nothing is promised."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """The figures of a page about a mechanism at some ε."""
+
+    epsilon: float
+    curve: tuple[CurvePoint, ...]
+    occurrences: tuple[OccurrenceSuccess, ...]
+    worst_words: tuple[tuple[str, float], ...]
+    """The sampled words that stay most often, with their N_w."""
+    comparisons: tuple[Comparison, ...]
+    """Two near words and two far ones, as examples of the guarantee."""
+    words: int
+    """How many words the figures are computed for."""
+    exact: bool
+
+    @property
+    def chosen(self) -> CurvePoint:
+        """The point of the curve at the chosen ε."""
+        return next(point for point in self.curve if point.epsilon == self.epsilon)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values for JSON."""
+        from dataclasses import asdict
+
+        return asdict(self)
+
+
+def profile_of(
+    mechanism: Mechanism,
+    lexicon: MetricSpace,
+    *,
+    times: Sequence[float] = TIMES,
+    rng: Generator | None = None,
+    progress: Progress | None = None,
+) -> Profile:
+    """Compute what a mechanism does at its ε and around it; on `english` it takes a minute.
+
+    >>> from malaprop import Lexicon, TEM, seeded_rng
+    >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
+    >>> profile = profile_of(TEM(epsilon=1.0), line, rng=seeded_rng(1))
+    >>> [point.epsilon for point in profile.curve], profile.exact
+    ([0.5, 0.75, 1.0, 1.5, 2.0], True)
+    """
+    noise = secure_rng() if rng is None else rng
+    ids = word_ids(lexicon, min(_WORDS, len(lexicon)))
+    channels = _channels(mechanism, lexicon, times)
+    own = channels[mechanism.epsilon]
+    steps = len(channels) + 2
+    curve = []
+    for epsilon, channel in channels.items():
+        curve.append(_point(epsilon, channel, ids, noise))
+        report(progress, len(curve), steps)
+    kept = statistics_of(own, ids, registry["kept"], _RUNS, noise)
+    order = np.argsort(-kept, kind="stable")[:_LISTED]
+    occurrences = success_by_occurrences(own, OCCURRENCES, trials=_TRIALS, rng=noise)
+    report(progress, steps, steps)
+    return Profile(
+        epsilon=mechanism.epsilon,
+        curve=tuple(curve),
+        occurrences=occurrences,
+        worst_words=tuple((lexicon.words[ids[i]], float(kept[i])) for i in order),
+        comparisons=tuple(_comparisons(own, ids)),
+        words=len(ids),
+        exact=isinstance(own, LawChannel),
+    )
+
+
+def _channels(
+    mechanism: Mechanism, lexicon: MetricSpace, times: Sequence[float]
+) -> dict[float, Channel]:
+    """Return the mechanism at some ε; without those that it does not serve."""
+    channels = {}
+    for epsilon in sorted({mechanism.epsilon, *(mechanism.epsilon * time for time in times)}):
+        try:
+            channels[epsilon] = replace(mechanism, epsilon=epsilon).on(lexicon)
+        except MalapropError:
+            if epsilon == mechanism.epsilon:
+                raise
+    return channels
+
+
+def _point(epsilon: float, channel: Channel, ids: Any, rng: Generator) -> CurvePoint:
+    bands = (_band(statistics_of(channel, ids, registry[n], _RUNS, rng)) for n in _SHOWN)
+    success = bayes_success(channel, rng=rng)
+    return CurvePoint(
+        epsilon=epsilon,
+        **dict(zip(_SHOWN, bands, strict=True)),
+        success=success.value,
+        success_interval=success.interval,
+    )
+
+
+_SHOWN = ("kept", "distinct")
+
+
+def _band(values: Any) -> Band:
+    low, high = np.percentile(values, [5, 95]).tolist()
+    return Band(mean=float(np.mean(values)), low=low, high=high)
+
+
+def _comparisons(channel: Channel, ids: Any) -> list[Comparison]:
+    """Take a word, its nearest word and a far one; and another such pair."""
+    space, guarantee = channel.lexicon, channel.guarantee
+    chosen = []
+    for word in ids[[len(ids) // 3, 2 * len(ids) // 3]].tolist():
+        row = space.distances([word])[0]
+        row[word] = np.inf
+        near = int(row.argmin())
+        row[word] = -np.inf
+        far = int(row.argmax())
+        for other in (near, far):
+            distance = float(space.distances([word])[0, other])
+            loss = guarantee.in_metric(str(space.metric)).loss(distance)
+            promised = np.isfinite(loss) and channel.covers(np.array([word]))[0, other]
+            chosen.append(
+                Comparison(
+                    word=space.words[word],
+                    other=space.words[other],
+                    distance=distance,
+                    loss=loss if promised else None,
+                )
+            )
+    return sorted(chosen, key=lambda pair: pair.distance)

@@ -1,0 +1,97 @@
+"""K_w: how many inputs explain an output about as well as the true word."""
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.core.arrays import Floats, Ids
+from malaprop.core.channel import LawChannel
+from malaprop.core.law import Law
+from malaprop.core.progress import Progress, report
+from malaprop.core.space import blocks
+from malaprop.measure.words.statistic import ColumnStatistic, Draws, Options
+
+SMALL = 1_000
+"""Words of a lexicon up to which all outputs count; beyond, `OUTPUTS` drawn ones of each word."""
+OUTPUTS = 4
+
+
+class Candidates(ColumnStatistic):
+    """The mean number of inputs w' with Pr[y|w]/γ ≤ Pr[y|w'] ≤ γ·Pr[y|w], over outputs y of w.
+
+    That is plausible deniability in the sense of Bindschaedler, Shokri and Gunter (2017); the
+    word itself counts, so the least is 1. On lexicons of up to 1,000 words it is exact. Beyond,
+    probabilities are exact, and the mean is taken over four drawn outputs of each word.
+    """
+
+    name = "candidates"
+    title = "inputs that explain the output within a factor γ (K_w)"
+    worst = "low"
+
+    def of_law(
+        self,
+        channel: LawChannel[Law],
+        ids: Ids,
+        options: Options,
+        rng: Generator,
+        progress: Progress | None,
+    ) -> Floats:
+        """Compare each output's probability for the word with that for all words."""
+        width = float(np.log(options.factor))
+        if len(channel.lexicon) <= SMALL:
+            law = channel.log_probabilities(np.arange(len(channel.lexicon)))
+            return _over_all_outputs(law, width)[ids]
+        outputs = channel.substitute(np.repeat(ids, OUTPUTS), rng).reshape(-1, OUTPUTS)
+        own = _own(channel, ids, outputs)
+        counts = _explaining(channel, outputs.ravel(), own.ravel(), width, progress)
+        return np.asarray(counts.reshape(-1, OUTPUTS).mean(axis=1))
+
+    def sampled(self, draws: Draws) -> Floats:
+        """Compare shares of draws, among the sampled words only: a lower bound of the number."""
+        words = np.repeat(np.arange(len(draws.ids)), [len(outputs) for outputs, _ in draws.shares])
+        outputs = np.concatenate([outputs for outputs, _ in draws.shares])
+        shares = np.concatenate([shares for _, shares in draws.shares])
+        width = float(np.log(draws.options.factor))
+        # Sorted by output, then by share: those within the factor are neighbours.
+        logs = np.log(shares)
+        apart = 4.0 * (width - logs.min() + 1.0)
+        keys = np.sort(outputs * apart + logs)
+        low = np.searchsorted(keys, outputs * apart + logs - width * (1 + 1e-12) - 1e-9)
+        high = np.searchsorted(keys, outputs * apart + logs + width * (1 + 1e-12) + 1e-9)
+        means = np.bincount(words, weights=shares * (high - low), minlength=len(draws.ids))
+        return means.astype(np.float64)
+
+
+def _over_all_outputs(law: Floats, width: float) -> Floats:
+    """Return the mean count of each word, over all outputs."""
+    means = np.zeros(len(law))
+    for column in law.T:
+        ordered = np.sort(column)
+        low = np.searchsorted(ordered, column - width - 1e-12, side="left")
+        high = np.searchsorted(ordered, column + width + 1e-12, side="right")
+        means += np.exp(column) * (high - low)
+    return means
+
+
+def _own(channel: LawChannel[Law], ids: Ids, outputs: Ids) -> Floats:
+    """Return ln Pr[y | w] of the outputs y of each word w."""
+    own = np.empty(outputs.shape)
+    for block in blocks(len(ids), row_cells=len(channel.lexicon)):
+        rows = channel.log_probabilities(ids[block])
+        own[block] = np.take_along_axis(rows, outputs[block], axis=1)
+    return own
+
+
+def _explaining(
+    channel: LawChannel[Law], outputs: Ids, own: Floats, width: float, progress: Progress | None
+) -> Floats:
+    """Count the words under which an output's log-probability is within `width` of its own."""
+    size = len(channel.lexicon)
+    counts = np.zeros(len(outputs))
+    distinct, places = np.unique(outputs, return_inverse=True)
+    steps = blocks(size, row_cells=size)
+    for done, block in enumerate(steps, 1):
+        columns = channel.log_probabilities(np.arange(size)[block])[:, distinct]
+        for row in columns:
+            counts += np.abs(row[places] - own) <= width + 1e-12
+        report(progress, done, len(steps))
+    return counts

@@ -1,0 +1,29 @@
+"""How similar a word's replacement is to it on average."""
+
+import numpy as np
+
+from malaprop.core.arrays import Floats
+from malaprop.measure.words.statistic import Draws, Rows, Statistic
+
+
+class ExpectedSimilarity(Statistic):
+    """Σ_y p_y·cos(w, y), with the cosines of `malaprop.measure.similarity`."""
+
+    name = "similarity"
+    title = "expected similarity of the output"
+    worst = "high"
+
+    def exact(self, rows: Rows) -> Floats:
+        """Average the similarities over the law."""
+        return np.asarray(
+            np.einsum("ij,ij->i", rows.probabilities, rows.similarity.to_all(rows.ids))
+        )
+
+    def sampled(self, draws: Draws) -> Floats:
+        """Average the similarities over the draws."""
+        runs = draws.drawn.shape[1]
+        values = [
+            draws.similarity.between(np.repeat(word, runs), row).mean()
+            for word, row in zip(draws.ids, draws.drawn, strict=True)
+        ]
+        return np.array(values)

@@ -1,0 +1,272 @@
+"""Statistics of a channel, word by word."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.core.arrays import Floats, Ids
+from malaprop.core.channel import Channel, LawChannel, checked_channel
+from malaprop.core.errors import ParameterError
+from malaprop.core.progress import Progress, report
+from malaprop.core.randomness import checked_rng, secure_rng
+from malaprop.core.space import blocks
+from malaprop.measure.chosen_words import word_ids
+from malaprop.measure.intervals import clopper_pearson, mean_interval
+from malaprop.measure.similarity import Similarity
+from malaprop.measure.words.statistic import (
+    ColumnStatistic,
+    Draws,
+    Options,
+    Rows,
+    Statistic,
+    registry,
+)
+
+_CELLS = 1 << 21  # rows of a law, or draws, that are held at a time
+_LISTED = 10  # words at the worst end
+LEAST_RUNS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """A statistic over all words: mean with its interval, spread, percentiles, worst words."""
+
+    title: str
+    mean: float
+    interval: tuple[float, float]
+    """95 % interval of the mean over the lexicon; no width if all words were measured exactly."""
+    sd: float
+    min: float
+    p5: float
+    p50: float
+    p95: float
+    max: float
+    worst: tuple[tuple[str, float], ...]
+    """The words that are protected least, with their values."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as plain values for JSON."""
+        return {**vars(self), "interval": list(self.interval), "worst": dict(self.worst)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordStatistics:
+    """What a channel does to each of some words. It describes; it is no guarantee."""
+
+    words: tuple[str, ...]
+    values: Mapping[str, Floats]
+    """The values of each statistic of `malaprop.measure.words.registry`, a number per word."""
+    exact: bool
+    """Whether they are computed from the law; else they are estimates from `runs` draws each."""
+    runs: int
+    """R: "distinct" counts the outputs of so many runs."""
+    size: int
+    """How many words the lexicon has."""
+
+    @property
+    def kept(self) -> Floats:
+        """N_w = Pr[M(w) = w]."""
+        return self.values["kept"]
+
+    @property
+    def kept_intervals(self) -> Floats:
+        """95 % Clopper-Pearson intervals of `kept`: (words, 2). Exact values have no width."""
+        if self.exact:
+            return np.stack([self.kept, self.kept], axis=1)
+        return clopper_pearson(np.rint(self.kept * self.runs), self.runs)
+
+    @property
+    def distinct(self) -> Floats:
+        """S_w: how many different outputs `runs` runs give, on average if `exact`."""
+        return self.values["distinct"]
+
+    @property
+    def candidates(self) -> Floats:
+        """K_w: how many inputs explain an output within the factor γ."""
+        return self.values["candidates"]
+
+    @property
+    def entropy(self) -> Floats:
+        """Shannon entropy of the output, in bits."""
+        return self.values["entropy"]
+
+    @property
+    def moved(self) -> Floats:
+        """Expected distance between the word and its replacement."""
+        return self.values["moved"]
+
+    @property
+    def similarity(self) -> Floats:
+        """Expected similarity of the word and its replacement."""
+        return self.values["similarity"]
+
+    def summary(self) -> dict[str, Summary]:
+        """Summarise each statistic."""
+        return {name: self._summary(name) for name in self.values}
+
+    def _summary(self, name: str) -> Summary:
+        values, statistic = self.values[name], registry[name]
+        low, five, middle, ninety_five, high = np.percentile(values, [0, 5, 50, 95, 100]).tolist()
+        order = np.argsort(-values if statistic.worst == "high" else values, kind="stable")
+        whole = self.exact and len(values) == self.size
+        mean = float(values.mean())
+        return Summary(
+            title=statistic.title,
+            mean=mean,
+            interval=(mean, mean) if whole else mean_interval(values),
+            sd=float(values.std(ddof=1)) if len(values) > 1 else 0.0,
+            min=low,
+            p5=five,
+            p50=middle,
+            p95=ninety_five,
+            max=high,
+            worst=tuple((self.words[i], float(values[i])) for i in order[:_LISTED]),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summaries and all values for JSON."""
+        return {
+            "exact": self.exact,
+            "runs": self.runs,
+            "lexicon_words": self.size,
+            "summary": {name: value.to_dict() for name, value in self.summary().items()},
+            "words": list(self.words),
+            "values": {name: values.tolist() for name, values in self.values.items()},
+        }
+
+
+def statistics(
+    channel: Channel,
+    words: Sequence[str] | int | None = None,
+    runs: int = 1000,
+    rng: Generator | None = None,
+    *,
+    least: float | None = None,
+    factor: float = 2.0,
+    progress: Progress | None = None,
+) -> WordStatistics:
+    """Return statistics of a channel for some words: exact from its law, or from `runs` draws.
+
+    `words` are words of the lexicon, or a number of words spread evenly over it; by default all,
+    or 1,000 of a lexicon with more than 10,000. `least` is η, by default 1/runs, and `factor` is
+    γ: see `malaprop.measure.words.registry`.
+
+    >>> from malaprop import Lexicon, TEM
+    >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
+    >>> found = statistics(TEM(epsilon=2.0, gamma=2.0, exponent="half").on(line))
+    >>> found.kept.round(6).tolist(), found.exact
+    ([0.665241, 0.665241, 0.786986], True)
+    """
+    ids = word_ids(checked_channel(channel).lexicon, words)
+    options = Options(
+        runs=_runs(runs), least=1.0 / runs if least is None else least, factor=_factor(factor)
+    )
+    noise = secure_rng() if rng is None else checked_rng(rng)
+    values = _values(channel, ids, list(registry.values()), options, noise, progress)
+    return WordStatistics(
+        words=tuple(channel.lexicon.words[i] for i in ids),
+        values=values,
+        exact=isinstance(channel, LawChannel),
+        runs=options.runs,
+        size=len(channel.lexicon),
+    )
+
+
+def _runs(runs: int) -> int:
+    if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < LEAST_RUNS:
+        raise ParameterError(
+            f"The 'runs' parameter of statistics must be a whole number of {LEAST_RUNS} or more: "
+            "fewer draws say nothing about a word."
+        )
+    return int(runs)
+
+
+def _factor(factor: float) -> float:
+    if not 1.0 <= factor < np.inf:
+        raise ParameterError(
+            f"The 'factor' parameter of statistics must be 1 or more. Got {factor!r}."
+        )
+    return float(factor)
+
+
+def statistics_of(
+    channel: Channel, ids: Ids, statistic: Statistic, runs: int, rng: Generator
+) -> Floats:
+    """Return one statistic of some words, with the usual η and γ."""
+    options = Options(runs=_runs(runs), least=1.0 / runs, factor=2.0)
+    values = _values(channel, ids, [statistic], options, rng, None)
+    return values[statistic.name]
+
+
+def _values(
+    channel: Channel,
+    ids: Ids,
+    wanted: Sequence[Statistic],
+    options: Options,
+    rng: Generator,
+    progress: Progress | None,
+) -> dict[str, Floats]:
+    if isinstance(channel, LawChannel):
+        return _from_law(channel, ids, wanted, options, rng, progress)
+    return _from_draws(channel, ids, wanted, options, rng, progress)
+
+
+def _from_law(
+    channel: LawChannel[Any],
+    ids: Ids,
+    wanted: Sequence[Statistic],
+    options: Options,
+    rng: Generator,
+    progress: Progress | None,
+) -> dict[str, Floats]:
+    by_row = [one for one in wanted if not isinstance(one, ColumnStatistic)]
+    by_column = [one for one in wanted if isinstance(one, ColumnStatistic)]
+    similarity = Similarity(channel.lexicon)
+    parts: dict[str, list[Floats]] = {statistic.name: [] for statistic in wanted}
+    steps = blocks(len(ids), row_cells=len(channel.lexicon), budget=_CELLS) if by_row else []
+    for block in _reported(steps, None if by_column else progress):
+        rows = Rows(
+            space=channel.lexicon,
+            ids=ids[block],
+            log_probabilities=channel.log_probabilities(ids[block]),
+            similarity=similarity,
+            options=options,
+        )
+        for statistic in by_row:
+            parts[statistic.name].append(statistic.exact(rows))
+    for column in by_column:
+        parts[column.name].append(column.of_law(channel, ids, options, rng, progress))
+    return {name: np.concatenate(values) for name, values in parts.items()}
+
+
+def _from_draws(
+    channel: Channel,
+    ids: Ids,
+    wanted: Sequence[Statistic],
+    options: Options,
+    rng: Generator,
+    progress: Progress | None,
+) -> dict[str, Floats]:
+    drawn = np.empty((len(ids), options.runs), dtype=np.int64)
+    cells = options.runs * channel.lexicon.vectors.shape[1]
+    for block in _reported(blocks(len(ids), row_cells=cells, budget=_CELLS), progress):
+        own = np.repeat(ids[block], options.runs)
+        drawn[block] = channel.substitute(own, rng).reshape(-1, options.runs)
+    draws = Draws(
+        space=channel.lexicon,
+        ids=ids,
+        drawn=drawn,
+        similarity=Similarity(channel.lexicon),
+        options=options,
+    )
+    return {statistic.name: statistic.sampled(draws) for statistic in wanted}
+
+
+def _reported(steps: Sequence[slice], progress: Progress | None) -> Iterator[slice]:
+    """Yield blocks of words, and report each one when it is done."""
+    for done, block in enumerate(steps, 1):
+        yield block
+        report(progress, done, len(steps))

@@ -1,0 +1,84 @@
+"""Calibration: never beyond the target, and close to it."""
+
+import numpy as np
+import pytest
+
+from malaprop import TEM, Laplace, Lexicon, ParameterError, seeded_rng
+from malaprop.measure import bayes_success, calibrate, statistics
+
+WORDS = Lexicon([f"w{i}" for i in range(60)], seeded_rng(1).normal(size=(60, 3)))
+
+
+@pytest.mark.parametrize("target", [0.1, 0.3, 0.7])
+def test_kept_is_met_and_nearly_used_up(target: float) -> None:
+    found = calibrate("tem", WORDS, kept=target)
+    kept = statistics(TEM(epsilon=found.epsilon).on(WORDS)).kept.mean()
+    assert kept <= target
+    assert kept == pytest.approx(target, rel=0.01)
+    assert found.value == pytest.approx(kept)
+    assert found.exact
+    epsilons, values = zip(*found.curve, strict=True)
+    assert list(epsilons) == sorted(epsilons)
+    assert list(values) == sorted(values)  # it rises with ε
+
+
+def test_the_worst_words_count_if_asked_for() -> None:
+    for worst in (0.0, 0.1):
+        found = calibrate(TEM, WORDS, kept=0.4, worst=worst)
+        kept = statistics(TEM(epsilon=found.epsilon).on(WORDS)).kept
+        assert np.mean(kept > 0.4) <= worst
+        assert found.epsilon < calibrate(TEM, WORDS, kept=0.4).epsilon
+
+
+def test_success_is_met() -> None:
+    found = calibrate(TEM(epsilon=1.0, gamma=3.0), WORDS, success=0.3, prior="frequency")
+    channel = TEM(epsilon=found.epsilon, gamma=3.0).on(WORDS)
+    assert 0.29 < bayes_success(channel, prior="frequency").value <= 0.3
+    often = calibrate(TEM, WORDS, success=0.3, occurrences=5, rng=seeded_rng(1))
+    assert often.epsilon < calibrate(TEM, WORDS, success=0.3).epsilon
+
+
+def test_candidates_similarity_and_likeness_are_met() -> None:
+    found = calibrate(TEM, WORDS, candidates=10)
+    assert statistics(TEM(epsilon=found.epsilon).on(WORDS)).candidates.mean() >= 10
+    found = calibrate(TEM, WORDS, similarity=0.5)
+    similarity = statistics(TEM(epsilon=found.epsilon).on(WORDS)).similarity.mean()
+    assert 0.49 < similarity <= 0.5
+    model = TEM(epsilon=2.0).on(WORDS)
+    found = calibrate("tem", WORDS, like=model)
+    assert found.epsilon == pytest.approx(2.0, rel=0.01)
+
+
+def test_noise_on_vectors_is_calibrated_with_confidence() -> None:
+    found = calibrate(Laplace, WORDS, kept=0.3, rng=seeded_rng(2))
+    kept = statistics(Laplace(epsilon=found.epsilon).on(WORDS), runs=2000, rng=seeded_rng(3)).kept
+    assert 0.2 < kept.mean() <= 0.3
+    assert not found.exact
+
+
+def test_targets_out_of_reach_say_which_end() -> None:
+    with pytest.raises(ParameterError, match=r"out of reach.*smallest"):
+        calibrate(TEM, WORDS, kept=0.001)
+    with pytest.raises(ParameterError, match="largest that is searched"):
+        calibrate(TEM, WORDS, candidates=0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "one target"),
+        ({"kept": 0.2, "success": 0.2}, "one target"),
+        ({"kept": 1.5}, "between 0 and 1"),
+        ({"kept": "much"}, "between 0 and 1"),
+        ({"success": 0.2, "worst": 0.1}, "`worst`"),
+        ({"kept": 0.2, "worst": 1.0}, "`worst`"),
+    ],
+)
+def test_wrong_targets_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        calibrate("tem", WORDS, **options)  # type: ignore[arg-type]
+
+
+def test_a_mechanism_is_needed() -> None:
+    with pytest.raises(ParameterError, match="its class or its name"):
+        calibrate(3, WORDS, kept=0.2)  # type: ignore[arg-type]

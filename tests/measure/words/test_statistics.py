@@ -1,0 +1,143 @@
+"""Statistics of words: exact ones against brute force, sampled ones against exact ones."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from malaprop import TEM, Laplace, Lexicon, ParameterError, seeded_rng
+from malaprop.core.channel import Channel, LawChannel
+from malaprop.core.space import MetricSpace
+from malaprop.measure import statistics
+from malaprop.measure.words import candidates, registry
+from malaprop.measure.words.statistics import statistics_of
+
+LINE = Lexicon(["cold", "cool", "warm", "hot"], [[0.0], [1.0], [3.0], [3.5]])
+
+
+def _law(channel: LawChannel) -> np.ndarray:  # type: ignore[type-arg]
+    return np.exp(channel.log_probabilities(np.arange(len(channel.lexicon))))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.floats(-5, 5, width=32), min_size=2, max_size=7, unique=True),
+    st.floats(0.1, 8.0),
+    st.floats(1.0, 5.0),
+)
+def test_exact_statistics_are_those_of_the_law(
+    places: list[float], epsilon: float, factor: float
+) -> None:
+    lexicon = Lexicon([f"w{i}" for i in range(len(places))], [[x] for x in places])
+    channel = TEM(epsilon=epsilon).on(lexicon)
+    law, found = _law(channel), statistics(channel, runs=50, factor=factor)
+    assert found.exact
+    for word, row in enumerate(law):
+        assert found.kept[word] == pytest.approx(row[word])
+        assert found.distinct[word] == pytest.approx(sum(1 - (1 - p) ** 50 for p in row))
+        assert found.values["likely"][word] == sum(row > 1 / 50)
+        assert found.entropy[word] == pytest.approx(-sum(p * math.log2(p) for p in row if p))
+        assert found.values["min_entropy"][word] == pytest.approx(-math.log2(row.max()))
+        assert found.values["hartley"][word] == pytest.approx(math.log2(np.count_nonzero(row)))
+        assert found.moved[word] == pytest.approx(row @ np.abs(np.subtract(places, places[word])))
+        explained = [
+            sum(p / factor * (1 - 1e-9) <= q <= p * factor * (1 + 1e-9) for q in law[:, y])
+            for y, p in enumerate(row)
+        ]
+        assert found.candidates[word] == pytest.approx(row @ explained, rel=1e-6)
+
+
+def test_candidates_of_drawn_outputs_are_near_those_of_all_outputs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    vectors = seeded_rng(3).normal(size=(60, 3))
+    channel = TEM(epsilon=3.0).on(Lexicon([f"w{i}" for i in range(60)], vectors))
+    all_outputs = statistics(channel).candidates
+    monkeypatch.setattr(candidates, "SMALL", 10)
+    monkeypatch.setattr(candidates, "OUTPUTS", 4000)
+    drawn = statistics(channel, rng=seeded_rng(4)).candidates
+    np.testing.assert_allclose(drawn, all_outputs, rtol=0.1)
+
+
+class _Opaque(Channel):
+    """A channel that hides its law."""
+
+    def __init__(self, inner: LawChannel) -> None:  # type: ignore[type-arg]
+        super().__init__(inner.lexicon, inner.guarantee)
+        self._inner = inner
+
+    def _substitute(self, ids: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return self._inner.substitute(ids, rng)
+
+
+def test_sampled_statistics_are_near_exact_ones() -> None:
+    channel = TEM(epsilon=2.0).on(LINE)
+    exact = statistics(channel, runs=20_000)
+    drawn = statistics(_Opaque(channel), runs=20_000, rng=seeded_rng(5))
+    assert not drawn.exact
+    for name in registry:
+        np.testing.assert_allclose(drawn.values[name], exact.values[name], rtol=0.05, atol=0.02)
+    low, high = drawn.kept_intervals.T
+    assert (low < drawn.kept).all()
+    assert (drawn.kept < high).all()
+    assert (high - low < 0.02).all()
+    assert (exact.kept_intervals == exact.kept[:, None]).all()
+
+
+def test_noise_on_vectors_is_sampled() -> None:
+    found = statistics(Laplace(epsilon=2.0).on(LINE), runs=200, rng=seeded_rng(6))
+    assert not found.exact
+    assert ((found.kept > 0) & (found.kept < 1)).all()
+    assert found.distinct.max() <= 4
+
+
+def test_a_summary_names_the_worst_words() -> None:
+    found = statistics(TEM(epsilon=2.0).on(LINE))
+    kept = found.summary()["kept"]
+    assert kept.worst[0] == ("cold", found.kept[0])
+    assert kept.max == found.kept.max() >= kept.p95 >= kept.p50 >= kept.p5 >= kept.min
+    assert kept.interval == (kept.mean, kept.mean)  # all words, exactly
+    some = statistics(TEM(epsilon=2.0).on(LINE), words=["cold", "hot"]).summary()["kept"]
+    assert some.interval[0] < some.mean < some.interval[1]
+    assert found.summary()["entropy"].worst[0][1] == found.entropy.min()
+    assert set(found.to_dict()["summary"]) == set(registry)
+
+
+def test_statistics_of_one_kind_are_those_of_all() -> None:
+    channel = TEM(epsilon=2.0).on(LINE)
+    for name, statistic in registry.items():
+        alone = statistics_of(channel, np.arange(4), statistic, 1000, seeded_rng(0))
+        np.testing.assert_array_equal(alone, statistics(channel).values[name])
+
+
+def test_progress_is_reported_to_the_end() -> None:
+    seen: list[tuple[int, int]] = []
+    statistics(Laplace(epsilon=2.0).on(LINE), runs=10, progress=lambda *step: seen.append(step))
+    assert seen[-1][0] == seen[-1][1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"words": []}, "1 word or more"),
+        ({"words": 0}, "1 word or more"),
+        ({"words": ["colt"]}, "not in the lexicon"),
+        ({"words": "cold"}, "a list of words"),
+        ({"runs": 3}, "10 or more"),
+        ({"factor": 0.5}, "1 or more"),
+    ],
+)
+def test_wrong_parameters_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        statistics(TEM(epsilon=2.0).on(LINE), **options)  # type: ignore[arg-type]
+
+
+def test_words_are_spread_over_a_large_lexicon() -> None:
+    size = 10_001
+    large: MetricSpace = Lexicon([f"w{i}" for i in range(size)], np.arange(size)[:, None] / 100)
+    kept = statistics_of(
+        TEM(epsilon=1.0).on(large), np.array([0, 5]), registry["kept"], 10, seeded_rng(1)
+    )
+    assert kept.shape == (2,)
