@@ -131,7 +131,7 @@ def explain(
 
 
 def _found(word: object, lexicon: Lexicon) -> tuple[int, str]:
-    """Return the id of the word, or of the lexicon word that it is mapped to, and by which route."""
+    """Return the id of the word, or of the word that it is mapped to, and by which route."""
     tokens = tokenize(word.strip()) if isinstance(word, str) else ()
     policy = BoundPolicy(lexicon.words, Policy())
     treatments = policy.treat_all(tokens)
