@@ -103,7 +103,8 @@ def privatize(
             metavar="FILE",
             callback=check_ending,
             help="Write the report to this file, with keyed digests of inputs and outputs: as JSON "
-            "(.json), or as a page of Markdown (.md).",
+            "(.json), as a page of Markdown (.md), or as a web page (.html) that also shows what "
+            "an observer learns.",
         ),
     ] = None,
     seed: Annotated[

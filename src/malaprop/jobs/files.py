@@ -12,6 +12,7 @@ from malaprop.jobs.planning import check_piped, check_report, folder_for, plan_j
 from malaprop.jobs.progress import Listener, RunProgress, ignore
 from malaprop.jobs.run import Run
 from malaprop.lexicon.lexicon import Lexicon
+from malaprop.measure.profile import Profile, profile_of
 from malaprop.pipeline.choosing import chosen_mechanism
 from malaprop.pipeline.drawing import Recipe
 from malaprop.pipeline.formats import Layout
@@ -19,7 +20,7 @@ from malaprop.pipeline.formats.faults import OnError
 from malaprop.pipeline.outputs.access import OWNER_ONLY
 from malaprop.pipeline.outputs.staging import Staging
 from malaprop.pipeline.report import Clock, RunReport
-from malaprop.report.written import checked_name, rendered
+from malaprop.report.written import checked_name, is_page, rendered
 from malaprop.text import Policy, TextOptions
 
 StrPath = str | os.PathLike[str]
@@ -84,7 +85,8 @@ def privatize_files(
     - `workers`: the number of processes, by default one for each core.
     - `resume`: go on where an earlier run with the same parameters was stopped, if one was.
     - `force`: replace existing outputs.
-    - `report`: a file for the report, `.json` or `.md`, with keyed digests of inputs and outputs.
+    - `report`: a file for the report, `.json`, `.md` or `.html`, with keyed digests of inputs and
+      outputs. A page of HTML also shows what an observer learns; that takes a minute on `english`.
     - `progress`: is called with each `malaprop.jobs.progress.RunProgress`, warnings included.
     - `command`: what the report states as the command that was given.
     - `options`: `unknown`, `punctuation` and whatever else `Privatizer` takes for texts.
@@ -137,7 +139,7 @@ def privatize_files(
                 file = open_report(stage, page if run.left else None, force=force)
                 summary = run.complete()
                 if file and page:
-                    file.write(rendered(summary, page))
+                    file.write(rendered(summary, page, _profile(recipe, page, listener)))
                 run.seal(stage)
                 listener(RunProgress(stage="naming"))
             run.conclude()
@@ -147,6 +149,15 @@ def privatize_files(
 def open_report(stage: Staging, report: Path | None, *, force: bool) -> BinaryIO | None:
     """Open the file of a report, for its owner alone: it tells more than the output."""
     return stage.open(report, force=force, limits=[OWNER_ONLY]) if report else None
+
+
+def _profile(recipe: Recipe, page: Path, listener: Listener) -> Profile | None:
+    """Compute the figures that a web page shows; they depend on public data alone."""
+    if not is_page(page):
+        return None
+    listener(RunProgress(stage="preparing", note="computing the figures of the page"))
+    privatizer = recipe.privatizer()
+    return profile_of(privatizer.mechanism, privatizer.lexicon)
 
 
 def _paths(inputs: StrPath | Sequence[StrPath]) -> list[str]:

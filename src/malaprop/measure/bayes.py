@@ -100,7 +100,11 @@ def bayes_success(
     belief = prior_over(space, prior)
     noise = secure_rng() if rng is None else checked_rng(rng)
     draws = 1 if reused else occurrences
-    facts = {"prior_success": float(belief.max()), "occurrences": occurrences, "reused": reused}
+    facts: dict[str, Any] = {
+        "prior_success": float(belief.max()),
+        "occurrences": occurrences,
+        "reused": reused,
+    }
     if not isinstance(channel, LawChannel):
         return _learned(channel, belief, draws, noise, facts)
     if draws == 1:

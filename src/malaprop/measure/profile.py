@@ -1,4 +1,4 @@
-"""What a mechanism does on a lexicon, in the figures that a page shows: by ε, and by occurrences."""
+"""What a mechanism does on a lexicon, in the figures of a page: by ε, and by occurrences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +24,8 @@ OCCURRENCES = (1, 2, 3, 5, 10)
 _WORDS = 256
 _RUNS = 100
 _TRIALS = 400
+_LARGE = 10_000  # words of a lexicon from which a best guess takes seconds at each ε
+_FEW = (0.75, 1.0, 1.5)  # multiples of ε for which it is then computed
 _LISTED = 10
 
 
@@ -45,9 +47,10 @@ class CurvePoint:
     """N_w, the chance that a word stays."""
     distinct: Band
     """S_w, the different outputs in 100 runs."""
-    success: float
-    """How often an observer without context guesses a word right, all words equally likely."""
-    success_interval: tuple[float, float]
+    success: float | None
+    """How often an observer without context guesses a word right, all words equally likely; None
+    where a large lexicon would take too long."""
+    success_interval: tuple[float, float] = (0.0, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +114,8 @@ def profile_of(
     steps = len(channels) + 2
     curve = []
     for epsilon, channel in channels.items():
-        curve.append(_point(epsilon, channel, ids, noise))
+        guess = len(lexicon) <= _LARGE or epsilon / mechanism.epsilon in _FEW
+        curve.append(_point(epsilon, channel, ids, noise, guess=guess))
         report(progress, len(curve), steps)
     kept = statistics_of(own, ids, registry["kept"], _RUNS, noise)
     order = np.argsort(-kept, kind="stable")[:_LISTED]
@@ -142,18 +146,18 @@ def _channels(
     return channels
 
 
-def _point(epsilon: float, channel: Channel, ids: Any, rng: Generator) -> CurvePoint:
-    bands = (_band(statistics_of(channel, ids, registry[n], _RUNS, rng)) for n in _SHOWN)
-    success = bayes_success(channel, rng=rng)
-    return CurvePoint(
-        epsilon=epsilon,
-        **dict(zip(_SHOWN, bands, strict=True)),
-        success=success.value,
-        success_interval=success.interval,
+def _point(
+    epsilon: float, channel: Channel, ids: Any, rng: Generator, *, guess: bool
+) -> CurvePoint:
+    kept, distinct = (
+        _band(statistics_of(channel, ids, registry[name], _RUNS, rng))
+        for name in ("kept", "distinct")
     )
-
-
-_SHOWN = ("kept", "distinct")
+    point = CurvePoint(epsilon=epsilon, kept=kept, distinct=distinct, success=None)
+    if not guess:
+        return point
+    success = bayes_success(channel, rng=rng)
+    return replace(point, success=success.value, success_interval=success.interval)
 
 
 def _band(values: Any) -> Band:

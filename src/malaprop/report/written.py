@@ -1,35 +1,44 @@
-"""The report of a run as a file: JSON or Markdown, as its name says."""
+"""The report of a run as a file: JSON, Markdown or HTML, as its name says."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 from malaprop.core.errors import ParameterError
+from malaprop.measure.profile import Profile
 from malaprop.pipeline.report import RunReport
+from malaprop.report.html import as_html
 from malaprop.report.markdown import as_markdown
 
-
-def as_json(report: RunReport) -> str:
-    """Return the report as JSON."""
-    return json.dumps(report.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+_ENDINGS = (".json", ".md", ".html")
 
 
-_RENDERINGS: dict[str, Callable[[RunReport], str]] = {".json": as_json, ".md": as_markdown}
+def as_json(report: RunReport, profile: Profile | None = None) -> str:
+    """Return the report as JSON, with the figures of the mechanism if they were computed."""
+    value = report.to_dict() | ({"profile": profile.to_dict()} if profile else {})
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def checked_name(path: Path) -> Path:
     """Return the path of a report; refuse one whose ending says nothing that a report can be."""
-    if not path.name.lower().endswith(tuple(_RENDERINGS)):
+    if not path.name.lower().endswith(_ENDINGS):
         raise ParameterError(
-            f"a report is written as JSON or as a page of Markdown: {path} ends in neither .json "
-            "nor .md"
+            f"a report is written as JSON, as Markdown or as a web page: {path} ends in none of "
+            f"{', '.join(_ENDINGS)}"
         )
     return path
 
 
-def rendered(report: RunReport, path: Path) -> bytes:
+def is_page(path: Path | None) -> bool:
+    """Whether a report is a web page, which shows the figures of the mechanism."""
+    return path is not None and path.name.lower().endswith(".html")
+
+
+def rendered(report: RunReport, path: Path, profile: Profile | None = None) -> bytes:
     """Return the bytes of the report in the form that its file's name says."""
     name = checked_name(path).name.lower()
-    text = next(render for ending, render in _RENDERINGS.items() if name.endswith(ending))(report)
+    if name.endswith(".json"):
+        text = as_json(report, profile)
+    else:
+        text = as_html(report, profile) if is_page(path) else as_markdown(report)
     # Names of files and columns may hold half characters; their escapes are JSON's own.
     return text.encode("utf-8", "backslashreplace")

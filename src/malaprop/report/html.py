@@ -1,0 +1,278 @@
+"""The report of a run as one page of HTML, for whoever has to sign it.
+
+The page holds everything that it shows: no script, no font, no picture from elsewhere. It reads
+on a phone and prints on paper.
+"""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from malaprop.core.errors import MissingExtraError
+from malaprop.core.guarantee import Kind
+from malaprop.measure.profile import Comparison, Profile
+from malaprop.pipeline.passwords import without_passwords
+from malaprop.pipeline.report import AUDIENCE, FileRecord, RunReport, counted
+from malaprop.report.phrases import OTHERWISE, PROTECTED, parameters, printable
+
+_MOST_FAULTS = 100
+_STYLE = """
+:root { color-scheme: light; }
+* { box-sizing: border-box; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1c2733; background: #fff;
+  max-width: 54rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3rem; }
+h2 { font-size: 1.2rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid #d7dee6; }
+h3 { font-size: 1rem; margin: 1.4rem 0 .4rem; overflow-wrap: anywhere; }
+p, li { max-width: 44rem; }
+.audience { color: #5a6a7a; margin-top: 0; }
+.key { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .7rem;
+  margin: 1.2rem 0; }
+.key div { border: 1px solid #d7dee6; border-radius: .4rem; padding: .6rem .8rem; }
+.key b { display: block; font-size: 1.35rem; line-height: 1.2; overflow-wrap: anywhere; }
+.warning { border-left: .3rem solid #8a1c1c; background: #fbf1f1; padding: .5rem .9rem;
+  margin: .6rem 0; font-weight: 600; }
+table { border-collapse: collapse; width: 100%; margin: .6rem 0; font-size: .95rem; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0;
+  border-bottom: 1px solid #e6ebf0; overflow-wrap: anywhere; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+code { font-size: .88em; overflow-wrap: anywhere; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: 1rem; }
+figure { margin: 0; break-inside: avoid; }
+figure svg { width: 100%; height: auto; }
+figcaption { font-size: .88rem; color: #44525f; }
+@media print { body { font-size: 11pt; max-width: none; padding: 0; }
+  h2 { break-after: avoid; } table, .key { break-inside: avoid; } }
+"""
+
+
+def as_html(report: RunReport, profile: Profile | None = None) -> str:
+    """Return the report as a page; `profile` adds the figures of the mechanism."""
+    parts = [
+        "<h1>Report on a privatized text</h1>",
+        f'<p class="audience">{escape(AUDIENCE)}</p>',
+        _key_figures(report, profile),
+        *(f'<p class="warning">{escape(_opened(w))}.</p>' for w in report.warnings),
+        *_guarantee(report, profile),
+        *_unprotected(report),
+        *(_observer(profile) if profile else ()),
+        *_treatment(report),
+        *_files(report),
+        *_method(report, profile),
+    ]
+    body = "\n".join(parts)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        "style-src 'unsafe-inline'\">\n"
+        f"<title>Report on a privatized text</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _key_figures(report: RunReport, profile: Profile | None) -> str:
+    records = sum(file.counts.records for file in report.files)
+    none = report.guarantee.kind is Kind.NONE
+    figures = [
+        (f"{report.counts.get('protected', 0):,}", "words replaced" if none else "words protected"),
+        (f"{records:,}", f"records in {counted(len(report.files), 'file')}"),
+        ("none" if none else f"ε = {report.guarantee.epsilon:g}", "guarantee"),
+        (f"{report.keeping.share:.0%}", "of words are expected to stay as they are"),
+    ]
+    if profile:
+        guessed = f"{profile.chosen.success:.0%}"
+        figures.append(
+            (guessed, "of single words are guessed right by an observer without context")
+        )
+    cells = (f"<div><b>{escape(value)}</b>{escape(what)}</div>" for value, what in figures)
+    return f'<div class="key">{"".join(cells)}</div>'
+
+
+def _guarantee(report: RunReport, profile: Profile | None) -> list[str]:
+    parts = ["<h2>What is guaranteed</h2>", f"<p>{escape(str(report.guarantee))}</p>"]
+    if report.guarantee.kind is Kind.NONE:
+        return parts
+    if profile:
+        parts.append("<p>For example:</p>")
+        parts.append(_bullets(map(_example, profile.comparisons)))
+    parts.append(
+        "<p>Where texts differ in several words, the losses add up. Privatizing the same text "
+        "again doubles the loss.</p>"
+    )
+    return parts
+
+
+def _example(pair: Comparison) -> str:
+    words = f"“{pair.word}” and “{pair.other}”, {pair.distance:g} apart"
+    if pair.loss is None:
+        return f"{words}: nothing is promised."
+    factor = f"{_factor(pair.loss)}"
+    verdict = " That is next to no protection." if pair.loss > 6.0 else ""
+    return (
+        f"{words}: whatever comes out, it changes the odds between them by a factor of at most "
+        f"{factor}.{verdict}"
+    )
+
+
+def _factor(loss: float) -> str:
+    from math import exp
+
+    from malaprop.core.guarantee import rounded_up
+
+    return f"e^{rounded_up(loss)}" if loss > 12.0 else rounded_up(exp(loss), 3)
+
+
+def _unprotected(report: RunReport) -> list[str]:
+    others = sorted({name for file in report.files for name in file.counts.other_columns})
+    shown = [*report.visible, "what the text is about: near words stay near"]
+    if others:
+        shown.append(f"the columns that were not named, as they are: {_names(others)}")
+    return ["<h2>What is not protected</h2>", _bullets(shown)]
+
+
+def _observer(profile: Profile) -> list[str]:
+    point, how = profile.chosen, "computed from the law" if profile.exact else "estimated by draws"
+    told = (
+        "<p>An observer who knows the mechanism and sees one word, without context, guesses it "
+        f"right in {point.success:.1%} of cases, all words being equally likely. <b>Context raises "
+        "that, often to twice as much, and so does repetition</b>: language lets an observer rule "
+        "out words that do not fit. <code>malaprop attack context</code> measures it on your own "
+        "text.</p>"
+    )
+    parts = ["<h2>What an observer learns</h2>", told]
+    if profile.occurrences:
+        rows = [
+            (
+                str(one.occurrences),
+                f"{one.value:.0%}",
+                f"{one.interval[0]:.0%}–{one.interval[1]:.0%}",
+            )
+            for one in profile.occurrences
+        ]
+        head = ("a word occurs, with as many draws", "guessed right", "95 % interval")
+        parts.append(_table(head, rows, numbers=True))
+    words = ", ".join(f"{escape(word)} ({share:.0%})" for word, share in profile.worst_words)
+    parts.append(
+        f"<p>Of {profile.words:,} words spread over the lexicon, these stay as they are most "
+        f"often: {words}. The figures are {how}.</p>"
+    )
+    return [*parts, _plots(profile)]
+
+
+def _plots(profile: Profile) -> str:
+    try:
+        from malaprop.report import plots
+
+        figures = [
+            (plots.kept_by_epsilon(profile), "Words that stay, by ε. The dotted line is this run."),
+            (plots.distinct_by_epsilon(profile), "Different outputs of a word, by ε."),
+            (plots.success_by_epsilon(profile), "Right guesses without context, by ε."),
+        ]
+        if profile.occurrences:
+            figures.append(
+                (plots.success_by_occurrences(profile), "Right guesses, by occurrences of a word.")
+            )
+    except MissingExtraError as error:
+        return f"<p>Without plots: {escape(str(error))}</p>"
+    cells = (f"<figure>{svg}<figcaption>{text}</figcaption></figure>" for svg, text in figures)
+    return f'<div class="plots">{"".join(cells)}</div>'
+
+
+def _treatment(report: RunReport) -> list[str]:
+    done = "replaced" if report.guarantee.kind is Kind.NONE else "protected"
+    names = {"protected": f"words {done}"}
+    names |= {tag: f"of these, {text}" for tag, text in PROTECTED.items()} | OTHERWISE
+    names |= {
+        "punctuation": "runs of punctuation",
+        "wordless": "texts without words, shown as they are",
+        "mostly_signs": "texts with more signs than words",
+    }
+    rows = [
+        (text, f"{report.counts[tag]:,}") for tag, text in names.items() if report.counts.get(tag)
+    ]
+    return [f"<h2>What was {done}</h2>", _table(("what", "how many"), rows, numbers=True)]
+
+
+def _files(report: RunReport) -> list[str]:
+    parts = ["<h2>Files</h2>"]
+    for file in report.files:
+        parts.append(f"<h3>{_name(file.input)} → {_name(file.output)}</h3>")
+        parts.append(_table((), _file(file)))
+        if file.counts.faults:
+            parts.append(_table(("record", "what is wrong with it"), _faults(file)))
+    return parts
+
+
+def _file(file: FileRecord) -> list[tuple[str, str]]:
+    counts, layout = file.counts, file.layout
+    done = "left out" if layout.on_error == "skip" else "texts masked"
+    rows = [
+        ("format", layout.format),
+        ("records", f"{counts.records:,}"),
+        ("texts", f"{counts.cells:,}"),
+        ("protected columns", _names(layout.columns)),
+        ("not protected", _names(counts.other_columns)),
+        ("records without a column asked for", f"{counts.missing:,}" if counts.missing else ""),
+        (f"faulty records, {done}", f"{counts.faulty:,}" if counts.faulty else ""),
+        ("digest of the input (keyed)", file.input_digest or ""),
+        ("digest of the output (keyed)", file.output_digest or ""),
+    ]
+    return [(what, value) for what, value in rows if value]
+
+
+def _faults(file: FileRecord) -> list[tuple[str, str]]:
+    shown = file.counts.faults[:_MOST_FAULTS]
+    rows = [(f"{fault.record:,}", fault.reason) for fault in shown]
+    if file.counts.faulty > len(shown):
+        rows.append(("…", f"and {file.counts.faulty - len(shown):,} more"))
+    return rows
+
+
+def _method(report: RunReport, profile: Profile | None) -> list[str]:
+    occasion, lexicon = report.occasion, report.lexicon
+    rows = [
+        ("date", occasion.started.isoformat(timespec="seconds")),
+        ("seconds", f"{occasion.seconds:,.1f}"),
+        ("command", printable(occasion.command) if occasion.command else ""),
+        ("malaprop", report.version),
+        ("mechanism", parameters(report.mechanism)),
+        ("lexicon", f"{printable(lexicon.name)}, {lexicon.words:,} words, {lexicon.metric}"),
+        ("its fingerprint", lexicon.fingerprint),
+        *((f"policy: {name}", str(value)) for name, value in report.policy.items()),
+        ("randomness", report.randomness),
+        *((f"engine: {name}", str(value)) for name, value in report.engine.items()),
+        ("taken to be public", "; ".join(report.guarantee.public)),
+        ("arithmetic", report.guarantee.numerics),
+        ("proof", report.guarantee.proof),
+        ("hint", report.hint),
+    ]
+    return ["<h2>Method and versions</h2>", _table((), [row for row in rows if row[1]])]
+
+
+def _opened(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(printable(without_passwords(name)) for name in names)
+
+
+def _name(name: str) -> str:
+    return escape(printable(without_passwords(name)))
+
+
+def _bullets(lines: Iterable[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = False) -> str:
+    """Return a table; with `numbers`, all columns but the first are aligned to the right."""
+
+    def cells(kind: str, row: Sequence[str]) -> str:
+        marks = ["", *([' class="number"'] if numbers else [""]) * (len(row) - 1)]
+        pairs = zip(marks, row, strict=True)
+        return "".join(f"<{kind}{mark}>{escape(cell)}</{kind}>" for mark, cell in pairs)
+
+    top = f"<thead><tr>{cells('th', head)}</tr></thead>" if head else ""
+    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
+    return f"<table>{top}<tbody>{body}</tbody></table>"

@@ -1,0 +1,117 @@
+"""Plots as SVG, drawn by matplotlib: the extra `malaprop[plots]`.
+
+One style for all: thin lines, marks that differ in shape as well as in grey, labelled axes.
+"""
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from malaprop.core.errors import MissingExtraError
+from malaprop.measure.profile import Profile
+
+_STYLE: Any = {
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "figure.figsize": (5.2, 3.2),
+    "font.size": 10,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "svg.fonttype": "none",  # text stays text: sharp, searchable, small
+    "svg.hashsalt": "malaprop",  # the same plot is the same file
+}
+INK, PALE = "#1f3b57", "#b9c7d6"
+
+
+def drawn(paint: Callable[[Any], None]) -> str:
+    """Return a plot as an SVG element; `paint` gets matplotlib's axes."""
+    try:
+        from matplotlib import rc_context
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("matplotlib", "plots", "A plot") from None
+    with rc_context(_STYLE):
+        figure = Figure(layout="constrained")
+        paint(figure.add_subplot())
+        buffer = io.StringIO()
+        canvas: Any = FigureCanvasSVG(figure)
+        canvas.print_svg(buffer, metadata={"Date": None, "Creator": None})
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :]
+    # Without a fixed size, it fits a phone.
+    return re.sub(r'(<svg[^>]*?) height="[^"]*"([^>]*?) width="[^"]*"', r"\1\2", svg, count=1)
+
+
+def kept_by_epsilon(profile: Profile) -> str:
+    """Plot how often words stay, by ε: the mean, and the band of 90 % of words."""
+
+    def paint(axes: Any) -> None:
+        _band(axes, profile, "kept", "mean of N_w", "90 % of words")
+        _mark(axes, profile)
+        axes.set(xlabel="ε", ylabel="chance that a word stays (N_w)", ylim=(0, 1))
+        axes.legend(loc="upper left")
+
+    return drawn(paint)
+
+
+def distinct_by_epsilon(profile: Profile) -> str:
+    """Plot how many different words come out in 100 runs, by ε."""
+
+    def paint(axes: Any) -> None:
+        _band(axes, profile, "distinct", "mean of S_w", "90 % of words")
+        _mark(axes, profile)
+        axes.set(xlabel="ε", ylabel="different outputs in 100 runs (S_w)")
+        axes.set_ylim(bottom=0)
+        axes.legend(loc="upper right")
+
+    return drawn(paint)
+
+
+def success_by_epsilon(profile: Profile) -> str:
+    """Plot how often an observer guesses right, by ε."""
+
+    def paint(axes: Any) -> None:
+        points = [(p.epsilon, p.success, p.success_interval) for p in profile.curve if p.success]
+        _line(axes, *zip(*points, strict=True))
+        _mark(axes, profile)
+        axes.set(xlabel="ε", ylabel="right guesses, no context", ylim=(0, 1))
+
+    return drawn(paint)
+
+
+def success_by_occurrences(profile: Profile) -> str:
+    """Plot how often an observer guesses right who sees a word several times."""
+
+    def paint(axes: Any) -> None:
+        points = profile.occurrences
+        times = [point.occurrences for point in points]
+        _line(axes, times, [p.value for p in points], [p.interval for p in points])
+        axes.set(xlabel="occurrences, each with its own draw", ylabel="right guesses", ylim=(0, 1))
+        axes.set_xticks(times)
+
+    return drawn(paint)
+
+
+def _band(axes: Any, profile: Profile, name: str, mean: str, band: str) -> None:
+    epsilons = [point.epsilon for point in profile.curve]
+    bands = [getattr(point, name) for point in profile.curve]
+    low, high = [each.low for each in bands], [each.high for each in bands]
+    axes.fill_between(epsilons, low, high, color=PALE, linewidth=0, label=band)
+    axes.plot(epsilons, [each.mean for each in bands], "o-", color=INK, label=mean)
+
+
+def _line(
+    axes: Any, x: Sequence[Any], y: Sequence[Any], intervals: Sequence[tuple[float, float]]
+) -> None:
+    below = [max(0.0, value - low) for value, (low, _) in zip(y, intervals, strict=True)]
+    above = [max(0.0, high - value) for value, (_, high) in zip(y, intervals, strict=True)]
+    axes.errorbar(x, y, yerr=[below, above], fmt="s-", color=INK, capsize=3)
+
+
+def _mark(axes: Any, profile: Profile) -> None:
+    axes.axvline(profile.epsilon, color="black", linestyle=":", linewidth=1.2)
