@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO, Literal, Unpack
+from typing import TYPE_CHECKING, BinaryIO, Literal, Unpack
 
 from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
@@ -12,7 +12,6 @@ from malaprop.jobs.planning import check_piped, check_report, folder_for, plan_j
 from malaprop.jobs.progress import Listener, RunProgress, ignore
 from malaprop.jobs.run import Run
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.measure.profile import Profile, profile_of
 from malaprop.pipeline.choosing import chosen_mechanism
 from malaprop.pipeline.drawing import Recipe
 from malaprop.pipeline.formats import Layout
@@ -22,6 +21,9 @@ from malaprop.pipeline.outputs.staging import Staging
 from malaprop.pipeline.report import Clock, RunReport
 from malaprop.report.written import checked_name, is_page, rendered
 from malaprop.text import Policy, TextOptions
+
+if TYPE_CHECKING:
+    from malaprop.measure.profile import Profile
 
 StrPath = str | os.PathLike[str]
 
@@ -151,10 +153,12 @@ def open_report(stage: Staging, report: Path | None, *, force: bool) -> BinaryIO
     return stage.open(report, force=force, limits=[OWNER_ONLY]) if report else None
 
 
-def _profile(recipe: Recipe, page: Path, listener: Listener) -> Profile | None:
+def _profile(recipe: Recipe, page: Path, listener: Listener) -> "Profile | None":
     """Compute the figures that a web page shows; they depend on public data alone."""
     if not is_page(page):
         return None
+    from malaprop.measure.profile import profile_of
+
     listener(RunProgress(stage="preparing", note="computing the figures of the page"))
     privatizer = recipe.privatizer()
     return profile_of(privatizer.mechanism, privatizer.lexicon)

@@ -132,7 +132,7 @@ def explain(
 
 def _found(word: object, lexicon: Lexicon) -> tuple[int, str]:
     """Return the id of the word, or of the word that it is mapped to, and by which route."""
-    tokens = tokenize(word.strip()) if isinstance(word, str) else ()
+    tokens = tokenize(word.strip()) if isinstance(word, str) else []
     policy = BoundPolicy(lexicon.words, Policy())
     treatments = policy.treat_all(tokens)
     if len(treatments) != 1 or treatments[0].action is not Action.PROTECT:

@@ -2,17 +2,18 @@
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from malaprop.core.errors import ParameterError
-from malaprop.measure.profile import Profile
 from malaprop.pipeline.report import RunReport
-from malaprop.report.html import as_html
-from malaprop.report.markdown import as_markdown
+
+if TYPE_CHECKING:
+    from malaprop.measure.profile import Profile
 
 _ENDINGS = (".json", ".md", ".html")
 
 
-def as_json(report: RunReport, profile: Profile | None = None) -> str:
+def as_json(report: RunReport, profile: "Profile | None" = None) -> str:
     """Return the report as JSON, with the figures of the mechanism if they were computed."""
     value = report.to_dict() | ({"profile": profile.to_dict()} if profile else {})
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -33,8 +34,11 @@ def is_page(path: Path | None) -> bool:
     return path is not None and path.name.lower().endswith(".html")
 
 
-def rendered(report: RunReport, path: Path, profile: Profile | None = None) -> bytes:
+def rendered(report: RunReport, path: Path, profile: "Profile | None" = None) -> bytes:
     """Return the bytes of the report in the form that its file's name says."""
+    from malaprop.report.html import as_html
+    from malaprop.report.markdown import as_markdown
+
     name = checked_name(path).name.lower()
     if name.endswith(".json"):
         text = as_json(report, profile)
