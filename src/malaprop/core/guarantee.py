@@ -151,8 +151,8 @@ class Guarantee:
             return self.pairs
         differ = f"one {self.per}" if self.words == 1 else f"up to {self.words:,} {self.per}s"
         if self.per == EACH_DISTINCT_WORD:
-            its = "its" if self.words == 1 else "their"
-            differ += f", in all {its} places, the same places holding equal words,"
+            each = "in all its places" if self.words == 1 else "each in all its places"
+            differ += f", {each}, the same places holding equal words,"
         alike = f" and {self.texts}" if self.texts else ""
         which = f", where the words that differ are {self.pairs}"
         every = self.pairs == ANY_TWO_WORDS
