@@ -153,7 +153,7 @@ def test_the_guarantee_counts_distinct_words_and_says_what_it_does_not_cover() -
     assert "differ in one distinct word, in all its places, the same places holding equal" in str(
         one
     )
-    assert "up to 3 distinct words, in all their places, the same places holding equal" in str(
+    assert "up to 3 distinct words, each in all its places, the same places holding equal" in str(
         three
     )
     for guarantee in (one, three):

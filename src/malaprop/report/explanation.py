@@ -117,7 +117,7 @@ def explain(
     >>> tiny = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
     >>> explained = explain("COLD", epsilon=2.0, mechanism="tem", lexicon=tiny)
     >>> [(each.word, round(each.probability, 2)) for each in explained.becomes]
-    [('cold', 0.73), ('cool', 0.27), ('hot', 0.0)]
+    [('cold', 0.88), ('cool', 0.12), ('hot', 0.0)]
     """
     if top < 1:
         raise ParameterError(f"The 'top' parameter of explain must be 1 or more. Got {top!r}.")
