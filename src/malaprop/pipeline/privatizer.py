@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Unpack
 
 import numpy as np
@@ -22,6 +22,8 @@ from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.pipeline.release import Release
 from malaprop.pipeline.values import ValueDraws, with_chosen_kinds
 from malaprop.text import ParsedTexts, Policy, TextOptions, TextParser
+
+_MOST_GUARANTEES = 1024
 
 
 class Privatizer:
@@ -71,7 +73,8 @@ class Privatizer:
         self._promise = self._channel.guarantee
         if self._values is not None:
             self._promise = self._promise.with_kinds(self._values.promises())
-        self._guarantee = _for_texts(self._promise, self._policy, words=1)
+        self._guarantees: dict[int, Guarantee] = {}  # by how many words a text has
+        self._guarantee = self._guarantee_for(1)
         self._rng = secure_rng() if rng is None else checked_rng(rng)
         self._facts: dict[str, dict[str, Any]] = {
             "mechanism": mechanism.to_dict(),
@@ -188,10 +191,19 @@ class Privatizer:
         drawn[~typed] = self._stocked.substitute(ids[~typed], self._rng)
         return parsed.rebuild(drawn, self._values.draw(parsed.forms, ids[typed], self._rng))
 
+    def _guarantee_for(self, words: int) -> Guarantee:
+        """Return the guarantee for a text of so many words: most have as many as another one."""
+        known = self._guarantees.get(words)
+        if known is None:
+            if len(self._guarantees) >= _MOST_GUARANTEES:
+                self._guarantees.clear()
+            known = self._guarantees[words] = _for_texts(self._promise, self._policy, words)
+        return known
+
     def _release(self, text: str, counts: dict[str, int]) -> Release:
         return Release(
             text=text,
-            guarantee=_for_texts(self._promise, self._policy, counts["protected"]),
+            guarantee=self._guarantee_for(counts["protected"]),
             counts=counts,
             randomness=self.randomness,
             **{name: fact.copy() for name, fact in self._facts.items()},
@@ -241,7 +253,6 @@ def _check_kinds(lexicon: Any, mechanism: Any) -> None:
         )
 
 
-@lru_cache(maxsize=1024)  # most texts of a file have as many words as some other one
 def _for_texts(guarantee: Guarantee, policy: Policy, words: int) -> Guarantee:
     """Extend a word's guarantee to texts that differ in up to `words` words, under a policy."""
     if policy.unknown == "keep":
