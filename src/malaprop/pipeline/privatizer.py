@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Unpack, overload
 
 import numpy as np
@@ -44,6 +44,8 @@ from malaprop.text import (
 from malaprop.text.forms.form import Form
 
 _NO_WORDS = (TokenKind.SPACE, TokenKind.PUNCTUATION, TokenKind.INVISIBLE)
+
+_MOST_GUARANTEES = 1024
 
 
 class Privatizer:
@@ -102,7 +104,8 @@ class Privatizer:
         self._promise = self._channel.guarantee
         if self._values is not None:
             self._promise = self._promise.with_kinds(self._values.promises())
-        self._guarantee = _for_texts(self._promise, self._policy, words=1)
+        self._guarantees: dict[int, Guarantee] = {}  # by how many words a text has
+        self._guarantee = self._guarantee_for(1)
         self._facts: dict[str, dict[str, Any]] = {
             "mechanism": mechanism.to_dict(),
             "lexicon": {"name": lexicon.name, "fingerprint": lexicon.fingerprint},
@@ -278,10 +281,19 @@ class Privatizer:
         drawn[~typed] = self._stocked.substitute(ids[~typed], self._rng)
         return drawn, self._values.draw(forms, ids[typed], self._rng)
 
+    def _guarantee_for(self, words: int) -> Guarantee:
+        """Return the guarantee for a text of so many words: most have as many as another one."""
+        known = self._guarantees.get(words)
+        if known is None:
+            if len(self._guarantees) >= _MOST_GUARANTEES:
+                self._guarantees.clear()
+            known = self._guarantees[words] = _for_texts(self._promise, self._policy, words)
+        return known
+
     def _release(self, text: str, draws: int, counts: dict[str, int]) -> Release:
         return Release(
             text=text,
-            guarantee=_for_texts(self._promise, self._policy, draws),
+            guarantee=self._guarantee_for(draws),
             counts=counts,
             randomness=self.randomness,
             **{name: fact.copy() for name, fact in self._facts.items()},
@@ -319,7 +331,6 @@ def _how_many(texts: Any) -> int:
     return int(texts) if isinstance(texts, bool) else int(np.count_nonzero(texts))
 
 
-@lru_cache(maxsize=1024)  # most texts of a file have as many words as some other one
 def _for_texts(guarantee: Guarantee, policy: Policy, words: int) -> Guarantee:
     """Extend a word's guarantee to texts that differ in up to `words` words, under a policy."""
     if policy.unknown == "keep":

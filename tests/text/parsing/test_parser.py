@@ -76,7 +76,16 @@ NUMERIC = st.lists(
             *("3", "12", "2023", "555", "(555)", "1234", "4567,", "+44", "12th", "$5", "5%", "1st"),
             *("March", "Mar.", "May,", "of", "a", "an", "pm", "p.m.", "am.", "10:30", "3/4/2023"),
             *("x1y2", "a@b.org", "@dog", "#rain", "8", "11", "500mg", "-", "dog", "the", "1234567"),
-            *("March\xa03,", "3\xa0of", "of\xa0March", "\xa0", "\u202f", "2023-01-02T10:30", "i"),
+            *(
+                "\0",
+                "March\xa03,",
+                "3\xa0of",
+                "of\xa0March",
+                "\xa0",
+                "\u202f",
+                "2023-01-02T10:30",
+                "i",
+            ),
         ]
     ).flatmap(lambda piece: st.sampled_from([f"{piece} ", f"{piece} ", piece, f"{piece}\n"])),
     max_size=14,
@@ -222,15 +231,18 @@ def test_signs_that_are_shown_are_counted_for_each_text(policy: Policy) -> None:
     assert list(parsed.punctuation_counts) == signs
 
 
-def test_values_go_chunk_by_chunk_unless_they_may_go_beyond_one() -> None:
+def test_values_go_chunk_by_chunk_too() -> None:
     text_parser = TextParser(WORDS, TYPED)
     apart = "On 3/4/2023 at 10:30, 12 dogs of 15 paid $5, not 3.\n5 a@b.org x123y 500mg"
-    assert isinstance(text_parser.parse([apart]), TextsByChunk)
     joins = ("3 March", "March 3", "3 pm", "(555) 123-4567", "3rd of May", "+44 20 7946 0958")
     for joined in joins:
-        assert isinstance(text_parser.parse([f"the {joined}, the"]), TextsByToken)
-        parsed = text_parser.parse([apart, f"the {joined}, the", apart])
-        assert_equal(parsed, by_token([apart, f"the {joined}, the", apart], TYPED), 1)
+        texts = [apart, f"the ({joined}, the", "", f"{joined} 3\n{joined}", apart]
+        parsed = text_parser.parse(texts)
+        assert isinstance(parsed, TextsByChunk)
+        assert_equal(parsed, by_token(texts, TYPED), 1)
+        texts.insert(1, f"a\0b {joined}")
+        assert not isinstance(text_parser.parse(texts), TextsByChunk)
+        assert_equal(text_parser.parse(texts), by_token(texts, TYPED), 1)
 
 
 def test_values_are_written_where_they_belong() -> None:

@@ -105,7 +105,7 @@ def _existing(year: int, month: int, day: int, year_digits: int) -> int:
     return date(year, month, day).toordinal()
 
 
-_NAMED = re.compile(r"\d+|[A-Za-zſ]+")
+_NAMED = re.compile(r"\d+|[^\W\d_]+")
 
 
 def read_named_date(token: str) -> Value:

@@ -7,7 +7,8 @@ all texts of a batch at once.
 Why chunks may be parsed one by one: no token but whitespace and some values holds a space, none
 a line feed, and no pattern looks back, or ahead beyond a space. So the tokens of a text are those
 of its chunks, except for whitespace, which is shown as it is anyway, and for values such as
-"3 May": texts that may have one are found by how their chunks begin and end.
+"3 May". Texts that may have one are found by how their chunks begin and end; they are cut as a
+whole, and glue replaces the spaces inside values.
 
 A *shape* is all of a chunk but its secret ids: what it shows around its slots, and how its tokens
 are counted. There are many chunks, but few shapes.
@@ -29,13 +30,17 @@ LINE = "\n"
 PADDED_LINE = f" {LINE} "
 """Makes a line feed a chunk of its own, so that lines share their other chunks."""
 
+GLUE = "\0"
+"""Replaces the spaces inside a value, so that it is part of one chunk."""
+
 AWKWARD = 0
-"""The code of a chunk that is too long, or has something to leave out, mask or keep."""
+"""The code of a chunk that is too long, or has something to leave out, mask or keep, or a NUL."""
 EMPTY_SHAPE, LINE_SHAPE = 1, 2
 SPACES = TAGS.index("spaces")
 
 _ENTRIES = 2**18  # five million words of film reviews have as many different chunks
 _LETTERS = 128
+_TOO_LONG = "x" * (_LETTERS + 1)
 _SHAPES = 2**14
 _SEVERAL = 2**18  # ids of chunks with none or several words
 _OFFSET_BITS = 32
@@ -86,14 +91,23 @@ class CodedTexts(NamedTuple):
         awkward[self._texts_of(chunks)] = True
         return awkward
 
-    def joined_texts(self, tables: "ChunkTables") -> NDArray[np.bool_]:
-        """Return which texts may have a token that goes beyond a chunk."""
-        joined = np.zeros(len(self.lengths), dtype=np.bool_)
-        if not tables.shapes["stops"].any():
-            return joined
-        stops, starts = tables.shapes["stops"][self.shapes], tables.shapes["starts"][self.shapes]
-        joined[self._texts_of(np.flatnonzero(stops[:-1] & starts[1:]))] = True
-        return joined
+    def joined_texts(self, shapes: Records) -> Ids:
+        """Return the texts that may have a token that goes beyond a chunk."""
+        if not shapes["stops"].any():
+            return self.lengths[:0]
+        stops, starts = shapes["stops"][self.shapes], shapes["starts"][self.shapes]
+        return np.unique(self._texts_of(np.flatnonzero(stops[:-1] & starts[1:])))
+
+    def with_others(self, texts: Ids, others: "CodedTexts") -> "CodedTexts":
+        """Return these texts with some replaced by others."""
+        shapes, offsets, lengths = map(np.concatenate, zip(self, others, strict=True))
+        order = np.arange(len(self.lengths))
+        order[texts] = len(self.lengths) + np.arange(len(texts))
+        firsts = (np.cumsum(lengths) - lengths)[order]
+        lengths = lengths[order]
+        shift = firsts - np.cumsum(lengths) + lengths
+        chunks = np.repeat(shift, lengths) + np.arange(lengths.sum())
+        return CodedTexts(shapes[chunks], offsets[chunks], lengths)
 
     def _texts_of(self, chunks: Ids) -> Ids:
         """Return the text of each chunk."""
@@ -136,8 +150,26 @@ class ChunkCodes(dict[str, int]):
         """Whether the tables have grown so large that it is time to start afresh."""
         return len(self._shapes) > _SHAPES or len(self._ids) > self._words + _SEVERAL
 
-    def encode(self, texts: Iterable[str]) -> CodedTexts:
+    def encode(self, texts: Sequence[str]) -> CodedTexts:
         """Encode texts as chunks."""
+        if not self._policy.typed:
+            return self._encode(texts)
+        coded = self._encode(_TOO_LONG if GLUE in text else text for text in texts)
+        joined = coded.joined_texts(self._shapes.tables()[0])
+        if not joined.size:
+            return coded
+        glued = [self._glued(texts[text]) for text in joined.tolist()]
+        return coded.with_others(joined, self._encode(glued))
+
+    def _glued(self, text: str) -> str:
+        """Replace the spaces inside values."""
+        tokens = self._policy.cut(text)
+        return "".join(
+            token.replace(" ", GLUE) if " " in token and not token.isspace() else token
+            for token in tokens
+        )
+
+    def _encode(self, texts: Iterable[str]) -> CodedTexts:
         codes: list[int] = []
         lengths: list[int] = []
         for text in texts:
@@ -153,6 +185,8 @@ class ChunkCodes(dict[str, int]):
         return ChunkTables(*self._shapes.tables(), self._ids.table())
 
     def _learn(self, chunk: str) -> int:
+        if self._policy.typed:
+            chunk = chunk.replace(GLUE, " ")
         treatments = self._policy.treat_all(self._policy.cut(chunk))
         _, ids, tags, shown, marks = zip(*treatments, strict=True) if treatments else ((),) * 5
         if _is_awkward(marks):

@@ -95,7 +95,7 @@ class TextParser:
         if self._policy.policy.punctuation == "drop" or sum(map(len, texts)) < _FEW_LETTERS:
             return self._by_token(texts)
         coded, tables = self._encode(texts)
-        awkward = coded.awkward_texts() | coded.joined_texts(tables)
+        awkward = coded.awkward_texts()
         if awkward.all():
             return self._by_token(texts)
         if not awkward.any():
