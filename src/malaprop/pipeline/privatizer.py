@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.random import Generator
 
+from malaprop.core.arrays import Ids
 from malaprop.core.channel import Channel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
@@ -20,6 +21,7 @@ from malaprop.lexicon.lexicon import Lexicon
 from malaprop.mechanisms.balanced import Balanced
 from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.pipeline.release import Release
+from malaprop.pipeline.word_draws import WordDraws
 from malaprop.text import ParsedTexts, Policy, TextOptions, TextParser
 
 
@@ -152,6 +154,19 @@ class Privatizer:
         counts = _counts(sum(parsed.slot_counts), words, punctuation, parsed.counts())
         return self._private(parsed), counts
 
+    def word_draws(self, texts: Iterable[str]) -> WordDraws:
+        """Draw for the words of several texts; return the secret words beside the drawn ones.
+
+        This is for the owner's own measurements, such as `malaprop.measure.attack`. What it
+        returns holds the secret: do not publish it.
+        """
+        parsed = self._parse(texts)
+        return WordDraws(
+            secret=parsed.ids,
+            drawn=self._drawn(parsed),
+            lengths=np.asarray(parsed.slot_counts, dtype=np.int64),
+        )
+
     def share_draws(self) -> Callable[[float], None]:
         """Have forks of this process draw ahead for each other; see `malaprop.core.sampling.stock`.
 
@@ -170,7 +185,10 @@ class Privatizer:
 
     def _private(self, parsed: ParsedTexts) -> list[str]:
         """Return the private texts; the words of all of them are drawn together."""
-        return parsed.rebuild(self._stocked.substitute(parsed.ids, self._rng))
+        return parsed.rebuild(self._drawn(parsed))
+
+    def _drawn(self, parsed: ParsedTexts) -> Ids:
+        return self._stocked.substitute(parsed.ids, self._rng)
 
     def _release(self, text: str, counts: dict[str, int]) -> Release:
         return Release(
