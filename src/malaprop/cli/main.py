@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from malaprop._version import __version__
-from malaprop.cli import audit, explain, lexicons, mechanisms, privatize
+from malaprop.cli import attack, audit, explain, lexicons, lm, mechanisms, privatize
 from malaprop.cli.flags import in_flags
 from malaprop.cli.help import App
 from malaprop.cli.signals import StoppedError, ignore_until_the_end, listen, turn_deaf
@@ -35,8 +35,10 @@ app.command("explain", short_help="Show what a word may become, and what that gi
     explain.explain
 )
 app.command("audit", short_help="Check a guarantee on all pairs of words, exactly.")(audit.audit)
+app.command("attack", short_help="Measure how many words an observer recovers.")(attack.attack)
 app.command("mechanisms")(mechanisms.mechanisms)
 app.add_typer(lexicons.app, name="lexicon")
+app.add_typer(lm.app, name="lm")
 
 
 def _version(wanted: bool) -> None:
