@@ -154,6 +154,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "measure":  # so that malaprop.measure.attack needs no import of its own
+        return importlib.import_module("malaprop.measure")
     for module, names in _HOMES.items():
         if name in names.split():
             value = getattr(importlib.import_module(f"malaprop.{module}"), name)

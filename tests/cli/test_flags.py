@@ -15,7 +15,7 @@ from malaprop.cli.main import app
 PACKAGE = Path(malaprop.__file__).parent
 FLAG = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|-o)(?![\w-])")
 # A command that the user is told to run has its flags.
-COMMAND = re.compile(r"malaprop (lexicon|privatize) ")
+COMMAND = re.compile(r"malaprop (lexicon|lm|privatize) ")
 
 
 def test_parameters_become_flags_and_all_else_stays() -> None:

@@ -15,7 +15,17 @@ from typing import Annotated
 import typer
 
 from malaprop._version import __version__
-from malaprop.cli import audit, calibrate, explain, lexicons, mechanisms, privatize, stats
+from malaprop.cli import (
+    attack,
+    audit,
+    calibrate,
+    explain,
+    lexicons,
+    lm,
+    mechanisms,
+    privatize,
+    stats,
+)
 from malaprop.cli.flags import in_flags
 from malaprop.cli.help import App
 from malaprop.cli.signals import StoppedError, ignore_until_the_end, listen, turn_deaf
@@ -37,8 +47,10 @@ app.command("explain", short_help="Show what a word may become, and what that gi
 app.command("audit", short_help="Check a guarantee on all pairs of words, exactly.")(audit.audit)
 app.command("stats", short_help="Show statistics of single words under a mechanism.")(stats.stats)
 app.command("calibrate", short_help="Find the ε that keeps to a target.")(calibrate.calibrate)
+app.command("attack", short_help="Measure how many words an observer recovers.")(attack.attack)
 app.command("mechanisms")(mechanisms.mechanisms)
 app.add_typer(lexicons.app, name="lexicon")
+app.add_typer(lm.app, name="lm")
 
 
 def _version(wanted: bool) -> None:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -47,6 +47,9 @@ class Law(ABC):
     space: MetricSpace
     """The lexicon."""
 
+    symmetric: ClassVar[bool] = False
+    """Whether the log-weight of y for w is that of w for y, so that rows give columns, too."""
+
     @abstractmethod
     def log_weights(self, ids: Ids) -> Floats:
         """Return ln of the unnormalised probability of each output: (len(ids), words)."""
@@ -61,6 +64,14 @@ class Law(ABC):
     def staying(self, ids: Ids) -> Floats:
         """Return Pr[w | w] for each word w of `ids`; a figure to state, not to draw with."""
         return np.asarray(np.exp(self.log_probabilities(ids)[np.arange(len(ids)), ids]))
+
+    def log_likelihoods(self, outputs: Ids) -> Floats | None:
+        """Return ln Pr[y | w] for each output y and each word w: (len(outputs), words).
+
+        These are columns of the law, as an observer needs them. None unless the law has a form
+        for them that is cheaper than all of its rows.
+        """
+        return None
 
     def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
         """Return the rows to draw from, which follow the law that `log_weights` states.

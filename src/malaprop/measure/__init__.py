@@ -1,4 +1,12 @@
-"""What a channel does to words, and what an observer learns, computed from public data alone.
+"""What a channel does to words, and what an observer learns.
+
+statistics      what a channel does to single words
+bayes_success   how often an observer without context guesses a word right
+calibrate       from a target that a person understands to ε
+sampled_audit   a lower bound on the loss, from draws alone
+attack          privatize texts, attack the result: the share of words that an observer recovers
+attacks         the attacks, by name
+train_model     a bigram model of a public corpus, for attacks with context
 
 >>> import malaprop
 >>> from malaprop import measure
@@ -11,6 +19,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from malaprop.lexicon.bigrams import BigramModel, open_model, save_model
+    from malaprop.measure.attacking.base import attacks
+    from malaprop.measure.attacking.result import AttackResult
+    from malaprop.measure.attacking.run import attack
+    from malaprop.measure.attacking.training import train_model
     from malaprop.measure.audit_by_draws import SampledAudit, sampled_audit
     from malaprop.measure.bayes import BayesSuccess, bayes_success
     from malaprop.measure.calibration import Calibration, calibrate
@@ -19,34 +32,46 @@ if TYPE_CHECKING:
     from malaprop.measure.words import WordStatistics, statistics
 
 __all__ = [
+    "AttackResult",
     "BayesSuccess",
+    "BigramModel",
     "Calibration",
     "SampledAudit",
     "WordStatistics",
+    "attack",
+    "attacks",
     "bayes_success",
     "calibrate",
     "density",
+    "open_model",
     "overlap",
     "sampled_audit",
+    "save_model",
     "skewness",
     "statistics",
+    "train_model",
 ]
 
 # Where the names are: a module is imported when one of its names is asked for.
 _HOMES = {
-    "bayes": "BayesSuccess bayes_success",
-    "calibration": "Calibration calibrate",
-    "figures": "skewness",
-    "neighbourhoods": "density overlap",
-    "audit_by_draws": "SampledAudit sampled_audit",
-    "words": "WordStatistics statistics",
+    "lexicon.bigrams": "BigramModel open_model save_model",
+    "measure.adversaries": "attacks",
+    "measure.attacking.result": "AttackResult",
+    "measure.attacking.run": "attack",
+    "measure.attacking.training": "train_model",
+    "measure.audit_by_draws": "SampledAudit sampled_audit",
+    "measure.bayes": "BayesSuccess bayes_success",
+    "measure.calibration": "Calibration calibrate",
+    "measure.figures": "skewness",
+    "measure.neighbourhoods": "density overlap",
+    "measure.words": "WordStatistics statistics",
 }
 
 
 def __getattr__(name: str) -> Any:
     for module, names in _HOMES.items():
         if name in names.split():
-            value = getattr(importlib.import_module(f"malaprop.measure.{module}"), name)
+            value = getattr(importlib.import_module(f"malaprop.{module}"), name)
             globals()[name] = value
             return value
     raise AttributeError(f"module 'malaprop.measure' has no attribute {name!r}")

@@ -32,6 +32,7 @@ from malaprop.pipeline.missing import MaybeText, in_places
 from malaprop.pipeline.release import Release
 from malaprop.pipeline.repetition import common_words, count_repeats, share_draws
 from malaprop.pipeline.values import Value, ValueDraws, group_numbers, with_chosen_kinds, written
+from malaprop.pipeline.word_draws import WordDraws
 from malaprop.text import (
     MAP_VERSION,
     ParsedTexts,
@@ -235,6 +236,21 @@ class Privatizer:
         repeats = count_repeats(words_only, parsed.slot_counts, self._common)
         return self._private(parsed)[0], counts | repeats
 
+    def word_draws(self, texts: Iterable[str]) -> WordDraws:
+        """Draw for the words of several texts; return the secret words beside the drawn ones.
+
+        This is for the owner's own measurements, such as `malaprop.measure.attack`. What it
+        returns holds the secret: do not publish it.
+        """
+        parsed = self._parser.parse(list(texts))
+        words = ~parsed.typed
+        of_texts = np.repeat(np.arange(len(parsed.slot_counts)), parsed.slot_counts)
+        return WordDraws(
+            secret=parsed.ids[words],
+            drawn=self._drawn(parsed)[0][words],
+            lengths=np.bincount(of_texts[words], minlength=len(parsed.slot_counts)),
+        )
+
     def share_draws(self) -> Callable[[float], None]:
         """Have forks of this process draw ahead for each other; see `malaprop.core.sampling.stock`.
 
@@ -256,10 +272,15 @@ class Privatizer:
 
     def _private(self, parsed: ParsedTexts) -> tuple[list[str], Sequence[int]]:
         """Return the private texts, and how many draws each has; all are drawn together."""
+        words, values, draws = self._drawn(parsed)
+        return parsed.rebuild(words, values), draws
+
+    def _drawn(self, parsed: ParsedTexts) -> tuple[Ids, list[str], Sequence[int]]:
+        """Return drawn words for all slots, drawn values for typed ones, and draws per text."""
         ids, typed, forms = parsed.ids, parsed.typed, parsed.forms
         if self._policy.repeat == "fresh":
             words, values = self._draw(ids, typed, forms)
-            return parsed.rebuild(words, written(forms, values)), parsed.slot_counts
+            return words, written(forms, values), parsed.slot_counts
         groups = np.zeros(len(ids), dtype=np.int64)
         groups[typed] = group_numbers(forms)
         shared = share_draws(ids, parsed.slot_counts, groups)
@@ -269,7 +290,7 @@ class Privatizer:
         words[chosen] = np.arange(len(values))  # where the value of a slot is
         words = shared.spread(words)
         shown = [values[i] for i in words[typed].tolist()]
-        return parsed.rebuild(words, written(forms, shown)), shared.counts.tolist()
+        return words, written(forms, shown), shared.counts.tolist()
 
     def _draw(
         self, ids: Ids, typed: NDArray[np.bool_], forms: Sequence[Form]

@@ -80,6 +80,24 @@ class BalancedLaw(Law):
             near_share = 1.0 / self.balance.masses[ids]
         return np.asarray(self.balance.weights[ids] * (near_share + rest))
 
+    def log_likelihoods(self, outputs: Ids) -> Floats | None:
+        """Return ln Pr[y | w] for each output y and each word w; distances are symmetric.
+
+        Rows add up to 1 within the slack of the stated masses, so that none need be summed.
+        """
+        if self.balance.masses is None:
+            return None
+        with np.errstate(divide="ignore"):
+            drawn = np.log(self.balance.weights[outputs])[:, None]
+        keys = self._checked_keys(outputs)
+        if self.balance.scale is None:
+            logs = self._log_falls(keys)
+            logs -= np.log(self.balance.masses)  # in place: such arrays are large
+            logs += drawn
+            return logs
+        near_share, rest = self._shares(np.arange(len(self.space)))
+        return np.asarray(drawn + np.log(near_share * self._kernel(keys) + rest))
+
     def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
         """Return near words with their weights, and far words to be weighed when tried."""
         near_share, rest = self._shares(ids)
@@ -101,6 +119,12 @@ class BalancedLaw(Law):
         if not self.graph.unit:
             return np.exp(-self.balance.exponent * self.space.lengths(keys))
         return np.asarray(self._falls.take(keys))
+
+    def _log_falls(self, keys: Keys) -> Floats:
+        """Return −t·d, given the keys of distances."""
+        if not self.graph.unit:
+            return np.asarray(-self.balance.exponent * self.space.lengths(keys))
+        return np.multiply(keys, -self.balance.exponent * self.graph.unit, dtype=np.float64)
 
     @property
     def _falls(self) -> Floats:

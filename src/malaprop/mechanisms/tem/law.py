@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,6 +29,8 @@ class TruncatedExponential(PeakedLaw):
     """γ."""
     audited: bool = False
     """Whether t was verified for all pairs of the lexicon, not halved."""
+
+    symmetric: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_exponent(self.exponent)

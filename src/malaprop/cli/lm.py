@@ -1,0 +1,78 @@
+"""`malaprop lm`: bigram models of public text, for attacks with context."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from malaprop.cli.help import App
+from malaprop.cli.options import FormatName, LexiconName
+
+app = App(help="Train models of public text, for attacks with context.")
+
+
+@app.callback()
+def _group() -> None:
+    """Train models of public text, for attacks with context."""
+
+
+@app.command(short_help="Train a bigram model on a public corpus.")
+def train(
+    corpus: Annotated[
+        list[str],
+        typer.Argument(metavar="CORPUS", help="Files of public text, or - for standard input."),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="MODEL", help="The folder of the new model."),
+    ],
+    lexicon: LexiconName = "english",
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column", "-c", metavar="NAME", help="A column that holds text; may be repeated."
+        ),
+    ] = None,
+    format_: FormatName = None,
+    encoding: Annotated[
+        str, typer.Option(metavar="NAME", help="The encoding of text files.")
+    ] = "utf-8",
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
+) -> None:
+    """Train a bigram model: count the words and the pairs of words of a public corpus.
+
+    The corpus must be public, and must not contain the texts that will be attacked: the model holds
+    its counts. In a .txt file, each line is a text. Words are mapped to the lexicon's, as they are
+    before they are protected.
+    """
+    import os
+
+    from malaprop.cli.progress import bar
+    from malaprop.core.errors import OutputError
+    from malaprop.jobs.reading import read_texts
+    from malaprop.lexicon.lexicon import Lexicon
+    from malaprop.measure import save_model, train_model
+
+    if os.path.lexists(output) and not force:
+        raise OutputError(f"{output} already exists: use --force to replace a model")
+    with bar(f"training on {len(corpus)} files" if len(corpus) > 1 else "training") as progress:
+        texts = read_texts(
+            corpus,
+            columns=column or (),
+            format=format_,
+            encoding=encoding,
+            progress=progress.to,
+        )
+        model = train_model(
+            texts, Lexicon.open(lexicon), sources=dict.fromkeys(map(_name, corpus), "a corpus")
+        )
+    save_model(model, output, force=force)
+    typer.echo(f"words        {int(model.unigrams.sum()):,} of the corpus")
+    typer.echo(f"pairs        {len(model.counts):,} different ones")
+    typer.echo(f"fingerprint  {model.fingerprint}")
+
+
+def _name(path: str) -> str:
+    """Return the name of a file of the corpus, without what no terminal should get."""
+    name = Path(path).name
+    return "".join(sign if sign.isprintable() else "?" for sign in name)[:200]

@@ -1,0 +1,69 @@
+"""Repeated words: several draws of the same word."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from malaprop.core.arrays import Floats, Ids
+from malaprop.core.progress import Progress, report, stage
+from malaprop.measure.attacking.base import CANDIDATES, Attack, Seen
+from malaprop.measure.attacking.likelihoods import Candidates
+
+
+@dataclass(frozen=True, kw_only=True)
+class Majority(Attack, name="majority"):
+    """Guess each word from all its draws in a text, knowing which places hold the same word.
+
+    The guess is the word of largest π(w)·Π Pr[y | w], over the outputs y of those places. Whoever
+    knows who a text is about often knows where the name stands. One draw for each distinct word of
+    a text leaves nothing to combine.
+    """
+
+    candidates: int = field(
+        default=CANDIDATES, metadata={"help": "how many words to consider for each output"}
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._require_count("candidates")
+
+    def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
+        """Return the likeliest word of each group of places."""
+        log_prior = np.log(seen.prior)
+        found = seen.likelihoods.candidates(
+            seen.outputs, log_prior, self.candidates, stage(progress, 0, 2)
+        )
+        parts = seen.parts()
+        guesses = []
+        for done, part in enumerate(parts, 1):
+            guesses.append(_likeliest(part, found, log_prior))
+            report(stage(progress, 1, 2), done, len(parts))
+        return np.concatenate(guesses)
+
+
+def _likeliest(seen: Seen, found: Candidates, log_prior: Floats) -> Ids:
+    """Return the likeliest word of each group of places."""
+    groups = np.unique(seen.same, return_inverse=True)[1]
+    draws = np.unique(np.stack([groups, seen.outputs]), axis=1, return_counts=True)
+    (of_group, outputs), times = draws
+    if seen.reused:  # the same draw again says nothing new
+        times = np.ones_like(times)
+    # All candidates of a group's outputs, each once.
+    words = found.words[found.rows(outputs)]
+    labels = np.repeat(of_group, words.shape[1])
+    owners, proposed = np.unique(np.stack([labels, words.ravel()]), axis=1)
+    left, right = _joined(owners, of_group)
+    logs = seen.likelihoods.of_pairs(proposed[left], outputs[right])
+    scores = log_prior[proposed] + np.bincount(left, logs * times[right], len(proposed))
+    order = np.lexsort((scores, owners))
+    last = np.searchsorted(owners[order], np.arange(groups.max(initial=-1) + 1), "right")
+    return np.asarray(proposed[order[last - 1]][groups])
+
+
+def _joined(left: Ids, right: Ids) -> tuple[Ids, Ids]:
+    """Return the places of all pairs of equal labels; both lists of labels are in rising order."""
+    starts, ends = np.searchsorted(right, left), np.searchsorted(right, left, "right")
+    counts = ends - starts
+    lefts = np.repeat(np.arange(len(left)), counts)
+    firsts = np.repeat(starts - np.cumsum(counts) + counts, counts)
+    return lefts, firsts + np.arange(len(lefts))
