@@ -131,13 +131,13 @@ def _root(rising: Callable[[float], float], start: float) -> float | None:
             tried = math.sqrt(low) * math.sqrt(high)
         else:  # false position, but well inside the bounds
             tried = low + (high - low) * min(0.9, max(0.1, below / (below - above)))
-        found = rising(tried)
-        if abs(found) <= _CLOSE:
+        value = rising(tried)
+        if abs(value) <= _CLOSE:
             return tried
-        if found > 0.0:
-            high, above = tried, found
-        if found < 0.0 or below > 0.0:
-            low, below = tried, found
+        if value > 0.0:
+            high, above = tried, value
+        if value < 0.0 or below > 0.0:
+            low, below = tried, value
     return None
 
 
