@@ -6,13 +6,14 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from malaprop import Privatizer
 from malaprop.cli.main import run
 from malaprop.jobs import run as running_module
 from malaprop.pipeline.formats import textual, txt
@@ -115,6 +116,33 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (textual, txt, parquet):
         monkeypatch.setattr(module, "BATCH_RECORDS", 10)
     monkeypatch.setattr(running_module, "SMALLEST_BATCH", 10)
+
+
+class Breaking:
+    """Lets the drawing stop at a batch, and counts the batches that are drawn."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.stop_at: int | None = None
+        self.calls = 0
+        self.error: BaseException = KeyboardInterrupt()
+        original = Privatizer.batch
+
+        def private(privatizer: Privatizer, texts: list[str]) -> tuple[list[str], dict[str, int]]:
+            if self.calls == self.stop_at:
+                raise self.error
+            self.calls += 1
+            return original(privatizer, texts)
+
+        monkeypatch.setattr(Privatizer, "batch", private)
+
+    def after(self, calls: int | None, run: Callable[[], Ended]) -> Ended:
+        self.stop_at, self.calls = calls, 0
+        return run()
+
+
+@pytest.fixture
+def breaking(monkeypatch: pytest.MonkeyPatch) -> Breaking:
+    return Breaking(monkeypatch)
 
 
 @contextmanager

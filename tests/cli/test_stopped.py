@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import WORDS, Cli, running
-from tests.cli.test_resume import HIDDEN, kept_texts, write_input
+from tests.cli.stopping import HIDDEN, kept_texts, write_input
 
 pytestmark = pytest.mark.usefixtures("small_batches")
 
