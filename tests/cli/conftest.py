@@ -39,6 +39,14 @@ VECTORS = {
 }
 WORDS = frozenset(VECTORS)
 COMMAND = "from malaprop.cli.main import main; main()"
+# A shell has what it runs in the background ignore Ctrl-C, and nohup the end of a terminal. The
+# suite passes that on to its children, and the command respects it.
+HEARING = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+"""
 
 
 @dataclass(frozen=True)
@@ -154,9 +162,7 @@ def running(
     stderr: int = subprocess.PIPE,
 ) -> "Iterator[subprocess.Popen[bytes]]":
     """The command line in a process of its own, after the Python statements `before`."""
-    # A shell has what it runs in the background ignore Ctrl-C, and so would the command.
-    hearing = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    code = f"{hearing}\n{before}\n{COMMAND}"
+    code = f"{HEARING}\n{before}\n{COMMAND}"
     command = [sys.executable, "-c", code, *map(str, arguments)]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     environment["PYTHONUNBUFFERED"] = "1" if unbuffered else ""
