@@ -44,6 +44,7 @@ from malaprop.mechanisms.decoders import Nearest, NearestDecoder
 RNG = np.random.Generator(np.random.PCG64(9))
 FLAT = Lexicon([f"w{i}" for i in range(8)], RNG.normal(size=(8, 2)) * 2)
 BALL = Lexicon([f"w{i}" for i in range(8)], RNG.normal(size=(8, 2)) / 5, "poincare")
+MORE = Lexicon([f"v{i}" for i in range(20)], RNG.normal(size=(20, 2)))
 PROMISE = Guarantee(kind=Kind.METRIC, epsilon=1.0, metric="euclidean")
 ALL: list[VectorChannel[Noise]] = [
     Laplace(epsilon=1.0).on(FLAT),
@@ -338,8 +339,7 @@ class TestDecoderOfAnotherSpace:
             assert found.output is None
 
     def test_a_decoder_of_more_words(self) -> None:
-        more = Lexicon([f"v{i}" for i in range(20)], RNG.normal(size=(20, 2)))
-        channel = with_noise(ALL[0], ALL[0].noise, Nearest().on(more, 1.0))
+        channel = with_noise(ALL[0], ALL[0].noise, Nearest().on(MORE, 1.0))
         assert audit(channel).output is None
 
 

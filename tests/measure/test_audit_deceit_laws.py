@@ -37,6 +37,7 @@ from malaprop.mechanisms.tem import TruncatedExponential
 RNG = np.random.Generator(np.random.PCG64(4))
 FLAT = Lexicon([f"w{i}" for i in range(8)], RNG.normal(size=(8, 2)) * 2)
 MANY = Lexicon([f"w{i}" for i in range(1100)], RNG.normal(size=(1100, 2)) * 2)
+SPACE = Lexicon([f"w{i}" for i in range(60)], RNG.normal(size=(60, 3)))
 PROMISE = Guarantee(kind=Kind.METRIC, epsilon=1.0, metric="euclidean")
 
 
@@ -205,7 +206,7 @@ class TestRows:
                 rows = Euclidean().on(vectors)
                 return KeyedDistances(lambda ids: -rows(ids), lambda keys: -keys)
 
-        words = Lexicon([f"w{i}" for i in range(40)], RNG.normal(size=(40, 2)), Keyed())
+        words = Lexicon(MANY.words[:40], MANY.vectors[:40], Keyed())
         assert audit(TEM(epsilon=9.0).on(words)).holds is not True
 
     @pytest.mark.parametrize("words", [FLAT, MANY])
@@ -291,9 +292,8 @@ class TestClosedForm:
 class TestEdges:
     @pytest.fixture
     def channel(self, monkeypatch: pytest.MonkeyPatch) -> Any:
-        words = Lexicon([f"w{i}" for i in range(60)], RNG.normal(size=(60, 3)))
         monkeypatch.setattr("malaprop.measure.audit._CUBED", 10)
-        return Balanced(epsilon=0.4).on(words.with_graph())
+        return Balanced(epsilon=0.4).on(SPACE.with_graph())
 
     def test_as_shipped(self, channel: Any) -> None:
         assert channel.law.balance.form == "spread"
