@@ -1,4 +1,4 @@
-"""A copy of a file in the making, with private texts in the place of the true ones."""
+"""A copy of a file in the making, with private texts in place of the true ones."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -50,8 +50,8 @@ def rewrite(
 
     Everything else stays as it is: byte for byte in txt, csv, tsv and jsonl files, value for
     value in Parquet. The file is read and written in batches of about a million characters;
-    `transform` gets the texts of a batch and must return as many. `progress` is told the number
-    of bytes read so far, after each batch. Both streams are left open. When this raises, what
+    `transform` gets the texts of a batch and must return as many. After each batch, `progress` is
+    called with the number of bytes read so far. Both streams are left open. When this raises, what
     was written to the target is worthless.
 
     >>> import io

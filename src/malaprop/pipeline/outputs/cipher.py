@@ -1,9 +1,9 @@
 """Encryption of what a journal holds.
 
-A batch ends after so many characters of the *input*, and how many words were unknown stands in no
-output: both would tell about the input. So what is kept of a batch is encrypted: a random nonce,
-the data combined (xor) with the bytes that SHAKE-256 makes of key and nonce, and a keyed hash of
-both, so that no change goes unnoticed. Blanks fill the data up, since its length would tell where
+The length of a batch is set by the *input*, and the number of unknown words appears in no output:
+both would reveal something about the input. So each batch is encrypted: a random nonce, the data
+combined (xor) with the bytes that SHAKE-256 makes of key and nonce, and a keyed hash of both, so
+that no change goes unnoticed. The data is padded with blanks, since its length would show where
 the batch ends.
 """
 

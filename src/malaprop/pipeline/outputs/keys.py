@@ -49,7 +49,7 @@ def subkey(purpose: str, salt: str = "") -> bytes:
 
 
 def keyed_hash(value: str | bytes, key: bytes) -> str:
-    """Hash a value so that only somebody who knows the key can compare it with a guess."""
+    """Hash a value so that only who knows the key can compare it with a guess."""
     data = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
     return hashlib.blake2b(data, key=key, digest_size=HASH_BYTES).hexdigest()
 
