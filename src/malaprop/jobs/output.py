@@ -13,8 +13,8 @@ from malaprop.pipeline.formats import Layout
 from malaprop.pipeline.formats.copying import BATCH_RULES
 from malaprop.pipeline.outputs import journal as journals
 from malaprop.pipeline.outputs.access import Access, status_of
+from malaprop.pipeline.outputs.cipher import keyed_digest
 from malaprop.pipeline.outputs.journal import Journal
-from malaprop.pipeline.outputs.keys import keyed_digest
 from malaprop.pipeline.outputs.resuming import (
     THE_INPUT,
     THE_LAW,

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import BinaryIO, Final, NamedTuple
 
 from malaprop.core.errors import OutputError
-from malaprop.pipeline.outputs.cipher import decrypted, encrypted
+from malaprop.pipeline.outputs.cipher import decrypted, encrypted, keyed_hash
 from malaprop.pipeline.outputs.disk import (
     PartialFile,
     create_locked,
@@ -17,7 +17,6 @@ from malaprop.pipeline.outputs.disk import (
     remove,
     sync_folder,
 )
-from malaprop.pipeline.outputs.keys import keyed_hash
 from malaprop.pipeline.outputs.owned import open_ours
 from malaprop.pipeline.outputs.sidefile import (
     Header,

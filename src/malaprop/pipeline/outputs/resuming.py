@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from malaprop.core.errors import OutputError
+from malaprop.pipeline.outputs.cipher import keyed_digest, keyed_hash
 from malaprop.pipeline.outputs.disk import refuse_locked
-from malaprop.pipeline.outputs.keys import keyed_digest, keyed_hash
 from malaprop.pipeline.outputs.owned import resolved
 from malaprop.pipeline.outputs.sidefile import (
     Header,
