@@ -16,29 +16,29 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from malaprop import Laplace, Lexicon, seeded_rng
+from malaprop.core.arrays import Vectors
+from malaprop.lexicon.search import approximate
 from malaprop.lexicon.search.approximate import ApproximateSearch
-from malaprop.lexicon.search.exact import NearestSearch, approximate
+from malaprop.lexicon.search.exact import NearestSearch
 
-Floats32 = NDArray[np.float32]
-Search = Callable[[Floats32], Any]
+Search = Callable[[Vectors], Any]
 
 
-def own(vectors: Floats32) -> Iterator[tuple[str, Search]]:
+def own(vectors: Vectors) -> Iterator[tuple[str, Search]]:
     """This library's: the search that `search="approximate"` uses is that of 64 cells."""
     search = ApproximateSearch(vectors)
     for cells in (32, 64, 128):
 
-        def run(queries: Floats32, cells: int = cells) -> Any:
+        def run(queries: Vectors, cells: int = cells) -> Any:
             approximate._SEARCHED = cells
             return search.nearest(queries)[:, 0]
 
         yield f"Malaprop, {cells} of {len(search._strips)} cells", run
 
 
-def faiss_ivf(vectors: Floats32) -> Iterator[tuple[str, Search]]:
+def faiss_ivf(vectors: Vectors) -> Iterator[tuple[str, Search]]:
     """faiss' inverted file, with as many cells."""
     import faiss
 
@@ -48,14 +48,14 @@ def faiss_ivf(vectors: Floats32) -> Iterator[tuple[str, Search]]:
     index.add(vectors)
     for probes in (32, 64, 128):
 
-        def run(queries: Floats32, probes: int = probes) -> Any:
+        def run(queries: Vectors, probes: int = probes) -> Any:
             index.nprobe = probes
             return index.search(queries, 1)[1][:, 0]
 
         yield f"faiss IVF, {probes} of {cells} cells", run
 
 
-def faiss_hnsw(vectors: Floats32) -> Iterator[tuple[str, Search]]:
+def faiss_hnsw(vectors: Vectors) -> Iterator[tuple[str, Search]]:
     """faiss' HNSW graph."""
     import faiss
 
@@ -64,14 +64,14 @@ def faiss_hnsw(vectors: Floats32) -> Iterator[tuple[str, Search]]:
     index.add(vectors)
     for ef in (64, 256):
 
-        def run(queries: Floats32, ef: int = ef) -> Any:
+        def run(queries: Vectors, ef: int = ef) -> Any:
             index.hnsw.efSearch = ef
             return index.search(queries, 1)[1][:, 0]
 
         yield f"faiss HNSW, M = 32, ef = {ef}", run
 
 
-def hnswlib(vectors: Floats32) -> Iterator[tuple[str, Search]]:
+def hnswlib(vectors: Vectors) -> Iterator[tuple[str, Search]]:
     """hnswlib's graph."""
     import hnswlib as package
 
@@ -80,14 +80,14 @@ def hnswlib(vectors: Floats32) -> Iterator[tuple[str, Search]]:
     index.add_items(vectors)
     for ef in (64, 256):
 
-        def run(queries: Floats32, ef: int = ef) -> Any:
+        def run(queries: Vectors, ef: int = ef) -> Any:
             index.set_ef(ef)
             return index.knn_query(queries, 1)[0][:, 0]
 
         yield f"hnswlib, M = 16, ef = {ef}", run
 
 
-def usearch(vectors: Floats32) -> Iterator[tuple[str, Search]]:
+def usearch(vectors: Vectors) -> Iterator[tuple[str, Search]]:
     """usearch's graph."""
     from usearch.index import Index
 
@@ -95,7 +95,7 @@ def usearch(vectors: Floats32) -> Iterator[tuple[str, Search]]:
     index.add(np.arange(len(vectors)), vectors)
     for ef in (64, 256):
 
-        def run(queries: Floats32, ef: int = ef) -> Any:
+        def run(queries: Vectors, ef: int = ef) -> Any:
             index.expansion_search = ef
             return index.search(queries, 1).keys.reshape(-1)
 
@@ -139,7 +139,7 @@ def _row(
     name: str,
     run: Search,
     exact: NearestSearch,
-    noisy: list[Floats32],
+    noisy: list[Vectors],
     truth: list[Any],
     built: float,
 ) -> str:

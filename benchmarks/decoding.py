@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Vectors
 from malaprop.lexicon.search.exact import NearestSearch
 
 try:
@@ -28,7 +29,6 @@ try:
 except ImportError:
     prange = range
 
-Floats32 = NDArray[np.float32]
 SIZES = "33000x50,33000x300,100000x50,100000x300,400000x50,400000x300"
 _WORK = 4e10  # multiplications of a run of the product: a second or so
 _NUMBA_TILE = 512
@@ -42,11 +42,11 @@ class Method:
     """A way to find the nearest words: `prepare(vectors)(queries)` gives their ids."""
 
     name: str
-    prepare: Callable[[Floats32], Callable[[Floats32], Any]]
+    prepare: Callable[[Vectors], Callable[[Vectors], Any]]
     share: int = 1
 
 
-def data(n: int, d: int, most: int, rng: np.random.Generator) -> tuple[Floats32, Floats32]:
+def data(n: int, d: int, most: int, rng: np.random.Generator) -> tuple[Vectors, Vectors]:
     """Vectors of GloVe's length, in 300 dimensions, and words of them with Laplace noise."""
     vectors = (0.38 * rng.standard_normal((n, d))).astype(np.float32)
     count = int(min(most, max(1024, _WORK / (n * d))))
@@ -56,12 +56,12 @@ def data(n: int, d: int, most: int, rng: np.random.Generator) -> tuple[Floats32,
     return vectors, (vectors[rng.integers(n, size=count)] + noise).astype(np.float32)
 
 
-def product(vectors: Floats32) -> Callable[[Floats32], None]:
+def product(vectors: Vectors) -> Callable[[Vectors], None]:
     """The bare product A @ B.T, in blocks large enough for it, the result thrown away."""
     rows = max(512, (1 << 24) // len(vectors))
     out = np.empty((rows, len(vectors)), dtype=np.float32)
 
-    def run(queries: Floats32) -> None:
+    def run(queries: Vectors) -> None:
         for start in range(0, len(queries), rows):
             part = queries[start : start + rows]
             np.matmul(part, vectors.T, out=out[: len(part)])
@@ -69,13 +69,13 @@ def product(vectors: Floats32) -> Callable[[Floats32], None]:
     return run
 
 
-def plain(vectors: Floats32) -> Callable[[Floats32], Any]:
+def plain(vectors: Vectors) -> Callable[[Vectors], Any]:
     """What one would write in numpy: product, subtraction, argmax."""
     half = np.einsum("ij,ij->i", vectors, vectors) / 2.0
     rows = max(512, (1 << 24) // len(vectors))
     out = np.empty((rows, len(vectors)), dtype=np.float32)
 
-    def run(queries: Floats32) -> NDArray[np.intp]:
+    def run(queries: Vectors) -> NDArray[np.intp]:
         found = []
         for start in range(0, len(queries), rows):
             part = queries[start : start + rows]
@@ -87,13 +87,13 @@ def plain(vectors: Floats32) -> Callable[[Floats32], Any]:
     return run
 
 
-def malaprop(vectors: Floats32) -> Callable[[Floats32], Any]:
+def malaprop(vectors: Vectors) -> Callable[[Vectors], Any]:
     """This library's exact search."""
     search = NearestSearch(vectors)
     return lambda queries: search.nearest(queries)[:, 0]
 
 
-def faiss_flat(vectors: Floats32, kind: str) -> Callable[[Floats32], Any]:
+def faiss_flat(vectors: Vectors, kind: str) -> Callable[[Vectors], Any]:
     """faiss' brute force; IP takes ‖y‖²/2 as a further coordinate."""
     import faiss
 
@@ -105,27 +105,27 @@ def faiss_flat(vectors: Floats32, kind: str) -> Callable[[Floats32], Any]:
     index = faiss.IndexFlatIP(vectors.shape[1] + 1)
     index.add(np.hstack([vectors, half]).astype(np.float32))
 
-    def run(queries: Floats32) -> Any:
+    def run(queries: Vectors) -> Any:
         minus = np.full((len(queries), 1), -1.0, dtype=np.float32)
         return index.search(np.hstack([queries, minus]), 1)[1][:, 0]
 
     return run
 
 
-def usearch_exact(vectors: Floats32) -> Callable[[Floats32], Any]:
+def usearch_exact(vectors: Vectors) -> Callable[[Vectors], Any]:
     """usearch's brute force."""
     from usearch.index import search
 
     threads = os.cpu_count() or 1
 
-    def run(queries: Floats32) -> Any:
+    def run(queries: Vectors) -> Any:
         found = search(vectors, queries, 1, "l2sq", exact=True, threads=threads)
         return np.asarray(found.keys).reshape(-1).astype(np.int64)
 
     return run
 
 
-def numba_kernel(vectors: Floats32) -> Callable[[Floats32], Any]:
+def numba_kernel(vectors: Vectors) -> Callable[[Vectors], Any]:
     """A kernel compiled by numba: four queries and a tile of words at a time."""
     import numba
 
@@ -135,7 +135,7 @@ def numba_kernel(vectors: Floats32) -> Callable[[Floats32], Any]:
     return lambda queries: kernel(columns, half, queries[: len(queries) // 4 * 4])
 
 
-def _four_queries(columns: Floats32, half: Floats32, queries: Floats32) -> NDArray[np.int64]:
+def _four_queries(columns: Vectors, half: Vectors, queries: Vectors) -> NDArray[np.int64]:
     d, n = columns.shape
     found = np.empty(len(queries), dtype=np.int64)
     for four in prange(len(queries) // 4):
@@ -170,7 +170,7 @@ METHODS = [
 ]
 
 
-def nearest_in_float64(vectors: Floats32, queries: Floats32) -> NDArray[np.intp]:
+def nearest_in_float64(vectors: Vectors, queries: Vectors) -> NDArray[np.intp]:
     """The nearest by squares of differences, with a product to leave most words out."""
     long, wide = vectors.astype(np.float64), queries.astype(np.float64)
     half = np.einsum("ij,ij->i", long, long) / 2.0
@@ -183,7 +183,7 @@ def nearest_in_float64(vectors: Floats32, queries: Floats32) -> NDArray[np.intp]
     return found
 
 
-def measure(vectors: Floats32, queries: Floats32, repeats: int) -> list[str]:
+def measure(vectors: Vectors, queries: Vectors, repeats: int) -> list[str]:
     """A row of the table for each method that is installed."""
     truth = nearest_in_float64(vectors, queries[:_CHECKED])
     runs = {}

@@ -41,6 +41,13 @@ def _state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder for the lexicons and tables that a test imports or computes."""
+    monkeypatch.setenv("MALAPROP_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Refuse names of tests that hold an address: they differ from one process to the next."""
     for item in items:

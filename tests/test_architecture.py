@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from importlib import import_module
 from pathlib import Path
 
 import malaprop
@@ -114,6 +115,36 @@ def _modules(node: ast.AST) -> list[str]:
     if isinstance(node, ast.ImportFrom):
         return [f"{node.module}.{alias.name}" for alias in node.names]
     return []
+
+
+def test_what_benchmarks_tools_and_examples_import_is_there() -> None:
+    """Benchmarks need packages that the tests do not have, so nothing else would notice."""
+    files = [path for part in ("benchmarks", "tools", "examples") for path in _code(ROOT / part)]
+    assert files
+    missing = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for name in _modules(node)
+        if name.partition(".")[0] == "malaprop" and not _is_there(name)
+    ]
+    assert missing == []
+
+
+def _code(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*.py") if "/." not in str(path.relative_to(ROOT))]
+
+
+def _is_there(name: str) -> bool:
+    """Whether a module has a name, or there is a module of that name."""
+    module, _, attribute = name.rpartition(".")
+    if module and hasattr(import_module(module), attribute):
+        return True
+    try:
+        import_module(name)
+    except ModuleNotFoundError:
+        return False
+    return True
 
 
 def test_every_dependency_has_its_reason() -> None:

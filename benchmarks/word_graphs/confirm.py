@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from ground import Ground
 from laws import Curve, at_success
-from numpy.typing import NDArray
-from sentiment import Reviews
+from sentiment import LawOfWords, Reviews
 from tem import Tem
 from variants import Variant, build
 from wordlists import WordLists
 
-Rows = Callable[[NDArray[Any]], Any]
+from malaprop.core.arrays import Ids
+
 SHARES = (0.5, 0.25, 0.1, 0.05)
 _BLOCK = 128
 
 
 def graph_rows(
     ground: Ground, variant: Variant, lists: WordLists, points: list[dict[str, Any]]
-) -> Iterator[tuple[float, float, Rows]]:
+) -> Iterator[tuple[float, float, LawOfWords]]:
     """For each share of words kept: the share, ε, and the law's rows."""
     curve = Curve(ground, build(ground, variant, lists))
     for share in SHARES:
@@ -30,7 +30,7 @@ def graph_rows(
             continue
         law = curve.law(epsilon)
 
-        def rows(ids: NDArray[Any], law: Any = law) -> Any:
+        def rows(ids: Ids, law: Any = law) -> Any:
             return curve.rows(law, curve.levels[ids], ids)
 
         yield law.kept, epsilon, rows
@@ -38,13 +38,13 @@ def graph_rows(
 
 def tem_rows(
     ground: Ground, metric: str, points: list[dict[str, Any]]
-) -> Iterator[tuple[float, float, Rows]]:
+) -> Iterator[tuple[float, float, LawOfWords]]:
     """The same of TEM; ε is the exponent there, since the audit does not matter to the rows."""
     tem = Tem(ground, metric)
     for share in SHARES:
         exponent = np.float32(at_success(points, share)["exponent"])
 
-        def rows(ids: NDArray[Any], exponent: Any = exponent) -> Any:
+        def rows(ids: Ids, exponent: Any = exponent) -> Any:
             weights = np.exp(-exponent * tem.distances(ids))
             return weights / weights.sum(axis=1, keepdims=True)
 
@@ -53,7 +53,7 @@ def tem_rows(
 
 def more(
     name: str,
-    laws: Iterator[tuple[float, float, Rows]],
+    laws: Iterator[tuple[float, float, LawOfWords]],
     ground: Ground,
     reviews: Reviews,
 ) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def more(
     return {"name": name, "points": points}
 
 
-def zipf(ground: Ground, rows: Rows) -> dict[str, float]:
+def zipf(ground: Ground, rows: LawOfWords) -> dict[str, float]:
     """Bayes success under Zipf's prior, over all words; similarity and near words over a sample."""
     prior, best = ground.zipf.astype(np.float32), np.zeros(len(ground), dtype=np.float32)
     for start in range(0, len(ground), _BLOCK):

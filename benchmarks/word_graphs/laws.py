@@ -8,10 +8,10 @@ import numpy as np
 from ground import Ground
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.metrics.graph import WordGraph
 from malaprop.mechanisms.balanced.balance import Balance, Product, approach, balance, plain, solve
 
-Floats = NDArray[np.float64]
 GRID = (2.4, 1.9, 1.5, 1.25, 1.05, 0.9, 0.75)
 _MARGIN = 1e-4
 _SLOPE = 0.04
@@ -77,7 +77,7 @@ class Curve:
         counts = self._counts
         return plain(self.graph, epsilon, lambda t: counts @ np.exp(-t * self._steps))
 
-    def rows(self, law: Balance, levels: NDArray[np.uint8], ids: NDArray[Any]) -> Any:
+    def rows(self, law: Balance, levels: NDArray[np.uint8], ids: Ids) -> Any:
         """Pr[y|w] for the words `ids`, whose levels are given."""
         table = np.exp(-law.exponent * self.graph.unit * np.arange(256)).astype(np.float32)
         near = table[levels]

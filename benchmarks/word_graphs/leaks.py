@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from ground import Ground
 from laws import Curve
-from numpy.typing import NDArray
 from wordlists import WordLists
 
+from malaprop.core.arrays import Floats, Ids
 from malaprop.mechanisms.balanced.balance import Balance
 
-Floats = NDArray[np.float64]
 _BLOCK = 256
 _TOPICS = 50
 
@@ -39,15 +38,15 @@ def exposure(curve: Curve, law: Balance, prior: Floats) -> tuple[Floats, Floats]
     return mean, most
 
 
-def _blocks(size: int) -> list[NDArray[Any]]:
+def _blocks(size: int) -> list[Ids]:
     return [np.arange(s, min(s + _BLOCK, size)) for s in range(0, size, _BLOCK)]
 
 
-def _rows(curve: Curve, law: Balance, ids: NDArray[Any]) -> Any:
+def _rows(curve: Curve, law: Balance, ids: Ids) -> Any:
     return curve.rows(law, curve.levels[ids], ids)
 
 
-def topics(ground: Ground) -> NDArray[Any]:
+def topics(ground: Ground) -> Ids:
     """A topic for each word: 50 clusters of directions."""
     from sklearn.cluster import KMeans
 

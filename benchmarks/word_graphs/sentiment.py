@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 from ground import Ground
-from numpy.typing import NDArray
 
-Rows = Callable[[NDArray[Any]], Any]
-"""Pr[y|w] of some words."""
+from malaprop.core.arrays import Floats, Ids
+
+LawOfWords = Callable[[Ids], Floats]
+"""From ids of words w to the rows Pr[y|w]."""
 _WORD = re.compile("[a-z]+")
 _BLOCK = 128
 
@@ -37,7 +38,7 @@ class Reviews:
         self._test, self._train = order[: len(order) // 4], order[len(order) // 4 :]
         self._labels = np.array(labels)
 
-    def accuracy(self, rows: Rows | None, seed: int = 0) -> tuple[float, float]:
+    def accuracy(self, rows: LawOfWords | None, seed: int = 0) -> tuple[float, float]:
         """What both readers reach when the training text is drawn from `rows`; clean if None."""
         train = [self._texts[i] for i in self._train]
         if rows is not None:
@@ -67,7 +68,7 @@ class Reviews:
         return float(model.score(terms.transform(test), z))
 
 
-def _private(texts: list[list[int]], rows: Rows, seed: int) -> list[list[int]]:
+def _private(texts: list[list[int]], rows: LawOfWords, seed: int) -> list[list[int]]:
     """Each word replaced; all occurrences of a word are drawn together."""
     flat = np.array([w for t in texts for w in t])
     random = np.random.default_rng(seed)

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from ground import Ground
 from laws import odds
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from malaprop.core.arrays import Floats, Ids
+
 METRICS = ("raw", "chord")
 SHARES = (0.002, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
 """Of words kept: where TEM is measured."""
@@ -43,7 +43,7 @@ class Tem:
             found.append(t)
         return found
 
-    def distances(self, ids: NDArray[Any]) -> Any:
+    def distances(self, ids: Ids) -> Any:
         """Distances from words to all words; a word is at 0 from itself."""
         found = self._points[ids] @ self._points.T
         found *= -2.0
@@ -53,7 +53,7 @@ class Tem:
         found[np.arange(len(ids)), ids] = 0.0
         return found
 
-    def _blocks(self) -> Iterator[tuple[NDArray[Any], Any]]:
+    def _blocks(self) -> Iterator[tuple[Ids, Any]]:
         for start in range(0, len(self.ground), _BLOCK):
             ids = np.arange(start, min(start + _BLOCK, len(self.ground)))
             yield ids, self.distances(ids)

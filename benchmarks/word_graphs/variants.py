@@ -12,11 +12,10 @@ from ground import Ground
 from numpy.typing import NDArray
 from wordlists import WordLists
 
+from malaprop.core.arrays import Ids
 from malaprop.core.metrics.graph import WordGraph
 from malaprop.lexicon.graph import edges as shipped
 from malaprop.lexicon.graph.candidates import near_words
-
-Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Ids
+
 _PARTS = ("noun", "verb", "adj", "adv")
 _ENDINGS = {
     "noun": "s ses:s xes:x zes:z ches:ch shes:sh men:man ies:y",
@@ -21,8 +23,6 @@ _ENDINGS = {
     "adv": "",
 }
 """WordNet's rules of detachment: an ending, and what comes in its place."""
-
-Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,14 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from malaprop import Privatizer
 from malaprop.cli.main import run
 from malaprop.jobs import run as running_module
 from malaprop.pipeline.formats import textual, txt
@@ -38,6 +39,14 @@ VECTORS = {
 }
 WORDS = frozenset(VECTORS)
 COMMAND = "from malaprop.cli.main import main; main()"
+# A shell has what it runs in the background ignore Ctrl-C, and nohup the end of a terminal. The
+# suite passes that on to its children, and the command respects it.
+HEARING = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+"""
 
 
 @dataclass(frozen=True)
@@ -117,6 +126,33 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running_module, "SMALLEST_BATCH", 10)
 
 
+class Breaking:
+    """Lets the drawing stop at a batch, and counts the batches that are drawn."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.stop_at: int | None = None
+        self.calls = 0
+        self.error: BaseException = KeyboardInterrupt()
+        original = Privatizer.batch
+
+        def private(privatizer: Privatizer, texts: list[str]) -> tuple[list[str], dict[str, int]]:
+            if self.calls == self.stop_at:
+                raise self.error
+            self.calls += 1
+            return original(privatizer, texts)
+
+        monkeypatch.setattr(Privatizer, "batch", private)
+
+    def after(self, calls: int | None, run: Callable[[], Ended]) -> Ended:
+        self.stop_at, self.calls = calls, 0
+        return run()
+
+
+@pytest.fixture
+def breaking(monkeypatch: pytest.MonkeyPatch) -> Breaking:
+    return Breaking(monkeypatch)
+
+
 @contextmanager
 def running(
     *arguments: str | Path,
@@ -126,9 +162,7 @@ def running(
     stderr: int = subprocess.PIPE,
 ) -> "Iterator[subprocess.Popen[bytes]]":
     """The command line in a process of its own, after the Python statements `before`."""
-    # A shell has what it runs in the background ignore Ctrl-C, and so would the command.
-    hearing = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    code = f"{hearing}\n{before}\n{COMMAND}"
+    code = f"{HEARING}\n{before}\n{COMMAND}"
     command = [sys.executable, "-c", code, *map(str, arguments)]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     environment["PYTHONUNBUFFERED"] = "1" if unbuffered else ""

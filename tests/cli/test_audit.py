@@ -9,11 +9,7 @@ from malaprop import TEM, Lexicon
 from malaprop.mechanisms.tem import exponent_tables
 from malaprop.mechanisms.tem import mechanism as tem
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MALAPROP_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
+pytestmark = pytest.mark.usefixtures("home")
 
 
 @pytest.mark.parametrize("mechanism", ["tem", "laplace", "permute-and-flip", "gaussian"])

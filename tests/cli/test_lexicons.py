@@ -9,11 +9,7 @@ from tests.cli.conftest import VECTORS, Cli
 
 from malaprop import Lexicon
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MALAPROP_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def test_what_is_imported_is_listed_and_used(cli: Cli, folder: Path, lexicon_file: Path) -> None:

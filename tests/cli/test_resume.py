@@ -2,91 +2,18 @@
 
 import json
 import os
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from tests.cli.conftest import Cli, Ended, assert_private, drawn_in
+from tests.cli.conftest import Breaking, Cli, assert_private
+from tests.cli.stopping import CANARY, HIDDEN, ROWS, kept_texts, texts_of, write_input
 
 from malaprop import Privatizer
 from malaprop.jobs import run as running_module
 from malaprop.jobs.output import Output
-from malaprop.mechanisms.balanced import balance_tables
-from malaprop.mechanisms.tem import exponent_tables
 from malaprop.pipeline.outputs.sidefile import look
 
 pytestmark = pytest.mark.usefixtures("small_batches")
-CANARY = "zyxsecretcanary"
-ROWS = 95  # ten batches of ten rows, but for five
-HIDDEN = ".out.{}.malaprop"
-
-
-def write_input(folder: Path, kind: str, rows: int = ROWS) -> tuple[str, ...]:
-    """Write an input of a format; return its part of the command."""
-    path = folder / f"in.{kind}"
-    texts = [f"cold hot warm {CANARY} mild" for _ in range(rows)]
-    if kind == "txt":
-        path.write_text("".join(f"{text}\n" for text in texts))
-    elif kind in ("csv", "tsv"):
-        sign = "," if kind == "csv" else "\t"
-        lines = [f"id{sign}text", *(f"{i}{sign}{text}" for i, text in enumerate(texts))]
-        path.write_text("\n".join(lines) + "\n")
-    elif kind == "jsonl":
-        path.write_text(
-            "".join(json.dumps({"id": i, "text": t}) + "\n" for i, t in enumerate(texts))
-        )
-    else:
-        pq.write_table(pa.table({"id": range(rows), "text": texts}), path)
-    columns = () if kind == "txt" else ("-c", "text")
-    return (f"in.{kind}", "-o", f"out.{kind}", *columns)
-
-
-def texts_of(folder: Path, kind: str) -> list[str]:
-    """Read the private texts; check that the records are all there, once, in order."""
-    path = folder / f"out.{kind}"
-    if kind == "txt":
-        return path.read_text().splitlines()
-    if kind == "parquet":
-        records = pq.read_table(path).to_pylist()
-    elif kind == "jsonl":
-        records = [json.loads(line) for line in path.read_text().splitlines()]
-    else:
-        sign = "," if kind == "csv" else "\t"
-        head, *lines = (line.split(sign) for line in path.read_text().splitlines())
-        records = [dict(zip(head, line, strict=True)) for line in lines]
-    assert [int(record["id"]) for record in records] == list(range(len(records)))
-    return [record["text"] for record in records]
-
-
-class Breaking:
-    """Lets the drawing stop at a batch, and counts the batches that are drawn."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.stop_at: int | None = None
-        self.calls = 0
-        self.error: BaseException = KeyboardInterrupt()
-        original = Privatizer.batch
-
-        def private(privatizer: Privatizer, texts: list[str]) -> tuple[list[str], dict[str, int]]:
-            if self.calls == self.stop_at:
-                raise self.error
-            self.calls += 1
-            return original(privatizer, texts)
-
-        monkeypatch.setattr(Privatizer, "batch", private)
-
-    def after(self, calls: int | None, run: Callable[[], Ended]) -> Ended:
-        self.stop_at, self.calls = calls, 0
-        return run()
-
-
-@pytest.fixture
-def breaking(monkeypatch: pytest.MonkeyPatch) -> Breaking:
-    return Breaking(monkeypatch)
 
 
 @pytest.mark.parametrize("kind", ["txt", "csv", "tsv", "jsonl", "parquet"])
@@ -136,11 +63,6 @@ def test_a_run_that_was_stopped_goes_on(
     assert hidden.stat().st_size < 1_500
 
 
-def kept_texts(hidden: Path) -> list[str]:
-    batches = drawn_in(hidden)
-    return [text for number in sorted(batches) for text in batches[number]]
-
-
 def test_with_nothing_to_resume_it_starts_at_the_beginning(cli: Cli, folder: Path) -> None:
     command = write_input(folder, "txt")
     assert cli.privatize(*command, "--resume").code == 0
@@ -157,111 +79,15 @@ def test_a_plain_run_that_is_whole_is_known_too(cli: Cli, folder: Path) -> None:
     assert (folder / "out.txt").read_bytes() == made
 
 
-CHANGES = [
-    (("--epsilon", "3"), "the mechanism or its parameters"),
-    (("-m", "tem"), "the lexicon and the mechanism or its parameters"),
-    (("--epsilon", "2.1"), "the mechanism or its parameters"),
-    (("--lexicon", "english"), "the lexicon"),
-    (("--unknown", "mask"), "the treatment of texts"),
-    (("--punctuation", "drop"), "the treatment of texts"),
-    (("--repeat", "document"), "the treatment of texts"),
-    (("-c", "id"), "the columns, the format or the encoding"),
-    (("--encoding", "latin-1"), "the columns, the format or the encoding"),
-    (("--seed", "7"), "the seed"),
-]
-
-
-@pytest.mark.parametrize(("change", "name"), CHANGES)
-@pytest.mark.parametrize("state", ["stopped", "whole"])
-def test_a_changed_parameter_is_refused(
-    cli: Cli,
-    folder: Path,
-    lexicon_file: Path,
-    breaking: Breaking,
-    state: str,
-    change: tuple[str, ...],
-    name: str,
-) -> None:
-    command: tuple[str, ...] = ("privatize", *write_input(folder, "csv"), "--epsilon", "1")
-    command += ("--lexicon", str(lexicon_file), "--workers", "1")
-    breaking.after(2 if state == "stopped" else None, lambda: cli(*command))
-    before = {path: path.read_bytes() for path in folder.iterdir()}
-    ended = breaking.after(None, lambda: cli(*command, "--resume", *change))
-    assert ended.code == 1
-    assert f"as {name} changed" in ended.err
-    assert "start over with --force" in ended.err
-    assert breaking.calls == 0
-    assert {path: path.read_bytes() for path in folder.iterdir()} == before
-    # Another number of workers is no other parameter.
-    assert cli(*command, "--workers", "2", "--resume").code == 0
-
-
-@pytest.mark.parametrize("state", ["stopped", "whole"])
-@pytest.mark.parametrize("mechanism", ["tem", "balanced"])
-def test_a_law_that_was_improved_in_between_is_refused(
-    cli: Cli,
-    folder: Path,
-    breaking: Breaking,
-    monkeypatch: pytest.MonkeyPatch,
-    mechanism: str,
-    state: str,
-) -> None:
-    """The parameters are the same, but half the output would be drawn from another law.
-
-    As by `malaprop lexicon audit` and `malaprop lexicon graph`, without which it is ε/2.
-    """
-    command = (*write_input(folder, "csv"), "--workers", "1", "-m", mechanism)
-    with monkeypatch.context() as patch:
-        patch.setattr(exponent_tables, "_SMALL", 0)
-        patch.setattr(balance_tables, "SMALL", 0)
-        breaking.after(2 if state == "stopped" else None, lambda: cli.privatize(*command))
-    ended = breaking.after(None, lambda: cli.privatize(*command, "--resume"))
-    assert (ended.code, breaking.calls) == (1, 0)
-    assert "out.csv cannot be resumed, as the law of the words (which an audit" in ended.err
-    monkeypatch.setattr(exponent_tables, "_SMALL", 0)
-    monkeypatch.setattr(balance_tables, "SMALL", 0)
-    assert cli.privatize(*command, "--resume").code == 0
-
-
-@pytest.mark.parametrize("place", [3, -3])
-@pytest.mark.parametrize("state", ["stopped", "whole"])
-def test_a_changed_input_is_refused(
-    cli: Cli, folder: Path, breaking: Breaking, state: str, place: int
-) -> None:
-    """Also where it is as long as before, and where nothing has been drawn yet."""
-    command = (*write_input(folder, "txt"), "--workers", "1")
-    breaking.after(2 if state == "stopped" else None, lambda: cli.privatize(*command))
-    before = (folder / "in.txt").read_text()
-    after = list(before)
-    after[place] = "x"
-    (folder / "in.txt").write_text("".join(after))
-    ended = breaking.after(None, lambda: cli.privatize(*command, "--resume"))
-    assert ended.code == 1
-    assert "out.txt cannot be resumed, as the input changed" in ended.err
-    assert CANARY not in ended.err
-    assert breaking.calls == 0
-    if state == "stopped":  # an input that was fetched again is the same
-        (folder / "in.txt").write_text(before)
-        assert cli.privatize(*command, "--resume").code == 0
-
-
-def test_an_input_that_changes_before_the_record_is_seen(
-    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The journal of an output that is whole tells of the input, as a record does."""
-    command = (*write_input(folder, "txt"), "--workers", "1")
+def stop_before_the_record(cli: Cli, command: tuple[str, ...]) -> None:
+    """Stop a run when its output has its name, and its journal is not yet a record."""
 
     def stop(output: Output) -> None:
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Output, "conclude", stop)
         assert cli.privatize(*command).code == 130
-    (folder / "in.txt").write_text("mild\n")
-    for _ in range(2):
-        ended = cli.privatize(*command, "--resume")
-        assert ended.code == 1
-        assert "out.txt cannot be resumed, as the input changed" in ended.err
 
 
 def test_remains_are_not_lost_by_a_plain_run(cli: Cli, folder: Path, breaking: Breaking) -> None:
@@ -272,31 +98,6 @@ def test_remains_are_not_lost_by_a_plain_run(cli: Cli, folder: Path, breaking: B
     assert "resume it with --resume, or start over with --force" in refused.err
     anew = breaking.after(None, lambda: cli.privatize(*command, "--force"))
     assert (anew.code, breaking.calls) == (0, 10)
-
-
-HOLDING = """
-import fcntl, sys
-with open(sys.argv[1], "r+b") as file:
-    fcntl.lockf(file, fcntl.LOCK_EX)
-    print("locked", flush=True)
-    sys.stdin.read()
-"""
-
-
-def test_a_run_that_is_still_at_work_is_not_called_stopped(
-    cli: Cli, folder: Path, breaking: Breaking
-) -> None:
-    command = (*write_input(folder, "txt"), "--workers", "1")
-    breaking.after(2, lambda: cli.privatize(*command))
-    hold = [sys.executable, "-c", HOLDING, HIDDEN.format("txt")]
-    with subprocess.Popen(hold, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-        assert other.stdout is not None
-        assert other.stdout.readline() == b"locked\n"
-        refused = cli.privatize(*command)
-        other.communicate()
-    assert refused.code == 1
-    assert "another run is at work on out.txt: wait for its end" in refused.err
-    assert "was interrupted" in cli.privatize(*command).err
 
 
 def test_a_forced_run_that_was_stopped_still_replaces(
@@ -310,22 +111,6 @@ def test_a_forced_run_that_was_stopped_still_replaces(
     assert len(texts_of(folder, "txt")) == ROWS
 
 
-def test_an_output_of_unknown_origin_is_not_taken_for_whole(cli: Cli, folder: Path) -> None:
-    command = write_input(folder, "txt")
-    (folder / "out.txt").write_text("old")
-    ended = cli.privatize(*command, "--resume")
-    assert ended.code == 1
-    assert "out.txt exists already and is of unknown origin" in ended.err
-    assert cli.privatize(*command, "--resume", "--force").code == 0
-    with (folder / "out.txt").open("a") as file:
-        file.write("more")
-    ended = cli.privatize(*command, "--resume")
-    assert ended.code == 1
-    assert "has changed since it was made" in ended.err
-    (folder / "out.txt").unlink()
-    assert cli.privatize(*command, "--resume").code == 0
-
-
 @pytest.mark.parametrize("rows", [1, ROWS])
 def test_an_end_between_the_name_and_the_record(
     cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch, rows: int
@@ -333,12 +118,7 @@ def test_an_end_between_the_name_and_the_record(
     command = write_input(folder, "txt", rows)
     monkeypatch.setattr(running_module, "SMALLEST_BATCH", 100)
 
-    def stop(output: Output) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Output, "conclude", stop)
-        assert cli.privatize(*command).code == 130
+    stop_before_the_record(cli, command)
     made = (folder / "out.txt").read_bytes()
     ended = cli.privatize(*command, "--resume")
     assert (ended.code, "complete already" in ended.err) == (0, True)
@@ -383,14 +163,6 @@ def test_small_files_are_shared_among_workers(
     assert drawn_here == 0
     for number, name in enumerate(names):
         assert (folder / "out" / name).read_text().count("\n") == number % 5
-
-
-def test_a_pipe_cannot_be_resumed(cli: Cli, folder: Path) -> None:
-    write_input(folder, "txt")
-    for command in (("-",), ("in.txt", "-o", "-"), ("-", "-o", "out.txt")):
-        ended = cli.privatize(*command, "--resume", stdin=b"cold\n")
-        assert ended.code == 2
-        assert "only files can be resumed" in ended.err
 
 
 def test_a_faulty_record_is_passed_with_on_error(

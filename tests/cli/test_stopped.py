@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import WORDS, Cli, running
-from tests.cli.test_resume import HIDDEN, kept_texts, write_input
+from tests.cli.stopping import HIDDEN, kept_texts, write_input
+
+from malaprop.pipeline.outputs.sidefile import look
 
 pytestmark = pytest.mark.usefixtures("small_batches")
 
@@ -111,15 +113,12 @@ Privatizer.batch = halting
 """
 
 
-def wait_until_halted(journal: Path) -> None:
-    """Wait until there are batches in a journal, and none is being written."""
-    deadline, size, since = time.monotonic() + 60, 0, time.monotonic()
-    while size < 8_000 or time.monotonic() - since < 1.0:
+def wait_for_a_batch(output: Path) -> None:
+    """Wait until the journal beside an output holds a whole batch."""
+    deadline = time.monotonic() + 60
+    while not ((side := look(output)) and side.batches):
         assert time.monotonic() < deadline
-        time.sleep(0.05)
-        now = journal.stat().st_size if journal.exists() else 0
-        if now != size:
-            size, since = now, time.monotonic()
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -130,7 +129,7 @@ def test_a_signal_stops_cleanly_and_says_how_to_go_on(
     command = (*WIDE, "-o", "out.csv", "--lexicon", str(lexicon_file), "--workers", "2")
     hidden = folder / ".out.csv.malaprop"
     with running(*command, before=HALTING) as process:
-        wait_until_halted(hidden)
+        wait_for_a_batch(folder / "out.csv")
         process.send_signal(number)
         _, err = process.communicate(timeout=60)
         assert process.returncode == 128 + number

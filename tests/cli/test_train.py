@@ -8,16 +8,12 @@ from tests.cli.conftest import Cli
 
 from malaprop import Lexicon
 
+pytestmark = pytest.mark.usefixtures("home")
+
 PAIRS = "".join(
     f"{word}\t{word[:-1]}\n" for word in ("ra", "rb", "raa", "rab", "rba", "rbb", "raaa", "raab")
 )
 QUICK = ("--dim", "3", "--epochs", "20")
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MALAPROP_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
 
 
 @pytest.fixture

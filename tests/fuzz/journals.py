@@ -10,8 +10,8 @@ from pathlib import Path
 from tests.fuzz.mutations import mutated
 
 from malaprop.core.errors import MalapropError
+from malaprop.pipeline.outputs.cipher import keyed_hash
 from malaprop.pipeline.outputs.journal import Drawn, Journal, seal
-from malaprop.pipeline.outputs.keys import keyed_hash
 from malaprop.pipeline.outputs.resuming import go_on
 from malaprop.pipeline.outputs.sidefile import (
     Header,

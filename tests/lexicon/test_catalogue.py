@@ -10,11 +10,7 @@ import pytest
 from malaprop.core.errors import ParameterError
 from malaprop.lexicon import catalogue, store
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MALAPROP_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def compile_to(folder: Path) -> Path:

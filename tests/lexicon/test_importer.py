@@ -14,6 +14,8 @@ from malaprop.lexicon.formats import text
 from malaprop.lexicon.formats.repairs import Repair
 from malaprop.lexicon.importer import import_lexicon
 
+pytestmark = pytest.mark.usefixtures("home")
+
 FAULTY = b"""9 2
 the 1 2
 new york 3 4
@@ -27,12 +29,6 @@ a b 3 4
 at 2 2
 by 3 3
 """
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MALAPROP_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
 
 
 @pytest.fixture

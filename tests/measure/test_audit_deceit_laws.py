@@ -37,6 +37,7 @@ from malaprop.mechanisms.tem import TruncatedExponential
 RNG = np.random.Generator(np.random.PCG64(4))
 FLAT = Lexicon([f"w{i}" for i in range(8)], RNG.normal(size=(8, 2)) * 2)
 MANY = Lexicon([f"w{i}" for i in range(1100)], RNG.normal(size=(1100, 2)) * 2)
+SPACE = Lexicon([f"w{i}" for i in range(60)], RNG.normal(size=(60, 3)))
 PROMISE = Guarantee(kind=Kind.METRIC, epsilon=1.0, metric="euclidean")
 
 
@@ -187,76 +188,6 @@ def test_a_guarantee_of_no_pair_is_not_decided() -> None:
     assert "no pair" in found.method
 
 
-class Tenfold(Euclidean):
-    """Ten times the distance, under the name of the distance."""
-
-    def on(self, vectors: Vectors) -> Distances:
-        rows = super().on(vectors)
-        return lambda ids: 10.0 * rows(ids)
-
-
-class Measured(Metric):
-    """A metric that is called graph but is not one."""
-
-    name = "graph"
-
-    def on(self, vectors: Vectors) -> Distances:
-        return Euclidean().on(vectors)
-
-
-class TestMetric:
-    @pytest.mark.parametrize("words", [FLAT, MANY])
-    def test_a_metric_with_the_name_of_another(self, words: Lexicon) -> None:
-        tenfold = Lexicon(words.words, words.vectors, Tenfold())
-        assert audit(TEM(epsilon=1.0, exponent="half").on(tenfold)).holds is not True
-
-    def test_a_metric_called_graph(self) -> None:
-        called = Lexicon(FLAT.words, FLAT.vectors, Measured())
-        assert audit(TEM(epsilon=1.0).on(called)).holds is None
-
-        def graph(x: Any, y: Any) -> float:
-            return float(np.abs(x - y).sum())
-
-        assert str(FLAT.with_metric(graph).metric) == "custom(graph)"
-
-    def test_distances_below_0(self) -> None:
-        class Odd(Metric):
-            name = "odd"
-
-            def on(self, vectors: Vectors) -> Distances:
-                rows = Euclidean().on(vectors)
-                return lambda ids: np.where((ids == 0)[:, None] & (rows(ids) > 0), -1.0, rows(ids))
-
-        law = Uniform(Lexicon(FLAT.words, FLAT.vectors, Odd()))
-        assert audit(LawChannel(law, replace(PROMISE, metric="odd"))).holds is None
-
-    def test_a_users_graph(self) -> None:
-        class Short(WordGraph):
-            def levels(self, ids: Ids) -> Any:
-                return 9 * super().levels(ids)
-
-        graph = Short(8, [[i, i + 1] for i in range(7)])
-        law = Uniform(FLAT.with_metric(Steps(graph)))
-        assert audit(LawChannel(law, replace(PROMISE, metric="graph"))).holds is None
-
-    def test_distances_of_a_users_lexicon(self) -> None:
-        """The allowed loss is computed from the vectors or the graph, not by the lexicon."""
-
-        class Far(Lexicon):
-            def distances(self, ids: Any) -> Floats:
-                return 1e6 * super().distances(ids)
-
-        @dataclass(frozen=True, eq=False)
-        class Steep(Law):
-            def log_weights(self, ids: Ids) -> Floats:
-                return -40.0 * np.abs(ids[:, None] - np.arange(8.0))
-
-        graph = Steps(WordGraph(8, [[i, i + 1] for i in range(7)]))
-        for metric in (Euclidean(), graph):
-            law = Steep(Far(FLAT.words, FLAT.vectors, metric))
-            assert audit(LawChannel(law, replace(PROMISE, metric=str(metric)))).holds is False
-
-
 def rarely(weights: Floats, distances: Floats) -> Floats:
     """More of one rare word, for every other word: what the closed form at y = w cannot see."""
     rare = int(distances.sum(axis=0).argmax())
@@ -275,7 +206,7 @@ class TestRows:
                 rows = Euclidean().on(vectors)
                 return KeyedDistances(lambda ids: -rows(ids), lambda keys: -keys)
 
-        words = Lexicon([f"w{i}" for i in range(40)], RNG.normal(size=(40, 2)), Keyed())
+        words = Lexicon(MANY.words[:40], MANY.vectors[:40], Keyed())
         assert audit(TEM(epsilon=9.0).on(words)).holds is not True
 
     @pytest.mark.parametrize("words", [FLAT, MANY])
@@ -361,9 +292,8 @@ class TestClosedForm:
 class TestEdges:
     @pytest.fixture
     def channel(self, monkeypatch: pytest.MonkeyPatch) -> Any:
-        words = Lexicon([f"w{i}" for i in range(60)], RNG.normal(size=(60, 3)))
         monkeypatch.setattr("malaprop.measure.audit._CUBED", 10)
-        return Balanced(epsilon=0.4).on(words.with_graph())
+        return Balanced(epsilon=0.4).on(SPACE.with_graph())
 
     def test_as_shipped(self, channel: Any) -> None:
         assert channel.law.balance.form == "spread"

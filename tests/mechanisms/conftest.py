@@ -1,7 +1,6 @@
 """What tests of TEM's exponent share."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,12 +30,6 @@ def planted(
 def kept_table(lexicon: Lexicon, gamma: float = math.inf) -> ExponentTable | None:
     """The table for all ε that is shipped or kept for a lexicon and γ."""
     return next(iter(lexicon.with_kept_tables().tables.exponents_for(gamma)), None)
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MALAPROP_HOME", str(tmp_path))
-    return tmp_path
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from malaprop import HyperbolicLaplace, Lexicon, TangentLaplace, seeded_rng
 from malaprop.core.arrays import Floats
 from malaprop.core.channel import VectorChannel
 from malaprop.core.metrics import poincare
+from malaprop.core.noise.grid import Grid
 from malaprop.core.noise.noise import Noise
 
 WORDS, DIMENSION = 400, 300
@@ -108,20 +109,22 @@ def released(channel: VectorChannel[Noise], word: int, seed: int) -> Floats:
     return np.asarray(channel.release_words([word], seeded_rng(seed))[0])
 
 
+def unrounded(channel: VectorChannel[Noise], word: int, seed: int) -> Floats:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Grid, "snap", lambda grid, values: np.asarray(values))
+        return released(channel, word, seed)
+
+
 @pytest.mark.parametrize("chart", [Tangent(), Hyperboloid()], ids=lambda c: c.mechanism.name)
-def test_raw_points_betray_the_word_and_rounded_ones_do_not(
-    chart: Tangent | Hyperboloid, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rounding = chart.mechanism.on(LEXICON)
-    raw = chart.mechanism.on(LEXICON)
-    monkeypatch.setattr(raw.noise._grid, "snap", np.asarray)
+def test_raw_points_betray_the_word_and_rounded_ones_do_not(chart: Tangent | Hyperboloid) -> None:
+    channel = chart.mechanism.on(LEXICON)
     left = []
     for trial in range(4):
         word = 7 + trial
-        betrayed = survivors(released(raw, word, trial), chart)
+        betrayed = survivors(unrounded(channel, word, trial), chart)
         assert word in betrayed
         left.append(len(betrayed))
-        assert len(survivors(released(rounding, word, trial), chart)) == WORDS
+        assert len(survivors(released(channel, word, trial), chart)) == WORDS
     assert np.median(left) <= 3, left
 
 

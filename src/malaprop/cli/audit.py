@@ -58,17 +58,17 @@ def audit(
             privatizer = Privatizer(open_lexicon(lexicon, made), made)
         channel = privatizer.channel
         with bar(f"auditing {mechanism}") as progress:
-            found = (
+            finding = (
                 sampled_audit(privatizer, pairs=pairs, draws=draws, progress=progress.to)
                 if sampled
                 else compute(channel, progress=progress.to)
             )
-        write({"mechanism": made.to_dict(), "lexicon": lexicon, **found.to_dict()})
+        write({"mechanism": made.to_dict(), "lexicon": lexicon, **finding.to_dict()})
     if json_ != PIPE:
-        typer.echo(str(found))
+        typer.echo(str(finding))
         if channel.hint:
             typer.echo(f"hint         {channel.hint}")
-    if found.fails:
+    if finding.fails:
         raise typer.Exit(1)
 
 
@@ -112,11 +112,11 @@ def audit_lexicon(
         typer.echo(f"diameter     {table.diameter:.6g}; the audit holds without a threshold")
     if epsilon is not None:
         largest = max(each.largest(epsilon) for each in tables or [table])
-        typer.echo(f"exponent     {_found(epsilon, largest)}")
+        typer.echo(f"exponent     {_exponent_line(epsilon, largest)}")
         return
     typer.echo("exponents    for a loss of ε per unit of distance, TEM's exponent may be")
     for loss in _round_losses(table.losses):
-        typer.echo(f"             {_found(loss, table.largest(loss))}")
+        typer.echo(f"             {_exponent_line(loss, table.largest(loss))}")
 
 
 def _known(lexicon: "Lexicon", gamma: float, epsilon: float | None) -> "list[ExponentTable]":
@@ -142,7 +142,7 @@ def _audited(
     return table
 
 
-def _found(epsilon: float, exponent: float) -> str:
+def _exponent_line(epsilon: float, exponent: float) -> str:
     times = f"{2 * exponent / epsilon:.2f} times the paper's"
     return f"ε = {epsilon:<6g} t = {exponent:<8.4g} {times}"
 

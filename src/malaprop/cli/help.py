@@ -11,7 +11,7 @@ class Command(TyperCommand):
     """A command whose usage line shows everything that is required."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Arguments first, then the options that are required."""
+        """Put arguments first, then the required options."""
         pieces = [_name(param) for param in self.params if param.param_type_name == "argument"]
         options = [param for param in self.params if param.param_type_name == "option"]
         required = [f"{param.opts[0]} {_name(param)}" for param in options if param.required]

@@ -64,15 +64,13 @@ def privatize_on_spark(
     quiet: bool,
 ) -> "RunReport":
     """Privatize a folder on a cluster; return the report, and write it to its file, if any."""
-    from malaprop.jobs.files import open_report
     from malaprop.jobs.job import Job
     from malaprop.jobs.planning import check_report
+    from malaprop.jobs.reporting import staged_report
     from malaprop.jobs.spark import FORMATS
     from malaprop.pipeline.drawing import Recipe
     from malaprop.pipeline.formats import Layout
-    from malaprop.pipeline.outputs.staging import Staging
     from malaprop.pipeline.report import Clock
-    from malaprop.report.written import rendered
 
     clock = Clock(command)
     name = format_ or _format_of(source)
@@ -83,8 +81,7 @@ def privatize_on_spark(
     recipe = Recipe(lexicon=lexicon, mechanism=mechanism, policy=policy)
     from malaprop.integrations.spark import privatize_files
 
-    with Staging() as stage:
-        file = open_report(stage, report, force=force)
+    with staged_report(report, force=force) as write:
         with working(f"preparing {recipe.title}"):
             privatizer = recipe.privatizer()
             warnings = privatizer.warnings  # which takes a moment
@@ -97,9 +94,7 @@ def privatize_on_spark(
                 )
 
         summary = on_spark(master or _HERE, work, quiet=quiet)
-        if file and report:
-            file.write(rendered(summary, report))
-        stage.complete()
+        write(summary)
     warn(*summary.findings)
     return summary
 

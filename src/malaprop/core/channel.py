@@ -122,7 +122,7 @@ class Channel(ABC):
         return np.asarray(self._guaranteed_distances(ids) <= self._guarantee.radius)
 
     def _guaranteed_distances(self, ids: Ids) -> Floats:
-        """Distances to all words, in the metric of the guarantee."""
+        """Compute the distances to all words, in the metric of the guarantee."""
         name = self._guarantee.metric
         if name == str(self._space.metric):
             return self._space.distances(ids)

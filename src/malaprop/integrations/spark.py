@@ -51,7 +51,7 @@ class Privatized:
     path: str
     """The folder."""
     report: RunReport = field(repr=False)
-    """Guarantee, counts and all else that `malaprop privatize` reports."""
+    """Guarantee, counts and everything else that `malaprop privatize` reports."""
 
 
 def privatize(
@@ -66,12 +66,12 @@ def privatize(
 ) -> Privatized:
     """Draw private texts for some columns of a Spark table, once, and keep them as Parquet.
 
-    The work is done at once, not when somebody looks: a table that is drawn anew at each look
-    gives away more each time. What is drawn goes to the folder `path`, which all machines must
-    reach and which must not exist; without it, to a new folder in Spark's checkpoint directory.
-    Missing texts stay missing. Rows keep their other columns; their order is not kept, as always
-    in Spark, so have a key. `on_error`: what to do about a record that cannot be processed, `fail`,
-    `skip` or `mask`. `options`: how to treat texts, as for `Privatizer`.
+    The work is done at once, not lazily: a table that is drawn again at each look gives away more
+    each time. The private table goes to the folder `path`, which all machines must reach and which
+    must not exist; without `path`, to a new folder in Spark's checkpoint directory. Missing texts
+    stay missing. Rows keep their other columns but, as always in Spark, not their order, so have a
+    key. `on_error`: what to do about a record that cannot be processed, `fail`, `skip` or `mask`.
+    `options`: how to treat texts, as for `Privatizer`.
     """
     if not isinstance(dataframe, ClassicDataFrame):
         raise ParameterError(

@@ -18,7 +18,7 @@ from malaprop.pipeline.outputs.staging import Staging
 from malaprop.pipeline.outputs.watching import Sight, sight
 
 PIPE: Final = "-"
-"""Standard input or output, in the place of a path."""
+"""Standard input or output, in place of a path."""
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from malaprop.pipeline.formats import Layout
 from malaprop.pipeline.formats.copying import BATCH_RULES
 from malaprop.pipeline.outputs import journal as journals
 from malaprop.pipeline.outputs.access import Access, status_of
+from malaprop.pipeline.outputs.cipher import keyed_digest
 from malaprop.pipeline.outputs.journal import Journal
-from malaprop.pipeline.outputs.keys import keyed_digest
 from malaprop.pipeline.outputs.resuming import (
     THE_INPUT,
     THE_LAW,
@@ -93,20 +93,20 @@ class Output:
     def check_input(self, source: BinaryIO | None = None) -> None:
         """Refuse an input that has changed since `watch`: what was read would mix two states of it.
 
-        `source` is the open input; without it, the file of that name is looked at.
+        `source` is the open input; without it, the file of that name is checked.
         """
         status = status_of(source) if source else self.job.status()
         if self._sight != (status and sight(status)):
             name = "standard input" if self.job.source == PIPE else self.job.source
             raise InputChangedError(
                 f"{name} changed while it was read: start over with `force=True` when nothing "
-                "writes to it. `resume=True` goes on only if its content is what it was"
+                "writes to it. `resume=True` continues only if its content is what it was"
             )
 
     def begin(
         self, settings: dict[str, str], progress: Callable[[int], None], *, keep: bool
     ) -> None:
-        """Open the journal, if draws are to be kept; refuse to resume with another input."""
+        """Open the journal if draws must be kept; refuse to resume with another input."""
         if not self.job.lasting or self._outset is None:
             return
         self._seen = outside(Path(self.job.source))

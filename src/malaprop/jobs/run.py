@@ -2,16 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, cast
 
 from malaprop.core.errors import (
-    DataError,
     InputChangedError,
     OutputError,
-    ParameterError,
     SecretError,
 )
 from malaprop.jobs import KEPT, UNWRITTEN
@@ -23,11 +21,10 @@ from malaprop.pipeline.formats.copying import SMALLEST_BATCH
 from malaprop.pipeline.formats.packing import packed, unpacked
 from malaprop.pipeline.outputs.access import Access
 from malaprop.pipeline.outputs.digests import Digests, digest_key
-from malaprop.pipeline.outputs.journal import Journal
 from malaprop.pipeline.outputs.keys import subkey
 from malaprop.pipeline.outputs.staging import Staging
 from malaprop.pipeline.report import Clock, FileRecord, RunReport, run_report
-from malaprop.pipeline.rewriting import Rewriting
+from malaprop.pipeline.rewriting import FileCounts, Rewriting, naming, opened
 from malaprop.pipeline.streaming import copy_streams
 from malaprop.pipeline.workers import WorkerPool, available_cores
 
@@ -178,7 +175,7 @@ class Run:
             output.watch()
             if keyed:
                 output.begin(self._settings(output), tracker.checking(output), keep=self._long)
-            with _naming(output.job.source):
+            with naming(_name(output.job)):
                 stream = self._ends.enter_context(FileStream(output, self._key))
             yield stream
 
@@ -203,68 +200,44 @@ class Run:
         return settings_of(privatizer, output.job.layout, self._recipe.seed, output.number)
 
 
-class FileStream:
+class FileStream(Rewriting):
     """A file that is being copied: its input is open, and its output is partly written."""
 
     def __init__(self, output: Output, key: bytes | None) -> None:
-        self._output, self._key = output, key
-        self._ends = ExitStack()
-
-    def __enter__(self) -> "FileStream":
-        job, target = self._output.job, self._output.target
+        job, target = output.job, output.target
         if target is None:
             raise RuntimeError("an output must be claimed before it is written")
         with ExitStack() as ends:
             file = ends.enter_context(job.open_source())
-            self._output.check_input(file)
-            seeks = job.layout.kind.seeks
-            self._digests = digests = Digests(file, target, self._key, seeks=seeks)
+            output.check_input(file)
+            self._digests = digests = Digests(file, target, key, seeks=job.layout.kind.seeks)
             source = unpacked(digests.source, job.source)
             self._packed = packed(digests.target, job.target)
             sink = cast(BinaryIO, self._packed or digests.target)
-            rewriting = Rewriting.open(source, sink, job.layout, job.size)
-            self._rewriting = ends.enter_context(rewriting)
-            self._ends = ends.pop_all()
-        return self
+            super().__init__(opened(source, sink, job.layout, job.size))
+            self._files = ends.pop_all()
+        self._output, self._target = output, target
+        self.number, self.journal, self.name = output.number, output.journal, _name(job)
 
-    def __exit__(self, *error: object) -> None:
-        self._ends.close()
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with self._files:
+            super().__exit__(kind, error, traceback)
 
-    @property
-    def number(self) -> int:
-        """The number of the output in its run."""
-        return self._output.number
-
-    @property
-    def journal(self) -> Journal | None:
-        """What was drawn for the output, if that is kept."""
-        return self._output.journal
-
-    @property
-    def consumed(self) -> int:
-        """The number of bytes of the input that are read so far."""
-        return self._rewriting.consumed
-
-    def batches(self) -> Iterator[list[str]]:
-        """Yield the texts of each batch."""
-        with _naming(self._output.job.source):
-            yield from self._rewriting.batches()
-
-    def write(self, private: list[str]) -> None:
-        """Write the first batch that is not yet written."""
-        self._rewriting.write(private)
-
-    def finish(self) -> None:
+    def finish(self) -> FileCounts:
         """Finish the output, and close both files."""
-        with _naming(self._output.job.source):
-            self._rewriting.finish()
+        counts = super().finish()
         if self._packed:
             self._packed.finish()
         self._source_digest = self._digests.of_source()
-        if self._output.target is not None:
-            self._output.target.flush()
+        self._target.flush()
         self._output.close()
-        self._ends.close()
+        self._files.close()
+        return counts
 
     def record(self) -> FileRecord:
         """Return what was in the file, once it is finished."""
@@ -273,7 +246,7 @@ class FileStream:
             input=job.source,
             output=job.target,
             layout=job.layout,
-            counts=self._rewriting.counts,
+            counts=self.counts,
             input_digest=self._source_digest,
             output_digest=self._digests.of_target(),
         )
@@ -311,15 +284,9 @@ class _Tracker:
         return done / self._total if self._total else 0.0
 
 
-@contextmanager
-def _naming(source: str) -> Iterator[None]:
-    """Have an error about an input name it: there may be several."""
-    try:
-        yield
-    except (DataError, ParameterError) as error:
-        if source != PIPE:
-            error.args = (f"{source}: {error}",)
-        raise
+def _name(job: Job) -> str:
+    """Return the name of an input for messages: there may be several. A pipe has none."""
+    return "" if job.source == PIPE else job.source
 
 
 def _title(outputs: list[Output]) -> str:

@@ -27,20 +27,20 @@ LITTLE_PROTECTION, NEXT_TO_NONE = 0.5, 0.8
 LITTLE_LEFT = 0.01
 
 _WORDS = 128  # sampled words: the standard error of a share is then 4 % at most
-_CELLS = 1 << 25  # distances that are computed for a figure: fewer words of a large lexicon
+_CELLS = 1 << 25  # at most so many distances for a figure: fewer words of a large lexicon
 _DRAWS = 4  # per word, where the law is not known in closed form
 _SEARCH_CELLS = 1 << 21  # likewise, for each ε that is tried
 _CLOSE = 0.1  # of the log odds of a share: 0.02 of a share of a third
 _FAR = 8.0  # factor between two bounds from which their ratio is halved
-_SECONDS = 3.0  # then it goes without; a third of a second is usual on `english`
+_SECONDS = 3.0  # after that there is no suggestion
 
 
 @dataclass(frozen=True)
 class Keeping:
-    """How much of the words a mechanism keeps, and what to do about it.
+    """How many words a mechanism keeps, and what to do about it.
 
-    `third` is about the ε with which the mechanism would keep a third of the words; it is looked
-    for where ε protects little and the law is known in closed form.
+    `third` is about the ε with which the mechanism would keep a third of the words. It is searched
+    for only if ε protects little and the law is known in closed form.
     """
 
     share: float
@@ -48,7 +48,7 @@ class Keeping:
 
     @property
     def warning(self) -> str:
-        """What a user should know of this ε, in plain words; mostly nothing."""
+        """What a user should know about this ε, in plain words; usually empty."""
         kept = f"{self.share:.0%} of words are expected to stay as they are"
         if self.share >= NEXT_TO_NONE:
             return f"THIS EPSILON PROTECTS NEXT TO NOTHING: {kept}. {self._remedy}"
@@ -71,7 +71,7 @@ class Keeping:
 
 
 def keeping_of(mechanism: Mechanism, channel: Channel) -> Keeping:
-    """What share of words a mechanism keeps; `channel` is that mechanism on its lexicon."""
+    """Compute the share of words that a mechanism keeps; `channel` is it on its lexicon."""
     share = unchanged_share(channel)
     if share < LITTLE_PROTECTION or not isinstance(channel, LawChannel):
         return Keeping(share)
@@ -79,10 +79,10 @@ def keeping_of(mechanism: Mechanism, channel: Channel) -> Keeping:
 
 
 def unchanged_share(channel: Channel, rng: Generator | None = None) -> float:
-    """The expected share of words that come back as they went in: the mean of Pr[w | w].
+    """Return the expected share of words that stay unchanged: the mean of Pr[w | w].
 
-    Over up to 128 words, evenly spread over the lexicon; exact for each of them where the law
-    is known in closed form, else from 4 draws of each.
+    It is taken over up to 128 words, evenly spread over the lexicon. For each, it is exact if the
+    law is known in closed form, and otherwise comes from 4 draws.
     """
     ids = sample(len(channel.lexicon))
     if isinstance(channel, LawChannel):
@@ -92,10 +92,10 @@ def unchanged_share(channel: Channel, rng: Generator | None = None) -> float:
 
 
 def epsilon_keeping(mechanism: Mechanism, channel: LawChannel[Law], share: float) -> float | None:
-    """About the ε with which a mechanism would keep a share of words, if that is below its own.
+    """Estimate the ε with which a mechanism would keep a share of words, if it is below its own.
 
-    `channel` is the mechanism on its lexicon. The share that it keeps grows with ε. None if there
-    is no such ε, or none is found in a second or two.
+    `channel` is the mechanism on its lexicon. The share that it keeps grows with ε. Return None if
+    there is no such ε, or none is found within three seconds.
     """
     lexicon = channel.lexicon
     ids = spread(len(lexicon), max(8, min(_WORDS, _SEARCH_CELLS // len(lexicon))))
@@ -118,7 +118,7 @@ def _rebound(mechanism: Mechanism, epsilon: float, lexicon: MetricSpace) -> LawC
 
 
 def _root(rising: Callable[[float], float], start: float) -> float | None:
-    """About where a rising function of a positive number is 0, below `start`."""
+    """Find roughly where a rising function of a positive number is 0, below `start`."""
     high, above = start, rising(start)
     if above <= 0.0:
         return None
@@ -131,13 +131,13 @@ def _root(rising: Callable[[float], float], start: float) -> float | None:
             tried = math.sqrt(low) * math.sqrt(high)
         else:  # false position, but well inside the bounds
             tried = low + (high - low) * min(0.9, max(0.1, below / (below - above)))
-        found = rising(tried)
-        if abs(found) <= _CLOSE:
+        value = rising(tried)
+        if abs(value) <= _CLOSE:
             return tried
-        if found > 0.0:
-            high, above = tried, found
-        if found < 0.0 or below > 0.0:
-            low, below = tried, found
+        if value > 0.0:
+            high, above = tried, value
+        if value < 0.0 or below > 0.0:
+            low, below = tried, value
     return None
 
 
@@ -147,12 +147,12 @@ def _log_odds(share: float) -> float:
 
 
 def sample(size: int) -> Ids:
-    """The words that figures are computed from: up to 128, fewer of a large lexicon."""
+    """Return the words that figures are computed from: up to 128, fewer of a large lexicon."""
     return spread(size, max(32, min(_WORDS, _CELLS // size)))
 
 
 def spread(size: int, count: int) -> Ids:
-    """Up to `count` ids, evenly spread over 0 … size − 1: the frequent words and the rare.
+    """Return up to `count` ids, evenly spread over 0 … size − 1, frequent words and rare ones.
 
     >>> spread(10, 4).tolist()
     [0, 3, 6, 9]
@@ -161,6 +161,6 @@ def spread(size: int, count: int) -> Ids:
 
 
 def _stay(channel: LawChannel[Law], ids: Ids) -> Floats:
-    """Pr[w | w] of each word."""
+    """Return Pr[w | w] of each word."""
     parts = blocks(len(ids), row_cells=len(channel.lexicon))
     return np.concatenate([channel.law.staying(ids[block]) for block in parts])

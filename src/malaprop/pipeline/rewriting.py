@@ -1,4 +1,4 @@
-"""A copy of a file in the making, with private texts in the place of the true ones."""
+"""A copy of a file in the making, with private texts in place of the true ones."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
-from malaprop.core.errors import MalapropError
+from malaprop.core.errors import DataError, MalapropError, ParameterError
 from malaprop.pipeline.formats.copying import AnyCopy, Passing
 from malaprop.pipeline.formats.faults import FaultyRecord
 from malaprop.pipeline.formats.layout import Layout
@@ -50,8 +50,8 @@ def rewrite(
 
     Everything else stays as it is: byte for byte in txt, csv, tsv and jsonl files, value for
     value in Parquet. The file is read and written in batches of about a million characters;
-    `transform` gets the texts of a batch and must return as many. `progress` is told the number
-    of bytes read so far, after each batch. Both streams are left open. When this raises, what
+    `transform` gets the texts of a batch and must return as many. After each batch, `progress` is
+    called with the number of bytes read so far. Both streams are left open. When this raises, what
     was written to the target is worthless.
 
     >>> import io
@@ -85,6 +85,8 @@ class Rewriting:
 
     number = 0
     journal: Journal | None = None
+    name = ""
+    """What errors call the source, if there are several."""
 
     def __init__(self, copy: AnyCopy) -> None:
         self._copy = copy
@@ -99,8 +101,7 @@ class Rewriting:
         cls, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
     ) -> "Rewriting":
         """Begin a copy of a source whose layout says which format it has."""
-        with _without_context():
-            return cls(layout.kind(source, target, layout, size))
+        return cls(opened(source, target, layout, size))
 
     def __enter__(self) -> Self:
         return self
@@ -123,7 +124,7 @@ class Rewriting:
 
     def batches(self) -> Iterator[list[str]]:
         """Yield the texts of each batch."""
-        with _without_context():
+        with naming(self.name), _without_context():
             for batch in self._reading:
                 texts = batch.texts
                 self._pending.append((batch, len(texts)))
@@ -139,7 +140,7 @@ class Rewriting:
 
     def finish(self) -> FileCounts:
         """Write the end of the file, once all batches are written."""
-        with _without_context():
+        with naming(self.name), _without_context():
             self._passing = self._copy.finish()
         self._ended = True
         return self.counts
@@ -157,6 +158,12 @@ class Rewriting:
         )
 
 
+def opened(source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None) -> AnyCopy:
+    """Begin a copy in the format of the layout; `size` is that of the source, if it is known."""
+    with _without_context():
+        return layout.kind(source, target, layout, size)
+
+
 def _matched(texts: int, private: list[str]) -> list[str]:
     """Return `private` if it has as many texts as `texts` says.
 
@@ -168,6 +175,17 @@ def _matched(texts: int, private: list[str]) -> list[str]:
             "return one for each"
         )
     return private
+
+
+@contextmanager
+def naming(source: str) -> Iterator[None]:
+    """Have an error about a source name it, if it has a name."""
+    try:
+        yield
+    except (DataError, ParameterError) as error:
+        if source:
+            error.args = (f"{source}: {error}",)
+        raise
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from malaprop.pipeline.workers import WorkerPool
 
 Key = tuple[int, int]
 """The number of a file in its run, and of a batch in its file."""
-_END = -1  # in the place of a batch's number
+_END = -1  # in place of the number of a batch
 
 
 class CopyStream(Protocol):

@@ -119,7 +119,7 @@ class WorkerPool:
                 self._busy[worker.connection] = worker  # to be ended with the others
                 raise _gone(worker.process) from None
             self._idle.append(worker)
-            self._assign()  # before the result is used, so that nobody has to wait for that
+            self._assign()  # first: no worker should wait until the result is used
             if isinstance(result, BaseException):
                 raise result
             yield key, result
@@ -146,7 +146,7 @@ class WorkerPool:
         with warnings.catch_warnings():
             # Newer Pythons warn of forks beside threads, which could hold locks for ever. The
             # threads here are those of a progress bar, which no worker touches, and of BLAS,
-            # which sees to itself.
+            # which handles forks itself.
             warnings.simplefilter("ignore", DeprecationWarning)
             # A signal must find the child ready for it, or it would end in a traceback.
             with _signals_held():

@@ -100,7 +100,7 @@ def _file_lines(file: FileRecord) -> list[str]:
 
 def _faults(file: FileRecord) -> str:
     faulty, shown = file.counts.faulty, file.counts.faults[:_MOST_FAULTS]
-    if not shown:  # where many machines share the work, nobody knows the records' numbers
+    if not shown:  # on a cluster, no task knows the positions of its records
         return counted(faulty, "record")
     faults = [f"{fault.record:,} {fault.reason}" for fault in shown]
     more = [f"and {faulty - _MOST_FAULTS:,} more"] if faulty > _MOST_FAULTS else []

@@ -53,13 +53,13 @@ class WordLaw:
 
     def by_distance(self) -> list["Level"]:
         """Return the words by distance, level by level: for metrics that count steps."""
-        found = []
+        levels = []
         for distance in np.unique(self.distances):
             ids = np.flatnonzero(self.distances == distance)
             p = self.probabilities[ids]
             best = ids[np.argsort(-p, kind="stable")[:_SHOWN]]
-            found.append(Level(float(distance), len(ids), float(p.sum()), best))
-        return found
+            levels.append(Level(float(distance), len(ids), float(p.sum()), best))
+        return levels
 
     def most_likely(self, count: int) -> Ids:
         """Return the `count` most likely replacements; of equally likely ones, the nearest."""
@@ -94,15 +94,15 @@ def rivals(channel: Channel, word: int, count: int) -> list[Rival]:
     distances = channel.lexicon.distances([word])[0]
     order = np.argsort(distances, kind="stable")
     near = [int(i) for i in order[: count + 1] if i != word][:count]
-    found = []
+    nearest = []
     for other in near:
         odds = None
         if isinstance(channel, LawChannel):
             own, its = channel.log_probabilities([word, other])
             odds = _exp(float(np.abs(own - its).max()))
         bound = _bound(channel, word, other, float(distances[other]))
-        found.append(Rival(channel.lexicon.words[other], float(distances[other]), bound, odds))
-    return found
+        nearest.append(Rival(channel.lexicon.words[other], float(distances[other]), bound, odds))
+    return nearest
 
 
 def _bound(channel: Channel, word: int, other: int, distance: float) -> float | None:

@@ -206,14 +206,10 @@ class TestTraining:
             TrainingSettings(**wrong)  # type: ignore[arg-type]
 
 
+@pytest.mark.usefixtures("home")
 class TestCompiling:
-    @pytest.fixture(autouse=True)
-    def home(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-        monkeypatch.setenv("MALAPROP_HOME", str(tmp_path))
-        return tmp_path
-
-    def test_it_opens_by_its_name(self, home: Path) -> None:
-        source = home / "pairs.tsv"
+    def test_it_opens_by_its_name(self, home: Path, tmp_path: Path) -> None:
+        source = tmp_path / "pairs.tsv"
         source.write_text("cat\tmammal\n")
         report = train_lexicon(TREE, "mine", QUICK, sources=sha256_of(source), licence="CC0-1.0")
         assert (report.count, report.dimension) == (len(TREE.words), 5)

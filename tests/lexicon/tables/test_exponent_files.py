@@ -13,11 +13,7 @@ from malaprop.lexicon.tables.exponent_files import SHIPPED, VERIFIED, file_name
 from malaprop.lexicon.tables.kept import keep
 from malaprop.lexicon.tables.values import ExponentTable
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MALAPROP_HOME", str(tmp_path))
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("home")
 
 
 @pytest.fixture

@@ -15,11 +15,7 @@ from malaprop.lexicon.tables.kept import TableFolder, keep, kept_tables
 from malaprop.lexicon.tables.values import ExponentTable, NearestWords, Tables, tables_of
 from malaprop.mechanisms.balanced.balance_tables import build_table
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MALAPROP_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
+pytestmark = pytest.mark.usefixtures("home")
 
 
 @pytest.fixture(scope="module")

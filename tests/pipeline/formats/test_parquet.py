@@ -3,11 +3,8 @@ import io
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -19,7 +16,6 @@ from hypothesis import strategies as st
 
 from malaprop.core.errors import DataError, OutputError, ParameterError
 from malaprop.pipeline.formats import Layout
-from malaprop.pipeline.formats.copying import BATCH_CHARACTERS, BATCH_RECORDS
 from malaprop.pipeline.rewriting import FileCounts, Transform, rewrite
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
@@ -152,39 +148,6 @@ def test_dates_in_the_old_form_do_not_overflow() -> None:
     assert output["t"].to_pylist() == table["t"].to_pylist()
 
 
-def test_batches_are_bounded_and_row_groups_are_not_tiny() -> None:
-    rows = 3 * BATCH_RECORDS
-    texts = ["x" * 10] * rows + ["é" * 400_000] * 12
-    table = pa.table({"note": texts, "n": range(len(texts))})
-    sizes: list[tuple[int, int]] = []
-    places: list[int] = []
-
-    def note(batch: list[str]) -> list[str]:
-        sizes.append((len(batch), sum(map(len, batch))))
-        return batch
-
-    target = io.BytesIO()
-    data = written(table, compression="NONE", use_dictionary=False)
-    rewrite(io.BytesIO(data), target, NOTE, note, places.append)
-    assert all(count <= BATCH_RECORDS for count, _ in sizes)
-    assert all(length <= BATCH_CHARACTERS for _, length in sizes)
-    assert places == sorted(places)
-    assert places[-1] == len(data)
-    output = pq.ParquetFile(io.BytesIO(target.getvalue()))
-    assert output.read().equals(table)
-    assert output.num_row_groups == 1
-
-
-def test_a_large_file_gets_several_row_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("malaprop.pipeline.formats.parquet.groups._GROUP_BYTES", 100_000)
-    table = pa.table({"note": [f"{i:0200}" for i in range(20_000)]})
-    target = io.BytesIO()
-    rewrite(io.BytesIO(written(table)), target, NOTE, same)
-    output = pq.ParquetFile(io.BytesIO(target.getvalue()))
-    assert 40 <= output.num_row_groups <= 45
-    assert output.read().equals(table)
-
-
 def test_empty_tables_and_empty_columns() -> None:
     table = pa.table({"note": pa.array([], pa.string()), "n": pa.array([], pa.int8())})
     output, counts = run(written(table))
@@ -307,31 +270,6 @@ def test_a_full_disk_is_told_as_it_is() -> None:
     data = written(pa.table({"note": ["a" * 1_000]}), compression="NONE")
     with pytest.raises(OutputError, match="no space left"):
         rewrite(io.BytesIO(data), cast(BinaryIO, Full()), NOTE, same)
-
-
-def _numbered(numbers: Iterator[int], texts: list[str]) -> list[str]:
-    return [f"{next(numbers):020}" for _ in texts]
-
-
-@pytest.mark.parametrize("kind", [pa.string(), pa.dictionary(pa.int32(), pa.string())])
-def test_the_file_follows_from_what_is_private(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where row groups and pages end must not tell how long the true texts were."""
-    monkeypatch.setattr("malaprop.pipeline.formats.parquet.groups._GROUP_BYTES", 60_000)
-    monkeypatch.setattr("malaprop.pipeline.formats.copying.BATCH_CHARACTERS", 20_000)
-    rows = 5_003
-    made = []
-    for long in (range(0), range(100, 1_500), range(3_000, rows)):
-        texts = ["a" * 500 if row in long else "b" for row in range(rows)]
-        others = [[f"{row}"] * (row % 3) for row in range(rows)]
-        table = pa.table({"note": pa.array(texts, kind), "n": range(rows), "other": others})
-        numbers = count()
-        target = io.BytesIO()
-        data = written(table, row_group_size=1_700)
-        rewrite(io.BytesIO(data), target, NOTE, partial(_numbered, numbers))
-        made.append(target.getvalue())
-        assert pq.ParquetFile(target).num_row_groups > 2
-        assert pq.read_table(target)["other"].to_pylist() == others
-    assert made[0] == made[1] == made[2]
 
 
 # An index in which one size does not fit another: found by fuzzing.

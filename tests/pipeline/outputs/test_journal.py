@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from malaprop.core.errors import OutputError
 from malaprop.pipeline.outputs import sidefile
+from malaprop.pipeline.outputs.cipher import keyed_hash
 from malaprop.pipeline.outputs.journal import Drawn, Journal, seal
-from malaprop.pipeline.outputs.keys import keyed_hash
 from malaprop.pipeline.outputs.resuming import go_on, outside, record_of, start_over
 from malaprop.pipeline.outputs.sidefile import (
     Header,

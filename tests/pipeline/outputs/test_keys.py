@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from malaprop.core.errors import SecretError
-from malaprop.pipeline.outputs.keys import keyed_digest, keyed_hash, state_folder, subkey
+from malaprop.pipeline.outputs.cipher import keyed_digest, keyed_hash
+from malaprop.pipeline.outputs.keys import state_folder, subkey
 
 
 @pytest.fixture(autouse=True)

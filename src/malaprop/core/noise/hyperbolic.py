@@ -1,7 +1,7 @@
 """Laplace noise in hyperbolic space, and in its tangent space."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,13 +11,7 @@ from malaprop.core.arrays import Floats
 from malaprop.core.errors import ParameterError
 from malaprop.core.metrics import poincare
 from malaprop.core.noise.grid import MOST_NUMERIC_DELTA, Grid
-from malaprop.core.noise.laplace import (
-    centres_of,
-    log_sphere,
-    rate_of,
-    spherical_laplace,
-    spherical_laplace_log_density,
-)
+from malaprop.core.noise.laplace import SphericalLaplace, centres_of, log_sphere
 from malaprop.core.noise.noise import ExponentialDensity, Noise
 from malaprop.core.proofs import proved
 from malaprop.core.space import MetricSpace
@@ -135,17 +129,18 @@ class TangentLaplaceNoise(Noise):
     dimension: int
 
     @cached_property
-    def _grid(self) -> Grid:
-        return Grid(math.sqrt(self.dimension + 1) * self.scale)
+    def _tangent(self) -> SphericalLaplace:
+        """The noise in the tangent space."""
+        return SphericalLaplace(scale=self.scale, dimension=self.dimension)
 
     @property
     def step(self) -> float:
         """The step of the grid, in the tangent space."""
-        return self._grid.step
+        return self._tangent.step
 
     def numerics(self, space: MetricSpace) -> str:
         """Say what floating-point numbers add to the loss of a word."""
-        delta = self._grid.check(poincare.log0(centres_of(space)))
+        delta = self._tangent.grid.check(poincare.log0(centres_of(space)))
         return (
             f"float64, rounded to a grid of {self.step:.3g} in the tangent space; "
             f"adds δ ≈ {delta:.0e}"
@@ -154,19 +149,16 @@ class TangentLaplaceNoise(Noise):
     def release(self, vectors: Floats, rng: Generator) -> Floats:
         """Return x moved by noise, for each row x."""
         tangents = poincare.log0(poincare.in_ball(vectors))
-        self._grid.check(tangents)
-        noise = spherical_laplace(vectors.shape, self.scale, rng)
         # Beyond the reach, float64 has no points of the ball.
-        snapped = poincare.shorten(self._grid.snap(tangents + noise), poincare.REACH)
-        return poincare.exp0(snapped)
+        return poincare.exp0(poincare.shorten(self._tangent.release(tangents, rng), poincare.REACH))
 
     def density(self, space: MetricSpace) -> ExponentialDensity | None:
         """Return the density around the words' tangent vectors."""
         if not poincare.is_ball(space):
             return None
-        centres = poincare.log0(centres_of(space))
-        return ExponentialDensity(rate=rate_of(self.scale), centres=centres, in_ball=True)
+        around = self._tangent.density(space)
+        return replace(around, centres=poincare.log0(around.centres), in_ball=True)
 
     def log_density(self, noise: Floats, vector: Floats) -> Floats:
         """Return ln of the density in the tangent space, before rounding."""
-        return spherical_laplace_log_density(noise, self.scale)
+        return self._tangent.log_density(noise, vector)

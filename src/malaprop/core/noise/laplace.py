@@ -23,23 +23,24 @@ class SphericalLaplace(AdditiveNoise):
     dimension: int
 
     @cached_property
-    def _grid(self) -> Grid:
+    def grid(self) -> Grid:
+        """The grid that releases are rounded to."""
         return Grid(math.sqrt(self.dimension + 1) * self.scale)
 
     @property
     def step(self) -> float:
         """The step of the grid."""
-        return self._grid.step
+        return self.grid.step
 
     def release(self, vectors: Floats, rng: Generator) -> Floats:
         """Return x + z for each row x."""
-        self._grid.check(vectors)
+        self.grid.check(vectors)
         noise = spherical_laplace(vectors.shape, self.scale, rng)
-        return self._grid.snap(vectors + noise)
+        return self.grid.snap(vectors + noise)
 
     def numerics(self, space: MetricSpace) -> str:
         """Say what floating-point numbers add to the loss of a word."""
-        return self._grid.numerics(space.vectors.astype(np.float64))
+        return self.grid.numerics(centres_of(space))
 
     def density(self, space: MetricSpace) -> ExponentialDensity:
         """Return the density around the words' vectors."""
@@ -74,7 +75,7 @@ class CoordinateLaplaceNoise(AdditiveNoise):
 
     def numerics(self, space: MetricSpace) -> str:
         """Say what floating-point numbers add to the loss of a word."""
-        return self._grid.numerics(space.vectors.astype(np.float64))
+        return self._grid.numerics(centres_of(space))
 
     def density(self, space: MetricSpace) -> ExponentialDensity:
         """Return the density around the words' vectors."""

@@ -1,8 +1,8 @@
 """The job on Spark, seen from the driver.
 
 A text is drawn once for all that anybody can see: a job writes its output at once, Spark commits
-one attempt of each task, and the folder gets its name when the job is done. A frame that drew
-when somebody looks at it would draw anew each time, and each draw costs ε again.
+one attempt of each task, and the folder gets its name when the job is done. A lazy
+frame would draw again at every look, and each draw costs ε again.
 """
 
 from collections.abc import Callable, Iterator

@@ -59,7 +59,7 @@ _folders: list["TemporaryDirectory[str]"] = []
 
 
 def ship(lexicon: Lexicon, context: SparkContext) -> Shipment:
-    """Send a lexicon and its tables to the executors; the same ones only once."""
+    """Send a lexicon and its tables to the executors, once for each application."""
     name = lexicon.name if _is_stored_in(lexicon, catalogue.embedded().get(lexicon.name)) else ""
     tables = lexicon.tables
     balances = tables.balances.digest if tables.balances is not None else ""
@@ -104,7 +104,7 @@ def _compiled(lexicon: Lexicon, folder: Path) -> Contents:
 
 
 def _packed(contents: Contents, folder: Path) -> Path:
-    # Not compressed: vectors hardly shrink, and are to be mapped from where they are unpacked.
+    # Not compressed: vectors hardly shrink, and executors map them from the unpacked files.
     archive = folder / f"{folder.name}.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as zipped:
         for name, file in contents.items():

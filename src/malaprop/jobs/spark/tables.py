@@ -41,7 +41,7 @@ _COLUMNS: Final = {
     "spark.sql.parquet.enableVectorizedReader": "true",
 }
 ABSENT: Final = f"malaprop-{secrets.token_hex(16)}"
-"""What stands in a column of text where a file has no such column: nobody's text."""
+"""Placeholder in a column of text for files that lack the column. No text equals it."""
 
 
 @contextmanager

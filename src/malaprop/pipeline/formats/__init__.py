@@ -1,7 +1,7 @@
 """Formats of files, one file each. A new file here is all that a new format needs.
 
-A format says how records are read, and written with other texts in them; everything else stays as
-it is. `Layout` says how a file is to be read.
+A format says how to read records, and how to write them with other texts; everything else stays as
+it is. `Layout` says how to read a file.
 """
 
 import importlib

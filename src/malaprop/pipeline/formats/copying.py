@@ -37,7 +37,7 @@ BATCH_RULES: Final = (BATCH_CHARACTERS, BATCH_RECORDS, _PARTS, SMALLEST_BATCH)
 def batch_characters(size: int | None) -> int:
     """Return how many characters make up a batch of a file of `size` bytes, if that is known.
 
-    It follows from the size alone, so that a run that goes on has the same batches again.
+    It depends on the size alone, so that a resumed run has the same batches.
     """
     if size is None:
         return BATCH_CHARACTERS
@@ -120,7 +120,7 @@ class Copy(ABC, Generic[BatchT]):
 
     @abstractmethod
     def write(self, batch: BatchT, private: list[str]) -> None:
-        """Write a batch with `private` in the place of its texts."""
+        """Write a batch with `private` in place of its texts."""
 
     @abstractmethod
     def finish(self) -> Passing:

@@ -1,11 +1,11 @@
 """Comma- and tab-separated values.
 
-The standard library's reader, in its strict mode, says where a record ends and what its fields
-are; a field's place in the record's own characters says what to replace. So all other fields
-keep not only their values but their very characters: quotes, leading zeros, line ends.
+The standard library's reader, in strict mode, finds the end of a record and its fields. The
+position of a field in the record's characters says what to replace. So all other fields keep not
+only their values but their exact characters: quotes, leading zeros, line ends.
 
-Where quotes are wrong nobody can tell where the next record begins: a line of a text could pass
-for a record, and be copied. So that ends a run, whatever is to become of other faults.
+After a wrong quote, the next record cannot be located: a line of a text could pass for a record,
+and be copied. So a wrong quote ends the run, whatever `on_error` says.
 """
 
 import csv
@@ -124,7 +124,7 @@ class DelimitedCopy(RecordCopy):
     """The copy of a file of separated values whose first record names the columns.
 
     An empty field, quoted or not, holds nothing to privatize and stays as it is. A private text
-    is quoted if it has to be, whether or not the true one was.
+    is quoted if necessary, whether or not the true one was.
     """
 
     newline = ""

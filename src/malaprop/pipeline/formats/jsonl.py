@@ -1,8 +1,8 @@
 """JSON lines: one object a line.
 
-Each line is scanned for the place of the values asked for, and those alone are replaced. The
-rest is never parsed into values and written anew, so that 1.10, 12345678901234567890, repeated
-keys, spacing and the order of keys stay as they are.
+Each line is scanned for the values asked for, and only their characters are replaced. The rest is
+never parsed and written again, so 1.10, 12345678901234567890, repeated keys, spacing and the order
+of keys stay as they are.
 """
 
 import codecs

@@ -1,4 +1,4 @@
-"""How a file is to be read: its format, the columns that hold text, its encoding."""
+"""How to read a file: its format, the columns that hold text, its encoding."""
 
 import codecs
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from malaprop.pipeline.formats.faults import OnError
 class Layout:
     """How to read a file, and which of its columns hold the text to privatize.
 
-    - `format`: the name of one, see `FORMATS`;
+    - `format`: one of `FORMATS`;
     - `columns`: the names of the columns to privatize; `txt` has none, all others need one; of
       `jsonl` also routes such as `msg.text` or `turns[].text`;
     - `encoding`: of the text formats, for reading and for writing;
     - `document`: for `txt`, whether each line is a document or the whole file is one;
     - `delimiter`: of `csv` and `tsv`; None is a comma for the one and a tab for the other;
-    - `on_error`: what a record that cannot be processed does: `fail` stops everything; `skip`
-      leaves it out; `mask` puts `[masked]` in the place of its texts.
+    - `on_error`: what happens at a record that cannot be processed: `fail` stops everything; `skip`
+      leaves the record out; `mask` replaces its texts by `[masked]`.
 
     >>> Layout(format="csv", columns=("note",)).separator
     ','

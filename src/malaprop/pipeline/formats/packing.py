@@ -1,8 +1,7 @@
 """Compressed text: unpacked as it is read, packed as it is written.
 
 The ending of a file's name says how it is packed: `.gz` (gzip) or `.zst` (Zstandard). A file that
-is damaged or cut off is refused, whatever is to become of single records: what is missing could
-be anything.
+is damaged or cut off is refused, whatever `on_error` says: what is missing could be anything.
 """
 
 import gzip

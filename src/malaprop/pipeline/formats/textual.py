@@ -53,7 +53,7 @@ class TextBatch:
         self.characters += 0 if record.faulty else sum(map(len, record.pieces))
 
     def rebuild(self, rendered: Iterable[str]) -> str:
-        """Return the text of the batch with `rendered` in the place of its cells."""
+        """Return the text of the batch with `rendered` in place of its cells."""
         pieces = self.pieces.copy()
         for cell, text in zip(self.cells, rendered, strict=True):
             pieces[cell] = text
@@ -108,7 +108,7 @@ class TextCopy(Copy[TextBatch]):
         return self._text.consumed
 
     def write(self, batch: TextBatch, private: list[str]) -> None:
-        """Write a batch with `private` in the place of its texts."""
+        """Write a batch with `private` in place of its texts."""
         self.target.write(self._encoded(batch.rebuild(map(self.render, private)), batch.records))
         self._written += batch.records
 

@@ -11,9 +11,9 @@ from malaprop.pipeline.formats.textual import Record, TextBatch, TextCopy
 class TxtCopy(TextCopy, name="txt"):
     r"""The copy of a file of plain text.
 
-    Lines end with \n or \r\n and keep the end they have, also when the last one has none. Other
-    signs that some take for line ends (form feed, U+2028) are part of the text. Lines are many:
-    they are looked at one by one only where something is wrong with one of their block.
+    Lines end with \n or \r\n and keep their ends; the last one may have none. Other characters
+    that some programs take for line ends (form feed, U+2028) are part of the text. For speed, lines
+    are checked in blocks, and one by one only in a block with a fault.
     """
 
     suffixes = (".txt", ".text")

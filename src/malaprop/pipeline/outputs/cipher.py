@@ -1,9 +1,9 @@
-"""Encryption of what a journal holds.
+"""Hashes and encryption with a key, for what a run leaves on the disk.
 
-A batch ends after so many characters of the *input*, and how many words were unknown stands in no
-output: both would tell about the input. So what is kept of a batch is encrypted: a random nonce,
-the data combined (xor) with the bytes that SHAKE-256 makes of key and nonce, and a keyed hash of
-both, so that no change goes unnoticed. Blanks fill the data up, since its length would tell where
+The length of a batch is set by the *input*, and the number of unknown words appears in no output:
+both would reveal something about the input. So each batch is encrypted: a random nonce, the data
+combined (xor) with the bytes that SHAKE-256 makes of key and nonce, and a keyed hash of both, so
+that no change goes unnoticed. The data is padded with blanks, since its length would show where
 the batch ends.
 """
 
@@ -12,13 +12,35 @@ import binascii
 import hashlib
 import hmac
 import secrets
-from typing import Final
+from collections.abc import Callable
+from typing import BinaryIO, Final
 
 import numpy as np
 
+HASH_BYTES: Final = 16
+_READ_BYTES: Final = 2**20
 _NONCE_BYTES: Final = 16
 _TAG_BYTES: Final = 16
 _BLOCK_BYTES: Final = 2**16
+
+
+def keyed_hash(value: str | bytes, key: bytes) -> str:
+    """Hash a value so that only someone who knows the key can compare it with a guess."""
+    data = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
+    return hashlib.blake2b(data, key=key, digest_size=HASH_BYTES).hexdigest()
+
+
+def keyed_digest(
+    source: BinaryIO, key: bytes, progress: Callable[[int], None] = lambda done: None
+) -> str:
+    """Hash a whole file; calls `progress` with the number of bytes read so far."""
+    digest = hashlib.blake2b(key=key, digest_size=HASH_BYTES)
+    done = 0
+    while chunk := source.read(_READ_BYTES):
+        digest.update(chunk)
+        done += len(chunk)
+        progress(done)
+    return digest.hexdigest()
 
 
 def encrypted(data: bytes, key: bytes) -> bytes:

@@ -9,7 +9,8 @@ import io
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-from malaprop.pipeline.outputs.keys import HASH_BYTES, keyed_digest, subkey
+from malaprop.pipeline.outputs.cipher import HASH_BYTES, keyed_digest
+from malaprop.pipeline.outputs.keys import subkey
 
 _BUFFER: Final = 2**20
 

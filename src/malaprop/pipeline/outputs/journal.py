@@ -8,7 +8,7 @@ from time import monotonic
 from typing import BinaryIO, Final, NamedTuple
 
 from malaprop.core.errors import OutputError
-from malaprop.pipeline.outputs.cipher import decrypted, encrypted
+from malaprop.pipeline.outputs.cipher import decrypted, encrypted, keyed_hash
 from malaprop.pipeline.outputs.disk import (
     PartialFile,
     create_locked,
@@ -17,7 +17,6 @@ from malaprop.pipeline.outputs.disk import (
     remove,
     sync_folder,
 )
-from malaprop.pipeline.outputs.keys import keyed_hash
 from malaprop.pipeline.outputs.owned import open_ours
 from malaprop.pipeline.outputs.sidefile import (
     Header,
@@ -31,8 +30,8 @@ from malaprop.pipeline.outputs.sidefile import (
     side_path,
 )
 
-# What a power failure destroys is redrawn, and nobody has seen it: so not every batch waits for
-# the disk.
+# What a power failure destroys was never seen, so it may be redrawn: not every batch has to wait
+# for the disk.
 _SYNC_SECONDS: Final = 1.0
 
 
@@ -46,8 +45,8 @@ class Drawn(NamedTuple):
 class Journal:
     """The journal of one output. `path` is the output's name as the user gave it.
 
-    With a `side`, the journal of the run that left it; else a new one, in the place of whatever
-    stands beside the output.
+    With a `side`, the journal of the run that left it. Otherwise a new one, which replaces any file
+    of that name beside the output.
     """
 
     def __init__(
@@ -68,7 +67,7 @@ class Journal:
                 raise
 
     def _reopened(self, side: Side) -> int:
-        """Open the journal that was read before, if nobody has written to it since."""
+        """Open the journal that was read before, if it has not been written to since."""
         descriptor = open_ours(side_path(self._final), os.O_RDWR)
         try:
             lock(descriptor, self._path)

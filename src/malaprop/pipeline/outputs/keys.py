@@ -14,16 +14,13 @@ import hashlib
 import os
 import secrets
 import stat
-from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from malaprop.core.errors import OutputError, SecretError
 from malaprop.pipeline.outputs.owned import PRIVATE, create, is_ours, open_ours, set_mode
 
 SECRET_BYTES: Final = 32
-HASH_BYTES: Final = 16
-_READ_BYTES: Final = 2**20
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 # Errors of systems that have no hard links on the disk.
 NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
@@ -46,25 +43,6 @@ def subkey(purpose: str, salt: str = "") -> bytes:
     """
     label = f"malaprop {purpose}\0{salt}".encode()
     return hashlib.blake2b(label, key=_secret(), digest_size=SECRET_BYTES).digest()
-
-
-def keyed_hash(value: str | bytes, key: bytes) -> str:
-    """Hash a value so that only somebody who knows the key can compare it with a guess."""
-    data = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
-    return hashlib.blake2b(data, key=key, digest_size=HASH_BYTES).hexdigest()
-
-
-def keyed_digest(
-    source: BinaryIO, key: bytes, progress: Callable[[int], None] = lambda done: None
-) -> str:
-    """Hash a whole file; calls `progress` with the number of bytes read so far."""
-    digest = hashlib.blake2b(key=key, digest_size=HASH_BYTES)
-    done = 0
-    while chunk := source.read(_READ_BYTES):
-        digest.update(chunk)
-        done += len(chunk)
-        progress(done)
-    return digest.hexdigest()
 
 
 def _secret() -> bytes:

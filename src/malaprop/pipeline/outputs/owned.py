@@ -50,7 +50,7 @@ def open_ours(path: Path, flags: int = os.O_RDONLY, *, other_names: bool = False
     try:
         _check(path, os.fstat(descriptor), other_names=other_names)
         if not other_names:
-            set_mode(descriptor, PRIVATE)  # somebody may have widened it
+            set_mode(descriptor, PRIVATE)  # it may have been widened
     except BaseException:
         os.close(descriptor)
         raise
@@ -58,7 +58,7 @@ def open_ours(path: Path, flags: int = os.O_RDONLY, *, other_names: bool = False
 
 
 def resolved(path: Path) -> Path:
-    """Return the file that an output's name stands for; refuse a link that is somebody else's.
+    """Resolve the name of an output; refuse a link that belongs to another user.
 
     In a folder that others can write to, they choose where such a link leads.
     """

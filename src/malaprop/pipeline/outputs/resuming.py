@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from malaprop.core.errors import OutputError
+from malaprop.pipeline.outputs.cipher import keyed_digest, keyed_hash
 from malaprop.pipeline.outputs.disk import refuse_locked
-from malaprop.pipeline.outputs.keys import keyed_digest, keyed_hash
 from malaprop.pipeline.outputs.owned import resolved
 from malaprop.pipeline.outputs.sidefile import (
     Header,
@@ -36,11 +36,11 @@ class Outset:
 
 
 def start_over(path: Path, *, force: bool) -> Outset:
-    """Return the outset of a run that starts anew; `force` gives up what could be resumed."""
+    """Return the outset of a run that starts over; `force` discards what could be resumed."""
     final = resolved(path)
     side = look(final)
     if side and side.batches and not force and not _is_made(final, side):
-        refuse_locked(side_path(final), path)  # it may have stopped, or be still at work
+        refuse_locked(side_path(final), path)  # it may still be at work
         raise OutputError(
             f"an earlier run that was to write {path} was interrupted: resume it with "
             "`resume=True`, or start over with `force=True`"

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from malaprop.core.errors import OutputError
+from malaprop.pipeline.outputs.cipher import keyed_hash
 from malaprop.pipeline.outputs.disk import create_locked, refusing
-from malaprop.pipeline.outputs.keys import keyed_hash, subkey
+from malaprop.pipeline.outputs.keys import subkey
 from malaprop.pipeline.outputs.owned import open_ours
 
 _FORMAT: Final = 2

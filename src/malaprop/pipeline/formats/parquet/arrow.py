@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def failing_as(message: str) -> Iterator[None]:
     """Replace Arrow's error messages, which may quote values, by `message`.
 
-    What is raised on purpose, such as by the target when its disk is full, goes on as it is.
+    Our own errors, such as that of a target whose disk is full, pass unchanged.
     """
     import pyarrow as pa
 

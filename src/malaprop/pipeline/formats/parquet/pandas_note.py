@@ -1,9 +1,9 @@
-"""Pandas' note in a Parquet file, written anew.
+"""Pandas' note in a Parquet file, rebuilt.
 
-Pandas keeps in a note which columns were the index, and of which of its own types a column was.
-The note of the original only chooses among words that stand here or follow from the types of the
-copy; nothing of it is copied. What it says besides is lost: `DataFrame.attrs`, the names of a
-range and of the row of column names, how many categories there were.
+Pandas records in a note which columns were the index, and its own type of each column. Nothing is
+copied from the original's note: it only selects among words that this module has, or that follow
+from the types of the copy. All else is lost: `DataFrame.attrs`, the names of a range index and of
+the row of column names, the number of categories.
 """
 
 import json

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RowBatch:
-    """Consecutive rows; `cells[i]` are the values of column i, which is to be privatized."""
+    """Consecutive rows; `cells[i]` are the values of column i of those to privatize."""
 
     rows: "pa.RecordBatch"
     cells: dict[int, list[str | None]]
@@ -35,7 +35,7 @@ class RowBatch:
         return int(self.rows.num_rows)
 
     def rebuild(self, private: list[str], schema: "pa.Schema") -> "pa.RecordBatch":
-        """Return the rows with `private` in the place of their texts; nulls stay nulls."""
+        """Return the rows with `private` in place of their texts; nulls stay nulls."""
         import pyarrow as pa
 
         texts = iter(private)

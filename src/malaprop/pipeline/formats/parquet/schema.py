@@ -1,8 +1,8 @@
-"""The schema of a Parquet copy, built anew from names and types.
+"""The schema of a Parquet copy, rebuilt from names and types.
 
 A schema can carry notes: on the file, on each column, on each field inside a column. A note may
 hold anything, such as an example of the text or the number of distinct texts. So none is copied.
-The one that pandas needs to restore its index and types is written anew, see `pandas_note`.
+The one that pandas needs to restore its index and types is rebuilt: see `pandas_note`.
 """
 
 from typing import TYPE_CHECKING, Final
