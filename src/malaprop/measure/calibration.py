@@ -19,8 +19,8 @@ from malaprop.core.mechanism import Mechanism, mechanism_named
 from malaprop.core.progress import Progress, report
 from malaprop.core.randomness import checked_rng, secure_rng
 from malaprop.core.space import MetricSpace
-from malaprop.measure.bayes import bayes_success
-from malaprop.measure.chosen_words import word_ids
+from malaprop.measure.bayes import bayes_success, estimated_success
+from malaprop.measure.chosen_words import MOST, word_ids
 from malaprop.measure.figures import nearest_distances
 from malaprop.measure.words.statistic import registry
 from malaprop.measure.words.statistics import statistics_of
@@ -200,6 +200,10 @@ def _success_goal(search: "_Search", **targets: Any) -> _Goal:
     bound, occurrences = _share("success", targets["success"]), targets["occurrences"]
 
     def figure(channel: Channel) -> Figure:
+        if occurrences == 1 and isinstance(channel, LawChannel) and len(channel.lexicon) > MOST:
+            estimate = estimated_success(channel, targets["prior"], rng=search.rng)
+            if estimate is not None:
+                return Figure(estimate[0], estimate[1][1])
         found = bayes_success(
             channel, prior=targets["prior"], occurrences=occurrences, rng=search.rng
         )

@@ -13,7 +13,12 @@ from malaprop.core.mechanism import Mechanism
 from malaprop.core.progress import Progress, report
 from malaprop.core.randomness import secure_rng
 from malaprop.core.space import MetricSpace
-from malaprop.measure.bayes import OccurrenceSuccess, bayes_success, success_by_occurrences
+from malaprop.measure.bayes import (
+    OccurrenceSuccess,
+    bayes_success,
+    estimated_success,
+    success_by_occurrences,
+)
 from malaprop.measure.chosen_words import word_ids
 from malaprop.measure.words.statistic import registry
 from malaprop.measure.words.statistics import statistics_of
@@ -24,8 +29,7 @@ OCCURRENCES = (1, 2, 3, 5, 10)
 _WORDS = 256
 _RUNS = 100
 _TRIALS = 400
-_LARGE = 10_000  # words of a lexicon from which a best guess takes seconds at each ε
-_FEW = (0.75, 1.0, 1.5)  # multiples of ε for which it is then computed
+_LARGE = 10_000  # words of a lexicon from which the success is estimated
 _LISTED = 10
 
 
@@ -47,10 +51,9 @@ class CurvePoint:
     """N_w, the chance that a word stays."""
     distinct: Band
     """S_w, the different outputs in 100 runs."""
-    success: float | None
-    """How often an observer without context guesses a word right, all words equally likely; None
-    where a large lexicon would take too long."""
-    success_interval: tuple[float, float] = (0.0, 1.0)
+    success: float
+    """How often an observer without context guesses a word right, all words equally likely."""
+    success_interval: tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,8 +117,7 @@ def profile_of(
     steps = len(channels) + 2
     curve = []
     for epsilon, channel in channels.items():
-        guess = len(lexicon) <= _LARGE or epsilon / mechanism.epsilon in _FEW
-        curve.append(_point(epsilon, channel, ids, noise, guess=guess))
+        curve.append(_point(epsilon, channel, ids, noise))
         report(progress, len(curve), steps)
     kept = statistics_of(own, ids, registry["kept"], _RUNS, noise)
     order = np.argsort(-kept, kind="stable")[:_LISTED]
@@ -146,18 +148,25 @@ def _channels(
     return channels
 
 
-def _point(
-    epsilon: float, channel: Channel, ids: Any, rng: Generator, *, guess: bool
-) -> CurvePoint:
+def _point(epsilon: float, channel: Channel, ids: Any, rng: Generator) -> CurvePoint:
     kept, distinct = (
         _band(statistics_of(channel, ids, registry[name], _RUNS, rng))
         for name in ("kept", "distinct")
     )
-    point = CurvePoint(epsilon=epsilon, kept=kept, distinct=distinct, success=None)
-    if not guess:
-        return point
-    success = bayes_success(channel, rng=rng)
-    return replace(point, success=success.value, success_interval=success.interval)
+    value, interval = _success(channel, rng)
+    return CurvePoint(
+        epsilon=epsilon, kept=kept, distinct=distinct, success=value, success_interval=interval
+    )
+
+
+def _success(channel: Channel, rng: Generator) -> tuple[float, tuple[float, float]]:
+    """Return the success exactly, or an estimate on a large lexicon."""
+    if isinstance(channel, LawChannel) and len(channel.lexicon) > _LARGE:
+        estimate = estimated_success(channel, rng=rng)
+        if estimate is not None:
+            return estimate
+    exact = bayes_success(channel, rng=rng)
+    return exact.value, exact.interval
 
 
 def _band(values: Any) -> Band:

@@ -76,7 +76,7 @@ def success_by_epsilon(profile: Profile) -> str:
     """Plot how often an observer guesses right, by ε."""
 
     def paint(axes: Any) -> None:
-        points = [(p.epsilon, p.success, p.success_interval) for p in profile.curve if p.success]
+        points = [(p.epsilon, p.success, p.success_interval) for p in profile.curve]
         _line(axes, *zip(*points, strict=True))
         _mark(axes, profile)
         axes.set(xlabel="ε", ylabel="right guesses, no context", ylim=(0, 1))

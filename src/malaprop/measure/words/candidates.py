@@ -85,6 +85,8 @@ def _explaining(
     channel: LawChannel[Law], outputs: Ids, own: Floats, width: float, progress: Progress | None
 ) -> Floats:
     """Count the words under which an output's log-probability is within `width` of its own."""
+    if channel.law.log_likelihoods(outputs[:1]) is not None:
+        return _by_columns(channel, outputs, own, width, progress)
     size = len(channel.lexicon)
     counts = np.zeros(len(outputs))
     distinct, places = np.unique(outputs, return_inverse=True)
@@ -93,5 +95,20 @@ def _explaining(
         columns = channel.log_probabilities(np.arange(size)[block])[:, distinct]
         for row in columns:
             counts += np.abs(row[places] - own) <= width + 1e-12
+        report(progress, done, len(steps))
+    return counts
+
+
+def _by_columns(
+    channel: LawChannel[Law], outputs: Ids, own: Floats, width: float, progress: Progress | None
+) -> Floats:
+    """Count them from columns of the law, where those are cheaper than all rows."""
+    counts = np.zeros(len(outputs))
+    steps = blocks(len(outputs), row_cells=len(channel.lexicon))
+    for done, block in enumerate(steps, 1):
+        columns = channel.law.log_likelihoods(outputs[block])
+        if columns is not None:
+            near = np.abs(columns - own[block, None]) <= width + 1e-9
+            counts[block] = np.count_nonzero(near, axis=1)
         report(progress, done, len(steps))
     return counts
