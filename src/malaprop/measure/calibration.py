@@ -15,7 +15,7 @@ from numpy.random import Generator
 from malaprop.core.arrays import Floats
 from malaprop.core.channel import Channel, LawChannel, checked_channel
 from malaprop.core.errors import MalapropError, ParameterError
-from malaprop.core.mechanism import Mechanism, mechanism_named
+from malaprop.core.mechanism import Mechanism
 from malaprop.core.progress import Progress, report
 from malaprop.core.randomness import checked_rng, secure_rng
 from malaprop.core.space import MetricSpace
@@ -24,6 +24,7 @@ from malaprop.measure.chosen_words import MOST, word_ids
 from malaprop.measure.figures import nearest_distances
 from malaprop.measure.words.statistic import registry
 from malaprop.measure.words.statistics import statistics_of
+from malaprop.pipeline.choosing import chosen_mechanism
 
 _LEAST, _MOST = 1e-3, 1e3  # the range of ε that is searched
 _STEPS = 24  # the most channels that are tried
@@ -140,7 +141,7 @@ class _Goal:
 def _maker(mechanism: Any) -> Callable[[float], Mechanism]:
     """Return what makes the mechanism with a given ε."""
     if isinstance(mechanism, str):
-        mechanism = mechanism_named(mechanism)
+        mechanism = chosen_mechanism(mechanism, 1.0)
     if isinstance(mechanism, Mechanism):
         given = mechanism
         return lambda epsilon: replace(given, epsilon=epsilon)
