@@ -1,6 +1,7 @@
 """Options and outputs that the measuring commands share."""
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -72,6 +73,11 @@ def prior_of(option: str | None) -> str | dict[str, float] | None:
                 "word"
             ) from None
     return numbers
+
+
+def finite(number: float) -> float | None:
+    """Return a number as JSON can hold it: None for NaN and infinity."""
+    return number if math.isfinite(number) else None
 
 
 def _lines(path: str, flag: str) -> list[str]:

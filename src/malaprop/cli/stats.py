@@ -4,7 +4,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from malaprop.cli.measuring import PIPE, JsonFile, Prior, Words, json_output, prior_of, words_of
+from malaprop.cli.measuring import (
+    PIPE,
+    JsonFile,
+    Prior,
+    Words,
+    finite,
+    json_output,
+    prior_of,
+    words_of,
+)
 from malaprop.cli.options import (
     DEFAULT,
     Epsilon,
@@ -50,7 +59,9 @@ def stats(
     """
     from malaprop.cli.progress import bar, working
     from malaprop.core.randomness import secure_rng, seeded_rng
-    from malaprop.measure import bayes_success, density, statistics
+    from malaprop.measure import bayes_success, density, skewness, statistics
+    from malaprop.measure.chosen_words import word_ids
+    from malaprop.measure.neighbourhoods import overlap_of
 
     made = make_mechanism(mechanism, epsilon, param)
     belief = prior_of(prior)
@@ -66,7 +77,10 @@ def stats(
             guess = bayes_success(
                 channel, prior=belief, occurrences=occurrences, rng=rng, progress=progress.to
             )
-        crowd = density(opened) if len(opened) > 1 else None
+        with working("neighbourhoods"):
+            ids = word_ids(opened, chosen)
+            shared = overlap_of(channel, ids, rng)
+            crowd = density(opened) if len(opened) > 1 else None
         write(
             {
                 "mechanism": made.to_dict(),
@@ -74,12 +88,17 @@ def stats(
                 "guarantee": str(channel.guarantee),
                 **found.to_dict(),
                 "bayes": guess.to_dict(),
+                "overlap": {"mean": float(shared.mean()), "skewness": finite(skewness(shared))},
                 "density": crowd.to_dict() if crowd else None,
             }
         )
     if json_ != PIPE:
         _print_statistics(found)
         _print_guess(guess)
+        typer.echo(
+            f"Of a word's 10 nearest words, what comes out shares {shared.mean():.1%} on average "
+            f"(one draw each; skewness {skewness(shared):.3g}, which says nothing about privacy)."
+        )
 
 
 def _print_statistics(found: "WordStatistics") -> None:

@@ -4,8 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
 
-from malaprop.core.arrays import Floats
+from malaprop.core.arrays import Floats, Ids
+from malaprop.core.channel import Channel, VectorChannel
 from malaprop.core.errors import ParameterError
 from malaprop.core.space import MetricSpace, blocks
 from malaprop.lexicon.search.exact import NearestSearch
@@ -33,10 +36,29 @@ def overlap(lexicon: MetricSpace, vectors: Any, m: int = 10) -> Floats:
         )
     if not 1 <= m <= len(lexicon):
         raise ParameterError(f"The 'm' parameter must lie between 1 and {len(lexicon)}. Got {m}.")
-    search = NearestSearch(lexicon.vectors)
+    return _overlap(lexicon, np.arange(len(lexicon)), noisy, m)
+
+
+def overlap_of(channel: Channel, ids: Ids, rng: Generator, m: int = 10) -> Floats:
+    """Return the overlap of some words, from one draw of each: of noisy vectors, or of words.
+
+    A mechanism that releases vectors of the lexicon's dimension is judged by those; any other by
+    the vectors of the words that it draws.
+    """
+    space = channel.lexicon
+    released = None
+    if isinstance(channel, VectorChannel):
+        released = channel.release_words(ids, rng)
+    if released is None or released.shape[1] != space.vectors.shape[1]:
+        released = space.vectors[channel.substitute(ids, rng)]
+    return _overlap(space, ids, np.asarray(released, dtype=np.float32), min(m, len(space)))
+
+
+def _overlap(space: MetricSpace, ids: Ids, noisy: NDArray[np.float32], m: int) -> Floats:
+    search = NearestSearch(space.vectors)
     shared = np.empty(len(noisy))
-    for block in blocks(len(noisy), row_cells=len(lexicon)):
-        before = np.sort(search.nearest(lexicon.vectors[block], m), axis=1)
+    for block in blocks(len(noisy), row_cells=len(space)):
+        before = search.nearest(space.vectors[ids[block]], m)
         after = search.nearest(noisy[block], m)
         common = (before[:, :, None] == after[:, None, :]).sum(axis=(1, 2))
         shared[block] = common / (2 * m - common)

@@ -108,7 +108,10 @@ def _kept(explained: Explanation) -> str:
     if explained.keeping.warning:
         return f"Warning: {explained.keeping.warning}."
     share = f"{_percent(explained.keeping.share)} of words stay as they are"
-    return f"On average over the lexicon, {share}; {NO_CHANCE_OF_GUESSING}."
+    guessed = ""
+    if explained.success is not None:
+        guessed = f", and an observer without context guesses {_percent(explained.success)} right"
+    return f"On average over the lexicon, {share}{guessed}; {NO_CHANCE_OF_GUESSING}."
 
 
 def _other_words(explained: Explanation) -> str:

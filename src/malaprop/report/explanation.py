@@ -4,18 +4,20 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from malaprop.core.channel import Channel
+from malaprop.core.channel import Channel, LawChannel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee
 from malaprop.core.metrics.graph import graph_of
 from malaprop.core.randomness import secure_rng
 from malaprop.lexicon.lexicon import Lexicon
+from malaprop.measure.bayes import estimated_success
 from malaprop.pipeline.choosing import LexiconChoice, MechanismChoice, choose
 from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.report.word import Rival, WordLaw, rivals, word_law
 from malaprop.text import Action, BoundPolicy, Policy, tokenize
 
 _RIVALS = 3
+_SAMPLES = 400  # outputs from which the success of the best guess is estimated
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,9 @@ class Explanation:
     expected_distance: float
     rivals: tuple[Rival, ...]
     """The nearest other words, and how well an observer can tell them from the word."""
+    success: float | None
+    """How often an observer without context guesses a word of the lexicon right, on average; None
+    where the law is unknown."""
     guarantee: Guarantee
     keeping: Keeping
     """How many words of the lexicon stay on average."""
@@ -163,9 +168,17 @@ def _explained(
         plausible=law.plausible,
         expected_distance=law.expected_distance,
         rivals=tuple(rivals(channel, law.word, _RIVALS)),
+        success=_success(channel),
         guarantee=channel.guarantee,
         keeping=keeping,
     )
+
+
+def _success(channel: Channel) -> float | None:
+    if not isinstance(channel, LawChannel):
+        return None
+    estimate = estimated_success(channel, samples=_SAMPLES, rng=secure_rng())
+    return None if estimate is None else estimate[0]
 
 
 def _rings(law: WordLaw, lexicon: Lexicon) -> list[Ring]:

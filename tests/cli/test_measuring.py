@@ -1,0 +1,101 @@
+"""`malaprop stats`, `malaprop calibrate` and `malaprop audit --sampled`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Cli
+
+
+@pytest.fixture
+def vectors(tmp_path: Path) -> str:
+    file = tmp_path / "tiny.vec"
+    places = {"cold": 0, "cool": 1, "warm": 3, "hot": 3.5, "tepid": 2.2}
+    file.write_text("".join(f"{word} {x}\n" for word, x in places.items()))
+    return str(file)
+
+
+def test_statistics_are_printed_and_written(cli: Cli, vectors: str, tmp_path: Path) -> None:
+    target = tmp_path / "out.json"
+    done = cli("stats", "-m", "tem", "-e", "2", "-l", vectors, "--json", str(target))
+    assert done.code == 0
+    assert "chance that the word stays" in done.text
+    assert "guesses it right" in done.text
+    found = json.loads(target.read_text())
+    assert found["exact"] is True
+    assert set(found["values"]) == set(found["summary"])
+    assert found["words"] == ["cold", "cool", "warm", "hot", "tepid"]
+    assert 0 < found["bayes"]["success"] < 1
+    again = cli("stats", "-m", "tem", "-e", "2", "-l", vectors, "--json", str(target))
+    assert again.code != 0
+    assert "exists" in again.err
+
+
+def test_words_and_priors_come_from_files(cli: Cli, vectors: str, tmp_path: Path) -> None:
+    words, prior = tmp_path / "words.txt", tmp_path / "prior.txt"
+    words.write_text("hot\n\ncold\n")
+    prior.write_text("hot 3\ncold 1\n")
+    options = ("-m", "laplace", "-e", "2", "-l", vectors, "--runs", "50", "--seed", "1")
+    done = cli("stats", *options, "--words", str(words), "--prior", str(prior), "--json", "-")
+    found = json.loads(done.out)
+    assert found["words"] == ["hot", "cold"]
+    assert found["exact"] is False
+    assert found["bayes"]["prior_success"] == 0.75
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--words", "0"), "1 word or more"),
+        (("--words", "none.txt"), "not there"),
+        (("--prior", "none.txt"), "not there"),
+        (("--runs", "2"), "10 or more"),
+    ],
+)
+def test_wrong_options_of_stats(
+    cli: Cli, vectors: str, options: tuple[str, ...], said: str
+) -> None:
+    done = cli("stats", "-m", "tem", "-e", "2", "-l", vectors, *options)
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_calibrating_prints_epsilon(cli: Cli, vectors: str) -> None:
+    done = cli("calibrate", "-m", "tem", "-l", vectors, "--kept", "0.4", "--json", "-")
+    found = json.loads(done.out)
+    assert found["epsilon"] > 0
+    assert found["value"] <= 0.4
+    shown = cli("calibrate", "-m", "tem", "-l", vectors, "--like", "laplace:2")
+    assert shown.code == 0
+    assert "◄" in shown.text
+    assert "no context" in shown.text
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "one target"),
+        (("--kept", "2"), "between 0 and 1"),
+        (("--like", "tem"), "tem:1.5"),
+        (("--kept", "0.0001"), "out of reach"),
+    ],
+)
+def test_wrong_targets(cli: Cli, vectors: str, options: tuple[str, ...], said: str) -> None:
+    done = cli("calibrate", "-m", "tem", "-l", vectors, *options)
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_an_audit_by_draws(cli: Cli, vectors: str) -> None:
+    options = ("-m", "tem", "-e", "2", "-l", vectors, "--sampled", "--pairs", "2")
+    done = cli("audit", *options, "--draws", "1000", "--json", "-")
+    assert done.code == 0
+    assert json.loads(done.out)["violated"] is False
+    assert "not contradicted" in cli("audit", *options, "--draws", "1000").text
+    assert cli("audit", *options, "--draws", "10").code == 2
+
+
+def test_an_exact_audit_as_json(cli: Cli, vectors: str) -> None:
+    found = json.loads(cli("audit", "-m", "tem", "-e", "2", "-l", vectors, "--json", "-").out)
+    assert found["holds"] is True
+    assert found["worst_ratio"] <= 1

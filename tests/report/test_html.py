@@ -1,0 +1,87 @@
+"""The report of a run as a web page."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from malaprop import privatize_files
+from malaprop.report import plots
+
+_VOID = {"meta", "br", "path", "use", "image"}
+
+
+class _Checked(HTMLParser):
+    """Collects tags, and what they refer to; refuses tags that are not closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        self.links += [value or "" for name, value in attrs if name in ("src", "href")]
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in _VOID:
+            assert self.open.pop() == tag
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> str:
+    vectors = tmp_path / "tiny.vec"
+    vectors.write_text("cold 0\ncool 1\nwarm 3\nhot 3.5\n")
+    notes = tmp_path / "<b>notes & co.csv"
+    notes.write_text("id,<i>note\n007,cold\n")
+    target = tmp_path / "page.html"
+    privatize_files(
+        notes,
+        tmp_path / "out.csv",
+        columns=["<i>note"],
+        mechanism="tem",
+        epsilon=2.0,
+        lexicon=str(vectors),
+        workers=1,
+        report=target,
+    )
+    assert target.stat().st_mode & 0o777 == 0o600
+    return target.read_text("utf-8")
+
+
+def test_a_page_is_whole_and_loads_nothing(page: str) -> None:
+    checked = _Checked()
+    checked.feed(page)
+    assert checked.open == []
+    assert "script" not in checked.seen
+    assert all(link.startswith("#") for link in checked.links)
+    assert not re.search(r"url\((?!#)", page)
+    assert "http-equiv" in page
+    assert page.count("<figure>") == 4
+
+
+def test_a_page_says_what_must_be_known(page: str) -> None:
+    for title in ("What is guaranteed", "What is not protected", "What an observer learns"):
+        assert f"<h2>{title}</h2>" in page
+    assert "whatever comes out, it changes the odds" in page
+    assert "Context raises" in page
+
+
+def test_names_are_no_markup(page: str) -> None:
+    assert "<b>notes" not in page
+    assert "&lt;b&gt;notes &amp; co.csv" in page
+    assert "&lt;i&gt;note" in page
+
+
+def test_without_matplotlib_there_are_no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    from malaprop import MissingExtraError
+
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match=re.escape("malaprop[plots]")):
+        plots.drawn(lambda axes: None)
