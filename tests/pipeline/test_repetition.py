@@ -1,8 +1,10 @@
 """One draw for all places of a value in a text: the plan, the law, and the counts of a report."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import pairwise, product
 from typing import Any
 
@@ -197,3 +199,47 @@ def test_counts_of_batches_add_up() -> None:
     assert repeats == {7: 1, 3: 2}
     assert not any(name.startswith("repeats") for name in others)
     assert others["protected"] == 7 + 40 + 6 + 9
+
+
+def _typed(**options: Any) -> Privatizer:
+    return Privatizer(
+        SMALL, MECHANISM, kinds="typed", kind_epsilon=0.5, repeat="document", **options
+    )
+
+
+def test_equal_values_share_a_draw_whatever_their_format() -> None:
+    text = "cold 3/4/2023, hot 4 March; 12 cold 3/4/2023 12, March 4, 2023."
+    different = set()
+    for release in _typed().many([text] * 300):
+        dates = re.findall(r"\d\d/\d\d/\d{4}", release.text)
+        assert len(dates) == 2
+        assert dates[0] == dates[1]
+        written = re.search(r"([A-Z][a-z]+) (\d+), (\d{4})", release.text)
+        assert written
+        named = datetime.strptime(" ".join(written.groups()), "%B %d %Y").replace(tzinfo=UTC)
+        assert named.strftime("%m/%d/%Y") == dates[0]
+        different.add(dates[0])
+        assert "distinct words or values" in str(release.guarantee)
+        assert release.guarantee.words < release.counts["protected"]
+    assert len(different) > 20
+
+
+def test_a_word_and_a_value_never_share_a_draw() -> None:
+    """The places of a grid are numbers like those of words: the group tells them apart."""
+    values = _typed(rng=seeded_rng(3)).texts(["cold 0 cool 1 warm 2 hot 3"] * 50)
+    assert all(re.fullmatch(r"(\w+ \d+ ?){4}", text) for text in values)
+
+
+def test_both_ways_agree_for_values_that_differ() -> None:
+    text = "cold 5 hot, 3:30 pm 2023 7% nurse"
+    document = _typed(rng=seeded_rng(3))(text).text
+    fresh = Privatizer(SMALL, MECHANISM, kinds="typed", kind_epsilon=0.5, rng=seeded_rng(3))(text)
+    assert fresh.text == document
+
+
+def test_equal_identifiers_share_a_stand_in() -> None:
+    """As equal words do; others of the same shape get one of their own."""
+    for text in _typed().texts(["555-123-4567 555-987-6543 555-123-4567"] * 20):
+        one, other, again = text.split()
+        assert one == again
+        assert one != other
