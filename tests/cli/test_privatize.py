@@ -248,12 +248,16 @@ def test_an_encoding(cli: Cli, folder: Path) -> None:
 def test_unknown_words_can_be_masked_dropped_or_kept(cli: Cli, folder: Path) -> None:
     text = b"cold zyxcanary, hot 4711\n"
     masked = cli.privatize("-", "--unknown", "mask", stdin=text)
+    assert masked.text.count("[masked]") == 1
+    assert "Otherwise 1 masked" in masked.flat
+    assert "1 as numbers" in masked.flat
+    masked = cli.privatize("-", "--unknown", "mask", "--kinds", "words", stdin=text)
     assert masked.text.count("[masked]") == 2
     assert "Otherwise 2 masked" in masked.flat
-    dropped = cli.privatize("-", "--unknown", "drop", stdin=text)
+    dropped = cli.privatize("-", "--unknown", "drop", "--kinds", "words", stdin=text)
     assert len(words_of(dropped.text)) == 2
     assert_private(dropped.text)
-    kept = cli.privatize("-", "--unknown", "keep", stdin=text)
+    kept = cli.privatize("-", "--unknown", "keep", "--kinds", "words", stdin=text)
     assert "zyxcanary" in kept.text
     assert "4711" not in kept.text
     assert "No guarantee" in kept.err

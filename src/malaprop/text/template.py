@@ -20,10 +20,9 @@ Template = Sequence[Part]
 """Strings are shown as they are; `None` is a slot for a word, a form one for a value."""
 Gap = Template
 """The part of a template between two words or values: strings only."""
-VALUE_MARK = "v"
-"""The mark of a slot for a value; see `mark`."""
-SLOT_MARKS = frozenset("wv")
-"""The marks of slots."""
+WORD_MARK, VALUE_MARK = "w", "v"
+"""The marks of a slot for a word and of one for a value; see `mark`."""
+SLOT_MARKS = frozenset((WORD_MARK, VALUE_MARK))
 
 # The end of a sentence, or a blank line. Chinese and Japanese stops need no space after them.
 _SENTENCE_END = re.compile(r"""[.!?…؟۔।]["'”’»)\]}]*\s|[。！？]|\n\s*\n""")
@@ -44,7 +43,7 @@ def mark(part: Part) -> str:
     'wpsko'
     """
     if part is None:
-        return "w"
+        return WORD_MARK
     if isinstance(part, Form):
         return VALUE_MARK
     if part == " ":
@@ -83,7 +82,7 @@ def fill(
     'An apple'
     """
     marks = "".join(map(mark, template)) if marks is None else marks
-    slots = marks.count("w") + marks.count(VALUE_MARK)
+    slots = marks.count(WORD_MARK) + marks.count(VALUE_MARK)
     if slots != len(words):
         raise ParameterError(
             "The 'words' parameter of fill must hold one word for each slot of the template, "
@@ -107,7 +106,7 @@ def fill(
             continue
         count = (end - start + 1) // 2
         drawn = words[taken : taken + count]
-        shown.append(_written(drawn, starts) if marks[start] == "w" else drawn[0])
+        shown.append(_written(drawn, starts) if marks[start] == WORD_MARK else drawn[0])
         taken += count
     if punctuation == "keep":
         shown.append(_merged(template[end:]))
@@ -125,7 +124,11 @@ def _with_articles(marks: str, words: Sequence[str]) -> list[str]:
     slots = [place for place, letter in enumerate(marks) if letter in SLOT_MARKS]
     for place, word in enumerate(words[:-1]):
         slot, following = slots[place : place + 2]
-        if word in ARTICLES and marks[slot] == "w" and not marks[slot + 1 : following].strip("so"):
+        if (
+            word in ARTICLES
+            and marks[slot] == WORD_MARK
+            and not marks[slot + 1 : following].strip("so")
+        ):
             fitted[place] = article_before(words[place + 1])
     return fitted
 

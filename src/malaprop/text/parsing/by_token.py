@@ -19,10 +19,7 @@ from malaprop.text.policy import (
     TreatmentCounts,
 )
 from malaprop.text.rebuilding import Rebuilder
-from malaprop.text.template import SLOT_MARKS, VALUE_MARK, Template
-
-_SLOT_CODES = [ord(mark) for mark in sorted(SLOT_MARKS)]
-_VALUE_CODE = ord(VALUE_MARK)
+from malaprop.text.template import SLOT_MARKS, VALUE_MARK, WORD_MARK, Template
 
 
 class _ParsedText(NamedTuple):
@@ -85,9 +82,10 @@ class TextsByToken:
     def typed(self) -> NDArray[np.bool_]:
         """Which slots are for values."""
         marks = "".join(text.marks for text in self._texts)
-        slots = np.frombuffer(marks.encode(), dtype=np.uint8)
-        typed: NDArray[np.bool_] = slots[np.isin(slots, _SLOT_CODES)] == _VALUE_CODE
-        return typed
+        if VALUE_MARK not in marks:
+            return np.zeros(marks.count(WORD_MARK), dtype=np.bool_)
+        slots = filter(SLOT_MARKS.__contains__, marks)
+        return np.array([slot == VALUE_MARK for slot in slots], dtype=np.bool_)
 
     @property
     def forms(self) -> list[Form]:

@@ -1,0 +1,58 @@
+"""Flags for numbers and dates."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import WORDS, Cli, words_of
+
+TEXT = b"cold 4/3/2023 at 10:30, $5 for 1234567\n"
+
+
+def test_values_are_drawn_as_what_they_are(cli: Cli, folder: Path) -> None:
+    ended = cli.privatize("-", "--dates", "dmy", "--step", "date=a day", epsilon="60", stdin=TEXT)
+    assert ended.code == 0
+    assert re.fullmatch(r"\w+ 04/03/2023 \w+ 10:30, \$5 \w+ \d{7}\n", ended.text)
+
+
+def test_the_report_says_so(cli: Cli, folder: Path) -> None:
+    options = ("--kind-epsilon", "0.5", "--step", "number=20 %", "--step", "time=an hour")
+    ended = cli.privatize("-", *options, "--report", "r.json", stdin=TEXT)
+    for part in ("1 as dates", "1 as times", "1 as amounts of money", "1 as identifiers"):
+        assert part in ended.flat
+    assert "times (an hour, with ε = 0.5 in place of 1)" in ended.flat
+    policy = json.loads((folder / "r.json").read_text())["policy"]
+    assert policy["kinds"] == "typed"
+    assert policy["kind_epsilon"] == 0.5
+    assert policy["steps"]["number"] == "20 %"
+    assert policy["dates"] == "mdy"
+    ended = cli.privatize("-", *options, "--report", "r.md", stdin=TEXT)
+    assert "number: 20 %, year: a year" in (folder / "r.md").read_text()
+
+
+def test_values_can_be_words(cli: Cli, folder: Path) -> None:
+    ended = cli.privatize("-", "--kinds", "words", stdin=TEXT)
+    assert set(words_of(ended.text)) <= WORDS
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--step", "date"), "KIND=STEP"),
+        (("--step", "date=soon"), "'3 days'"),
+        (("--step", "weight=3 days"), "no step of kind 'weight'"),
+        (("--kind-epsilon", "0"), "--kind-epsilon"),
+        (("--kinds", "words", "--dates", "dmy"), "it needs --kinds typed"),
+        (("-m", "tem", "--kinds", "typed"), "needs a --kind-epsilon"),
+        (("--kinds", "both"), "--kinds"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_written(
+    cli: Cli, folder: Path, options: tuple[str, ...], message: str
+) -> None:
+    (folder / "in.txt").write_bytes(TEXT)
+    ended = cli.privatize("in.txt", "-o", "out.txt", *options)
+    assert ended.code == 2
+    assert message in ended.flat
+    assert not (folder / "out.txt").exists()
