@@ -199,16 +199,16 @@ class TestRowsOfNearWordsAlone:
             np.testing.assert_allclose(found / found.sum(), expected, rtol=1e-9, atol=0)
 
     def test_tries_are_decided_by_the_weights(self, near: Lexicon, epsilon: float) -> None:
-        """Against the bound times a uniform number, as a draw compares them."""
+        """Against numbers up to the bound, as draws compare them, with more of the small ones."""
         rows = Balanced(epsilon=epsilon).on(near).law.rows(self.IDS, np.full(5, 3))
         assert rows.rest is not None
         random, count = np.random.Generator(np.random.PCG64(7)), 20_000
-        row, uniform = random.integers(0, 5, count), random.uniform(0.0, 1.0, count) ** 3
+        row, uniform = random.integers(0, 5, count), random.uniform(0.0, 1.0, count) ** 12
         tried = rows.rest.words[random.integers(0, len(rows.rest.words), count)].astype(np.int64)
         compared = rows.rest.bounds[row] * uniform
         exact = rows.rest.weights(row, tried)
         assert np.array_equal(rows.rest.weights(row, tried, compared) > compared, exact > compared)
-        assert 0.01 < (exact > compared).mean() < 0.99
+        assert 0.01 < (exact > compared).mean() < 0.99  # both happen
 
     def test_the_chance_to_stay_needs_no_row(self, near: Lexicon, epsilon: float) -> None:
         law, ids = Balanced(epsilon=epsilon).on(near).law, np.arange(0, 32_781, 999)
@@ -224,7 +224,8 @@ def test_the_law_that_keeps_most_words_is_taken(near: Lexicon, epsilon: float) -
     assert graph is not None
     steps = graph.unit * np.arange(graph.last + 1)
     even = plain(graph, epsilon, lambda t: np.asarray(table.counts @ np.exp(-t * steps)))
-    row = max(i for i, law in enumerate(table.laws) if law["epsilon"] <= epsilon * (1 + 1e-12))
+    below = [i for i, law in enumerate(table.laws) if law["epsilon"] <= epsilon * (1 + 1e-12)]
+    row = max(below, key=lambda i: float(table.laws[i]["epsilon"]))
     best = max([balance_in(table, graph, row), even], key=lambda law: law.kept)
     found = best_balance(table, graph, epsilon)
     assert (found.form, found.exponent) == (best.form, best.exponent)
