@@ -19,7 +19,7 @@ def test_statistics_are_printed_and_written(cli: Cli, vectors: str, tmp_path: Pa
     target = tmp_path / "out.json"
     done = cli("stats", "-m", "tem", "-e", "2", "-l", vectors, "--json", str(target))
     assert done.code == 0
-    assert "chance that the word stays" in done.text
+    assert "(N_w)" in done.text
     assert "guesses it right" in done.text
     found = json.loads(target.read_text())
     assert found["exact"] is True

@@ -221,13 +221,13 @@ def test_a_report_takes_no_place_of_an_input_or_an_output(
     assert (folder / "out" / "a.json").read_bytes() == made
 
 
-@pytest.mark.parametrize("name", ["r.html", "r.txt", "r", "r.json.gz", "md"])
+@pytest.mark.parametrize("name", ["r.htm", "r.txt", "r", "r.json.gz", "md"])
 def test_other_endings_are_refused_before_any_work(cli: Cli, folder: Path, name: str) -> None:
     ended = cli.privatize("-", "--report", name, "-l", "no-such-lexicon", stdin=b"cold\n")
     assert ended.code == 2
     assert ended.err == (
-        f"malaprop: a report is written as JSON or as a page of Markdown: {name} ends in neither "
-        ".json nor .md\n"
+        f"malaprop: a report is written as JSON, as Markdown or as a web page: {name} ends in none "
+        "of .json, .md, .html\n"
     )
     assert list(folder.iterdir()) == []
 
