@@ -5,13 +5,16 @@ import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_type_hints
 
 import typer
 
 import malaprop
 from malaprop.cli.flags import FLAGS, in_flags
 from malaprop.cli.main import app
+from malaprop.text import TextOptions
 
+PARAMETERS = {*inspect.signature(malaprop.privatize_files).parameters, *get_type_hints(TextOptions)}
 PACKAGE = Path(malaprop.__file__).parent
 FLAG = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|-o)(?![\w-])")
 # A command that the user is told to run has its flags.
@@ -30,16 +33,15 @@ def test_each_flag_is_one_of_the_command_and_each_parameter_one_of_the_call() ->
     command = typer.main.get_command(app).commands["privatize"]  # type: ignore[attr-defined]
     options = {flag for parameter in command.params for flag in parameter.opts}
     assert set(FLAGS.values()) <= options
-    assert set(FLAGS) <= set(inspect.signature(malaprop.privatize_files).parameters)
+    assert set(FLAGS) <= PARAMETERS
 
 
 def test_each_parameter_in_a_message_has_a_flag() -> None:
     """A parameter in backticks that has none would reach the user of the command line."""
-    parameters = set(inspect.signature(malaprop.privatize_files).parameters)
     named = set()
     for path in sorted(PACKAGE.rglob("*.py")):
         for text in messages(path):
-            named |= set(re.findall(r"`(\w+)(?:=[^`]*)?`", text)) & parameters
+            named |= set(re.findall(r"`(\w+)(?:=[^`]*)?`", text)) & PARAMETERS
     assert named - {"inputs"} <= set(FLAGS)
 
 

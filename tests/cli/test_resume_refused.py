@@ -17,7 +17,14 @@ pytestmark = pytest.mark.usefixtures("small_batches")
 
 CHANGES = [
     (("--epsilon", "3"), "the mechanism or its parameters"),
-    (("-m", "tem"), "the lexicon and the mechanism or its parameters"),
+    (
+        ("-m", "tem"),
+        "the lexicon, the mechanism or its parameters and the treatment of texts",
+    ),
+    (("--kind-epsilon", "2"), "the treatment of texts"),
+    (("--kinds", "words"), "the treatment of texts"),
+    (("--step", "date=3 days"), "the treatment of texts"),
+    (("--dates", "dmy"), "the treatment of texts"),
     (("--epsilon", "2.1"), "the mechanism or its parameters"),
     (("--lexicon", "english"), "the lexicon"),
     (("--unknown", "mask"), "the treatment of texts"),

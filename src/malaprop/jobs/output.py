@@ -177,10 +177,18 @@ def settings_of(
         "the lexicon": privatizer.lexicon.fingerprint,
         "the mechanism or its parameters": _text(privatizer.mechanism.to_dict()),
         THE_LAW: _text([_short(fact) for fact in privatizer.channel.drawn_by]),
-        "the treatment of texts": _text(privatizer.policy.to_dict()),
+        "the treatment of texts": _text(_treatment(privatizer)),
         "the columns, the format or the encoding": _text(shape),
         "the seed": "none" if seed is None else f"{seed} {number}",
     }
+
+
+def _treatment(privatizer: Privatizer) -> dict[str, object]:
+    """Return the policy; an ε of values that is the mechanism's own is named there already."""
+    policy = privatizer.policy.to_dict()
+    if policy.get("kind_epsilon") == privatizer.channel.guarantee.epsilon:
+        del policy["kind_epsilon"]
+    return policy
 
 
 def _short(fact: object) -> object:
