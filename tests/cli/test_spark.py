@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -266,16 +265,6 @@ def test_a_session_of_its_own(folder: Path, lexicon_file: Path) -> None:
     assert_private(json.loads(made)["text"])
 
 
-def _wait_and_touch(path: str) -> Callable[[int], None]:
-    """Make a task that takes a minute, and leaves a file if it comes to its end."""
-
-    def task(_: int) -> None:
-        time.sleep(60)
-        Path(path).touch()
-
-    return task
-
-
 def test_a_signal_cancels_the_job(
     spark: "SparkSession", cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,11 +277,15 @@ def test_a_signal_cancels_the_job(
             time.sleep(0.05)
         os.kill(os.getpid(), signal.SIGINT)
 
+    def task(_: int) -> None:
+        time.sleep(60)
+        waited.touch()
+
     def endless(session: "SparkSession", *_: object, **__: object) -> None:
         context = session.sparkContext
         threading.Thread(target=interrupt, args=(context.statusTracker(),)).start()
         try:
-            context.parallelize([0], 1).foreach(_wait_and_touch(str(waited)))
+            context.parallelize([0], 1).foreach(task)
         finally:
             cleaned.append(context.parallelize([0], 1).getNumPartitions())
 

@@ -77,7 +77,7 @@ class Mechanism(ABC):
 
     @classmethod
     def parameters(cls) -> tuple[Field[Any], ...]:
-        """The mechanism's parameters, with their help in `metadata`."""
+        """Return the mechanism's parameters, with their help in `metadata`."""
         return fields(cls)
 
     @classmethod
@@ -89,7 +89,7 @@ class Mechanism(ABC):
 
     @classmethod
     def summary(cls) -> str:
-        """What the mechanism does, in one sentence."""
+        """Say what the mechanism does, in one sentence."""
         return (cls.__doc__ or "").strip().split("\n")[0]
 
     def to_dict(self) -> dict[str, object]:

@@ -32,16 +32,16 @@ class MetricSpace(Protocol):
     def __len__(self) -> int: ...
 
     def distances(self, ids: Any) -> Floats:
-        """Distances from the words `ids` to all words."""
+        """Return the distances from the words `ids` to all words."""
 
     def keys(self, ids: Any) -> Keys:
-        """Numbers that grow with those distances and are cheaper to compute."""
+        """Return numbers that grow with those distances and are cheaper to compute."""
 
     def lengths(self, keys: Keys) -> Floats:
-        """The distances that keys stand for."""
+        """Return the distances that keys stand for."""
 
     def near_words(self, ids: Any) -> "NearWords | None":
-        """The nearest words of `ids`; None if the lexicon has no lists of them."""
+        """Return the nearest words of `ids`; None if the lexicon has no lists of them."""
 
 
 _PARTS = ("words", "vectors", "metric", "distances", "keys", "lengths", "near_words")

@@ -279,14 +279,14 @@ class Lexicon:
         return f"Lexicon({called}{n:,} words × {d} dimensions, {self._metric})"
 
     def distances(self, ids: Any) -> Floats:
-        """Distances from the words `ids` to all words: float64, (len(ids), len(self)).
+        """Return the distances from the words `ids` to all words: (len(ids), len(self)), float64.
 
         A word is at distance 0 from itself, exactly.
         """
         return self._rows(checked_ids(ids, len(self)))
 
     def keys(self, ids: Any) -> Keys:
-        """Numbers that grow with the distances, and are cheaper to compute; see `lengths`."""
+        """Return numbers that grow with the distances and are cheaper to compute; see `lengths`."""
         rows = self._rows.keys if isinstance(self._rows, KeyedDistances) else self._rows
         return rows(checked_ids(ids, len(self)))
 

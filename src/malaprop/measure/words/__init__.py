@@ -1,36 +1,16 @@
-"""Statistics of words: what a channel does to single words, one file per statistic.
+"""Statistics of words: what a channel does to single words. A new one needs only a file here.
 
 A statistic is computed exactly from the law of a channel, or estimated from draws. Each one
 describes; none is a guarantee.
 """
 
-from malaprop.measure.words import (
-    candidates,
-    distinct,
-    entropy,
-    hartley,
-    kept,
-    likely,
-    min_entropy,
-    moved,
-    similarity,
-)
+import importlib
+import pkgutil
+
 from malaprop.measure.words.statistic import Statistic, registry
 from malaprop.measure.words.statistics import Summary, WordStatistics, statistics
 
-__all__ = [
-    "Statistic",
-    "Summary",
-    "WordStatistics",
-    "candidates",
-    "distinct",
-    "entropy",
-    "hartley",
-    "kept",
-    "likely",
-    "min_entropy",
-    "moved",
-    "registry",
-    "similarity",
-    "statistics",
-]
+__all__ = ["Statistic", "Summary", "WordStatistics", "registry", "statistics"]
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")
