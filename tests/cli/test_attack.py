@@ -45,8 +45,10 @@ def test_an_attack_prints_what_was_recovered(
 ) -> None:
     write(folder / "notes.csv", 50)
     common = ("notes.csv", "-c", "note", "-e", "1", "-m", "tem", "-l", lexicon_file)
-    for name in ("bayes", "context", "majority"):
-        ended = cli("attack", name, *common, "--model", model, "--seed", "1")
+    for name in ("bayes", "context", "majority", "frequency"):
+        repeat = "document" if name == "frequency" else "fresh"
+        options = ("--model", model, "--seed", "1", "--repeat", repeat)
+        ended = cli("attack", name, *common, *options)
         assert (ended.code, ended.err) == (0, "")
         assert "of 400 words, by the attack " + name in ended.text
         assert "corpus.txt" in ended.text

@@ -73,7 +73,7 @@ def _check(chosen: Attack, privatizer: Any, texts: Any, labels: object) -> None:
 
 
 def _repeat(privatizer: Privatizer) -> str:
-    return str(getattr(privatizer.policy, "repeat", "fresh"))
+    return privatizer.policy.repeat
 
 
 def _seen(
