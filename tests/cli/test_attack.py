@@ -58,8 +58,9 @@ def test_an_attack_prints_what_was_recovered(
 
 def test_the_result_as_json(cli: Cli, folder: Path, lexicon_file: Path, model: Path) -> None:
     write(folder / "notes.csv", 50)
-    command = ("attack", "context", "notes.csv", "-c", "note", "-e", "1", "-m", "tem")
-    command = (*command, "-l", str(lexicon_file), "--model", str(model), "--seed", "1")
+    common = ("attack", "context", "notes.csv", "-c", "note", "-e", "1", "-m", "tem")
+    options = ("-l", str(lexicon_file), "--model", str(model), "--seed", "1")
+    command = [*common, *options]
     ended = cli(*command, "--json", "-")
     assert ended.code == 0
     found = json.loads(ended.text)

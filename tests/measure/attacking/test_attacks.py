@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,7 +54,7 @@ def privatizer(lexicon: Lexicon, epsilon: float = 1.0, seed: int = 1) -> Privati
     return Privatizer(lexicon, TEM(epsilon=epsilon), rng=malaprop.seeded_rng(seed))
 
 
-def run(name: str, own: Privatizer, texts: list[str], **options: object) -> AttackResult:
+def run(name: str, own: Privatizer, texts: list[str], **options: Any) -> AttackResult:
     return attack(name, own, texts, rng=malaprop.seeded_rng(1), **options)
 
 
