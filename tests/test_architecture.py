@@ -89,6 +89,8 @@ def _attribute(node: ast.AST) -> str:
     match node:
         case ast.Attribute(value=ast.Name(id="self" | "cls")):
             return ""
+        case ast.Attribute(value=ast.Call(func=ast.Name(id="super"))):
+            return ""
         case ast.Attribute(attr=name):
             return name
         case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(name)), *_]):

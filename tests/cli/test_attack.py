@@ -45,8 +45,10 @@ def test_an_attack_prints_what_was_recovered(
 ) -> None:
     write(folder / "notes.csv", 50)
     common = ("notes.csv", "-c", "note", "-e", "1", "-m", "tem", "-l", lexicon_file)
-    for name in ("bayes", "context", "majority"):
-        ended = cli("attack", name, *common, "--model", model, "--seed", "1")
+    for name in ("bayes", "context", "majority", "frequency"):
+        repeat = "document" if name == "frequency" else "fresh"
+        options = ("--model", model, "--seed", "1", "--repeat", repeat)
+        ended = cli("attack", name, *common, *options)
         assert (ended.code, ended.err) == (0, "")
         assert "of 400 words, by the attack " + name in ended.text
         assert "corpus.txt" in ended.text
@@ -56,8 +58,9 @@ def test_an_attack_prints_what_was_recovered(
 
 def test_the_result_as_json(cli: Cli, folder: Path, lexicon_file: Path, model: Path) -> None:
     write(folder / "notes.csv", 50)
-    command = ("attack", "context", "notes.csv", "-c", "note", "-e", "1", "-m", "tem")
-    command = (*command, "-l", str(lexicon_file), "--model", str(model), "--seed", "1")
+    common = ("attack", "context", "notes.csv", "-c", "note", "-e", "1", "-m", "tem")
+    options = ("-l", str(lexicon_file), "--model", str(model), "--seed", "1")
+    command = [*common, *options]
     ended = cli(*command, "--json", "-")
     assert ended.code == 0
     found = json.loads(ended.text)

@@ -1,7 +1,7 @@
 """`malaprop attack`: how many words of the owner's own texts an observer recovers."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -44,6 +44,13 @@ def attack(
     encoding: Annotated[
         str, typer.Option(metavar="NAME", help="The encoding of text files.")
     ] = "utf-8",
+    repeat: Annotated[
+        Literal["fresh", "document"],
+        typer.Option(
+            metavar="fresh|document",
+            help="A fresh draw for each word, or one draw for each distinct word of a text.",
+        ),
+    ] = "fresh",
     model: Annotated[
         Path | None,
         typer.Option(
@@ -97,7 +104,10 @@ def attack(
         texts = _sampled(file, column, format_, encoding, sample, seed, progress.to)
     with working(f"preparing {mechanism} on {lexicon}"):
         privatizer = Privatizer(
-            open_lexicon(lexicon, made), made, rng=None if seed is None else seeded_rng(seed)
+            open_lexicon(lexicon, made),
+            made,
+            repeat=repeat,
+            rng=None if seed is None else seeded_rng(seed),
         )
     options: dict[str, Any] = {"model": model, "draws": draws}
     with bar(f"attacking {len(texts):,} texts") as progress:

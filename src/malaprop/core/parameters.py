@@ -18,6 +18,11 @@ def is_computable(value: float) -> bool:
     return 1e-30 <= value <= 1e30
 
 
+def type_name(value: object) -> str:
+    """Return the name of a value's type, for a message that must not show the value."""
+    return type(value).__name__
+
+
 def require_whole(owner: object, name: str, least: int) -> None:
     """Check that a parameter is a whole number, `least` or more, and make it an int."""
     value: Any = getattr(owner, name)

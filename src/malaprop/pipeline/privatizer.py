@@ -28,7 +28,7 @@ from malaprop.pipeline.choosing import (
     interned,
 )
 from malaprop.pipeline.keeping import Keeping, keeping_of
-from malaprop.pipeline.missing import MaybeText, in_places
+from malaprop.pipeline.missing import MaybeText, in_places, is_missing
 from malaprop.pipeline.release import Release
 from malaprop.pipeline.repetition import common_words, count_repeats, share_draws
 from malaprop.pipeline.values import Value, ValueDraws, group_numbers, with_chosen_kinds, written
@@ -240,9 +240,11 @@ class Privatizer:
         """Draw for the words of several texts; return the secret words beside the drawn ones.
 
         This is for the owner's own measurements, such as `malaprop.measure.attack`. What it
-        returns holds the secret: do not publish it.
+        returns holds the secret: do not publish it. Missing texts, and values that are no words,
+        are left out.
         """
-        parsed = self._parser.parse(list(texts))
+        there = [text for text in in_places(texts, "word_draws", list) if not is_missing(text)]
+        parsed = self._parser.parse(there)
         words = ~parsed.typed
         of_texts = np.repeat(np.arange(len(parsed.slot_counts)), parsed.slot_counts)
         return WordDraws(

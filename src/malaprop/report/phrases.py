@@ -27,7 +27,8 @@ OTHERWISE = {
     "removed": "invisible characters removed",
 }
 NO_CHANCE_OF_GUESSING = (
-    "an observer who knows the context, or sees a word several times, guesses more"
+    "an observer who knows the context, or sees a word several times, guesses more: malaprop "
+    "attack measures how much"
 )
 """What belongs beside the share of words that stay."""
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,7 +54,7 @@ def privatizer(lexicon: Lexicon, epsilon: float = 1.0, seed: int = 1) -> Privati
     return Privatizer(lexicon, TEM(epsilon=epsilon), rng=malaprop.seeded_rng(seed))
 
 
-def run(name: str, own: Privatizer, texts: list[str], **options: object) -> AttackResult:
+def run(name: str, own: Privatizer, texts: list[str], **options: Any) -> AttackResult:
     return attack(name, own, texts, rng=malaprop.seeded_rng(1), **options)
 
 
@@ -202,6 +203,32 @@ def test_with_one_draw_evidence_counts_once_and_places_agree(
     assert np.mean(hits[True]) > np.mean(hits[False])
 
 
+@pytest.mark.parametrize("name", ["bayes", "context", "majority", "frequency"])
+def test_a_privatizer_that_reuses_draws_is_attacked_as_such(
+    lexicon: Lexicon, model: BigramModel, name: str
+) -> None:
+    own = Privatizer(lexicon, TEM(epsilon=1.0), repeat="document", rng=malaprop.seeded_rng(1))
+    texts = ["ba ba ba be", "ba be ba", *written(60, 4)]
+    draws = own.word_draws(texts)
+    assert len(set(draws.drawn[:3])) == 1  # one draw for three places
+    result = run(name, own, texts, model=model)
+    assert result.repeat == "document"
+    assert result.score > 0.9 * result.kept
+    if name == "majority":  # there is nothing to combine
+        again = run("bayes", own.drawing_from(malaprop.seeded_rng(3)), texts, model=model)
+        assert run(name, own.drawing_from(malaprop.seeded_rng(3)), texts, model=model).score == (
+            again.score
+        )
+
+
+def test_values_that_are_no_words_are_not_attacked() -> None:
+    own = Privatizer(epsilon=1.5, rng=malaprop.seeded_rng(1))
+    draws = own.word_draws(["The film of 1999 cost $12.50 at 10:30.", None, "Good."])  # type: ignore[list-item]
+    words = [own.lexicon.words[i] for i in draws.secret]
+    assert words == ["the", "film", "of", "cost", "at", "good"]
+    assert draws.lengths.tolist() == [5, 1]
+
+
 def test_guesses_do_not_depend_on_how_texts_are_cut_into_parts(
     lexicon: Lexicon, model: BigramModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,8 +261,8 @@ def test_a_model_that_was_trained_on_the_texts_is_refused(lexicon: Lexicon) -> N
         ("bayess", {}, "Did you mean 'bayes'"),
         ("bayes", {"epsilon": 1}, "no option 'epsilon'"),
         ("bayes", {"model": 3}, "must be a BigramModel"),
-        ("bayes", {"draws": 0}, "whole number above 0"),
-        ("context", {"candidates": True}, "whole number above 0"),
+        ("bayes", {"draws": 0}, "whole number, 1 or more"),
+        ("context", {"candidates": True}, "whole number, 1 or more"),
         ("context", {}, "needs a bigram model"),
         ("frequency", {}, "one draw"),
         ("bayes", {"labels": [1]}, "takes no labels"),

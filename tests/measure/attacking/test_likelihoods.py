@@ -27,7 +27,7 @@ def channels(plane: Lexicon) -> dict[str, LawChannel[Law]]:
     }
     for channel in found.values():
         assert isinstance(channel, LawChannel)
-    return found  # type: ignore[return-value]
+    return found
 
 
 def test_each_way_to_likelihoods_is_tried(plane: Lexicon) -> None:

@@ -29,10 +29,6 @@ class Context(Attack, name="context"):
     )
     needs_model = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._require_count("candidates")
-
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
         """Return the likeliest candidate of each place."""
         if seen.model is None:

@@ -26,10 +26,6 @@ class Frequency(Attack, name="frequency"):
     )
     needs_reuse = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._require_count("candidates")
-
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
         """Return the likeliest word behind each distinct output of a text."""
         found = seen.likelihoods.candidates(

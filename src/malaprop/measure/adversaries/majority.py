@@ -23,10 +23,6 @@ class Majority(Attack, name="majority"):
         default=CANDIDATES, metadata={"help": "how many words to consider for each output"}
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._require_count("candidates")
-
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
         """Return the likeliest word of each group of places."""
         log_prior = np.log(seen.prior)

@@ -15,6 +15,7 @@ import numpy as np
 
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import ParameterError
+from malaprop.core.parameters import require_whole
 from malaprop.core.progress import Progress
 from malaprop.core.suggest import did_you_mean
 from malaprop.lexicon.bigrams import BigramModel
@@ -113,7 +114,9 @@ class Attack(ABC):
             _registry[name] = cls
 
     def __post_init__(self) -> None:
-        self._require_count("draws")
+        for option in fields(self):
+            if option.type is int:
+                require_whole(self, option.name, 1)
 
     @abstractmethod
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
@@ -128,14 +131,6 @@ class Attack(ABC):
     def summary(cls) -> str:
         """What the attack does, in one sentence."""
         return (cls.__doc__ or "").strip().split("\n")[0]
-
-    def _require_count(self, option: str) -> None:
-        value = getattr(self, option)
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise ParameterError(
-                f"The '{option}' option of the attack {self.name} must be a whole number above 0. "
-                f"Got {value!r}."
-            )
 
 
 def attack_named(name: str) -> type[Attack]:

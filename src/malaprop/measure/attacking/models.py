@@ -7,6 +7,7 @@ import numpy as np
 
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import ParameterError
+from malaprop.core.parameters import type_name
 from malaprop.lexicon.bigrams import BigramModel, open_model, shipped_model
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.attacking.sketches import overlap
@@ -33,7 +34,7 @@ def model_for(model: Any, lexicon: Lexicon, *, needed: bool) -> BigramModel | No
     if not isinstance(model, BigramModel):
         raise ParameterError(
             "The 'model' option must be a BigramModel or the folder of one, as malaprop lm train "
-            f"writes it. Got {type(model).__name__}."
+            f"writes it. Got {type_name(model)}."
         )
     model.check_words(lexicon.words)
     return model

@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from malaprop.core.arrays import Ids
 from malaprop.core.errors import DataError, ParameterError
+from malaprop.core.parameters import type_name
 from malaprop.core.progress import Progress
 from malaprop.core.randomness import checked_rng, secure_rng
 from malaprop.lexicon.bigrams import BigramModel
@@ -59,7 +60,7 @@ def attack(
 
 def _check(chosen: Attack, privatizer: Any, texts: Any, labels: object) -> None:
     if not isinstance(privatizer, Privatizer):
-        raise ParameterError(f"`attack` takes a Privatizer. Got {type(privatizer).__name__}.")
+        raise ParameterError(f"`attack` takes a Privatizer. Got {type_name(privatizer)}.")
     if isinstance(texts, str):
         raise ParameterError("`attack` takes several texts, not one string.")
     if labels is not None:
@@ -72,7 +73,7 @@ def _check(chosen: Attack, privatizer: Any, texts: Any, labels: object) -> None:
 
 
 def _repeat(privatizer: Privatizer) -> str:
-    return str(getattr(privatizer.policy, "repeat", "fresh"))
+    return privatizer.policy.repeat
 
 
 def _seen(

@@ -7,6 +7,7 @@ import numpy as np
 
 from malaprop.core.arrays import Ids
 from malaprop.core.errors import DataError, ParameterError
+from malaprop.core.parameters import type_name
 from malaprop.lexicon.bigrams import BigramModel, words_digest
 from malaprop.lexicon.bigrams.model import Counts
 from malaprop.lexicon.lexicon import Lexicon
@@ -34,7 +35,7 @@ def train_model(
     if isinstance(texts, str):
         raise ParameterError("`train_model` takes several texts, not one string.")
     if not isinstance(lexicon, Lexicon):
-        raise ParameterError(f"`train_model` takes a Lexicon. Got {type(lexicon).__name__}.")
+        raise ParameterError(f"`train_model` takes a Lexicon. Got {type_name(lexicon)}.")
     counting = _Counting(len(lexicon))
     parser = TextParser(lexicon.words, Policy())
     for batch in _batches(texts):
@@ -48,7 +49,7 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
     while batch := list(islice(remaining, _BATCH)):
         for text in batch:
             if not isinstance(text, str):
-                raise ParameterError(f"A text must be a string. Got {type(text).__name__}.")
+                raise ParameterError(f"A text must be a string. Got {type_name(text)}.")
         yield batch
 
 
