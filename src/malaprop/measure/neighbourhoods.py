@@ -46,12 +46,12 @@ def overlap_of(channel: Channel, ids: Ids, rng: Generator, m: int = 10) -> Float
     the vectors of the words that it draws.
     """
     space = channel.lexicon
-    released = None
+    noisy = space.vectors[channel.substitute(ids, rng)]
     if isinstance(channel, VectorChannel):
         released = channel.release_words(ids, rng)
-    if released is None or released.shape[1] != space.vectors.shape[1]:
-        released = space.vectors[channel.substitute(ids, rng)]
-    return _overlap(space, ids, np.asarray(released, dtype=np.float32), min(m, len(space)))
+        if released.shape == noisy.shape:
+            noisy = released.astype(np.float32)
+    return _overlap(space, ids, noisy, min(m, len(space)))
 
 
 def _overlap(space: MetricSpace, ids: Ids, noisy: NDArray[np.float32], m: int) -> Floats:
