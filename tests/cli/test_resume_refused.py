@@ -15,8 +15,6 @@ from malaprop.mechanisms.tem import exponent_tables
 pytestmark = pytest.mark.usefixtures("small_batches")
 
 
-# ε is that of numbers and dates, too; with TEM they count as words.
-EPSILON = "the mechanism or its parameters and the treatment of texts"
 CHANGES = [
     (("--epsilon", "3"), "the mechanism or its parameters"),
     (

@@ -46,7 +46,7 @@ def overlap_of(channel: Channel, ids: Ids, rng: Generator, m: int = 10) -> Float
     the vectors of the words that it draws.
     """
     space = channel.lexicon
-    released = None
+    released: NDArray[Any] | None = None
     if isinstance(channel, VectorChannel):
         released = channel.release_words(ids, rng)
     if released is None or released.shape[1] != space.vectors.shape[1]:
