@@ -121,6 +121,11 @@ def _refuse_changes(path: Path, header: Header, facts: Mapping[str, str]) -> Non
         changed = [name for name in changed if name != THE_LAW]
     if changed:
         raise OutputError(
-            f"{path} cannot be resumed, as {' and '.join(changed)} changed since it was begun: "
+            f"{path} cannot be resumed, as {_listed(changed)} changed since it was begun: "
             "set that back, or start over with `force=True` and without `resume`"
         )
+
+
+def _listed(names: list[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
