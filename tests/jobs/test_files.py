@@ -115,7 +115,7 @@ PARAMETERS = [
     ({"epsilon": 1.0, "columns": ["note"], "seed": -1}, ParameterError, "seed must be 0 or more"),
     ({"epsilon": 1.0, "columns": ["note"], "workers": 0}, ParameterError, "workers must be 1"),
     ({"epsilon": 1.0, "columns": ["note"], "format": "xml"}, ParameterError, "format must be"),
-    ({"epsilon": 1.0, "columns": ["note"], "report": "r.pdf"}, ParameterError, "neither .json"),
+    ({"epsilon": 1.0, "columns": ["note"], "report": "r.pdf"}, ParameterError, "none of .json"),
     (
         {"epsilon": 1.0, "columns": ["note"], "encoding": "utf-99"},
         ParameterError,
