@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
-from malaprop import NADP, TEM, Balanced, Lexicon, Privatizer, seeded_rng
+from malaprop import NADP, TEM, Balanced, Lexicon, Privatizer, explain, seeded_rng
 from malaprop.core.errors import ParameterError
 from malaprop.pipeline.values import ValueDraws
 from malaprop.text import Policy
@@ -313,3 +313,26 @@ def test_counts_are_by_kind() -> None:
     for tag in ("identifiers", "emails", "urls", "mentions"):
         assert counts[tag] == 1
     assert counts["protected"] == 11
+
+
+def test_equal_values_share_a_draw_and_others_do_not() -> None:
+    privatizer = typed(repeat="document", kind_epsilon=0.1)
+    for text in ("12 March, March 12: 12th of March", "5:30 pm; 17:30, 5:30 p.m.", "1,234; 1234"):
+        values = {read(t, "mdy")[1] for t in cut(privatizer(text).text) if read(t, "mdy")}  # type: ignore[index]
+        assert len(values) == 1
+    first, second, third = privatizer("x1y2 X1Y2 x1y3").text.split()
+    assert first == second != third
+    draws = [privatizer("0.5 0.05").text.split() for _ in range(50)]
+    assert any(int(one[2:]) != int(other[2:]) for one, other in draws)
+
+
+def test_what_a_value_counts_as() -> None:
+    privatizer = typed()
+    for token, expected in {"12,345": "12,300", "2/30/2023": "02/28/2023", "3 pm": "3pm"}.items():
+        assert privatizer.mapped(token) == expected
+    for token in ("a@b.org", "1234567"):
+        with pytest.raises(ParameterError, match="drawn anew"):
+            privatizer.mapped(token)
+    with pytest.raises(ParameterError, match="a number, a date"):
+        explain("2023", epsilon=1.5, lexicon=SMALL.with_graph())
+    assert explain("2023", epsilon=1.5, mechanism="tem", lexicon=SMALL).word in WORDS

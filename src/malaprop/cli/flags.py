@@ -22,6 +22,7 @@ FLAGS: Final = {
     "on_error": "--on-error",
     "output": "-o",
     "punctuation": "--punctuation",
+    "repeat": "--repeat",
     "report": "--report",
     "resume": "--resume",
     "seed": "--seed",

@@ -31,7 +31,14 @@ from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.pipeline.missing import MaybeText, in_places, is_missing
 from malaprop.pipeline.release import Release
 from malaprop.pipeline.repetition import common_words, count_repeats, share_draws
-from malaprop.pipeline.values import Value, ValueDraws, group_numbers, with_chosen_kinds, written
+from malaprop.pipeline.values import (
+    Value,
+    ValueDraws,
+    counted_as,
+    group_numbers,
+    with_chosen_kinds,
+    written,
+)
 from malaprop.pipeline.word_draws import WordDraws
 from malaprop.text import (
     MAP_VERSION,
@@ -43,6 +50,7 @@ from malaprop.text import (
     kind_of,
 )
 from malaprop.text.forms.form import Form
+from malaprop.text.forms.grammar import read
 
 _NO_WORDS = (TokenKind.SPACE, TokenKind.PUNCTUATION, TokenKind.INVISIBLE)
 
@@ -186,9 +194,15 @@ class Privatizer:
     def mapped(self, word: str) -> str:
         """Return the lexicon's word that a word counts as: itself if the lexicon has it.
 
+        A number, a date or a time counts as the nearest one of its grid, if it is drawn as such.
+
         >>> Privatizer(epsilon=1.5).mapped("clopidogrel")
         'warfarin'
         """
+        if self._values is not None and isinstance(word, str):
+            value = read(word, self._policy.dates)
+            if value is not None:
+                return counted_as(*value)
         if not isinstance(word, str) or kind_of(word) in _NO_WORDS:
             raise ParameterError("`mapped` takes one word, without spaces or punctuation.")
         return self.lexicon.words[self._parser.words.map(word)]

@@ -100,12 +100,19 @@ def written(forms: Sequence[Form], values: Sequence[Value]) -> list[str]:
     ]
 
 
+def counted_as(form: Form, secret: int) -> str:
+    """Write the value of the grid that a token counts as; raise an error if it has no grid."""
+    if not isinstance(form, ValueForm):
+        raise ParameterError("Identifiers and addresses count as no word: they are drawn anew.")
+    return form.write(secret)
+
+
 def group_numbers(forms: Sequence[Form]) -> Ids:
     """Return a number for each slot, from 1: the same for slots whose values can be equal."""
-    numbers = np.empty(len(forms), dtype=np.int64)
-    for number, slots in enumerate(_grouped(forms).values(), 1):
-        numbers[slots] = number
-    return numbers
+    known: dict[object, int] = {}
+    keys = ((form.grid, form.unit) if isinstance(form, ValueForm) else form for form in forms)
+    numbers = (known.setdefault(key, len(known) + 1) for key in keys)
+    return np.fromiter(numbers, dtype=np.int64, count=len(forms))
 
 
 def with_chosen_kinds(policy: Policy, guarantee: Guarantee) -> Policy:

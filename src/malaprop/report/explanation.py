@@ -15,6 +15,7 @@ from malaprop.pipeline.choosing import LexiconChoice, MechanismChoice, choose
 from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.report.word import Rival, WordLaw, rivals, word_law
 from malaprop.text import Action, BoundPolicy, Policy, tokenize
+from malaprop.text.forms.grammar import read
 
 _RIVALS = 3
 _SAMPLES = 400  # outputs from which the success of the best guess is estimated
@@ -138,6 +139,11 @@ def explain(
 def _found(word: object, lexicon: Lexicon) -> tuple[int, str]:
     """Return the id of the word, or of the word that it is mapped to, and by which route."""
     tokens = tokenize(word.strip()) if isinstance(word, str) else []
+    if str(lexicon.metric) == "graph" and isinstance(word, str) and read(word.strip(), "mdy"):
+        raise ParameterError(
+            "Give one word to explain. This is a number, a date or another value, which is drawn "
+            "as what it is: docs/kinds.md says how far such values move."
+        )
     policy = BoundPolicy(lexicon.words, Policy())
     treatments = policy.treat_all(tokens)
     if len(treatments) != 1 or treatments[0].action is not Action.PROTECT:

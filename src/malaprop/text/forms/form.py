@@ -46,6 +46,11 @@ class ValueForm(Form):
         """The name of the kind in a guarantee."""
         return self.grid.kind
 
+    @property
+    def unit(self) -> int:
+        """How many decimals the values of the grid have: 5 units may be 5, or 0.05."""
+        return 0
+
 
 class StandIn(Form):
     """A form of things without a distance: they are drawn without looking at them."""

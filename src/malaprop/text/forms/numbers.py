@@ -73,6 +73,11 @@ class NumberForm(ValueForm):
             return DECIMALS if self.decimals else INTEGERS
         return MONEY if self.kind_of_number == "money" else PERCENTAGES
 
+    @property
+    def unit(self) -> int:
+        """How many decimals the values of the grid have."""
+        return self.decimals
+
     def write(self, index: int) -> str:
         """Write a value with its signs."""
         number, part = divmod(self.grid.values[index], 10**self.decimals)
