@@ -1,7 +1,7 @@
 """Draws values: numbers, dates and times on paths, stand-ins for identifiers and addresses."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Self, cast
@@ -101,11 +101,16 @@ def written(forms: Sequence[Form], values: Sequence[Value]) -> list[str]:
 
 
 def group_numbers(forms: Sequence[Form]) -> Ids:
-    """Return a number for each slot, from 1: the same for slots whose values can be equal."""
-    numbers = np.empty(len(forms), dtype=np.int64)
-    for number, slots in enumerate(_grouped(forms).values(), 1):
-        numbers[slots] = number
-    return numbers
+    """Return a number for each slot, from 1: the same for slots whose values can be equal.
+
+    The grid alone does not tell: 35 is 3.5 with one decimal, and 0.35 with two.
+    """
+    known: dict[Hashable, int] = {}
+    groups = (
+        (form.grid, form.unit) if isinstance(form, ValueForm) else (form, None) for form in forms
+    )
+    numbers = (known.setdefault(group, len(known) + 1) for group in groups)
+    return np.fromiter(numbers, dtype=np.int64, count=len(forms))
 
 
 def with_chosen_kinds(policy: Policy, guarantee: Guarantee) -> Policy:

@@ -5,7 +5,7 @@ grid, so that it tells nothing of the value.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -45,6 +45,11 @@ class ValueForm(Form):
     def kind(self) -> str:
         """The name of the kind in a guarantee."""
         return self.grid.kind
+
+    @property
+    def unit(self) -> Hashable:
+        """What the grid counts: only in equal units is one place of a grid the same value."""
+        return None
 
 
 class StandIn(Form):

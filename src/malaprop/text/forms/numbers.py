@@ -73,6 +73,11 @@ class NumberForm(ValueForm):
             return DECIMALS if self.decimals else INTEGERS
         return MONEY if self.kind_of_number == "money" else PERCENTAGES
 
+    @property
+    def unit(self) -> tuple[int, str]:
+        """Its last decimal and its sign: 35 is 3.5 or 0.35, and 5 dollars are not 5 euros."""
+        return self.decimals, self.before or self.after
+
     def write(self, index: int) -> str:
         """Write a value with its signs."""
         number, part = divmod(self.grid.values[index], 10**self.decimals)
