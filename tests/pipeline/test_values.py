@@ -227,6 +227,9 @@ def test_kinds_are_typed_with_balanced_and_words_otherwise() -> None:
     balanced = Privatizer(graph, Balanced(epsilon=1.5))
     assert balanced.policy.kinds == "typed"
     assert balanced.policy.kind_epsilon == 1.5
+    stated = balanced("2023").policy
+    assert (stated["kinds"], stated["kind_epsilon"]) == ("typed", 1.5)
+    assert Privatizer(SMALL, TEM(epsilon=1.0))("2023").policy["kinds"] == "words"
     assert re.fullmatch(r"\d+", balanced("2023").text)
     assert Privatizer(graph, Balanced(epsilon=1.5), kind_epsilon=0.5).policy.kind_epsilon == 0.5
     assert Privatizer(graph, Balanced(epsilon=1.5), kinds="words")("2023").text.lower() in WORDS
@@ -254,6 +257,8 @@ def test_other_metrics_need_an_epsilon_of_their_own() -> None:
         {"kind_epsilon": 0.0},
         {"kind_epsilon": math.nan},
         {"kind_epsilon": math.inf},
+        {"kind_epsilon": 1e-31},
+        {"kind_epsilon": 1e200},
         {"kind_epsilon": "1"},
         {"kind_epsilon": True},
         {"dates": "ymd"},

@@ -110,7 +110,7 @@ class Privatizer:
         self._facts: dict[str, dict[str, Any]] = {
             "mechanism": mechanism.to_dict(),
             "lexicon": {"name": lexicon.name, "fingerprint": lexicon.fingerprint},
-            "policy": policy.to_dict(),
+            "policy": self._policy.to_dict(),
         }
 
     def __repr__(self) -> str:
@@ -369,7 +369,7 @@ def _for_texts(guarantee: Guarantee, policy: Policy, words: int) -> Guarantee:
     if policy.unknown == "mask":
         shown.append("masks")
     if policy.repeat == "document":
-        shown.append("which places hold equal words")
+        shown.append(f"which places hold equal words{' or values' if typed else ''}")
         guarantee = replace(guarantee, per=EACH_DISTINCT_WORD)
     texts = (
         f"look alike when private ({', '.join(shown)}), each word counting as the lexicon word "
