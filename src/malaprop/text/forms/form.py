@@ -24,6 +24,14 @@ class Form(ABC):
         """The tag under which tokens of this form are counted."""
 
     @property
+    def takes_units(self) -> bool:
+        """Whether no space is put between it and a word that touched it, as in "500mg".
+
+        A form that can end in letters takes none: the word would run into them.
+        """
+        return False
+
+    @property
     def follows_closely(self) -> bool:
         """Whether no space is put between another value and this one."""
         return False
