@@ -104,7 +104,7 @@ class Privatizer:
         self._values = ValueDraws.under(self._policy)
         self._promise = self._channel.guarantee
         if self._values is not None:
-            self._promise = self._promise.with_kinds(self._values.promises())
+            self._promise = self._values.beside_words(self._promise)
         self._guarantees: dict[int, Guarantee] = {}  # by how many words a text has
         self._guarantee = self._guarantee_for(1)
         self._facts: dict[str, dict[str, Any]] = {
