@@ -224,6 +224,22 @@ def test_equal_values_share_a_draw_whatever_their_format() -> None:
     assert len(different) > 20
 
 
+@pytest.mark.parametrize("text", ["3.5 0.35", "$5.00 $500", "$42 €42", "7% 0.7%", "42 42$"])
+def test_unequal_values_do_not_share_a_draw(text: str) -> None:
+    """A grid counts units: the same number of tenths and of hundredths are not equal.
+
+    Otherwise “3.5 0.35” would always become a pair such as “3.7 0.37”, and “3.6 0.35” would not.
+    """
+    privatizer = _typed(rng=seeded_rng(4))
+    assert privatizer(text).guarantee.words == 2
+    pairs = [
+        ["".join(filter(str.isdecimal, part)).lstrip("0") for part in private.split()]
+        for private in privatizer.texts([text] * 100)
+    ]
+    assert len({one == other for one, other in pairs}) == 2
+    assert "which places hold equal words or values" in privatizer.guarantee.texts
+
+
 def test_a_word_and_a_value_never_share_a_draw() -> None:
     """The places of a grid are numbers like those of words: the group tells them apart."""
     values = _typed(rng=seeded_rng(3)).texts(["cold 0 cool 1 warm 2 hot 3"] * 50)

@@ -201,6 +201,15 @@ def test_nothing_of_a_text_comes_out_but_what_is_drawn(text: str, unknown: str) 
     assert release.counts["kept"] == 0
 
 
+@pytest.mark.parametrize("value", ["3 May", "3pm", "1st", "90s", "a@b.org", "x1y2", "1.5e5"])
+@pytest.mark.parametrize("letters", [0, 2000])
+def test_a_word_does_not_run_into_the_letters_of_a_value(value: str, letters: int) -> None:
+    """An emoji, which becomes a word, may touch any value; a unit touches a number."""
+    private = typed().texts([f"{value}😀 ", "500mg, 10:30😀.", "cold " * letters])
+    assert private[0].split()[-1] in WORDS
+    assert re.fullmatch(r"\d+[a-z]+, \d\d:\d\d[a-z]+\.", private[1])
+
+
 # Where values touch, what was written may be cut in another way.
 _PARTS_OF_VALUES = {
     *("am", "pm", "st", "nd", "rd", "th", "s", "e", "t", "z", "https", "example", "org"),
@@ -227,6 +236,9 @@ def test_kinds_are_typed_with_balanced_and_words_otherwise() -> None:
     balanced = Privatizer(graph, Balanced(epsilon=1.5))
     assert balanced.policy.kinds == "typed"
     assert balanced.policy.kind_epsilon == 1.5
+    stated = balanced("2023").policy
+    assert (stated["kinds"], stated["kind_epsilon"]) == ("typed", 1.5)
+    assert Privatizer(SMALL, TEM(epsilon=1.0))("2023").policy["kinds"] == "words"
     assert re.fullmatch(r"\d+", balanced("2023").text)
     assert Privatizer(graph, Balanced(epsilon=1.5), kind_epsilon=0.5).policy.kind_epsilon == 0.5
     assert Privatizer(graph, Balanced(epsilon=1.5), kinds="words")("2023").text.lower() in WORDS
@@ -254,6 +266,8 @@ def test_other_metrics_need_an_epsilon_of_their_own() -> None:
         {"kind_epsilon": 0.0},
         {"kind_epsilon": math.nan},
         {"kind_epsilon": math.inf},
+        {"kind_epsilon": 1e-31},
+        {"kind_epsilon": 1e200},
         {"kind_epsilon": "1"},
         {"kind_epsilon": True},
         {"dates": "ymd"},
@@ -281,6 +295,23 @@ def test_the_guarantee_names_the_kinds() -> None:
     assert guarantee.of_kind("date").loss(2.0) == 2.0 * EPSILON
     assert guarantee.of_kind("identifier").loss(2.0) == 0.0
     assert guarantee.words == 2
+
+
+def test_the_guarantee_says_what_values_rest_on() -> None:
+    """The grids are public, and the draws of values are rounded, too: at least as on any grid."""
+    for epsilon in (1e-9, 0.8, 1e9):
+        guarantee = typed(kind_epsilon=epsilon).guarantee
+        assert "the grids of values and their steps" in guarantee.public
+        stated = re.fullmatch(
+            r".* of a word.*adds less than (\S+) to .* of a value.*", guarantee.numerics
+        )
+        assert stated
+        for grid in GRIDS:
+            numerics = ValueDraws(Steps(), epsilon).channel(grid).guarantee.numerics
+            own = re.search(r"less than (\S+)", numerics)
+            assert own
+            assert float(own[1]) <= float(stated[1])
+    assert "value" not in typed(kinds="words", kind_epsilon=None).guarantee.numerics
 
 
 def test_a_release_says_how_values_were_treated() -> None:

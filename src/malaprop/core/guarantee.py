@@ -286,7 +286,10 @@ class Guarantee:
             )
         worst = self.epsilon * self.cap * self.words
         if worst == 0.0:
-            return f"({self.kind}): between {self.between}, the odds of any output are the same."
+            return (
+                f"({self.kind}): between {self.between}, the odds of any output are the same."
+                f"{self._unlike_fresh_draws}"
+            )
         capped = "" if math.isinf(worst) else f", and never by more than e^{rounded_up(worst)}"
         also = "".join(f" In {name} distance, ε = {rounded_up(e)}." for name, e in self.equivalents)
         over = "words and values" if self.kinds else "words"

@@ -105,14 +105,19 @@ class PathLaw:
         """What floating-point numbers add to the loss of a value; see docs/proofs/kinds.md."""
         if len(self.path) == 1:
             return "nothing is drawn: there is one value only"
-        longest, least = self.rate * self.path.length, self.rate * float(self.path.gaps.min())
-        added, rare = _added(longest, least), ""
-        if longest > _USUAL and added > 1e-9:
-            added, rare = _added(_USUAL, least), ", except with probability 2⁻¹⁰⁰"
-        return f"float64; adds less than {rounded_up(added, digits=1)} to the loss of a value{rare}"
+        return path_numerics(self.rate, self.path.length, float(self.path.gaps.min()))
 
     def __reduce__(self) -> tuple[type["PathLaw"], tuple[Path, float, Floats]]:
         return type(self), (self.path, self.rate, self.lags)  # without the cuts
+
+
+def path_numerics(rate: float, length: float, gap: float) -> str:
+    """Say what floating-point numbers add on paths up to so long, with gaps from `gap` steps on."""
+    longest, least = rate * length, rate * gap
+    added, rare = _added(longest, least), ""
+    if longest > _USUAL and added > 1e-9:
+        added, rare = _added(_USUAL, least), ", except with probability 2⁻¹⁰⁰"
+    return f"float64; adds less than {rounded_up(added, digits=1)} to the loss of a value{rare}"
 
 
 def _added(walked: float, least: float) -> float:

@@ -112,13 +112,13 @@ class Privatizer:
         self._values = ValueDraws.under(self._policy)
         self._promise = self._channel.guarantee
         if self._values is not None:
-            self._promise = self._promise.with_kinds(self._values.promises())
+            self._promise = self._values.beside_words(self._promise)
         self._guarantees: dict[int, Guarantee] = {}  # by how many words a text has
         self._guarantee = self._guarantee_for(1)
         self._facts: dict[str, dict[str, Any]] = {
             "mechanism": mechanism.to_dict(),
             "lexicon": {"name": lexicon.name, "fingerprint": lexicon.fingerprint},
-            "policy": policy.to_dict(),
+            "policy": self._policy.to_dict(),
         }
 
     def __repr__(self) -> str:
@@ -385,7 +385,7 @@ def _for_texts(guarantee: Guarantee, policy: Policy, words: int) -> Guarantee:
     if policy.unknown == "mask":
         shown.append("masks")
     if policy.repeat == "document":
-        shown.append("which places hold equal words")
+        shown.append(f"which places hold equal words{' or values' if typed else ''}")
         guarantee = replace(guarantee, per=EACH_DISTINCT_WORD)
     texts = (
         f"look alike when private ({', '.join(shown)}), each word counting as the lexicon word "

@@ -1,8 +1,8 @@
 """Words that occur several times in a text: one draw for all their places, and how many there are.
 
 With `repeat="fresh"`, every place of a text has a draw of its own. With `repeat="document"`, equal
-values of a text share one draw. Values are equal if kind, grid and mapped value are: words that
-the public map takes to the same word get the same draw, or their draws would tell them apart.
+values of a text share one draw. Values are equal if kind, grid, unit and mapped value are: words
+that the public map takes to the same word get the same draw, or their draws would tell them apart.
 Different texts never share a draw.
 """
 

@@ -1,7 +1,7 @@
 """Draws values: numbers, dates and times on paths, stand-ins for identifiers and addresses."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Self, cast
@@ -13,8 +13,9 @@ from malaprop.core.arrays import Ids
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee
 from malaprop.core.kind_promise import KindPromise
-from malaprop.core.metrics.path import Path
+from malaprop.core.metrics.path import UNITS, Path
 from malaprop.core.path_channel import PathChannel
+from malaprop.core.path_law import path_numerics
 from malaprop.core.randomness import for_a_call
 from malaprop.text import Policy
 from malaprop.text.forms.form import Form, StandIn, ValueForm
@@ -25,6 +26,8 @@ from malaprop.text.forms.steps import Steps
 _PLURALS = {"money": "amounts of money"}
 _DRAWN_ANEW = (IdentifierForm.kind, EMAIL.kind, URL.kind, MENTION.kind)
 _ADDRESSES = frozenset({EMAIL.kind, URL.kind})
+
+_PUBLIC = "the grids of values and their steps"
 
 Value = int | str
 """A drawn value: a place on a grid, or a stand-in as it is written."""
@@ -72,6 +75,16 @@ class ValueDraws:
         drawn: list[Value] = values.tolist()
         return drawn
 
+    def beside_words(self, guarantee: Guarantee) -> Guarantee:
+        """Extend a guarantee for words to texts that hold values, too."""
+        texts = guarantee.with_kinds(self.promises())
+        of_values = path_numerics(self._epsilon, *_extremes(self._steps))
+        return replace(
+            texts,
+            public=(*texts.public, _PUBLIC),
+            numerics="; ".join(filter(None, (texts.numerics, of_values))),
+        )
+
     def promises(self) -> tuple[KindPromise, ...]:
         """Return what is promised for each kind of values."""
         steps = {grid.kind: grid.step(self._steps) for grid in GRIDS}
@@ -108,10 +121,15 @@ def counted_as(form: Form, secret: int) -> str:
 
 
 def group_numbers(forms: Sequence[Form]) -> Ids:
-    """Return a number for each slot, from 1: the same for slots whose values can be equal."""
-    known: dict[object, int] = {}
-    keys = ((form.grid, form.unit) if isinstance(form, ValueForm) else form for form in forms)
-    numbers = (known.setdefault(key, len(known) + 1) for key in keys)
+    """Return a number for each slot, from 1: the same for slots whose values can be equal.
+
+    The grid alone does not tell: 35 is 3.5 with one decimal, and 0.35 with two.
+    """
+    known: dict[Hashable, int] = {}
+    groups = (
+        (form.grid, form.unit) if isinstance(form, ValueForm) else (form, None) for form in forms
+    )
+    numbers = (known.setdefault(group, len(known) + 1) for group in groups)
     return np.fromiter(numbers, dtype=np.int64, count=len(forms))
 
 
@@ -138,6 +156,14 @@ def _grouped(forms: Sequence[Form]) -> dict[Grid | StandIn, list[int]]:
     for slot, form in enumerate(forms):
         groups[form.grid if isinstance(form, ValueForm) else cast(StandIn, form)].append(slot)
     return groups
+
+
+@lru_cache(maxsize=64)
+def _extremes(steps: Steps) -> tuple[float, float]:
+    """Return the length of the longest path and the least gap on any path, in steps."""
+    paths = [np.rint(grid.places(steps) * UNITS) for grid in GRIDS]
+    longest = max(float(path[-1] - path[0]) for path in paths)
+    return longest / UNITS, min(float(np.diff(path).min()) for path in paths) / UNITS
 
 
 @lru_cache(maxsize=64)  # a path takes a while to lay out, and privatizers are alike

@@ -12,7 +12,6 @@ what it is | drawn |
 | invisible characters | removed | removed |
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -21,6 +20,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, cast, get_args
 from unicodedata import category
 
 from malaprop.core.errors import ParameterError
+from malaprop.core.parameters import is_computable
 from malaprop.text.forms import grammar
 from malaprop.text.forms.dates import DateOrder
 from malaprop.text.forms.form import Form
@@ -118,10 +118,10 @@ def _require_epsilon(value: object) -> None:
     if value is None:
         return
     number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not 0.0 < value < math.inf:  # type: ignore[operator]
+    if not number or not is_computable(value):  # type: ignore[arg-type]
         raise ParameterError(
-            "The `kind_epsilon` parameter must be a finite number above 0, the ε of one step. "
-            f"Got {value!r}."
+            "The `kind_epsilon` parameter must be a number between 1e-30 and 1e+30, the ε of one "
+            f"step. Got {value!r}."
         )
 
 

@@ -78,6 +78,13 @@ def test_every_token_has_a_word_and_capitals_do_not_matter(text: str) -> None:
                 assert WORDS.map(other) == word_id
 
 
+@given(st.sampled_from("𐄇𐹠৴〇²"), st.text("\u0301\u0327\u20dd", max_size=9))
+def test_numerals_under_marks_have_a_word(numeral: str, marks: str) -> None:
+    """Without marks and numerals nothing is left to repair."""
+    for token in tokenize(numeral + marks):
+        assert WORDS.map(token) in range(len(ENGLISH))
+
+
 class TestVocabulary:
     def test_the_shipped_table_is_the_one_that_is_pinned(self) -> None:
         content = (vocabulary.FOLDER / vocabulary.TABLE).read_bytes()

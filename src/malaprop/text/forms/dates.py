@@ -39,6 +39,11 @@ class DateForm(ValueForm):
         return "dates"
 
     @property
+    def takes_units(self) -> bool:
+        """Whether a word may touch it: yes, it ends in a digit."""
+        return True
+
+    @property
     def grid(self) -> Grid:
         """Days, of three centuries or of one."""
         return DAYS if self.year_digits == 4 else SHORT_DAYS

@@ -5,7 +5,7 @@ grid, so that it tells nothing of the value.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -22,6 +22,14 @@ class Form(ABC):
     @abstractmethod
     def tag(self) -> str:
         """The tag under which tokens of this form are counted."""
+
+    @property
+    def takes_units(self) -> bool:
+        """Whether no space is put between it and a word that touched it, as in "500mg".
+
+        A form that can end in letters takes none: the word would run into them.
+        """
+        return False
 
     @property
     def follows_closely(self) -> bool:
@@ -47,9 +55,9 @@ class ValueForm(Form):
         return self.grid.kind
 
     @property
-    def unit(self) -> int:
-        """How many decimals the values of the grid have: 5 units may be 5, or 0.05."""
-        return 0
+    def unit(self) -> Hashable:
+        """What the grid counts: only in equal units is one place of a grid the same value."""
+        return None
 
 
 class StandIn(Form):

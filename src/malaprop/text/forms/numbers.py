@@ -74,9 +74,14 @@ class NumberForm(ValueForm):
         return MONEY if self.kind_of_number == "money" else PERCENTAGES
 
     @property
-    def unit(self) -> int:
-        """How many decimals the values of the grid have."""
-        return self.decimals
+    def takes_units(self) -> bool:
+        """Whether a unit may touch it: yes."""
+        return True
+
+    @property
+    def unit(self) -> tuple[int, str]:
+        """Its last decimal and its sign: 35 is 3.5 or 0.35, and 5 dollars are not 5 euros."""
+        return self.decimals, self.before or self.after
 
     def write(self, index: int) -> str:
         """Write a value with its signs."""

@@ -33,6 +33,11 @@ class TimeForm(ValueForm):
         return SECONDS if self.seconds else MINUTES
 
     @property
+    def takes_units(self) -> bool:
+        """Whether a word may touch it, such as a Z: not after a time stamp's own Z."""
+        return not self.after
+
+    @property
     def follows_closely(self) -> bool:
         """Whether it follows the date of a time stamp."""
         return bool(self.before)

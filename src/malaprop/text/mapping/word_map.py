@@ -202,8 +202,10 @@ class WordMap:
         for spelling in _shortened(letters):
             if (word_id := self._find(spelling)) is not None:
                 return Route(word_id, Way.FORM, spelling)
-        if self._meaning and len(letters) >= SHORTEST_REPAIRED:
-            corrected, compound = self._meaning.repair(bare(letters)[:NEAREST_LETTERS])
+        # Of marks alone nothing is left: those of a numeral that is no digit, such as 𐄇.
+        plain = bare(letters)[:NEAREST_LETTERS]
+        if plain and self._meaning and len(letters) >= SHORTEST_REPAIRED:
+            corrected, compound = self._meaning.repair(plain)
             if corrected is not None:
                 return Route(corrected.id, Way.CORRECTED, corrected.via)
             if compound is not None:
