@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import WORDS, Cli, assert_private, words_of
-from tests.cli.test_resume import Breaking, breaking  # noqa: F401  a fixture
+from tests.cli.conftest import WORDS, Breaking, Cli, assert_private, words_of
 
 TEXT = '<p class="zyxann">Cold [NAME_1] took Aspirin: <b>hot</b> zyxcanary</p>\n'
 KEEP = ("--keep", "placeholders", "--keep", "aspirin", "--markup", "html")
@@ -67,9 +66,7 @@ def test_what_cannot_be_kept_is_refused(
 
 @pytest.mark.usefixtures("small_batches")
 def test_a_run_is_resumed_with_the_same_declarations_only(
-    cli: Cli,
-    folder: Path,
-    breaking: Breaking,  # noqa: F811  the fixture
+    cli: Cli, folder: Path, breaking: Breaking
 ) -> None:
     (folder / "in.txt").write_text(TEXT * 45)
     command = ("in.txt", "-o", "out.txt", "--workers", "1")

@@ -24,6 +24,7 @@ FLAGS: Final = {
     "on_error": "--on-error",
     "output": "-o",
     "punctuation": "--punctuation",
+    "repeat": "--repeat",
     "report": "--report",
     "resume": "--resume",
     "seed": "--seed",
