@@ -6,13 +6,14 @@ all of them for some minutes; `test_fuzz.py` runs a few cases of each.
 
 from collections.abc import Callable
 
-from tests.fuzz import cutting, journals, lexicon_files, planning, record_files
+from tests.fuzz import cutting, journals, lexicon_files, planning, public_pieces, record_files
 
 Target = Callable[[int, int], dict[str, int]]
 
 TARGETS: dict[str, tuple[Target, int]] = {
     "tokenizer": (cutting.fuzz, 100_000),
     "policy": (planning.fuzz, 10_000),
+    "public pieces": (public_pieces.fuzz, 4_000),
     "file formats": (record_files.fuzz, 20_000),
     "lexicon formats": (lexicon_files.fuzz, 5_000),
     "journal": (journals.fuzz, 2_000),

@@ -26,7 +26,12 @@ TEXTS = (
 )
 
 
-def try_texts(check: Callable[[str], None], cases: int, first: int) -> None:
+def try_texts(
+    check: Callable[[str], None],
+    cases: int,
+    first: int,
+    texts: st.SearchStrategy[str] = TEXTS,
+) -> None:
     """Call `check` with as many texts; a failure is shrunk to the shortest text that fails."""
 
     @seed(first)
@@ -37,7 +42,7 @@ def try_texts(check: Callable[[str], None], cases: int, first: int) -> None:
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
-    @given(TEXTS)
+    @given(texts)
     def tried(text: str) -> None:
         check(text)
 

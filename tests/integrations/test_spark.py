@@ -73,6 +73,28 @@ def test_every_row_is_there_once(spark: "SparkSession", hundred: Lexicon, tmp_pa
         privatize(found.dataframe, ["text"], lexicon=hundred, mechanism=ANYTHING, path=path)
 
 
+def test_what_is_declared_public_travels(
+    spark: "SparkSession", hundred: Lexicon, tmp_path: Path
+) -> None:
+    from malaprop.integrations.spark import privatize
+
+    found = privatize(
+        texts_of(spark, ["<b x='zyx'>waa</b> zyxflu [NAME] waa"] * 40),
+        ["text"],
+        lexicon=hundred,
+        mechanism=ANYTHING,
+        path=str(tmp_path / "private"),
+        keep=["zyxflu", "placeholders"],
+        markup="html",
+    )
+    for row in rows_of(found.dataframe):
+        assert row["text"].startswith("<b>W")
+        assert "</b> zyxflu [NAME] w" in row["text"]
+    assert found.report.counts["public_markup"] == found.report.counts["protected"] == 80
+    assert found.report.counts["public_words"] == found.report.counts["public_placeholders"] == 40
+    assert "“zyxflu”" in str(found.report.guarantee)
+
+
 def test_no_two_tasks_have_the_same_noise(
     spark: "SparkSession", hundred: Lexicon, tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ from tests.cli.conftest import VECTORS
 
 from malaprop import TEM, Lexicon, Privatizer
 from malaprop.pipeline.report import Occasion, run_report
+from malaprop.report.html import as_html
 from malaprop.report.markdown import as_markdown
 from malaprop.report.terminal import readable
 from malaprop.report.written import as_json
@@ -65,3 +66,18 @@ def test_without_repeated_words_nothing_is_said_of_them(privatizer: Privatizer) 
     report = run_report(privatizer, [], privatizer.batch(["hot hot"])[1], occasion)
     assert (report.repetition.most, report.repetition.recovered) == (0, ())
     assert "Repeated" not in readable(report) + as_markdown(report)
+
+
+def test_every_rendering_says_what_was_declared_public() -> None:
+    lexicon = Lexicon(list(VECTORS), list(VECTORS.values()))
+    privatizer = Privatizer(lexicon, TEM(epsilon=1.0), keep=["aspirin"], markup="markdown")
+    occasion = Occasion(started=datetime(2030, 1, 2, tzinfo=UTC), seconds=1.0)
+    _, counts = privatizer.batch(["1. hot aspirin", "cold"])
+    report = run_report(privatizer, [], counts, occasion)
+    assert report.to_dict()["counts"]["public_words"] == 1
+    named = "what you declared public, as it is: the markup of Markdown; the kept word “aspirin”"
+    assert named in report.to_dict()["visible"]
+    for page in (readable(report, 10_000), as_markdown(report), as_html(report)):
+        assert named in page
+        assert "words shown as they are, declared public" in page
+        assert "pieces of markup shown as they are, declared public" in page

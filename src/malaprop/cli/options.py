@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -137,6 +138,45 @@ Master = Annotated[
         "default all cores of this machine.",
     ),
 ]
+
+
+KeptWords = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="WORD",
+        help="A word or phrase that is public and stays as it is, or placeholders, for those on a "
+        "closed list; may be repeated.",
+    ),
+]
+KeepFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--keep-file", metavar="FILE", help="More words and phrases to keep, one on each line."
+    ),
+]
+MarkupChoice = Annotated[
+    Literal["html", "markdown"] | None,
+    typer.Option(
+        metavar="html|markdown",
+        help="The texts have markup: their tags stay, without attributes. By default, markup is "
+        "text.",
+    ),
+]
+
+
+def kept_words(words: list[str] | None, path: Path | None) -> list[str]:
+    """Return the words to keep, of the command line and of a file."""
+    if path is None:
+        return words or []
+    try:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeError) as error:
+        raise ParameterError(
+            f"The file {path} of --keep-file cannot be read: "
+            f"{getattr(error, 'strerror', None) or 'it is not in UTF-8'}."
+        ) from None
+    return [*(words or []), *filter(None, map(str.strip, lines))]
 
 
 def make_mechanism(name: str, epsilon: str, parameters: list[str] | None) -> Mechanism:

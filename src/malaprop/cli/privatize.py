@@ -13,9 +13,12 @@ from malaprop.cli.options import (
     Engine,
     Epsilon,
     FormatName,
+    KeepFile,
+    KeptWords,
     KindEpsilon,
     KindsChoice,
     LexiconName,
+    MarkupChoice,
     Master,
     MechanismName,
     OnErrorChoice,
@@ -23,6 +26,7 @@ from malaprop.cli.options import (
     Resume,
     StepSizes,
     Workers,
+    kept_words,
     make_mechanism,
     step_sizes,
 )
@@ -97,6 +101,9 @@ def privatize(
             "draw for all of them. See docs/guide.md, which weighs the two.",
         ),
     ] = "fresh",
+    keep: KeptWords = None,
+    keep_file: KeepFile = None,
+    markup: MarkupChoice = None,
     report: Annotated[
         Path | None,
         typer.Option(
@@ -141,6 +148,8 @@ def privatize(
         steps=step_sizes(step),
         dates=dates,
         repeat=repeat,
+        keep=kept_words(keep, keep_file),
+        markup=markup,
     )
     chosen = make_mechanism(mechanism, epsilon, param)
     if engine == "spark":

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Unpack, overload
 
 import numpy as np
@@ -17,7 +16,6 @@ from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.randomness import SECURE, checked_rng, label, secure_rng
 from malaprop.core.sampling.stocked import StockedChannel
-from malaprop.core.statements import EACH_DISTINCT_WORD
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.pipeline.choosing import (
     Chosen,
@@ -27,8 +25,10 @@ from malaprop.pipeline.choosing import (
     choose,
     interned,
 )
+from malaprop.pipeline.counting import counted
 from malaprop.pipeline.keeping import Keeping, keeping_of
-from malaprop.pipeline.missing import MaybeText, in_places, is_missing
+from malaprop.pipeline.missing import MaybeText, in_places, is_missing, require_text
+from malaprop.pipeline.promising import for_texts, of_length
 from malaprop.pipeline.release import Release
 from malaprop.pipeline.repetition import common_words, count_repeats, share_draws
 from malaprop.pipeline.values import (
@@ -41,7 +41,6 @@ from malaprop.pipeline.values import (
 )
 from malaprop.pipeline.word_draws import WordDraws
 from malaprop.text import (
-    MAP_VERSION,
     ParsedTexts,
     Policy,
     TextOptions,
@@ -51,6 +50,7 @@ from malaprop.text import (
 )
 from malaprop.text.forms.form import Form
 from malaprop.text.forms.grammar import read
+from malaprop.text.public import Span
 
 _NO_WORDS = (TokenKind.SPACE, TokenKind.PUNCTUATION, TokenKind.INVISIBLE)
 
@@ -71,7 +71,8 @@ class Privatizer:
     ε of a step is `kind_epsilon`, by default the mechanism's if that counts in steps, too; `steps`
     and `dates` say how long a step is and how 03/04/2023 is read. See docs/kinds.md.
 
-    `repeat` is `fresh` or `document`: whether equal words of a text share one draw.
+    `repeat` is `fresh` or `document`: whether equal words of a text share one draw. `keep` and
+    `markup` declare words, placeholders and tags public: see docs/public-pieces.md.
 
     `Privatizer(epsilon=1.5)` alone is `Balanced` on the word graph of `english`. Lexicon and
     mechanism can be given by name, `Privatizer("english", "tem", epsilon=1.5)`; a mechanism with
@@ -114,7 +115,7 @@ class Privatizer:
         if self._values is not None:
             self._promise = self._values.beside_words(self._promise)
         self._guarantees: dict[int, Guarantee] = {}  # by how many words a text has
-        self._guarantee = self._guarantee_for(1)
+        self._guarantee = for_texts(self._promise, self._policy)
         self._facts: dict[str, dict[str, Any]] = {
             "mechanism": mechanism.to_dict(),
             "lexicon": {"name": lexicon.name, "fingerprint": lexicon.fingerprint},
@@ -212,9 +213,22 @@ class Privatizer:
 
         `many` and `texts` leave missing texts as they are.
         """
-        if not isinstance(text, str):
-            raise ParameterError(f"A text must be a string. Got {type(text).__name__}.")
-        return self.many([text])[0]
+        require_text(text)
+        return self._releases([text])[0]
+
+    def spans(self, text: str, spans: Iterable[Span]) -> Release:
+        """Return the release of a text of which only some spans are private, (start, end) each.
+
+        All else is shown as it is. Spans may come in any order and may touch, but not overlap. If
+        a detector found them, they depend on the secret: see docs/public-pieces.md.
+
+        >>> Privatizer(epsilon=20.0).spans("Seen by Ann today.", [(8, 11)]).text
+        'Seen by ann today.'
+        """
+        require_text(text)
+        parsed = self._parser.parse_spans(text, spans)
+        promise = for_texts(self._promise, self._policy, spans=True)
+        return self._released(parsed, partial(of_length, promise))[0]
 
     @overload
     def many(self, texts: Iterable[str]) -> list[Release]: ...
@@ -245,7 +259,7 @@ class Privatizer:
         """
         parsed = self._parser.parse(texts)
         words, punctuation = np.asarray(parsed.word_counts), np.asarray(parsed.punctuation_counts)
-        counts = _counts(sum(parsed.slot_counts), words, punctuation, parsed.counts())
+        counts = counted(sum(parsed.slot_counts), words, punctuation, parsed.counts())
         words_only = np.where(parsed.typed, -1, parsed.ids)
         repeats = count_repeats(words_only, parsed.slot_counts, self._common)
         return self._private(parsed)[0], counts | repeats
@@ -275,16 +289,21 @@ class Privatizer:
         return self._stocked.share(self._rng)
 
     def _releases(self, texts: list[str]) -> list[Release]:
-        parsed = self._parser.parse(texts)
+        return self._released(self._parser.parse(texts), self._guarantee_for)
+
+    def _released(
+        self, parsed: ParsedTexts, guarantee_for: Callable[[int], Guarantee]
+    ) -> list[Release]:
         private, draws = self._private(parsed)
+        guarantees = map(guarantee_for, draws)
         counts = map(
-            _counts,
+            counted,
             parsed.slot_counts,
             parsed.word_counts,
             parsed.punctuation_counts,
             parsed.counts_of_each(),
         )
-        return [self._release(*part) for part in zip(private, draws, counts, strict=True)]
+        return [self._release(*part) for part in zip(private, guarantees, counts, strict=True)]
 
     def _private(self, parsed: ParsedTexts) -> tuple[list[str], Sequence[int]]:
         """Return the private texts, and how many draws each has; all are drawn together."""
@@ -324,13 +343,13 @@ class Privatizer:
         if known is None:
             if len(self._guarantees) >= _MOST_GUARANTEES:
                 self._guarantees.clear()
-            known = self._guarantees[words] = _for_texts(self._promise, self._policy, words)
+            known = self._guarantees[words] = of_length(self._guarantee, words)
         return known
 
-    def _release(self, text: str, draws: int, counts: dict[str, int]) -> Release:
+    def _release(self, text: str, guarantee: Guarantee, counts: dict[str, int]) -> Release:
         return Release(
             text=text,
-            guarantee=self._guarantee_for(draws),
+            guarantee=guarantee,
             counts=counts,
             randomness=self.randomness,
             **{name: fact.copy() for name, fact in self._facts.items()},
@@ -348,50 +367,3 @@ def _revived(
     self = Privatizer.__new__(Privatizer)
     self._prepare(Chosen.arrived(lexicon, mechanism, values), Policy(**dict(options)), rng)
     return self
-
-
-def _counts(drawn: int, words: Any, punctuation: Any, treated: dict[str, int]) -> dict[str, int]:
-    """Return how many words were drawn, how many texts show mostly signs, and the rest.
-
-    `words` and `punctuation` are the counts of one text, or arrays for several texts.
-    """
-    return {
-        "protected": drawn,
-        "wordless": _how_many((words == 0) & (punctuation > 0)),
-        "mostly_signs": _how_many((words > 0) & (punctuation > words)),
-        **treated,
-    }
-
-
-def _how_many(texts: Any) -> int:
-    """Count the texts of which something is true; for one text, numpy would take longer."""
-    return int(texts) if isinstance(texts, bool) else int(np.count_nonzero(texts))
-
-
-def _for_texts(guarantee: Guarantee, policy: Policy, words: int) -> Guarantee:
-    """Extend a word's guarantee to texts that differ in up to `words` words, under a policy."""
-    if policy.unknown == "keep":
-        return replace(
-            guarantee,
-            kind=Kind.NONE,
-            reason="words outside the lexicon are kept as they are (unknown = keep); "
-            f"for the words of the lexicon alone, {guarantee}".rstrip("."),
-        )
-    typed = policy.kinds == "typed"
-    shown = ["words' places", *(["kinds and formats of values"] if typed else [])]
-    shown.append("line breaks" if policy.punctuation == "drop" else "punctuation")
-    if policy.punctuation == "keep":
-        shown.append("spacing")
-    if policy.unknown == "mask":
-        shown.append("masks")
-    if policy.repeat == "document":
-        shown.append(f"which places hold equal words{' or values' if typed else ''}")
-        guarantee = replace(guarantee, per=EACH_DISTINCT_WORD)
-    texts = (
-        f"look alike when private ({', '.join(shown)}), each word counting as the lexicon word "
-        f"that it is mapped to{', each value as the nearest one of its grid' if typed else ''}"
-    )
-    if policy.unknown == "map":
-        map_of_words = f"the map of unknown words (version {MAP_VERSION})"
-        guarantee = replace(guarantee, public=(*guarantee.public, map_of_words))
-    return replace(guarantee, texts=texts).for_words(max(1, words))

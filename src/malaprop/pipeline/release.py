@@ -7,7 +7,7 @@ from malaprop._version import __version__
 from malaprop.core import html
 from malaprop.core.guarantee import Guarantee
 
-VISIBLE = ("protected", "masked")
+VISIBLE = ("protected", "masked", "public_markup")
 """Counts that anybody can read off the private text itself."""
 WORDLESS = (
     "the text has no words: its signs are shown as they are, and nothing is promised for them"
@@ -51,7 +51,7 @@ class Release:
             "text": self.text,
             "guarantee": self.guarantee.to_dict(),
             "warnings": list(self.warnings),
-            "counts": {name: self.counts[name] for name in VISIBLE},
+            "counts": {name: self.counts[name] for name in VISIBLE if name in self.counts},
             "mechanism": dict(self.mechanism),
             "lexicon": dict(self.lexicon),
             "policy": dict(self.policy),

@@ -16,6 +16,7 @@ from malaprop.pipeline.formats import Layout
 from malaprop.pipeline.keeping import Keeping
 from malaprop.pipeline.passwords import without_passwords
 from malaprop.pipeline.privatizer import Privatizer
+from malaprop.pipeline.promising import declared_public
 from malaprop.pipeline.recovering import recovered_shares
 from malaprop.pipeline.repetition import MANY, Repetition, common_words, split_repeats
 from malaprop.pipeline.rewriting import FileCounts
@@ -247,6 +248,10 @@ def visible(privatizer: Privatizer) -> tuple[str, ...]:
         shown.append("which words are not in the lexicon (masked)")
     if privatizer.policy.unknown == "keep":
         shown.append("the words that are not in the lexicon, as they are")
+    if declared := declared_public(privatizer.policy):
+        shown.append(f"what you declared public, as it is: {'; '.join(declared)}")
+    if privatizer.policy.keep:
+        shown.append("that the other words are not among those to keep")
     if privatizer.policy.repeat == "document":
         shown.append("which places of a text hold equal words")
     shown.append("how many records there are, and in which order")

@@ -25,6 +25,10 @@ OTHERWISE = {
     "dropped": "dropped",
     "kept": "KEPT AS THEY ARE, without protection",
     "removed": "invisible characters removed",
+    "public_markup": "pieces of markup shown as they are, declared public",
+    "public_placeholders": "placeholders shown as they are, declared public",
+    "public_words": "words shown as they are, declared public",
+    "public_spans": "passages outside the spans shown as they are, declared public",
 }
 NO_CHANCE_OF_GUESSING = (
     "an observer who knows the context, or sees a word several times, guesses more: malaprop "

@@ -10,11 +10,13 @@ what it is | drawn |
 | the same, with `kinds="words"` | mapped, and protected | masked or dropped; never kept |
 | punctuation, whitespace | shown | shown |
 | invisible characters | removed | removed |
+| what `keep` or `markup` declares public | shown | shown |
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from hashlib import sha256
 from numbers import Real
 from typing import Any, Literal, NamedTuple, TypedDict, cast, get_args
 from unicodedata import category
@@ -26,12 +28,21 @@ from malaprop.text.forms.dates import DateOrder
 from malaprop.text.forms.form import Form
 from malaprop.text.forms.steps import Steps
 from malaprop.text.mapping import MAP_VERSION, WordMap
+from malaprop.text.public.pieces import (
+    PLACEHOLDERS,
+    Markup,
+    PublicPieces,
+    checked_markup,
+    entries_of,
+)
 from malaprop.text.template import VALUE_MARK, Punctuation, mark
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
 
 Unknown = Literal["map", "mask", "drop", "keep"]
 Kinds = Literal["typed", "words"]
 Repeat = Literal["fresh", "document"]
+
+_MOST_LISTED = 20  # kept words that a report lists
 
 
 class TextOptions(TypedDict, total=False):
@@ -45,6 +56,8 @@ class TextOptions(TypedDict, total=False):
     steps: Mapping[str, str]
     dates: DateOrder
     repeat: Repeat
+    keep: str | Sequence[str]
+    markup: Markup | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +72,9 @@ class Policy:
     `repeat` is `fresh`, a draw for every place, or `document`, one draw for all places of a text
     that hold the same mapped value.
 
+    `keep` and `markup` declare parts of texts public: a list of words and phrases, with or without
+    `"placeholders"`, or `"placeholders"` alone; and the tags of `html`, or of `markdown`.
+
     >>> Policy(unknown="mask", kinds="words").to_dict()  # doctest: +NORMALIZE_WHITESPACE
     {'unknown': 'mask', 'punctuation': 'keep', 'placeholder': '[masked]', 'kinds': 'words',
      'repeat': 'fresh'}
@@ -72,6 +88,8 @@ class Policy:
     steps: Mapping[str, str] = field(default_factory=Steps)
     dates: DateOrder = "mdy"
     repeat: Repeat = "fresh"
+    keep: str | Sequence[str] = ()
+    markup: Markup | None = None
 
     def __post_init__(self) -> None:
         _require_one_of("unknown", self.unknown, get_args(Unknown))
@@ -81,6 +99,8 @@ class Policy:
         _require_one_of("kinds", self.kinds, (*get_args(Kinds), None))
         _require_one_of("dates", self.dates, get_args(DateOrder))
         _require_epsilon(self.kind_epsilon)
+        checked_markup(self.markup)
+        object.__setattr__(self, "keep", tuple(sorted(entries_of(self.keep))))
         if not isinstance(self.steps, Steps):  # hashable, and every step is checked
             object.__setattr__(self, "steps", Steps(self.steps))
         if self.kinds == "words":
@@ -102,10 +122,22 @@ class Policy:
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters, for a report, and the version of the map of unknown words."""
         plain = {**vars(self), "steps": dict(self.steps)}
-        if self.kinds == "words":
-            for name in ("kind_epsilon", "steps", "dates"):
-                del plain[name]
+        hidden = ("kind_epsilon", "steps", "dates") if self.kinds == "words" else ()
+        for name in (*hidden, "keep", "markup"):
+            del plain[name]
+        if self.keep:
+            plain["keep"] = _short(self.keep)
+        if self.markup:
+            plain["markup"] = self.markup
         return plain | ({"map": MAP_VERSION} if self.unknown == "map" else {})
+
+
+def _short(keep: Sequence[str]) -> list[str] | dict[str, Any]:
+    """Return a list as it is, or if it is long how long, and a digest that tells it from others."""
+    if len(keep) <= _MOST_LISTED:
+        return list(keep)
+    digest = sha256("\n".join(keep).encode("utf-8", "surrogatepass")).hexdigest()
+    return {"entries": len(keep), "sha256": digest}
 
 
 def _require_one_of(parameter: str, value: object, choices: Sequence[str | None]) -> None:
@@ -200,6 +232,8 @@ WORD_TAGS = tuple(
 """Tags of tokens that appear in a private text as a word: drawn, masked or kept."""
 TreatmentCounts = dict[str, int]
 """How many tokens have each of the `TAGS`."""
+PUBLIC_TAGS = {origin: f"public_{origin}" for origin in ("markup", PLACEHOLDERS, "words", "spans")}
+"""Tags of what was declared public, by what made it public; counted where there is any."""
 _MEMO_ENTRIES = 2**17
 _MEMO_LETTERS = 64
 
@@ -216,6 +250,8 @@ class BoundPolicy:
         self.policy = policy
         self.words = WordMap(words)
         self.typed = policy.kinds == "typed"
+        declared = policy.keep or policy.markup
+        self.pieces = PublicPieces(policy.keep, policy.markup) if declared else None
         self.cut = grammar.cut if self.typed else tokenize
         # Recent treatments, and the ones before: words that keep occurring stay remembered.
         self._memo: dict[str, Treatment] = {}

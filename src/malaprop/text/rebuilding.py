@@ -1,6 +1,6 @@
 """Writes drawn ids as words of a text, with capitals and fitting articles, and values."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
 from malaprop.text.articles import ARTICLES, ENGLISH_WORDS, article_before
+from malaprop.text.composing import Style, compose, has_pieces
 from malaprop.text.template import (
     SLOT_MARKS,
     VALUE_MARK,
@@ -24,6 +25,8 @@ Strings = NDArray[np.object_]
 class Rebuilder:
     """Rebuilds texts from drawn ids, for a public list of words.
 
+    `escape` writes private text for the markup that it stands in.
+
     >>> rebuilder = Rebuilder(["i", "an", "the", "a", "dog"], "keep")
     >>> rebuilder.fill([None, " ", None, " ", None], [1, 4, 0], "wswsw")
     'A dog I'
@@ -31,9 +34,16 @@ class Rebuilder:
     ['I', 'dog', 'Dog']
     """
 
-    def __init__(self, words: Sequence[str], punctuation: Punctuation) -> None:
+    def __init__(
+        self,
+        words: Sequence[str],
+        punctuation: Punctuation,
+        escape: Callable[[str], str] | None = None,
+    ) -> None:
         self._words, self.punctuation = words, punctuation
         self._articles = all(word in words for word in ENGLISH_WORDS)
+        self._escape = escape
+        self._style = Style(punctuation, self._articles, escape or str)
 
     def __len__(self) -> int:
         return len(self._words)
@@ -57,6 +67,8 @@ class Rebuilder:
             ]
         else:
             words = [self._words[word_id] for word_id in drawn]
+        if self._escape is not None or has_pieces(marks):
+            return compose(template, words, marks, self._style)
         return fill(
             template, words, punctuation=self.punctuation, articles=self._articles, marks=marks
         )
@@ -65,13 +77,17 @@ class Rebuilder:
     def written(self) -> Strings:
         """All words as written inside a sentence, then as at its start, then an empty string."""
         words = *map(inside, self._words), *map(opening, self._words), ""
-        return np.array(words, dtype=object)
+        return np.array(self._escaped(words), dtype=object)
 
     def with_values(self, values: Sequence[str]) -> Strings:
         """Return `written` with values before the empty string: from `first_value` on."""
         if not len(values):
             return self.written
-        return np.concatenate([self.written[:-1], np.array([*values, ""], dtype=object)])
+        shown = [*self._escaped(values), ""]
+        return np.concatenate([self.written[:-1], np.array(shown, dtype=object)])
+
+    def _escaped(self, strings: Sequence[str]) -> Sequence[str]:
+        return strings if self._escape is None else list(map(self._escape, strings))
 
     @property
     def first_value(self) -> int:

@@ -22,6 +22,8 @@ Gap = Template
 """The part of a template between two words or values: strings only."""
 WORD_MARK, VALUE_MARK = "w", "v"
 """The marks of a slot for a word and of one for a value; see `mark`."""
+TAG_MARK, BLOCK_MARK, PUBLIC_MARK = "m", "b", "q"
+"""Marks of what was declared public: a tag within a line, a tag between lines, anything else."""
 SLOT_MARKS = frozenset((WORD_MARK, VALUE_MARK))
 
 # The end of a sentence, or a blank line. Chinese and Japanese stops need no space after them.
@@ -29,6 +31,7 @@ _SENTENCE_END = re.compile(r"""[.!?…؟۔।]["'”’»)\]}]*\s|[。！？]|\n
 _LINE_BREAK = re.compile(r"[\n\r\u2028\u2029]")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _FIRST_PERSON = {word: f"I{word[1:]}" for word in ("i", "i'm", "i'd", "i'll", "i've")}
+_THIN = f"so{TAG_MARK}{BLOCK_MARK}"
 # Slots with one space between them, or something that is shown as it is.
 _RUNS = re.compile(r"w(?:sw)*|[kv]")
 
@@ -60,6 +63,7 @@ def fill(
     punctuation: Punctuation = "keep",
     articles: bool = False,
     marks: str | None = None,
+    starts: bool = True,
 ) -> str:
     """Put words and written values into the slots of a template, the words in sentence case.
 
@@ -72,7 +76,8 @@ def fill(
     gaps at both ends vanish. What a gap held does not affect capitals either.
 
     With `articles`, each drawn “a” or “an” is made to fit the word that follows. Pass `marks`,
-    the marks of the template's parts, if they are known.
+    the marks of the template's parts, if they are known. With `starts`, the first word starts a
+    sentence.
 
     >>> fill([None, ",", " ", None, ".", " ", None, "!"], ["cold", "i", "rain"])
     'Cold, I. Rain!'
@@ -89,17 +94,17 @@ def fill(
             f"{slots}. Got {len(words)}."
         )
     if articles and not ARTICLES.isdisjoint(words):
-        words = _with_articles(marks, words)
+        words = with_articles(marks, words)
     shown: list[str] = []
     end = taken = 0
     for run in _RUNS.finditer(marks):
-        start, starts = run.start(), True
+        start = run.start()
         if shown:
             joined = end == start and closely(template[end - 1], template[start])
-            shown.append("" if joined else _between(template[end:start], punctuation))
+            shown.append("" if joined else between(template[end:start], punctuation))
             starts = ends_sentence(shown[-1])
         else:
-            shown.append(_merged(template[:start]) if punctuation == "keep" else "")
+            shown.append(merged(template[:start]) if punctuation == "keep" else "")
         end = run.end()
         if marks[start] == "k":
             shown.append(cast(str, template[start]))
@@ -109,7 +114,7 @@ def fill(
         shown.append(_written(drawn, starts) if marks[start] == WORD_MARK else drawn[0])
         taken += count
     if punctuation == "keep":
-        shown.append(_merged(template[end:]))
+        shown.append(merged(template[end:]))
     return "".join(shown)
 
 
@@ -120,8 +125,11 @@ def closely(part: Part, following: Part) -> bool:
     return following.follows_closely if isinstance(following, Form) else part.takes_units
 
 
-def _with_articles(marks: str, words: Sequence[str]) -> list[str]:
-    """Return the words with each article fitted to the next word, if only whitespace parts them."""
+def with_articles(marks: str, words: Sequence[str]) -> list[str]:
+    """Return the words with each article fitted to the next word.
+
+    Only whitespace and tags may part the two.
+    """
     fitted = list(words)
     slots = [place for place, letter in enumerate(marks) if letter in SLOT_MARKS]
     for place, word in enumerate(words[:-1]):
@@ -129,7 +137,7 @@ def _with_articles(marks: str, words: Sequence[str]) -> list[str]:
         if (
             word in ARTICLES
             and marks[slot] == WORD_MARK
-            and not marks[slot + 1 : following].strip("so")
+            and not marks[slot + 1 : following].strip(_THIN)
         ):
             fitted[place] = article_before(words[place + 1])
     return fitted
@@ -158,15 +166,15 @@ def _written(words: Sequence[str], starts: bool) -> str:
     return " ".join([first, *words[1:]] if starts else words)
 
 
-def _between(gap: Gap, punctuation: Punctuation) -> str:
+def between(gap: Gap, punctuation: Punctuation) -> str:
     """Return the text shown between two words."""
-    text = _merged(gap)
+    text = merged(gap)
     if punctuation == "keep":
         return text or " "
     return "\n" if _LINE_BREAK.search(text) else " "
 
 
-def _merged(gap: Gap) -> str:
+def merged(gap: Gap) -> str:
     """Join a gap into a text, with adjacent runs of whitespace merged into one."""
     parts: list[str] = []
     for part in gap:

@@ -74,7 +74,7 @@ def test_words_of_letters_are_found_as_written(words: list[str]) -> None:
     "entry", ["", " ", "...", "_", " a", "a ", "a\nb", "a\u200bb", "x" * 101, 3]
 )
 def test_entries_that_cannot_be_kept_are_refused(entry: str) -> None:
-    with pytest.raises(ParameterError, match="Entry 2 of the 'keep' parameter") as caught:
+    with pytest.raises(ParameterError, match="Entry 2 of the `keep` parameter") as caught:
         KeptWords(["secret", entry])
     assert "secret" not in str(caught.value)
 

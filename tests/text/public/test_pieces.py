@@ -58,11 +58,11 @@ def test_kept_words_are_found_in_decoded_text() -> None:
 
 @pytest.mark.parametrize("markup", ["HTML", "", "xml", 3])
 def test_other_markup_is_refused(markup: Markup) -> None:
-    with pytest.raises(ParameterError, match="'markup' parameter"):
+    with pytest.raises(ParameterError, match="`markup` parameter"):
         PublicPieces((), markup)
 
 
 @pytest.mark.parametrize("keep", ["aspirin", "", ["a", ""]])
 def test_other_lists_are_refused(keep: str | list[str]) -> None:
-    with pytest.raises(ParameterError, match="'keep' parameter"):
+    with pytest.raises(ParameterError, match="`keep` parameter"):
         PublicPieces(keep)

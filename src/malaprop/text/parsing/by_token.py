@@ -3,23 +3,29 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
+from malaprop.text.composing import mark_of
 from malaprop.text.forms.form import Form
 from malaprop.text.policy import (
     LEFT_OUT,
+    PUBLIC_TAGS,
     PUNCTUATION_TAGS,
     TAGS,
     WORD_TAGS,
     BoundPolicy,
     TreatmentCounts,
 )
+from malaprop.text.public import Segment, Span, cut_spans
 from malaprop.text.rebuilding import Rebuilder
 from malaprop.text.template import SLOT_MARKS, VALUE_MARK, WORD_MARK, Template
+
+# A placeholder or a kept word is a word that is shown, as a mask is.
+_WORD_TAGS = (*WORD_TAGS, PUBLIC_TAGS["placeholders"], PUBLIC_TAGS["words"])
 
 
 class _ParsedText(NamedTuple):
@@ -48,6 +54,19 @@ class TextsByToken:
         self._rebuilder = rebuilder
         self._texts = [_parsed(text, policy) for text in texts]
 
+    @classmethod
+    def of_spans(
+        cls, text: str, spans: Iterable[Span], policy: BoundPolicy, rebuilder: Rebuilder
+    ) -> Self:
+        """Parse the spans of a text; all else is public. What is kept inside spans is, too."""
+        segments = cut_spans(text, spans)
+        if policy.pieces is not None:
+            cut = policy.pieces.cut
+            segments = [s for each in segments for s in ([each] if each.public else cut(each.text))]
+        parsed = cls((), policy, rebuilder)
+        parsed._texts.append(_joined(segments, policy))
+        return parsed
+
     @property
     def ids(self) -> Ids:
         """The secret ids of all slots, text by text."""
@@ -61,7 +80,7 @@ class TextsByToken:
     @property
     def word_counts(self) -> list[int]:
         """How many words each private text shows, masks included."""
-        return [_how_many(text.tags, WORD_TAGS) for text in self._texts]
+        return [_how_many(text.tags, _WORD_TAGS) for text in self._texts]
 
     @property
     def punctuation_counts(self) -> list[int]:
@@ -102,6 +121,29 @@ class TextsByToken:
 
 
 def _parsed(text: str, policy: BoundPolicy) -> _ParsedText:
+    if policy.pieces is None:
+        return _private(text, policy)
+    return _joined(policy.pieces.cut(text), policy)
+
+
+def _joined(segments: Iterable[Segment], policy: BoundPolicy) -> _ParsedText:
+    """Parse each private segment by itself, and join all to one text."""
+    parts = [_public(each) if each.public else _private(each.text, policy) for each in segments]
+    if len(parts) == 1:
+        return parts[0]
+    return _ParsedText(
+        tuple(chain.from_iterable(part.template for part in parts)),
+        "".join(part.marks for part in parts),
+        list(chain.from_iterable(part.ids for part in parts)),
+        tuple(chain.from_iterable(part.tags for part in parts)),
+    )
+
+
+def _public(segment: Segment) -> _ParsedText:
+    return _ParsedText((segment.text,), mark_of(segment), [], (PUBLIC_TAGS[segment.origin],))
+
+
+def _private(text: str, policy: BoundPolicy) -> _ParsedText:
     treatments = policy.treat_all(policy.cut(text))
     if not treatments:
         return _ParsedText((), "", [], ())
@@ -117,4 +159,6 @@ def _how_many(tags: tuple[str, ...], wanted: tuple[str, ...]) -> int:
 
 def _counts(tags: Iterable[str]) -> TreatmentCounts:
     counter = Counter(tags)
-    return {tag: counter[tag] for tag in TAGS}
+    # Few texts have public pieces: they are counted where there are any.
+    public = {tag: counter[tag] for tag in PUBLIC_TAGS.values() if tag in counter}
+    return {tag: counter[tag] for tag in TAGS} | public

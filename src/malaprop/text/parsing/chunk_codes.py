@@ -34,7 +34,7 @@ GLUE = "\0"
 """Replaces the spaces inside a value, so that it is part of one chunk."""
 
 AWKWARD = 0
-"""The code of a chunk that is too long, or has something to leave out, mask or keep, or a NUL."""
+"""The code of a chunk that is too long, or has a NUL or something to drop, mask, keep or show."""
 EMPTY_SHAPE, LINE_SHAPE = 1, 2
 SPACES = TAGS.index("spaces")
 
@@ -187,6 +187,8 @@ class ChunkCodes(dict[str, int]):
     def _learn(self, chunk: str) -> int:
         if self._policy.typed:
             chunk = chunk.replace(GLUE, " ")
+        if self._policy.pieces is not None and self._policy.pieces.may_concern(chunk):
+            return AWKWARD
         treatments = self._policy.treat_all(self._policy.cut(chunk))
         _, ids, tags, shown, marks = zip(*treatments, strict=True) if treatments else ((),) * 5
         if _is_awkward(marks):

@@ -2,7 +2,7 @@
 
 There are two ways, with the same result. Most texts of a large batch are read chunk by chunk and
 processed together. The others go token by token: small batches, texts whose punctuation is
-dropped, and texts with something to leave out, mask or keep.
+dropped, and texts with something to leave out, mask or keep, or with a public piece.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,6 +20,7 @@ from malaprop.text.parsing.by_chunk import TextsByChunk
 from malaprop.text.parsing.by_token import TextsByToken
 from malaprop.text.parsing.chunk_codes import ChunkCodes, ChunkTables, CodedTexts
 from malaprop.text.policy import BoundPolicy, Policy, TreatmentCounts
+from malaprop.text.public import Span
 from malaprop.text.rebuilding import Rebuilder
 
 _Item = TypeVar("_Item")
@@ -78,7 +79,8 @@ class TextParser:
 
     def __init__(self, words: Sequence[str], policy: Policy) -> None:
         self._policy = BoundPolicy(words, policy)
-        self._rebuilder = Rebuilder(words, policy.punctuation)
+        escape = self._policy.pieces.escape if policy.markup and self._policy.pieces else None
+        self._rebuilder = Rebuilder(words, policy.punctuation, escape)
         self._spare: list[ChunkCodes] = []
 
     def __getstate__(self) -> dict[str, object]:
@@ -103,6 +105,10 @@ class TextParser:
         by_token = self._by_token(list(compress(texts, awkward)))
         by_chunk = TextsByChunk(coded.select(~awkward), tables, self._rebuilder)
         return _MixedTexts(awkward, by_token, by_chunk)
+
+    def parse_spans(self, text: str, spans: Iterable[Span]) -> ParsedTexts:
+        """Parse the spans of one text; the rest of it is public."""
+        return TextsByToken.of_spans(text, spans, self._policy, self._rebuilder)
 
     def _by_token(self, texts: list[str]) -> TextsByToken:
         return TextsByToken(texts, self._policy, self._rebuilder)
@@ -150,7 +156,7 @@ class _MixedTexts:
     def counts(self) -> TreatmentCounts:
         """Count how the tokens of all texts were treated."""
         by_token, by_chunk = (part.counts() for part in self._parts)
-        return {tag: count + by_chunk[tag] for tag, count in by_token.items()}
+        return {tag: count + by_chunk.get(tag, 0) for tag, count in by_token.items()}
 
     def counts_of_each(self) -> list[TreatmentCounts]:
         """Count how the tokens of each text were treated."""

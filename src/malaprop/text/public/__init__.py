@@ -6,7 +6,7 @@ from malaprop.text.public.markdown import cut_markdown, escape_markdown
 from malaprop.text.public.pieces import PLACEHOLDERS, Markup, PublicPieces
 from malaprop.text.public.placeholders import cut_placeholders, is_placeholder
 from malaprop.text.public.segments import Segment
-from malaprop.text.public.spans import cut_spans
+from malaprop.text.public.spans import Span, cut_spans
 
 __all__ = [
     "PLACEHOLDERS",
@@ -14,6 +14,7 @@ __all__ = [
     "Markup",
     "PublicPieces",
     "Segment",
+    "Span",
     "cut_html",
     "cut_markdown",
     "cut_placeholders",

@@ -24,14 +24,23 @@ from malaprop.text.public.segments import Segment, tidied
 
 VOID = frozenset({"br", "hr", "wbr"})
 """Elements without an end tag."""
-TAGS = VOID | {
-    *("html", "body", "main", "section", "article", "header", "footer", "nav", "aside", "div"),
-    *("h1", "h2", "h3", "h4", "h5", "h6", "p", "blockquote", "pre", "address", "hgroup"),
-    *("ul", "ol", "li", "dl", "dt", "dd", "figure", "figcaption", "details", "summary"),
-    *("table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td"),
-    *("a", "abbr", "b", "bdi", "cite", "code", "del", "dfn", "em", "i", "ins", "kbd", "mark"),
-    *("q", "s", "samp", "small", "span", "strong", "sub", "sup", "u", "var"),
-}
+INLINE = frozenset(
+    {
+        *("a", "abbr", "b", "bdi", "cite", "code", "del", "dfn", "em", "i", "ins", "kbd", "mark"),
+        *("q", "s", "samp", "small", "span", "strong", "sub", "sup", "u", "var", "wbr"),
+    }
+)
+"""Elements within a line: their tags part no sentences."""
+TAGS = (
+    VOID
+    | INLINE
+    | {
+        *("html", "body", "main", "section", "article", "header", "footer", "nav", "aside", "div"),
+        *("h1", "h2", "h3", "h4", "h5", "h6", "p", "blockquote", "pre", "address", "hgroup"),
+        *("ul", "ol", "li", "dl", "dt", "dd", "figure", "figcaption", "details", "summary"),
+        *("table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td"),
+    }
+)
 """The elements whose tags are shown."""
 
 _RAW = frozenset({"script", "style"})

@@ -39,13 +39,23 @@ class KeptWords:
     """
 
     def __init__(self, entries: Iterable[str]) -> None:
-        self.entries = _checked(entries)
+        self.entries = checked_entries(entries)
         self._root: _Node = {}
+        self._telling: set[str] = set()
         for entry in self.entries:
             node = self._root
-            for token, _ in _tokens(entry):
+            tokens = [token for token, _ in _tokens(entry)]
+            for token in tokens:
                 node = node.setdefault(token, {})
             node[_END] = {}
+            self._telling.add(max(filter(_LETTER_OR_DIGIT.search, tokens), key=len))
+
+    def may_hold(self, chunk: str) -> bool:
+        """Tell whether a string between two spaces may be part of an entry.
+
+        It is if it has the entry's longest word: no entry is found without.
+        """
+        return any(token in self._telling for token, _ in _tokens(chunk))
 
     def cut(self, text: str) -> list[Segment]:
         """Cut a text into the entries that it holds, which are public, and the rest."""
@@ -114,21 +124,23 @@ def _folded(token: str) -> str:
     return normalize("NFC", normalize("NFD", token).casefold()).replace("’", "'")
 
 
-def _checked(entries: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(entries, str):
+def checked_entries(entries: Iterable[str]) -> tuple[str, ...]:
+    """Return the entries of a list, each once, in their order; refuse what cannot be kept."""
+    if isinstance(entries, str) or not isinstance(entries, Iterable):
+        got = "another string: put it into a list" if isinstance(entries, str) else "neither"
         raise ParameterError(
-            "The 'keep' parameter must be a list of words or phrases, or \"placeholders\". "
-            "Got another string: put it into a list."
+            'The `keep` parameter must be a list of words or phrases, or "placeholders". '
+            f"Got {got}."
         )
-    checked = dict.fromkeys(entries)
-    for number, entry in enumerate(checked, start=1):
+    listed = list(entries)
+    for number, entry in enumerate(listed, start=1):
         if not _may_be_kept(entry):
             raise ParameterError(
-                f"Entry {number} of the 'keep' parameter must be a printable string of at most "
+                f"Entry {number} of the `keep` parameter must be a printable string of at most "
                 f"{MOST_CHARACTERS} characters, with a letter or a digit, and without white space "
                 "at its ends."
             )
-    return tuple(checked)
+    return tuple(dict.fromkeys(listed))
 
 
 def _may_be_kept(entry: object) -> bool:

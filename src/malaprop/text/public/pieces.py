@@ -1,11 +1,12 @@
 """All that a user declares public about texts: markup, placeholders, and words to keep."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, get_args
 
 from malaprop.core.errors import ParameterError
 from malaprop.text.public.html_tags import cut_html, escape_html
-from malaprop.text.public.kept_words import KeptWords
+from malaprop.text.public.kept_words import KeptWords, checked_entries
 from malaprop.text.public.markdown import cut_markdown, escape_markdown
 from malaprop.text.public.placeholders import cut_placeholders
 from malaprop.text.public.segments import Cut, Segment
@@ -14,6 +15,29 @@ Markup = Literal["html", "markdown"]
 
 PLACEHOLDERS = "placeholders"
 """The value of `keep` that stands for the closed list of placeholders."""
+
+
+# Markdown: code, tags, references, links, definitions and boxes; the numbers of list items.
+_SIGNS = {
+    "html": re.compile(r"[<>&]"),
+    "markdown": re.compile(r"[`~<&\[\]]|(?:\A|[\s>])[0-9]{1,9}+[.)](?:\s|\Z)"),
+}
+
+
+def entries_of(keep: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the entries of `keep`, each once; refuse what cannot be kept.
+
+    >>> entries_of("placeholders"), entries_of(["flu", "placeholders", "flu"])
+    (('placeholders',), ('flu', 'placeholders'))
+    """
+    return checked_entries((PLACEHOLDERS,) if keep == PLACEHOLDERS else keep)
+
+
+def checked_markup(markup: Markup | None) -> Markup | None:
+    """Return the language of markup, if there is one of that name."""
+    if markup is not None and markup not in get_args(Markup):
+        raise ParameterError("The `markup` parameter must be 'html', 'markdown' or None.")
+    return markup
 
 
 class PublicPieces:
@@ -29,18 +53,29 @@ class PublicPieces:
     """
 
     def __init__(self, keep: str | Iterable[str] = (), markup: Markup | None = None) -> None:
-        if markup is not None and markup not in get_args(Markup):
-            raise ParameterError("The 'markup' parameter must be 'html', 'markdown' or None.")
-        entries = (PLACEHOLDERS,) if keep == PLACEHOLDERS else keep
-        self.keep, self.markup = KeptWords(entries).entries, markup
+        self.keep, self.markup = entries_of(keep), checked_markup(markup)
+        words = [entry for entry in self.keep if entry != PLACEHOLDERS]
+        self._words = KeptWords(words) if words else None
         self._cuts = dict(self._kept(PLACEHOLDERS in self.keep))
 
     def _kept(self, placeholders: bool) -> Iterator[tuple[str, Cut]]:
         """Return how to find what is kept, by the name under which it is counted."""
         if placeholders:
             yield PLACEHOLDERS, cut_placeholders
-        if words := [entry for entry in self.keep if entry != PLACEHOLDERS]:
-            yield "words", KeptWords(words).cut
+        if self._words:
+            yield "words", self._words.cut
+
+    def may_concern(self, chunk: str) -> bool:
+        """Tell whether a string between two spaces may be part of a piece, or must be escaped.
+
+        A text without such a string is one private segment, shown without escapes. This may say
+        so too often.
+        """
+        if self.markup is not None and _SIGNS[self.markup].search(chunk):
+            return True
+        if PLACEHOLDERS in self._cuts and any(each.public for each in cut_placeholders(chunk)):
+            return True
+        return self._words is not None and self._words.may_hold(chunk)
 
     def cut(self, text: str) -> list[Segment]:
         """Cut a text into segments.

@@ -6,8 +6,13 @@ from operator import index
 from malaprop.core.errors import ParameterError
 from malaprop.text.public.segments import Segment
 
+Span = tuple[int, int]
+"""The places where a span starts and ends: `text[start:end]`."""
+ORIGIN = "spans"
+"""What made the text outside the spans public."""
 
-def cut_spans(text: str, spans: Iterable[tuple[int, int]]) -> list[Segment]:
+
+def cut_spans(text: str, spans: Iterable[Span]) -> list[Segment]:
     """Cut a text at the spans to protect: they are private, the rest is public.
 
     A span is a pair of places, `text[start:end]`. Spans may come in any order, and may touch, but
@@ -20,20 +25,20 @@ def cut_spans(text: str, spans: Iterable[tuple[int, int]]) -> list[Segment]:
     end = 0
     for start, after in _checked(spans, len(text)):
         if end < start:
-            segments.append(Segment(text[end:start], True))
+            segments.append(Segment(text[end:start], True, ORIGIN))
         segments.append(Segment(text[start:after], False))
         end = after
     if end < len(text):
-        segments.append(Segment(text[end:], True))
+        segments.append(Segment(text[end:], True, ORIGIN))
     return segments
 
 
-def _checked(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+def _checked(spans: Iterable[Span], length: int) -> list[Span]:
     try:
         ordered = sorted((index(start), index(after)) for start, after in spans)
     except (TypeError, ValueError):
         raise ParameterError(
-            "The 'spans' parameter must hold pairs of whole numbers, (start, end)."
+            "The `spans` parameter must hold pairs of whole numbers, (start, end)."
         ) from None
     end = 0
     for start, after in ordered:
