@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from malaprop.core.errors import MalapropError, ParameterError
-from malaprop.core.mechanism import Mechanism, mechanism_named
+from malaprop.core.mechanism import Mechanism
 from malaprop.core.progress import Progress, report
+from malaprop.pipeline.choosing import mechanism_of_name
 
 SURE = 1.6448536269514722
 """One-sided 95 % of a normal law, in standard deviations."""
@@ -56,7 +57,7 @@ class Calibration:
 def maker_of(mechanism: Any) -> Callable[[float], Mechanism]:
     """Return what makes the mechanism with a given ε."""
     if isinstance(mechanism, str):
-        mechanism = mechanism_named(mechanism)
+        mechanism = mechanism_of_name(mechanism)
     if isinstance(mechanism, Mechanism):
         given = mechanism
         return lambda epsilon: replace(given, epsilon=epsilon)
@@ -70,6 +71,7 @@ def maker_of(mechanism: Any) -> Callable[[float], Mechanism]:
 
 
 def share_of(name: str, value: Any) -> float:
+    """Return a target between 0 and 1; refuse anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < 1.0:
         raise ParameterError(
             f"The target '{name}' must lie between 0 and 1, both excluded. Got {value!r}."
