@@ -9,7 +9,7 @@ from numpy.random import Generator
 from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.progress import Progress
-from malaprop.core.randomness import checked_rng, secure_rng
+from malaprop.core.randomness import checked_rng, secure_rng, seeded_rng
 from malaprop.core.vector_release import FreeVectors, TakesVectors
 from malaprop.measure.searching import (
     Calibration,
@@ -53,8 +53,8 @@ def calibrate_vectors(
     >>> from malaprop import seeded_rng
     >>> sample = seeded_rng(1).normal(size=(300, 20))
     >>> found = calibrate_vectors("laplace", sample, correlation=0.9, rng=seeded_rng(2))
-    >>> round(found.value, 2), 30 < found.epsilon < 50
-    (0.9, True)
+    >>> 0.9 <= found.value < 0.93
+    True
     """
     given = {"correlation": correlation, "inversion": inversion}
     named = [name for name, value in given.items() if value is not None]
@@ -115,7 +115,10 @@ def _measured(
             )
         return made.for_vectors(rows.shape[1], public=rows)
 
-    return lambda epsilon: vector_figures(bind(epsilon), rows, rng)
+    # The same noise at each ε, only longer or shorter: the curve is smooth, and an unlucky draw
+    # does not get another chance at each step of the search. Nothing private rests on it.
+    seed = int(rng.integers(2**63))
+    return lambda epsilon: vector_figures(bind(epsilon), rows, seeded_rng(seed))
 
 
 def _correlation(figures: VectorFigures) -> Figure:

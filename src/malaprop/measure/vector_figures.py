@@ -16,7 +16,7 @@ from malaprop.measure.intervals import clopper_pearson
 from malaprop.measure.searching import SURE
 
 _PAIRS = 4096  # of vectors whose distances are compared
-_DRAWS = 1024  # released vectors that an observer looks up
+_DRAWS = 2048  # released vectors that an observer looks up
 _CANDIDATES = 4096  # the most vectors in the observer's list
 _SURE = 0.9  # two-sided, so that each end is one of 95 %
 
