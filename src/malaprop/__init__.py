@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from malaprop.core.noise.noise import Noise
     from malaprop.core.randomness import renew_randomness, secure_rng, seeded_rng
     from malaprop.jobs.files import privatize_files
+    from malaprop.jobs.vectors import release_files
     from malaprop.lexicon.graph.edges import GraphOptions
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.measure.audit import audit
@@ -107,6 +108,7 @@ __all__ = [
     "loss_of",
     "privatize_files",
     "registry",
+    "release_files",
     "renew_randomness",
     "secure_rng",
     "seeded_rng",
@@ -127,6 +129,7 @@ _HOMES = {
     "core.metric": "Metric",
     "core.randomness": "renew_randomness secure_rng seeded_rng",
     "jobs.files": "privatize_files",
+    "jobs.vectors": "release_files",
     "lexicon.graph.edges": "GraphOptions",
     "lexicon.lexicon": "Lexicon",
     "measure.audit": "audit",
