@@ -77,8 +77,8 @@ def vector_mechanism(mechanism: MechanismChoice, epsilon: float | None) -> Vecto
     chosen = chosen_mechanism(mechanism, epsilon)
     if not isinstance(chosen, VectorMechanism):
         raise ParameterError(
-            f"{type(chosen).__name__} replaces words, and releases no vectors: choose one that adds "
-            "noise to them with `mechanism`, such as priv-emb or laplace"
+            f"{type(chosen).__name__} replaces words, and releases no vectors: choose one that "
+            "adds noise to them with `mechanism`, such as priv-emb or laplace"
         )
     return chosen
 
@@ -153,10 +153,7 @@ class Output:
                         unit="vectors",
                     )
                 )
-            if total is not None and done != total:
-                raise InputChangedError(
-                    f"{note} has {done:,} vectors where {total:,} were expected"
-                )
+            _check_count(done, total, note)
             writer.finish()
         except BaseException:
             writer.abandon()
@@ -211,6 +208,11 @@ def _key_for(page: Path | None) -> tuple[bytes | None, tuple[str, ...]]:
         return (None if page is None else digest_key()), ()
     except SecretError as error:
         return None, (f"the report has no digests of the files: {error}",)
+
+
+def _check_count(done: int, total: int | None, name: str) -> None:
+    if total is not None and done != total:
+        raise InputChangedError(f"{name} has {done:,} vectors where {total:,} were expected")
 
 
 def _check_finite(vectors: Floats, before: int, name: str) -> None:

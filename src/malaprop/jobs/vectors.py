@@ -48,9 +48,8 @@ def release_files(
     >>> import numpy as np
     >>> folder = Path(tempfile.mkdtemp())
     >>> np.save(folder / "true.npy", np.eye(6, dtype=np.float32))
-    >>> done = release_files(
-    ...     folder / "true.npy", folder / "private.npy", mechanism="laplace", epsilon=100.0, scale=1.4
-    ... )
+    >>> true, private = folder / "true.npy", folder / "private.npy"
+    >>> done = release_files(true, private, mechanism="laplace", epsilon=20.0, scale=1.4)
     >>> done.rows, done.released_columns, np.load(folder / "private.npy").dtype.name
     (6, 6, 'float32')
 

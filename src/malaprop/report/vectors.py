@@ -192,8 +192,10 @@ def _compared(scale: NoiseAndScale | None) -> list[tuple[str, str]]:
     rows = [
         (
             "Noise",
-            f"{scale.noise:.4g} long (root mean square), {scale.ratio:.3g} times the typical "
-            f"distance of two vectors, {scale.distance:.4g} ({scale.source})",
+            (
+                f"{scale.noise:.4g} long (root mean square), {scale.ratio:.3g} times the typical "
+                f"distance of two vectors, {scale.distance:.4g} ({scale.source})"
+            ),
         ),
         (
             "Observer",
@@ -206,9 +208,11 @@ def _compared(scale: NoiseAndScale | None) -> list[tuple[str, str]]:
         rows.append(
             (
                 "Sample",
-                f"released, {figures.candidates:,} public vectors have distances with a "
-                f"correlation of {figures.correlation:.2f} with the true ones, and "
-                f"{figures.inversion:.1%} of them are found again by taking the nearest",
+                (
+                    f"released, {figures.candidates:,} public vectors have distances with a "
+                    f"correlation of {figures.correlation:.2f} with the true ones, and "
+                    f"{figures.inversion:.1%} of them are found again by taking the nearest"
+                ),
             )
         )
     return rows
@@ -218,8 +222,10 @@ def _files(report: VectorReport) -> list[tuple[str, str]]:
     rows = [
         (
             "File",
-            f"{_name(report.input)} → {_name(report.output)}: {counted(report.rows, 'vector')}, "
-            f"{report.columns} columns to {report.released_columns}",
+            (
+                f"{_name(report.input)} → {_name(report.output)}: {counted(report.rows, 'vector')}, "
+                f"{report.columns} columns to {report.released_columns}"
+            ),
         ),
         ("Part", _name(report.part) if report.part else ""),
         ("Unprotected", ", ".join(map(_name, report.beside))),
@@ -230,8 +236,10 @@ def _files(report: VectorReport) -> list[tuple[str, str]]:
         rows.append(
             (
                 "Texts",
-                f"{counted(facts.words, 'word')}; {counted(facts.wordless, 'text')} without words, "
-                "taken to be 0",
+                (
+                    f"{counted(facts.words, 'word')}; {counted(facts.wordless, 'text')} without words, "
+                    "taken to be 0"
+                ),
             )
         )
     digests = [report.input_digest, report.output_digest]

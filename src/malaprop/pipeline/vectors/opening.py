@@ -1,16 +1,19 @@
 """From the name of a file to its format of vectors."""
 
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
 from malaprop.core.arrays import Floats
 from malaprop.core.errors import DataError, ParameterError
 from malaprop.pipeline.vectors import npy, npz, parquet, safetensors, word_text
-from malaprop.pipeline.vectors.base import VectorSource, formats
+from malaprop.pipeline.vectors.base import FLOAT32, VectorSource, VectorWriter, formats
+from malaprop.pipeline.vectors.raw import RawWriter
 
-__all__ = ["format_named", "npy", "npz", "open_vectors", "parquet", "read_some", "safetensors"]
-
+ARRAYS = ("npy", "npz", "safetensors")
+"""Formats that hold a matrix and nothing else."""
+_NAMELESS = "vectors"
 _MOST_ROWS, _MOST_CELLS = 50_000, 1 << 25  # of a public sample that is read into memory
 _SOURCES = (npy, npz, parquet, safetensors, word_text)  # which register themselves
 
@@ -28,6 +31,17 @@ def format_named(path: Path) -> str:
     raise ParameterError(
         f"the name {str(path)!r} does not tell a format of vectors: it ends in none of {endings}"
     )
+
+
+def array_writer(kind: str, target: BinaryIO, rows: int, columns: int) -> VectorWriter:
+    """Return what writes a new matrix of float32 in a format of `ARRAYS`."""
+    if kind == "npz":
+        return npz.NpzWriter(target, _NAMELESS, FLOAT32, rows, columns)
+    if kind == "safetensors":
+        header = safetensors.safetensors_header(_NAMELESS, FLOAT32, rows, columns)
+    else:
+        header = npy.npy_header(FLOAT32, rows, columns)
+    return RawWriter(target, FLOAT32, header)
 
 
 def open_vectors(path: Path, part: str | None = None) -> VectorSource:
