@@ -47,7 +47,7 @@ class Centroids:
 def texts_in(path: Path, layout: Layout) -> Iterator[list[str]]:
     """Yield the texts of a file, one for each record; refuse a file with a record that has none."""
     with path.open("rb") as file:
-        source = cast(BinaryIO, unpacked(file, str(path)))
+        source = unpacked(file, str(path))
         copy = layout.kind(source, cast(BinaryIO, BytesIO()), layout, path.stat().st_size)
         before = 0
         try:
@@ -55,8 +55,8 @@ def texts_in(path: Path, layout: Layout) -> Iterator[list[str]]:
                 texts, records = batch.texts, batch.records
                 if len(texts) != records:
                     raise DataError(
-                        f"one of the records {before + 1:,} to {before + records:,} has no text, so "
-                        "that it would have no vector: fill it in with an empty text"
+                        f"one of the records {before + 1:,} to {before + records:,} has no text, "
+                        "so that it would have no vector: fill it in with an empty text"
                     )
                 before += records
                 yield texts

@@ -20,7 +20,8 @@ from malaprop.report.written import checked_name, is_page
 AUDIENCE = "For the owner of the data, not for publication."
 NO_SCALE = (
     "nobody said how far apart such vectors are, so nothing tells whether this ε leaves anything "
-    "of them, or protects anything: state a typical distance (scale), or give public vectors"
+    "of them, or protects anything: state a typical distance with `scale`, or give public vectors "
+    "with `public`"
 )
 _WHITE = (
     "body{max-width:50rem;margin:2rem auto;padding:0 1rem;font-family:sans-serif}"
@@ -223,8 +224,9 @@ def _files(report: VectorReport) -> list[tuple[str, str]]:
         (
             "File",
             (
-                f"{_name(report.input)} → {_name(report.output)}: {counted(report.rows, 'vector')}, "
-                f"{report.columns} columns to {report.released_columns}"
+                f"{_name(report.input)} → {_name(report.output)}: "
+                f"{counted(report.rows, 'vector')}, {report.columns} columns to "
+                f"{report.released_columns}"
             ),
         ),
         ("Part", _name(report.part) if report.part else ""),
@@ -237,8 +239,8 @@ def _files(report: VectorReport) -> list[tuple[str, str]]:
             (
                 "Texts",
                 (
-                    f"{counted(facts.words, 'word')}; {counted(facts.wordless, 'text')} without words, "
-                    "taken to be 0"
+                    f"{counted(facts.words, 'word')}; {counted(facts.wordless, 'text')} without "
+                    "words, taken to be 0"
                 ),
             )
         )

@@ -21,7 +21,7 @@ class NpySource(VectorSource, name="npy"):
 
     def _open(self, part: str | None) -> None:
         if part is not None:
-            raise DataError(f"{self.path.name} has one array without a name: leave out `columns`")
+            raise DataError(f"{self.path.name} has one array without a name: leave out `column`")
         with reading(self.path):
             self._file = self._ends.enter_context(self.path.open("rb"))
             header = matrix_header(self._file, self.path)

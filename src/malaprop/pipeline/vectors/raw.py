@@ -93,7 +93,7 @@ def chosen_part(path: Path, matrices: Mapping[str, object], part: str | None) ->
     if len(matrices) != 1:
         raise ParameterError(
             f"{path.name} has {len(matrices)} matrices of numbers ({_shown(matrices)}): name the "
-            "one to release with `columns`"
+            "one to release with `column`"
         )
     return next(iter(matrices))
 

@@ -35,7 +35,7 @@ class WordTextSource(VectorSource, name="text"):
 
     def _open(self, part: str | None) -> None:
         if part is not None:
-            raise DataError(f"{self.path.name} has no columns with names: leave out `columns`")
+            raise DataError(f"{self.path.name} has no columns with names: leave out `column`")
         with reading(self.path):
             with open_stream(self.path) as stream:
                 if stream.compressed:
