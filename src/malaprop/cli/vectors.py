@@ -23,7 +23,7 @@ _Epsilon = Annotated[
         "-e",
         metavar="NUMBER",
         help="ε, the privacy loss per unit of distance: smaller is more private. It depends on how "
-        "far apart the vectors are: see  malaprop calibrate --vectors",
+        "far apart the vectors are: malaprop calibrate --vectors finds one.",
     ),
 ]
 _Mechanism = Annotated[
@@ -32,7 +32,7 @@ _Mechanism = Annotated[
         "--mechanism",
         "-m",
         metavar="NAME",
-        help="The mechanism that adds noise to vectors, such as priv-emb, laplace or mahalanobis.",
+        help="What adds noise to vectors: priv-emb, laplace, mahalanobis or another one.",
     ),
 ]
 _Public = Annotated[
@@ -133,7 +133,7 @@ def embed(
     context: typer.Context,
     source: Annotated[
         str,
-        typer.Argument(metavar="TEXT", help="A file of texts: .txt, .csv, .tsv, .jsonl, .parquet."),
+        typer.Argument(metavar="INPUT", help="A file of texts: .txt, .csv, .tsv, .jsonl, .parquet."),
     ],
     epsilon: _Epsilon,
     output: Annotated[
