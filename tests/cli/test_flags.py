@@ -21,7 +21,7 @@ PARAMETERS = {
     name
     for call in (malaprop.privatize_files, malaprop.release_files, malaprop.embed_files)
     for name in inspect.signature(call).parameters
-}
+} | set(TextOptions.__annotations__)
 # A command that the user is told to run has its flags.
 COMMAND = re.compile(r"malaprop (lexicon|lm|privatize) ")
 

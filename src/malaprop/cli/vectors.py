@@ -133,7 +133,9 @@ def embed(
     context: typer.Context,
     source: Annotated[
         str,
-        typer.Argument(metavar="INPUT", help="A file of texts: .txt, .csv, .tsv, .jsonl, .parquet."),
+        typer.Argument(
+            metavar="INPUT", help="A file of texts: .txt, .csv, .tsv, .jsonl, .parquet."
+        ),
     ],
     epsilon: _Epsilon,
     output: Annotated[

@@ -25,8 +25,8 @@ from malaprop.jobs.progress import Listener, RunProgress
 from malaprop.mechanisms.decoders import VectorMechanism
 from malaprop.pipeline.choosing import MechanismChoice, chosen_mechanism
 from malaprop.pipeline.outputs.access import Access
+from malaprop.pipeline.outputs.cipher import keyed_digest
 from malaprop.pipeline.outputs.digests import WriteDigest, digest_key
-from malaprop.pipeline.outputs.keys import keyed_digest
 from malaprop.pipeline.outputs.staging import Staging
 from malaprop.pipeline.outputs.watching import Sight, sight
 from malaprop.pipeline.vectors.base import VectorBlock, VectorWriter
