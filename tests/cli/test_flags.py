@@ -14,14 +14,13 @@ from malaprop.cli.flags import FLAGS, in_flags
 from malaprop.cli.main import app
 from malaprop.text import TextOptions
 
-PARAMETERS = {*inspect.signature(malaprop.privatize_files).parameters, *get_type_hints(TextOptions)}
 PACKAGE = Path(malaprop.__file__).parent
 FLAG = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|-o)(?![\w-])")
 PARAMETERS = {
     name
     for call in (malaprop.privatize_files, malaprop.release_files, malaprop.embed_files)
     for name in inspect.signature(call).parameters
-} | set(TextOptions.__annotations__)
+} | set(get_type_hints(TextOptions))
 # A command that the user is told to run has its flags.
 COMMAND = re.compile(r"malaprop (lexicon|lm|privatize) ")
 

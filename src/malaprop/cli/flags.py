@@ -24,6 +24,7 @@ FLAGS: Final = {
     "output": "-o",
     "public": "--public",
     "punctuation": "--punctuation",
+    "repeat": "--repeat",
     "report": "--report",
     "resume": "--resume",
     "scale": "--scale",

@@ -57,7 +57,7 @@ class Grid:
         self.numeric_delta(dimension, 0.0)
         return (
             f"float64, rounded to a grid of {self.step:.3g}; adds δ ≤ {MOST_NUMERIC_DELTA:.0e} a "
-            f"vector: those with entries above {self.largest(dimension):.3g} are refused"
+            f"vector: those with entries from about {self.largest(dimension):.3g} on are refused"
         )
 
     def check(self, vectors: Floats) -> float:

@@ -155,7 +155,7 @@ class TangentLaplaceNoise(Noise):
 
     def limits(self, columns: int) -> str:
         """Say what floating-point numbers add for any point, and which points are refused."""
-        return f"{self._grid.limits(columns)}, the entries being those in the tangent space"
+        return f"{self._tangent.limits(columns)}, the entries being those in the tangent space"
 
     def release(self, vectors: Floats, rng: Generator) -> Floats:
         """Return x moved by noise, for each row x."""

@@ -44,7 +44,7 @@ class SphericalLaplace(AdditiveNoise):
 
     def limits(self, columns: int) -> str:
         """Say what floating-point numbers add for any vector, and which vectors are refused."""
-        return self._grid.limits(columns)
+        return self.grid.limits(columns)
 
     def length(self, columns: int) -> float:
         """Return the root mean square length of the noise."""
