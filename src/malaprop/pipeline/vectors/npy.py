@@ -7,7 +7,7 @@ from typing import IO, Any, BinaryIO
 
 import numpy as np
 
-from malaprop.core.errors import DataError
+from malaprop.core.errors import DataError, ParameterError
 from malaprop.lexicon.formats.npy import ArrayHeader, NpyError, TypeOfValuesError, read_header
 from malaprop.pipeline.vectors.base import VectorBlock, VectorSource, VectorWriter, written_type
 from malaprop.pipeline.vectors.raw import RawWriter, damaged, raw_blocks, reading
@@ -21,7 +21,9 @@ class NpySource(VectorSource, name="npy"):
 
     def _open(self, part: str | None) -> None:
         if part is not None:
-            raise DataError(f"{self.path.name} has one array without a name: leave out `column`")
+            raise ParameterError(
+                f"{self.path.name} has one array without a name: leave out `column`"
+            )
         with reading(self.path):
             self._file = self._ends.enter_context(self.path.open("rb"))
             header = matrix_header(self._file, self.path)

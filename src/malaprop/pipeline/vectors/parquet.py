@@ -50,7 +50,8 @@ class ParquetSource(VectorSource, name="parquet"):
             raise DataError(f"{self.path.name} has several columns named {self.part!r}")
         kind = self._schema.field(self._place).type
         self.rows = self._file.metadata.num_rows
-        self.columns = len(first.column(self._place)[0] or ()) if first is not None else 0
+        vector = first.column(self._place)[0] if first is not None else None
+        self.columns = len(vector) if vector is not None and vector.is_valid else 0
         if not self.columns:
             raise DataError(f"{self.path.name} has no vector in its first row")
         narrow = np.dtype(kind.value_type.to_pandas_dtype())

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from malaprop.core.arrays import Floats
-from malaprop.core.errors import DataError
+from malaprop.core.errors import DataError, ParameterError
 from malaprop.lexicon.formats.repairs import FileFault, Repairs
 from malaprop.lexicon.formats.streams import open_stream
 from malaprop.lexicon.formats.text import HEAD, detect_layout, open_text
@@ -35,7 +35,7 @@ class WordTextSource(VectorSource, name="text"):
 
     def _open(self, part: str | None) -> None:
         if part is not None:
-            raise DataError(f"{self.path.name} has no columns with names: leave out `column`")
+            raise ParameterError(f"{self.path.name} has no columns with names: leave out `column`")
         with reading(self.path):
             with open_stream(self.path) as stream:
                 if stream.compressed:
