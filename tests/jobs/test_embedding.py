@@ -48,7 +48,8 @@ def write(path: Path) -> str | None:
         case ".jsonl":
             path.write_text("".join(json.dumps({"id": 1, "t": text}) + "\n" for text in TEXTS))
         case ".csv":
-            path.write_text("id,t\n" + "".join(f'1,"{text}"\n' for text in TEXTS))
+            # An empty field is no text: nobody can tell it from a missing one.
+            path.write_text("id,t\n" + "".join(f'1,"{text or "-"}"\n' for text in TEXTS))
         case _:
             pq.write_table(pa.table({"t": TEXTS, "id": range(5)}), path)
     return "t"

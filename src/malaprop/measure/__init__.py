@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from malaprop.measure.scale import NoiseAndScale, noise_and_scale
     from malaprop.measure.searching import Calibration
     from malaprop.measure.vector_calibration import calibrate_vectors
-    from malaprop.measure.vector_figures import VectorFigures, vector_figures
+    from malaprop.measure.vector_measures import VectorFigures, vector_figures
     from malaprop.measure.words import WordStatistics, statistics
 
 __all__ = [
@@ -83,7 +83,7 @@ _HOMES = {
     "measure.scale": "NoiseAndScale noise_and_scale",
     "measure.searching": "Calibration",
     "measure.vector_calibration": "calibrate_vectors",
-    "measure.vector_figures": "VectorFigures vector_figures",
+    "measure.vector_measures": "VectorFigures vector_figures",
     "measure.words": "WordStatistics statistics",
 }
 

@@ -20,7 +20,7 @@ from malaprop.measure.searching import (
     share_of,
     smallest_epsilon,
 )
-from malaprop.measure.vector_figures import (
+from malaprop.measure.vector_measures import (
     VectorFigures,
     sample_of,
     typical_distance,

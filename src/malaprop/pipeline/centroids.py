@@ -56,7 +56,7 @@ def texts_in(path: Path, layout: Layout) -> Iterator[list[str]]:
                 if len(texts) != records:
                     raise DataError(
                         f"one of the records {before + 1:,} to {before + records:,} has no text, "
-                        "so that it would have no vector: fill it in with an empty text"
+                        "so that it would have no vector: remove it, or put a dash in its place"
                     )
                 before += records
                 yield texts
