@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from malaprop.core.noise.calibration import gaussian_scale
     from malaprop.core.noise.noise import Noise
     from malaprop.core.randomness import renew_randomness, secure_rng, seeded_rng
+    from malaprop.jobs.embedding import embed_files
     from malaprop.jobs.files import privatize_files
+    from malaprop.jobs.vectors import release_files
     from malaprop.lexicon.graph.edges import GraphOptions
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.measure.audit import audit
@@ -101,12 +103,14 @@ __all__ = [
     "__version__",
     "audit",
     "compose",
+    "embed_files",
     "explain",
     "file_digest",
     "gaussian_scale",
     "loss_of",
     "privatize_files",
     "registry",
+    "release_files",
     "renew_randomness",
     "secure_rng",
     "seeded_rng",
@@ -126,7 +130,9 @@ _HOMES = {
     "core.mechanism": "Mechanism",
     "core.metric": "Metric",
     "core.randomness": "renew_randomness secure_rng seeded_rng",
+    "jobs.embedding": "embed_files",
     "jobs.files": "privatize_files",
+    "jobs.vectors": "release_files",
     "lexicon.graph.edges": "GraphOptions",
     "lexicon.lexicon": "Lexicon",
     "measure.audit": "audit",

@@ -14,9 +14,13 @@ from malaprop.cli.flags import FLAGS, in_flags
 from malaprop.cli.main import app
 from malaprop.text import TextOptions
 
-PARAMETERS = {*inspect.signature(malaprop.privatize_files).parameters, *get_type_hints(TextOptions)}
 PACKAGE = Path(malaprop.__file__).parent
 FLAG = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|-o)(?![\w-])")
+PARAMETERS = {
+    name
+    for call in (malaprop.privatize_files, malaprop.release_files, malaprop.embed_files)
+    for name in inspect.signature(call).parameters
+} | set(get_type_hints(TextOptions))
 # A command that the user is told to run has its flags.
 COMMAND = re.compile(r"malaprop (lexicon|lm|privatize) ")
 
@@ -30,8 +34,13 @@ def test_parameters_become_flags_and_all_else_stays() -> None:
 
 
 def test_each_flag_is_one_of_the_command_and_each_parameter_one_of_the_call() -> None:
-    command = typer.main.get_command(app).commands["privatize"]  # type: ignore[attr-defined]
-    options = {flag for parameter in command.params for flag in parameter.opts}
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    options = {
+        flag
+        for name in ("privatize", "release", "embed")
+        for parameter in commands[name].params
+        for flag in parameter.opts
+    }
     assert set(FLAGS.values()) <= options
     assert set(FLAGS) <= PARAMETERS
 

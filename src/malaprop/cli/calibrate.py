@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from malaprop.cli.calibrate_vectors import print_curve, regularization, vector_epsilon
 from malaprop.cli.measuring import PIPE, JsonFile, Prior, Words, json_output, prior_of, words_of
 from malaprop.cli.options import (
     DEFAULT,
@@ -17,9 +18,6 @@ from malaprop.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from malaprop.core.channel import Channel
-    from malaprop.measure import Calibration
-
-_BAR = 40
 
 
 def calibrate(
@@ -67,17 +65,77 @@ def calibrate(
             help="As many words stay as with another mechanism, such as tem:1.5.",
         ),
     ] = None,
+    vectors: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Not for words, but for vectors such as those of this file, which must be public; "
+            "with --correlation or --inversion.",
+        ),
+    ] = None,
+    correlation: Annotated[
+        float | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="With --vectors: the smallest ε at which distances keep this correlation with "
+            "the true ones.",
+        ),
+    ] = None,
+    inversion: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="With --vectors: at most this share of released vectors is found again in the "
+            "file, by taking the nearest.",
+        ),
+    ] = None,
+    lambda_grid: Annotated[
+        str | None,
+        typer.Option(
+            "--lambda-grid",
+            metavar="NUMBERS",
+            help="With -m mahalanobis, --epsilon and --kept or --similarity: not ε but λ is "
+            "chosen, from a list such as 0,0.25,0.5,0.75 (or all, for steps of 0.1).",
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            "--epsilon", "-e", metavar="NUMBER", help="With --lambda-grid: the nominal ε."
+        ),
+    ] = None,
     words: Words = None,
     json_: JsonFile = None,
 ) -> None:
     """Find the largest ε that keeps to a target, and show the curve around it.
 
-    Name one target. The figures are for an observer who sees one word at a time: context and
-    repetition raise what is learned.
+    Name one target. With --vectors, the target is about vectors: what is left of their distances,
+    or how many are found again. With --lambda-grid, λ of mahalanobis is chosen. The figures for
+    words are for an observer who sees one word at a time: context and repetition raise what is
+    learned.
     """
     from malaprop.cli.progress import bar, working
     from malaprop.measure import calibrate as search
 
+    others = {
+        "--worst": worst,
+        "--success": success,
+        "--prior": prior,
+        "--candidates": candidates,
+        "--like": like,
+    }
+    if vectors is not None or correlation is not None or inversion is not None:
+        _refuse("--vectors", others | {"--kept": kept, "--similarity": similarity, "-e": epsilon})
+        vector_epsilon(
+            mechanism, param, vectors, correlation=correlation, inversion=inversion, json_=json_
+        )
+        return
+    if lambda_grid is not None or epsilon is not None:
+        _refuse("--lambda-grid", others)
+        regularization(
+            mechanism, param, lexicon, lambda_grid, epsilon, kept, similarity, words, json_
+        )
+        return
     made = make_mechanism(mechanism, "1", param)
     with json_output(json_) as write:
         with working(f"opening {lexicon}"):
@@ -103,7 +161,18 @@ def calibrate(
             )
         write({"mechanism": mechanism, "lexicon": opened.name or lexicon, **found.to_dict()})
     if json_ != PIPE:
-        _print(found)
+        print_curve(found)
+        typer.echo(
+            "The figures are for an observer who sees one word, once, and no context. Context "
+            "raises what is learned: see  malaprop attack context"
+        )
+
+
+def _refuse(flag: str, others: dict[str, object]) -> None:
+    """Refuse options that have no meaning beside another one."""
+    for name, value in others.items():
+        if value is not None:
+            raise ParameterError(f"{name} does not go with {flag}: leave it out")
 
 
 def _model(like: str | None, lexicon: str) -> "Channel | None":
@@ -114,21 +183,3 @@ def _model(like: str | None, lexicon: str) -> "Channel | None":
         raise ParameterError("--like names a mechanism and its ε, such as tem:1.5")
     other = make_mechanism(name, epsilon, None)
     return other.on(open_lexicon(lexicon, other))
-
-
-def _print(found: "Calibration") -> None:
-    typer.echo(
-        f"ε = {found.epsilon:.4g}\n\nTarget: {found.target}. At this ε: {found.value:.4g}.\n"
-    )
-    top = max(abs(value) for _, value in found.curve) or 1.0
-    for epsilon, value in found.curve:
-        mark = "◄" if epsilon == found.epsilon else ""
-        bar = "█" * round(_BAR * abs(value) / top)
-        typer.echo(f"  ε = {epsilon:<8.4g} {value:>9.4g}  {bar} {mark}".rstrip())
-    typer.echo("")
-    for name, number in found.normalised.items():
-        typer.echo(f"{name.replace('_', ' ')}: {number:.4g}")
-    typer.echo(
-        "The figures are for an observer who sees one word, once, and no context. Context raises "
-        "what is learned: see  malaprop attack context"
-    )

@@ -7,6 +7,7 @@ import re
 from typing import Final
 
 FLAGS: Final = {
+    "column": "--column",
     "columns": "--column",
     "dates": "--dates",
     "delimiter": "--delimiter",
@@ -23,16 +24,18 @@ FLAGS: Final = {
     "mechanism": "--mechanism",
     "on_error": "--on-error",
     "output": "-o",
+    "public": "--public",
     "punctuation": "--punctuation",
     "repeat": "--repeat",
     "report": "--report",
     "resume": "--resume",
+    "scale": "--scale",
     "seed": "--seed",
     "steps": "--step",
     "unknown": "--unknown",
     "workers": "--workers",
 }
-"""The flag for each parameter of `malaprop.privatize_files` that a message may name."""
+"""The flag for each parameter of the calls on files that a message may name."""
 
 _PARAMETER: Final = re.compile(r"`(\w+)(?:=(True|\"[^`\"]*\"))?`")
 

@@ -25,6 +25,7 @@ from malaprop.cli import (
     mechanisms,
     privatize,
     stats,
+    vectors,
 )
 from malaprop.cli.flags import in_flags
 from malaprop.cli.help import App
@@ -48,6 +49,8 @@ app.command("audit", short_help="Check a guarantee on all pairs of words, exactl
 app.command("stats", short_help="Show statistics of single words under a mechanism.")(stats.stats)
 app.command("calibrate", short_help="Find the ε that keeps to a target.")(calibrate.calibrate)
 app.command("attack", short_help="Measure how many words an observer recovers.")(attack.attack)
+app.command("release", short_help="Release vectors from a file, with noise.")(vectors.release)
+app.command("embed", short_help="Turn texts into private vectors.")(vectors.embed)
 app.command("mechanisms")(mechanisms.mechanisms)
 app.add_typer(lexicons.app, name="lexicon")
 app.add_typer(lm.app, name="lm")

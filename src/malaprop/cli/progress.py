@@ -109,7 +109,7 @@ class Display:
             self._since = monotonic()
             return
         rate = progress.words / (monotonic() - self._since)
-        note = f"{progress.words:,} words, {rate:,.0f} a second"
+        note = f"{progress.words:,} {progress.unit}, {rate:,.0f} a second"
         self._bar.to(progress.done, progress.total, note)
 
     def _clear(self) -> None:

@@ -62,7 +62,7 @@ def checked_space(space: Any, asker: str) -> MetricSpace:
             remedy = (
                 " If these are vectors of words, make a lexicon of words and vectors: "
                 "malaprop.Lexicon(words, vectors). To release vectors that are not words, use "
-                "malaprop.integrations.sklearn.PrivateEmbedding(epsilon=…).fit_transform(vectors)."
+                "malaprop.Laplace(epsilon=…).release(vectors), or in scikit-learn PrivateEmbedding."
             )
         raise ParameterError(
             f"{asker} takes a lexicon, such as malaprop.Lexicon.open('english'). "

@@ -12,7 +12,7 @@
 
 from dataclasses import replace
 from numbers import Integral
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike
 from malaprop.core.arrays import Floats
 from malaprop.core.errors import MissingExtraError, ParameterError
 from malaprop.core.guarantee import Kind
-from malaprop.core.noise.grid import MOST_NUMERIC_DELTA
-from malaprop.core.randomness import SECURE, for_a_call, label, secure_rng, seeded_rng
+from malaprop.core.noise.projected import ProjectedLaplace
+from malaprop.core.randomness import SECURE, label, secure_rng, seeded_rng
 from malaprop.mechanisms.priv_emb import PrivEmb
 
 try:
@@ -86,19 +86,9 @@ class PrivateEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             projection=self.projection,
             projection_seed=self.projection_seed,
         )
-        self._noise, guarantee = mechanism.bind(self._public())
-        self.components_ = self._noise.matrix
-        self.guarantee_ = replace(
-            guarantee,
-            pairs="any two vectors, whatever they stand for",
-            public=(
-                f"the transformer's parameters, with projection_seed = {self.projection_seed}",
-                "the projection" + (", and public_vectors" if self.projection == "pca" else ""),
-                "the number of rows",
-            ),
-            numerics=f"float64, rounded to a grid; adds δ ≤ {MOST_NUMERIC_DELTA:.0e} a row: rows "
-            "too long for that are refused",
-        )
+        self._free = mechanism.for_vectors(self.n_features_in_, self._public())
+        self.components_ = cast(ProjectedLaplace, self._free.noise).matrix
+        self.guarantee_ = self._free.guarantee
         self.randomness_ = label(self._rng())
         if self.randomness_ != SECURE:
             self.guarantee_ = replace(
@@ -112,7 +102,7 @@ class PrivateEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Return a private vector for each row of X, each with its own noise."""
         check_is_fitted(self)
         rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._noise.release(rows, for_a_call(self._rng()))
+        return self._free.release(rows, self._rng())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -124,14 +114,14 @@ class PrivateEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return len(self.components_)
 
     def _public(self) -> Any:
-        """Return the vectors that a projection may use: the public ones, or zeros of that shape."""
+        """Return the vectors that a projection may use: the public ones, if there are any."""
         if self.public_vectors is None:
             if self.projection == "pca":
                 raise ParameterError(
                     "PrivateEmbedding takes principal directions from public data only, as they "
                     "would give away what they come from: give it public_vectors."
                 )
-            return np.zeros((1, self.n_features_in_))
+            return None
         public = check_array(self.public_vectors, dtype=np.float64)
         if public.shape[1] != self.n_features_in_:
             raise ParameterError(

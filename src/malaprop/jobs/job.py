@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Protocol
 
 from malaprop.core.errors import OutputError
 from malaprop.pipeline.formats import Layout
@@ -19,6 +19,21 @@ from malaprop.pipeline.outputs.watching import Sight, sight
 
 PIPE: Final = "-"
 """Standard input or output, in place of a path."""
+
+
+class Copied(Protocol):
+    """A file to read and one to make, as far as their names go."""
+
+    @property
+    def source(self) -> str:
+        """The input."""
+
+    @property
+    def target(self) -> str:
+        """The output."""
+
+    def status(self) -> os.stat_result | None:
+        """Return the status of the input, if it is a regular file."""
 
 
 @dataclass(frozen=True)

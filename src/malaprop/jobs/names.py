@@ -2,11 +2,11 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from malaprop.core.errors import ParameterError
-from malaprop.jobs.job import PIPE, Job
+from malaprop.jobs.job import PIPE, Copied
 from malaprop.pipeline.outputs.access import status_of
 from malaprop.pipeline.outputs.sidefile import new_side_path, side_path
 from malaprop.pipeline.outputs.staging import partial_path
@@ -15,7 +15,7 @@ _File = tuple[int, int]
 """What identifies a file under any name: the numbers of its disk and of its node there."""
 
 
-def check_names(jobs: list[Job], report: Path | None) -> None:
+def check_names(jobs: Sequence[Copied], report: Path | None) -> None:
     """Refuse outputs that are inputs, under any name, and clashes with hidden files."""
     inputs = {_file(status): job for job in jobs if (status := job.status())}
     for job in jobs:
@@ -43,7 +43,7 @@ def _hidden(path: Path) -> Iterator[Path]:
     yield from (side_path(final), new_side_path(final), partial_path(final))
 
 
-def _target_file(job: Job) -> _File | None:
+def _target_file(job: Copied) -> _File | None:
     if job.target != PIPE:
         return _existing(Path(job.target))
     status = status_of(sys.stdout)

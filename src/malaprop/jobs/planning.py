@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from malaprop.core.errors import OutputError, ParameterError
-from malaprop.jobs.job import PIPE, Job
+from malaprop.jobs.job import PIPE, Copied, Job
 from malaprop.pipeline.formats import Layout, format_of
 from malaprop.pipeline.formats.recognise import check_packing
 
@@ -42,7 +42,7 @@ def check_piped(inputs: Sequence[str], format_: str | None, columns: Sequence[st
         )
 
 
-def check_report(report: Path | None, jobs: list[Job]) -> None:
+def check_report(report: Path | None, jobs: Sequence[Copied]) -> None:
     """Refuse a report that would replace an input or an output."""
     if report is None:
         return

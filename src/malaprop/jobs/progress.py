@@ -17,6 +17,8 @@ class RunProgress:
     - `drawing`: `done` of `total` bytes of all inputs are copied, with `words` private words;
     - `naming`: all outputs are on the disk and get their names: it is too late to stop.
 
+    For vectors, `done`, `total` and `words` count those, and `unit` says so.
+
     `note` says in a few words what is being worked on. `total` is None where it is not known.
     """
 
@@ -25,6 +27,7 @@ class RunProgress:
     done: int = 0
     total: int | None = None
     words: int = 0
+    unit: str = "words"
 
 
 Listener = Callable[[RunProgress], None]

@@ -3,6 +3,9 @@
 statistics      what a channel does to single words
 bayes_success   how often an observer without context guesses a word right
 calibrate       from a target that a person understands to ε
+calibrate_vectors   the same for vectors: what is left of distances, or how many are found again
+best_lambda     λ of the Mahalanobis mechanism by a grid
+noise_and_scale how noise compares with the distances of vectors
 sampled_audit   a lower bound on the loss, from draws alone
 attack          privatize texts, attack the result: the share of words that an observer recovers
 attacks         the attacks, by name
@@ -26,9 +29,14 @@ if TYPE_CHECKING:
     from malaprop.measure.attacking.training import train_model
     from malaprop.measure.audit_by_draws import SampledAudit, sampled_audit
     from malaprop.measure.bayes import BayesSuccess, bayes_success
-    from malaprop.measure.calibration import Calibration, calibrate
+    from malaprop.measure.calibration import calibrate
     from malaprop.measure.figures import skewness
     from malaprop.measure.neighbourhoods import density, overlap
+    from malaprop.measure.regularization import LambdaChoice, best_lambda
+    from malaprop.measure.scale import NoiseAndScale, noise_and_scale
+    from malaprop.measure.searching import Calibration
+    from malaprop.measure.vector_calibration import calibrate_vectors
+    from malaprop.measure.vector_measures import VectorFigures, vector_figures
     from malaprop.measure.words import WordStatistics, statistics
 
 __all__ = [
@@ -36,13 +44,19 @@ __all__ = [
     "BayesSuccess",
     "BigramModel",
     "Calibration",
+    "LambdaChoice",
+    "NoiseAndScale",
     "SampledAudit",
+    "VectorFigures",
     "WordStatistics",
     "attack",
     "attacks",
     "bayes_success",
+    "best_lambda",
     "calibrate",
+    "calibrate_vectors",
     "density",
+    "noise_and_scale",
     "open_model",
     "overlap",
     "sampled_audit",
@@ -50,6 +64,7 @@ __all__ = [
     "skewness",
     "statistics",
     "train_model",
+    "vector_figures",
 ]
 
 # Where the names are: a module is imported when one of its names is asked for.
@@ -61,9 +76,14 @@ _HOMES = {
     "measure.attacking.training": "train_model",
     "measure.audit_by_draws": "SampledAudit sampled_audit",
     "measure.bayes": "BayesSuccess bayes_success",
-    "measure.calibration": "Calibration calibrate",
+    "measure.calibration": "calibrate",
     "measure.figures": "skewness",
     "measure.neighbourhoods": "density overlap",
+    "measure.regularization": "LambdaChoice best_lambda",
+    "measure.scale": "NoiseAndScale noise_and_scale",
+    "measure.searching": "Calibration",
+    "measure.vector_calibration": "calibrate_vectors",
+    "measure.vector_measures": "VectorFigures vector_figures",
     "measure.words": "WordStatistics statistics",
 }
 

@@ -5,8 +5,8 @@ the figure is still on the safe side of the target, counting the error of a samp
 """
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,61 +14,28 @@ from numpy.random import Generator
 
 from malaprop.core.arrays import Floats
 from malaprop.core.channel import Channel, LawChannel, checked_channel
-from malaprop.core.errors import MalapropError, ParameterError
+from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
-from malaprop.core.progress import Progress, report
+from malaprop.core.progress import Progress
 from malaprop.core.randomness import checked_rng, secure_rng
 from malaprop.core.space import MetricSpace
 from malaprop.measure.bayes import bayes_success, estimated_success
 from malaprop.measure.chosen_words import MOST, word_ids
 from malaprop.measure.figures import nearest_distances
+from malaprop.measure.searching import (
+    SURE,
+    Calibration,
+    Figure,
+    curve_of,
+    largest_epsilon,
+    maker_of,
+    share_of,
+)
 from malaprop.measure.words.statistic import registry
 from malaprop.measure.words.statistics import statistics_of
-from malaprop.pipeline.choosing import chosen_mechanism
 
-_LEAST, _MOST = 1e-3, 1e3  # the range of ε that is searched
-_STEPS = 24  # the most channels that are tried
-_CLOSE = 0.002  # relative width of the last interval of ε
 _WORDS = 256  # of a large lexicon
 _RUNS = 64  # draws of each word where the law is unknown
-_SURE = 1.6448536269514722  # one-sided 95 %
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure at some ε: its value, and the value on the unsafe side of its error."""
-
-    value: float
-    unsafe: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Calibration:
-    """The largest ε that keeps to a target."""
-
-    epsilon: float
-    """ε; a channel with it does not exceed the target."""
-    target: str
-    """What was asked for."""
-    value: float
-    """The figure at this ε."""
-    curve: tuple[tuple[float, float], ...]
-    """ε and the figure, for each ε that was tried, in ascending order."""
-    normalised: Mapping[str, float]
-    """Figures that can be compared between lexicons and metrics."""
-    exact: bool
-    """Whether the figure was computed from a law and for all words."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values for JSON."""
-        return {
-            "epsilon": self.epsilon,
-            "target": self.target,
-            "value": self.value,
-            "exact": self.exact,
-            "normalised": dict(self.normalised),
-            "curve": [{"epsilon": epsilon, "value": value} for epsilon, value in self.curve],
-        }
 
 
 def calibrate(
@@ -109,7 +76,7 @@ def calibrate(
     (0.6, True)
     """
     search = _Search(
-        _maker(mechanism), lexicon, words, secure_rng() if rng is None else checked_rng(rng)
+        maker_of(mechanism), lexicon, words, secure_rng() if rng is None else checked_rng(rng)
     )
     goal = _goal(
         search,
@@ -138,22 +105,6 @@ class _Goal:
         return figure.unsafe <= self.bound if self.rises else figure.unsafe >= self.bound
 
 
-def _maker(mechanism: Any) -> Callable[[float], Mechanism]:
-    """Return what makes the mechanism with a given ε."""
-    if isinstance(mechanism, str):
-        mechanism = chosen_mechanism(mechanism, 1.0)
-    if isinstance(mechanism, Mechanism):
-        given = mechanism
-        return lambda epsilon: replace(given, epsilon=epsilon)
-    if isinstance(mechanism, type) and issubclass(mechanism, Mechanism):
-        cls = mechanism
-        return lambda epsilon: cls(epsilon=epsilon)
-    raise ParameterError(
-        "The 'mechanism' parameter of calibrate must be a mechanism, its class or its name. "
-        f"Got {type(mechanism).__name__}."
-    )
-
-
 def _goal(search: "_Search", **targets: Any) -> _Goal:
     named = ("kept", "success", "candidates", "similarity", "like")
     given = [name for name in named if targets[name] is not None]
@@ -165,7 +116,7 @@ def _goal(search: "_Search", **targets: Any) -> _Goal:
     if worst is not None and not (given == ["kept"] and 0.0 <= worst < 1.0):
         raise ParameterError("`worst` goes with `kept` only, and is a share of 0 or more, below 1.")
     if given == ["kept"]:
-        bound = _share("kept", targets["kept"])
+        bound = share_of("kept", targets["kept"])
         whose = "on average" if worst is None else f"for all but {worst:.3g} of words"
         return _Goal(
             text=f"at most {bound:g} of words stay as they are, {whose}",
@@ -192,13 +143,13 @@ def _goal(search: "_Search", **targets: Any) -> _Goal:
         )
     return _Goal(
         text=f"an expected similarity of {targets['similarity']:g}",
-        bound=_share("similarity", targets["similarity"]),
+        bound=share_of("similarity", targets["similarity"]),
         figure=lambda channel: search.figure(channel, "similarity", None),
     )
 
 
 def _success_goal(search: "_Search", **targets: Any) -> _Goal:
-    bound, occurrences = _share("success", targets["success"]), targets["occurrences"]
+    bound, occurrences = share_of("success", targets["success"]), targets["occurrences"]
 
     def figure(channel: Channel) -> Figure:
         if occurrences == 1 and isinstance(channel, LawChannel) and len(channel.lexicon) > MOST:
@@ -214,14 +165,6 @@ def _success_goal(search: "_Search", **targets: Any) -> _Goal:
     times = "" if occurrences == 1 else f" that occurs {occurrences} times"
     text = f"an observer without context guesses at most {bound:g} of words right{times}"
     return _Goal(text=text, bound=bound, figure=figure)
-
-
-def _share(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < 1.0:
-        raise ParameterError(
-            f"The target '{name}' must lie between 0 and 1, both excluded. Got {value!r}."
-        )
-    return float(value)
 
 
 class _Search:
@@ -252,59 +195,25 @@ class _Search:
         mean = float(values.mean())
         margin = 0.0
         if not whole and len(values) > 1:
-            margin = _SURE * float(values.std(ddof=1)) / math.sqrt(len(values))
+            margin = SURE * float(values.std(ddof=1)) / math.sqrt(len(values))
         return Figure(mean, mean + margin if rises else mean - margin)
 
     def run(self, goal: _Goal, progress: Progress | None) -> Calibration:
         """Bisect between an ε that keeps to the target and one that does not."""
-        tried: dict[float, Figure] = {}
 
-        def met(epsilon: float) -> bool:
+        def figure(epsilon: float) -> Figure:
             channel = self._make(epsilon).on(self._lexicon)
             self._lawful = isinstance(channel, LawChannel)
-            tried[epsilon] = goal.figure(channel)
-            report(progress, min(len(tried), _STEPS - 1), _STEPS)
-            return goal.met(tried[epsilon])
+            return goal.figure(channel)
 
-        low, high = self._bracket(met, goal, tried)
-        while high > low * (1.0 + _CLOSE) and len(tried) < _STEPS:
-            middle = math.sqrt(low * high)
-            low, high = (middle, high) if met(middle) else (low, middle)
-        report(progress, _STEPS, _STEPS)
+        epsilon, tried = largest_epsilon(figure, goal.met, goal.text, progress=progress)
         return Calibration(
-            epsilon=low,
+            epsilon=epsilon,
             target=goal.text,
-            value=tried[low].value,
-            curve=tuple((epsilon, tried[epsilon].value) for epsilon in sorted(tried)),
-            normalised=self._normalised(low),
+            value=tried[epsilon].value,
+            curve=curve_of(tried),
+            normalised=self._normalised(epsilon),
             exact=self._lawful and len(self._ids) == len(self._lexicon),
-        )
-
-    def _bracket(
-        self, met: Callable[[float], bool], goal: _Goal, tried: dict[float, Figure]
-    ) -> tuple[float, float]:
-        """Return an ε that keeps to the target, and a larger one that does not."""
-        epsilon = 1.0
-        if met(epsilon):
-            while epsilon < _MOST:
-                if not met(2.0 * epsilon):
-                    return epsilon, 2.0 * epsilon
-                epsilon *= 2.0
-            raise ParameterError(
-                f"Every ε up to {epsilon:.4g}, the largest that is searched, meets the target "
-                f"({goal.text}): the figure is {tried[epsilon].value:.4g} there."
-            )
-        while epsilon > _LEAST:
-            epsilon /= 2.0
-            try:
-                if met(epsilon):
-                    return epsilon, 2.0 * epsilon
-            except MalapropError:
-                break  # the mechanism serves no smaller ε
-        last = min(tried)
-        raise ParameterError(
-            f"The target ({goal.text}) is out of reach: the figure is {tried[last].value:.4g} at "
-            f"ε = {last:.4g}, the smallest that is searched."
         )
 
     def _normalised(self, epsilon: float) -> dict[str, float]:
@@ -326,6 +235,6 @@ def _tail(values: Floats, worst: float, whole: bool) -> Figure:
     value = float(ordered[max(place, 0)])
     if whole:
         return Figure(value, value)
-    margin = _SURE * math.sqrt(len(ordered) * worst * (1.0 - worst))
+    margin = SURE * math.sqrt(len(ordered) * worst * (1.0 - worst))
     upper = min(len(ordered) - 1, place + math.ceil(margin))
     return Figure(value, float(ordered[upper]))

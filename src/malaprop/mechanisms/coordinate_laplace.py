@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from malaprop.core.arrays import Floats
 from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import MetricError
 from malaprop.core.guarantee import Guarantee, Kind
@@ -11,6 +12,7 @@ from malaprop.core.metrics.euclidean import Euclidean
 from malaprop.core.metrics.named import Manhattan
 from malaprop.core.noise.laplace import CoordinateLaplaceNoise
 from malaprop.core.space import MetricSpace
+from malaprop.core.vector_release import FreeVectors, bound_to_vectors
 from malaprop.mechanisms.decoders import VectorMechanism
 
 
@@ -51,13 +53,17 @@ class CoordinateLaplace(VectorMechanism, name="coordinate-laplace"):
                 f"lexicon measures {lexicon.metric} ones. Use TEM, which takes any metric, or "
                 "lexicon.with_metric('manhattan')."
             )
-        dimension = lexicon.vectors.shape[1]
-        guarantee = Guarantee(
+        noise, guarantee = self._bind(lexicon.vectors.shape[1])
+        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
+
+    def _free(self, columns: int, public: Floats | None) -> FreeVectors:
+        return bound_to_vectors(columns, *self._bind(columns))
+
+    def _bind(self, dimension: int) -> tuple[CoordinateLaplaceNoise, Guarantee]:
+        return CoordinateLaplaceNoise(scale=1.0 / self.epsilon), Guarantee(
             kind=Kind.METRIC,
             epsilon=self.epsilon,
             metric="manhattan",
             equivalents=(("euclidean", math.sqrt(dimension) * self.epsilon),),
             proof="docs/proofs/coordinate-laplace.md",
         )
-        noise = CoordinateLaplaceNoise(scale=1.0 / self.epsilon)
-        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))

@@ -7,6 +7,7 @@ and the word has the same guarantee as the vector.
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -17,6 +18,12 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.proofs import proved
 from malaprop.core.space import MetricSpace
+from malaprop.core.vector_release import (
+    FreeVectors,
+    checked_columns,
+    checked_public,
+    checked_vectors,
+)
 from malaprop.lexicon.search.exact import NearestSearch
 from malaprop.lexicon.search.poincare import search_on
 
@@ -108,6 +115,9 @@ class VectorMechanism(Mechanism):
         metadata={"help": "for the nearest word: exact; approximate, faster in large lexicons"},
     )
 
+    words_only: ClassVar[str] = "its noise depends on the word"
+    """Why the mechanism takes no vectors without a lexicon, if it does not."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         as_decoding(self.decoder)
@@ -116,6 +126,31 @@ class VectorMechanism(Mechanism):
                 f"The 'search' parameter of {type(self).__name__} must be one of "
                 f"{', '.join(SEARCHES)}. Got {self.search!r}."
             )
+
+    def for_vectors(self, columns: int, public: Any = None) -> FreeVectors:
+        """Bind the mechanism to vectors of so many columns, which need not be words.
+
+        `public` are vectors of the same kind that everybody may know, in rows. Mechanisms whose
+        noise or projection follows a cloud of vectors need them, and learn nothing from others.
+        """
+        count = checked_columns(columns)
+        return self._free(count, checked_public(public, count))
+
+    def release(self, vectors: Any, rng: Generator | None = None, *, public: Any = None) -> Floats:
+        """Return a private vector for each row of an array, without a lexicon.
+
+        The guarantee is `for_vectors(columns, public).guarantee`. The noise is cryptographic
+        unless a generator is given.
+        """
+        array = checked_vectors(vectors)
+        return self.for_vectors(array.shape[1], public).release(array, rng)
+
+    def _free(self, columns: int, public: Floats | None) -> FreeVectors:
+        """Return the binding to vectors; refuse it where the guarantee is about words."""
+        raise ParameterError(
+            f"{type(self).__name__} takes words of a lexicon only: {self.words_only}. For other "
+            "vectors use Laplace, PrivEmb or Gaussian."
+        )
 
     def decoder_on(self, lexicon: MetricSpace) -> Decoder:
         """Return the decoder for a lexicon."""

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from malaprop.core.arrays import Floats
 from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
@@ -13,6 +14,7 @@ from malaprop.core.metrics.euclidean import require_euclidean
 from malaprop.core.noise.calibration import classical_scale, gaussian_scale
 from malaprop.core.noise.gaussian import SphericalGaussian
 from malaprop.core.space import MetricSpace
+from malaprop.core.vector_release import FreeVectors, bound_to_vectors
 from malaprop.mechanisms.decoders import VectorMechanism
 
 
@@ -72,6 +74,18 @@ class Gaussian(VectorMechanism, name="gaussian"):
         """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
         radius = diameter(lexicon) if self.sensitivity is None else self.sensitivity
+        noise, guarantee = self._bind(radius)
+        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
+
+    def _free(self, columns: int, public: Floats | None) -> FreeVectors:
+        if self.sensitivity is None:
+            raise ParameterError(
+                "Gaussian protects vectors that are at most Δ apart, and without a lexicon there "
+                "is no largest distance: give the 'sensitivity' parameter, Δ."
+            )
+        return bound_to_vectors(columns, *self._bind(self.sensitivity))
+
+    def _bind(self, radius: float) -> tuple[SphericalGaussian, Guarantee]:
         scale = classical_scale if self.published else gaussian_scale
         guarantee = Guarantee(
             kind=Kind.BOUNDED,
@@ -82,8 +96,7 @@ class Gaussian(VectorMechanism, name="gaussian"):
             proof="docs/proofs/gaussian.md",
         )
         sigma = scale(self.epsilon, self.delta, radius)
-        noise = SphericalGaussian(sigma=sigma, epsilon=self.epsilon)
-        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
+        return SphericalGaussian(sigma=sigma, epsilon=self.epsilon), guarantee
 
 
 def diameter(lexicon: MetricSpace) -> float:

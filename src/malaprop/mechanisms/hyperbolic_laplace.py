@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from malaprop.core.arrays import Floats
 from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.metrics import poincare
 from malaprop.core.noise.hyperbolic import HyperbolicLaplaceNoise
 from malaprop.core.space import MetricSpace
+from malaprop.core.vector_release import FreeVectors, bound_to_vectors
 from malaprop.mechanisms.decoders import VectorMechanism
 
 
@@ -46,7 +48,13 @@ class HyperbolicLaplace(VectorMechanism, name="hyperbolic-laplace"):
     def on(self, lexicon: MetricSpace) -> VectorChannel[HyperbolicLaplaceNoise]:
         """Bind the mechanism to a lexicon in the Poincaré ball, of dimension below ε + 1."""
         poincare.require_ball(lexicon, "HyperbolicLaplace")
-        dimension = lexicon.vectors.shape[1]
+        noise, guarantee = self._bind(lexicon.vectors.shape[1])
+        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
+
+    def _free(self, columns: int, public: Floats | None) -> FreeVectors:
+        return bound_to_vectors(columns, *self._bind(columns))
+
+    def _bind(self, dimension: int) -> tuple[HyperbolicLaplaceNoise, Guarantee]:
         if self.epsilon <= dimension - 1:
             raise ParameterError(
                 f"The 'epsilon' parameter of HyperbolicLaplace must be above n − 1 = "
@@ -61,5 +69,4 @@ class HyperbolicLaplace(VectorMechanism, name="hyperbolic-laplace"):
             proof="docs/proofs/hyperbolic.md",
         )
         shape = (self.epsilon - dimension + 1.0) / 2.0
-        noise = HyperbolicLaplaceNoise(shape=shape, dimension=dimension)
-        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
+        return HyperbolicLaplaceNoise(shape=shape, dimension=dimension), guarantee

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from malaprop.core.arrays import Floats
 from malaprop.core.channel import VectorChannel
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.metrics.euclidean import require_euclidean
 from malaprop.core.noise.laplace import SphericalLaplace
 from malaprop.core.space import MetricSpace
+from malaprop.core.vector_release import FreeVectors, bound_to_vectors
 from malaprop.mechanisms.decoders import VectorMechanism
 
 
@@ -41,11 +43,16 @@ class Laplace(VectorMechanism, name="laplace"):
     def on(self, lexicon: MetricSpace) -> VectorChannel[SphericalLaplace]:
         """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
-        guarantee = Guarantee(
+        noise, guarantee = self._bind(lexicon.vectors.shape[1])
+        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
+
+    def _free(self, columns: int, public: Floats | None) -> FreeVectors:
+        return bound_to_vectors(columns, *self._bind(columns))
+
+    def _bind(self, dimension: int) -> tuple[SphericalLaplace, Guarantee]:
+        return SphericalLaplace(scale=1.0 / self.epsilon, dimension=dimension), Guarantee(
             kind=Kind.METRIC,
             epsilon=self.epsilon,
             metric="euclidean",
             proof="docs/proofs/laplace.md",
         )
-        noise = SphericalLaplace(scale=1.0 / self.epsilon, dimension=lexicon.vectors.shape[1])
-        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))

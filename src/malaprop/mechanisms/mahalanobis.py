@@ -6,7 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from malaprop.core.arrays import Floats
 from malaprop.core.channel import VectorChannel
+from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.metrics.euclidean import require_euclidean
 from malaprop.core.noise.elliptical import (
@@ -15,6 +17,7 @@ from malaprop.core.noise.elliptical import (
     clusters,
 )
 from malaprop.core.space import MetricSpace
+from malaprop.core.vector_release import FreeVectors, bound_to_vectors
 from malaprop.mechanisms.decoders import VectorMechanism
 
 _CHOICE = 0.25  # the share of ε for the choice of a cluster, if there are several
@@ -68,7 +71,18 @@ class Mahalanobis(VectorMechanism, name="mahalanobis"):
     def on(self, lexicon: MetricSpace) -> VectorChannel[EllipticalLaplace]:
         """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
-        vectors = lexicon.vectors.astype(np.float64)
+        noise, guarantee = self._bind(lexicon.vectors.astype(np.float64))
+        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
+
+    def _free(self, columns: int, public: Floats | None) -> FreeVectors:
+        if public is None:
+            raise ParameterError(
+                "Mahalanobis shapes its noise like a cloud of vectors, and that of the vectors to "
+                "release would give them away: give the 'public' vectors."
+            )
+        return bound_to_vectors(columns, *self._bind(public), public=("the public vectors",))
+
+    def _bind(self, vectors: Floats) -> tuple[EllipticalLaplace, Guarantee]:
         labels = clusters(vectors, self.clusters)
         ellipsoids = tuple(
             Ellipsoid(vectors[labels == c], self.regularization) for c in np.unique(labels)
@@ -77,11 +91,10 @@ class Mahalanobis(VectorMechanism, name="mahalanobis"):
         scale = 1.0 / (self.epsilon - choice)
         noise = EllipticalLaplace(ellipsoids=ellipsoids, scale=scale, choice=choice)
         least = min(ellipsoid.least for ellipsoid in ellipsoids)
-        guarantee = Guarantee(
+        return noise, Guarantee(
             kind=Kind.METRIC,
             epsilon=self.epsilon,
             metric=noise.metric.name,
             equivalents=(("euclidean", self.epsilon / math.sqrt(least)),),
             proof="docs/proofs/mahalanobis.md",
         )
-        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))

@@ -60,6 +60,7 @@ class PoincareMetropolis(VectorMechanism, name="poincare-metropolis"):
 
     promise: ClassVar[str] = "none (as published, for comparison)"
     needs: ClassVar[str] = "poincare"
+    words_only: ClassVar[str] = "it is here for comparison, and guarantees nothing"
 
     def __post_init__(self) -> None:
         super().__post_init__()

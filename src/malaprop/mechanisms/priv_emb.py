@@ -2,9 +2,12 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from malaprop.core.arrays import Vectors
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.core.arrays import Floats, Vectors
 from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
@@ -19,6 +22,7 @@ from malaprop.core.noise.projected import (
 )
 from malaprop.core.parameters import COMPUTABLE, is_computable, require_choice, require_whole
 from malaprop.core.space import MetricSpace
+from malaprop.core.vector_release import FreeVectors, bound_to_vectors
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.mechanisms.decoders import VectorMechanism
 
@@ -87,6 +91,22 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
         projected = Lexicon(lexicon.words, noise.exact(lexicon.vectors))
         return VectorChannel(lexicon, guarantee, noise, self.decoder_on(projected))
 
+    def _free(self, columns: int, public: Floats | None) -> FreeVectors:
+        if public is None and self._kind == "pca":
+            raise ParameterError(
+                "PrivEmb takes principal directions from public data only, as they would give away "
+                "what they come from: give the 'public' vectors."
+            )
+        shape = np.zeros((1, columns)) if public is None else public
+        # How a projection stretches some public vectors says nothing about other ones.
+        noise, guarantee = self._bind(shape, among=0)
+        source = self._source(self._kind, "the public")
+        return bound_to_vectors(columns, noise, guarantee, public=(source,))
+
+    @property
+    def _kind(self) -> str:
+        return "gaussian" if self.published else self.projection
+
     def onto(self, dimension: int) -> int:
         """Return m for vectors of d = `dimension` dimensions."""
         if self.dimension is None and not self.published and self.beta is None:
@@ -99,19 +119,25 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
             )
         return math.ceil(m) if self.published else min(math.ceil(m), dimension)
 
-    def _source(self, kind: str) -> str:
+    def _source(self, kind: str, whose: str = "the lexicon's own") -> str:
         if kind == "pca":
-            return "the projection, made of the lexicon's own vectors"
+            return f"the projection, made of {whose} vectors"
         return f"the projection, drawn with projection_seed = {self.projection_seed}"
 
     def bind(self, vectors: Vectors) -> tuple[ProjectedLaplace, Guarantee]:
         """Return the noise, with its projection, for public `vectors`, and the guarantee."""
+        return self._bind(vectors, among=len(vectors))
+
+    def _bind(
+        self, vectors: NDArray[np.floating[Any]], among: int
+    ) -> tuple[ProjectedLaplace, Guarantee]:
+        """Bind to public vectors; `among` so many words a shortfall of noise may be unlikely."""
         m = self.onto(vectors.shape[1])
-        kind = "gaussian" if self.published else self.projection
+        kind = self._kind
         matrix = projection_of(kind, vectors, m, self.projection_seed)
         norm = operator_norm(matrix)
         stretch = 1.0 + (self.beta or _PAPER_BETA) if self.published else norm
-        reason = shortfall(norm, stretch, len(vectors), m)
+        reason = shortfall(norm, stretch, among, m)
         noise = ProjectedLaplace(matrix=matrix, scale=stretch / self.epsilon)
         return noise, Guarantee(
             kind=Kind.NONE if reason else Kind.METRIC,

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from malaprop.core.arrays import Floats
 from malaprop.core.channel import VectorChannel
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.metrics import poincare
 from malaprop.core.noise.hyperbolic import TangentLaplaceNoise
 from malaprop.core.space import MetricSpace
+from malaprop.core.vector_release import FreeVectors, bound_to_vectors
 from malaprop.mechanisms.decoders import VectorMechanism
 
 
@@ -43,11 +45,16 @@ class TangentLaplace(VectorMechanism, name="tangent-laplace"):
     def on(self, lexicon: MetricSpace) -> VectorChannel[TangentLaplaceNoise]:
         """Bind the mechanism to a lexicon in the Poincaré ball."""
         poincare.require_ball(lexicon, "TangentLaplace")
-        guarantee = Guarantee(
+        noise, guarantee = self._bind(lexicon.vectors.shape[1])
+        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
+
+    def _free(self, columns: int, public: Floats | None) -> FreeVectors:
+        return bound_to_vectors(columns, *self._bind(columns))
+
+    def _bind(self, dimension: int) -> tuple[TangentLaplaceNoise, Guarantee]:
+        return TangentLaplaceNoise(scale=1.0 / self.epsilon, dimension=dimension), Guarantee(
             kind=Kind.METRIC,
             epsilon=self.epsilon,
             metric="poincare",
             proof="docs/proofs/hyperbolic.md",
         )
-        noise = TangentLaplaceNoise(scale=1.0 / self.epsilon, dimension=lexicon.vectors.shape[1])
-        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))

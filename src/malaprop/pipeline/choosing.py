@@ -111,6 +111,11 @@ def chosen_mechanism(mechanism: MechanismChoice, epsilon: float | None) -> Mecha
     return mechanism
 
 
+def mechanism_of_name(name: str) -> type[Mechanism]:
+    """Return the mechanism of a name; all of them are imported here."""
+    return mechanism_named(name)
+
+
 def _named(name: str, epsilon: float | None) -> Mechanism:
     made = mechanism_named(name)
     if epsilon is None:

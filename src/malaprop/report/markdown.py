@@ -1,11 +1,14 @@
 """The report of a run as a page of Markdown, for whoever has to sign it."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from malaprop.core.guarantee import Kind
 from malaprop.pipeline.passwords import without_passwords
 from malaprop.pipeline.report import AUDIENCE, FileRecord, RunReport, counted
+from malaprop.report.markup import bullets as _bullets
+from malaprop.report.markup import code as _code
+from malaprop.report.markup import table as _table
+from malaprop.report.markup import text as _text
 from malaprop.report.phrases import (
     NO_CHANCE_OF_GUESSING,
     OTHERWISE,
@@ -16,8 +19,6 @@ from malaprop.report.phrases import (
     repetition,
 )
 
-# What Markdown or HTML would take for markup in a name.
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>&#|~$])")
 _MOST_FAULTS = 100
 _DIGESTS = (
     "The digests are keyed hashes: only you can compute them, with the key in your state folder, "
@@ -188,27 +189,3 @@ def _value(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {each}" for name, each in value.items())
     return str(value)
-
-
-def _text(text: str) -> str:
-    """Escape a text so that nothing in it is markup."""
-    return _MARKUP.sub(r"\\\1", text)
-
-
-def _code(text: str) -> str:
-    """Return a text on one line, as code: nothing in it is markup."""
-    if not text:
-        return ""
-    text = printable(text)
-    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
-    space = " " if "`" in text else ""
-    return f"{fence}{space}{text}{space}{fence}".replace("|", "\\|")
-
-
-def _bullets(lines: Iterable[str]) -> str:
-    return "\n".join(f"- {line}" for line in lines)
-
-
-def _table(head: tuple[str, str], rows: Sequence[tuple[str, str]], *, right: bool = False) -> str:
-    rule = ("---", "---:" if right else "---")
-    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))

@@ -121,6 +121,14 @@ class EllipticalLaplace(AdditiveNoise):
         """Say what floating-point numbers add to the loss of a word."""
         return self._grid.numerics(centres_of(space))
 
+    def limits(self, columns: int) -> str:
+        """Say what floating-point numbers add for any vector, and which vectors are refused."""
+        return self._grid.limits(columns)
+
+    def length(self, columns: int) -> float:
+        """Return the root mean square length of the noise: each A has the trace d."""
+        return math.sqrt(columns * (columns + 1)) * self.scale
+
     def release(self, vectors: Floats, rng: Generator) -> Floats:
         """Return x + A^½·z for each row x."""
         self._grid.check(vectors)

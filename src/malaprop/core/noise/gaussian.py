@@ -1,5 +1,6 @@
 """Gaussian noise: of one width for all words, or of a public width for each word."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -45,6 +46,14 @@ class SphericalGaussian(AdditiveNoise):
     def numerics(self, space: MetricSpace) -> str:
         """Say what floating-point numbers add to the loss of a word."""
         return self._grid.numerics(centres_of(space))
+
+    def limits(self, columns: int) -> str:
+        """Say what floating-point numbers add for any vector, and which vectors are refused."""
+        return self._grid.limits(columns)
+
+    def length(self, columns: int) -> float:
+        """Return the root mean square length of the noise."""
+        return math.sqrt(columns) * self.sigma
 
     def density(self, space: MetricSpace) -> GaussianDensity:
         """Return the density around the words' vectors."""

@@ -41,12 +41,24 @@ class Grid:
         delta = 2.0 * dimension * last_bit / self.step
         if delta > MOST_NUMERIC_DELTA:
             # The limit is public; the vectors are not, so the message shows none of their entries.
-            limit = MOST_NUMERIC_DELTA * self.step / (2.0 * dimension) * 2.0**52
             raise ParameterError(
                 f"The noise is too small for float64 to hide vectors with entries above "
-                f"{limit:.3g}: use a smaller epsilon, or scale the vectors down and epsilon up."
+                f"{self.largest(dimension):.3g}: use a smaller epsilon, or scale the vectors down "
+                "and epsilon up."
             )
         return float(delta)
+
+    def largest(self, dimension: int) -> float:
+        """Return about the largest entry of vectors that float64 can hide."""
+        return MOST_NUMERIC_DELTA * self.step / (2.0 * dimension) * 2.0**52
+
+    def limits(self, dimension: int) -> str:
+        """Say what floating-point numbers add for any vectors, and which ones are refused."""
+        self.numeric_delta(dimension, 0.0)
+        return (
+            f"float64, rounded to a grid of {self.step:.3g}; adds δ ≤ {MOST_NUMERIC_DELTA:.0e} a "
+            f"vector: those with entries from about {self.largest(dimension):.3g} on are refused"
+        )
 
     def check(self, vectors: Floats) -> float:
         """Refuse vectors that float64 cannot hide; return how often, about, last bits matter."""

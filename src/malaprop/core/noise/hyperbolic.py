@@ -56,6 +56,13 @@ class HyperbolicLaplaceNoise(Noise):
             f"adds δ ≈ {delta:.0e}"
         )
 
+    def limits(self, columns: int) -> str:
+        """Say what floating-point numbers add for any point, and which points are refused."""
+        return (
+            f"float64, rounded to a grid of {self.step:.3g} on the hyperboloid; adds δ ≤ "
+            f"{MOST_NUMERIC_DELTA:.0e} a vector: points too near the edge of the ball are refused"
+        )
+
     def _numeric_delta(self, points: Floats) -> float:
         """Return about how often float64's last bits matter; refuse points that they betray."""
         far = 2.0 * math.atanh(float(np.linalg.norm(points, axis=1).max(initial=0.0)))
@@ -145,6 +152,10 @@ class TangentLaplaceNoise(Noise):
             f"float64, rounded to a grid of {self.step:.3g} in the tangent space; "
             f"adds δ ≈ {delta:.0e}"
         )
+
+    def limits(self, columns: int) -> str:
+        """Say what floating-point numbers add for any point, and which points are refused."""
+        return f"{self._tangent.limits(columns)}, the entries being those in the tangent space"
 
     def release(self, vectors: Floats, rng: Generator) -> Floats:
         """Return x moved by noise, for each row x."""

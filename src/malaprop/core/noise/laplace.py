@@ -42,6 +42,14 @@ class SphericalLaplace(AdditiveNoise):
         """Say what floating-point numbers add to the loss of a word."""
         return self.grid.numerics(centres_of(space))
 
+    def limits(self, columns: int) -> str:
+        """Say what floating-point numbers add for any vector, and which vectors are refused."""
+        return self.grid.limits(columns)
+
+    def length(self, columns: int) -> float:
+        """Return the root mean square length of the noise."""
+        return math.sqrt(self.dimension * (self.dimension + 1)) * self.scale
+
     def density(self, space: MetricSpace) -> ExponentialDensity:
         """Return the density around the words' vectors."""
         return ExponentialDensity(rate=rate_of(self.scale), centres=centres_of(space))
@@ -76,6 +84,14 @@ class CoordinateLaplaceNoise(AdditiveNoise):
     def numerics(self, space: MetricSpace) -> str:
         """Say what floating-point numbers add to the loss of a word."""
         return self._grid.numerics(centres_of(space))
+
+    def limits(self, columns: int) -> str:
+        """Say what floating-point numbers add for any vector, and which vectors are refused."""
+        return self._grid.limits(columns)
+
+    def length(self, columns: int) -> float:
+        """Return the root mean square length of the noise."""
+        return math.sqrt(2.0 * columns) * self.scale
 
     def density(self, space: MetricSpace) -> ExponentialDensity:
         """Return the density around the words' vectors."""

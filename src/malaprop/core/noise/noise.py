@@ -31,6 +31,18 @@ class Noise(ABC):
         """Say what floating-point numbers add to the loss of a word."""
         return ""
 
+    def limits(self, columns: int) -> str:
+        """Say what floating-point numbers add for any vector, and which vectors are refused."""
+        return ""
+
+    def length(self, columns: int) -> float | None:
+        """Return the root mean square length of the noise; None if there is no such number."""
+        return None
+
+    def places(self, vectors: Floats) -> Floats:
+        """Return where the noise of each row is centred, without noise: for public vectors only."""
+        return vectors
+
     def density(self, space: MetricSpace) -> "ExponentialDensity | GaussianDensity | None":
         """Return the density of each word's noise before rounding; None if it is unknown."""
         return None

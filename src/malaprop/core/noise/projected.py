@@ -95,12 +95,16 @@ def shortfall(norm: float, stretch: float, words: int, onto: int) -> str:
     """Say why noise for a `stretch` below ‖Φ‖ guarantees nothing; empty if it is not below."""
     if norm <= stretch:
         return ""
+    excess = (
+        f"the projection stretches some differences by {norm:.3g} and the noise makes up for "
+        f"{stretch:.3g}, so that the loss can be {norm / stretch:.3g}·ε·d"
+    )
+    if words < 2:
+        return excess
     chance = stretch_chance(words, onto, stretch - 1.0)
     return (
-        f"the projection stretches some differences by {norm:.3g} and the noise makes up for "
-        f"{stretch:.3g}, so that the loss can be {norm / stretch:.3g}·ε·d; between the {words} "
-        f"words alone it exceeds ε·d with a chance of {rounded_up(chance, 2)} at most over the "
-        "draw of the projection"
+        f"{excess}; between the {words} words alone it exceeds ε·d with a chance of "
+        f"{rounded_up(chance, 2)} at most over the draw of the projection"
     )
 
 
@@ -128,6 +132,18 @@ class ProjectedLaplace(Noise):
         """Say what floating-point numbers add for such vectors, which must be public."""
         delta = self._check(self.exact(vectors))
         return f"float64, rounded to a grid of {self._grid.step:.3g}; adds δ ≈ {delta:.0e} a word"
+
+    def limits(self, columns: int) -> str:
+        """Say what floating-point numbers add for any vector, and which vectors are refused."""
+        return f"{self._grid.limits(len(self.matrix))}, the entries being those after projection"
+
+    def length(self, columns: int) -> float:
+        """Return the root mean square length of the noise, which is added after projection."""
+        return math.sqrt(len(self.matrix) * (len(self.matrix) + 1)) * self.scale
+
+    def places(self, vectors: Floats) -> Floats:
+        """Return Φx for each row x, without noise: for public vectors only."""
+        return self.exact(vectors)
 
     def exact(self, vectors: NDArray[np.floating[Any]]) -> Floats:
         """Return Φx, without noise: for public vectors only."""

@@ -26,7 +26,7 @@ _UNREADABLE: Final = "the input cannot be read: it is no Parquet file, or damage
 _UNWRITABLE: Final = "the input has a column of a type that cannot be written to Parquet"
 
 
-class _Sink(io.RawIOBase):
+class Sink(io.RawIOBase):
     """Writes to the target until it is abandoned: Arrow's writer ends its file even on failure."""
 
     def __init__(self, target: BinaryIO) -> None:
@@ -34,9 +34,11 @@ class _Sink(io.RawIOBase):
         self.abandoned = False
 
     def writable(self) -> bool:
+        """Return True."""
         return True
 
     def write(self, data: Any, /) -> int:
+        """Write data, or pretend to."""
         return len(data) if self.abandoned else self._target.write(data)
 
 
@@ -70,7 +72,7 @@ class ParquetCopy(Copy[RowBatch], name="parquet"):
             schema = self._file.schema_arrow
         self._asked = arrow.text_columns(schema, layout.columns)
         self._schema = private_schema(schema, self._asked)
-        self._sink = _Sink(target)
+        self._sink = Sink(target)
         with arrow.failing_as(_UNREADABLE):
             compression = _compression(self._file)
         with arrow.failing_as(_UNWRITABLE):

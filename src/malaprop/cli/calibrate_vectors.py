@@ -1,0 +1,130 @@
+"""`malaprop calibrate --vectors` and `--lambda-grid`, and how a calibration is shown."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from malaprop.cli.measuring import PIPE, json_output, words_of
+from malaprop.cli.options import DEFAULT, make_mechanism, open_lexicon
+from malaprop.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from malaprop.measure import Calibration, LambdaChoice
+
+_BAR = 40
+_ALL = "all"
+
+
+def vector_epsilon(
+    mechanism: str,
+    param: list[str] | None,
+    vectors: str | None,
+    *,
+    correlation: float | None,
+    inversion: float | None,
+    json_: str | None,
+) -> None:
+    """Find an ε for vectors, and show the curve around it."""
+    from malaprop.cli.progress import bar
+    from malaprop.measure import calibrate_vectors
+    from malaprop.pipeline.vectors.opening import read_some
+
+    if vectors is None:
+        raise ParameterError("--correlation and --inversion need vectors: name a file, --vectors")
+    name = "priv-emb" if mechanism == DEFAULT else mechanism
+    made = make_mechanism(name, "1", param)
+    with json_output(json_) as write:
+        sample = read_some(Path(vectors))
+        with bar(f"calibrating {name}") as progress:
+            found = calibrate_vectors(
+                made, sample, correlation=correlation, inversion=inversion, progress=progress.to
+            )
+        write({"mechanism": name, "vectors": vectors, **found.to_dict()})
+    if json_ != PIPE:
+        print_curve(found)
+        typer.echo("The figures are for public vectors: others may be nearer to each other.")
+
+
+def regularization(
+    mechanism: str,
+    param: list[str] | None,
+    lexicon: str,
+    grid: str | None,
+    epsilon: float | None,
+    kept: float | None,
+    similarity: float | None,
+    words: str | None,
+    json_: str | None,
+) -> None:
+    """Choose λ of the Mahalanobis mechanism, and show the grid."""
+    from malaprop.cli.progress import bar, working
+    from malaprop.measure import best_lambda
+    from malaprop.measure.regularization import GRID
+
+    if mechanism != "mahalanobis" or grid is None or epsilon is None or param:
+        raise ParameterError(
+            "--lambda-grid goes with  -m mahalanobis --epsilon NUMBER, and without other parameters"
+        )
+    with json_output(json_) as write:
+        with working(f"opening {lexicon}"):
+            opened = open_lexicon(lexicon, make_mechanism(mechanism, str(epsilon), None))
+        count = words_of(words, opened)
+        if isinstance(count, list):
+            raise ParameterError("calibrate takes a number of words, or all: --words NUMBER")
+        with bar("trying λ") as progress:
+            found = best_lambda(
+                opened,
+                epsilon,
+                kept=kept,
+                similarity=similarity,
+                grid=GRID if grid == _ALL else _numbers(grid),
+                words=count,
+                progress=progress.to,
+            )
+        write({"mechanism": mechanism, "lexicon": opened.name or lexicon, **found.to_dict()})
+    if json_ != PIPE:
+        _print_grid(found)
+
+
+def _numbers(grid: str) -> list[float]:
+    try:
+        return [float(number) for number in grid.split(",")]
+    except ValueError:
+        raise ParameterError(
+            "--lambda-grid is a list of numbers such as 0,0.25,0.5, or all"
+        ) from None
+
+
+def print_curve(found: "Calibration") -> None:
+    """Show an ε, and the figures of all that were tried."""
+    typer.echo(
+        f"ε = {found.epsilon:.4g}\n\nTarget: {found.target}. At this ε: {found.value:.4g}.\n"
+    )
+    top = max(abs(value) for _, value in found.curve) or 1.0
+    for epsilon, value in found.curve:
+        mark = "◄" if epsilon == found.epsilon else ""
+        bar = "█" * round(_BAR * abs(value) / top)
+        typer.echo(f"  ε = {epsilon:<8.4g} {value:>9.4g}  {bar} {mark}".rstrip())
+    typer.echo("")
+    for name, number in found.normalised.items():
+        typer.echo(f"{name.replace('_', ' ')}: {number:.4g}")
+
+
+def _print_grid(found: "LambdaChoice") -> None:
+    typer.echo(f"λ = {found.regularization:g}\n\nTarget: {found.target}.\n")
+    typer.echo("  λ       ε       ε, Euclidean  kept    similarity")
+    for row in found.rows:
+        mark = "◄" if row.regularization == found.regularization else ""
+        out = "" if row.within else "(beyond the bound)"
+        line = (
+            f"  {row.regularization:<7g} {row.epsilon:<7.4g} {row.euclidean:<13.4g} "
+            f"{row.kept:<7.3f} {row.similarity:<10.3f} {out}{mark}"
+        )
+        typer.echo(line.rstrip())
+    for value in found.skipped:
+        typer.echo(f"  {value:<7g} is not possible here: the covariance is singular")
+    typer.echo(
+        "\nThe rows differ in privacy: the guarantee of each in Euclidean distance is the ε in the "
+        "third column."
+    )

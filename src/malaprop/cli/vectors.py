@@ -1,0 +1,201 @@
+"""`malaprop release` and `malaprop embed`: private vectors from vectors, and from texts."""
+
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from malaprop.cli.messages import check_ending, command_line
+from malaprop.cli.options import FormatName, LexiconName, Parameters, make_mechanism
+from malaprop.cli.progress import Display
+
+if TYPE_CHECKING:
+    from malaprop.report.vectors import VectorReport
+
+_DEFAULT = "priv-emb"
+_WIDEST = 96
+
+_Epsilon = Annotated[
+    str,
+    typer.Option(
+        "--epsilon",
+        "-e",
+        metavar="NUMBER",
+        help="ε, the privacy loss per unit of distance: smaller is more private. It depends on how "
+        "far apart the vectors are: malaprop calibrate --vectors finds one.",
+    ),
+]
+_Mechanism = Annotated[
+    str,
+    typer.Option(
+        "--mechanism",
+        "-m",
+        metavar="NAME",
+        help="What adds noise to vectors: priv-emb, laplace, mahalanobis or another one.",
+    ),
+]
+_Public = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Vectors of the same kind that everybody may know: for mechanisms that follow a cloud "
+        "of vectors, and to say how the noise compares with them.",
+    ),
+]
+_Scale = Annotated[
+    float | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="A typical distance of two vectors, to say how the noise compares with it.",
+    ),
+]
+_Report = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        callback=check_ending,
+        help="Write the report to this file, with keyed digests of input and output: as JSON "
+        "(.json), Markdown (.md) or a web page (.html).",
+    ),
+]
+_Seed = Annotated[
+    int | None,
+    typer.Option(
+        metavar="NUMBER", min=0, help="Repeat a demonstration. The output is NOT private."
+    ),
+]
+_Force = Annotated[bool, typer.Option("--force", help="Overwrite existing outputs.")]
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report on stderr; warnings only.")]
+
+
+def release(
+    context: typer.Context,
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="INPUT",
+            help="A file of vectors: .npy, .npz, .safetensors, .txt, .vec, .parquet.",
+        ),
+    ],
+    epsilon: _Epsilon,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output", "-o", metavar="OUTPUT", help="The output file, of the same format."
+        ),
+    ],
+    mechanism: _Mechanism = _DEFAULT,
+    param: Parameters = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column",
+            "-c",
+            metavar="NAME",
+            help="The array of an archive, or the column of a table, if there are several.",
+        ),
+    ] = None,
+    public: _Public = None,
+    scale: _Scale = None,
+    report: _Report = None,
+    seed: _Seed = None,
+    force: _Force = False,
+    quiet: _Quiet = False,
+) -> None:
+    """Release vectors of words, sentences or documents, each with noise of its own.
+
+    Words in a text file and other columns of a table stay as they are; other arrays of an archive
+    are left out. The output gets its name only when it is complete. A run that was stopped leaves
+    nothing and cannot be resumed: start it again. A report goes to stderr; it warns if the noise
+    is far longer, or far shorter, than the distances of --scale or --public.
+    """
+    from malaprop.jobs.vectors import release_files
+
+    with Display() as display:
+        summary = release_files(
+            source,
+            output,
+            mechanism=make_mechanism(mechanism, epsilon, param),
+            column=column,
+            public=public,
+            scale=scale,
+            seed=seed,
+            force=force,
+            report=report,
+            progress=display,
+            command=command_line(context),
+        )
+    _show(summary, quiet=quiet)
+
+
+def embed(
+    context: typer.Context,
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="INPUT", help="A file of texts: .txt, .csv, .tsv, .jsonl, .parquet."
+        ),
+    ],
+    epsilon: _Epsilon,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUTPUT",
+            help="The output file, a matrix with a row for each text: .npy, .npz or .safetensors.",
+        ),
+    ],
+    mechanism: _Mechanism = _DEFAULT,
+    param: Parameters = None,
+    lexicon: LexiconName = "english",
+    column: Annotated[
+        str | None,
+        typer.Option("--column", "-c", metavar="NAME", help="The column that holds the texts."),
+    ] = None,
+    format_: FormatName = None,
+    encoding: Annotated[
+        str, typer.Option(metavar="NAME", help="The encoding of text files.")
+    ] = "utf-8",
+    public: _Public = None,
+    scale: _Scale = None,
+    report: _Report = None,
+    seed: _Seed = None,
+    force: _Force = False,
+    quiet: _Quiet = False,
+) -> None:
+    """Turn each text into one private vector: the centroid of its words' vectors, with noise.
+
+    The guarantee is between any two texts, by the distance of their centroids. Two texts of n
+    words that differ in one of them are d/n apart, d being the distance of the two words. How many
+    texts there are, and in which order, is not hidden.
+    """
+    from malaprop.jobs.embedding import embed_files
+
+    with Display() as display:
+        summary = embed_files(
+            source,
+            output,
+            mechanism=make_mechanism(mechanism, epsilon, param),
+            lexicon=lexicon,
+            column=column,
+            format=format_,
+            encoding=encoding,
+            public=public,
+            scale=scale,
+            seed=seed,
+            force=force,
+            report=report,
+            progress=display,
+            command=command_line(context),
+        )
+    _show(summary, quiet=quiet)
+
+
+def _show(report: "VectorReport", *, quiet: bool) -> None:
+    from malaprop.report.vectors import readable_vectors
+
+    if not quiet:
+        width = min(_WIDEST, get_terminal_size().columns)
+        typer.echo(readable_vectors(report, width), nl=False, err=True)

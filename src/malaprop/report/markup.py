@@ -1,0 +1,35 @@
+"""Pieces of Markdown in which nothing of a name or a text is markup."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from malaprop.report.phrases import printable
+
+# What Markdown or HTML would take for markup in a name.
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>&#|~$])")
+
+
+def text(plain: str) -> str:
+    """Escape a text so that nothing in it is markup."""
+    return _MARKUP.sub(r"\\\1", plain)
+
+
+def code(plain: str) -> str:
+    """Return a text on one line, as code: nothing in it is markup."""
+    if not plain:
+        return ""
+    plain = printable(plain)
+    fence = "`" * (1 + max(map(len, re.findall("`+", plain)), default=0))
+    space = " " if "`" in plain else ""
+    return f"{fence}{space}{plain}{space}{fence}".replace("|", "\\|")
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """Return lines as a list."""
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def table(head: tuple[str, str], rows: Sequence[tuple[str, str]], *, right: bool = False) -> str:
+    """Return rows of two cells as a table; the second cell may stand to the right."""
+    rule = ("---", "---:" if right else "---")
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))
