@@ -1,5 +1,6 @@
 """`malaprop calibrate`: from a target that a person understands to ε."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -168,7 +169,7 @@ def calibrate(
         )
 
 
-def _refuse(flag: str, others: dict[str, object]) -> None:
+def _refuse(flag: str, others: Mapping[str, object]) -> None:
     """Refuse options that have no meaning beside another one."""
     for name, value in others.items():
         if value is not None:

@@ -7,15 +7,12 @@ from typing import Any, Unpack, overload
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from malaprop.core.arrays import Ids
 from malaprop.core.channel import Channel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.randomness import SECURE, checked_rng, label, secure_rng
-from malaprop.core.sampling.stocked import StockedChannel
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.pipeline.choosing import (
     Chosen,
@@ -30,15 +27,9 @@ from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.pipeline.missing import MaybeText, in_places, is_missing, require_text
 from malaprop.pipeline.promising import for_texts, of_length
 from malaprop.pipeline.release import Release
-from malaprop.pipeline.repetition import common_words, count_repeats, share_draws
-from malaprop.pipeline.values import (
-    Value,
-    ValueDraws,
-    counted_as,
-    group_numbers,
-    with_chosen_kinds,
-    written,
-)
+from malaprop.pipeline.repetition import common_words, count_repeats
+from malaprop.pipeline.slots import SlotDraws
+from malaprop.pipeline.values import ValueDraws, counted_as, with_chosen_kinds
 from malaprop.pipeline.word_draws import WordDraws
 from malaprop.text import (
     ParsedTexts,
@@ -48,7 +39,6 @@ from malaprop.text import (
     TokenKind,
     kind_of,
 )
-from malaprop.text.forms.form import Form
 from malaprop.text.forms.grammar import read
 from malaprop.text.public import Span
 
@@ -109,8 +99,8 @@ class Privatizer:
         self._channel = mechanism.on(lexicon)
         self._policy = with_chosen_kinds(policy, self._channel.guarantee)
         self._parser = TextParser(lexicon.words, self._policy)
-        self._stocked = StockedChannel(self._channel)
         self._values = ValueDraws.under(self._policy)
+        self._slots = SlotDraws(self._channel, self._values, self._policy)
         self._promise = self._channel.guarantee
         if self._values is not None:
             self._promise = self._values.beside_words(self._promise)
@@ -277,7 +267,7 @@ class Privatizer:
         of_texts = np.repeat(np.arange(len(parsed.slot_counts)), parsed.slot_counts)
         return WordDraws(
             secret=parsed.ids[words],
-            drawn=self._drawn(parsed)[0][words],
+            drawn=self._slots.draw(parsed, self._rng).words[words],
             lengths=np.bincount(of_texts[words], minlength=len(parsed.slot_counts)),
         )
 
@@ -286,7 +276,7 @@ class Privatizer:
 
         Returns a callback; call it with the fraction of work done.
         """
-        return self._stocked.share(self._rng)
+        return self._slots.share(self._rng)
 
     def _releases(self, texts: list[str]) -> list[Release]:
         return self._released(self._parser.parse(texts), self._guarantee_for)
@@ -307,35 +297,8 @@ class Privatizer:
 
     def _private(self, parsed: ParsedTexts) -> tuple[list[str], Sequence[int]]:
         """Return the private texts, and how many draws each has; all are drawn together."""
-        words, values, draws = self._drawn(parsed)
+        words, values, draws = self._slots.draw(parsed, self._rng)
         return parsed.rebuild(words, values), draws
-
-    def _drawn(self, parsed: ParsedTexts) -> tuple[Ids, list[str], Sequence[int]]:
-        """Return drawn words for all slots, drawn values for typed ones, and draws per text."""
-        ids, typed, forms = parsed.ids, parsed.typed, parsed.forms
-        if self._policy.repeat == "fresh":
-            words, values = self._draw(ids, typed, forms)
-            return words, written(forms, values), parsed.slot_counts
-        groups = np.zeros(len(ids), dtype=np.int64)
-        groups[typed] = group_numbers(forms)
-        shared = share_draws(ids, parsed.slot_counts, groups)
-        chosen = typed[shared.slots]
-        first_forms = [forms[i] for i in (np.cumsum(typed) - 1)[shared.slots[chosen]]]
-        words, values = self._draw(ids[shared.slots], chosen, first_forms)
-        words[chosen] = np.arange(len(values))  # where the value of a slot is
-        words = shared.spread(words)
-        shown = [values[i] for i in words[typed].tolist()]
-        return words, written(forms, shown), shared.counts.tolist()
-
-    def _draw(
-        self, ids: Ids, typed: NDArray[np.bool_], forms: Sequence[Form]
-    ) -> tuple[Ids, list[Value]]:
-        """Draw words for slots, and values for those that are typed."""
-        if self._values is None or not len(forms):
-            return self._stocked.substitute(ids, self._rng), []
-        drawn = np.zeros_like(ids)
-        drawn[~typed] = self._stocked.substitute(ids[~typed], self._rng)
-        return drawn, self._values.draw(forms, ids[typed], self._rng)
 
     def _guarantee_for(self, words: int) -> Guarantee:
         """Return the guarantee for a text of so many words: most have as many as another one."""
