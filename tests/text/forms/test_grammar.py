@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from malaprop.text.forms.form import Form, ValueForm
 from malaprop.text.forms.grammar import cut, read
-from malaprop.text.forms.stand_ins import IdentifierForm
+from malaprop.text.forms.stand_ins import IdentifierForm, secret_of
 from malaprop.text.tokens import tokenize
 
 
@@ -89,6 +89,14 @@ EXAMPLES = {
 @pytest.mark.parametrize(("text", "expected"), EXAMPLES.items())
 def test_what_is_recognised(text: str, expected: str) -> None:
     assert shown(text) == expected
+
+
+def test_identifiers_are_hardly_ever_taken_for_equal() -> None:
+    """A text of ten thousand has fifty million pairs: 40 bits would not do."""
+    secrets = [secret_of(f"{number:07}") for number in range(1000)]
+    assert secret_of("ab-12") == secret_of("AB-12")
+    assert max(secrets).bit_length() == 62
+    assert min(secrets) >= 0
 
 
 def test_the_order_of_a_date_is_an_option() -> None:

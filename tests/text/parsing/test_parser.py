@@ -75,7 +75,7 @@ NUMERIC = st.lists(
         [
             *("3", "12", "2023", "555", "(555)", "1234", "4567,", "+44", "12th", "$5", "5%", "1st"),
             *("March", "Mar.", "May,", "of", "a", "an", "pm", "p.m.", "am.", "10:30", "3/4/2023"),
-            *("x1y2", "a@b.org", "@dog", "#rain", "8", "11", "500mg", "-", "dog", "the", "1234567"),
+            *("x1y2", "a@b.org", "@dog", "#rain", "8", "11", "500mg", "-", "dog", "+", "1234567"),
             *(
                 "\0",
                 "March\xa03,",
@@ -122,6 +122,7 @@ def assert_equal(
 @example(["a.\na", "a. a", "a.) a", "a.a", "a . a", "a 。a", "a。 - a"], Policy(), 3)
 @example(["a-a-a-a.a@b", "3.5mg a", "a - a", "a\t\ta"], Policy(), 4)
 @example(["5\u200bdog", "dog5 5", "5dog 5.5dog", "a 8 a\n11", "2023-01-02T10:30"], TYPED, 5)
+@example(["+ 12345678901", "the + (44) 20 7946 0958", "(+ 44 20 7946 0958"], TYPED, 7)
 @example(["March\xa03, 2023", "3\xa0of March", "3 of\xa0March", "3 March", "a 3 pm"], TYPED, 6)
 @example(["(555) 123-4567", "+44 (20) 7946 0958", "555 123 4567", "3 March\n2023"], TYPED, 7)
 def test_chunk_by_chunk_is_like_token_by_token(texts: list[str], policy: Policy, seed: int) -> None:

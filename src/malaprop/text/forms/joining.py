@@ -17,7 +17,7 @@ _STARTS = (
     (re.compile(rf"{MONTH}|(?i:[ap]\.?m)(?![^\W_])|of(?:$|{_NARROW})"), _AFTER_NUMBER),
 )
 _STOPS = (
-    (re.compile(rf"\d(?:\)|{ORDINAL}?(?:{_NARROW}of)?)$"), _AFTER_NUMBER),
+    (re.compile(rf"\d(?:\)|{ORDINAL}?(?:{_NARROW}of)?)$|\+$"), _AFTER_NUMBER),
     (re.compile(rf"{MONTH}(?:\.?{_NARROW}\d{{1,2}}{ORDINAL}?)?[.,]{{0,2}}$"), _AFTER_MONTH),
 )
 

@@ -102,5 +102,8 @@ def shape_of(token: str) -> str:
 
 
 def secret_of(token: str) -> int:
-    """Return a number that is equal for equal identifiers or addresses, and says nothing else."""
-    return hash(token.casefold()) & (2**40 - 1)
+    """Return a number that is equal for equal identifiers or addresses, and says nothing else.
+
+    Two others are equal with a chance of 2⁻⁶²: they would share a draw if equal values do.
+    """
+    return hash(token.casefold()) & (2**62 - 1)
