@@ -253,7 +253,8 @@ def visible(privatizer: Privatizer) -> tuple[str, ...]:
     if privatizer.policy.keep:
         shown.append("that the other words are not among those to keep")
     if privatizer.policy.repeat == "document":
-        shown.append("which places of a text hold equal words")
+        values = " or values" if privatizer.policy.kinds == "typed" else ""
+        shown.append(f"which places of a text hold equal words{values}")
     shown.append("how many records there are, and in which order")
     return tuple(shown)
 

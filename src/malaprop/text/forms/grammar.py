@@ -1,8 +1,9 @@
 """The public grammar of values: where they are in a text, and how each is read.
 
 What a token is depends on its own characters and the signs beside it: on the kinds of characters
-and how many there are, never on which digits they are. The one exception is the names of months,
-and am or pm, beside numbers. Every quantifier is bounded or possessive: the time is linear.
+and how many there are, never on which digits they are. The exceptions are the names of months, and
+am or pm, beside numbers, and groups of digits with single spaces between them. Every quantifier is
+bounded or possessive: the time is linear.
 """
 
 import re
