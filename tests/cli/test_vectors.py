@@ -20,15 +20,15 @@ def vectors(folder: Path) -> Path:
 
 
 def test_release_prints_the_guarantee_and_writes_the_file(cli: Cli, vectors: Path) -> None:
-    ended = cli("release", vectors, "-o", "y.npy", "-e", "20", "-p", "dimension=2", "--scale", "3")
+    ended = cli("release", vectors, "-o", "y.npy", "-e", "4", "-p", "dimension=2", "--scale", "3")
     assert (ended.code, ended.out) == (0, b"")
     assert "between any two vectors" in ended.flat
     assert "times the typical distance" in ended.flat
     assert np.load("y.npy").shape == (200, 2)
-    ended = cli("release", vectors, "-o", "y.npy", "-e", "20", "--scale", "3", "-q")
+    ended = cli("release", vectors, "-o", "y.npy", "-e", "4", "--scale", "3", "-q")
     assert ended.code == 1
     assert "replace it with --force" in ended.err
-    ended = cli("release", vectors, "-o", "y.npy", "-e", "20", "--scale", "3", "-q", "--force")
+    ended = cli("release", vectors, "-o", "y.npy", "-e", "4", "--scale", "3", "-q", "--force")
     assert (ended.code, ended.err) == (0, "")
 
 

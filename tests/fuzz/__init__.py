@@ -6,7 +6,15 @@ all of them for some minutes; `test_fuzz.py` runs a few cases of each.
 
 from collections.abc import Callable
 
-from tests.fuzz import cutting, journals, lexicon_files, planning, public_pieces, record_files
+from tests.fuzz import (
+    cutting,
+    journals,
+    lexicon_files,
+    planning,
+    public_pieces,
+    record_files,
+    vector_files,
+)
 
 Target = Callable[[int, int], dict[str, int]]
 
@@ -16,6 +24,7 @@ TARGETS: dict[str, tuple[Target, int]] = {
     "public pieces": (public_pieces.fuzz, 4_000),
     "file formats": (record_files.fuzz, 20_000),
     "lexicon formats": (lexicon_files.fuzz, 5_000),
+    "vector formats": (vector_files.fuzz, 3_000),
     "journal": (journals.fuzz, 2_000),
 }
 """Each target, and how many cases `make fuzz` tries."""

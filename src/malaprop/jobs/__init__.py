@@ -7,6 +7,9 @@ job        one input, one output
 output     an output from what an earlier run left of it to its record
 run        all outputs of a run, through the loop in `malaprop.pipeline.streaming`
 progress   what a run tells while it lasts
+vectors    release_files: vectors in, private vectors out
+embedding  embed_files: texts in, private vectors out
+vector_run what these two share
 reporting  the file of a report, for engines that write no other file themselves
 spark/     the same on a cluster
 """

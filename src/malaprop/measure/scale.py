@@ -17,6 +17,7 @@ from malaprop.measure.vector_measures import VectorFigures, vector_figures
 
 _MUCH = 10.0  # times the typical distance: less than a hundredth of a squared distance is left
 _UNRELATED = 0.1  # a correlation of distances that serves nothing
+_RECOGNISED = 0.1  # a share of vectors found again that shows that something is left
 _CLEAR = 4.0  # half of the typical distance, in deviations of the noise along a direction
 _FOUND = 0.9  # a share of vectors that are found again
 
@@ -50,8 +51,9 @@ class NoiseAndScale:
 
     def _nothing_left(self) -> str:
         if self.figures is not None and not math.isnan(self.figures.correlation):
-            drowned = self.figures.correlation < _UNRELATED
-            why = f": distances have a correlation of {self.figures.correlation:.2f} with true ones"
+            found = self.figures.inversion > _RECOGNISED
+            drowned = self.figures.correlation < _UNRELATED and not found
+            why = f" (the correlation of distances is {self.figures.correlation:.2f})"
         else:
             drowned, why = self.ratio > _MUCH, ""
         if not drowned:

@@ -89,7 +89,8 @@ class ParquetSource(VectorSource, name="parquet"):
                 f"row {before + place // self.columns + 1:,} of {self.path.name} has a number "
                 "missing in its vector: remove it, or fill it in"
             )
-        numbers = values.to_numpy(zero_copy_only=False).astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            numbers = values.to_numpy(zero_copy_only=False).astype(np.float64)
         return np.asarray(numbers.reshape(len(column), self.columns))
 
     def writer(self, target: BinaryIO, columns: int) -> VectorWriter:

@@ -62,7 +62,9 @@ def raw_blocks(
         numbers: NDArray[Any] = np.frombuffer(data, values).reshape(count, columns)
         if bfloat16:
             numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
-        yield VectorBlock(numbers.astype(np.float64))
+        with np.errstate(invalid="ignore"):  # NaN is refused later, with the number of its row
+            vectors = numbers.astype(np.float64)
+        yield VectorBlock(vectors)
 
 
 class RawWriter(VectorWriter):
