@@ -29,7 +29,7 @@ _NOT_HEADS = SHORT_PARTS | frozenset(
         *("ability", "able", "ally", "ance", "ary", "ation", "esque", "est", "fest", "fests"),
         *("ful", "ian", "ical", "ing", "ion", "ish", "ism", "ist", "ity", "ive"),
         *("ize", "less", "like", "ment", "mente", "ness", "ous", "ship", "ster", "tion"),
-        *("zilla"),
+        *("zilla",),
     }
 )
 
