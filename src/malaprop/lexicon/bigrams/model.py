@@ -97,14 +97,14 @@ class BigramModel:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(totals > 0.0, 1.0 - np.minimum(sums / totals, 1.0), 1.0)
 
-    def probabilities(self, firsts: Ids, seconds: Ids) -> Floats:
-        """Return p(v | u) for each pair of a first word u and a second word v.
+    def probabilities(self, firsts: Ids, seconds: Ids) -> Values:
+        """Return p(v | u) for each pair of a first word u and a second word v, in float32.
 
         Arrays are broadcast against each other.
         """
-        return np.asarray(
-            self._table.values(firsts, seconds) + self.back_off[firsts] * self.prior[seconds]
-        )
+        found = self._table.values(firsts, seconds)
+        found += self.back_off.astype(np.float32)[firsts] * self.prior.astype(np.float32)[seconds]
+        return found
 
     def check_words(self, words: Sequence[str]) -> None:
         """Raise a ParameterError unless the model was made for these words."""

@@ -9,7 +9,7 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.progress import Progress, report, stage
 from malaprop.lexicon.bigrams import BigramModel
 from malaprop.measure.attacking.base import CANDIDATES, Attack, Seen
-from malaprop.measure.attacking.forward_backward import beliefs
+from malaprop.measure.attacking.forward_backward import Beliefs, beliefs
 from malaprop.measure.attacking.likelihoods import Candidates
 
 
@@ -53,9 +53,8 @@ def _likeliest(seen: Seen, model: BigramModel, found: Candidates) -> Ids:
         logs = logs / repeats.counts[:, None]
     likely = np.exp(logs - logs.max(axis=1, keepdims=True))
     belief = beliefs(model, words, likely, seen.lengths)
-    if repeats is not None:
-        belief = repeats.combined(belief, words, seen.prior)
-    return np.asarray(words[np.arange(len(words)), belief.argmax(axis=1)])
+    best = belief if repeats is None else repeats.combined(belief, words, seen.prior)
+    return np.asarray(words[np.arange(len(words)), best.argmax(axis=1)])
 
 
 class _Repeats:
@@ -70,9 +69,9 @@ class _Repeats:
         _, self._groups, sizes = np.unique(keys, return_inverse=True, return_counts=True)
         self.counts: Floats = sizes[self._groups].astype(np.float64)
 
-    def combined(self, belief: Floats, words: Ids, prior: Floats) -> Floats:
+    def combined(self, belief: Beliefs, words: Ids, prior: Floats) -> Floats:
         """Return the belief in each candidate from all places of its output."""
-        logs = np.log(np.maximum(belief, 1e-300))
+        logs = np.log(np.maximum(belief.astype(np.float64), 1e-30))
         sums = np.zeros((int(self._groups.max(initial=-1)) + 1, logs.shape[1]))
         np.add.at(sums, self._groups, logs)
         # Each place's belief contains the prior, which must count once.

@@ -14,10 +14,11 @@ from malaprop.lexicon.bigrams import BigramModel
 
 _PIECE = 256  # words of a long text at a time
 _MARGIN = 16  # words before and after a piece that are read, too: context fades within a few
-_CELLS = 1 << 23  # transitions at a time: 64 MB
-_TINY = 1e-300
+_CELLS = 1 << 23  # transitions at a time: 32 MB
+_TINY = np.float32(1e-30)
 
-Beliefs = NDArray[np.float64]
+Beliefs = NDArray[np.float32]
+"""In float32: sums are scaled at every place, and what matters is the largest."""
 
 
 def beliefs(
@@ -31,7 +32,7 @@ def beliefs(
     `candidates` and `likelihoods`, Pr[output | candidate] up to a factor for each place, are
     (places, candidates); `lengths` are those of the texts.
     """
-    found = np.empty(candidates.shape)
+    found = np.empty(candidates.shape, dtype=np.float32)
     for batch in _batches(_pieces(lengths), candidates.shape[1]):
         _fill(found, model, candidates, likelihoods, batch)
     return found
@@ -74,35 +75,35 @@ def _fill(
     there = steps < sizes[:, None]
     places = np.where(there, firsts[:, None] + steps, firsts[:, None])
     words = candidates[places]
-    emitted = np.where(there[:, :, None], likelihoods[places], 1.0)
+    emitted = np.where(there[:, :, None], likelihoods[places], 1.0).astype(np.float32)
     moves = _moves(model, words)
     starts = np.array([piece[4] for piece in batch])
     first_words = words[:, 0]
     opening = np.where(
         starts[:, None],
         model.probabilities(np.full_like(first_words, model.start), first_words),
-        model.prior[first_words],
+        model.prior[first_words].astype(np.float32),
     )
-    forward = np.empty(words.shape)
+    forward = np.empty(words.shape, dtype=np.float32)
     forward[:, 0] = _scaled(opening * emitted[:, 0])
     for step in range(1, longest):
         reached = np.matmul(forward[:, step - 1, None, :], moves[:, step - 1])[:, 0]
         forward[:, step] = _scaled(reached * emitted[:, step])
-    backward = np.ones(words.shape)
+    backward = np.ones(words.shape, dtype=np.float32)
     for step in range(longest - 2, -1, -1):
         ahead = (emitted[:, step + 1] * backward[:, step + 1])[:, :, None]
         reached = _scaled(np.matmul(moves[:, step], ahead)[:, :, 0])
-        backward[:, step] = np.where(there[:, step + 1, None], reached, 1.0)
+        backward[:, step] = np.where(there[:, step + 1, None], reached, np.float32(1.0))
     joint = _scaled(forward * backward)
     for row, (first, start, end, _, _) in enumerate(batch):
         found[start:end] = joint[row, start - first : end - first]
 
 
-def _moves(model: BigramModel, words: Ids) -> Floats:
+def _moves(model: BigramModel, words: Ids) -> Beliefs:
     """Return p(next candidate | candidate) for each two places in a row."""
     return model.probabilities(words[:, :-1, :, None], words[:, 1:, None, :])
 
 
-def _scaled(values: Floats) -> Floats:
+def _scaled(values: Beliefs) -> Beliefs:
     """Return the values of each place divided by their sum."""
     return np.asarray(values / np.maximum(values.sum(axis=-1, keepdims=True), _TINY))
