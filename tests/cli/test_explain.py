@@ -147,7 +147,8 @@ def test_a_warning_where_epsilon_protects_little(cli: Cli, lexicon_file: Path) -
         return " ".join(cli("explain", "cold", "-e", epsilon, "-l", lexicon_file).text.split())
 
     few, many, most = map(explained, ("1", "2", "50"))
-    assert "On average over the lexicon, 30.4% of words stay as they are; an observer who" in few
+    assert "On average over the lexicon, 30.4% of words stay as they are, and an observer" in few
+    assert "guesses more" in few
     assert "Warning" not in few
     assert "Warning: this epsilon protects little: 61% of words" in many
     assert "about 1.11 would keep a third" in many
