@@ -240,6 +240,8 @@ def test_kinds_are_typed_with_balanced_and_words_otherwise() -> None:
     assert (stated["kinds"], stated["kind_epsilon"]) == ("typed", 1.5)
     assert Privatizer(SMALL, TEM(epsilon=1.0))("2023").policy["kinds"] == "words"
     assert re.fullmatch(r"\d+", balanced("2023").text)
+    assert balanced("2023").policy["kinds"] == "typed"
+    assert balanced("2023").policy["kind_epsilon"] == 1.5
     assert Privatizer(graph, Balanced(epsilon=1.5), kind_epsilon=0.5).policy.kind_epsilon == 0.5
     assert Privatizer(graph, Balanced(epsilon=1.5), kinds="words")("2023").text.lower() in WORDS
     plain = Privatizer(SMALL, TEM(epsilon=1.0))
