@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from malaprop.cli.calibrate_vectors import print_curve, regularization, vector_epsilon
-from malaprop.cli.measuring import PIPE, JsonFile, Prior, Words, json_output, prior_of, words_of
+from malaprop.cli.measuring import PIPE, JsonFile, Prior, WordCount, json_output, prior_of, words_of
 from malaprop.cli.options import (
     DEFAULT,
     LexiconName,
@@ -46,18 +46,23 @@ def calibrate(
         ),
     ] = None,
     occurrences: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="With --success: the word occurs so often.")
+        int, typer.Option(metavar="NUMBER", min=1, help="With --success: how often a word occurs.")
     ] = 1,
     prior: Prior = None,
     candidates: Annotated[
         float | None,
         typer.Option(
-            metavar="NUMBER", help="At least so many inputs explain an output within a factor of 2."
+            metavar="NUMBER",
+            help="At least this many inputs explain an output within a factor of 2.",
         ),
     ] = None,
     similarity: Annotated[
         float | None,
-        typer.Option(metavar="NUMBER", help="The expected similarity of word and replacement."),
+        typer.Option(
+            metavar="NUMBER",
+            help="Word and replacement have at most this expected similarity; with --lambda-grid, "
+            "at least.",
+        ),
     ] = None,
     like: Annotated[
         str | None,
@@ -105,7 +110,7 @@ def calibrate(
             "--epsilon", "-e", metavar="NUMBER", help="With --lambda-grid: the nominal ε."
         ),
     ] = None,
-    words: Words = None,
+    words: WordCount = None,
     json_: JsonFile = None,
 ) -> None:
     """Find the largest ε that keeps to a target, and show the curve around it.

@@ -132,10 +132,11 @@ def privatize(
 ) -> None:
     """Privatize text files (.txt, .csv, .tsv, .jsonl, also in .gz or .zst; .parquet) or a pipe.
 
-    Every word is replaced by one that the mechanism draws, every number, date or time by another.
-    Everything else stays: other columns exactly, punctuation and spacing unless you drop them.
-    Capitals are rebuilt. The output gets its name only when it is complete. Resume an interrupted
-    run with --resume. A report of what was protected, and what was not, goes to stderr.
+    Every word is replaced by one that the mechanism draws. Numbers, dates and times become others
+    of their kind, and identifiers and addresses are made up (see --kinds). Other columns stay as
+    they are, and so do punctuation and spacing, unless you drop them. Capitals are rebuilt. The
+    output gets its name only when it is complete. Resume an interrupted run with --resume. A report
+    of what was protected, and what was not, goes to stderr.
     """
     from malaprop.jobs.files import privatize_files
     from malaprop.text import Policy, TextOptions

@@ -83,7 +83,7 @@ def bayes_success(
     `prior`: see `malaprop.measure.priors`. A word that occurs `occurrences` times has as many
     draws, or one that is `reused` for all of them (which hides no more than one draw does, and
     lets others find the places of equal words). For one draw from a law the result is exact. For
-    several it is an estimate from so many `trials`. For noise on vectors, whose law of words is
+    several it is an estimate from `trials` trials. For noise on vectors, whose law of words is
     unknown, the value is what a guess that was learned from half of the draws achieves on the
     other half: a lower bound of the best guess.
 
@@ -176,7 +176,7 @@ def success_by_occurrences(
     rng: Generator | None = None,
     progress: Progress | None = None,
 ) -> tuple[OccurrenceSuccess, ...]:
-    """Estimate the best guess for words that occur so many times, from the same trials.
+    """Estimate the best guess for several numbers of occurrences, from the same trials.
 
     Empty for noise on vectors, whose law of words is unknown.
     """

@@ -58,11 +58,11 @@ def calibrate(
 
     - `kept`: the mean share of words that stay as they are. With `worst=0.05`, that of the word
       which only 5 % of words exceed; with `worst=0`, that of the worst word, hyperbolic-2019's
-      radius of high protection (§VI-C).
+      radius of high protection (§VI-C). On a sample, that is the worst word of the sample.
     - `success`: how often an observer without context guesses a word right, with a `prior`, and
       over `occurrences` draws; see `bayes_success`.
     - `candidates`: how many inputs explain an output within a factor of 2, at least.
-    - `similarity`: the expected similarity of a word and its replacement.
+    - `similarity`: the expected similarity of a word and its replacement, at most.
     - `like`: a channel; as many words stay as with that one.
 
     `mechanism` is a class, a registered name, or a mechanism whose other parameters are kept. On

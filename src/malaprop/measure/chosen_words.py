@@ -15,7 +15,7 @@ MOST, SOME = 10_000, 1_000
 
 
 def word_ids(space: MetricSpace, words: Sequence[str] | int | None) -> Ids:
-    """Return the ids of some words: the named ones, or so many, spread evenly over the lexicon.
+    """Return the ids of some words: the named ones, or a number of them, spread evenly.
 
     >>> from malaprop import Lexicon
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])

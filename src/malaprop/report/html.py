@@ -135,8 +135,8 @@ def _observer(profile: Profile) -> list[str]:
     told = (
         "<p>An observer who knows the mechanism and sees one word, without context, guesses it "
         f"right in {point.success:.1%} of cases, all words being equally likely. <b>Context raises "
-        "that, often to twice as much, and so does repetition</b>: language lets an observer rule "
-        "out words that do not fit. <code>malaprop attack context</code> measures it on your own "
+        "that, sometimes to twice as much, and so does repetition</b>: language lets an observer "
+        "rule out words that do not fit. <code>malaprop attack context</code> measures it on your own "
         "text.</p>"
     )
     parts = ["<h2>What an observer learns</h2>", told]

@@ -14,8 +14,8 @@ class Bayes(Attack, name="bayes"):
     """Guess each word from its output alone, and from how frequent words are.
 
     The guess is the word of largest π(w)·Pr[y | w], where π are the shares of words in public text
-    (even without a model). No observer who looks at one output at a time, and believes in π, is
-    right more often.
+    (equal shares without a model). No observer who looks at one output at a time, and believes in
+    π, is right more often.
     """
 
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:

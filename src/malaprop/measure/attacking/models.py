@@ -41,7 +41,7 @@ def model_for(model: Any, lexicon: Lexicon, *, needed: bool) -> BigramModel | No
 
 
 def prior_of(model: BigramModel | None, size: int) -> Floats:
-    """Return how likely each word is: by the model, or evenly."""
+    """Return how likely each word is: by the model, or all equally without one."""
     return np.full(size, 1.0 / size) if model is None else model.prior
 
 

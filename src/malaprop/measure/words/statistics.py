@@ -62,7 +62,7 @@ class WordStatistics:
     exact: bool
     """Whether they are computed from the law; else they are estimates from `runs` draws each."""
     runs: int
-    """R: "distinct" counts the outputs of so many runs."""
+    """R: "distinct" counts the different outputs of R runs."""
     size: int
     """How many words the lexicon has."""
 

@@ -68,4 +68,4 @@ class StandIn(Form):
 
     @abstractmethod
     def draw(self, count: int, rng: Generator) -> Sequence[str]:
-        """Draw so many independent stand-ins, uniformly."""
+        """Draw `count` independent stand-ins, uniformly."""

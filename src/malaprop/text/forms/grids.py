@@ -70,7 +70,8 @@ _INTEGERS = tuple(sorted({*_NUMBERS, *_YEARS}))
 
 
 def _logarithmic(kind: str) -> Callable[[Steps], Floats]:
-    # Ten units of the last place and below, a step is about one unit; far above, a ratio.
+    # With a tenth, a step from v leads to 1.1·v + 1, in units of the last place: for small values
+    # about one unit, for large ones a ratio.
     def places(steps: Steps) -> Floats:
         logarithms: Floats = np.log1p(np.array(_NUMBERS) / 10.0)
         return logarithms / math.log1p(steps.size(kind))

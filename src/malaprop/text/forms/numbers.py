@@ -48,7 +48,7 @@ def _separated(number: int) -> str:
 
 @dataclass(frozen=True)
 class NumberForm(ValueForm):
-    """A number with so many decimals, with a percent or currency sign or without.
+    """A number with a fixed number of decimals, with or without a percent or currency sign.
 
     >>> NumberForm("money", 2, before="$").write(MONEY.index(123_456_789))
     '$1,230,000.00'

@@ -104,6 +104,7 @@ def shape_of(token: str) -> str:
 def secret_of(token: str) -> int:
     """Return a number that is equal for equal identifiers or addresses, and says nothing else.
 
-    Two others are equal with a chance of 2⁻⁶²: they would share a draw if equal values do.
+    Two different ones get the same number with a chance of 2⁻⁶². With `repeat="document"` they
+    would then share a draw.
     """
     return hash(token.casefold()) & (2**62 - 1)

@@ -1,6 +1,7 @@
 """Segments: a text cut into what was declared public, and the rest.
 
-Public segments are shown as they are. All others are private: each is privatized by itself.
+Public segments are shown as they are. All others are private. Each is cut into words by
+itself, and the words of all of them are drawn as those of one text.
 """
 
 from collections.abc import Callable, Iterable
