@@ -19,7 +19,7 @@ CHANGES = [
     (("--epsilon", "3"), "the mechanism or its parameters"),
     (
         ("-m", "tem"),
-        "the lexicon and the mechanism or its parameters and the treatment of texts",
+        "the lexicon, the mechanism or its parameters and the treatment of texts",
     ),
     (("--kind-epsilon", "2"), "the treatment of texts"),
     (("--kinds", "words"), "the treatment of texts"),
