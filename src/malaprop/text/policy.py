@@ -283,10 +283,13 @@ class BoundPolicy:
         return treatment
 
     def _decide(self, token: str) -> Treatment:
-        if self.typed and (value := grammar.read(token, self.policy.dates)) is not None:
-            form, secret = value
-            return Treatment(Action.PROTECT, secret, form.tag, form, VALUE_MARK)
-        treatment = self._unmarked(token, kind_of(token))
+        letters = token.isascii() and token.isalpha()  # a word, and no value: most tokens are
+        if self.typed and not letters:
+            value = grammar.read(token, self.policy.dates)
+            if value is not None:
+                form, secret = value
+                return Treatment(Action.PROTECT, secret, form.tag, form, VALUE_MARK)
+        treatment = self._unmarked(token, TokenKind.WORD if letters else kind_of(token))
         if treatment.shown == LEFT_OUT:
             return treatment
         return treatment._replace(mark=mark(treatment.shown))

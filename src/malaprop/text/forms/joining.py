@@ -5,6 +5,7 @@ This may say so too often: then a text is parsed in the slower way, with the sam
 
 import re
 
+from malaprop.text.forms.dates import MONTH_NAMES
 from malaprop.text.forms.grammar import MONTH, ORDINAL
 
 Joins = tuple[int, int]
@@ -20,6 +21,13 @@ _STOPS = (
     (re.compile(rf"\d(?:\)|{ORDINAL}?(?:{_NARROW}of)?)$|\+$"), _AFTER_NUMBER),
     (re.compile(rf"{MONTH}(?:\.?{_NARROW}\d{{1,2}}{ORDINAL}?)?[.,]{{0,2}}$"), _AFTER_MONTH),
 )
+
+
+_MONTHS = [name.lower() for name in MONTH_NAMES]
+PARTS_OF_VALUES = frozenset(
+    {*_MONTHS, *(name[:3] for name in _MONTHS), "sept", "a", "p", "am", "pm", "m", "of"}
+)
+"""All words, in small letters, that may be part of a value beside a number."""
 
 
 def joining(chunk: str) -> Joins:

@@ -14,6 +14,7 @@ A *shape* is all of a chunk but its secret ids: what it shows around its slots, 
 are counted. There are many chunks, but few shapes.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -22,9 +23,16 @@ from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
 from malaprop.text.forms.form import Form
-from malaprop.text.forms.joining import Joins, joining
+from malaprop.text.forms.joining import PARTS_OF_VALUES, Joins, joining
 from malaprop.text.policy import TAGS, BoundPolicy
-from malaprop.text.template import VALUE_MARK, Part, Template, closely, ends_sentence
+from malaprop.text.template import (
+    VALUE_MARK,
+    WORD_MARK,
+    Part,
+    Template,
+    closely,
+    ends_sentence,
+)
 
 LINE = "\n"
 PADDED_LINE = f" {LINE} "
@@ -44,6 +52,11 @@ _TOO_LONG = "x" * (_LETTERS + 1)
 _SHAPES = 2**14
 _SEVERAL = 2**18  # ids of chunks with none or several words
 _OFFSET_BITS = 32
+
+# What most chunks are: a word in letters of ASCII, and signs after it. The tokenizer cuts it into
+# these two, unless the word may be part of a value.
+_PLAIN = re.compile(r"([A-Za-z]++)([.,;:!?)\"']*+)")
+PUNCTUATION = "punctuation"
 
 _SHAPE: list[Any] = [
     ("slots", np.int64),
@@ -133,6 +146,7 @@ class ChunkCodes(dict[str, int]):
         super().__init__()
         self._policy, self._words = policy, words
         self._shapes, self._ids = _Shapes(), _GrowingTable(np.int64)
+        self._plain_shapes: dict[tuple[str, str], int] = {}
         self._ids.add(range(words))
         for chunk in ("", LINE):
             self[chunk] = self._learn(chunk)
@@ -185,6 +199,23 @@ class ChunkCodes(dict[str, int]):
         return ChunkTables(*self._shapes.tables(), self._ids.table())
 
     def _learn(self, chunk: str) -> int:
+        plain = _PLAIN.fullmatch(chunk)
+        if plain is not None and self._policy.pieces is None:
+            word, signs = plain.groups()
+            treatment = self._policy.treat(word)
+            if treatment.mark == WORD_MARK and word.lower() not in PARTS_OF_VALUES:
+                return self._plain_shape(treatment.tag, signs) << _OFFSET_BITS | treatment.id
+        return self._learn_any(chunk)
+
+    def _plain_shape(self, tag: str, signs: str) -> int:
+        """Return the shape of a word with some signs after it."""
+        number = self._plain_shapes.get((tag, signs))
+        if number is None:
+            shown, tags = ((None, signs), (tag, PUNCTUATION)) if signs else ((None,), (tag,))
+            number = self._plain_shapes[tag, signs] = self._shapes.number(shown, tags)
+        return number
+
+    def _learn_any(self, chunk: str) -> int:
         if self._policy.typed:
             chunk = chunk.replace(GLUE, " ")
         if self._policy.pieces is not None and self._policy.pieces.may_concern(chunk):
