@@ -102,7 +102,9 @@ def profile_of(
     rng: Generator | None = None,
     progress: Progress | None = None,
 ) -> Profile:
-    """Compute what a mechanism does at its ε and around it; on `english` it takes a minute.
+    """Compute what a mechanism does at its ε and around it.
+
+    With `Balanced` on `english` it takes some ten seconds.
 
     >>> from malaprop import Lexicon, TEM, seeded_rng
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])

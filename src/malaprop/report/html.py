@@ -136,8 +136,8 @@ def _observer(profile: Profile) -> list[str]:
         "<p>An observer who knows the mechanism and sees one word, without context, guesses it "
         f"right in {point.success:.1%} of cases, all words being equally likely. <b>Context raises "
         "that, sometimes to twice as much, and so does repetition</b>: language lets an observer "
-        "rule out words that do not fit. <code>malaprop attack context</code> measures it on your own "
-        "text.</p>"
+        "rule out words that do not fit. <code>malaprop attack context</code> measures it on your "
+        "own text.</p>"
     )
     parts = ["<h2>What an observer learns</h2>", told]
     if profile.occurrences:
@@ -154,7 +154,7 @@ def _observer(profile: Profile) -> list[str]:
     words = ", ".join(f"{escape(word)} ({share:.0%})" for word, share in profile.worst_words)
     parts.append(
         f"<p>Of {profile.words:,} words spread over the lexicon, these stay as they are most "
-        f"often: {words}. The figures are {how}.</p>"
+        f"often: {words}. These shares are {how}. The shares of right guesses may be estimates.</p>"
     )
     return [*parts, _plots(profile)]
 
