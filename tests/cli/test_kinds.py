@@ -21,7 +21,9 @@ def test_the_report_says_so(cli: Cli, folder: Path) -> None:
     ended = cli.privatize("-", *options, "--report", "r.json", stdin=TEXT)
     for part in ("1 as dates", "1 as times", "1 as amounts of money", "1 as identifiers"):
         assert part in ended.flat
-    assert "times, hours (an hour, with ε = 0.5 in place of 1)" in ended.flat
+    assert "of their own, with ε = 0.5 in place of 1, without a cut-off: numbers" in ended.flat
+    assert "times, hours (an hour)." in ended.flat
+    assert ended.flat.count("in place of") == 1
     policy = json.loads((folder / "r.json").read_text())["policy"]
     assert policy["kinds"] == "typed"
     assert policy["kind_epsilon"] == 0.5

@@ -33,6 +33,8 @@ def test_channels_and_guarantees_show_what_they_promise(mechanism: Mechanism) ->
     shown = parsed(channel._repr_html_()).text
     assert str(channel.guarantee) in shown
     assert type(channel).__name__ in shown
+    assert repr(lexicon) in repr(channel)
+    assert " at 0x" not in repr(channel)
     promise = parsed(channel.guarantee._repr_html_()).text
     assert str(channel.guarantee) in promise
     assert channel.guarantee.proof in promise

@@ -313,6 +313,7 @@ def test_the_guarantee_says_what_values_rest_on() -> None:
             own = re.search(r"less than (\S+)", numerics)
             assert own
             assert float(own[1]) <= float(stated[1])
+        assert guarantee.numerics.count("float64") == 1
     assert "value" not in typed(kinds="words", kind_epsilon=None).guarantee.numerics
 
 
@@ -366,6 +367,7 @@ def test_what_a_value_counts_as() -> None:
     for token in ("a@b.org", "1234567"):
         with pytest.raises(ParameterError, match="drawn anew"):
             privatizer.mapped(token)
-    with pytest.raises(ParameterError, match="a number, a date"):
-        explain("2023", epsilon=1.5, lexicon=SMALL.with_graph())
+    for word, said in {"2023": "This is a number", "500mg": "This holds a number"}.items():
+        with pytest.raises(ParameterError, match=said):
+            explain(word, epsilon=1.5, lexicon=SMALL.with_graph())
     assert explain("2023", epsilon=1.5, mechanism="tem", lexicon=SMALL).word in WORDS

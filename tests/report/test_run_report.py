@@ -52,20 +52,21 @@ def test_the_report_says_how_often_content_words_occur(repeat: Repeat) -> None:
     assert plain["most_occurrences_of_a_content_word_in_a_text"] == 12
     assert plain["texts_with_a_content_word_5_times_or_more"] == 2
     page, screen = as_markdown(report), " ".join(readable(report).split())
-    for shown in (page.casefold(), screen):
+    for shown in (page.casefold(), screen, as_html(report).casefold()):
         assert "a content word occurs up to 12 times in one text, and 2 texts have one" in shown
         assert ("an observer without context recovers from 3 draws" in shown) == bool(shares)
         assert ("all its places share one draw" in shown) == (repeat == "document")
         assert ("which places of a text hold equal words" in shown) == (repeat == "document")
         assert "nurse" not in shown
     assert "all but the first 1 of the lexicon" in page
+    assert "all but the first 1 of the lexicon" in as_html(report)
 
 
 def test_without_repeated_words_nothing_is_said_of_them(privatizer: Privatizer) -> None:
     occasion = Occasion(started=datetime(2030, 1, 2, tzinfo=UTC), seconds=1.0)
     report = run_report(privatizer, [], privatizer.batch(["hot hot"])[1], occasion)
     assert (report.repetition.most, report.repetition.recovered) == (0, ())
-    assert "Repeated" not in readable(report) + as_markdown(report)
+    assert "Repeated" not in readable(report) + as_markdown(report) + as_html(report)
 
 
 def test_every_rendering_says_what_was_declared_public() -> None:

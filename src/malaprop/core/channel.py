@@ -83,6 +83,9 @@ class Channel(ABC):
         """Advice to the user that would improve the channel; usually empty."""
         return ""
 
+    def __repr__(self) -> str:
+        return f"<{self._title}; {self._space!r}>"
+
     def _repr_html_(self) -> str:
         """Return the channel for a notebook: what it is, and what it promises for a word."""
         rows = [

@@ -72,18 +72,9 @@ def of_kinds(kinds: Sequence[KindPromise], words: int) -> str:
     worst = own.epsilon * own.cap * words
     if math.isfinite(worst):
         sentences.append(f"Where only words differ, that is at most e^{rounded_up(worst)}.")
-    stepped = [
-        f"{', '.join(kind.values for kind in alike)} ({how})"
-        for how, alike in groupby(
-            (kind for kind in others if not kind.drawn_anew),
-            key=lambda kind: _stepped(kind, own.epsilon),
-        )
-    ]
-    if stepped:
-        sentences.append(
-            f"Values of other kinds count in steps of their own, without a cut-off: "
-            f"{', '.join(stepped)}."
-        )
+    on_paths = [kind for kind in others if not kind.drawn_anew]
+    if on_paths:
+        sentences.append(_in_steps(on_paths, own.epsilon))
     anew = [kind.values for kind in others if kind.drawn_anew]
     if anew:
         named = " and ".join([", ".join(anew[:-1]), anew[-1]] if anew[1:] else anew)
@@ -95,9 +86,28 @@ def of_kinds(kinds: Sequence[KindPromise], words: int) -> str:
     return " ".join(sentences)
 
 
-def _stepped(kind: KindPromise, usual: float) -> str:
-    own = f", with ε = {exactly(kind.epsilon)} in place of {exactly(usual)}"
-    epsilon = "" if kind.epsilon == usual else own
+def _in_steps(kinds: Sequence[KindPromise], usual: float) -> str:
+    epsilons = {kind.epsilon for kind in kinds}
+    # An ε that all of them share is said once.
+    common = epsilons.pop() if len(epsilons) == 1 else usual
+    stepped = (
+        f"{', '.join(kind.values for kind in alike)} ({how})"
+        for how, alike in groupby(kinds, key=lambda kind: _stepped(kind, common, usual))
+    )
+    return (
+        f"Values of other kinds count in steps of their own{_other_epsilon(common, usual)}, "
+        f"without a cut-off: {', '.join(stepped)}."
+    )
+
+
+def _other_epsilon(epsilon: float, usual: float) -> str:
+    if epsilon == usual:
+        return ""
+    return f", with ε = {exactly(epsilon)} in place of {exactly(usual)}"
+
+
+def _stepped(kind: KindPromise, common: float, usual: float) -> str:
+    epsilon = "" if kind.epsilon == common else _other_epsilon(kind.epsilon, usual)
     capped = "" if math.isinf(kind.cap) else f", never more than {rounded_up(kind.cap)} steps"
     return f"{kind.step}{epsilon}{capped}"
 

@@ -27,6 +27,7 @@ _PLURALS = {"money": "amounts of money"}
 _DRAWN_ANEW = (IdentifierForm.kind, EMAIL.kind, URL.kind, MENTION.kind)
 _ADDRESSES = frozenset({EMAIL.kind, URL.kind})
 
+_FLOATS = "float64; "  # how the arithmetic of words and of values begins
 _PUBLIC = "the grids of values and their steps"
 
 Value = int | str
@@ -79,6 +80,8 @@ class ValueDraws:
         """Extend a guarantee for words to texts that hold values, too."""
         texts = guarantee.with_kinds(self.promises())
         of_values = path_numerics(self._epsilon, *_extremes(self._steps))
+        if texts.numerics.startswith(_FLOATS):
+            of_values = of_values.removeprefix(_FLOATS)
         return replace(
             texts,
             public=(*texts.public, _PUBLIC),

@@ -15,7 +15,7 @@ from malaprop.pipeline.choosing import LexiconChoice, MechanismChoice, choose
 from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.report.word import Rival, WordLaw, rivals, word_law
 from malaprop.text import Action, BoundPolicy, Policy, tokenize
-from malaprop.text.forms.grammar import read
+from malaprop.text.forms.grammar import cut, read
 
 _RIVALS = 3
 _SAMPLES = 400  # outputs from which the success of the best guess is estimated
@@ -139,17 +139,27 @@ def explain(
 def _found(word: object, lexicon: Lexicon) -> tuple[int, str]:
     """Return the id of the word, or of the word that it is mapped to, and by which route."""
     tokens = tokenize(word.strip()) if isinstance(word, str) else []
-    if str(lexicon.metric) == "graph" and isinstance(word, str) and read(word.strip(), "mdy"):
-        raise ParameterError(
-            "Give one word to explain. This is a number, a date or another value, which is drawn "
-            "as what it is: docs/kinds.md says how far such values move."
-        )
+    if str(lexicon.metric) == "graph" and isinstance(word, str):
+        _refuse_values(word.strip())
     policy = BoundPolicy(lexicon.words, Policy())
     treatments = policy.treat_all(tokens)
     if len(treatments) != 1 or treatments[0].action is not Action.PROTECT:
         raise ParameterError("Give one word to explain, without spaces or punctuation.")
     listed = treatments[0].tag == "in_lexicon"
     return treatments[0].id, "" if listed else str(policy.words.route(tokens[0]))
+
+
+def _refuse_values(word: str) -> None:
+    if read(word, "mdy"):
+        what = "This is"
+    elif len(tokenize(word)) == 1 and any(read(piece, "mdy") for piece in cut(word)):
+        what = "This holds"
+    else:
+        return
+    raise ParameterError(
+        f"Give one word to explain. {what} a number, a date or another value, which is drawn "
+        "as what it is: docs/kinds.md says how far such values move."
+    )
 
 
 def _explained(

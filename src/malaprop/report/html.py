@@ -12,7 +12,14 @@ from malaprop.core.guarantee import Kind
 from malaprop.measure.profile import Comparison, Profile
 from malaprop.pipeline.passwords import without_passwords
 from malaprop.pipeline.report import AUDIENCE, FileRecord, RunReport, counted
-from malaprop.report.phrases import OTHERWISE, PROTECTED, parameters, printable
+from malaprop.report.phrases import (
+    OTHERWISE,
+    PROTECTED,
+    content_words,
+    parameters,
+    printable,
+    repetition,
+)
 
 _MOST_FAULTS = 100
 _STYLE = """
@@ -56,6 +63,7 @@ def as_html(report: RunReport, profile: Profile | None = None) -> str:
         *_unprotected(report),
         *(_observer(profile) if profile else ()),
         *_treatment(report),
+        *_repeated(report),
         *_files(report),
         *_method(report, profile),
     ]
@@ -191,6 +199,18 @@ def _treatment(report: RunReport) -> list[str]:
         (text, f"{report.counts[tag]:,}") for tag, text in names.items() if report.counts.get(tag)
     ]
     return [f"<h2>What was {done}</h2>", _table(("what", "how many"), rows, numbers=True)]
+
+
+def _repeated(report: RunReport) -> list[str]:
+    lines = repetition(report.repetition, report.policy["repeat"])
+    if not lines:
+        return []
+    listed = _bullets(f"{_opened(line)}." for line in lines)
+    return [
+        "<h2>Repeated words</h2>",
+        listed,
+        f"<p>{escape(content_words(report.repetition))}</p>",
+    ]
 
 
 def _files(report: RunReport) -> list[str]:

@@ -30,6 +30,7 @@ VALUE_FORMS: list[ValueForm] = [
         for digits in (2, 4)
         if (order, digits) != ("ymd", 2)
     ),
+    *(DateForm("dmy", sign, digits, named=True) for sign in "-/." for digits in (2, 4)),
     *(NamedDateForm(parts) for parts in ("dmy", "mdy", "dm", "md", "my")),
     *(TimeForm(seconds) for seconds in (True, False)),
     *(TimeForm(s, before="T", after=after) for s in (True, False) for after in ("", "Z")),

@@ -1,4 +1,4 @@
-"""Dates: with three numbers, or with the name of a month."""
+"""Dates: of three parts with one separator, or with the name of a month between spaces."""
 
 import re
 from calendar import monthrange
@@ -23,15 +23,20 @@ _LEAP_YEAR = 2000
 
 @dataclass(frozen=True)
 class DateForm(ValueForm):
-    """A date of three numbers, zero-padded: order of the fields, separator, digits of the year.
+    """A date of three parts, zero-padded: order of the fields, separator, digits of the year.
+
+    The month is a number, or three letters of its name.
 
     >>> DateForm("dmy", "/", 4).write(DAYS.index(date(2023, 3, 4).toordinal()))
     '04/03/2023'
+    >>> DateForm("dmy", "-", 4, named=True).write(DAYS.index(date(2023, 3, 4).toordinal()))
+    '04-Mar-2023'
     """
 
     order: Literal["mdy", "dmy", "ymd"]
     separator: str
     year_digits: Literal[2, 4]
+    named: bool = False
 
     @property
     def tag(self) -> str:
@@ -51,8 +56,8 @@ class DateForm(ValueForm):
     def write(self, index: int) -> str:
         """Write a day."""
         day = date.fromordinal(self.grid.values[index])
-        fields = {"y": str(day.year)[-self.year_digits :], "m": f"{day.month:02}"}
-        fields["d"] = f"{day.day:02}"
+        month = MONTH_NAMES[day.month - 1][:3] if self.named else f"{day.month:02}"
+        fields = {"y": str(day.year)[-self.year_digits :], "m": month, "d": f"{day.day:02}"}
         return self.separator.join(fields[letter] for letter in self.order)
 
 
@@ -91,14 +96,17 @@ class NamedDateForm(ValueForm):
 
 
 def read_date(token: str, order: DateOrder) -> Value:
-    """Read a date of three numbers. A day that does not exist counts as the nearest that does."""
-    first, separator, second, _, third = re.split(r"(\D)", token)
+    """Read a date of three parts. A day that does not exist counts as the nearest that does."""
+    first, separator, second, _, third = re.split(r"([-/.])", token)
+    named = _month(second)
     if len(first) == 4:
         form = DateForm("ymd", separator, 4)
     else:
-        form = DateForm(order, separator, 4 if len(third) == 4 else 2)
+        written = "dmy" if named else order
+        form = DateForm(written, separator, 4 if len(third) == 4 else 2, named=named is not None)
     fields = dict(zip(form.order, (first, second, third), strict=True))
-    day = _existing(whole(fields["y"]), whole(fields["m"]), whole(fields["d"]), form.year_digits)
+    month = named or whole(fields["m"])
+    day = _existing(whole(fields["y"]), month, whole(fields["d"]), form.year_digits)
     return Value(form, form.grid.index(day))
 
 

@@ -154,10 +154,11 @@ def _named_dates() -> str:
 
 
 def _dates() -> str:
-    def joined(first: str, last: str) -> str:
-        return "|".join(rf"{first}{sep}\d{{1,2}}{sep}{last}" for sep in ("-", "/", r"\."))
+    def joined(first: str, last: str, month: str = r"\d{1,2}") -> str:
+        return "|".join(rf"{first}{sep}{month}{sep}{last}" for sep in ("-", "/", r"\."))
 
-    dates = joined(r"\d{4}", r"\d{1,2}"), joined(r"\d{1,2}", r"(?:\d{4}|\d{2})")
+    day, year = r"\d{1,2}", r"(?:\d{4}|\d{2})"
+    dates = joined(r"\d{4}", day), joined(day, year), joined(day, year, MONTH)
     return rf"(?:{'|'.join(dates)})(?!\d|[-/.]\d)"
 
 
