@@ -15,7 +15,7 @@ from malaprop.core.accounting import Loss, loss_over, loss_over_kinds, zcdp_epsi
 from malaprop.core.kind_promise import KindPromise
 from malaprop.core.loss import excess_delta
 from malaprop.core.metrics.path import Path
-from malaprop.core.path_law import PathLaw
+from malaprop.core.paths.law import PathLaw
 from malaprop.core.proofs import is_proved
 from malaprop.mechanisms.tem import TEM
 

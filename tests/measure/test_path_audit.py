@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from malaprop import Guarantee, Kind, audit
 from malaprop.core.arrays import Floats
 from malaprop.core.metrics.path import Path, lag
-from malaprop.core.path_channel import PathChannel
-from malaprop.core.path_law import PathLaw
+from malaprop.core.paths.channel import PathChannel
+from malaprop.core.paths.law import PathLaw
 from malaprop.measure.path_audit import worst_gap
 
 SMALL = Path.of_steps([0.0, 0.1, 0.5, 1.5, 4.0, 4.25])

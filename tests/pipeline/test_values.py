@@ -20,7 +20,7 @@ from malaprop.text import Policy
 from malaprop.text.forms.form import ValueForm
 from malaprop.text.forms.grammar import cut, read
 from malaprop.text.forms.grids import GRIDS
-from malaprop.text.forms.steps import Steps
+from malaprop.text.forms.steps import StepSizes
 
 WORDS = ("cold", "cool", "warm", "hot", "the", "is", "a", "an")
 SMALL = Lexicon(WORDS, [[float(i), float(i * i % 7)] for i in range(len(WORDS))])
@@ -37,7 +37,7 @@ def typed(seed: Any = 1, **options: object) -> Privatizer:
     )
 
 
-def law(form: ValueForm, index: int, epsilon: float, steps: Steps) -> NDArray[np.float64]:
+def law(form: ValueForm, index: int, epsilon: float, steps: StepSizes) -> NDArray[np.float64]:
     """The law by the closed form, from the places of the grid alone."""
     places = form.grid.places(steps)
     q = np.exp(-epsilon * np.diff(places))
@@ -62,7 +62,7 @@ def p_value(token: str, epsilon: float, **options: object) -> float:
         assert again is not None
         assert again.form == value.form
         drawn[again.secret] += count
-    steps = Steps(options.get("steps"))  # type: ignore[arg-type]
+    steps = StepSizes(options.get("steps"))  # type: ignore[arg-type]
     expected = law(value.form, value.secret, epsilon, steps)
     bins = np.unique(np.floor(np.cumsum(expected) * 40), return_index=True)[1]
     pooled = np.add.reduceat(expected, bins) * DRAWS
@@ -90,8 +90,8 @@ def test_the_steps_are_those_that_were_asked_for() -> None:
     assert p_value("3/4/2023", EPSILON, steps=steps) > 1e-6
     assert p_value("3/4/2023", EPSILON, steps={**steps, "date": "4 days"}) > 1e-6
     assert p_value("2023", EPSILON, steps=steps) > 1e-6
-    path = ValueDraws(Steps(steps), 1.0)
-    weeks = ValueDraws(Steps(), 1.0)
+    path = ValueDraws(StepSizes(steps), 1.0)
+    weeks = ValueDraws(StepSizes(), 1.0)
     for grid in GRIDS:
         ratio = path.channel(grid).path.length / weeks.channel(grid).path.length
         assert ratio == pytest.approx(7 / 3, rel=1e-5) if grid.kind == "date" else ratio <= 1.0
@@ -99,7 +99,7 @@ def test_the_steps_are_those_that_were_asked_for() -> None:
 
 def test_the_loss_between_neighbours_on_every_grid_is_epsilon_a_step() -> None:
     """The odds of any output, between any two neighbours, are within e^(ε·d): the audit."""
-    draws = ValueDraws(Steps(), EPSILON)
+    draws = ValueDraws(StepSizes(), EPSILON)
     for grid in GRIDS:
         channel = draws.channel(grid)
         size = len(channel.path)
@@ -309,7 +309,7 @@ def test_the_guarantee_says_what_values_rest_on() -> None:
         )
         assert stated
         for grid in GRIDS:
-            numerics = ValueDraws(Steps(), epsilon).channel(grid).guarantee.numerics
+            numerics = ValueDraws(StepSizes(), epsilon).channel(grid).guarantee.numerics
             own = re.search(r"less than (\S+)", numerics)
             assert own
             assert float(own[1]) <= float(stated[1])

@@ -11,8 +11,8 @@ from malaprop.core.arrays import Floats
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee
 from malaprop.core.metrics.euclidean import require_euclidean
+from malaprop.core.noise.free_vectors import FreeVectors
 from malaprop.core.randomness import label
-from malaprop.core.vector_release import FreeVectors
 from malaprop.jobs.files import StrPath
 from malaprop.jobs.progress import Listener, RunProgress, ignore
 from malaprop.jobs.vector_run import (

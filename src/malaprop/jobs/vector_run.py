@@ -14,8 +14,8 @@ from numpy.random import Generator
 from malaprop.core.arrays import Floats
 from malaprop.core.errors import DataError, InputChangedError, ParameterError, SecretError
 from malaprop.core.guarantee import Kind
+from malaprop.core.noise.free_vectors import FreeVectors
 from malaprop.core.randomness import SECURE, label, secure_rng, seeded_rng
-from malaprop.core.vector_release import FreeVectors
 from malaprop.jobs import UNWRITTEN
 from malaprop.jobs.files import StrPath, open_report
 from malaprop.jobs.job import PIPE

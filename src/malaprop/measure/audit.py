@@ -16,7 +16,7 @@ from malaprop.core.guarantee import ANY_TWO_WORDS, Kind
 from malaprop.core.law import Law
 from malaprop.core.loss import allowed_by, excess_delta, normalised, rounding, worst_of_law
 from malaprop.core.noise.noise import GaussianDensity, Noise
-from malaprop.core.path_channel import PathChannel
+from malaprop.core.paths.channel import PathChannel
 from malaprop.core.peaked import peak_loss
 from malaprop.core.progress import Progress
 from malaprop.core.proofs import is_proved

@@ -11,8 +11,8 @@ import numpy as np
 
 from malaprop.core.arrays import Floats
 from malaprop.core.loss import NOTHING, Worst, rounding, worst_of_law
-from malaprop.core.path_channel import ANY_TWO_VALUES, PathChannel
-from malaprop.core.path_law import PathLaw
+from malaprop.core.paths.channel import ANY_TWO_VALUES, PathChannel
+from malaprop.core.paths.law import PathLaw
 from malaprop.core.progress import Progress
 from malaprop.core.proofs import is_proved, proof_of
 from malaprop.measure.finding import TOLERANCE, Audit

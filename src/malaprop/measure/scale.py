@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Kind
-from malaprop.core.vector_release import FreeVectors
+from malaprop.core.noise.free_vectors import FreeVectors
 from malaprop.measure.vector_measures import VectorFigures, vector_figures
 
 _MUCH = 10.0  # times the typical distance: less than a hundredth of a squared distance is left

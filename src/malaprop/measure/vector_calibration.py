@@ -8,9 +8,9 @@ from numpy.random import Generator
 
 from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
+from malaprop.core.noise.free_vectors import FreeVectors, TakesVectors
 from malaprop.core.progress import Progress
 from malaprop.core.randomness import checked_rng, secure_rng, seeded_rng
-from malaprop.core.vector_release import FreeVectors, TakesVectors
 from malaprop.measure.searching import (
     Calibration,
     Figure,

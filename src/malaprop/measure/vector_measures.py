@@ -9,9 +9,9 @@ from numpy.random import Generator
 
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import ParameterError
+from malaprop.core.noise.free_vectors import FreeVectors, checked_vectors
 from malaprop.core.randomness import checked_rng, secure_rng
 from malaprop.core.space import blocks
-from malaprop.core.vector_release import FreeVectors, checked_vectors
 from malaprop.measure.intervals import clopper_pearson
 from malaprop.measure.searching import SURE
 

@@ -10,9 +10,9 @@ from malaprop.core.errors import MetricError
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.metrics.euclidean import Euclidean
 from malaprop.core.metrics.named import Manhattan
+from malaprop.core.noise.free_vectors import FreeVectors, bound_to_vectors
 from malaprop.core.noise.laplace import CoordinateLaplaceNoise
 from malaprop.core.space import MetricSpace
-from malaprop.core.vector_release import FreeVectors, bound_to_vectors
 from malaprop.mechanisms.decoders import VectorMechanism
 
 

@@ -16,14 +16,14 @@ from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import Cells, Decoder
 from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
-from malaprop.core.proofs import proved
-from malaprop.core.space import MetricSpace
-from malaprop.core.vector_release import (
+from malaprop.core.noise.free_vectors import (
     FreeVectors,
     checked_columns,
     checked_public,
     checked_vectors,
 )
+from malaprop.core.proofs import proved
+from malaprop.core.space import MetricSpace
 from malaprop.lexicon.search.exact import NearestSearch
 from malaprop.lexicon.search.poincare import search_on
 

@@ -12,9 +12,9 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.metrics.euclidean import require_euclidean
 from malaprop.core.noise.calibration import classical_scale, gaussian_scale
+from malaprop.core.noise.free_vectors import FreeVectors, bound_to_vectors
 from malaprop.core.noise.gaussian import SphericalGaussian
 from malaprop.core.space import MetricSpace
-from malaprop.core.vector_release import FreeVectors, bound_to_vectors
 from malaprop.mechanisms.decoders import VectorMechanism
 
 

@@ -8,9 +8,9 @@ from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.metrics import poincare
+from malaprop.core.noise.free_vectors import FreeVectors, bound_to_vectors
 from malaprop.core.noise.hyperbolic import HyperbolicLaplaceNoise
 from malaprop.core.space import MetricSpace
-from malaprop.core.vector_release import FreeVectors, bound_to_vectors
 from malaprop.mechanisms.decoders import VectorMechanism
 
 

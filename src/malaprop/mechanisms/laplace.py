@@ -7,9 +7,9 @@ from malaprop.core.arrays import Floats
 from malaprop.core.channel import VectorChannel
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.metrics.euclidean import require_euclidean
+from malaprop.core.noise.free_vectors import FreeVectors, bound_to_vectors
 from malaprop.core.noise.laplace import SphericalLaplace
 from malaprop.core.space import MetricSpace
-from malaprop.core.vector_release import FreeVectors, bound_to_vectors
 from malaprop.mechanisms.decoders import VectorMechanism
 
 

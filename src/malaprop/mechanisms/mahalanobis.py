@@ -16,8 +16,8 @@ from malaprop.core.noise.elliptical import (
     EllipticalLaplace,
     clusters,
 )
+from malaprop.core.noise.free_vectors import FreeVectors, bound_to_vectors
 from malaprop.core.space import MetricSpace
-from malaprop.core.vector_release import FreeVectors, bound_to_vectors
 from malaprop.mechanisms.decoders import VectorMechanism
 
 _CHOICE = 0.25  # the share of ε for the choice of a cluster, if there are several

@@ -12,6 +12,7 @@ from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.metrics.euclidean import require_euclidean
+from malaprop.core.noise.free_vectors import FreeVectors, bound_to_vectors
 from malaprop.core.noise.projected import (
     PROJECTIONS,
     ProjectedLaplace,
@@ -22,7 +23,6 @@ from malaprop.core.noise.projected import (
 )
 from malaprop.core.parameters import COMPUTABLE, is_computable, require_choice, require_whole
 from malaprop.core.space import MetricSpace
-from malaprop.core.vector_release import FreeVectors, bound_to_vectors
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.mechanisms.decoders import VectorMechanism
 

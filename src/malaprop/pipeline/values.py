@@ -14,14 +14,14 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee
 from malaprop.core.kind_promise import KindPromise
 from malaprop.core.metrics.path import UNITS, Path
-from malaprop.core.path_channel import PathChannel
-from malaprop.core.path_law import path_numerics
+from malaprop.core.paths.channel import PathChannel
+from malaprop.core.paths.law import path_numerics
 from malaprop.core.randomness import for_a_call
 from malaprop.text import Policy
 from malaprop.text.forms.form import Form, StandIn, ValueForm
-from malaprop.text.forms.grids import GRIDS, Grid
+from malaprop.text.forms.grids import GRIDS, ValueGrid
 from malaprop.text.forms.stand_ins import EMAIL, MENTION, URL, IdentifierForm
-from malaprop.text.forms.steps import Steps
+from malaprop.text.forms.steps import StepSizes
 
 _PLURALS = {"money": "amounts of money"}
 _DRAWN_ANEW = (IdentifierForm.kind, EMAIL.kind, URL.kind, MENTION.kind)
@@ -40,12 +40,13 @@ class ValueDraws:
     >>> from malaprop import seeded_rng
     >>> from malaprop.text.forms.grammar import read
     >>> form, year = read("2023", "mdy")
-    >>> written([form] * 4, ValueDraws(Steps(), 1.0).draw([form] * 4, [year] * 4, seeded_rng(4)))
+    >>> draws = ValueDraws(StepSizes(), 1.0)
+    >>> written([form] * 4, draws.draw([form] * 4, [year] * 4, seeded_rng(4)))
     ['2024', '2023', '2022', '2025']
     """
 
     def __init__(self, steps: Mapping[str, str], epsilon: float) -> None:
-        self._steps = steps if isinstance(steps, Steps) else Steps(steps)
+        self._steps = steps if isinstance(steps, StepSizes) else StepSizes(steps)
         self._epsilon = epsilon
 
     @classmethod
@@ -55,7 +56,7 @@ class ValueDraws:
             return None
         return cls(policy.steps, policy.kind_epsilon)
 
-    def channel(self, grid: Grid) -> PathChannel:
+    def channel(self, grid: ValueGrid) -> PathChannel:
         """Return the channel on a grid."""
         return _channel(grid, self._steps, self._epsilon)
 
@@ -153,16 +154,16 @@ def with_chosen_kinds(policy: Policy, guarantee: Guarantee) -> Policy:
     )
 
 
-def _grouped(forms: Sequence[Form]) -> dict[Grid | StandIn, list[int]]:
+def _grouped(forms: Sequence[Form]) -> dict[ValueGrid | StandIn, list[int]]:
     """Return which slots are drawn together: those of a grid, or of equal stand-ins."""
-    groups: dict[Grid | StandIn, list[int]] = defaultdict(list)
+    groups: dict[ValueGrid | StandIn, list[int]] = defaultdict(list)
     for slot, form in enumerate(forms):
         groups[form.grid if isinstance(form, ValueForm) else cast(StandIn, form)].append(slot)
     return groups
 
 
 @lru_cache(maxsize=64)
-def _extremes(steps: Steps) -> tuple[float, float]:
+def _extremes(steps: StepSizes) -> tuple[float, float]:
     """Return the length of the longest path and the least gap on any path, in steps."""
     paths = [np.rint(grid.places(steps) * UNITS) for grid in GRIDS]
     longest = max(float(path[-1] - path[0]) for path in paths)
@@ -170,5 +171,5 @@ def _extremes(steps: Steps) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=64)  # a path takes a while to lay out, and privatizers are alike
-def _channel(grid: Grid, steps: Steps, epsilon: float) -> PathChannel:
+def _channel(grid: ValueGrid, steps: StepSizes, epsilon: float) -> PathChannel:
     return PathChannel(Path.of_steps(grid.places(steps)), epsilon, grid.step(steps))

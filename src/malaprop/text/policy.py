@@ -26,7 +26,7 @@ from malaprop.core.parameters import is_computable
 from malaprop.text.forms import grammar
 from malaprop.text.forms.dates import DateOrder
 from malaprop.text.forms.form import Form
-from malaprop.text.forms.steps import Steps
+from malaprop.text.forms.steps import StepSizes
 from malaprop.text.mapping import MAP_VERSION, WordMap
 from malaprop.text.public.pieces import (
     PLACEHOLDERS,
@@ -85,7 +85,7 @@ class Policy:
     placeholder: str = "[masked]"
     kinds: Kinds | None = None
     kind_epsilon: float | None = None
-    steps: Mapping[str, str] = field(default_factory=Steps)
+    steps: Mapping[str, str] = field(default_factory=StepSizes)
     dates: DateOrder = "mdy"
     repeat: Repeat = "fresh"
     keep: str | Sequence[str] = ()
@@ -101,8 +101,8 @@ class Policy:
         _require_epsilon(self.kind_epsilon)
         checked_markup(self.markup)
         object.__setattr__(self, "keep", tuple(sorted(entries_of(self.keep))))
-        if not isinstance(self.steps, Steps):  # hashable, and every step is checked
-            object.__setattr__(self, "steps", Steps(self.steps))
+        if not isinstance(self.steps, StepSizes):  # hashable, and every step is checked
+            object.__setattr__(self, "steps", StepSizes(self.steps))
         if self.kinds == "words":
             self._require_no_values()
 

@@ -126,7 +126,7 @@ class TestCuts:
 
 def test_the_largest_number_of_nats_is_walked() -> None:
     """Point 1 is 61 nats away: no uniform number of 53 bits gets there."""
-    from malaprop.core.path_channel import PathChannel
+    from malaprop.core.paths.channel import PathChannel
 
     channel = PathChannel(Path.even(2, 1), 61.0, "1 year")
     start: NDArray[np.int64] = np.array([0])

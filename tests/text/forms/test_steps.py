@@ -1,11 +1,11 @@
-"""Steps are read strictly."""
+"""Sizes of steps are read strictly."""
 
 import pickle
 
 import pytest
 
 from malaprop.core.errors import ParameterError
-from malaprop.text.forms.steps import DEFAULTS, Steps
+from malaprop.text.forms.steps import DEFAULTS, StepSizes
 
 GOOD = {
     ("number", "a tenth"): 0.1,
@@ -38,7 +38,7 @@ BAD = [
 @pytest.mark.parametrize(("given", "size"), GOOD.items())
 def test_good_steps(given: tuple[str, str], size: float) -> None:
     kind, step = given
-    steps = Steps({kind: step})
+    steps = StepSizes({kind: step})
     assert steps.size(kind) == pytest.approx(size)
     assert steps[kind] == step
     assert {other: steps[other] for other in DEFAULTS if other != kind}.items() <= DEFAULTS.items()
@@ -47,12 +47,12 @@ def test_good_steps(given: tuple[str, str], size: float) -> None:
 @pytest.mark.parametrize(("kind", "step"), BAD)
 def test_bad_steps(kind: object, step: object) -> None:
     with pytest.raises(ParameterError, match=r"step|kind"):
-        Steps({kind: step})  # type: ignore[dict-item]
+        StepSizes({kind: step})  # type: ignore[dict-item]
 
 
 def test_steps_are_values() -> None:
-    steps = Steps({"date": "3 days"})
-    assert steps == Steps({"date": "3 days"}) != Steps()
-    assert hash(steps) == hash(Steps({"date": "3 days"}))
+    steps = StepSizes({"date": "3 days"})
+    assert steps == StepSizes({"date": "3 days"}) != StepSizes()
+    assert hash(steps) == hash(StepSizes({"date": "3 days"}))
     assert pickle.loads(pickle.dumps(steps)) == steps  # noqa: S301
-    assert Steps(steps) == steps
+    assert StepSizes(steps) == steps

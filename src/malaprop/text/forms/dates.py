@@ -7,7 +7,7 @@ from datetime import date
 from typing import Literal
 
 from malaprop.text.forms.form import ValueForm
-from malaprop.text.forms.grids import DAYS, MONTHS, SHORT_DAYS, YEAR_DAYS, Grid
+from malaprop.text.forms.grids import DAYS, MONTHS, SHORT_DAYS, YEAR_DAYS, ValueGrid
 from malaprop.text.forms.numbers import Value, whole
 
 DateOrder = Literal["mdy", "dmy"]
@@ -49,7 +49,7 @@ class DateForm(ValueForm):
         return True
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> ValueGrid:
         """Days, of three centuries or of one."""
         return DAYS if self.year_digits == 4 else SHORT_DAYS
 
@@ -79,7 +79,7 @@ class NamedDateForm(ValueForm):
         return "dates"
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> ValueGrid:
         """Days of three centuries, days of a leap year, or months."""
         return MONTHS if self.parts == "my" else DAYS if "y" in self.parts else YEAR_DAYS
 

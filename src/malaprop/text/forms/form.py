@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from numpy.random import Generator
 
-from malaprop.text.forms.grids import Grid
+from malaprop.text.forms.grids import ValueGrid
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class ValueForm(Form):
 
     @property
     @abstractmethod
-    def grid(self) -> Grid:
+    def grid(self) -> ValueGrid:
         """The values that can be written."""
 
     @abstractmethod

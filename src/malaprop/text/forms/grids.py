@@ -13,7 +13,7 @@ from datetime import date
 import numpy as np
 
 from malaprop.core.arrays import Floats
-from malaprop.text.forms.steps import DAYS_OF_A_MONTH, Steps
+from malaprop.text.forms.steps import DAYS_OF_A_MONTH, StepSizes
 
 _LARGEST = 999_000_000_000
 _YEARS = range(1800, 2100)
@@ -23,7 +23,7 @@ EXPONENTS = range(-99, 100)
 
 
 @dataclass(frozen=True)
-class Grid:
+class ValueGrid:
     """The values that one kind of token can take, and where they are on a line.
 
     Values are whole numbers in increasing order: a date is its number of the day, a time its
@@ -33,9 +33,9 @@ class Grid:
     name: str
     kind: str
     values: range | tuple[int, ...] = field(compare=False, repr=False)
-    places: Callable[[Steps], Floats] = field(compare=False, repr=False)
+    places: Callable[[StepSizes], Floats] = field(compare=False, repr=False)
     """Return the places of the values in steps, given the steps of each kind."""
-    step: Callable[[Steps], str] = field(compare=False, repr=False)
+    step: Callable[[StepSizes], str] = field(compare=False, repr=False)
     """Say what a step is."""
 
     def index(self, value: int) -> int:
@@ -69,17 +69,17 @@ _NUMBERS = _three_digits()
 _INTEGERS = tuple(sorted({*_NUMBERS, *_YEARS}))
 
 
-def _logarithmic(kind: str) -> Callable[[Steps], Floats]:
+def _logarithmic(kind: str) -> Callable[[StepSizes], Floats]:
     # With a tenth, a step from v leads to 1.1·v + 1, in units of the last place: for small values
     # about one unit, for large ones a ratio.
-    def places(steps: Steps) -> Floats:
+    def places(steps: StepSizes) -> Floats:
         logarithms: Floats = np.log1p(np.array(_NUMBERS) / 10.0)
         return logarithms / math.log1p(steps.size(kind))
 
     return places
 
 
-def _integers(steps: Steps) -> Floats:
+def _integers(steps: StepSizes) -> Floats:
     """Return places with years evenly spaced, and all other numbers by their ratio."""
     values = np.array(_INTEGERS)
     gaps = np.diff(np.log1p(values / 10.0)) / math.log1p(steps.size("number"))
@@ -88,13 +88,13 @@ def _integers(steps: Steps) -> Floats:
     return np.append(0.0, np.cumsum(gaps))
 
 
-def _scientific(steps: Steps) -> Floats:
+def _scientific(steps: StepSizes) -> Floats:
     mantissas = np.log(np.arange(100, 1000) / 100.0)
     exponents = np.array(EXPONENTS)[:, None] * math.log(10.0)
     return (exponents + mantissas).ravel() / math.log1p(steps.size("number"))
 
 
-def _even(values: range, kind: str, least: float, size: float) -> Callable[[Steps], Floats]:
+def _even(values: range, kind: str, least: float, size: float) -> Callable[[StepSizes], Floats]:
     """Return places of values that are `size` apart, in steps of `least` or more."""
     count: Floats = np.arange(len(values), dtype=np.float64)
     return lambda steps: count * (size / max(steps.size(kind), least))
@@ -108,35 +108,35 @@ def _spaced(
     *,
     size: float = 1.0,
     least: tuple[float, str] = (0.0, ""),
-) -> Grid:
+) -> ValueGrid:
     """Make a grid of even spacing. A step is no smaller than `least`: it must fit the grid."""
 
-    def step(steps: Steps) -> str:
+    def step(steps: StepSizes) -> str:
         return least[1] if steps.size(steps_of) < least[0] else steps[steps_of]
 
-    return Grid(name, kind, values, _even(values, steps_of, least[0], size), step)
+    return ValueGrid(name, kind, values, _even(values, steps_of, least[0], size), step)
 
 
-def _step_of_integers(steps: Steps) -> str:
+def _step_of_integers(steps: StepSizes) -> str:
     return f"{steps['number']}; {steps['year']} from {_YEARS[0]} to {_YEARS[-1]}"
 
 
-def _ratios(name: str, kind: str) -> Grid:
-    return Grid(name, kind, _NUMBERS, _logarithmic(kind), lambda steps: steps[kind])
+def _ratios(name: str, kind: str) -> ValueGrid:
+    return ValueGrid(name, kind, _NUMBERS, _logarithmic(kind), lambda steps: steps[kind])
 
 
 def _days(first: date, last: date) -> range:
     return range(first.toordinal(), last.toordinal() + 1)
 
 
-INTEGERS = Grid("INTEGERS", "number", _INTEGERS, _integers, _step_of_integers)
-DECIMALS = Grid(
+INTEGERS = ValueGrid("INTEGERS", "number", _INTEGERS, _integers, _step_of_integers)
+DECIMALS = ValueGrid(
     "DECIMALS", "decimal number", _NUMBERS, _logarithmic("number"), lambda steps: steps["number"]
 )
 MONEY = _ratios("MONEY", "money")
 PERCENTAGES = _ratios("PERCENTAGES", "percentage")
 ORDINALS = _ratios("ORDINALS", "ordinal")
-SCIENTIFIC = Grid(
+SCIENTIFIC = ValueGrid(
     "SCIENTIFIC",
     "decimal number",
     range(len(EXPONENTS) * 900),

@@ -15,7 +15,7 @@ from malaprop.text.forms.grids import (
     PERCENTAGES,
     SCIENTIFIC,
     SHORT_DECADES,
-    Grid,
+    ValueGrid,
 )
 
 _FAR_TOO_LONG = 18  # digits; beyond every grid, and below the limit of Python's int()
@@ -67,7 +67,7 @@ class NumberForm(ValueForm):
         ]
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> ValueGrid:
         """Whole numbers have a grid of their own, with years in it."""
         if self.kind_of_number == "number":
             return DECIMALS if self.decimals else INTEGERS
@@ -100,7 +100,7 @@ class OrdinalForm(ValueForm):
         return "ordinals"
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> ValueGrid:
         """Whole numbers."""
         return ORDINALS
 
@@ -127,7 +127,7 @@ class DecadeForm(ValueForm):
         return "dates"
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> ValueGrid:
         """Decades, of a century or of three."""
         return SHORT_DECADES if self.short else DECADES
 
@@ -150,7 +150,7 @@ class ScientificForm(ValueForm):
         return "numbers"
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> ValueGrid:
         """Three significant digits, and an exponent of ten."""
         return SCIENTIFIC
 

@@ -1,4 +1,4 @@
-"""Steps: how far apart two values of a kind are that count as one step.
+"""Sizes of steps: how far apart two values of a kind are that count as one step.
 
 A step of numbers is a ratio ("a tenth": 100 and 110), a step of years, dates and times a span.
 """
@@ -44,10 +44,10 @@ _SPAN = re.compile(
 _EXAMPLES = {"year": "2 years", "date": "3 days", "time": "30 minutes"}
 
 
-class Steps(Mapping[str, str]):
+class StepSizes(Mapping[str, str]):
     """The step of every kind, as it was asked for or by default. Hashable.
 
-    >>> steps = Steps({"date": "3 days", "money": "20 %"})
+    >>> steps = StepSizes({"date": "3 days", "money": "20 %"})
     >>> steps["date"], steps.size("date"), steps.size("money"), steps["year"]
     ('3 days', 3.0, 0.2, 'a year')
     """

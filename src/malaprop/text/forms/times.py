@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from malaprop.text.forms.form import ValueForm
-from malaprop.text.forms.grids import HOURS, MINUTES, SECONDS, Grid
+from malaprop.text.forms.grids import HOURS, MINUTES, SECONDS, ValueGrid
 from malaprop.text.forms.numbers import Value, whole
 
 
@@ -28,7 +28,7 @@ class TimeForm(ValueForm):
         return "times"
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> ValueGrid:
         """Minutes or seconds of a day."""
         return SECONDS if self.seconds else MINUTES
 
@@ -63,7 +63,7 @@ class HourForm(ValueForm):
         return "times"
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> ValueGrid:
         """The hours of a day."""
         return HOURS
 

@@ -14,8 +14,8 @@ from scipy.stats import chisquare
 
 from malaprop import Balanced, Kind, Lexicon, ParameterError, secure_rng, seeded_rng
 from malaprop.core.metrics.path import Path
-from malaprop.core.path_channel import PathChannel
-from malaprop.core.path_law import PathLaw
+from malaprop.core.paths.channel import PathChannel
+from malaprop.core.paths.law import PathLaw
 from malaprop.core.proofs import is_proved, proof_of
 
 GAPS = st.lists(

@@ -22,8 +22,8 @@ from malaprop import (
     TangentLaplace,
     seeded_rng,
 )
+from malaprop.core.noise.free_vectors import FreeVectors, TakesVectors
 from malaprop.core.noise.projected import operator_norm
-from malaprop.core.vector_release import FreeVectors, TakesVectors
 from malaprop.mechanisms.decoders import VectorMechanism
 
 ROWS = seeded_rng(1).normal(size=(60, 6)) * [5, 3, 2, 1, 1, 1]

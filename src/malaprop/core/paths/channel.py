@@ -11,7 +11,7 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import PUBLIC_ON_PATHS, Guarantee, Kind
 from malaprop.core.metrics.path import Path
 from malaprop.core.parameters import is_computable
-from malaprop.core.path_law import PathLaw
+from malaprop.core.paths.law import PathLaw
 from malaprop.core.proofs import proved
 from malaprop.core.randomness import for_a_call
 from malaprop.core.statements import STEPS_OF
