@@ -108,7 +108,7 @@ def cautions(free: FreeVectors, rng: Generator, *, scaled: bool) -> tuple[str, .
 
 
 @dataclass
-class Output:
+class VectorOutput:
     """An output in the making: what is written to it, and to the report beside it."""
 
     job: VectorJob
@@ -184,7 +184,7 @@ class Output:
 @contextmanager
 def staged_output(
     job: VectorJob, report: StrPath | None, listener: Listener, *, force: bool
-) -> Iterator[Output]:
+) -> Iterator[VectorOutput]:
     """Open the output, and the report beside it; both appear together at the end, or not at all."""
     page = None if report is None else Path(report)
     status = job.status()
@@ -195,7 +195,7 @@ def staged_output(
         with Staging() as stage:
             target = stage.open(Path(job.target), force=force, limits=[Access.of(status)])
             told = open_report(stage, page, force=force)
-            yield Output(job, target, page, told, key, sight(status), listener, unkeyed)
+            yield VectorOutput(job, target, page, told, key, sight(status), listener, unkeyed)
             stage.complete()
     except BaseException as error:
         error.add_note(UNWRITTEN)

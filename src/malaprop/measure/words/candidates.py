@@ -15,7 +15,7 @@ SMALL = 1_000
 OUTPUTS = 4
 
 
-class Candidates(ColumnStatistic):
+class CandidateCount(ColumnStatistic):
     """The mean number of inputs w' with Pr[y|w]/γ ≤ Pr[y|w'] ≤ γ·Pr[y|w], over outputs y of w.
 
     That is plausible deniability in the sense of Bindschaedler, Shokri and Gunter (2017); the
