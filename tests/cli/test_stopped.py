@@ -114,9 +114,13 @@ Privatizer.batch = halting
 
 
 def wait_for_a_batch(output: Path) -> None:
-    """Wait until the journal beside an output holds a whole batch."""
+    """Wait until the journal beside an output holds a whole batch, and the run knows of it.
+
+    A signal that comes while a batch is being written takes it back: the second one shows that the
+    first is there to stay.
+    """
     deadline = time.monotonic() + 60
-    while not ((side := look(output)) and side.batches):
+    while not ((side := look(output)) and len(side.batches) > 1):
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
