@@ -7,7 +7,6 @@ import numpy as np
 from malaprop.core.arrays import Ids
 from malaprop.core.errors import ParameterError
 from malaprop.core.space import MetricSpace
-from malaprop.core.suggest import did_you_mean
 from malaprop.pipeline.keeping import spread
 
 MOST, SOME = 10_000, 1_000
@@ -34,10 +33,10 @@ def word_ids(space: MetricSpace, words: Sequence[str] | int | None) -> Ids:
     index = {word: i for i, word in enumerate(space.words)}
     if not (chosen := list(words)):
         raise ParameterError("A sample must have 1 word or more. Got none.")
-    for word in chosen:
-        if word not in index:
-            hint = did_you_mean(word, index, cutoff=0.8) if isinstance(word, str) else ""
+    for place, word in enumerate(chosen, 1):
+        if word not in index:  # by its place: the list may be a file of the user's text
             raise ParameterError(
-                f"A word of the 'words' parameter is not in the lexicon: {word!r}.{hint}"
+                f"Entry {place:,} of the 'words' parameter is not in the lexicon: name words of "
+                "it, or a number of them."
             )
     return np.array([index[word] for word in chosen], dtype=np.int64)

@@ -8,7 +8,6 @@ from malaprop.core.arrays import Floats
 
 LEVEL = 0.95
 _NORMAL = 1.959963984540054
-_RESAMPLED = 1_000
 
 
 def clopper_pearson(successes: Any, trials: Any, level: float = LEVEL) -> Floats:
@@ -37,17 +36,3 @@ def mean_interval(values: Floats) -> tuple[float, float]:
         return mean, mean
     margin = _NORMAL * float(np.std(values, ddof=1)) / len(values) ** 0.5
     return mean - margin, mean + margin
-
-
-def bootstrap(values: Floats, weights: Floats | None = None) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of a weighted mean; the same one at each call.
-
-    >>> bootstrap(np.ones(5))
-    (1.0, 1.0)
-    """
-    rng = np.random.Generator(np.random.PCG64(0))  # describes data; nothing private rests on it
-    weights = np.ones(len(values)) if weights is None else weights
-    chosen = rng.integers(len(values), size=(_RESAMPLED, len(values)))
-    means = (values * weights)[chosen].sum(axis=1) / weights[chosen].sum(axis=1)
-    low, high = np.percentile(means, [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
-    return float(low), float(high)

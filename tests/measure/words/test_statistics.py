@@ -134,6 +134,13 @@ def test_wrong_parameters_are_refused(options: dict[str, object], message: str) 
         statistics(TEM(epsilon=2.0).on(LINE), **options)  # type: ignore[arg-type]
 
 
+def test_a_list_of_words_is_not_quoted() -> None:
+    """It may be a file of the user's text, named by mistake."""
+    with pytest.raises(ParameterError, match="Entry 2") as caught:
+        statistics(TEM(epsilon=2.0).on(LINE), words=["cold", "my secret note"])
+    assert "secret" not in str(caught.value)
+
+
 def test_words_are_spread_over_a_large_lexicon() -> None:
     size = 10_001
     large: MetricSpace = Lexicon([f"w{i}" for i in range(size)], np.arange(size)[:, None] / 100)
