@@ -59,6 +59,7 @@ def test_all_commands_are_known() -> None:
         "malaprop lexicon",
         "malaprop lexicon list",
         "malaprop lexicon info",
+        "malaprop reproduce",
         "malaprop lexicon graph",
         "malaprop lexicon import",
         "malaprop lexicon neighbours",

@@ -149,6 +149,21 @@ class Lexicon:
             return self.with_metric(Steps(graph_for(self, options, progress)))
         return self.with_metric(Steps(graph_of_edges(self, edges, options)))
 
+    def subset(self, words: Iterable[str]) -> "Lexicon":
+        """Return a lexicon of those `words` that are in this one, in this one's order.
+
+        A word graph would be another one, so that is refused. The subset carries no tables: what
+        was computed for all words does not hold for some of them.
+
+        >>> colours = Lexicon(["red", "rose", "blue"], [[0.0], [1.0], [9.0]])
+        >>> colours.subset(["blue", "red", "mauve"]).words
+        ('red', 'blue')
+        """
+        from malaprop.lexicon.parts import rows_of
+
+        ids = rows_of(self, words)
+        return Lexicon([self._words[i] for i in ids], self._vectors[ids], self._metric)
+
     @property
     def tables(self) -> Tables:
         """The tables computed for exactly this lexicon; mechanisms read them instead of files."""
@@ -306,6 +321,19 @@ class Lexicon:
         if nearest is None or pairs is None:
             return None
         return nearest.of(checked_ids(ids, len(self)), pairs)
+
+    def nearest(self, vectors: Any, k: int = 1) -> NDArray[np.int64]:
+        """Return the ids of the `k` words nearest to each of `vectors`, the nearest first.
+
+        Distances are Euclidean, or hyperbolic if those are the lexicon's. The search is exact.
+
+        >>> line = Lexicon(["a", "b", "c"], [[0.0], [1.0], [3.0]])
+        >>> line.nearest([[2.2], [-5.0]], k=2).tolist()
+        [[2, 1], [0, 1]]
+        """
+        from malaprop.lexicon.parts import nearest_to
+
+        return nearest_to(self, vectors, k)
 
     def neighbours(self, word: str, k: int = 10) -> list[tuple[str, float]]:
         """Return the `k` words nearest to `word` and their distances, the nearest first."""

@@ -18,7 +18,7 @@ from malaprop.core.parameters import require_choice, require_whole
 from malaprop.core.proofs import proved
 from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
-from malaprop.mechanisms.nadp.neighbour_graph import NeighbourGraph
+from malaprop.mechanisms.nadp.neighbour_graph import NeighbourGraph, graph_on
 
 Number = TypeVar("Number", np.float64, np.int64)
 
@@ -90,9 +90,7 @@ class NADP(VectorMechanism, name="nadp"):
     def on(self, lexicon: MetricSpace) -> VectorChannel[WordGaussian]:
         """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
-        graph = NeighbourGraph.of(
-            lexicon.vectors, self.m_edge, self.m_jaccard, self.include_self, self.tau
-        )
+        graph = graph_on(lexicon, self.m_edge, self.m_jaccard, self.include_self, self.tau)
         if self.published or self.isolated == "suppress":
             return self._channel(lexicon, graph)
         alone = int(graph.isolated[graph.place].sum())

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,8 @@ from numpy.typing import NDArray
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import LexiconError
 from malaprop.core.proofs import proved
-from malaprop.core.space import blocks
+from malaprop.core.space import MetricSpace, blocks
+from malaprop.lexicon.lexicon import Lexicon
 from malaprop.lexicon.search.exact import NearestSearch
 
 
@@ -42,22 +44,8 @@ class NeighbourGraph:
         Jaccard similarity of their m_jaccard nearest is at least τ. `include_self` counts a
         point as the nearest of its own nearest.
         """
-        points, place = _distinct(vectors)
-        if len(points) == 1:
-            raise LexiconError(
-                "Neighbourhoods need two words with different vectors; all words of this lexicon "
-                "have the same vector. Use another lexicon, or TEM."
-            )
-        # Points are distinct: each is its own nearest, and the only one at distance 0.
-        nearest = NearestSearch(points).nearest(points, k=max(m_edge, m_jaccard) + 1)
-        first = 0 if include_self else 1
-        candidates = nearest[:, first : first + m_edge]
-        edges = np.stack(
-            [np.repeat(nearest[:, 0], candidates.shape[1]), candidates.ravel()], axis=1
-        )
-        edges = _simple(edges[edges[:, 0] != edges[:, 1]])
-        similar = _jaccard(nearest[:, first : first + m_jaccard], edges) >= tau
-        return cls(points, place, nearest[:, 1].copy(), edges[similar])
+        lists = NearestLists.of(vectors, max(m_edge, m_jaccard) + 1)
+        return lists.graph(m_edge, m_jaccard, include_self, tau)
 
     @cached_property
     def labels(self) -> Ids:
@@ -108,6 +96,60 @@ class NeighbourGraph:
     def _rounding(self) -> float:
         """A factor, 1 + 1e-13 or so, that lifts a computed distance above the true one."""
         return float(1.0 + 4.0 * (self.points.shape[1] + 8) * 2.0**-53)
+
+
+@dataclass(frozen=True, eq=False)
+class NearestLists:
+    """The nearest points of each point: what all neighbour graphs of a lexicon are made of."""
+
+    points: NDArray[np.float32]
+    place: Ids
+    nearest: Ids
+    """The k nearest points of each point, itself first: (points, k)."""
+
+    @classmethod
+    def of(cls, vectors: NDArray[np.float32], k: int) -> "NearestLists":
+        """List the `k` nearest points of each, itself among them."""
+        points, place = _distinct(vectors)
+        if len(points) == 1:
+            raise LexiconError(
+                "Neighbourhoods need two words with different vectors; all words of this lexicon "
+                "have the same vector. Use another lexicon, or TEM."
+            )
+        # Points are distinct: each is its own nearest, and the only one at distance 0.
+        return cls(points, place, NearestSearch(points).nearest(points, k=k))
+
+    def graph(
+        self, m_edge: int, m_jaccard: int, include_self: bool, tau: float
+    ) -> "NeighbourGraph":
+        """Build the graph; see `NeighbourGraph.of`."""
+        nearest, first = self.nearest, 0 if include_self else 1
+        candidates = nearest[:, first : first + m_edge]
+        edges = np.stack(
+            [np.repeat(nearest[:, 0], candidates.shape[1]), candidates.ravel()], axis=1
+        )
+        edges = _simple(edges[edges[:, 0] != edges[:, 1]])
+        similar = _jaccard(nearest[:, first : first + m_jaccard], edges) >= tau
+        return NeighbourGraph(self.points, self.place, nearest[:, 1].copy(), edges[similar])
+
+
+_kept: "WeakKeyDictionary[Lexicon, dict[int, NearestLists]]" = WeakKeyDictionary()
+
+
+def graph_on(
+    space: MetricSpace, m_edge: int, m_jaccard: int, include_self: bool, tau: float
+) -> NeighbourGraph:
+    """Build the graph of a lexicon; its nearest words are looked for once in a process.
+
+    They are kept for lexicons of our own class only, whose vectors cannot change.
+    """
+    k = max(m_edge, m_jaccard) + 1
+    if not isinstance(space, Lexicon):
+        return NeighbourGraph.of(space.vectors, m_edge, m_jaccard, include_self, tau)
+    lists = _kept.setdefault(space, {})
+    if k not in lists:
+        lists[k] = NearestLists.of(space.vectors, k)
+    return lists[k].graph(m_edge, m_jaccard, include_self, tau)
 
 
 def _distinct(vectors: NDArray[np.float32]) -> tuple[NDArray[np.float32], Ids]:

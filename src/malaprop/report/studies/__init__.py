@@ -1,0 +1,1 @@
+"""Pages about studies, rendered from their lines alone."""

@@ -1,0 +1,50 @@
+"""A study as a page of Markdown, with its plots as files beside it."""
+
+from malaprop.report.markup import bullets, text
+from malaprop.report.studies.page import Section, StudyPage, Table
+from malaprop.report.studies.plots import plots
+
+
+def as_markdown(page: StudyPage, stem: str) -> tuple[str, dict[str, str]]:
+    """Return the page, and its plots by the names of their files, which begin with `stem`."""
+    pictures: dict[str, str] = {}
+    parts = [
+        f"# {page.study}: the paper's figures and ours",
+        text(page.paper.title) + ".",
+        page.how,
+    ]
+    parts.append(
+        "Each cell shows our figure ± one standard error, and the paper's own in brackets where "
+        "it prints one. “Not decided” means that the difference is within two standard errors, "
+        "or that data are missing."
+    )
+    parts += ["## What the paper ran", bullets(_facts(page)), "## Where we deviate"]
+    parts.append(bullets(f"{one['what']} *Why:* {one['why']}" for one in page.paper.deviations))
+    for section in page.sections:
+        parts += _section(section, stem, pictures)
+    return "\n\n".join(parts) + "\n", pictures
+
+
+def _facts(page: StudyPage) -> list[str]:
+    return [f"{name}: {text(str(value))}" for name, value in page.paper.setting.items()]
+
+
+def _section(section: Section, stem: str, pictures: dict[str, str]) -> list[str]:
+    parts = [f"## {text(section.title)}", section.about]
+    if section.verdicts:
+        parts.append(_table(section.verdicts))
+    for spec in section.plots:
+        for caption, svg in plots(spec, section.lines):
+            name = f"{stem}-{section.name}-{len(pictures) + 1}.svg"
+            pictures[name] = svg
+            parts.append(f"![{text(caption)}]({name})")
+    parts.append(_table(section.figures))
+    parts += [f"Data are missing: run `{command}`." for command in section.missing]
+    return [part for part in parts if part]
+
+
+def _table(table: Table) -> str:
+    rule = ("---",) * len(table.head)
+    head = tuple(map(text, table.head))
+    body = (tuple(map(text, row)) for row in table.rows)
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *body))

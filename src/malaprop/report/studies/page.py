@@ -1,0 +1,156 @@
+"""What a page about a study says: verdicts, tables and plots, from the study's lines."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from malaprop.studies import Line, Paper, paper_of
+
+VERDICTS = {True: "confirmed", False: "not confirmed", None: "not decided"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table of texts."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """An item of a study on its page."""
+
+    name: str
+    entry: Mapping[str, Any]
+    lines: tuple[Line, ...]
+
+    @property
+    def title(self) -> str:
+        """The item's name, and what it shows."""
+        return f"{_spelled(self.name)}: {self.entry.get('title', self.name)}"
+
+    @property
+    def about(self) -> str:
+        """A few sentences about the item, and how to read it."""
+        return str(self.entry.get("about", ""))
+
+    @property
+    def verdicts(self) -> Table | None:
+        """Each claim of the paper, and on how many figures ours confirm it."""
+        claims = list(dict.fromkeys(line.claim for line in self.lines if line.claim))
+        rows = [(claim, *self._counts(claim)) for claim in claims]
+        head = ("the paper says", *VERDICTS.values())
+        return Table(head=head, rows=tuple(rows)) if rows else None
+
+    def _counts(self, claim: str) -> list[str]:
+        judged = [line.holds for line in self.lines if line.claim == claim]
+        return [str(judged.count(verdict)) for verdict in VERDICTS]
+
+    @property
+    def figures(self) -> Table:
+        """Our figures beside the paper's, one column for each value of the item's main variable."""
+        across = str(self.entry.get("columns", ""))
+        lines = without_repeats(self.lines)
+        columns = _values(lines, across)
+        names = [name for name in _varying(lines) if name != across]
+        rows: dict[tuple[str, ...], dict[Any, str]] = {}
+        for line in lines:
+            row = (*(_shown(line.setting.get(name)) for name in names), line.measure)
+            rows.setdefault(row, {})[line.setting.get(across)] = cell(line)
+        head = (*names, "measure", *(f"{across} {_shown(value)}".strip() for value in columns))
+        body = tuple((*row, *(cells.get(v, "") for v in columns)) for row, cells in rows.items())
+        return Table(head=head, rows=body)
+
+    @property
+    def missing(self) -> list[str]:
+        """The commands that get data which were missing."""
+        return list(dict.fromkeys(line.command for line in self.lines if line.command))
+
+    @property
+    def plots(self) -> Sequence[Mapping[str, Any]]:
+        """The plots that the study's file asks for."""
+        return list(self.entry.get("plots", []))
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyPage:
+    """A page about one study."""
+
+    study: str
+    paper: Paper
+    sections: tuple[Section, ...]
+
+    @property
+    def how(self) -> str:
+        """How the figures were made: quick or full, seed, versions."""
+        line = self.sections[0].lines[0]
+        versions = ", ".join(f"{name} {number}" for name, number in line.versions.items())
+        quick = " --quick" if line.quick else ""
+        return (
+            f"Made by `malaprop reproduce {self.study}{quick} --seed {line.seed}` with {versions}."
+        )
+
+
+def pages(lines: Iterable[Line]) -> list[StudyPage]:
+    """Return the pages of studies, in the order of their lines."""
+    by_study: dict[str, dict[str, list[Line]]] = {}
+    for line in lines:
+        by_study.setdefault(line.study, {}).setdefault(line.item, []).append(line)
+    return [_page(study, items) for study, items in by_study.items()]
+
+
+def _page(study: str, items: Mapping[str, list[Line]]) -> StudyPage:
+    paper = paper_of(study)
+    sections = tuple(
+        Section(name=name, entry=paper.item(name), lines=tuple(lines))
+        for name, lines in items.items()
+    )
+    return StudyPage(study=study, paper=paper, sections=sections)
+
+
+def cell(line: Line) -> str:
+    """Return our figure with its error, and the paper's in brackets."""
+    if line.ours is None:
+        own = "no data" if line.command else "–"
+    else:
+        own = _with_error(line.ours, line.error)
+    return own if line.paper is None else f"{own} ({_with_error(line.paper, line.paper_error)})"
+
+
+def _with_error(value: float | str, error: float | None) -> str:
+    return _shown(value) if error is None else f"{_shown(value)} ± {error:.2g}"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def without_repeats(lines: Sequence[Line]) -> list[Line]:
+    """Keep one line of those that differ in their claim only."""
+    kept = {(line.measure, str(sorted(line.setting.items()))): line for line in lines}
+    return list(kept.values())
+
+
+def _varying(lines: Sequence[Line]) -> list[str]:
+    """Return the names of settings that differ between lines, in order of appearance."""
+    names = list(dict.fromkeys(name for line in lines for name in line.setting))
+    return [name for name in names if len({_shown(li.setting.get(name)) for li in lines}) > 1]
+
+
+def _values(lines: Sequence[Line], name: str) -> list[Any]:
+    return list(dict.fromkeys(line.setting.get(name) for line in lines))
+
+
+def _spelled(item: str) -> str:
+    """Turn `fig2` into `Figure 2`, `table3` into `Table 3`."""
+    for short, long in (("fig", "Figure "), ("table", "Table ")):
+        if item.startswith(short) and item[len(short) :][:1].isdigit():
+            return long + item[len(short) :]
+    return item.capitalize()

@@ -1,0 +1,79 @@
+"""Plots of a study, as SVG: our figures with error bars, the paper's as dashed lines."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from malaprop.report.plots import drawn
+from malaprop.studies import Line
+
+_MARKS = "os^DvP*X<>hd"
+_COLOURS = ("#1f3b57", "#b3541e", "#4a7c59", "#7b4b94", "#8a8f98", "#c9a227", "#2a9d8f", "#d1495b")
+
+
+def plots(spec: Mapping[str, Any], lines: Sequence[Line]) -> list[tuple[str, str]]:
+    """Return the plots that a specification asks for: pairs of a caption and an SVG.
+
+    `x` is a name of the setting and `y` a measure; `series` are the names whose values tell lines
+    apart; `panels`, if given, is a name with a plot for each of its values; `where` restricts.
+    """
+    where: Mapping[str, Any] = spec.get("where", {})
+    usable = [
+        line
+        for line in lines
+        if line.measure == spec["y"]
+        and isinstance(line.ours, int | float)
+        and isinstance(line.setting.get(spec["x"]), int | float)
+        and all(line.setting.get(name) in _listed(value) for name, value in where.items())
+    ]
+    panel = spec.get("panels", "")
+    values = list(dict.fromkeys(line.setting.get(panel) for line in usable))
+    return [
+        (
+            f"{spec['y']} by {spec['x']}" + (f", {value}" if panel else ""),
+            _plot(spec, [line for line in usable if line.setting.get(panel) == value]),
+        )
+        for value in values
+    ]
+
+
+def _plot(spec: Mapping[str, Any], lines: Sequence[Line]) -> str:
+    def paint(axes: Any) -> None:
+        for place, (label, own) in enumerate(_series(spec, lines).items()):
+            own = sorted(own, key=lambda line: float(line.setting[spec["x"]]))
+            x = [line.setting[spec["x"]] for line in own]
+            look = {"color": _COLOURS[place % len(_COLOURS)], "marker": _MARKS[place % 12]}
+            errors = [2.0 * (line.error or 0.0) for line in own]
+            axes.errorbar(
+                x, [li.ours for li in own], yerr=errors, label=label, ms=4, capsize=2, **look
+            )
+            printed = [(at, li.paper) for at, li in zip(x, own, strict=True) if _is_number(li)]
+            if printed:
+                axes.plot(*zip(*printed, strict=True), "--", mfc="none", lw=1, **look)
+        axes.set(xlabel=spec["x"], ylabel=spec["y"], xscale=spec.get("scale", "linear"))
+        axes.legend(fontsize=7)
+
+    return drawn(paint)
+
+
+def _is_number(line: Line) -> bool:
+    return isinstance(line.paper, int | float)
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _series(spec: Mapping[str, Any], lines: Sequence[Line]) -> dict[str, list[Line]]:
+    series: dict[str, list[Line]] = {}
+    for line in lines:
+        label = ", ".join(
+            _label(name, line.setting[name]) for name in spec["series"] if name in line.setting
+        )
+        series.setdefault(label, []).append(line)
+    return series
+
+
+def _label(name: str, value: Any) -> str:
+    if name == "published":
+        return "as published" if value else "sound"
+    return f"{name} {value:g}" if isinstance(value, float | int) else str(value)

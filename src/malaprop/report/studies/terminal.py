@@ -1,0 +1,47 @@
+"""Studies on the terminal: the paper's figures beside ours, and what became of its claims."""
+
+from collections.abc import Iterator, Sequence
+
+from malaprop.report.studies.page import VERDICTS, Section, StudyPage, cell, without_repeats
+from malaprop.studies import Line
+
+_MOST = 24  # figures of an item that are shown; the file of lines has all
+
+
+def readable(studies: Sequence[StudyPage]) -> str:
+    """Return studies as text: claims with their verdicts, and figures beside the paper's."""
+    return "\n".join(line for page in studies for line in _study(page)) + "\n"
+
+
+def _study(page: StudyPage) -> Iterator[str]:
+    yield page.paper.title
+    for section in page.sections:
+        yield f"\n{section.title}"
+        for claim, *counts in section.verdicts.rows if section.verdicts else ():
+            verdicts = ", ".join(
+                f"{name} on {count}"
+                for name, count in zip(VERDICTS.values(), counts, strict=True)
+                if count != "0"
+            )
+            yield f"  the paper: {claim}\n    {verdicts}"
+        yield from _figures(section)
+        for command in section.missing:
+            yield f"  data are missing: run  {command}"
+    yield ""
+
+
+def _figures(section: Section) -> Iterator[str]:
+    lines = without_repeats(section.lines)
+    printed = [line for line in lines if line.paper is not None] or lines
+    for line in printed[:_MOST]:
+        yield f"  {_where(line)}  {line.measure}: {cell(line)}"
+    if len(lines) > len(printed[:_MOST]):
+        yield f"  {len(lines) - len(printed[:_MOST])} more figures: see --json or --report"
+
+
+def _where(line: Line) -> str:
+    shown = {name: value for name, value in line.setting.items() if name not in _OBVIOUS}
+    return " ".join(f"{name}={value}" for name, value in shown.items())
+
+
+_OBVIOUS = ("lexicon", "spread")

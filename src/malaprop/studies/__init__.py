@@ -1,0 +1,72 @@
+"""Studies: the experiments of five papers, run again on real data, with controls.
+
+    names       the studies there are
+    reproduce   run one, and return its lines: our figures beside the paper's
+
+A study is a folder here: `paper.json`, what the paper did and printed; and the items, a function
+for each table and figure. `framework` runs them.
+
+>>> from malaprop import studies
+>>> studies.names()[0]
+'nadp'
+"""
+
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+from malaprop.core.errors import ParameterError
+from malaprop.core.suggest import did_you_mean
+from malaprop.studies.framework.items import Study
+from malaprop.studies.framework.lines import Line, read, written
+from malaprop.studies.framework.papers import Paper, paper_of
+from malaprop.studies.framework.reproducing import CellProgress, run_study
+from malaprop.studies.framework.run import MissingDataError, Run
+
+__all__ = [
+    "Line",
+    "MissingDataError",
+    "Paper",
+    "Run",
+    "names",
+    "paper_of",
+    "read",
+    "reproduce",
+    "study_named",
+    "written",
+]
+
+_ORDER = ("nadp", "mahalanobis", "tem", "privemb", "hyperbolic")
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all studies: the folders that hold a paper's figures."""
+    there = {path.parent.name for path in Path(__file__).parent.glob("*/paper.json")}
+    return (*(name for name in _ORDER if name in there), *sorted(there - {*_ORDER}))
+
+
+def study_named(name: str) -> Study:
+    """Return the study of that name."""
+    if name not in names():
+        hint = did_you_mean(name, names())
+        raise ParameterError(f"There is no study {name!r}.{hint} There are: {', '.join(names())}.")
+    study: Study = import_module(f"malaprop.studies.{name}").STUDY
+    return study
+
+
+def reproduce(
+    name: str,
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    items: Sequence[str] | None = None,
+    fresh: bool = False,
+    progress: CellProgress | None = None,
+) -> list[Line]:
+    """Run a study, or some of its items, and return our figures beside the paper's.
+
+    `quick` measures fewer settings on fewer words. Cells that were measured before with the same
+    seed and versions are taken from the user's cache folder, unless `fresh`.
+    """
+    run = Run(quick=quick, seed=seed)
+    return run_study(study_named(name), run, items=items, fresh=fresh, progress=progress)

@@ -1,0 +1,74 @@
+"""A run of studies: quick or full, its seed, and what its cells share."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, TypeVar
+
+from malaprop._version import __version__
+from malaprop.core.errors import DataError, MalapropError, ParameterError
+from malaprop.lexicon.lexicon import Lexicon
+from malaprop.studies.framework.lines import Setting
+
+Thing = TypeVar("Thing")
+DEFAULT_LEXICON = "english"
+_PACKAGES = ("numpy", "scipy", "scikit-learn")
+
+
+class MissingDataError(DataError):
+    """Data that a cell needs are not on this machine; `command` gets them."""
+
+    def __init__(self, what: str, command: str) -> None:
+        super().__init__(f"{what} is not on this machine: run  {command}")
+        self.command = command
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What the cells of a run share."""
+
+    quick: bool = False
+    seed: int = 0
+    lexicons: Mapping[str, Lexicon] = field(default_factory=dict)
+    """Lexicons to use in place of those of the same name."""
+    _made: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def pick(self, *, quick: Thing, full: Thing) -> Thing:
+        """Return the one for this kind of run."""
+        return quick if self.quick else full
+
+    def once(self, key: Any, make: Callable[[], Thing]) -> Thing:
+        """Return what `make` makes, made once in a run: a bound channel, a trained classifier."""
+        if key not in self._made:
+            self._made[key] = make()
+        made: Thing = self._made[key]
+        return made
+
+    def lexicon(self, name: str = DEFAULT_LEXICON, command: str = "") -> Lexicon:
+        """Open a lexicon; if it is not there, `command` says how to get it."""
+        if name in self.lexicons:
+            return self.lexicons[name]
+        try:
+            return self.once(("lexicon", name), lambda: Lexicon.open(name))
+        except ParameterError:
+            raise MissingDataError(f"The lexicon {name}", command) from None
+
+    @cached_property
+    def versions(self) -> dict[str, str]:
+        """The versions that results depend on."""
+        return {"malaprop": __version__, **{name: _version(name) for name in _PACKAGES}}
+
+    def fingerprint(self, setting: Setting) -> str:
+        """Return the fingerprint of the lexicon that a setting names; empty if it is missing."""
+        try:
+            return self.lexicon(setting.get("lexicon", DEFAULT_LEXICON)).fingerprint
+        except MalapropError:
+            return ""
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

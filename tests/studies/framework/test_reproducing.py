@@ -1,0 +1,134 @@
+"""Cells are measured once, in any order, from a seed; missing data leave a command."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from numpy.random import Generator
+
+from malaprop import ParameterError
+from malaprop.studies import MissingDataError, Run, read, written
+from malaprop.studies.framework.cells import Cells
+from malaprop.studies.framework.claims import Claim, above
+from malaprop.studies.framework.items import Figure, Item, Study, crossed
+from malaprop.studies.framework.lines import Line, Setting
+from malaprop.studies.framework.reproducing import run_study
+
+measured: list[Setting] = []
+
+
+def noisy(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
+    measured.append(setting)
+    yield Figure("score", setting["epsilon"] + 0.001 * float(rng.normal()), 0.001)
+    yield Figure("hidden", 1.0)
+    yield Figure("worthless", float("nan"))
+
+
+def absent(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
+    raise MissingDataError("A data set", "malaprop data get it")
+    yield Figure("score", 1.0)
+
+
+GROWS = Claim(
+    text="it grows",
+    measure="score",
+    about=lambda setting: setting["epsilon"] > 1,
+    holds=lambda line, results: above(line, results.like(line, epsilon=1)),
+)
+ITEM = Item(
+    name="fig2",
+    grid=lambda run: crossed(mechanism=["a"], epsilon=[1, 2, 3]),
+    cell=noisy,
+    measures=("score", "worthless"),
+    claims=(GROWS,),
+)
+STUDY = Study(name="nadp", items=(ITEM, replace(ITEM, name="fig9", cell=absent)))
+
+
+@pytest.fixture(autouse=True)
+def forget() -> None:
+    measured.clear()
+
+
+def scores(lines: list[Line]) -> list[object]:
+    return [line.ours for line in lines if line.measure == "score"]
+
+
+def test_a_line_has_the_keys_of_the_contract(run: Run, cells: Cells) -> None:
+    (line, *_) = run_study(STUDY, run, cells=cells)
+    keys = ["study", "item", "setting", "measure", "ours", "error", "paper", "claim", "holds"]
+    assert set(keys) <= line.to_dict().keys()
+    assert line.versions["malaprop"]
+    assert line.seed == 3
+
+
+def test_what_was_measured_is_kept_and_not_measured_again(run: Run, cells: Cells) -> None:
+    first = run_study(STUDY, run, cells=cells)
+    assert len(measured) == 3
+    again = run_study(STUDY, run, cells=cells)
+    assert len(measured) == 3
+    assert again == first
+    fresh = run_study(STUDY, run, cells=cells, fresh=True)
+    assert len(measured) == 6
+    assert fresh == first
+
+
+def test_a_stopped_run_resumes_and_draws_what_it_would_have_drawn(run: Run, cells: Cells) -> None:
+    whole = run_study(STUDY, run, cells=cells)
+    stopped = Cells(cells.folder.with_name("stopped"))
+
+    def stop(done: int, total: int, note: str) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_study(STUDY, run, cells=stopped, progress=stop)
+    measured.clear()
+    assert run_study(STUDY, run, cells=stopped) == whole
+    assert [setting["epsilon"] for setting in measured] == [3]
+
+
+def test_another_seed_and_another_revision_are_measured(run: Run, cells: Cells) -> None:
+    first = run_study(STUDY, run, cells=cells)
+    other = run_study(STUDY, replace(run, seed=4), cells=cells)
+    assert scores(other) != scores(first)
+    revised = Study(name="nadp", items=(replace(ITEM, revision=2),))
+    run_study(revised, run, cells=cells)
+    assert len(measured) == 9
+
+
+def test_a_damaged_cell_is_measured_again(run: Run, cells: Cells) -> None:
+    first = run_study(STUDY, run, cells=cells)
+    for path in cells.folder.rglob("*.json"):
+        path.write_text("{")
+    assert run_study(STUDY, run, cells=cells) == first
+
+
+def test_missing_data_leave_null_and_the_command_and_are_not_kept(run: Run, cells: Cells) -> None:
+    lines = run_study(STUDY, run, items=["fig9"], cells=cells)
+    assert {line.ours for line in lines} == {None}
+    assert {line.command for line in lines} == {"malaprop data get it"}
+    assert {line.holds for line in lines} == {None}
+    assert not list(cells.folder.rglob("*.json"))
+
+
+def test_claims_are_judged_where_they_are_about(run: Run, cells: Cells) -> None:
+    lines = run_study(STUDY, run, items=["fig2"], cells=cells)
+    verdicts = {line.setting["epsilon"]: line.holds for line in lines if line.claim}
+    assert verdicts == {2: True, 3: True}
+
+
+def test_a_figure_that_is_no_number_is_null_and_others_are_hidden(run: Run, cells: Cells) -> None:
+    lines = run_study(STUDY, run, items=["fig2"], cells=cells)
+    assert {line.measure for line in lines} == {"score", "worthless"}
+    assert {line.ours for line in lines if line.measure == "worthless"} == {None}
+
+
+def test_lines_survive_writing_and_reading(run: Run, cells: Cells) -> None:
+    lines = run_study(STUDY, run, cells=cells)
+    assert list(read(written(lines))) == lines
+
+
+def test_an_unknown_item_is_refused(run: Run, cells: Cells) -> None:
+    with pytest.raises(ParameterError, match="has no item 'fig7'"):
+        run_study(STUDY, run, items=["fig7"], cells=cells)

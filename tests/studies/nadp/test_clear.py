@@ -1,0 +1,31 @@
+"""Words in clear: those without a neighbour."""
+
+from malaprop import Lexicon
+from malaprop.studies import Run
+from malaprop.studies.framework.cells import Cells
+from malaprop.studies.framework.reproducing import run_study
+from malaprop.studies.nadp import STUDY
+
+
+def test_words_without_a_neighbour_are_counted(cells: Cells) -> None:
+    """Two pairs share all of their nearest words; at τ = 0.5 the word between them does not."""
+    lexicon = Lexicon(["a", "b", "c", "d", "e"], [[0.0], [1.0], [50.0], [100.0], [101.0]])
+    run = Run(quick=True, lexicons={"english": lexicon})
+    lines = run_study(STUDY, run, items=["clear"], cells=cells)
+    counts = {
+        (line.setting["published"], line.setting["tau"]): (line.ours, line.holds)
+        for line in lines
+        if line.measure == "in_clear"
+    }
+    assert counts[False, 0.5] == (0, None)  # the sound one attaches them
+    assert counts[True, 0.1][0] == 0  # all five words are among each other's ten nearest
+
+
+def test_at_a_high_tau_words_are_in_clear(run: Run, cells: Cells) -> None:
+    lines = run_study(STUDY, run, items=["clear"], cells=cells)
+    published = [line for line in lines if line.measure == "in_clear" and line.setting["published"]]
+    counts = [line.ours for line in published if isinstance(line.ours, int)]
+    assert len(counts) == 4
+    assert counts == sorted(counts)
+    assert {line.holds for line in published} <= {True, False}
+    assert all(line.holds == (line.ours == 0) for line in published)
