@@ -11,7 +11,7 @@ load        read one: texts, labels, pairs, scores, parts
 """
 
 from malaprop.datasets.adding import Added, add
-from malaprop.datasets.catalogue import DataFile, Dataset, catalogue, dataset_named
+from malaprop.datasets.entries import DataFile, Dataset, catalogue, dataset_named
 from malaprop.datasets.fetching import fetch
 from malaprop.datasets.keeping import datasets_folder, is_kept
 from malaprop.datasets.loading import load

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from malaprop.core.errors import DataError, ParameterError
 from malaprop.datasets.archives import is_archive, matches, names_in, taken_out
-from malaprop.datasets.catalogue import DataFile, Dataset, catalogue
+from malaprop.datasets.entries import DataFile, Dataset, catalogue
 from malaprop.datasets.keeping import digest_of, keep
 
 

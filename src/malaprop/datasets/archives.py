@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from malaprop.core.errors import DataError
-from malaprop.datasets.catalogue import DataFile
+from malaprop.datasets.entries import DataFile
 
 _LARGEST = 1 << 31  # bytes that an archive may unpack to while members are looked for
 _MOST_MEMBERS = 200_000

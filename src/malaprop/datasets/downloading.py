@@ -91,7 +91,7 @@ def _receive(
     flags = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if start else os.O_TRUNC)
     with open(os.open(part, flags, 0o600), "ab" if start else "wb") as file:
         size = start
-        while block := answer.read(_AT_ONCE):
+        while block := answer.read1(_AT_ONCE):
             size += len(block)
             if size > limit:
                 file.close()

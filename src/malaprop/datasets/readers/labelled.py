@@ -4,7 +4,7 @@ import re
 from itertools import chain
 
 from malaprop.core.errors import DataError
-from malaprop.datasets.catalogue import Dataset
+from malaprop.datasets.entries import Dataset
 from malaprop.datasets.readers.base import (
     Files,
     csv_rows,

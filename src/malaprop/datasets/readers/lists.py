@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from malaprop.core.errors import DataError
-from malaprop.datasets.catalogue import Dataset
+from malaprop.datasets.entries import Dataset
 from malaprop.datasets.readers.base import Files, lines_of, reader
 from malaprop.datasets.values import DataFiles, WordList
 

@@ -1,6 +1,6 @@
 """Pairs of sentences, and pairs of words."""
 
-from malaprop.datasets.catalogue import Dataset
+from malaprop.datasets.entries import Dataset
 from malaprop.datasets.readers.base import Files, fields_of, lines_of, reader, split_of
 from malaprop.datasets.values import TextPairs, WordPairs
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from malaprop.datasets.archives import unbundled
-from malaprop.datasets.catalogue import Dataset
+from malaprop.datasets.entries import Dataset
 from malaprop.datasets.readers.base import Files, reader
 from malaprop.datasets.values import Puzzles
 

@@ -16,6 +16,8 @@ from typing import Any
 from malaprop.core.errors import ParameterError
 from malaprop.core.suggest import did_you_mean
 
+CATALOGUE = Path(__file__).parent / "catalogue.toml"
+
 
 @dataclass(frozen=True, kw_only=True)
 class DataFile:
@@ -81,8 +83,8 @@ class Dataset:
 @cache
 def catalogue() -> Mapping[str, Dataset]:
     """Return all data sets by name."""
-    text = (Path(__file__).parent / "catalogue.toml").read_text("utf-8")
-    return MappingProxyType({name: _entry(name, of) for name, of in tomllib.loads(text).items()})
+    entries = tomllib.loads(CATALOGUE.read_text("utf-8"))
+    return MappingProxyType({name: _entry(name, of) for name, of in entries.items()})
 
 
 def dataset_named(name: str) -> Dataset:
