@@ -132,3 +132,14 @@ def test_lines_survive_writing_and_reading(run: Run, cells: Cells) -> None:
 def test_an_unknown_item_is_refused(run: Run, cells: Cells) -> None:
     with pytest.raises(ParameterError, match="has no item 'fig7'"):
         run_study(STUDY, run, items=["fig7"], cells=cells)
+
+
+def test_a_run_holds_one_of_each_kind_of_large_thing(run: Run) -> None:
+    made: list[int] = []
+
+    def make() -> int:
+        made.append(len(made))
+        return made[-1]
+
+    assert [run.latest("channel", key, make) for key in "aabba"] == [0, 0, 1, 1, 2]
+    assert [run.once(key, make) for key in "xyx"] == [3, 4, 3]
