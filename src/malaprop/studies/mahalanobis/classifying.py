@@ -35,10 +35,10 @@ def grid_of(item: str) -> Any:
         for floor in FLOORS:
             yield {**shared, "mechanism": floor, "control": "floor"}
         for shape in run.pick(quick=(0.0, 1.0), full=(0.0, 0.5, 1.0)):
-            for epsilon in run.pick(quick=(10, 20), full=(5, 10, 15, 20, 40)):
+            for epsilon in run.pick(quick=(10, 20), full=(5, 10, 20, 40)):
                 yield {**noisy, "lambda": shape, "epsilon": epsilon}
         for control in (EQUAL_EUCLIDEAN, EQUAL_KEPT):
-            for epsilon in run.pick(quick=(20,), full=(10, 15, 20)):
+            for epsilon in run.pick(quick=(20,), full=(10, 20)):
                 yield {**noisy, "lambda": 1.0, "epsilon": epsilon, "control": control}
 
     return grid
@@ -49,7 +49,7 @@ def classifying(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     data, lexicon = run.data(setting["data"]), run.lexicon()
     options: dict[str, Any] = {
         "data": data,
-        "limit": run.pick(quick=300, full=2000),
+        "limit": run.pick(quick=300, full=1000),
         "test": _TEST,
         "repeats": run.pick(quick=2, full=3),
         "floors": False,

@@ -17,7 +17,7 @@ def lambda_grid(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     """Look for the λ of the largest similarity with at most a share of words kept."""
     lexicon = run.lexicon()
     shapes = run.pick(quick=(0.0, 1.0), full=LAMBDAS)
-    words = min(len(lexicon), run.pick(quick=8, full=40))
+    words = min(len(lexicon), run.pick(quick=8, full=20))
     bound = setting["kept_at_most"]
     try:
         choice = best_lambda(

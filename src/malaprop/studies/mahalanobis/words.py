@@ -56,7 +56,7 @@ def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     """Run the mechanism 100 times on each of some words; count as the paper does."""
     channel = channel_of(run, setting)
     size = len(channel.lexicon)
-    ids = word_ids(channel.lexicon, min(size, run.pick(quick=12, full=80)))
+    ids = word_ids(channel.lexicon, min(size, run.pick(quick=12, full=50)))
     drawn = channel.substitute(np.repeat(ids, RUNS), rng).reshape(len(ids), RUNS)
     stayed = (drawn == ids[:, None]).sum(axis=1).astype(np.float64)
     different = np.array([len(np.unique(row)) for row in drawn], dtype=np.float64)

@@ -24,7 +24,7 @@ def fig3_grid(run: Run) -> Iterator[Setting]:
     """Each mechanism at each ε, NADP at several τ; and a control that hides half of the words."""
     taus = ({"mechanism": "nadp", "published": True, "tau": tau} for tau in (0.2, 0.3))
     for mechanism in (*COMPARED, *taus, *SOUND):
-        epsilons = run.pick(quick=(1.0, 20.0), full=(1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 40.0))
+        epsilons = run.pick(quick=(1.0, 20.0), full=(1.0, 5.0, 10.0, 20.0, 40.0))
         for epsilon in epsilons:
             yield {**mechanism, "epsilon": epsilon, "spread": "words"}
     yield {**HALF, "spread": "words"}
@@ -33,7 +33,7 @@ def fig3_grid(run: Run) -> Iterator[Setting]:
 def fig3(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     """Measure the overlap p of a word's neighbourhood and its noisy vector's, and p's skewness."""
     lexicon = run.lexicon()
-    ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=250, full=2000)))
+    ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=250, full=1000)))
     if setting["mechanism"] == HALF["mechanism"]:
         hidden = rng.integers(len(lexicon), size=len(ids))
         noisy = lexicon.vectors[np.where(np.arange(len(ids)) % 2 == 0, ids, hidden)]
@@ -53,7 +53,7 @@ def fig3(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
 def fig4(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     """Measure the histogram of p for Gaussian noise of one width."""
     lexicon = run.lexicon()
-    ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=250, full=2000)))
+    ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=250, full=1000)))
     noisy = lexicon.vectors[ids].astype(np.float64)
     if setting["sigma"] > 0.0:
         channel = spherical(lexicon, setting["sigma"], "the width is given, not an ε")
@@ -69,7 +69,7 @@ def fig4(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
 
 def fig4_grid(run: Run) -> Iterator[Setting]:
     """σ from 0 to 1."""
-    steps = run.pick(quick=(0, 1, 4, 8, 20), full=tuple(range(21)))
+    steps = run.pick(quick=(0, 1, 4, 8, 20), full=(0, 1, *range(2, 21, 2)))
     return crossed(
         mechanism=["gaussian noise"], sigma=[round(0.05 * n, 2) for n in steps], spread=["words"]
     )
