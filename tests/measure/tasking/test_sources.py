@@ -108,6 +108,9 @@ def test_a_privatizer_gives_private_texts(plane: Lexicon, corpus: Corpus) -> Non
 def test_floors(plane: Lexicon) -> None:
     table = _begin(random_table(plane)).vectors(np.array([3, 3, 4]))
     assert table[0].tolist() == table[1].tolist() != table[2].tolist()
+    cipher = _begin(random_table(plane)).words(np.arange(40))
+    assert sorted(cipher) == list(range(40))
+    assert (cipher != np.arange(40)).sum() > 30
     drawn = _begin(random_words(plane)).words(np.zeros(40_000, dtype=np.int64))
     shares = np.bincount(drawn, minlength=40) / len(drawn)
     assert np.abs(shares - 1 / 40).max() < 5.5 * np.sqrt(1 / 40 / len(drawn))

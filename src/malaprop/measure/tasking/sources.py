@@ -13,7 +13,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from malaprop.core.arrays import Floats, Ids
-from malaprop.core.channel import Channel, VectorChannel
+from malaprop.core.channel import Channel, Decoder, VectorChannel
 from malaprop.core.noise.noise import Noise
 from malaprop.core.space import MetricSpace, blocks
 from malaprop.measure.tasking.corpus import Corpus
@@ -103,10 +103,11 @@ class Table(Source):
         space: MetricSpace,
         rng: Generator,
         table: NDArray[np.floating[Any]],
-        channel: VectorChannel[Noise] | None = None,
+        decoder: Decoder | None = None,
     ) -> None:
+        """Hold a table; a decoder finds words for its vectors. Without one, words stay."""
         super().__init__(space, rng)
-        self._table, self._channel = table, channel
+        self._table, self._decoder = table, decoder
 
     def vectors(self, ids: Ids) -> Floats:
         """Return the table's vector of each word."""
@@ -118,12 +119,23 @@ class Table(Source):
 
     @cached_property
     def _swapped(self) -> Ids | None:
-        if self._channel is None:
+        if self._decoder is None:
             return None
-        return self._channel.decoder.decode(self._table.astype(np.float64), self._rng)
+        return self._decoder.decode(self._table.astype(np.float64), self._rng)
 
     def _words(self, ids: Ids) -> Ids:
         return ids if self._swapped is None else self._swapped[ids]
+
+
+class RandomTable(Table):
+    """A random vector and a random other word for each word: equal words stay equal, no more."""
+
+    def __init__(self, space: MetricSpace, rng: Generator) -> None:
+        super().__init__(space, rng, rng.normal(size=space.vectors.shape))
+        self._permuted = rng.permutation(len(space))
+
+    def _words(self, ids: Ids) -> Ids:
+        return self._permuted[ids]
 
 
 class WordTable(Source):
