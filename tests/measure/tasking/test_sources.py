@@ -100,6 +100,7 @@ def test_a_privatizer_gives_private_texts(plane: Lexicon, corpus: Corpus) -> Non
     assert [text.lower() for text in source.texts(corpus)] == TEXTS
     clean = _begin(unprotected(plane)).centroids(corpus)
     np.testing.assert_allclose(source.centroids(corpus), clean, atol=1e-12)
+    assert source.kept == 1.0
     vague = subject_of(Privatizer(plane, TEM(epsilon=0.1), rng=seeded_rng(9)))
     assert _begin(vague).texts(corpus) == _begin(vague).texts(corpus)  # the run's own noise
     assert _begin(vague).texts(corpus) != _begin(vague, 2).texts(corpus)

@@ -19,6 +19,8 @@ from malaprop.core.space import MetricSpace, blocks
 from malaprop.measure.tasking.corpus import Corpus
 from malaprop.pipeline.privatizer import Privatizer
 
+_COUNTED = 500  # texts whose words are drawn again, to count those that stay
+
 
 class Source(ABC):
     """One repetition of something that turns words into private words or vectors."""
@@ -157,7 +159,10 @@ class RandomWords(Source):
 
 
 class PrivateTexts(Source):
-    """The texts of a privatizer; for single words, the words of its channel."""
+    """The texts of a privatizer; for single words, the words of its channel.
+
+    Private texts do not say which words stayed: these are counted in further draws, of some texts.
+    """
 
     def __init__(self, privatizer: Privatizer, rng: Generator) -> None:
         super().__init__(privatizer.lexicon, rng)
@@ -168,7 +173,10 @@ class PrivateTexts(Source):
 
     def texts(self, corpus: Corpus) -> list[str]:
         """Return the private texts."""
-        return self._privatizer.texts(corpus.texts)
+        private = self._privatizer.texts(corpus.texts)
+        again = self._privatizer.word_draws(corpus.texts[:: -(-len(corpus) // _COUNTED)])
+        self._count(again.secret, again.drawn)
+        return private
 
     def centroids(self, corpus: Corpus) -> Floats:
         """Return the centroids of the private texts."""
