@@ -1,11 +1,13 @@
 """Plots of a study, as SVG: our figures with error bars, the paper's as dashed lines."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from malaprop.report.plots import drawn
 from malaprop.studies import Line
 
+_DIGITS = re.compile(r"(\d\.\d\d)\d+")  # beyond a hundredth of a point nobody sees them
 _MARKS = "os^DvP*X<>hd"
 _COLOURS = ("#1f3b57", "#b3541e", "#4a7c59", "#7b4b94", "#8a8f98", "#c9a227", "#2a9d8f", "#d1495b")
 
@@ -52,7 +54,7 @@ def _plot(spec: Mapping[str, Any], lines: Sequence[Line]) -> str:
         axes.set(xlabel=spec["x"], ylabel=spec["y"], xscale=spec.get("scale", "linear"))
         axes.legend(fontsize=7)
 
-    return drawn(paint)
+    return _DIGITS.sub(r"\1", drawn(paint))
 
 
 def _is_number(line: Line) -> bool:

@@ -30,7 +30,8 @@ def page_files(lines: Iterable[Line], path: Path) -> dict[Path, str]:
     texts: list[str] = []
     files: dict[Path, str] = {}
     for study in studies:
-        text, pictures = as_markdown(study, f"{path.stem}-{study.study}")
+        stem = path.stem if len(studies) == 1 else f"{path.stem}-{study.study}"
+        text, pictures = as_markdown(study, stem)
         texts.append(text)
         files |= {path.with_name(name): svg for name, svg in pictures.items()}
     return {path: "\n".join(texts), **files}

@@ -36,8 +36,8 @@ def fig3(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=250, full=1000)))
     if setting["mechanism"] == HALF["mechanism"]:
         hidden = rng.integers(len(lexicon), size=len(ids))
-        noisy = lexicon.vectors[np.where(np.arange(len(ids)) % 2 == 0, ids, hidden)]
-        clear = 0.5
+        shown = np.where(np.arange(len(ids)) % 2 == 0, ids, hidden)
+        noisy, clear = lexicon.vectors[shown].astype(np.float64), 0.5
     else:
         channel = channel_of(run, setting)
         noisy, clear = channel.release_words(ids, rng), share_in_clear(channel)

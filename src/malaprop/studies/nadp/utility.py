@@ -46,7 +46,7 @@ def fig2_grid(run: Run) -> Iterator[Setting]:
     floors = [{"mechanism": floor, "control": "floor"} for floor in FLOORS]
     compared = crossed(of=COMPARED, epsilon=many, noise=[ONCE])
     anew = crossed(of=[*COMPARED, *SOUND], epsilon=few, noise=[EACH])
-    controls = [{"mechanism": "coin", "control": SAME_CLEAR}]
+    controls: list[dict[str, Any]] = [{"mechanism": "coin", "control": SAME_CLEAR}]
     controls += [{**mechanism, "control": EQUAL} for mechanism in COMPARED[2:4]]
     controlled = crossed(of=controls, epsilon=few, noise=[ONCE])
     settings = [*floors, *compared, *anew, *controlled]
