@@ -13,7 +13,7 @@ from malaprop.studies.framework.items import Figure, Item, crossed
 from malaprop.studies.framework.lines import Line, Setting
 from malaprop.studies.framework.measuring import bootstrapped, mean_of, share_in_clear
 from malaprop.studies.framework.run import Run
-from malaprop.studies.nadp.channels import COMPARED, SOUND, channel_of, spherical
+from malaprop.studies.nadp.channels import COMPARED, SOUND, UNSCALED, channel_of, spherical
 
 M = 10  # nearest words that are compared, as in the authors' code
 HALF = {"mechanism": "coin", "control": "half of the words in clear, the others replaced"}
@@ -106,7 +106,7 @@ def _lowest(line: Line, results: Results) -> bool | None:
         for other in results.lines
         if other.measure == "skewness"
         and other.setting.get("published")
-        and other.setting["mechanism"] != "nadp"
+        and other.setting["mechanism"] not in ("nadp", UNSCALED)
         and other.setting["epsilon"] == line.setting["epsilon"]
     ]
     return every(below(line, other) for other in others)
@@ -116,6 +116,7 @@ FIG3 = Item(
     name="fig3",
     grid=fig3_grid,
     cell=fig3,
+    revision=2,
     measures=(
         "skewness",
         "skewness_as_in_the_code",
