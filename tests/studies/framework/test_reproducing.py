@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from numpy.random import Generator
 
-from malaprop import ParameterError
+from malaprop import MissingExtraError, ParameterError
 from malaprop.studies import MissingDataError, Run, read, written
 from malaprop.studies.framework.cells import Cells
 from malaprop.studies.framework.claims import Claim, above
@@ -110,6 +110,16 @@ def test_missing_data_leave_null_and_the_command_and_are_not_kept(run: Run, cell
     assert {line.command for line in lines} == {"malaprop data get it"}
     assert {line.holds for line in lines} == {None}
     assert not list(cells.folder.rglob("*.json"))
+
+
+def test_a_missing_package_leaves_null_and_the_command(run: Run, cells: Cells) -> None:
+    def needy(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
+        raise MissingExtraError("scikit-learn", "evaluate", "Training")
+        yield Figure("score", 1.0)
+
+    study = Study(name="nadp", items=(replace(ITEM, cell=needy),))
+    lines = run_study(study, run, cells=cells)
+    assert {line.command for line in lines} == {"pip install 'malaprop[evaluate]'"}
 
 
 def test_claims_are_judged_where_they_are_about(run: Run, cells: Cells) -> None:

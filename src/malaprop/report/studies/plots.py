@@ -8,6 +8,7 @@ from malaprop.report.plots import drawn
 from malaprop.studies import Line
 
 _DIGITS = re.compile(r"(\d\.\d\d)\d+")  # beyond a hundredth of a point nobody sees them
+_INSIDE = 4  # series whose names fit into the plot
 _MARKS = "os^DvP*X<>hd"
 _COLOURS = ("#1f3b57", "#b3541e", "#4a7c59", "#7b4b94", "#8a8f98", "#c9a227", "#2a9d8f", "#d1495b")
 
@@ -52,7 +53,8 @@ def _plot(spec: Mapping[str, Any], lines: Sequence[Line]) -> str:
             if printed:
                 axes.plot(*zip(*printed, strict=True), "--", mfc="none", lw=1, **look)
         axes.set(xlabel=spec["x"], ylabel=spec["y"], xscale=spec.get("scale", "linear"))
-        axes.legend(fontsize=7)
+        beside = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
+        axes.legend(fontsize=7, **(beside if len(axes.containers) > _INSIDE else {}))
 
     return _DIGITS.sub(r"\1", drawn(paint))
 
