@@ -10,7 +10,20 @@ from malaprop.studies import Line
 _DIGITS = re.compile(r"(\d\.\d\d)\d+")  # beyond a hundredth of a point nobody sees them
 _INSIDE = 4  # series whose names fit into the plot
 _MARKS = "os^DvP*X<>hd"
-_COLOURS = ("#1f3b57", "#b3541e", "#4a7c59", "#7b4b94", "#8a8f98", "#c9a227", "#2a9d8f", "#d1495b")
+_COLOURS = (
+    "#1f3b57",
+    "#b3541e",
+    "#4a7c59",
+    "#7b4b94",
+    "#8a8f98",
+    "#c9a227",
+    "#2a9d8f",
+    "#d1495b",
+    "#6b8e23",
+    "#5e60ce",
+    "#a0522d",
+    "#457b9d",
+)
 
 
 def plots(spec: Mapping[str, Any], lines: Sequence[Line]) -> list[tuple[str, str]]:
@@ -44,7 +57,7 @@ def _plot(spec: Mapping[str, Any], lines: Sequence[Line]) -> str:
         for place, (label, own) in enumerate(_series(spec, lines).items()):
             own = sorted(own, key=lambda line: float(line.setting[spec["x"]]))
             x = [line.setting[spec["x"]] for line in own]
-            look = {"color": _COLOURS[place % len(_COLOURS)], "marker": _MARKS[place % 12]}
+            look = {"color": _COLOURS[place % 12], "marker": _MARKS[place % 12]}
             errors = [2.0 * (line.error or 0.0) for line in own]
             axes.errorbar(
                 x, [li.ours for li in own], yerr=errors, label=label, ms=4, capsize=2, **look
