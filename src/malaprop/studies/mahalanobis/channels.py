@@ -24,7 +24,7 @@ def lexicon_of(run: Run, setting: Setting) -> Lexicon:
     return run.lexicon(name, GET_FASTTEXT if name == FASTTEXT else "")
 
 
-def channel_of(run: Run, setting: Setting, search: str = "exact") -> VectorChannel[Any]:
+def channel_of(run: Run, setting: Setting) -> VectorChannel[Any]:
     """Bind the mechanism of a setting; λ = 0 is the Laplace mechanism.
 
     Under `equal Euclidean ε`, the nominal ε is that whose Euclidean guarantee is the setting's ε.
@@ -36,7 +36,7 @@ def channel_of(run: Run, setting: Setting, search: str = "exact") -> VectorChann
         epsilon /= _euclidean(run, lexicon, shape)
     elif control == EQUAL_KEPT:
         epsilon = _matched(run, lexicon, shape, epsilon)
-    return _bound(lexicon, shape, epsilon, search)
+    return _bound(lexicon, shape, epsilon)
 
 
 def euclidean_epsilon(channel: VectorChannel[Any]) -> float:
@@ -65,7 +65,5 @@ def _matched(run: Run, lexicon: Lexicon, shape: float, epsilon: float) -> float:
     return run.once(("matched", lexicon.fingerprint, shape, epsilon), search)
 
 
-def _bound(
-    lexicon: Lexicon, shape: float, epsilon: float, search: str = "exact"
-) -> VectorChannel[Any]:
-    return Mahalanobis(epsilon=epsilon, regularization=shape, search=search).on(lexicon)
+def _bound(lexicon: Lexicon, shape: float, epsilon: float) -> VectorChannel[Any]:
+    return Mahalanobis(epsilon=epsilon, regularization=shape).on(lexicon)
