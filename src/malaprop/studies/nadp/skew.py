@@ -139,7 +139,7 @@ FIG3 = Item(
             holds=lambda line, results: abs(float(line.ours or 0.0)) < 0.5,
         ),
         Claim(
-            text="most words are protected: fewer than half are still nearest to their noisy vector",
+            text="most words are protected: fewer than half are nearest to their noisy vector",
             measure="kept",
             about=_is_paper_nadp,
             holds=lambda line, results: float(line.ours or 0.0) < 0.5,
