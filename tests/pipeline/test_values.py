@@ -162,7 +162,7 @@ def test_identifiers_are_uniform_in_their_shape() -> None:
     columns = list(zip(*texts, strict=True))
     for column in columns:
         if column[0] != "-":
-            choices = 26 if column[0].isalpha() else 10
+            choices = 20 if column[0].isalpha() else 10
             counts = [*Counter(column).values()]
             assert len(counts) == choices
             assert chisquare(counts).pvalue > 1e-6
