@@ -105,7 +105,7 @@ def test_what_is_drawn_is_read_as_the_same_template(
     written = [
         form.draw(1, rng)[0]
         if isinstance(form, StandIn)
-        else cast(ValueForm, form).write(rng.integers(24))
+        else cast(ValueForm, form).write(int(rng.integers(24)))
         for form in parsed.forms
     ]
     again = PARSER.parse(parsed.rebuild(np.zeros_like(parsed.ids), written))
