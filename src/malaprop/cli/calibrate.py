@@ -151,7 +151,7 @@ def calibrate(
         if isinstance(count, list):
             raise ParameterError("calibrate takes a number of words, or all: --words NUMBER")
         with bar(f"calibrating {mechanism}") as progress:
-            found = search(
+            calibration = search(
                 made,
                 opened,
                 kept=kept,
@@ -165,9 +165,9 @@ def calibrate(
                 words=count,
                 progress=progress.to,
             )
-        write({"mechanism": mechanism, "lexicon": opened.name or lexicon, **found.to_dict()})
+        write({"mechanism": mechanism, "lexicon": opened.name or lexicon, **calibration.to_dict()})
     if json_ != PIPE:
-        print_curve(found)
+        print_curve(calibration)
         typer.echo(
             "The figures are for an observer who sees one word, once, and no context. Context "
             "raises what is learned: see  malaprop attack context"

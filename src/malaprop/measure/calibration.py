@@ -71,8 +71,8 @@ def calibrate(
 
     >>> from malaprop import Lexicon, TEM
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
-    >>> found = calibrate(TEM, line, kept=0.6)
-    >>> round(found.value, 2), found.exact
+    >>> calibration = calibrate(TEM, line, kept=0.6)
+    >>> round(calibration.value, 2), calibration.exact
     (0.6, True)
     """
     search = _Search(
@@ -156,11 +156,11 @@ def _success_goal(search: "_Search", **targets: Any) -> _Goal:
             estimate = estimated_success(channel, targets["prior"], rng=search.rng)
             if estimate is not None:
                 return Figure(estimate[0], estimate[1][1])
-        found = bayes_success(
+        chance = bayes_success(
             channel, prior=targets["prior"], occurrences=occurrences, rng=search.rng
         )
         # For a law the value is exact or a simulation; for noise it is a lower bound.
-        return Figure(found.value, found.interval[1])
+        return Figure(chance.value, chance.interval[1])
 
     times = "" if occurrences == 1 else f" that occurs {occurrences} times"
     text = f"an observer without context guesses at most {bound:g} of words right{times}"
