@@ -54,7 +54,8 @@ class Settings:
         if not isinstance(self.most, Real) or not 0.0 < self.most <= 1.0:
             raise ParameterError("`most` must be a share of words: above 0, and up to 1.")
         for name in self.attacks or ():
-            attack_named(name)
+            if getattr(attack_named(name), "on", "words") not in ("words", "labels"):
+                raise ParameterError(f"The attack {name} is not on texts: leave it out.")
         if unknown := [name for name in self.models if name not in text_models]:
             raise ParameterError(
                 f"Unknown model {unknown[0]!r}. There are: {', '.join(text_models)}."
