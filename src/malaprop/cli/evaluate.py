@@ -241,7 +241,7 @@ def _measured(
 
         def listen(progress: "EvaluationProgress") -> None:
             if progress.seconds is not None:
-                typer.echo(_estimate(progress.seconds), err=True)
+                shown.say(_estimate(progress.seconds))
             shown.to(progress.done, progress.total, progress.note)
 
         arguments: Any = {"settings": settings, "rng": rng, **options}
@@ -270,11 +270,11 @@ def _estimate(seconds: float) -> str:
 
 
 def _print(result: "Evaluation") -> None:
-    from rich.console import Console
+    from shutil import get_terminal_size
 
-    from malaprop.report.evaluation.terminal import print_evaluation
+    from malaprop.report.evaluation.terminal import readable
 
-    print_evaluation(result, Console(highlight=False, markup=False, emoji=False))
+    typer.echo(readable(result, get_terminal_size().columns), nl=False)
 
 
 def _show(

@@ -6,6 +6,8 @@ from typing import Any
 
 from malaprop.measure.tasks.result import Estimate
 
+NAIVE = "taking the output for the word"
+"""What recovers the words that are kept."""
 Accuracies = Mapping[str, Mapping[str, Estimate]]
 """Accuracies by model, and by what the model was tested on."""
 
@@ -69,9 +71,18 @@ class Cell:
 
     @property
     def strongest(self) -> tuple[str, AttackFigure] | None:
-        """The attack that recovers most words, counting its interval, if there is one on words."""
+        """The attack that recovers most words, counting its interval, if there is one on words.
+
+        To take each output for the word is an attack, too: it recovers the words that are kept.
+        """
         on_words = [pair for pair in self.attacks.items() if pair[1].recovers_words]
-        return max(on_words, key=lambda pair: pair[1].interval[1]) if on_words else None
+        if not on_words:
+            return None
+        kept = self.kept
+        naive = AttackFigure(
+            score=kept.value, interval=kept.interval, baseline=kept.value, recovers_words=True
+        )
+        return max((*on_words, (NAIVE, naive)), key=lambda pair: pair[1].interval[1])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cell as plain values for JSON."""

@@ -20,8 +20,6 @@ from malaprop.measure.evaluating.settings import Settings, mechanisms_at, recove
 from malaprop.measure.tasks.splits import class_numbers, is_missing_label
 from malaprop.text import Policy, TextOptions
 
-_NOT_ALL = "The figures are of {sampled:,} of {given:,} texts, drawn at random"
-
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationProgress:
@@ -88,8 +86,6 @@ def evaluate(
     bounds, cells = _Run(bench, kept, made, progress).all()
     if left:
         notes.append(f"{left:,} texts without words, or without a label, were left out")
-    if len(sample[0]) < len(given):
-        notes.append(_NOT_ALL.format(sampled=len(sample[0]), given=len(given)))
     return Evaluation(
         cells=cells,
         bounds=bounds,

@@ -47,9 +47,9 @@ def _paint(axes: Any, evaluation: Evaluation) -> None:
     if chosen is not None:
         x, y = _place(chosen, evaluation)
         axes.plot([x], [y.value], "o", markersize=15, markerfacecolor="none", color="black")
-    axes.set(xlabel="words recovered by the strongest attack", ylabel=utility.name, xlim=(0, 1))
+    axes.set(xlabel="words recovered by the strongest attack", ylabel=utility.name, xlim=(0, 1.03))
     axes.margins(y=0.12)
-    axes.legend(loc="lower right")
+    axes.legend(loc="best", frameon=True, framealpha=0.9, edgecolor="none")
 
 
 def _line(axes: Any, name: str, cells: list[Cell], evaluation: Evaluation, number: int) -> None:

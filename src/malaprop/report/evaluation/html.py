@@ -22,7 +22,8 @@ _TITLE = "Privacy and utility on your own texts"
 _STYLE = """<style>
 .wide { overflow-x: auto; }
 .wide table { min-width: 44rem; }
-.wide td, .wide th { overflow-wrap: normal; }
+.wide td, .wide th { overflow-wrap: normal; padding-right: .35rem; }
+figure svg { max-width: 40rem; }
 .wide small { display: block; color: #5a6a7a; font-size: .78rem; }
 tr.chosen td { background: #eef4ea; font-weight: 600; }
 tr.bound td { color: #5a6a7a; }
@@ -105,7 +106,11 @@ def _cell(figure: Figure) -> str:
     if figure.interval is None:
         return f"{figure.value:.3f}"
     low, high = figure.interval
-    return f"{figure.value:.3f}<small>{low:.3f}–{high:.3f}</small>"
+    return f"{figure.value:.3f}<small>{_short(low)}–{_short(high)}</small>"
+
+
+def _short(share: float) -> str:
+    return f"{share:.3f}".replace("0.", ".", 1) if abs(share) < 1.0 else f"{share:.2f}"
 
 
 def _legend(evaluation: Evaluation) -> str:

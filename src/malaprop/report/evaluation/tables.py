@@ -127,7 +127,9 @@ def about_lines(evaluation: Evaluation) -> list[str]:
     """Return what was measured, on what, and how sure it is."""
     texts = evaluation.texts
     attacked = f"{texts['attacked_words']:,} words of {texts['attacked']:,} texts"
-    sampled = f"{texts['sampled']:,} of {texts['given']:,} texts with {texts['words']:,} words"
+    drawn = ", drawn at random," if texts["sampled"] < texts["given"] else ""
+    number = f"{texts['sampled']:,} of {texts['given']:,} texts" if drawn else "All texts"
+    sampled = f"{number}{drawn} with {texts['words']:,} words"
     name, runs = evaluation.lexicon["name"] or "of your own", evaluation.settings["runs"]
     lines = [f"{sampled}; attacks on {attacked}.", f"Lexicon {name}, {runs} noise draws."]
     if evaluation.runs:

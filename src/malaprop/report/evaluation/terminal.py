@@ -1,10 +1,7 @@
 """An evaluation for a terminal."""
 
 import textwrap
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Iterator, Sequence
 
 from malaprop.measure.evaluating.evaluation import Evaluation
 from malaprop.report.evaluation.tables import (
@@ -19,51 +16,79 @@ from malaprop.report.evaluation.tables import (
     rows_of,
 )
 
-_PLAIN = ("kept", "words", "texts")  # their intervals are narrow: the reports have them
+_WIDEST = 96
+_NARROW = ("kept", "words", "texts")  # their intervals are narrow: the reports have them
+_GAPS = (2, 1)  # between columns; the smaller one on a narrow terminal
 
 
-def print_evaluation(evaluation: Evaluation, console: Console) -> None:
-    """Print the table, the recommendation, and what they rest on."""
-    model = evaluation.utility.model
+def readable(evaluation: Evaluation, width: int = _WIDEST) -> str:
+    """Return the table, the recommendation, and what they rest on, for a width."""
+    width, model = min(width, _WIDEST), evaluation.utility.model
     columns = columns_of(evaluation, model)
-    console.print(_table(evaluation, columns, model))
-    console.print()
-    for column in columns:
-        _say(console, f"{column.name:<10}{column.about}")
-    console.print()
-    _say(console, f"{advice(evaluation)}.", style="bold")
-    _say(console, evaluation.recommendation.reason)
-    _say(console, opened(f"The rule: {evaluation.recommendation.rule}"))
-    console.print()
-    for line in (*about_lines(evaluation), *map(opened, evaluation.notes), LOWER, OWNER):
-        _say(console, line)
+    recommendation = evaluation.recommendation
+    lines = [*_table(evaluation, columns, model, width), ""]
+    lines += [_filled(f"{column.name:<10}{column.about}", width, 10) for column in columns]
+    lines += ["", f"{advice(evaluation)}.", _filled(recommendation.reason, width)]
+    lines += [_filled(opened(f"The rule: {recommendation.rule}"), width), ""]
+    about = (*about_lines(evaluation), *map(opened, evaluation.notes), LOWER, OWNER)
+    lines += [_filled(line, width) for line in about]
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _table(evaluation: Evaluation, columns: tuple[Column, ...], model: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("mechanism", no_wrap=True)
-    table.add_column("ε", justify="right", no_wrap=True)
-    for column in columns:
-        table.add_column(column.name, justify="right", no_wrap=True)
-    for row in rows_of(evaluation, model):
-        name = f"{row.name} *" if row.recommended else row.name
-        cells = [_shown(each, column) for each, column in zip(row.figures, columns, strict=True)]
-        style = "bold" if row.recommended else "dim" if row.bound else ""
-        table.add_row(*(Text(cell) for cell in (name, row.epsilon, *cells)), style=style)
-    return table
+def _filled(line: str, width: int, indent: int = 0) -> str:
+    return textwrap.fill(
+        line, width, subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False
+    )
+
+
+def _table(
+    evaluation: Evaluation, columns: Sequence[Column], model: str, width: int
+) -> Iterator[str]:
+    """Yield the lines of the table; what is too wide for the terminal continues below."""
+    rows = list(rows_of(evaluation, model))
+    names = ["", *(f"{row.name}{'*' if row.recommended else ''}" for row in rows)]
+    epsilons = ["ε", *(row.epsilon for row in rows)]
+    margin = max(map(len, names))
+    heads = [
+        f"{name:<{margin}}  {epsilon:>{max(map(len, epsilons))}}"
+        for name, epsilon in zip(names, epsilons, strict=True)
+    ]
+    cells = [
+        [column.name, *(_shown(row.figures[place], column) for row in rows)]
+        for place, column in enumerate(columns)
+    ]
+    room = width - len(heads[0])
+    gap = next((gap for gap in _GAPS if sum(_size(cell) + gap for cell in cells) <= room), 1)
+    for number, part in enumerate(_parts(cells, room, gap)):
+        if number:
+            yield ""
+        for line, head in enumerate(heads):
+            shown = (f"{cell[line]:>{_size(cell)}}" for cell in part)
+            yield (" " * gap).join([head, *shown]).rstrip()
+
+
+def _parts(cells: list[list[str]], width: int, gap: int) -> Iterator[list[list[str]]]:
+    """Split columns into groups that fit a width."""
+    part: list[list[str]] = []
+    used = 0
+    for cell in cells:
+        size = _size(cell) + gap
+        if part and used + size > width:
+            yield part
+            part, used = [], 0
+        part.append(cell)
+        used += size
+    yield part
+
+
+def _size(cell: Sequence[str]) -> int:
+    return max(map(len, cell))
 
 
 def _shown(figure: Figure, column: Column) -> str:
     if figure.value is None:
         return ""
-    margin = None if column.name in _PLAIN else figure.margin
+    margin = None if column.name in _NARROW else figure.margin
     if margin is None:
         return f"{figure.value:.2f}"
     return f"{figure.value:.2f}±{f'{margin:.2f}'.removeprefix('0')}"
-
-
-def _say(console: Console, line: str, style: str = "") -> None:
-    width = min(96, console.width)
-    indent = " " * 10 if line[9:10] == " " else ""
-    filled = textwrap.fill(line, width, subsequent_indent=indent, break_on_hyphens=False)
-    console.print(Text(filled, style=style))
