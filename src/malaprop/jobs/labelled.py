@@ -7,8 +7,8 @@ them to privatize. Here a text and its label must stay together, so records are 
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,6 +22,7 @@ from malaprop.pipeline.formats.packing import unpacked
 
 Pair = tuple[str, object]
 """A text and its label; None for no label."""
+Pairs = Generator[Pair, None, None]
 Listener = Callable[[int, int | None], None]
 
 
@@ -50,6 +51,7 @@ def read_labelled(
             file = ends.enter_context(path.open("rb"))
             stream = unpacked(file, source)
             pairs = _READERS[name](stream, column, label, encoding)
+            ends.callback(pairs.close)  # before the file is closed
             for number, pair in enumerate(pairs):
                 if progress and number % 1000 == 0:
                     progress(file.tell(), path.stat().st_size)
@@ -70,45 +72,50 @@ def _format(source: str, format_: str | None) -> str:
     return name
 
 
-def _delimited(separator: str) -> Callable[[BinaryIO, str, str, str], Iterator[Pair]]:
-    def read(stream: BinaryIO, column: str, label: str, encoding: str) -> Iterator[Pair]:
+def _delimited(separator: str) -> Callable[[BinaryIO, str, str, str], Pairs]:
+    def read(stream: BinaryIO, column: str, label: str, encoding: str) -> Pairs:
         usual = csv.field_size_limit(LONGEST_RECORD)
         try:
-            rows = _rows(stream, separator, encoding)
-            header = next(rows, None)
-            if header is None:
-                raise DataError("the input is empty: its first record must name the columns")
-            places = [_place(header, name) for name in (column, label)]
-            for number, row in enumerate(filter(None, rows), 1):
-                if len(row) != len(header):
-                    raise DataError(
-                        f"record {number:,} has {len(row)} fields, the header has {len(header)}: a "
-                        "field that contains the delimiter or a line end must be quoted"
-                    )
-                yield row[places[0]], row[places[1]]
+            with closing(_rows(stream, separator, encoding)) as rows:
+                yield from _cells(rows, column, label)
         finally:
             csv.field_size_limit(usual)
 
     return read
 
 
-def _rows(stream: BinaryIO, separator: str, encoding: str) -> Iterator[list[str]]:
-    reader = csv.reader(_decoded(stream, encoding), delimiter=separator, strict=True)
-    number = 0
-    while True:
-        try:
-            row = next(reader, None)
-        except UnicodeError:
-            raise _undecodable(number, encoding) from None
-        except csv.Error:
+def _cells(rows: Iterator[list[str]], column: str, label: str) -> Iterator[Pair]:
+    header = next(rows, None)
+    if header is None:
+        raise DataError("the input is empty: its first record must name the columns")
+    text_place, label_place = _place(header, column), _place(header, label)
+    for number, row in enumerate(filter(None, rows), 1):
+        if len(row) != len(header):
             raise DataError(
-                f"record {number:,} is not well-formed: a quote is not closed, or more text "
-                "follows a closing quote"
-            ) from None
-        if row is None:
-            return
-        number += 1
-        yield row
+                f"record {number:,} has {len(row)} fields, the header has {len(header)}: a field "
+                "that contains the delimiter or a line end must be quoted"
+            )
+        yield row[text_place], row[label_place]
+
+
+def _rows(stream: BinaryIO, separator: str, encoding: str) -> Generator[list[str], None, None]:
+    number = 0
+    with _decoded(stream, encoding) as decoded:
+        reader = csv.reader(decoded, delimiter=separator, strict=True)
+        while True:
+            try:
+                row = next(reader, None)
+            except UnicodeError:
+                raise _undecodable(number, encoding) from None
+            except csv.Error:
+                raise DataError(
+                    f"record {number:,} is not well-formed: a quote is not closed, or more text "
+                    "follows a closing quote"
+                ) from None
+            if row is None:
+                return
+            number += 1
+            yield row
 
 
 def _place(header: list[str], name: str) -> int:
@@ -119,25 +126,30 @@ def _place(header: list[str], name: str) -> int:
     return header.index(name)
 
 
-def _json_lines(stream: BinaryIO, column: str, label: str, encoding: str) -> Iterator[Pair]:
+def _json_lines(stream: BinaryIO, column: str, label: str, encoding: str) -> Pairs:
     seen: set[str] = set()
-    for number, line in enumerate(_lines(stream, encoding), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            record = None
-        if not isinstance(record, dict):
-            raise DataError(f"line {number:,} is not a JSON object")
-        seen |= record.keys() & {column, label}
-        yield _text(record.get(column), number), record.get(label)
+    with closing(_lines(stream, encoding)) as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                record = _object(line, number)
+                seen |= record.keys() & {column, label}
+                yield _text(record.get(column), number), record.get(label)
     for name in (column, label):
         if name not in seen:
             raise ParameterError(f"no record has the key {name!r}")
 
 
-def _parquet(stream: BinaryIO, column: str, label: str, encoding: str) -> Iterator[Pair]:
+def _object(line: str, number: int) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        record = None
+    if not isinstance(record, dict):
+        raise DataError(f"line {number:,} is not a JSON object")
+    return record
+
+
+def _parquet(stream: BinaryIO, column: str, label: str, encoding: str) -> Pairs:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -165,27 +177,34 @@ def _text(value: Any, number: int) -> str:
     return value
 
 
-def _decoded(stream: BinaryIO, encoding: str) -> io.TextIOWrapper:
+@contextmanager
+def _decoded(stream: BinaryIO, encoding: str) -> Iterator[io.TextIOWrapper]:
+    """Read a stream as text, and leave it open."""
     codec = "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
     try:
-        return io.TextIOWrapper(stream, encoding=codec, newline="")
+        decoded = io.TextIOWrapper(stream, encoding=codec, newline="")
     except LookupError:
         raise ParameterError(
             f"unknown text encoding {encoding!r}: `encoding` takes names such as utf-8, latin-1"
         ) from None
+    try:
+        yield decoded
+    finally:
+        decoded.detach()
 
 
-def _lines(stream: BinaryIO, encoding: str) -> Iterator[str]:
-    decoded, number = _decoded(stream, encoding), 0
-    while True:
-        try:
-            line = decoded.readline(LONGEST_RECORD)
-        except UnicodeError:
-            raise _undecodable(number, encoding) from None
-        if not line:
-            return
-        number += 1
-        yield line
+def _lines(stream: BinaryIO, encoding: str) -> Generator[str, None, None]:
+    number = 0
+    with _decoded(stream, encoding) as decoded:
+        while True:
+            try:
+                line = decoded.readline(LONGEST_RECORD)
+            except UnicodeError:
+                raise _undecodable(number, encoding) from None
+            if not line:
+                return
+            number += 1
+            yield line
 
 
 def _undecodable(number: int, encoding: str) -> DataError:
@@ -194,7 +213,7 @@ def _undecodable(number: int, encoding: str) -> DataError:
     )
 
 
-_READERS: dict[str, Callable[[BinaryIO, str, str, str], Iterator[Pair]]] = {
+_READERS: dict[str, Callable[[BinaryIO, str, str, str], Pairs]] = {
     "csv": _delimited(CsvCopy.separator),
     "tsv": _delimited(TsvCopy.separator),
     "jsonl": _json_lines,

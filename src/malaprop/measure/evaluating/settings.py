@@ -14,7 +14,7 @@ from malaprop.measure.attacking.base import attack_named
 from malaprop.measure.attacking.models import model_for
 from malaprop.measure.tasks.classification import RUNS
 from malaprop.measure.tasks.models import models as text_models
-from malaprop.mechanisms import mechanism_named
+from malaprop.pipeline.choosing import mechanism_of_name
 from malaprop.text import Policy
 
 SAMPLE = 2_000
@@ -115,7 +115,7 @@ def mechanisms_at(
             made.append(each)
             continue
         name, colon, epsilon = str(each).partition(":")
-        cls = mechanism_named(name)
+        cls = mechanism_of_name(name)
         own = [number(epsilon)] if colon else list(epsilons)
         if not own:
             raise ParameterError(

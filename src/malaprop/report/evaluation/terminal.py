@@ -50,7 +50,7 @@ def _table(
     epsilons = ["ε", *(row.epsilon for row in rows)]
     margin = max(map(len, names))
     heads = [
-        f"{name:<{margin}}  {epsilon:>{max(map(len, epsilons))}}"
+        f"{name:<{margin}} {epsilon:>{max(map(len, epsilons))}}"
         for name, epsilon in zip(names, epsilons, strict=True)
     ]
     cells = [
