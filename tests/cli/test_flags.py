@@ -23,7 +23,7 @@ PARAMETERS = {
 } | set(get_type_hints(TextOptions))
 EVALUATED = {
     name
-    for call in (malaprop.measure.evaluate, malaprop.measure.Settings)
+    for call in (malaprop.measure.evaluate, malaprop.measure.EvaluationSettings)
     for name in inspect.signature(call).parameters
 }
 # A command that the user is told to run has its flags.

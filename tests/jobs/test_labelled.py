@@ -60,7 +60,7 @@ def test_what_cannot_be_read_is_not_shown(
     with pytest.raises(error, match=complaint) as raised:
         list(read_labelled(str(tmp_path / name), column="text", label="y"))
     assert "secret" not in str(raised.value)
-    assert raised.value.__cause__ is None
+    assert raised.value.__context__ is None
 
 
 def test_pipes_missing_files_and_wrong_encodings_are_refused(tmp_path: Path) -> None:

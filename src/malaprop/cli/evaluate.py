@@ -131,11 +131,11 @@ def evaluate(
     the same command measures what is missing. The figures are for you: do not publish them.
     """
     from malaprop.core.randomness import secure_rng, seeded_rng
-    from malaprop.measure.evaluating.settings import Settings, mechanisms_at, number
+    from malaprop.measure.evaluating.settings import EvaluationSettings, mechanisms_at, number
     from malaprop.report.evaluation.written import files_of
 
     made = mechanisms_at(_names(mechanism), [number(each) for each in _names(epsilon)])
-    settings = Settings(
+    settings = EvaluationSettings(
         sample=sample,
         runs=runs,
         most=most,

@@ -58,6 +58,7 @@ def read_labelled(
                 yield pair
         except (DataError, ParameterError) as error:
             error.args = (f"{source}: {error}",)
+            error.__context__ = None  # what a library raised holds what it failed on
             raise
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from malaprop.measure.calibration import calibrate
     from malaprop.measure.evaluating.evaluation import Evaluation
     from malaprop.measure.evaluating.run import evaluate
-    from malaprop.measure.evaluating.settings import Settings
+    from malaprop.measure.evaluating.settings import EvaluationSettings
     from malaprop.measure.figures import skewness
     from malaprop.measure.neighbourhoods import density, overlap
     from malaprop.measure.regularization import LambdaChoice, best_lambda
@@ -49,10 +49,10 @@ __all__ = [
     "BigramModel",
     "Calibration",
     "Evaluation",
+    "EvaluationSettings",
     "LambdaChoice",
     "NoiseAndScale",
     "SampledAudit",
-    "Settings",
     "VectorFigures",
     "WordStatistics",
     "attack",
@@ -86,7 +86,7 @@ _HOMES = {
     "measure.calibration": "calibrate",
     "measure.evaluating.evaluation": "Evaluation",
     "measure.evaluating.run": "evaluate",
-    "measure.evaluating.settings": "Settings",
+    "measure.evaluating.settings": "EvaluationSettings",
     "measure.figures": "skewness",
     "measure.neighbourhoods": "density overlap",
     "measure.regularization": "LambdaChoice best_lambda",

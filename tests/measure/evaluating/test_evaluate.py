@@ -9,14 +9,14 @@ from tests.measure.evaluating.conftest import LABELS, TEXTS
 from malaprop import TEM, Lexicon, seeded_rng
 from malaprop.core.channel import LawChannel
 from malaprop.core.errors import DataError, ParameterError
-from malaprop.measure import BigramModel, Evaluation, Settings, evaluate
+from malaprop.measure import BigramModel, Evaluation, EvaluationSettings, evaluate
 from malaprop.measure.evaluating.run import EvaluationProgress
 
 
 def measured(
     words: Lexicon, bigrams: BigramModel, labels: list[str] | None = LABELS, **options: object
 ) -> Evaluation:
-    settings = Settings(model=bigrams, runs=3, attacked=100)
+    settings = EvaluationSettings(model=bigrams, runs=3, attacked=100)
     return evaluate(
         TEXTS,
         labels,
@@ -85,7 +85,7 @@ def test_a_sample_is_drawn_and_said(words: Lexicon, bigrams: BigramModel) -> Non
         epsilons=[1.0],
         mechanisms=["tem:2", TEM(epsilon=3.0)],
         lexicon=words,
-        settings=Settings(model=bigrams, runs=2, sample=60, models=("ngrams",)),
+        settings=EvaluationSettings(model=bigrams, runs=2, sample=60, models=("ngrams",)),
     )
     assert (found.texts["sampled"], found.texts["given"]) == (60, 180)
     assert [cell.epsilon for cell in found.cells] == [2.0, 3.0]
@@ -96,14 +96,15 @@ def test_a_lexicon_without_a_model_is_attacked_without_context(words: Lexicon) -
     found = evaluate(TEXTS, epsilons=[1.0], mechanisms=["tem"], lexicon=words)
     assert list(found.cells[0].attacks) == ["bayes", "majority"]
     assert "context attack was not run" in found.notes[0]
-    with pytest.raises(ParameterError, match="needs a bigram model"):
-        evaluate(
-            TEXTS,
-            epsilons=[1.0],
-            mechanisms=["tem"],
-            lexicon=words,
-            settings=Settings(attacks=("context",)),
-        )
+    for attack, complaint in (("context", "needs a bigram model"), ("frequency", "document")):
+        settings = EvaluationSettings(attacks=(attack,))
+        with pytest.raises(ParameterError, match=complaint):
+            evaluate(TEXTS, mechanisms=["tem"], lexicon=words, settings=settings)
+
+
+def test_one_draw_for_each_distinct_word_is_attacked_by_frequency(words: Lexicon) -> None:
+    found = evaluate(TEXTS, mechanisms=["tem:1"], lexicon=words, repeat="document")
+    assert list(found.cells[0].attacks) == ["bayes", "majority", "frequency"]
 
 
 def test_the_time_is_told_after_the_first_setting(words: Lexicon, bigrams: BigramModel) -> None:
@@ -156,4 +157,4 @@ def test_bad_input_is_refused(
 )
 def test_bad_settings_are_refused(options: dict[str, object], complaint: str) -> None:
     with pytest.raises(ParameterError, match=complaint):
-        Settings(**options)  # type: ignore[arg-type]
+        EvaluationSettings(**options)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from tests.measure.evaluating.conftest import TEXTS, WORDS
 
 from malaprop import Lexicon
 from malaprop.core.mechanism import Mechanism
-from malaprop.measure import Evaluation, Settings, evaluate
+from malaprop.measure import Evaluation, EvaluationSettings, evaluate
 from malaprop.measure.evaluating.bench import Bench
 from malaprop.measure.evaluating.cells import Cell
 
@@ -42,7 +42,7 @@ def run(words: Lexicon, texts: list[str] = TEXTS, **options: object) -> Evaluati
         texts,
         mechanisms=["tem"],
         lexicon=words,
-        settings=Settings(runs=2, sample=40),
+        settings=EvaluationSettings(runs=2, sample=40),
         **arguments,  # type: ignore[arg-type]
     )
 

@@ -85,13 +85,14 @@ def test_the_interval_of_runs_that_share_texts_is_wider() -> None:
     ("labels", "complaint"),
     [
         (["up"] * 120, "All labels are the same"),
-        ([f"secret{i}" for i in range(120)], "Fewer than two of the 120 different labels"),
+        ([f"secret{i}" for i in range(120)], "There are 120 different labels"),
+        (["secret" if i > 90 else i for i in range(120)], "Fewer than two of the 92 different"),
         ([*LABELS[:-1], None], "Text 120 has no label"),
         ([" ", *LABELS[1:]], "Text 1 has no label"),
         ([*LABELS[:-1], float("nan")], "Text 120 has no label"),
         (LABELS[:5], "a label for each text"),
     ],
-    ids=["one class", "all different", "none", "blank", "nan", "too few"],
+    ids=["one class", "all different", "few alike", "none", "blank", "nan", "too few"],
 )
 def test_labels_that_cannot_be_learnt_are_refused(
     lexicon: Lexicon, labels: list[object], complaint: str

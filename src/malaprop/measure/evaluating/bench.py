@@ -17,7 +17,7 @@ from malaprop.lexicon.graph.lookup import with_graph_if_needed
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.attacking.run import attack
 from malaprop.measure.evaluating.cells import Accuracies, AttackFigure, Bounds, Cell
-from malaprop.measure.evaluating.settings import Settings, recovers_words
+from malaprop.measure.evaluating.settings import EvaluationSettings, recovers_words
 from malaprop.measure.intervals import mean_interval
 from malaprop.measure.similarity import Similarity
 from malaprop.measure.tasks.classification import Classification
@@ -39,7 +39,7 @@ class Bench:
         texts: Sequence[str],
         labels: Sequence[object] | None,
         lexicon: Lexicon,
-        settings: Settings,
+        settings: EvaluationSettings,
         options: TextOptions,
         rng: Generator,
         noise: Generator,

@@ -16,7 +16,7 @@ from malaprop.measure.evaluating.bench import Bench
 from malaprop.measure.evaluating.cells import Bounds, Cell
 from malaprop.measure.evaluating.evaluation import Evaluation
 from malaprop.measure.evaluating.kept import KeptCells, digest_of
-from malaprop.measure.evaluating.settings import Settings, mechanisms_at, recovers_words
+from malaprop.measure.evaluating.settings import EvaluationSettings, mechanisms_at, recovers_words
 from malaprop.measure.tasks.splits import class_numbers, is_missing_label
 from malaprop.text import Policy, TextOptions
 
@@ -45,7 +45,7 @@ def evaluate(
     epsilons: Sequence[float] = (1.0, 1.5, 2.0),
     mechanisms: Sequence[Mechanism | str] = ("balanced",),
     lexicon: Lexicon | str = "english",
-    settings: Settings | None = None,
+    settings: EvaluationSettings | None = None,
     resume: bool = False,
     fresh: bool = False,
     rng: Generator | None = None,
@@ -66,7 +66,7 @@ def evaluate(
     left out.
     """
     made = mechanisms_at(mechanisms, epsilons)
-    settings = settings or Settings()
+    settings = settings or EvaluationSettings()
     opened = Lexicon.open(lexicon) if isinstance(lexicon, str) else lexicon
     policy = Policy(**options)
     bound, notes = settings.bound(opened, policy)
@@ -174,7 +174,7 @@ def _with_content(
     return [text for text, _ in pairs], [label for _, label in pairs], len(listed) - len(pairs)
 
 
-def _check(settings: Settings, texts: list[str], labels: list[object] | None) -> None:
+def _check(settings: EvaluationSettings, texts: list[str], labels: list[object] | None) -> None:
     """Refuse, before any work, what could only fail later."""
     if not texts:
         raise DataError("There are no texts to evaluate.")

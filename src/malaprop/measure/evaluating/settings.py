@@ -23,12 +23,12 @@ ATTACKED = 50_000
 """How many words to attack, at most."""
 MOST = 0.5
 """The share of words that an attack may recover, by default."""
-WORD_ATTACKS = ("bayes", "context", "majority")
-"""The attacks that are run by default."""
+WORD_ATTACKS = ("bayes", "context", "majority", "frequency")
+"""The attacks that are run by default, if they apply."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class EvaluationSettings:
     """What to measure besides the mechanisms."""
 
     sample: int = SAMPLE
@@ -61,11 +61,12 @@ class Settings:
                 f"Unknown model {unknown[0]!r}. There are: {', '.join(text_models)}."
             )
 
-    def bound(self, lexicon: Lexicon, policy: Policy) -> "tuple[Settings, list[str]]":
+    def bound(self, lexicon: Lexicon, policy: Policy) -> "tuple[EvaluationSettings, list[str]]":
         """Return the settings with attacks and model chosen, and notes on what does not apply."""
         needed = any(getattr(registered[name], "needs_model", False) for name in self.attacks or ())
         model = model_for(self.model, lexicon, needed=needed)
         if self.attacks is not None:
+            _check_reuse(self.attacks, policy)
             return replace(self, model=model), []
         chosen = tuple(name for name in WORD_ATTACKS if _applies(name, model, policy))
         notes = []
@@ -90,6 +91,15 @@ class Settings:
 def recovers_words(attack: str) -> bool:
     """Return whether the score of an attack is a share of words."""
     return getattr(registered[attack], "on", "words") == "words"
+
+
+def _check_reuse(attacks: Sequence[str], policy: Policy) -> None:
+    for name in attacks:
+        if getattr(registered[name], "needs_reuse", False) and policy.repeat == "fresh":
+            raise ParameterError(
+                f"The attack {name} is on texts in which each distinct word has one draw: use "
+                '`repeat="document"`.'
+            )
 
 
 def _applies(name: str, model: BigramModel | None, policy: Policy) -> bool:
