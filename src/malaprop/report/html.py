@@ -67,13 +67,18 @@ def as_html(report: RunReport, profile: Profile | None = None) -> str:
         *_files(report),
         *_method(report, profile),
     ]
+    return page_of("Report on a privatized text", parts)
+
+
+def page_of(title: str, parts: Iterable[str]) -> str:
+    """Return a page of HTML from the parts of its body."""
     body = "\n".join(parts)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
         "style-src 'unsafe-inline'\">\n"
-        f"<title>Report on a privatized text</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
         f"<body>\n{body}\n</body>\n</html>\n"
     )
 
