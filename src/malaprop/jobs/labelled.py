@@ -92,6 +92,7 @@ def _delimited(source: BinaryIO, layout: Layout) -> Iterator[Mapping[str, Any]]:
         raise DataError(f"record {number + 1} cannot be read as {layout.format}") from None
     finally:
         csv.field_size_limit(usual)
+        text.detach()  # the source is closed by whoever opened it
 
 
 def _json_lines(source: BinaryIO, layout: Layout) -> Iterator[Mapping[str, Any]]:
@@ -108,6 +109,8 @@ def _json_lines(source: BinaryIO, layout: Layout) -> Iterator[Mapping[str, Any]]
         if isinstance(error, DataError):
             raise
         raise DataError(f"line {max(1, number)} is not a JSON object") from None
+    finally:
+        text.detach()
 
 
 def _parquet(source: BinaryIO, layout: Layout) -> Iterator[Mapping[str, Any]]:

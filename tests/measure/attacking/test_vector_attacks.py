@@ -12,10 +12,10 @@ from malaprop import TEM, DataError, Laplace, Lexicon, ParameterError, Privatize
 from malaprop.core.arrays import Floats
 from malaprop.core.channel import VectorChannel
 from malaprop.core.noise.laplace import SphericalLaplace, spherical_laplace
-from malaprop.mechanisms.decoders import VectorMechanism
 from malaprop.measure import FoundVectors, attack
 from malaprop.measure.adversaries.float_bits import _grid, _reachable
 from malaprop.measure.intervals import clopper_pearson
+from malaprop.mechanisms.decoders import VectorMechanism
 
 WORDS = [f"{a}{b}{c}{d}" for a in "bdfgk" for b in "aeio" for c in "lmnr" for d in "aeiou"]
 
