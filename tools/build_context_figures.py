@@ -41,7 +41,7 @@ def built() -> dict[str, Any]:
         context = measured[f"sentences {name} {epsilon} context web"]
         if model.fingerprint not in (context["model"],):
             raise RuntimeError(f"{key} was measured with another model: measure it again")
-        about = mechanism_named(name)(epsilon=float(epsilon)).to_dict()  # type: ignore[call-arg]
+        about = mechanism_named(name)(epsilon=float(epsilon)).to_dict()
         if about != context["mechanism"]:
             raise RuntimeError(f"{key} was measured with other parameters: measure it again")
         lexicon = english.with_graph() if name == "balanced" else english

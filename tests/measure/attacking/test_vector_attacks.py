@@ -76,7 +76,7 @@ def test_a_grid_leaves_every_word_possible(lexicon: Lexicon, epsilon: float) -> 
 def test_no_mechanism_of_ours_betrays_its_bits(lexicon: Lexicon, mechanism: str) -> None:
     from malaprop.mechanisms import mechanism_named
 
-    made = mechanism_named(mechanism)(epsilon=0.5)  # type: ignore[call-arg]
+    made = mechanism_named(mechanism)(epsilon=0.5)
     found = run("float", lexicon, made, words=40)
     assert found.surviving == 400.0
     assert found.score == found.baseline
