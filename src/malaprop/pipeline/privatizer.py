@@ -22,12 +22,11 @@ from malaprop.pipeline.choosing import (
     choose,
     interned,
 )
-from malaprop.pipeline.counting import counted
+from malaprop.pipeline.counting import common_words, count_repeats, counted
 from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.pipeline.missing import MaybeText, in_places, is_missing, require_text
 from malaprop.pipeline.promising import for_texts, of_length
 from malaprop.pipeline.release import Release
-from malaprop.pipeline.repetition import common_words, count_repeats
 from malaprop.pipeline.slots import SlotDraws
 from malaprop.pipeline.values import ValueDraws, counted_as, with_chosen_kinds
 from malaprop.pipeline.word_draws import WordDraws
