@@ -43,7 +43,7 @@ def common_words(size: int) -> int:
 def count_repeats(ids: Ids, slot_counts: Sequence[int], common: int) -> dict[str, int]:
     """Count texts by how often their most frequent content word occurs, from 3 times on.
 
-    The words with ids below `common` are no content. The counts of several batches add up.
+    The words with ids below `common` are not content. The counts of several batches add up.
 
     >>> count_repeats(np.array([9, 9, 9, 0, 9, 0, 0, 0, 0]), [4, 5], common=5)
     {'repeats_3': 1}

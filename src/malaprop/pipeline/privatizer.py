@@ -257,7 +257,7 @@ class Privatizer:
         """Draw for the words of several texts; return the secret words beside the drawn ones.
 
         This is for the owner's own measurements, such as `malaprop.measure.attack`. What it
-        returns holds the secret: do not publish it. Missing texts, and values that are no words,
+        returns holds the secret: do not publish it. Missing texts, and values that are not words,
         are left out.
         """
         there = [text for text in in_places(texts, "word_draws", list) if not is_missing(text)]
