@@ -67,13 +67,18 @@ def as_html(report: RunReport, profile: Profile | None = None) -> str:
         *_files(report),
         *_method(report, profile),
     ]
+    return page_of("Report on a privatized text", parts)
+
+
+def page_of(title: str, parts: Iterable[str]) -> str:
+    """Return a page of HTML from the parts of its body."""
     body = "\n".join(parts)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
         "style-src 'unsafe-inline'\">\n"
-        f"<title>Report on a privatized text</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
         f"<body>\n{body}\n</body>\n</html>\n"
     )
 
@@ -92,6 +97,9 @@ def _key_figures(report: RunReport, profile: Profile | None) -> str:
         figures.append(
             (guessed, "of single words are guessed right by an observer without context")
         )
+    if profile and profile.context:
+        recovered = f"of the words of {profile.context.sample} are recovered with context"
+        figures.append((f"{profile.context.context:.0%}", recovered))
     cells = (f"<div><b>{escape(value)}</b>{escape(what)}</div>" for value, what in figures)
     return f'<div class="key">{"".join(cells)}</div>'
 
@@ -148,6 +156,8 @@ def _observer(profile: Profile) -> list[str]:
         "own text.</p>"
     )
     parts = ["<h2>What an observer learns</h2>", told]
+    if profile.context:
+        parts.append(f"<p>{escape(_opened(str(profile.context)))}.</p>")
     if profile.occurrences:
         rows = [
             (
