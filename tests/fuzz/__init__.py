@@ -9,6 +9,7 @@ from collections.abc import Callable
 from tests.fuzz import (
     cutting,
     journals,
+    labelled_files,
     lexicon_files,
     planning,
     public_pieces,
@@ -23,6 +24,7 @@ TARGETS: dict[str, tuple[Target, int]] = {
     "policy": (planning.fuzz, 10_000),
     "public pieces": (public_pieces.fuzz, 4_000),
     "file formats": (record_files.fuzz, 20_000),
+    "labelled texts": (labelled_files.fuzz, 5_000),
     "lexicon formats": (lexicon_files.fuzz, 5_000),
     "vector formats": (vector_files.fuzz, 3_000),
     "journal": (journals.fuzz, 2_000),
