@@ -38,8 +38,12 @@ def _check_damaged(path: Path) -> str:
     try:
         pairs = _read(path)
     except MalapropError as error:
-        assert CANARY not in str(error), "a message tells the user's text"
-        assert error.__context__ is None, "an error holds what a library raised"
+        _check_told(error)
         return "refused"
     assert all(isinstance(text, str) for text, _ in pairs)
     return "read"
+
+
+def _check_told(error: MalapropError) -> None:
+    assert CANARY not in str(error), "a message tells the user's text"
+    assert error.__context__ is None, "an error holds what a library raised"
