@@ -50,7 +50,6 @@ def test_all_commands_are_known() -> None:
         "malaprop evaluate",
         "malaprop audit",
         "malaprop attack",
-        "malaprop evaluate",
         "malaprop lm",
         "malaprop lm train",
         "malaprop data",

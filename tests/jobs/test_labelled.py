@@ -36,6 +36,13 @@ def test_texts_stay_with_their_labels(tmp_path: Path, kind: str) -> None:
     assert [label for _, label in pairs] == ["1", "0", ""]
 
 
+def test_other_encodings_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_bytes("text,y\nthé,ü\n".encode("latin-1"))
+    pairs = read_labelled(str(path), column="text", label="y", encoding="latin-1")
+    assert list(pairs) == [("thé", "ü")]
+
+
 @pytest.mark.parametrize(
     ("name", "data", "error", "complaint"),
     [
