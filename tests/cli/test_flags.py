@@ -12,6 +12,7 @@ import typer
 import malaprop
 from malaprop.cli.flags import FLAGS, in_flags
 from malaprop.cli.main import app
+from malaprop.jobs.labelled import read_labelled
 from malaprop.text import TextOptions
 
 PACKAGE = Path(malaprop.__file__).parent
@@ -23,7 +24,11 @@ PARAMETERS = {
 } | set(get_type_hints(TextOptions))
 EVALUATED = {
     name
-    for call in (malaprop.measure.evaluate, malaprop.measure.EvaluationSettings)
+    for call in (
+        malaprop.measure.evaluate,
+        malaprop.measure.EvaluationSettings,
+        read_labelled,
+    )
     for name in inspect.signature(call).parameters
 }
 # A command that the user is told to run has its flags.

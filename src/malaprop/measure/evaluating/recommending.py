@@ -101,7 +101,7 @@ def recommend(cells: Sequence[Cell], bounds: Bounds, most: float) -> Recommendat
     useful = [each for each in safe if utility.of(each[0]).interval[0] > utility.floor]
     if not useful:
         return answer(None, _none_is_useful(len(safe), len(cells), utility, most))
-    cell, name, figure = max(useful, key=lambda each: utility.of(each[0]).value)
+    cell, name, figure = max(useful, key=lambda each: (utility.of(each[0]).value, -each[2].score))
     return answer(cell, _why(cell, name, figure, len(safe), len(cells), utility, most))
 
 
