@@ -8,12 +8,14 @@ from malaprop.cli.measuring import (
     PIPE,
     JsonFile,
     Prior,
+    ReportFile,
     Words,
     finite,
-    json_output,
+    outputs,
     prior_of,
     words_of,
 )
+from malaprop.cli.messages import command_line
 from malaprop.cli.options import (
     DEFAULT,
     Epsilon,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 
 def stats(
+    context: typer.Context,
     epsilon: Epsilon,
     mechanism: MechanismName = DEFAULT,
     param: Parameters = None,
@@ -51,6 +54,7 @@ def stats(
         int | None, typer.Option(metavar="NUMBER", min=0, help="Repeat the same estimates.")
     ] = None,
     json_: JsonFile = None,
+    report: ReportFile = None,
 ) -> None:
     """Show statistics of single words, and how often an observer guesses a word right.
 
@@ -62,11 +66,15 @@ def stats(
     from malaprop.measure import bayes_success, density, skewness, statistics
     from malaprop.measure.chosen_words import word_ids
     from malaprop.measure.neighbourhoods import overlap_of
+    from malaprop.pipeline.report import Clock
+    from malaprop.report.measured.common import Setting
+    from malaprop.report.measured.statistics import statistics_page
 
     made = make_mechanism(mechanism, epsilon, param)
     belief = prior_of(prior)
     rng = secure_rng() if seed is None else seeded_rng(seed)
-    with json_output(json_) as write:
+    clock = Clock(command_line(context))
+    with outputs(json_, report) as write:
         with working(f"preparing {mechanism} on {lexicon}"):
             opened = open_lexicon(lexicon, made)
             channel = made.on(opened)
@@ -90,7 +98,21 @@ def stats(
                 "bayes": guess.to_dict(),
                 "overlap": {"mean": float(shared.mean()), "skewness": finite(skewness(shared))},
                 "density": crowd.to_dict() if crowd else None,
-            }
+            },
+            lambda: statistics_page(
+                figures,
+                guess,
+                Setting(
+                    occasion=clock.occasion(),
+                    mechanism=made.to_dict(),
+                    lexicon=opened,
+                    name=lexicon,
+                    guarantee=channel.guarantee,
+                ),
+                overlap=float(shared.mean()),
+                skewness=finite(skewness(shared)),
+                density=crowd,
+            ),
         )
     if json_ != PIPE:
         _print_statistics(figures)
@@ -130,6 +152,6 @@ def _print_guess(guess: "BayesSuccess") -> None:
     interval = "" if guess.exact else f" (95 % interval {low:.3f} to {high:.3f})"
     typer.echo(
         f"An observer without context who sees a word {times} guesses it right with probability "
-        f"{guess.value:.4g}{interval}; without seeing it, {guess.prior_success:.3g}. Context "
-        "raises that: see  malaprop attack context"
+        f"{guess.value:.4g}{interval}; without seeing it, {guess.prior_success:.3g}. (Prior: "
+        f"{guess.prior}.) Context raises that: see  malaprop attack context"
     )
