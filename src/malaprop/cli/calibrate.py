@@ -229,7 +229,7 @@ def calibrate(
             )
         write(
             {"mechanism": mechanism, "lexicon": opened.name or lexicon, **calibration.to_dict()},
-            lambda: _page(calibration, made, opened, lexicon, clock, report),
+            lambda: _page(calibration, made, opened, lexicon, clock, report, context=context),
         )
     if json_ != PIPE:
         print_curve(calibration)
@@ -267,6 +267,8 @@ def _page(
     name: str,
     clock: "Clock",
     report: Path | None,
+    *,
+    context: bool,
 ) -> "Page":
     """Return the page; as a web page, with what the mechanism does around the ε that was result."""
     from dataclasses import replace
@@ -286,7 +288,7 @@ def _page(
     setting = Setting(
         occasion=clock.occasion(), mechanism=chosen.to_dict(), lexicon=opened, name=name
     )
-    return calibration_page(result, setting, profile)
+    return calibration_page(result, setting, profile, context=context)
 
 
 def _refuse(flag: str, others: Mapping[str, object]) -> None:

@@ -7,12 +7,30 @@ from malaprop.report.measured.common import NO_CONTEXT, PUBLIC, Setting, not_sai
 from malaprop.report.page import Facts, Grid, Page, Paragraph, Piece, Plot, Section
 
 _FIGURE = "the figure"
+_OF_VECTORS = (
+    "The figures are for public vectors. Others may be nearer to each other, and then more, or "
+    "less, is left of them."
+)
+_WITH_CONTEXT = (
+    "The figures are for an observer with a bigram model, and hold for texts like those. A large "
+    "language model, or words that occur often, raise what is learned."
+)
+_OF_ONE_LEXICON = "An ε is about one lexicon and one metric: compare the figures above, not the ε."
+_OF_WORDS = "The target is about words of the lexicon, taken alike. Your text may use others more."
 
 
 def calibration_page(
-    result: Calibration, setting: Setting, profile: Profile | None = None, *, vectors: bool = False
+    result: Calibration,
+    setting: Setting,
+    profile: Profile | None = None,
+    *,
+    vectors: bool = False,
+    context: bool = False,
 ) -> Page:
-    """Return the page of `malaprop calibrate`; `profile` adds what the mechanism does around ε."""
+    """Return the page of `malaprop calibrate`; `profile` adds what the mechanism does around ε.
+
+    The target is about `vectors`, or about an observer with `context`, or else about single words.
+    """
     return Page(
         title="The ε that keeps to a target",
         audience=_audience(vectors),
@@ -26,24 +44,22 @@ def calibration_page(
         sections=(
             Section("The target", (Paragraph(f"{result.target[:1].upper()}{result.target[1:]}."),)),
             Section("The curve around it", (_curve(result), *_plots(result, profile))),
-            Section(
-                "Figures that can be compared between lexicons and metrics",
-                (
-                    Facts(
-                        tuple(
-                            (name.replace("_", " "), f"{number:.4g}")
-                            for name, number in result.normalised.items()
-                        )
-                    ),
-                ),
-            ),
-            not_said(*_limits(vectors)),
+            *_compared(result),
+            not_said(*_limits(vectors=vectors, context=context)),
             setting.method(
                 ("how", "bisection of ε; the target is met on the unsafe side of the error"),
                 ("channels tried", str(len(result.curve))),
             ),
         ),
     )
+
+
+def _compared(result: Calibration) -> tuple[Section, ...]:
+    if not result.normalised:
+        return ()
+    rows = ((name.replace("_", " "), f"{value:.4g}") for name, value in result.normalised.items())
+    title = "Figures that can be compared between lexicons and metrics"
+    return (Section(title, (Facts(tuple(rows)),)),)
 
 
 def lambda_page(result: LambdaChoice, setting: Setting) -> Page:
@@ -120,16 +136,9 @@ def _plots(result: Calibration, profile: Profile | None) -> tuple[Piece, ...]:
     )
 
 
-def _limits(vectors: bool) -> tuple[str, ...]:
+def _limits(*, vectors: bool, context: bool) -> tuple[str, ...]:
     if vectors:
-        return (
-            (
-                "The figures are for public vectors. Others may be nearer to each other, and then "
-                "more, or less, is left of them."
-            ),
-        )
-    return (
-        NO_CONTEXT,
-        "An ε is about one lexicon and one metric: compare the figures above, not the ε.",
-        "The target is about words of the lexicon, taken alike. Your text may use others more.",
-    )
+        return (_OF_VECTORS,)
+    if context:
+        return (_WITH_CONTEXT,)
+    return (NO_CONTEXT, _OF_ONE_LEXICON, _OF_WORDS)
