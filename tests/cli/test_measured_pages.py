@@ -106,3 +106,13 @@ def test_an_attack_has_a_page_for_its_owner(cli: Cli, folder: Path, lexicon_file
     assert (folder / "a.html").stat().st_mode & 0o077 == 0
     assert "use --force" in cli(*command, "--report", "a.html").err
     assert cli(*command, "--report", "a.html", "--force").code == 0
+
+
+def test_a_calibration_with_context_says_what_it_holds_for(cli: Cli, tmp_path: Path) -> None:
+    target = tmp_path / "c.md"
+    done = cli("calibrate", "--success", "0.4", "--context", "--report", str(target))
+    assert done.code == 0, done.err
+    shown = target.read_text()
+    assert "an observer with a bigram model" in shown
+    assert "sees one word at a time" not in shown
+    assert "can be compared" not in shown
