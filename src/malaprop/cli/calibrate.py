@@ -207,9 +207,7 @@ def calibrate(
             opened = open_lexicon(lexicon, made)
             model = _model(like, lexicon)
             texts = _sample(sample, column)
-        count = words_of(words, opened)
-        if isinstance(count, list):
-            raise ParameterError("calibrate takes a number of words, or all: --words NUMBER")
+        chosen = words_of(words, opened)
         with bar(f"calibrating {mechanism}") as progress:
             calibration = search(
                 made,
@@ -224,7 +222,7 @@ def calibrate(
                 candidates=candidates,
                 similarity=similarity,
                 like=model,
-                words=count,
+                words=chosen,
                 progress=progress.to,
             )
         write(

@@ -111,9 +111,7 @@ def regularization(
         with working(f"opening {lexicon}"):
             made = make_mechanism(mechanism, str(epsilon), None)
             opened = open_lexicon(lexicon, made)
-        count = words_of(words, opened)
-        if isinstance(count, list):
-            raise ParameterError("calibrate takes a number of words, or all: --words NUMBER")
+        chosen = words_of(words, opened)
         with bar("trying λ") as progress:
             choice = best_lambda(
                 opened,
@@ -121,7 +119,7 @@ def regularization(
                 kept=kept,
                 similarity=similarity,
                 grid=GRID if grid == _ALL else _numbers(grid),
-                words=count,
+                words=chosen,
                 progress=progress.to,
             )
         write(

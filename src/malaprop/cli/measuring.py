@@ -49,9 +49,10 @@ WordCount = Annotated[
     str | None,
     typer.Option(
         "--words",
-        metavar="NUMBER|all",
-        help="How many words to measure, spread evenly over the lexicon, or all; by default all, "
-        "or 256 of a lexicon of more than 10,000. With --lambda-grid, 256 at most by default.",
+        metavar="FILE|NUMBER|all",
+        help="The words to measure: a file with one word per line, a number of words, spread "
+        "evenly over the lexicon, or all; by default all, or 256 of more than 10,000. With "
+        "--lambda-grid, 256 at most by default.",
     ),
 ]
 Prior = Annotated[

@@ -27,6 +27,7 @@ from malaprop.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from malaprop.core.arrays import Ids
     from malaprop.measure import BayesSuccess, WordStatistics
 
 
@@ -95,7 +96,7 @@ def stats(
                 "lexicon": {"name": opened.name, "fingerprint": opened.fingerprint},
                 "guarantee": str(channel.guarantee),
                 **figures.to_dict(),
-                "bayes": guess.to_dict(),
+                "bayes": guess.to_dict() | {"per_word": _guesses(guess, ids)},
                 "overlap": {"mean": float(shared.mean()), "skewness": finite(skewness(shared))},
                 "density": crowd.to_dict() if crowd else None,
             },
@@ -121,6 +122,11 @@ def stats(
             f"Of a word's 10 nearest words, what comes out shares {shared.mean():.1%} on average "
             f"(one draw each; skewness {skewness(shared):.3g}, which says nothing about privacy)."
         )
+
+
+def _guesses(guess: "BayesSuccess", ids: "Ids") -> list[float] | None:
+    """Return how often each of the measured words is guessed, if that is known."""
+    return None if guess.per_word is None else [float(each) for each in guess.per_word[ids]]
 
 
 def _print_statistics(figures: "WordStatistics") -> None:

@@ -55,7 +55,7 @@ def calibrate(
     candidates: float | None = None,
     similarity: float | None = None,
     like: Channel | None = None,
-    words: int | None = None,
+    words: Sequence[str] | int | None = None,
     rng: Generator | None = None,
     progress: Progress | None = None,
 ) -> Calibration:
@@ -74,7 +74,8 @@ def calibrate(
 
     `mechanism` is a class, a registered name, or a mechanism whose other parameters are kept. On
     lexicons of up to 10,000 words a figure is computed for all words, on larger ones for 256 of
-    them (or for `words`), with a one-sided confidence of 95 %.
+    them (or for `words`, a number of them), with a one-sided confidence of 95 %. With a list of
+    `words`, the figure is about these words, and not a sample of the lexicon.
 
     >>> from malaprop import Lexicon, TEM
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
@@ -189,7 +190,7 @@ class _Search:
         self,
         make: Callable[[float], Mechanism],
         lexicon: MetricSpace,
-        words: int | None,
+        words: Sequence[str] | int | None,
         rng: Generator,
     ) -> None:
         self._make, self.lexicon, self.rng = make, lexicon, rng
@@ -197,6 +198,8 @@ class _Search:
         if words is None and len(ids) < len(lexicon):
             ids = word_ids(lexicon, _WORDS)
         self._ids = ids
+        listed = words is not None and not isinstance(words, int)
+        self._whole = listed or len(ids) == len(lexicon)
         self._lawful = False
 
     def figure(
@@ -204,7 +207,7 @@ class _Search:
     ) -> Figure:
         """Return the mean of a statistic over the words, or that of the worst words."""
         values = statistics_of(channel, self._ids, registry[name], _RUNS, self.rng)
-        whole = len(self._ids) == len(self.lexicon) and isinstance(channel, LawChannel)
+        whole = self._whole and isinstance(channel, LawChannel)
         if worst is not None:
             return _tail(values, worst, whole)
         mean = float(values.mean())
@@ -229,7 +232,7 @@ class _Search:
             curve=curve_of(tried),
             bounds=bounds_of(tried),
             normalised=self._normalised(epsilon),
-            exact=self._lawful and len(self._ids) == len(self.lexicon),
+            exact=self._lawful and self._whole,
         )
 
     def _normalised(self, epsilon: float) -> dict[str, float]:

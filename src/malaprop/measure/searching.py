@@ -43,7 +43,7 @@ class Calibration:
     normalised: Mapping[str, float]
     """Figures that can be compared between lexicons and metrics."""
     exact: bool
-    """Whether the figure was computed from a law and for all words."""
+    """Whether the figure was computed from a law, for all words or all that were listed."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values for JSON."""

@@ -137,6 +137,7 @@ class WordStatistics:
             "summary": {name: value.to_dict() for name, value in self.summary().items()},
             "words": list(self.words),
             "values": {name: values.tolist() for name, values in self.values.items()},
+            "kept_intervals": None if self.exact else self.kept_intervals.tolist(),
         }
 
 
