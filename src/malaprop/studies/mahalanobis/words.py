@@ -45,7 +45,7 @@ def grid_of(lexicon: str) -> Any:
             yield from crossed(
                 **shared,
                 **{"lambda": [0.0] if some else [0.0, 1.0]},
-                epsilon=[10] if some else [1, 5, 10, 40],
+                epsilon=[10] if some else [1, 5, 10, 20, 40],
                 spread=["words"],
                 control=[SQUARE_ROOT],
             )
