@@ -7,7 +7,7 @@ calibrate_vectors   the same for vectors: what is left of distances, or how many
 best_lambda     λ of the Mahalanobis mechanism by a grid
 noise_and_scale how noise compares with the distances of vectors
 sampled_audit   a lower bound on the loss, from draws alone
-attack          privatize texts, attack the result: the share of words that an observer recovers
+attack          privatize texts, attack the result: what an observer recovers or infers
 attacks         the attacks, by name
 train_model     a bigram model of a public corpus, for attacks with context
 
@@ -24,7 +24,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from malaprop.lexicon.bigrams import BigramModel, open_model, save_model
     from malaprop.measure.attacking.base import attacks
-    from malaprop.measure.attacking.result import AttackResult
+    from malaprop.measure.attacking.result import (
+        AttackResult,
+        FoundVectors,
+        InferredLabels,
+        RecoveredWords,
+    )
     from malaprop.measure.attacking.run import attack
     from malaprop.measure.attacking.training import train_model
     from malaprop.measure.audit_by_draws import SampledAudit, sampled_audit
@@ -44,8 +49,11 @@ __all__ = [
     "BayesSuccess",
     "BigramModel",
     "Calibration",
+    "FoundVectors",
+    "InferredLabels",
     "LambdaChoice",
     "NoiseAndScale",
+    "RecoveredWords",
     "SampledAudit",
     "VectorFigures",
     "WordStatistics",
@@ -71,7 +79,7 @@ __all__ = [
 _HOMES = {
     "lexicon.bigrams": "BigramModel open_model save_model",
     "measure.adversaries": "attacks",
-    "measure.attacking.result": "AttackResult",
+    "measure.attacking.result": "AttackResult FoundVectors InferredLabels RecoveredWords",
     "measure.attacking.run": "attack",
     "measure.attacking.training": "train_model",
     "measure.audit_by_draws": "SampledAudit sampled_audit",

@@ -8,13 +8,13 @@ from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import ParameterError
 from malaprop.core.progress import Progress, report, stage
 from malaprop.lexicon.bigrams import BigramModel
-from malaprop.measure.attacking.base import CANDIDATES, Attack, Seen
 from malaprop.measure.attacking.forward_backward import Beliefs, beliefs
 from malaprop.measure.attacking.likelihoods import Candidates
+from malaprop.measure.attacking.words import CANDIDATES, Seen, WordAttack
 
 
 @dataclass(frozen=True, kw_only=True)
-class Context(Attack, name="context"):
+class Context(WordAttack, name="context"):
     """Guess each word from all outputs of its text, with a bigram model of public text.
 
     For each output, the words of largest π(w)·Pr[y | w] are candidates. The forward-backward

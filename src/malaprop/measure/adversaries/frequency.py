@@ -6,14 +6,14 @@ import numpy as np
 
 from malaprop.core.arrays import Ids
 from malaprop.core.progress import Progress
-from malaprop.measure.attacking.base import Attack, Seen
+from malaprop.measure.attacking.words import Seen, WordAttack
 
 _CANDIDATES = 256  # more than for one draw: the number of places may speak for a less likely word
 _SHAPE = 2.0  # of 0.1 to 5, and Poisson's law, the best on 40 film reviews
 
 
 @dataclass(frozen=True, kw_only=True)
-class Frequency(Attack, name="frequency"):
+class Frequency(WordAttack, name="frequency"):
     """Guess each word from its one draw and from how often that occurs in the text.
 
     For texts in which each distinct word has one draw. In a text of n words, an output that occurs

@@ -6,12 +6,12 @@ import numpy as np
 
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.progress import Progress, report, stage
-from malaprop.measure.attacking.base import CANDIDATES, Attack, Seen
 from malaprop.measure.attacking.likelihoods import Candidates
+from malaprop.measure.attacking.words import CANDIDATES, Seen, WordAttack
 
 
 @dataclass(frozen=True, kw_only=True)
-class Majority(Attack, name="majority"):
+class Majority(WordAttack, name="majority"):
     """Guess each word from all its draws in a text, knowing which places hold the same word.
 
     The guess is the word of largest π(w)·Π Pr[y | w], over the outputs y of those places. Whoever
