@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from malaprop.core.channel import Channel, Decoder, LawChannel, VectorChannel
     from malaprop.core.errors import (
         DataError,
+        FetchError,
         LexiconError,
         MalapropError,
         MetricError,
@@ -70,6 +71,7 @@ __all__ = [
     "DataError",
     "Decoder",
     "Explanation",
+    "FetchError",
     "Gaussian",
     "GraphOptions",
     "Guarantee",
@@ -121,8 +123,8 @@ __all__ = [
 _HOMES = {
     "core.accounting": "Loss compose loss_of",
     "core.channel": "Channel Decoder LawChannel VectorChannel",
-    "core.errors": "DataError LexiconError MalapropError MetricError MissingExtraError "
-    "OutputError ParameterError SecretError",
+    "core.errors": "DataError FetchError LexiconError MalapropError MetricError "
+    "MissingExtraError OutputError ParameterError SecretError",
     "core.noise.calibration": "gaussian_scale",
     "core.noise.noise": "Noise",
     "core.guarantee": "Guarantee Kind",

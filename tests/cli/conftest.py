@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.datasets.serving import server, write_catalogue  # noqa: F401  fixtures
 
 from malaprop import Privatizer
 from malaprop.cli.main import run

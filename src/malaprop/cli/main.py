@@ -19,6 +19,7 @@ from malaprop.cli import (
     attack,
     audit,
     calibrate,
+    data,
     explain,
     lexicons,
     lm,
@@ -58,6 +59,7 @@ app.command("embed", short_help="Turn texts into private vectors.")(vectors.embe
 app.command("mechanisms")(mechanisms.mechanisms)
 app.add_typer(lexicons.app, name="lexicon")
 app.add_typer(lm.app, name="lm")
+app.add_typer(data.app, name="data")
 
 
 def _version(wanted: bool) -> None:

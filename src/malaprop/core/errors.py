@@ -6,6 +6,7 @@
     ├── LexiconError   (ValueError)   words or vectors that do not form a lexicon
     ├── DataError      (ValueError)   a record, a column or an encoding that cannot be read
     │   └── InputChangedError         an input that changed while it was read
+    ├── FetchError                    a data set that cannot be fetched
     ├── OutputError                   an output that already exists, or cannot be written
     ├── SecretError                   the user's secret cannot be read or kept
     └── MissingExtraError (ImportError)  an optional package that is not installed
@@ -37,6 +38,10 @@ class DataError(MalapropError, ValueError):
 
 class InputChangedError(DataError):
     """An input changed while it was read, so what was drawn may belong to texts that are gone."""
+
+
+class FetchError(MalapropError):
+    """A data set cannot be fetched: no way to its owner, or not what was expected."""
 
 
 class OutputError(MalapropError):

@@ -1,7 +1,8 @@
 """What a data set is once it is read: frozen values, in the order of the files."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from malaprop.core.errors import DataError, ParameterError
@@ -106,3 +107,11 @@ class WordList(_Rows):
     words: tuple[str, ...]
     numbers: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataFiles:
+    """Files with checked digests, for something else to read."""
+
+    name: str
+    paths: Mapping[str, Path]

@@ -15,6 +15,7 @@ from malaprop.core.noise.calibration import classical_scale, gaussian_scale, sph
 from malaprop.core.noise.gaussian import WordGaussian
 from malaprop.core.proofs import proved
 from malaprop.core.space import MetricSpace, blocks
+from malaprop.lexicon.search.listed import nearest_words
 from malaprop.mechanisms.decoders import VectorMechanism
 
 ALPHAS = (1.835, 1.276)
@@ -162,8 +163,11 @@ def _published(
 def _nearest_distances(lexicon: MetricSpace, count: int) -> Floats:
     """Return the distances from each word to the `count` nearest others; 0 if there are none."""
     count = min(count, len(lexicon) - 1)
-    nearest = np.zeros((len(lexicon), max(count, 1)))
-    for block in blocks(len(lexicon), row_cells=len(lexicon)):
-        rows = lexicon.distances(np.arange(block.start, block.stop))
-        nearest[block] = np.partition(rows, count, axis=1)[:, min(count, 1) : count + 1]
-    return nearest
+    listed = nearest_words(lexicon, count + 1)
+    vectors = lexicon.vectors.astype(np.float64)
+    distances = np.empty(listed.shape)
+    for block in blocks(len(lexicon), row_cells=listed.shape[1] * vectors.shape[1]):
+        apart = vectors[listed[block]] - vectors[block, None]
+        distances[block] = np.sort(np.linalg.norm(apart, axis=2), axis=1)
+    # The word itself is at distance 0: the first, also where another one has its vector.
+    return distances[:, min(count, 1) :]

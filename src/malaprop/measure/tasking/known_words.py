@@ -16,6 +16,11 @@ def index_of(space: MetricSpace) -> Mapping[str, int]:
     return folded | exact
 
 
+def known_id(index: Mapping[str, int], word: str) -> int:
+    """Return the id of a word, whatever its capitals; -1 if the lexicon lacks it."""
+    return index.get(word, index.get(word.lower(), -1))
+
+
 def known_rows(
     space: MetricSpace, rows: Iterable[Sequence[str]], what: str
 ) -> tuple[list[int], list[Ids]]:
@@ -23,7 +28,7 @@ def known_rows(
     index = index_of(space)
     places, ids = [], []
     for place, words in enumerate(rows):
-        known = [index.get(word, index.get(word.lower(), -1)) for word in words]
+        known = [known_id(index, word) for word in words]
         if min(known) >= 0:
             places.append(place)
             ids.append(np.array(known, dtype=np.int64))

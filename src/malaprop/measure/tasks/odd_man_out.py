@@ -1,16 +1,18 @@
 """Odd-man-out: which of some words does not belong with the others?"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.random import Generator
 
 from malaprop.core.arrays import Floats, Ids
+from malaprop.core.errors import DataError
+from malaprop.core.parameters import require_whole
 from malaprop.core.space import MetricSpace
 from malaprop.datasets.values import Puzzles
 from malaprop.measure.tasking.base import Problem, Task
-from malaprop.measure.tasking.known_words import known_rows
+from malaprop.measure.tasking.known_words import index_of, known_id
 from malaprop.measure.tasking.sources import Source
 
 
@@ -19,22 +21,37 @@ class OddManOut(Task, name="odd-man-out"):
     """The share of puzzles whose odd word is found.
 
     The odd word is the one without which the mean cosine of all pairs is highest (nadp-2023,
-    Appendix A). Puzzles with a word that the lexicon lacks are left out.
+    Appendix A). Words that the lexicon lacks are left out of a puzzle; it counts if the odd word
+    and at least `least` others are left.
     """
+
+    least: int = field(default=4, metadata={"help": "how many words must belong together"})
 
     measure = "accuracy"
     kind = Puzzles
     default = ("odd-8-8-8", "wikisem500")
 
+    def __post_init__(self) -> None:
+        require_whole(self, "least", 2)
+
     def prepare(self, space: MetricSpace) -> "KnownPuzzles":
         """Look up the words."""
+        index = index_of(space)
         rows = [
-            (odd, *members)
+            [known_id(index, word) for word in (odd, *members)]
             for data in self.sets()
             for members, odd in zip(data.members, data.odd, strict=True)
         ]
-        places, ids = known_rows(space, rows, "puzzles")
-        return KnownPuzzles(items=len(places), covered=len(places) / len(rows), puzzles=tuple(ids))
+        known = [
+            np.array([word for word in row if word >= 0], dtype=np.int64)
+            for row in rows
+            if row[0] >= 0
+        ]
+        puzzles = tuple(ids for ids in known if len(ids) > self.least)
+        if not puzzles:
+            raise DataError("The lexicon has the words of none of the puzzles: use another one.")
+        share = len(puzzles) / len(rows)
+        return KnownPuzzles(items=len(puzzles), covered=share, puzzles=puzzles)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +10,8 @@ from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import LexiconError
 from malaprop.core.proofs import proved
 from malaprop.core.space import MetricSpace, blocks
-from malaprop.lexicon.lexicon import Lexicon
 from malaprop.lexicon.search.exact import NearestSearch
+from malaprop.lexicon.search.listed import nearest_words
 
 
 @proved("docs/proofs/nadp.md")
@@ -133,23 +132,16 @@ class NearestLists:
         return NeighbourGraph(self.points, self.place, nearest[:, 1].copy(), edges[similar])
 
 
-_kept: "WeakKeyDictionary[Lexicon, dict[int, NearestLists]]" = WeakKeyDictionary()
-
-
 def graph_on(
     space: MetricSpace, m_edge: int, m_jaccard: int, include_self: bool, tau: float
 ) -> NeighbourGraph:
-    """Build the graph of a lexicon; its nearest words are looked for once in a process.
-
-    They are kept for lexicons of our own class only, whose vectors cannot change.
-    """
+    """Build the graph of a lexicon; nearest words that are known are not looked for again."""
     k = max(m_edge, m_jaccard) + 1
-    if not isinstance(space, Lexicon):
+    points, place = _distinct(space.vectors)
+    if len(points) < len(space) or len(space) == 1:
         return NeighbourGraph.of(space.vectors, m_edge, m_jaccard, include_self, tau)
-    lists = _kept.setdefault(space, {})
-    if k not in lists:
-        lists[k] = NearestLists.of(space.vectors, k)
-    return lists[k].graph(m_edge, m_jaccard, include_self, tau)
+    lists = NearestLists(points, place, nearest_words(space, k))
+    return lists.graph(m_edge, m_jaccard, include_self, tau)
 
 
 def _distinct(vectors: NDArray[np.float32]) -> tuple[NDArray[np.float32], Ids]:

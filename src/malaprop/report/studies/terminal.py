@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from malaprop.report.studies.page import VERDICTS, Section, StudyPage, cell, without_repeats
 from malaprop.studies import Line
 
-_MOST = 24  # figures of an item that are shown; the file of lines has all
+_MOST = 12  # figures of an item that are shown; the file of lines has all
 
 
 def readable(studies: Sequence[StudyPage]) -> str:

