@@ -60,17 +60,20 @@ def bound(lexicon: Lexicon, setting: Setting, seed: int) -> Vectors:
     """Bind the mechanism of a setting to a lexicon."""
     if setting["mechanism"] == M1:
         return Laplace(epsilon=setting["epsilon"]).on(lexicon)
+    return mechanism_of(setting, seed, lexicon).on(lexicon)
+
+
+def mechanism_of(setting: Setting, seed: int, lexicon: Lexicon) -> PrivEmb:
+    """Return M2, as published or with noise for what its projection really stretches."""
     beta = setting["beta"]
     common: dict[str, Any] = {"epsilon": setting["epsilon"], "projection_seed": seed}
     if setting["published"]:
-        dimension = DIMENSIONS.get(beta)
-        return PrivEmb(published=True, beta=beta, dimension=dimension, **common).on(lexicon)
-    wanted: dict[str, Any] = (
-        {"dimension": min(DIMENSIONS[beta], lexicon.vectors.shape[1])}
-        if beta in DIMENSIONS
-        else {"beta": beta}
-    )
-    return PrivEmb(projection=setting["projection"], **wanted, **common).on(lexicon)
+        return PrivEmb(published=True, beta=beta, dimension=DIMENSIONS.get(beta), **common)
+    if beta in DIMENSIONS:
+        common["dimension"] = min(DIMENSIONS[beta], lexicon.vectors.shape[1])
+    else:
+        common["beta"] = beta
+    return PrivEmb(projection=setting["projection"], **common)
 
 
 def kept_by(run: Run, channel: Vectors, rng: Generator) -> float:
