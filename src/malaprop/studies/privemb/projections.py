@@ -31,7 +31,7 @@ def grid(run: Run) -> Iterator[Setting]:
 def stretch(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     """Measure the stretch of several projections, against what their noise makes up for."""
     lexicon = lexicon_of(run, setting)
-    ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=300, full=2000)))
+    ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=300, full=1000)))
     some = np.asarray(lexicon.vectors[ids], dtype=np.float64)
     seeds = range(1 if setting["projection"] == "pca" else run.pick(quick=2, full=5))
     noises = [mechanism_of(setting, seed, lexicon).bind(lexicon.vectors)[0] for seed in seeds]

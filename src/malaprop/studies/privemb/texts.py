@@ -48,9 +48,8 @@ def _of_task(run: Run) -> Iterator[dict[str, Any]]:
     common: dict[str, Any] = {"epsilon": [EPSILON], "noise": [TABLE, PLACES]}
     yield from crossed(mechanism=[M1], published=[True], **common)
     yield from crossed(mechanism=[M2], published=[True], beta=[BETA], **common)
-    noises = run.pick(quick=[TABLE], full=[TABLE, PLACES])
+    common |= {"noise": [TABLE], "beta": [BETA]}
     sound = run.pick(quick=["pca"], full=SOUND)
-    common |= {"noise": noises, "beta": [BETA]}
     yield from crossed(mechanism=[M2], published=[False], projection=sound, **common)
     yield from crossed(mechanism=[M1], control=[EQUAL], **common)
     yield {"control": "random table", "dimension": 300}
@@ -63,13 +62,13 @@ def _of_task(run: Run) -> Iterator[dict[str, Any]]:
 def texts(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     """Train on private centroids of sentences, test on private ones."""
     data: LabelledTexts = run.data(setting["task"])
-    limit = run.pick(quick=600, full=None)
+    limit = run.pick(quick=600, full=4000)
     if setting.get("control") == "majority":
         yield Figure("accuracy", _majority(run, data))
         return
     subject = subject_for(run, setting)
     common: dict[str, Any] = {
-        "repeats": run.pick(quick=2, full=5),
+        "repeats": run.pick(quick=2, full=4),
         "floors": False,
         "rng": rng,
         "test": _TEST,

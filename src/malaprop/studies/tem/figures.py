@@ -15,7 +15,14 @@ from malaprop.studies.tem.mechanisms import (
     RANDOM_WORDS,
     TABLE,
 )
-from malaprop.studies.tem.trials import LOSS, PUNCTUATION, STATIC, trial
+from malaprop.studies.tem.trials import (
+    CLEAN_REGULARIZED,
+    LOSS,
+    PUNCTUATION,
+    REGULARIZED,
+    STATIC,
+    trial,
+)
 
 SPREAD = "noise and splits"
 _CHANCE, _NEAR = 0.5, 0.01
@@ -28,25 +35,19 @@ def grid(run: Run) -> Iterator[Setting]:
 
 
 def _settings(run: Run) -> Iterator[dict[str, Any]]:
-    for epsilon in run.pick(quick=(2, 4), full=(1, 2, 3, 4, 6, 10)):
+    for epsilon in run.pick(quick=(2, 4), full=(1, 2, 4, 6, 10)):
         common = {"epsilon": [epsilon], "noise": [PLACES]}
         yield from crossed(mechanism=["tem"], exponent=["half"], **common)
         yield from crossed(mechanism=["laplace"], **common)
     yield from exponents(run)
-    for epsilon in (2,):
-        common = {"epsilon": [epsilon], "noise": [TABLE]}
-        yield from crossed(mechanism=["tem"], exponent=["half"], **common)
-        yield from crossed(mechanism=["laplace"], **common)
-    for epsilon in run.pick(quick=(2,), full=(2, 3)):
-        yield {"mechanism": "laplace", "epsilon": epsilon, "noise": PLACES, "control": EQUAL}
-    yield {
-        "mechanism": "tem",
-        "exponent": "half",
-        "epsilon": 2,
-        "noise": PLACES,
-        "control": PUNCTUATION,
-    }
-    for control in (NO_NOISE, RANDOM_WORDS, RANDOM_TABLE):
+    common = {"epsilon": [2], "noise": [TABLE]}
+    yield from crossed(mechanism=["tem"], exponent=["half"], **common)
+    yield from crossed(mechanism=["laplace"], **common)
+    at_two: dict[str, Any] = {"epsilon": 2, "noise": PLACES}
+    yield {"mechanism": "laplace", **at_two, "control": EQUAL}
+    for control in (PUNCTUATION, REGULARIZED):
+        yield {"mechanism": "tem", "exponent": "half", **at_two, "control": control}
+    for control in (NO_NOISE, CLEAN_REGULARIZED, RANDOM_WORDS, RANDOM_TABLE):
         yield {"control": control}
 
 

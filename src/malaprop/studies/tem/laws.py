@@ -9,7 +9,9 @@ from numpy.random import Generator
 from malaprop.core.space import blocks
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.chosen_words import word_ids
-from malaprop.measure.words.statistics import statistics
+from malaprop.measure.words.distinct import Distinct
+from malaprop.measure.words.kept import Kept
+from malaprop.measure.words.statistics import statistics_of
 from malaprop.mechanisms.laplace import Laplace
 from malaprop.mechanisms.tem import TEM
 from malaprop.studies.framework.claims import Claim
@@ -95,19 +97,21 @@ def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     """Compute N_w and S_w, exactly for TEM, from draws for Madlib."""
     lexicon, epsilon = run.lexicon(setting["lexicon"]), float(setting["epsilon"])
     if setting["mechanism"] == "laplace":
-        chosen, channel = run.pick(quick=20, full=100), Laplace(epsilon=epsilon).on(lexicon)
+        chosen, channel = run.pick(quick=10, full=60), Laplace(epsilon=epsilon).on(lexicon)
     else:
         mechanism = TEM(epsilon=epsilon, exponent=setting["exponent"])
         chosen, law = run.pick(quick=60, full=500), mechanism.on(lexicon)
         yield Figure("exponent", law.law.exponent)
         yield Figure("exponent_share", law.law.exponent / epsilon)
         channel = law
-    found = statistics(channel, min(chosen, len(lexicon)), runs=_RUNS, rng=rng)
-    yield mean_of("kept", found.kept)
-    yield Figure("kept_p95", float(np.percentile(found.kept, 95)))
-    yield Figure("kept_max", float(found.kept.max()))
-    yield mean_of("distinct", found.distinct)
-    yield Figure("distinct_p5", float(np.percentile(found.distinct, 5)))
+    ids = word_ids(lexicon, min(chosen, len(lexicon)))
+    kept = statistics_of(channel, ids, Kept(), _RUNS, rng)
+    distinct = statistics_of(channel, ids, Distinct(), _RUNS, rng)
+    yield mean_of("kept", kept)
+    yield Figure("kept_p95", float(np.percentile(kept, 95)))
+    yield Figure("kept_max", float(kept.max()))
+    yield mean_of("distinct", distinct)
+    yield Figure("distinct_p5", float(np.percentile(distinct, 5)))
 
 
 EXPONENT_WORDS = Item(

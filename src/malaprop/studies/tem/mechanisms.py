@@ -54,7 +54,7 @@ def bound(lexicon: Lexicon, setting: Setting, epsilon: float) -> Channel:
 def source_of(run: Run, setting: Setting, rng: Generator) -> Source:
     """Return what the reviews of one trial are drawn from."""
     control, space = setting.get("control"), vocabulary(run)
-    if control == NO_NOISE:
+    if control is not None and control.startswith(NO_NOISE):
         return unprotected(space).begin(rng)
     if control == RANDOM_WORDS:
         return random_words(space).begin(rng)

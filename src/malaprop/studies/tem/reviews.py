@@ -17,7 +17,8 @@ from malaprop.measure.tasks.splits import class_numbers
 from malaprop.studies.framework.run import Run
 
 PARTS = ("TR1", "TR2", "TE1", "TE2")
-_WEAKNESS = 100.0  # of the regularization: 20 epochs of fastText learn training texts by heart
+WEAKNESS = 100.0
+"""Of the regularization: 20 epochs of fastText learn training texts by heart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ def parts_of(run: Run, trial: int) -> dict[str, Part]:
 
 def _cut(run: Run, trial: int) -> dict[str, Part]:
     data: LabelledTexts = run.data("imdb")
-    size, words = run.pick(quick=(250, 60), full=(1200, 80))
+    size, words = run.pick(quick=(250, 60), full=(1000, 60))
     classes = class_numbers(data.labels, len(data))
     rng = seeded_rng(1000 * run.seed + trial)
     reader, chosen = CorpusReader(vocabulary(run)), _places(classes, size, rng)
@@ -84,6 +85,6 @@ def _first(text: str, words: int) -> str:
     return " ".join(text.split()[:words])
 
 
-def classifier(texts: list[str], labels: Ids) -> Regression:
+def classifier(texts: list[str], labels: Ids, weakness: float = WEAKNESS) -> Regression:
     """Train the classifier of reviews: logistic regression on words and pairs of words."""
-    return regression(texts, labels, characters=False, weakness=_WEAKNESS)
+    return regression(texts, labels, characters=False, weakness=weakness)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,18 @@ from malaprop.measure.adversaries.membership import model_outputs, trained_attac
 from malaprop.measure.attacking.learners import Regression
 from malaprop.measure.attacking.scoring import area
 from malaprop.measure.intervals import LEVEL
+from malaprop.measure.tasking.sources import Source
 from malaprop.studies.framework.items import Figure
 from malaprop.studies.framework.lines import Setting
 from malaprop.studies.framework.measuring import mean_of
 from malaprop.studies.framework.run import Run
-from malaprop.studies.tem.mechanisms import NO_NOISE, TABLE, channel_of, equal_epsilon, source_of
-from malaprop.studies.tem.reviews import Part, classifier, parts_of
+from malaprop.studies.tem.mechanisms import EQUAL, TABLE, channel_of, equal_epsilon, source_of
+from malaprop.studies.tem.reviews import WEAKNESS, Part, classifier, parts_of
 
 PUNCTUATION = "punctuation kept"
+REGULARIZED = "a classifier that learns less by heart"
+CLEAN_REGULARIZED = f"no noise, {REGULARIZED}"
+_WEAK = 1.0  # its C
 MORE = (2, 10)
 """ε at which Madlib is also attacked adaptively: each needs twice as many nearest words."""
 STATIC, ADAPTIVE, LOSS = "static", "adaptive", "loss alone"
@@ -37,7 +42,7 @@ def trial(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
         yield Figure(figure.measure, figure.value, figure.error, added)
         if name == "accuracy":
             yield Figure("accuracy_ci95", _half_width([row[name] for row in rows]))
-    if setting.get("control") == "equal share kept":
+    if setting.get("control") == EQUAL:
         yield Figure("epsilon_of_equal_share", equal_epsilon(run, setting))
     if setting.get("mechanism") == "tem":
         law: Any = channel_of(run, setting)
@@ -57,75 +62,84 @@ def _half_width(values: Sequence[float]) -> float | None:
 
 def _one(run: Run, setting: Setting, number: int, rng: Generator) -> dict[str, float]:
     """Return the figures of one trial; those of attackers are named `auc:attacker`."""
-    parts = parts_of(run, number)
-    punctuation = setting.get("control") == PUNCTUATION
-    source = source_of(run, setting, rng)
-    trained = parts["TR1"].private(source, punctuation)
-    target = classifier(trained, parts["TR1"].labels)
-    kept = source.kept if setting.get("control") != NO_NOISE else 1.0
-    figures = {"accuracy": _right(target, parts["TE1"], parts["TE1"].clean_form(punctuation))}
-    figures["kept"] = 0.0 if kept is None else kept
-    shadow = _shadow(run, number, punctuation)
-    figures |= _areas(run, (number, punctuation), target, shadow, parts, STATIC, punctuation)
-    if _is_cheap(setting):
-        figures |= _adaptive(run, source, target, parts, punctuation)
-    return figures
+    control = setting.get("control")
+    trial = _Trial(
+        run,
+        number,
+        punctuation=control == PUNCTUATION,
+        weakness=_WEAK if control in (REGULARIZED, CLEAN_REGULARIZED) else WEAKNESS,
+    )
+    return trial.figures(source_of(run, setting, rng), adaptive=_is_cheap(setting))
 
 
 def _is_cheap(setting: Setting) -> bool:
     """Whether TE1 and TE2 are made private, too: Madlib does so at some ε only."""
-    if setting.get("mechanism") != "laplace":
+    if setting.get("mechanism") != "laplace" or setting["noise"] == TABLE:
         return True
-    return bool(setting["noise"] == TABLE or setting["epsilon"] in MORE)
+    return bool(setting["epsilon"] in MORE and "control" not in setting)
 
 
-def _right(model: Regression, part: Part, texts: list[str]) -> float:
-    return float(np.mean(model(texts) == part.labels))
+@dataclass(frozen=True)
+class _Trial:
+    """One trial: a split of its own, and the classifiers that are trained on its parts."""
 
+    run: Run
+    number: int
+    punctuation: bool
+    weakness: float
 
-def _shadow(run: Run, number: int, punctuation: bool) -> Regression:
-    """Return the shadow model, which is trained on clean TE2."""
-    part = parts_of(run, number)["TE2"]
-    return run.once(
-        ("shadow", number, punctuation),
-        lambda: classifier(part.clean_form(punctuation), part.labels),
-    )
+    def figures(self, source: Source, adaptive: bool) -> dict[str, float]:
+        """Train on private TR1; return accuracies, the share of words kept, and areas."""
+        members = self._parts["TR1"]
+        target = self._trained(members.private(source, self.punctuation), members)
+        kept = source.kept
+        figures = {
+            "accuracy": self._right(target, self._clean("TE1")),
+            "kept": 1.0 if kept is None else kept,
+            **self._areas(target, self._static_attacker, STATIC),
+        }
+        if not adaptive:
+            return figures
+        private = self._parts["TE1"].private(source, self.punctuation)
+        shadowed = self._parts["TE2"]
+        shadow = self._trained(shadowed.private(source, self.punctuation), shadowed)
+        figures["accuracy_private"] = self._right(target, private)
+        return figures | self._areas(target, self._attacker(shadow), ADAPTIVE)
 
+    @property
+    def _parts(self) -> dict[str, Part]:
+        return parts_of(self.run, self.number)
 
-def _adaptive(
-    run: Run, source: Any, target: Regression, parts: dict[str, Part], punctuation: bool
-) -> dict[str, float]:
-    """Test on private TE1, and attack with a shadow that is trained on private TE2."""
-    private = parts["TE1"].private(source, punctuation)
-    shadowed = classifier(parts["TE2"].private(source, punctuation), parts["TE2"].labels)
-    right = {"accuracy_private": _right(target, parts["TE1"], private)}
-    return right | _areas(run, None, target, shadowed, parts, ADAPTIVE, punctuation)
+    def _clean(self, name: str) -> list[str]:
+        return self._parts[name].clean_form(self.punctuation)
 
+    def _trained(self, texts: list[str], part: Part) -> Regression:
+        return classifier(texts, part.labels, self.weakness)
 
-def _areas(
-    run: Run,
-    key: Any,
-    target: Regression,
-    shadow: Regression,
-    parts: dict[str, Part],
-    attacker: str,
-    punctuation: bool,
-) -> dict[str, float]:
-    """Return the areas under the curve of an attacker; all reviews are asked in clean form."""
+    def _right(self, model: Regression, texts: list[str]) -> float:
+        return float(np.mean(model(texts) == self._parts["TE1"].labels))
 
-    def outputs(model: Regression, name: str) -> Floats:
-        part = parts[name]
-        every = np.arange(len(part.labels))
-        return model_outputs(model, part.clean_form(punctuation), part.labels, every)
+    @property
+    def _static_attacker(self) -> Any:
+        """The attacker that learnt from a shadow trained on clean TE2: the same for all cells."""
+        key = ("attacker", self.number, self.punctuation, self.weakness)
+        part = self._parts["TE2"]
+        return self.run.once(key, lambda: self._attacker(self._trained(self._clean("TE2"), part)))
 
-    def learnt() -> Any:
-        rng = seeded_rng(run.seed)
-        return trained_attacker(outputs(shadow, "TE2"), outputs(shadow, "TE1"), rng)
+    def _attacker(self, shadow: Regression) -> Any:
+        rng = seeded_rng(self.run.seed)
+        return trained_attacker(self._outputs(shadow, "TE2"), self._outputs(shadow, "TE1"), rng)
 
-    network = learnt() if key is None else run.once(("attacker", key), learnt)
-    inside, outside = outputs(target, "TR1"), outputs(target, "TR2")
-    told = [network.predict_proba(rows)[:, 1] for rows in (inside, outside)]
-    areas = {f"auc:{attacker}": area(told[0], told[1])}
-    if attacker == STATIC:  # the label's own log-probability needs no shadow
-        areas[f"auc:{LOSS}"] = area(inside[:, -1], outside[:, -1])
-    return areas
+    def _outputs(self, model: Regression, name: str) -> Floats:
+        """Return what a model says about the clean reviews of a part."""
+        labels = self._parts[name].labels
+        return model_outputs(model, self._clean(name), labels, np.arange(len(labels)))
+
+    def _areas(self, target: Regression, network: Any, attacker: str) -> dict[str, float]:
+        """Return the area under the curve with which the attacker tells TR1 from TR2."""
+        inside, outside = self._outputs(target, "TR1"), self._outputs(target, "TR2")
+        told = [network.predict_proba(rows)[:, 1] for rows in (inside, outside)]
+        areas = {f"auc:{attacker}": area(told[0], told[1])}
+        if attacker == STATIC:  # the label's own log-probability needs no shadow
+            areas[f"auc:{LOSS}"] = area(inside[:, -1], outside[:, -1])
+        return areas
