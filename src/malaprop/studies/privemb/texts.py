@@ -62,7 +62,7 @@ def _of_task(run: Run) -> Iterator[dict[str, Any]]:
 def texts(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     """Train on private centroids of sentences, test on private ones."""
     data: LabelledTexts = run.data(setting["task"])
-    limit = run.pick(quick=600, full=4000)
+    limit = run.pick(quick=600, full=3000)
     if setting.get("control") == "majority":
         yield Figure("accuracy", _majority(run, data))
         return
