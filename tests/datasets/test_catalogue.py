@@ -1,6 +1,7 @@
 """The catalogue itself: complete, consistent, and nothing that pip could be led astray by."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -38,3 +39,10 @@ def test_files_have_digests_and_one_origin(entry: Dataset) -> None:
 def test_no_two_files_have_one_digest() -> None:
     digests = [file.sha256 for entry in ENTRIES for file in entry.files]
     assert len(set(digests)) == len(digests)
+
+
+def test_the_page_lists_all_sets_with_their_rows() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "data.md").read_text("utf-8")
+    for entry in ENTRIES:
+        row = rf"^\| `{entry.name}` \| {re.escape(entry.what)} \| {entry.rows:,} \|"
+        assert re.search(row, page, re.MULTILINE), entry.name

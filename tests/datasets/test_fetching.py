@@ -17,13 +17,14 @@ POSITIVE, NEGATIVE = b"good .\nvery good .\n", b"bad .\n"
 pytestmark = pytest.mark.usefixtures("home")
 
 
-def test_a_file_from_its_owner(server: Server, write_catalogue: Write) -> None:
+def test_a_file_from_its_owner(server: Server, write_catalogue: Write, home: Path) -> None:
     server.content = POSITIVE
     write_catalogue("small", [described("s.pos", POSITIVE, url=server.address)])
     (path,) = fetch("small").values()
     assert path.read_bytes() == POSITIVE
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    for folder in (path.parent, datasets_folder(), home):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert load("small").texts == ("good .", "very good .")
     fetch("small")
     assert len(server.asked) == 1  # what is here is not asked for again

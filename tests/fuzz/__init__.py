@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from tests.fuzz import (
     cutting,
+    data_archives,
     journals,
     lexicon_files,
     planning,
@@ -26,5 +27,6 @@ TARGETS: dict[str, tuple[Target, int]] = {
     "lexicon formats": (lexicon_files.fuzz, 5_000),
     "vector formats": (vector_files.fuzz, 3_000),
     "journal": (journals.fuzz, 2_000),
+    "data archives": (data_archives.fuzz, 5_000),
 }
 """Each target, and how many cases `make fuzz` tries."""

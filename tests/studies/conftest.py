@@ -9,12 +9,14 @@ from malaprop import Lexicon, seeded_rng
 from malaprop.studies import Run
 from malaprop.studies.framework.cells import Cells
 
+WORDS = [f"w{a}{b}" for a in "abcdef" for b in "klmnopqrst"]
+
 
 @pytest.fixture
 def tiny() -> Lexicon:
     rng = seeded_rng(5)
     centres = np.repeat(rng.normal(size=(20, 8)) * 9.0, 3, axis=0)
-    return Lexicon([f"w{i}" for i in range(60)], centres + rng.normal(size=(60, 8)))
+    return Lexicon(WORDS, 0.15 * (centres + rng.normal(size=(60, 8))))
 
 
 @pytest.fixture

@@ -56,6 +56,5 @@ class MissingExtraError(MalapropError, ImportError):
     """An optional package is not installed; the message names the command that installs it."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
-        super().__init__(
-            f"{purpose} needs the package {package}: run  pip install 'malaprop[{extra}]'"
-        )
+        self.command = f"pip install 'malaprop[{extra}]'"
+        super().__init__(f"{purpose} needs the package {package}: run  {self.command}")

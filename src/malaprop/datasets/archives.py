@@ -5,6 +5,7 @@ about its sizes, so that reading stops at the size that the catalogue states.
 """
 
 import io
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -27,23 +28,26 @@ _BROKEN = (
     RuntimeError,  # of zipfile: a password is needed
     NotImplementedError,  # of zipfile: an unknown compression
     OSError,
+    ValueError,  # names and numbers that make no sense
+    struct.error,
 )
 
 
 def is_archive(path: Path) -> bool:
     """Tell whether a file is a zip or tar archive."""
-    return zipfile.is_zipfile(path) or tarfile.is_tarfile(path)
+    try:
+        return zipfile.is_zipfile(path) or tarfile.is_tarfile(path)
+    except _BROKEN:
+        return False
 
 
 def names_in(path: Path) -> list[str]:
     """Return the names of the files in an archive."""
-    try:
+    with _damage_told(path):
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 return archive.namelist()
         return [name for name, _ in _tar_members(path, "")]
-    except _BROKEN:
-        raise DataError(f"{path.name} is damaged, or no archive that can be read.") from None
 
 
 def matches(name: str, pattern: str) -> bool:
@@ -58,16 +62,23 @@ def matches(name: str, pattern: str) -> bool:
 @contextmanager
 def taken_out(path: Path, file: DataFile) -> Iterator[BinaryIO]:
     """Yield what a data file is in an archive: a member, or a tar file of several."""
-    try:
+    with _damage_told(path):
         members = _members(path, file)
+        if not members:
+            raise DataError(f"{path.name} has no file {file.member}: it is another edition.")
+        content = bundled(members) if "*" in file.member else members[0][1]
+    yield io.BytesIO(content)
+
+
+@contextmanager
+def _damage_told(path: Path) -> Iterator[None]:
+    """Turn what the libraries raise on damaged archives into an error of ours."""
+    try:
+        yield
+    except DataError:
+        raise
     except _BROKEN:
         raise DataError(f"{path.name} is damaged, or no archive that can be read.") from None
-    if not members:
-        raise DataError(f"{path.name} has no file {file.member}: it is another edition.")
-    if "*" in file.member:
-        yield io.BytesIO(bundled(members))
-    else:
-        yield io.BytesIO(members[0][1])
 
 
 def bundled(members: list[tuple[str, bytes]]) -> bytes:

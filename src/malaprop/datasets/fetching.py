@@ -39,7 +39,7 @@ def fetch(
         page = dataset.files[0].page
         raise FetchError(
             f"The owner of {name} asks you to agree to terms, or to sign in: get the files from "
-            f"{page} and run  malaprop data add PATH"
+            f"{page} and run  malaprop data add PATH  (note: {dataset.note or 'none'})"
         )
     if force or not is_kept(dataset):
         origins = [(origin, list(files)) for origin, files in groupby(dataset.files, _archive)]

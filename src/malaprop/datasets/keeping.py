@@ -77,9 +77,12 @@ def keep(dataset: Dataset, file: DataFile, source: BinaryIO, origin: str) -> Pat
 
 
 def private_folder(folder: Path) -> None:
-    """Make a folder for the user alone, with those above it."""
+    """Make a folder for the user alone, and those above it that are missing."""
+    missing = [above for above in (folder, *folder.parents) if not above.exists()]
     try:
-        folder.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
+        for above in reversed(missing):
+            above.mkdir(mode=_FOLDER, exist_ok=True)
+        folder.mkdir(exist_ok=True)  # raises if it is a file
     except OSError as error:
         raise OutputError(f"{folder} cannot be made: {error.strerror}") from None
 

@@ -6,6 +6,7 @@ One style for all: thin lines, marks that differ in shape as well as in grey, la
 import io
 import re
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from malaprop.core.errors import MissingExtraError
@@ -25,6 +26,12 @@ _STYLE: Any = {
     "svg.hashsalt": "malaprop",  # the same plot is the same file
 }
 INK, PALE = "#1f3b57", "#b9c7d6"
+
+
+def require_plots() -> None:
+    """Raise an error that names the extra, unless plots can be drawn."""
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("matplotlib", "plots", "A plot")
 
 
 def drawn(paint: Callable[[Any], None]) -> str:

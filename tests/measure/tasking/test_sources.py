@@ -100,6 +100,7 @@ def test_a_privatizer_gives_private_texts(plane: Lexicon, corpus: Corpus) -> Non
     assert [text.lower() for text in source.texts(corpus)] == TEXTS
     clean = _begin(unprotected(plane)).centroids(corpus)
     np.testing.assert_allclose(source.centroids(corpus), clean, atol=1e-12)
+    assert source.kept == 1.0
     vague = subject_of(Privatizer(plane, TEM(epsilon=0.1), rng=seeded_rng(9)))
     assert _begin(vague).texts(corpus) == _begin(vague).texts(corpus)  # the run's own noise
     assert _begin(vague).texts(corpus) != _begin(vague, 2).texts(corpus)
@@ -108,6 +109,9 @@ def test_a_privatizer_gives_private_texts(plane: Lexicon, corpus: Corpus) -> Non
 def test_floors(plane: Lexicon) -> None:
     table = _begin(random_table(plane)).vectors(np.array([3, 3, 4]))
     assert table[0].tolist() == table[1].tolist() != table[2].tolist()
+    cipher = _begin(random_table(plane)).words(np.arange(40))
+    assert sorted(cipher) == list(range(40))
+    assert (cipher != np.arange(40)).sum() > 30
     drawn = _begin(random_words(plane)).words(np.zeros(40_000, dtype=np.int64))
     shares = np.bincount(drawn, minlength=40) / len(drawn)
     assert np.abs(shares - 1 / 40).max() < 5.5 * np.sqrt(1 / 40 / len(drawn))

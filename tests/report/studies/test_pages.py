@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from malaprop import ParameterError
+from malaprop import MissingExtraError, ParameterError
+from malaprop.report import plots as report_plots
 from malaprop.report.studies.page import cell, pages
 from malaprop.report.studies.terminal import readable
-from malaprop.report.studies.written import page_files
+from malaprop.report.studies.written import checked_page, page_files
 from malaprop.studies import Line
 
 
@@ -70,3 +71,11 @@ def test_the_terminal_says_what_became_of_claims() -> None:
 def test_another_ending_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"\.html, \.md"):
         page_files(LINES, tmp_path / "p.pdf")
+
+
+def test_a_page_without_matplotlib_is_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report_plots, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match="plots"):
+        checked_page(tmp_path / "p.html")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from numpy.random import Generator
 
-from malaprop import ParameterError
+from malaprop import MissingExtraError, ParameterError
 from malaprop.studies import MissingDataError, Run, read, written
 from malaprop.studies.framework.cells import Cells
 from malaprop.studies.framework.claims import Claim, above
@@ -112,6 +112,16 @@ def test_missing_data_leave_null_and_the_command_and_are_not_kept(run: Run, cell
     assert not list(cells.folder.rglob("*.json"))
 
 
+def test_a_missing_package_leaves_null_and_the_command(run: Run, cells: Cells) -> None:
+    def needy(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
+        raise MissingExtraError("scikit-learn", "evaluate", "Training")
+        yield Figure("score", 1.0)
+
+    study = Study(name="nadp", items=(replace(ITEM, cell=needy),))
+    lines = run_study(study, run, cells=cells)
+    assert {line.command for line in lines} == {"pip install 'malaprop[evaluate]'"}
+
+
 def test_claims_are_judged_where_they_are_about(run: Run, cells: Cells) -> None:
     lines = run_study(STUDY, run, items=["fig2"], cells=cells)
     verdicts = {line.setting["epsilon"]: line.holds for line in lines if line.claim}
@@ -132,3 +142,14 @@ def test_lines_survive_writing_and_reading(run: Run, cells: Cells) -> None:
 def test_an_unknown_item_is_refused(run: Run, cells: Cells) -> None:
     with pytest.raises(ParameterError, match="has no item 'fig7'"):
         run_study(STUDY, run, items=["fig7"], cells=cells)
+
+
+def test_a_run_holds_one_of_each_kind_of_large_thing(run: Run) -> None:
+    made: list[int] = []
+
+    def make() -> int:
+        made.append(len(made))
+        return made[-1]
+
+    assert [run.latest("channel", key, make) for key in "aabba"] == [0, 0, 1, 1, 2]
+    assert [run.once(key, make) for key in "xyx"] == [3, 4, 3]

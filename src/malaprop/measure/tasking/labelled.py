@@ -70,10 +70,20 @@ class LabelledRows(Problem):
                 "Private vectors of another dimension cannot be tested on clean ones: leave out "
                 "`tested`."
             )
-        (guesses,) = self.model.predictions(
-            private[split.train], self.classes[split.train], tested[split.test]
-        )
+        train, test = with_known_columns(private[split.train], tested[split.test])
+        (guesses,) = self.model.predictions(train, self.classes[split.train], test)
         return shares_right(guesses, self.classes[split.test])
+
+
+def with_known_columns(train: Any, test: Any) -> tuple[Any, Any]:
+    """Leave out the columns of sparse rows that are 0 in all of `train`: nothing is learnt of them.
+
+    A classifier has a weight for each column and class; most hashed n-grams never occur.
+    """
+    if isinstance(train, np.ndarray):
+        return train, test
+    known = np.flatnonzero(train.getnnz(axis=0))
+    return train[:, known], test[:, known]
 
 
 def _all(rows: Ids) -> Ids:

@@ -13,11 +13,13 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from malaprop.core.arrays import Floats, Ids
-from malaprop.core.channel import Channel, VectorChannel
+from malaprop.core.channel import Channel, Decoder, VectorChannel
 from malaprop.core.noise.noise import Noise
 from malaprop.core.space import MetricSpace, blocks
 from malaprop.measure.tasking.corpus import Corpus
 from malaprop.pipeline.privatizer import Privatizer
+
+_COUNTED = 500  # texts whose words are drawn again, to count those that stay
 
 
 class Source(ABC):
@@ -103,10 +105,11 @@ class Table(Source):
         space: MetricSpace,
         rng: Generator,
         table: NDArray[np.floating[Any]],
-        channel: VectorChannel[Noise] | None = None,
+        decoder: Decoder | None = None,
     ) -> None:
+        """Hold a table; a decoder finds words for its vectors. Without one, words stay."""
         super().__init__(space, rng)
-        self._table, self._channel = table, channel
+        self._table, self._decoder = table, decoder
 
     def vectors(self, ids: Ids) -> Floats:
         """Return the table's vector of each word."""
@@ -118,12 +121,23 @@ class Table(Source):
 
     @cached_property
     def _swapped(self) -> Ids | None:
-        if self._channel is None:
+        if self._decoder is None:
             return None
-        return self._channel.decoder.decode(self._table.astype(np.float64), self._rng)
+        return self._decoder.decode(self._table.astype(np.float64), self._rng)
 
     def _words(self, ids: Ids) -> Ids:
         return ids if self._swapped is None else self._swapped[ids]
+
+
+class RandomTable(Table):
+    """A random vector and a random other word for each word: equal words stay equal, no more."""
+
+    def __init__(self, space: MetricSpace, rng: Generator) -> None:
+        super().__init__(space, rng, rng.normal(size=space.vectors.shape))
+        self._permuted = rng.permutation(len(space))
+
+    def _words(self, ids: Ids) -> Ids:
+        return self._permuted[ids]
 
 
 class WordTable(Source):
@@ -145,7 +159,10 @@ class RandomWords(Source):
 
 
 class PrivateTexts(Source):
-    """The texts of a privatizer; for single words, the words of its channel."""
+    """The texts of a privatizer; for single words, the words of its channel.
+
+    Private texts do not say which words stayed: these are counted in further draws, of some texts.
+    """
 
     def __init__(self, privatizer: Privatizer, rng: Generator) -> None:
         super().__init__(privatizer.lexicon, rng)
@@ -156,7 +173,10 @@ class PrivateTexts(Source):
 
     def texts(self, corpus: Corpus) -> list[str]:
         """Return the private texts."""
-        return self._privatizer.texts(corpus.texts)
+        private = self._privatizer.texts(corpus.texts)
+        again = self._privatizer.word_draws(corpus.texts[:: -(-len(corpus) // _COUNTED)])
+        self._count(again.secret, again.drawn)
+        return private
 
     def centroids(self, corpus: Corpus) -> Floats:
         """Return the centroids of the private texts."""

@@ -51,12 +51,11 @@ def unprotected(space: MetricSpace) -> Subject:
 
 
 def random_table(space: MetricSpace) -> Subject:
-    """Return a floor: a random vector for each word. Equal words stay equal, and no more."""
+    """Return a floor: for each word a random vector, and a random word. Equal words stay equal.
 
-    def begin(rng: Generator) -> Source:
-        return sources.Table(space, rng, rng.normal(size=space.vectors.shape))
-
-    return Subject("a random table", space, begin)
+    What needs no more than that, such as a linear model of words, does as well as ever.
+    """
+    return Subject("a random table", space, lambda rng: sources.RandomTable(space, rng))
 
 
 def random_words(space: MetricSpace) -> Subject:
@@ -92,7 +91,9 @@ def _begin(channel: Channel, once: bool, release: str) -> Callable[[Generator], 
         if isinstance(channel, VectorChannel) and release == "vectors":
             if not once:
                 return sources.VectorsOfChannel(channel, rng)
-            return sources.Table(space, rng, channel.release_words(_all(space), rng), channel)
+            return sources.Table(
+                space, rng, channel.release_words(_all(space), rng), channel.decoder
+            )
         if not once:
             return sources.WordsOfChannel(channel, rng)
         return sources.WordTable(space, rng, channel.substitute(_all(space), rng))

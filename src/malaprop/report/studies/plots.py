@@ -1,13 +1,29 @@
 """Plots of a study, as SVG: our figures with error bars, the paper's as dashed lines."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from malaprop.report.plots import drawn
 from malaprop.studies import Line
 
+_DIGITS = re.compile(r"(\d\.\d\d)\d+")  # beyond a hundredth of a point nobody sees them
+_INSIDE = 4  # series whose names fit into the plot
 _MARKS = "os^DvP*X<>hd"
-_COLOURS = ("#1f3b57", "#b3541e", "#4a7c59", "#7b4b94", "#8a8f98", "#c9a227", "#2a9d8f", "#d1495b")
+_COLOURS = (
+    "#1f3b57",
+    "#b3541e",
+    "#4a7c59",
+    "#7b4b94",
+    "#8a8f98",
+    "#c9a227",
+    "#2a9d8f",
+    "#d1495b",
+    "#6b8e23",
+    "#5e60ce",
+    "#a0522d",
+    "#457b9d",
+)
 
 
 def plots(spec: Mapping[str, Any], lines: Sequence[Line]) -> list[tuple[str, str]]:
@@ -41,7 +57,7 @@ def _plot(spec: Mapping[str, Any], lines: Sequence[Line]) -> str:
         for place, (label, own) in enumerate(_series(spec, lines).items()):
             own = sorted(own, key=lambda line: float(line.setting[spec["x"]]))
             x = [line.setting[spec["x"]] for line in own]
-            look = {"color": _COLOURS[place % len(_COLOURS)], "marker": _MARKS[place % 12]}
+            look = {"color": _COLOURS[place % 12], "marker": _MARKS[place % 12]}
             errors = [2.0 * (line.error or 0.0) for line in own]
             axes.errorbar(
                 x, [li.ours for li in own], yerr=errors, label=label, ms=4, capsize=2, **look
@@ -50,9 +66,10 @@ def _plot(spec: Mapping[str, Any], lines: Sequence[Line]) -> str:
             if printed:
                 axes.plot(*zip(*printed, strict=True), "--", mfc="none", lw=1, **look)
         axes.set(xlabel=spec["x"], ylabel=spec["y"], xscale=spec.get("scale", "linear"))
-        axes.legend(fontsize=7)
+        beside = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
+        axes.legend(fontsize=7, **(beside if len(axes.containers) > _INSIDE else {}))
 
-    return drawn(paint)
+    return _DIGITS.sub(r"\1", drawn(paint))
 
 
 def _is_number(line: Line) -> bool:

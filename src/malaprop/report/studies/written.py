@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from malaprop.core.errors import ParameterError
+from malaprop.report.plots import require_plots
 from malaprop.report.studies.html import as_html
 from malaprop.report.studies.markdown import as_markdown
 from malaprop.report.studies.page import pages
@@ -13,12 +14,16 @@ _ENDINGS = (".html", ".md")
 
 
 def checked_page(path: Path) -> Path:
-    """Return the path of a page; refuse one whose ending says nothing that a page can be."""
+    """Return the path of a page; refuse one whose ending says nothing that a page can be.
+
+    It has plots, so the extra `plots` is needed, too.
+    """
     if not path.name.lower().endswith(_ENDINGS):
         raise ParameterError(
             f"The page of a study is a web page or Markdown: {path} ends in none of "
             f"{', '.join(_ENDINGS)}."
         )
+    require_plots()  # before hours of measuring, not after
     return path
 
 
@@ -30,7 +35,8 @@ def page_files(lines: Iterable[Line], path: Path) -> dict[Path, str]:
     texts: list[str] = []
     files: dict[Path, str] = {}
     for study in studies:
-        text, pictures = as_markdown(study, f"{path.stem}-{study.study}")
+        stem = path.stem if len(studies) == 1 else f"{path.stem}-{study.study}"
+        text, pictures = as_markdown(study, stem)
         texts.append(text)
         files |= {path.with_name(name): svg for name, svg in pictures.items()}
     return {path: "\n".join(texts), **files}

@@ -17,7 +17,7 @@ class Results:
         self.lines = tuple(lines)
         self._known = {_key(line.measure, line.setting): line for line in self.lines}
 
-    def like(self, line: Line, measure: str = "", **changes: Any) -> Line | None:
+    def like(self, line: Line, measure: str = "", /, **changes: Any) -> Line | None:
         """Return the line that differs from `line` in these values only; None removes one."""
         changed = {**line.setting, **changes}
         kept = {name: value for name, value in changed.items() if value is not None}

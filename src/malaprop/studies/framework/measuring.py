@@ -1,11 +1,12 @@
 """What cells measure often: means with errors, shares of words kept, ε at an equal share kept."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 
 from malaprop.core.arrays import Floats
 from malaprop.core.channel import Channel, VectorChannel
@@ -19,7 +20,7 @@ _STEPS = 14  # of a bisection over ε
 _SEED = 20
 
 
-def mean_of(measure: str, values: Sequence[float] | Floats) -> Figure:
+def mean_of(measure: str, values: ArrayLike) -> Figure:
     """Return the mean of some values, with its standard error."""
     array = np.asarray(values, dtype=np.float64)
     error = float(array.std(ddof=1)) / math.sqrt(len(array)) if len(array) > 1 else None

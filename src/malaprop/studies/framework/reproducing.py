@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from malaprop.core.errors import MissingExtraError
 from malaprop.core.randomness import seeded_rng
 from malaprop.studies.framework.cells import Cells, cache_folder, digest
 from malaprop.studies.framework.claims import judged
@@ -59,7 +60,7 @@ class _Bench:
         """Return the lines of a cell, without claims."""
         try:
             figures, command = self._figures(item, setting), None
-        except MissingDataError as missing:
+        except (MissingDataError, MissingExtraError) as missing:
             figures, command = [Figure(name, None) for name in item.measures], missing.command
         return [
             self._line(item, {**setting, **figure.setting}, figure, command)

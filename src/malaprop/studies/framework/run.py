@@ -47,6 +47,18 @@ class Run:
         made: Thing = self._made[key]
         return made
 
+    def latest(self, name: str, key: Any, make: Callable[[], Thing]) -> Thing:
+        """Return what `make` makes, unless the one made before by that name has the same key.
+
+        For large things that the next cells need as well: only one by each name is held.
+        """
+        held, made = self._made.get(("latest", name), (None, None))
+        if held != key:
+            made = make()
+            self._made["latest", name] = (key, made)
+        thing: Thing = made
+        return thing
+
     def lexicon(self, name: str = DEFAULT_LEXICON, command: str = "") -> Lexicon:
         """Open a lexicon; if it is not there, `command` says how to get it."""
         if name in self.lexicons:
@@ -60,9 +72,7 @@ class Run:
         """Load a data set, once in a run; if it is not there, say which command gets it."""
         if name in self.sets:
             return self.sets[name]
-        from malaprop.datasets import load
-        from malaprop.datasets.catalogue import dataset_named
-        from malaprop.datasets.keeping import is_kept
+        from malaprop.datasets import dataset_named, is_kept, load
 
         entry = dataset_named(name)
         if not is_kept(entry):

@@ -21,6 +21,7 @@ from malaprop.studies.framework.lines import Setting
 from malaprop.studies.framework.run import Run
 
 DELTA = 1.0 / 73404.0
+UNSCALED = "laplacian of scale 1/ε"
 COMPARED = (
     {"mechanism": "nadp", "published": True, "tau": 0.5},
     {"mechanism": "nadp", "published": True, "tau": 0.1},
@@ -28,8 +29,10 @@ COMPARED = (
     {"mechanism": "gaussian", "published": True},
     {"mechanism": "jaccard", "published": True},
     {"mechanism": "laplacian", "published": True},
+    {"mechanism": UNSCALED, "published": True},
 )
-"""What the paper compares. It uses τ = 0.5 in §5.1 and says 0.1 in §5.2."""
+"""What the paper compares. It uses τ = 0.5 in §5.1 and says 0.1 in §5.2. Its Laplacian is read as
+one of scale Δ₁/ε, and as one of scale 1/ε."""
 SOUND = (
     {"mechanism": "nadp", "published": False, "tau": 0.1},
     {"mechanism": "nadp", "published": False, "tau": 0.5},
@@ -52,6 +55,8 @@ def channel_of(run: Run, setting: Setting, epsilon: float | None = None) -> Vect
     elif name == "jaccard":
         mechanism = Jaccard(epsilon=value, delta=DELTA, published=published)
     elif name == "laplacian":
+        mechanism = CoordinateLaplace(epsilon=value / _sensitivity(run, lexicon, 1))
+    elif name == UNSCALED:
         mechanism = CoordinateLaplace(epsilon=value)
     elif name == "laplace":
         mechanism = Laplace(epsilon=value)
@@ -77,20 +82,27 @@ def _classical(run: Run, lexicon: Lexicon, epsilon: float) -> VectorChannel[Sphe
 
     The formula is proved for ε < 1 only, and `Gaussian` refuses it beyond.
     """
-    widest = run.once(("sensitivity", lexicon.fingerprint), lambda: _sensitivity(lexicon))
     return spherical(
         lexicon,
-        classical_scale(epsilon, DELTA, widest),
+        classical_scale(epsilon, DELTA, _sensitivity(run, lexicon, 2)),
         "the paper's formula for σ is proved for ε below 1 only",
         epsilon,
     )
 
 
-def _sensitivity(lexicon: Lexicon) -> float:
-    """Return the paper's global Δ: the largest distance of a word to its nearest one (m = 2)."""
-    ids = nearest_words(lexicon, 2)
-    vectors = lexicon.vectors.astype(np.float64)
-    return float(np.linalg.norm(vectors[ids[:, 0]] - vectors[ids[:, 1]], axis=1).max())
+def _sensitivity(run: Run, lexicon: Lexicon, norm: int) -> float:
+    """Return the paper's global Δ: the largest distance of a word to its nearest one (m = 2).
+
+    It is Euclidean (`norm` 2) for Gaussian noise, and Manhattan (1) for Laplacian noise.
+    """
+
+    def measure() -> float:
+        ids = nearest_words(lexicon, 2)
+        vectors = lexicon.vectors.astype(np.float64)
+        apart = vectors[ids[:, 0]] - vectors[ids[:, 1]]
+        return float(np.linalg.norm(apart, ord=norm, axis=1).max())
+
+    return run.once(("sensitivity", lexicon.fingerprint, norm), measure)
 
 
 def _diameter(run: Run, lexicon: Lexicon) -> float:

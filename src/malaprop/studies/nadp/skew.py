@@ -13,7 +13,7 @@ from malaprop.studies.framework.items import Figure, Item, crossed
 from malaprop.studies.framework.lines import Line, Setting
 from malaprop.studies.framework.measuring import bootstrapped, mean_of, share_in_clear
 from malaprop.studies.framework.run import Run
-from malaprop.studies.nadp.channels import COMPARED, SOUND, channel_of, spherical
+from malaprop.studies.nadp.channels import COMPARED, SOUND, UNSCALED, channel_of, spherical
 
 M = 10  # nearest words that are compared, as in the authors' code
 HALF = {"mechanism": "coin", "control": "half of the words in clear, the others replaced"}
@@ -24,7 +24,7 @@ def fig3_grid(run: Run) -> Iterator[Setting]:
     """Each mechanism at each ε, NADP at several τ; and a control that hides half of the words."""
     taus = ({"mechanism": "nadp", "published": True, "tau": tau} for tau in (0.2, 0.3))
     for mechanism in (*COMPARED, *taus, *SOUND):
-        epsilons = run.pick(quick=(1.0, 20.0), full=(1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 40.0))
+        epsilons = run.pick(quick=(1.0, 20.0), full=(1.0, 5.0, 10.0, 20.0, 40.0))
         for epsilon in epsilons:
             yield {**mechanism, "epsilon": epsilon, "spread": "words"}
     yield {**HALF, "spread": "words"}
@@ -33,11 +33,11 @@ def fig3_grid(run: Run) -> Iterator[Setting]:
 def fig3(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     """Measure the overlap p of a word's neighbourhood and its noisy vector's, and p's skewness."""
     lexicon = run.lexicon()
-    ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=250, full=2000)))
+    ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=250, full=1000)))
     if setting["mechanism"] == HALF["mechanism"]:
         hidden = rng.integers(len(lexicon), size=len(ids))
-        noisy = lexicon.vectors[np.where(np.arange(len(ids)) % 2 == 0, ids, hidden)]
-        clear = 0.5
+        shown = np.where(np.arange(len(ids)) % 2 == 0, ids, hidden)
+        noisy, clear = lexicon.vectors[shown].astype(np.float64), 0.5
     else:
         channel = channel_of(run, setting)
         noisy, clear = channel.release_words(ids, rng), share_in_clear(channel)
@@ -53,7 +53,7 @@ def fig3(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
 def fig4(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     """Measure the histogram of p for Gaussian noise of one width."""
     lexicon = run.lexicon()
-    ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=250, full=2000)))
+    ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=250, full=1000)))
     noisy = lexicon.vectors[ids].astype(np.float64)
     if setting["sigma"] > 0.0:
         channel = spherical(lexicon, setting["sigma"], "the width is given, not an ε")
@@ -69,7 +69,7 @@ def fig4(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
 
 def fig4_grid(run: Run) -> Iterator[Setting]:
     """σ from 0 to 1."""
-    steps = run.pick(quick=(0, 1, 4, 8, 20), full=tuple(range(21)))
+    steps = run.pick(quick=(0, 1, 4, 8, 20), full=(0, 1, *range(2, 21, 2)))
     return crossed(
         mechanism=["gaussian noise"], sigma=[round(0.05 * n, 2) for n in steps], spread=["words"]
     )
@@ -106,7 +106,7 @@ def _lowest(line: Line, results: Results) -> bool | None:
         for other in results.lines
         if other.measure == "skewness"
         and other.setting.get("published")
-        and other.setting["mechanism"] != "nadp"
+        and other.setting["mechanism"] not in ("nadp", UNSCALED)
         and other.setting["epsilon"] == line.setting["epsilon"]
     ]
     return every(below(line, other) for other in others)
@@ -116,6 +116,7 @@ FIG3 = Item(
     name="fig3",
     grid=fig3_grid,
     cell=fig3,
+    revision=2,
     measures=(
         "skewness",
         "skewness_as_in_the_code",

@@ -17,6 +17,7 @@ from malaprop.studies.framework.items import Figure, crossed
 from malaprop.studies.framework.lines import Setting
 from malaprop.studies.framework.measuring import epsilon_for_kept, estimated, share_in_clear
 from malaprop.studies.framework.measuring import share_kept as kept_by
+from malaprop.studies.framework.once import drawn_once
 from malaprop.studies.framework.run import Run
 from malaprop.studies.nadp.channels import COMPARED, SOUND, channel_of
 
@@ -34,22 +35,23 @@ SAME_CLEAR = "the same words in clear, all others random"
 NADP = {"mechanism": "nadp", "published": True, "tau": 0.5}
 _TEST = 0.2
 _SEED = 11
+_TASK = ("task", "spread", "noise", "control", "epsilon")  # what does not change the channel
 _OVER = "noise draws, and splits where there are any"
 
 
 def fig2_grid(run: Run) -> Iterator[Setting]:
     """Each task with each mechanism at each ε, then floors and controls."""
-    few = run.pick(quick=(20.0,), full=(1.0, 10.0, 40.0))
-    many = run.pick(quick=(1.0, 20.0), full=(1.0, 5.0, 10.0, 20.0, 40.0))
+    few = run.pick(quick=(10.0,), full=(1.0, 10.0, 40.0))
+    many = run.pick(quick=(1.0, 10.0), full=(1.0, 5.0, 10.0, 20.0, 40.0))
     floors = [{"mechanism": floor, "control": "floor"} for floor in FLOORS]
     compared = crossed(of=COMPARED, epsilon=many, noise=[ONCE])
     anew = crossed(of=[*COMPARED, *SOUND], epsilon=few, noise=[EACH])
-    controls = [{"mechanism": "coin", "control": SAME_CLEAR}]
+    controls: list[dict[str, Any]] = [{"mechanism": "coin", "control": SAME_CLEAR}]
     controls += [{**mechanism, "control": EQUAL} for mechanism in COMPARED[2:4]]
     controlled = crossed(of=controls, epsilon=few, noise=[ONCE])
     settings = [*floors, *compared, *anew, *controlled]
-    for task in TASKS:
-        for setting in settings:
+    for setting in settings:
+        for task in TASKS:  # one after the other with the same channel
             own = {**setting.get("of", {}), **setting}
             yield {"task": task, "spread": _OVER, **_without(own, "of")}
 
@@ -72,8 +74,9 @@ def fig2(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     if control == EQUAL:
         epsilon = _matched(run, setting)
         yield Figure("epsilon_used", epsilon)
-    channel = channel_of(run, setting, epsilon)
-    subject = tasks.subject_of(channel, once=setting["noise"] == ONCE)
+    key = (*sorted((name, str(setting[name])) for name in setting if name not in _TASK), epsilon)
+    channel = run.latest("channel", key, lambda: channel_of(run, setting, epsilon))
+    subject = drawn_once(channel) if setting["noise"] == ONCE else tasks.subject_of(channel)
     yield from _scored(run, setting, subject, rng)
     yield Figure("kept", _kept(run, setting, channel, epsilon))
     yield Figure("share_in_clear", share_in_clear(channel))
@@ -88,7 +91,7 @@ def _scored(run: Run, setting: Setting, subject: Any, rng: Generator) -> Iterato
         found = tasks.run(name, subject, data=tuple(data), **options)
         yield _named("score", found.measures[measure])
         return
-    limit = run.pick(quick=600, full=3000)
+    limit = run.pick(quick=600, full=1500)
     each = [
         tasks.run(name, subject, data=one, limit=limit, test=_TEST, **options).score for one in data
     ]

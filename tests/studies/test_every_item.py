@@ -1,0 +1,53 @@
+"""Every item of every study runs in a tiny setting, and writes lines of the contract."""
+
+import json
+
+import pytest
+from tests.studies.planted_sets import planted
+
+from malaprop import Lexicon, studies
+from malaprop.report.studies.page import pages
+from malaprop.report.studies.terminal import readable
+from malaprop.studies import Run, written
+from malaprop.studies.framework.cells import Cells
+from malaprop.studies.framework.reproducing import run_study
+
+KEYS = {"study", "item", "setting", "measure", "ours", "error", "paper", "claim", "holds"}
+OURS = ("nadp", "mahalanobis")
+ITEMS = [(name, item.name) for name in OURS for item in studies.study_named(name).items]
+
+
+@pytest.mark.parametrize(("study", "item"), ITEMS)
+def test_an_item_runs_in_a_tiny_setting(study: str, item: str, tiny: Lexicon, cells: Cells) -> None:
+    lexicons = dict.fromkeys(("english", "fasttext", "glove-42b"), tiny)
+    run = Run(quick=True, lexicons=lexicons, sets=planted(tiny.words))
+    lines = run_study(studies.study_named(study), run, items=[item], cells=cells)
+    assert lines
+    for row in written(lines).splitlines():
+        line = json.loads(row)
+        assert line.keys() >= KEYS
+        assert line["holds"] in (True, False, None)
+        assert isinstance(line["setting"], dict)
+    if item != "table1" or study != "nadp":  # its words are not in the tiny lexicon
+        assert any(line.ours is not None for line in lines)
+        assert not any(line.command for line in lines)
+    assert item[-1] in readable(pages(lines))
+
+
+@pytest.mark.parametrize("study", OURS)
+def test_without_data_lines_are_null_with_a_command(
+    study: str, tiny: Lexicon, cells: Cells, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MALAPROP_HOME", str(cells.folder / "nothing here"))
+    run = Run(quick=True, lexicons={"english": tiny})
+    item = {"nadp": "fig2", "mahalanobis": "table1"}[study]
+    lines = run_study(studies.study_named(study), run, items=[item], cells=cells)
+    assert {line.ours for line in lines} == {None}
+    assert all((line.command or "").startswith("malaprop ") for line in lines)
+
+
+def test_the_quick_runs_have_most_of_the_papers_values(tiny: Lexicon, cells: Cells) -> None:
+    run = Run(quick=True, lexicons={"english": tiny}, sets=planted(tiny.words))
+    lines = run_study(studies.study_named("mahalanobis"), run, cells=cells)
+    compared = [line for line in lines if line.paper is not None and line.ours is not None]
+    assert len(compared) >= 40
