@@ -37,7 +37,7 @@ def grid(run: Run) -> Iterator[Setting]:
     """The paper's cells, with a table noised once and noise for each place; then controls."""
     for task in SETS:
         for setting in _of_task(run):
-            noise = "noise" in setting or setting.get("control") == "random table"
+            noise = setting.get("control") not in ("no noise", "majority")
             spread = "noise and splits" if noise else "splits"
             if task in ("sst5", "trec"):
                 spread = "noise" if noise else "nothing"
