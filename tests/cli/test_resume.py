@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.conftest import Breaking, Cli, assert_private
@@ -36,7 +37,7 @@ def test_a_run_that_was_stopped_goes_on(
     again = breaking.after(3, lambda: cli.privatize(*command, "--resume"))
     assert again.code == 130
     kept = kept_texts(hidden)
-    assert len(kept) in (69, 70)  # a header is no record, but a row of its batch
+    assert len(kept) in (69, 70)  # a header is not a record, but a row of its batch
 
     done = breaking.after(None, lambda: cli.privatize(*command, "--resume"))
     assert done.code == 0
@@ -82,7 +83,7 @@ def test_a_plain_run_that_is_whole_is_known_too(cli: Cli, folder: Path) -> None:
 def stop_before_the_record(cli: Cli, command: tuple[str, ...]) -> None:
     """Stop a run when its output has its name, and its journal is not yet a record."""
 
-    def stop(output: Output) -> None:
+    def stop(output: Output[Any]) -> None:
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:

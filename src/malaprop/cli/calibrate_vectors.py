@@ -1,19 +1,51 @@
 """`malaprop calibrate --vectors` and `--lambda-grid`, and how a calibration is shown."""
 
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from malaprop.cli.measuring import PIPE, json_output, words_of
+from malaprop.cli.measuring import PIPE, Write, outputs, words_of
 from malaprop.cli.options import DEFAULT, make_mechanism, open_lexicon
 from malaprop.core.errors import ParameterError
 
 if TYPE_CHECKING:
+    from malaprop.core.mechanism import Mechanism
+    from malaprop.lexicon.lexicon import Lexicon
     from malaprop.measure import Calibration, LambdaChoice
+    from malaprop.pipeline.report import Clock
+    from malaprop.report.measured.common import Setting
 
 _BAR = 40
 _ALL = "all"
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Where a result goes, and when the work began."""
+
+    json_: str | None
+    report: Path | None
+    clock: "Clock"
+
+    def open(self) -> "AbstractContextManager[Write]":
+        """Open the files before any work."""
+        return outputs(self.json_, self.report)
+
+    def setting(
+        self, mechanism: "Mechanism", lexicon: "Lexicon | None" = None, name: str = ""
+    ) -> "Setting":
+        """Return what a page says about the measurement."""
+        from malaprop.report.measured.common import Setting
+
+        return Setting(
+            occasion=self.clock.occasion(),
+            mechanism=mechanism.to_dict(),
+            lexicon=lexicon,
+            name=name,
+        )
 
 
 def vector_epsilon(
@@ -23,26 +55,34 @@ def vector_epsilon(
     *,
     correlation: float | None,
     inversion: float | None,
-    json_: str | None,
+    targets: "Targets",
 ) -> None:
     """Find an ε for vectors, and show the curve around it."""
     from malaprop.cli.progress import bar
     from malaprop.measure import calibrate_vectors
     from malaprop.pipeline.vectors.opening import read_some
+    from malaprop.report.measured.calibration import calibration_page
 
     if vectors is None:
         raise ParameterError("--correlation and --inversion need vectors: name a file, --vectors")
     name = "priv-emb" if mechanism == DEFAULT else mechanism
     made = make_mechanism(name, "1", param)
-    with json_output(json_) as write:
+    with targets.open() as write:
         sample = read_some(Path(vectors))
         with bar(f"calibrating {name}") as progress:
-            found = calibrate_vectors(
+            calibration = calibrate_vectors(
                 made, sample, correlation=correlation, inversion=inversion, progress=progress.to
             )
-        write({"mechanism": name, "vectors": vectors, **found.to_dict()})
-    if json_ != PIPE:
-        print_curve(found)
+        write(
+            {"mechanism": name, "vectors": vectors, **calibration.to_dict()},
+            lambda: calibration_page(
+                calibration,
+                targets.setting(replace(made, epsilon=calibration.epsilon)),
+                vectors=True,
+            ),
+        )
+    if targets.json_ != PIPE:
+        print_curve(calibration)
         typer.echo("The figures are for public vectors: others may be nearer to each other.")
 
 
@@ -55,36 +95,39 @@ def regularization(
     kept: float | None,
     similarity: float | None,
     words: str | None,
-    json_: str | None,
+    targets: "Targets",
 ) -> None:
     """Choose λ of the Mahalanobis mechanism, and show the grid."""
     from malaprop.cli.progress import bar, working
     from malaprop.measure import best_lambda
     from malaprop.measure.regularization import GRID
+    from malaprop.report.measured.calibration import lambda_page
 
     if mechanism != "mahalanobis" or grid is None or epsilon is None or param:
         raise ParameterError(
             "--lambda-grid goes with  -m mahalanobis --epsilon NUMBER, and without other parameters"
         )
-    with json_output(json_) as write:
+    with targets.open() as write:
         with working(f"opening {lexicon}"):
-            opened = open_lexicon(lexicon, make_mechanism(mechanism, str(epsilon), None))
-        count = words_of(words, opened)
-        if isinstance(count, list):
-            raise ParameterError("calibrate takes a number of words, or all: --words NUMBER")
+            made = make_mechanism(mechanism, str(epsilon), None)
+            opened = open_lexicon(lexicon, made)
+        chosen = words_of(words, opened)
         with bar("trying λ") as progress:
-            found = best_lambda(
+            choice = best_lambda(
                 opened,
                 epsilon,
                 kept=kept,
                 similarity=similarity,
                 grid=GRID if grid == _ALL else _numbers(grid),
-                words=count,
+                words=chosen,
                 progress=progress.to,
             )
-        write({"mechanism": mechanism, "lexicon": opened.name or lexicon, **found.to_dict()})
-    if json_ != PIPE:
-        _print_grid(found)
+        write(
+            {"mechanism": mechanism, "lexicon": opened.name or lexicon, **choice.to_dict()},
+            lambda: lambda_page(choice, targets.setting(made, opened, lexicon)),
+        )
+    if targets.json_ != PIPE:
+        _print_grid(choice)
 
 
 def _numbers(grid: str) -> list[float]:
@@ -96,33 +139,34 @@ def _numbers(grid: str) -> list[float]:
         ) from None
 
 
-def print_curve(found: "Calibration") -> None:
+def print_curve(calibration: "Calibration") -> None:
     """Show an ε, and the figures of all that were tried."""
     typer.echo(
-        f"ε = {found.epsilon:.4g}\n\nTarget: {found.target}. At this ε: {found.value:.4g}.\n"
+        f"ε = {calibration.epsilon:.4g}\n\n"
+        f"Target: {calibration.target}. At this ε: {calibration.value:.4g}.\n"
     )
-    top = max(abs(value) for _, value in found.curve) or 1.0
-    for epsilon, value in found.curve:
-        mark = "◄" if epsilon == found.epsilon else ""
+    top = max(abs(value) for _, value in calibration.curve) or 1.0
+    for epsilon, value in calibration.curve:
+        mark = "◄" if epsilon == calibration.epsilon else ""
         bar = "█" * round(_BAR * abs(value) / top)
         typer.echo(f"  ε = {epsilon:<8.4g} {value:>9.4g}  {bar} {mark}".rstrip())
     typer.echo("")
-    for name, number in found.normalised.items():
+    for name, number in calibration.normalised.items():
         typer.echo(f"{name.replace('_', ' ')}: {number:.4g}")
 
 
-def _print_grid(found: "LambdaChoice") -> None:
-    typer.echo(f"λ = {found.regularization:g}\n\nTarget: {found.target}.\n")
+def _print_grid(choice: "LambdaChoice") -> None:
+    typer.echo(f"λ = {choice.regularization:g}\n\nTarget: {choice.target}.\n")
     typer.echo("  λ       ε       ε, Euclidean  kept    similarity")
-    for row in found.rows:
-        mark = "◄" if row.regularization == found.regularization else ""
+    for row in choice.rows:
+        mark = "◄" if row.regularization == choice.regularization else ""
         out = "" if row.within else "(beyond the bound)"
         line = (
             f"  {row.regularization:<7g} {row.epsilon:<7.4g} {row.euclidean:<13.4g} "
             f"{row.kept:<7.3f} {row.similarity:<10.3f} {out}{mark}"
         )
         typer.echo(line.rstrip())
-    for value in found.skipped:
+    for value in choice.skipped:
         typer.echo(f"  {value:<7g} is not possible here: the covariance is singular")
     typer.echo(
         "\nThe rows differ in privacy: the guarantee of each in Euclidean distance is the ε in the "

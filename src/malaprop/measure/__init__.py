@@ -10,6 +10,7 @@ sampled_audit   a lower bound on the loss, from draws alone
 attack          privatize texts, attack the result: what an observer recovers or infers
 attacks         the attacks, by name
 train_model     a bigram model of a public corpus, for attacks with context
+evaluate        privacy beside utility on your own texts, and a recommendation
 
 >>> import malaprop
 >>> from malaprop import measure
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from malaprop.measure.audit_by_draws import SampledAudit, sampled_audit
     from malaprop.measure.bayes import BayesSuccess, bayes_success
     from malaprop.measure.calibration import calibrate
+    from malaprop.measure.evaluating.evaluation import Evaluation
+    from malaprop.measure.evaluating.run import evaluate
+    from malaprop.measure.evaluating.settings import EvaluationSettings
     from malaprop.measure.figures import skewness
     from malaprop.measure.neighbourhoods import density, overlap
     from malaprop.measure.regularization import LambdaChoice, best_lambda
@@ -49,6 +53,8 @@ __all__ = [
     "BayesSuccess",
     "BigramModel",
     "Calibration",
+    "Evaluation",
+    "EvaluationSettings",
     "FoundVectors",
     "InferredLabels",
     "LambdaChoice",
@@ -64,6 +70,7 @@ __all__ = [
     "calibrate",
     "calibrate_vectors",
     "density",
+    "evaluate",
     "noise_and_scale",
     "open_model",
     "overlap",
@@ -85,6 +92,9 @@ _HOMES = {
     "measure.audit_by_draws": "SampledAudit sampled_audit",
     "measure.bayes": "BayesSuccess bayes_success",
     "measure.calibration": "calibrate",
+    "measure.evaluating.evaluation": "Evaluation",
+    "measure.evaluating.run": "evaluate",
+    "measure.evaluating.settings": "EvaluationSettings",
     "measure.figures": "skewness",
     "measure.neighbourhoods": "density overlap",
     "measure.regularization": "LambdaChoice best_lambda",

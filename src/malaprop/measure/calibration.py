@@ -5,7 +5,7 @@ the figure is still on the safe side of the target, counting the error of a samp
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,11 +21,14 @@ from malaprop.core.randomness import checked_rng, secure_rng
 from malaprop.core.space import MetricSpace
 from malaprop.measure.bayes import bayes_success, estimated_success
 from malaprop.measure.chosen_words import MOST, word_ids
+from malaprop.measure.context_calibration import calibrate_context, require_success_alone
 from malaprop.measure.figures import nearest_distances
+from malaprop.measure.priors import belief_over
 from malaprop.measure.searching import (
     SURE,
     Calibration,
     Figure,
+    bounds_of,
     curve_of,
     largest_epsilon,
     maker_of,
@@ -45,12 +48,14 @@ def calibrate(
     kept: float | None = None,
     worst: float | None = None,
     success: float | None = None,
+    context: bool = False,
+    sample: Sequence[str] | None = None,
     occurrences: int = 1,
     prior: Any = None,
     candidates: float | None = None,
     similarity: float | None = None,
     like: Channel | None = None,
-    words: int | None = None,
+    words: Sequence[str] | int | None = None,
     rng: Generator | None = None,
     progress: Progress | None = None,
 ) -> Calibration:
@@ -60,21 +65,30 @@ def calibrate(
       which only 5 % of words exceed; with `worst=0`, that of the worst word, hyperbolic-2019's
       radius of high protection (§VI-C). On a sample, that is the worst word of the sample.
     - `success`: how often an observer without context guesses a word right, with a `prior`, and
-      over `occurrences` draws; see `bayes_success`.
+      over `occurrences` draws; see `bayes_success`. With `context=True`, what share of the words
+      of a public text an observer recovers who knows which words follow which: on `sample`, public
+      texts like those to privatize, or else on film reviews, where that was measured.
     - `candidates`: how many inputs explain an output within a factor of 2, at least.
     - `similarity`: the expected similarity of a word and its replacement, at most.
     - `like`: a channel; as many words stay as with that one.
 
     `mechanism` is a class, a registered name, or a mechanism whose other parameters are kept. On
     lexicons of up to 10,000 words a figure is computed for all words, on larger ones for 256 of
-    them (or for `words`), with a one-sided confidence of 95 %.
+    them (or for `words`, a number of them), with a one-sided confidence of 95 %. With a list of
+    `words`, the figure is about these words, and not a sample of the lexicon.
 
     >>> from malaprop import Lexicon, TEM
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
-    >>> found = calibrate(TEM, line, kept=0.6)
-    >>> round(found.value, 2), found.exact
+    >>> calibration = calibrate(TEM, line, kept=0.6)
+    >>> round(calibration.value, 2), calibration.exact
     (0.6, True)
     """
+    if context or sample is not None:
+        others = (kept, worst, prior, candidates, similarity, like, words)
+        require_success_alone(success, occurrences, others, context=context)
+        return calibrate_context(
+            maker_of(mechanism), lexicon, share_of("success", success), sample, rng, progress
+        )
     search = _Search(
         maker_of(mechanism), lexicon, words, secure_rng() if rng is None else checked_rng(rng)
     )
@@ -156,14 +170,16 @@ def _success_goal(search: "_Search", **targets: Any) -> _Goal:
             estimate = estimated_success(channel, targets["prior"], rng=search.rng)
             if estimate is not None:
                 return Figure(estimate[0], estimate[1][1])
-        found = bayes_success(
+        chance = bayes_success(
             channel, prior=targets["prior"], occurrences=occurrences, rng=search.rng
         )
         # For a law the value is exact or a simulation; for noise it is a lower bound.
-        return Figure(found.value, found.interval[1])
+        return Figure(chance.value, chance.interval[1])
 
     times = "" if occurrences == 1 else f" that occurs {occurrences} times"
     text = f"an observer without context guesses at most {bound:g} of words right{times}"
+    if targets["prior"] is not None:
+        text += f" (prior: {belief_over(search.lexicon, targets['prior']).source})"
     return _Goal(text=text, bound=bound, figure=figure)
 
 
@@ -174,14 +190,16 @@ class _Search:
         self,
         make: Callable[[float], Mechanism],
         lexicon: MetricSpace,
-        words: int | None,
+        words: Sequence[str] | int | None,
         rng: Generator,
     ) -> None:
-        self._make, self._lexicon, self.rng = make, lexicon, rng
+        self._make, self.lexicon, self.rng = make, lexicon, rng
         ids = word_ids(lexicon, words)
         if words is None and len(ids) < len(lexicon):
             ids = word_ids(lexicon, _WORDS)
         self._ids = ids
+        listed = words is not None and not isinstance(words, int)
+        self._whole = listed or len(ids) == len(lexicon)
         self._lawful = False
 
     def figure(
@@ -189,7 +207,7 @@ class _Search:
     ) -> Figure:
         """Return the mean of a statistic over the words, or that of the worst words."""
         values = statistics_of(channel, self._ids, registry[name], _RUNS, self.rng)
-        whole = len(self._ids) == len(self._lexicon) and isinstance(channel, LawChannel)
+        whole = self._whole and isinstance(channel, LawChannel)
         if worst is not None:
             return _tail(values, worst, whole)
         mean = float(values.mean())
@@ -202,7 +220,7 @@ class _Search:
         """Bisect between an ε that keeps to the target and one that does not."""
 
         def figure(epsilon: float) -> Figure:
-            channel = self._make(epsilon).on(self._lexicon)
+            channel = self._make(epsilon).on(self.lexicon)
             self._lawful = isinstance(channel, LawChannel)
             return goal.figure(channel)
 
@@ -212,12 +230,13 @@ class _Search:
             target=goal.text,
             value=tried[epsilon].value,
             curve=curve_of(tried),
+            bounds=bounds_of(tried),
             normalised=self._normalised(epsilon),
-            exact=self._lawful and len(self._ids) == len(self._lexicon),
+            exact=self._lawful and self._whole,
         )
 
     def _normalised(self, epsilon: float) -> dict[str, float]:
-        _, nearest, _ = nearest_distances(self._lexicon)
+        _, nearest, _ = nearest_distances(self.lexicon)
         return {
             "epsilon_times_median_nearest_distance": epsilon * nearest,
             "radius_of_a_factor_of_2": math.log(2.0) / epsilon,

@@ -87,7 +87,7 @@ def best_lambda(
     similarity: float | None = None,
     grid: Sequence[float] = GRID,
     clusters: int = 1,
-    words: int | None = None,
+    words: Sequence[str] | int | None = None,
     rng: Generator | None = None,
     progress: Progress | None = None,
 ) -> LambdaChoice:
@@ -103,8 +103,8 @@ def best_lambda(
     >>> from malaprop import Lexicon, seeded_rng
     >>> cloud = seeded_rng(1).normal(size=(40, 3)) * [9, 3, 1]
     >>> cloud = Lexicon([f"w{i}" for i in range(40)], cloud)
-    >>> found = best_lambda(cloud, 1.0, kept=0.5, grid=(0.0, 0.5, 0.9), rng=seeded_rng(2))
-    >>> [round(row.euclidean, 2) for row in found.rows]
+    >>> choice = best_lambda(cloud, 1.0, kept=0.5, grid=(0.0, 0.5, 0.9), rng=seeded_rng(2))
+    >>> [round(row.euclidean, 2) for row in choice.rows]
     [1.0, 1.39, 2.82]
     """
     if (kept is None) == (similarity is None):
@@ -134,7 +134,12 @@ class _Grid:
     """Measures one λ after the other under a bound."""
 
     def __init__(
-        self, lexicon: MetricSpace, name: str, bound: float, words: int | None, rng: Generator
+        self,
+        lexicon: MetricSpace,
+        name: str,
+        bound: float,
+        words: Sequence[str] | int | None,
+        rng: Generator,
     ) -> None:
         self._lexicon, self._name, self._bound, self._rng = lexicon, name, bound, rng
         self._ids: Ids = word_ids(lexicon, min(_WORDS, len(lexicon)) if words is None else words)

@@ -86,7 +86,7 @@ class _LineCopy(RecordCopy):
     left_out = 0  # those that are skipped count as written
 
     def __init__(self, source: BinaryIO, layout: Layout) -> None:
-        # Bytes that are no text are a flaw of their record: a task cannot say where in a file they
+        # Bytes that are not text are a flaw of their record: a task cannot say where in a file they
         # are.
         lenient = layout if layout.on_error != "fail" else replace(layout, on_error="mask")
         super().__init__(source, io.BytesIO(), lenient)
@@ -106,7 +106,7 @@ class _TaskJsonCopy(_LineCopy, JsonlCopy):
     """Some lines of many: a key that is in none of them may be in others."""
 
     @property
-    def found(self) -> set[str]:
+    def present(self) -> set[str]:
         """The keys asked for that are there."""
         return self._seen
 
@@ -118,7 +118,7 @@ class _TaskDelimitedCopy(_LineCopy, DelimitedCopy):
     """One file of many."""
 
     @property
-    def found(self) -> set[str]:
+    def present(self) -> set[str]:
         """The columns asked for: a file that lacks one is refused."""
         return set(self.layout.columns)
 

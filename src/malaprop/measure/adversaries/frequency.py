@@ -28,18 +28,18 @@ class Frequency(WordAttack, name="frequency"):
 
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
         """Return the likeliest word behind each distinct output of a text."""
-        found = seen.likelihoods.candidates(
+        candidates = seen.likelihoods.candidates(
             seen.outputs, np.log(seen.prior), self.candidates, progress
         )
         texts, size = seen.texts, int(seen.outputs.max(initial=0)) + 1
         keys, groups, counts = np.unique(
             texts * size + seen.outputs, return_inverse=True, return_counts=True
         )
-        rows = found.rows(keys % size)
-        words = found.words[rows]
+        rows = candidates.rows(keys % size)
+        words = candidates.words[rows]
         expected = seen.lengths[keys // size][:, None] * seen.prior[words]
         # ln of the negative binomial law, but for terms that are the same for all words.
         bursts = counts[:, None] * np.log(expected / (expected + _SHAPE))
-        scores = found.logs[rows] + bursts - _SHAPE * np.log1p(expected / _SHAPE)
+        scores = candidates.logs[rows] + bursts - _SHAPE * np.log1p(expected / _SHAPE)
         best = words[np.arange(len(words)), scores.argmax(axis=1)]
         return np.asarray(best[groups])

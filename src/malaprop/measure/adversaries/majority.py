@@ -26,18 +26,18 @@ class Majority(WordAttack, name="majority"):
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
         """Return the likeliest word of each group of places."""
         log_prior = np.log(seen.prior)
-        found = seen.likelihoods.candidates(
+        candidates = seen.likelihoods.candidates(
             seen.outputs, log_prior, self.candidates, stage(progress, 0, 2)
         )
         parts = seen.parts()
         guesses = []
         for done, part in enumerate(parts, 1):
-            guesses.append(_likeliest(part, found, log_prior))
+            guesses.append(_likeliest(part, candidates, log_prior))
             report(stage(progress, 1, 2), done, len(parts))
         return np.concatenate(guesses)
 
 
-def _likeliest(seen: Seen, found: Candidates, log_prior: Floats) -> Ids:
+def _likeliest(seen: Seen, candidates: Candidates, log_prior: Floats) -> Ids:
     """Return the likeliest word of each group of places."""
     groups = np.unique(seen.same, return_inverse=True)[1]
     draws = np.unique(np.stack([groups, seen.outputs]), axis=1, return_counts=True)
@@ -45,7 +45,7 @@ def _likeliest(seen: Seen, found: Candidates, log_prior: Floats) -> Ids:
     if seen.reused:  # the same draw again says nothing new
         times = np.ones_like(times)
     # All candidates of a group's outputs, each once.
-    words = found.words[found.rows(outputs)]
+    words = candidates.words[candidates.rows(outputs)]
     labels = np.repeat(of_group, words.shape[1])
     owners, proposed = np.unique(np.stack([labels, words.ravel()]), axis=1)
     left, right = _joined(owners, of_group)

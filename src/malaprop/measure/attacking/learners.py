@@ -99,10 +99,10 @@ def grams(text: str) -> list[str]:
     >>> grams("the cats")
     ['the', 'cats']
     """
-    found = []
+    pieces = []
     for word in text.split():
-        found += [word[i : i + _GRAM] for i in range(max(1, len(word) - _GRAM + 1))]
-    return found
+        pieces += [word[i : i + _GRAM] for i in range(max(1, len(word) - _GRAM + 1))]
+    return pieces
 
 
 def koppel(texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
@@ -121,9 +121,9 @@ def koppel(texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
     columns = {gram: column for column, (gram, _) in enumerate(total.most_common(_GRAMS))}
     authors = np.zeros((int(labels.max()) + 1, len(columns)))
     for label, row in zip(labels.tolist(), counts, strict=True):
-        for gram, count in row.items():
+        for gram, times in row.items():
             if gram in columns:
-                authors[label, columns[gram]] += count
+                authors[label, columns[gram]] += times
     masks = rng.random((_SUBSPACES, len(columns))) < _PART
 
     def predicted(others: Sequence[str]) -> Ids:

@@ -1,0 +1,228 @@
+"""Texts with their labels, from files: nothing is written.
+
+The readers of `malaprop.pipeline.formats` pass over cells that are empty, as there is nothing in
+them to privatize. Here a text and its label must stay together, so records are read as a whole.
+"""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from typing import Any, BinaryIO
+
+from malaprop.core.errors import DataError, ParameterError
+from malaprop.jobs.job import PIPE
+from malaprop.jobs.planning import check_piped, plan_jobs
+from malaprop.jobs.reading import Listener
+from malaprop.pipeline.formats import Layout, registry
+from malaprop.pipeline.formats.delimited import CsvCopy, TsvCopy
+from malaprop.pipeline.formats.faults import LONGEST_RECORD
+from malaprop.pipeline.formats.naming import there_are
+from malaprop.pipeline.formats.packing import unpacked
+
+Pair = tuple[str, str]
+"""A text and its label; an absent one is empty."""
+Pairs = Generator[Pair, None, None]
+
+
+def read_labelled(
+    source: str,
+    *,
+    column: str,
+    label: str,
+    format: str | None = None,  # noqa: A002  as in `privatize_files`
+    encoding: str = "utf-8",
+    progress: Listener | None = None,
+) -> Iterator[Pair]:
+    """Yield each text of a file with its label; an absent value is an empty string.
+
+    The file is csv, tsv, jsonl or parquet: other formats have no column for labels. Columns that it
+    lacks, and records that cannot be read, are errors, which show nothing of the records.
+    """
+    check_piped([source], format, [column])
+    if column == label:
+        raise ParameterError("the label cannot be the text itself: name another column as `label`")
+    job = plan_jobs([source], os.devnull, format, _layout(column, label, encoding))[0]
+    if job.layout.format not in _READERS:
+        raise ParameterError(
+            f"a {job.layout.format} file has no column for labels: use {', '.join(_READERS)}"
+        )
+    with ExitStack() as ends:
+        try:
+            file = ends.enter_context(job.open_source())
+            stream = unpacked(file, source)
+            pairs = _READERS[job.layout.format](stream, column, label, encoding)
+            ends.callback(pairs.close)  # before the file is closed
+            for number, pair in enumerate(pairs):
+                if progress and job.size is not None and number % 1000 == 0:
+                    progress(file.tell(), job.size)
+                yield pair
+        except (DataError, ParameterError) as error:
+            if source != PIPE:
+                error.args = (f"{source}: {error}",)
+            error.__context__ = None  # what a library raised holds what it failed on
+            raise
+
+
+def _layout(column: str, label: str, encoding: str) -> Callable[[str], Layout]:
+    def layout(name: str) -> Layout:
+        columns = (column, label) if registry[name].has_columns else ()
+        return Layout(format=name, columns=columns, encoding=encoding)
+
+    return layout
+
+
+def _delimited(separator: str) -> Callable[[BinaryIO, str, str, str], Pairs]:
+    def read(stream: BinaryIO, column: str, label: str, encoding: str) -> Pairs:
+        usual = csv.field_size_limit(LONGEST_RECORD)
+        try:
+            with closing(_rows(stream, separator, encoding)) as rows:
+                yield from _cells(rows, column, label)
+        finally:
+            csv.field_size_limit(usual)
+
+    return read
+
+
+def _cells(rows: Iterator[list[str]], column: str, label: str) -> Iterator[Pair]:
+    header = next(rows, None)
+    if header is None:
+        raise ParameterError(
+            f"no column is named {column!r}: the input is empty, and its first record must name "
+            "the columns"
+        )
+    text_place, label_place = _place(header, column), _place(header, label)
+    for number, row in enumerate(filter(None, rows), 1):
+        if len(row) != len(header):
+            raise DataError(
+                f"record {number:,} has {len(row)} fields, the header has {len(header)}: a field "
+                "that contains the delimiter or a line end must be quoted"
+            )
+        yield row[text_place], row[label_place]
+
+
+def _rows(stream: BinaryIO, separator: str, encoding: str) -> Generator[list[str], None, None]:
+    number = 0
+    with _decoded(stream, encoding) as decoded:
+        reader = csv.reader(decoded, delimiter=separator, strict=True)
+        while True:
+            try:
+                row = next(reader, None)
+            except UnicodeError:
+                raise _undecodable(number, encoding) from None
+            except csv.Error:
+                raise DataError(
+                    f"record {number:,} is not well-formed: a quote is not closed, or more text "
+                    "follows a closing quote"
+                ) from None
+            if row is None:
+                return
+            number += 1
+            yield row
+
+
+def _place(header: list[str], name: str) -> int:
+    if name not in header:
+        raise ParameterError(
+            f"no column is named {name!r} in the header, which has {there_are(header, name)}"
+        )
+    return header.index(name)
+
+
+def _json_lines(stream: BinaryIO, column: str, label: str, encoding: str) -> Pairs:
+    seen: set[str] = set()
+    with closing(_lines(stream, encoding)) as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                record = _object(line, number)
+                seen |= record.keys() & {column, label}
+                yield _text(record.get(column), number), _label(record.get(label), number)
+    for name in (column, label):
+        if name not in seen:
+            raise ParameterError(f"no record has the key {name!r}")
+
+
+def _object(line: str, number: int) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        record = None
+    if not isinstance(record, dict):
+        raise DataError(f"line {number:,} is not a JSON object")
+    return record
+
+
+def _parquet(stream: BinaryIO, column: str, label: str, encoding: str) -> Pairs:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    number = 0
+    try:
+        file = pq.ParquetFile(stream)
+        for name in (column, label):
+            _place(file.schema_arrow.names, name)
+        for batch in file.iter_batches(batch_size=4096, columns=[column, label]):
+            rows = batch.to_pydict()
+            for text, value in zip(rows[column], rows[label], strict=True):
+                number += 1
+                yield _text(text, number), _label(value, number)
+    except (pa.ArrowException, OSError):
+        raise DataError(
+            "the input cannot be read: it is no Parquet file, or damaged, or encrypted"
+        ) from None
+
+
+def _text(value: Any, number: int) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise DataError(f"record {number:,}: the text is no string")
+    return value
+
+
+def _label(value: Any, number: int) -> str:
+    if isinstance(value, dict | list):
+        raise DataError(f"record {number:,}: the label is neither a text nor a number")
+    return "" if value is None else str(value)
+
+
+@contextmanager
+def _decoded(stream: BinaryIO, encoding: str) -> Iterator[io.TextIOWrapper]:
+    """Read a stream as text, and leave it open."""
+    codec = "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
+    decoded = io.TextIOWrapper(stream, encoding=codec, newline="")
+    try:
+        yield decoded
+    finally:
+        decoded.detach()
+
+
+def _lines(stream: BinaryIO, encoding: str) -> Generator[str, None, None]:
+    number = 0
+    with _decoded(stream, encoding) as decoded:
+        while True:
+            try:
+                line = decoded.readline(LONGEST_RECORD)
+            except UnicodeError:
+                raise _undecodable(number, encoding) from None
+            if not line:
+                return
+            number += 1
+            yield line
+
+
+def _undecodable(number: int, encoding: str) -> DataError:
+    return DataError(
+        f"record {max(1, number):,}, or a later one, cannot be read as {encoding}: name the right "
+        "`encoding`"
+    )
+
+
+_READERS: dict[str, Callable[[BinaryIO, str, str, str], Pairs]] = {
+    "csv": _delimited(CsvCopy.separator),
+    "tsv": _delimited(TsvCopy.separator),
+    "jsonl": _json_lines,
+    "parquet": _parquet,
+}
