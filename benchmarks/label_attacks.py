@@ -45,7 +45,7 @@ CHANNELS = (
     *[("laplace", epsilon) for epsilon in (12.0, 15.0)],
 )
 AUTHORS, PASSAGES, WORDS = 10, 20, 200
-SENTENCES, REVIEWS, START = 2000, 500, 100
+SENTENCES, REVIEWS, START = 1000, 400, 100
 Labelled = tuple[list[str], list[str]]
 
 

@@ -1,6 +1,7 @@
 """What an observer recovers with context: stored figures, and ε for a share."""
 
 import json
+from importlib.util import module_from_spec, spec_from_file_location
 from itertools import pairwise
 from pathlib import Path
 
@@ -39,6 +40,19 @@ def test_the_stored_figures_are_those_of_the_shipped_model(english: Lexicon) -> 
         assert len(epsilons) >= 3
         for row in entry["figures"]:
             assert row["interval"][0] <= row["context"] <= row["interval"][1]
+
+
+def test_the_stored_figures_are_the_measured_ones() -> None:
+    """The tool takes them from what the benchmark stored: the tables of docs/attacks.md."""
+    tool = ROOT.parent.parent / "tools" / "build_context_figures.py"
+    if not (tool.parent.parent / "benchmarks").is_dir():
+        pytest.skip("without the benchmarks' results")
+    spec = spec_from_file_location("build_context_figures", tool)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.built() == json.loads(module.FILE.read_text("utf-8"))
 
 
 def test_figures_are_interpolated_and_known_for_what_was_measured(
