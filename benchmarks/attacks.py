@@ -58,7 +58,7 @@ def main() -> None:
         "reviews": reviews,
         "labels": lambda *names: label_attacks.labels(names, keep, stored),
         "authors": lambda *names: label_attacks.authors(names, keep, stored),
-        "vectors": lambda: label_attacks.vectors(texts()[0][:SENTENCES], keep, stored),
+        "vectors": lambda *only: label_attacks.vectors(texts()[0][:SENTENCES], keep, stored, *only),
         "adaptive": adaptive,
         "tables": tables,
     }

@@ -20,6 +20,7 @@ from malaprop.measure.attacking.base import Attack
 from malaprop.measure.attacking.result import FoundVectors
 from malaprop.measure.attacking.scoring import share
 from malaprop.measure.intervals import clopper_pearson
+from malaprop.pipeline.missing import in_places, is_missing
 from malaprop.pipeline.privatizer import Privatizer
 from malaprop.text import TextParser
 
@@ -92,9 +93,8 @@ class VectorAttack(Attack):
 
     def _words(self, privatizer: Privatizer, texts: Sequence[Any], rng: Generator) -> Ids:
         """Return the words of the texts, or as many of them as are wanted, at random."""
-        if not all(isinstance(text, str) for text in texts):
-            raise ParameterError("All texts must be strings.")
-        parsed = TextParser(privatizer.lexicon.words, privatizer.policy).parse(list(texts))
+        there = [text for text in in_places(texts, "attack", list) if not is_missing(text)]
+        parsed = TextParser(privatizer.lexicon.words, privatizer.policy).parse(there)
         ids = np.asarray(parsed.ids[~parsed.typed])
         if not ids.size:
             raise DataError("The texts have no words to attack.")
