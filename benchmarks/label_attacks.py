@@ -239,21 +239,45 @@ def vectors(
                 keep(key, attack(kind, own, sample, rng=rng, words=words).to_dict())
 
 
-def label_table(found: dict[str, Any], corpora: tuple[str, ...], forms: list[str]) -> Iterator[str]:
+def sentiment_table(found: dict[str, Any]) -> Iterator[str]:
+    """Yield the table of sentiment and membership."""
+    forms = {
+        "sentiment, static": "attribute",
+        "sentiment, adaptive": "attribute adaptive=True",
+        "membership, static": "membership",
+        "membership, adaptive": "membership adaptive=True",
+    }
+    return label_table(found, ("MR", "IMDB"), forms)
+
+
+def author_table(found: dict[str, Any], model: str) -> Iterator[str]:
+    """Yield the table of authors, for one of the two models."""
+    forms = {
+        f"{'adaptive' if adaptive else 'static'}{'' if marks else ', no punctuation'}": (
+            f"authorship model={model} adaptive={adaptive} punctuation={marks}"
+        )
+        for adaptive in (False, True)
+        for marks in (True, False)
+    }
+    return label_table(found, ("SOTU", "Gutenberg"), forms)
+
+
+def label_table(
+    found: dict[str, Any], corpora: tuple[str, ...], forms: dict[str, str]
+) -> Iterator[str]:
     """Yield a table: a row for each corpus and channel, a column for each form of the attacks."""
     yield f"| texts | mechanism | ε | {' | '.join(forms)} |"
     yield "|---|---|--:|" + "--:|" * len(forms)
     for corpus in corpora:
         for name, epsilon in CHANNELS:
-            cells = [found.get(f"{corpus} {name} {epsilon} {form}".strip()) for form in forms]
-            if any(cells):
-                shown = [f"{cell['score']:.2f}" if cell else "" for cell in cells]
+            rows = [found.get(f"{corpus} {name} {epsilon} {form}") for form in forms.values()]
+            if any(rows):
+                shown = [f"{row['score']:.2f}" if row else "" for row in rows]
                 yield f"| {corpus} | {name} | {epsilon:g} | {' | '.join(shown)} |"
-        for bound in ("baseline", "unprotected", "random_words"):
-            cells = [found.get(f"{corpus} balanced 1.35 {form}") for form in forms]
-            if None not in cells:
-                shown = [f"{cell[bound]:.2f}" for cell in cells if cell]
-                yield f"| {corpus} | *{bound.replace('_', ' ')}* | | {' | '.join(shown)} |"
+        for bound in ("baseline", "random_words", "unprotected"):
+            rows = [found.get(f"{corpus} balanced 1.35 {form}") for form in forms.values()]
+            shown = [f"{row[bound]:.2f}" if row else "" for row in rows]
+            yield f"| {corpus} | *{bound.replace('_', ' ')}* | | {' | '.join(shown)} |"
 
 
 def vector_table(found: dict[str, Any]) -> Iterator[str]:
