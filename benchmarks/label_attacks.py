@@ -239,7 +239,7 @@ def vectors(
                 keep(key, attack(kind, own, sample, rng=rng, words=words).to_dict())
 
 
-def sentiment_table(found: dict[str, Any]) -> Iterator[str]:
+def sentiment_table(results: dict[str, Any]) -> Iterator[str]:
     """Yield the table of sentiment and membership."""
     forms = {
         "sentiment, static": "attribute",
@@ -247,10 +247,10 @@ def sentiment_table(found: dict[str, Any]) -> Iterator[str]:
         "membership, static": "membership",
         "membership, adaptive": "membership adaptive=True",
     }
-    return label_table(found, ("MR", "IMDB"), forms)
+    return label_table(results, ("MR", "IMDB"), forms)
 
 
-def author_table(found: dict[str, Any], model: str) -> Iterator[str]:
+def author_table(results: dict[str, Any], model: str) -> Iterator[str]:
     """Yield the table of authors, for one of the two models."""
     forms = {
         f"{'adaptive' if adaptive else 'static'}{'' if marks else ', no punctuation'}": (
@@ -259,34 +259,36 @@ def author_table(found: dict[str, Any], model: str) -> Iterator[str]:
         for adaptive in (False, True)
         for marks in (True, False)
     }
-    return label_table(found, ("SOTU", "Gutenberg"), forms)
+    return label_table(results, ("SOTU", "Gutenberg"), forms)
 
 
 def label_table(
-    found: dict[str, Any], corpora: tuple[str, ...], forms: dict[str, str]
+    results: dict[str, Any], corpora: tuple[str, ...], forms: dict[str, str]
 ) -> Iterator[str]:
     """Yield a table: a row for each corpus and channel, a column for each form of the attacks."""
     yield f"| texts | mechanism | ε | {' | '.join(forms)} |"
     yield "|---|---|--:|" + "--:|" * len(forms)
     for corpus in corpora:
         for name, epsilon in CHANNELS:
-            rows = [found.get(f"{corpus} {name} {epsilon} {form}") for form in forms.values()]
+            rows = [results.get(f"{corpus} {name} {epsilon} {form}") for form in forms.values()]
             if any(rows):
                 shown = [f"{row['score']:.2f}" if row else "" for row in rows]
                 yield f"| {corpus} | {name} | {epsilon:g} | {' | '.join(shown)} |"
         for bound in ("baseline", "random_words", "unprotected"):
-            rows = [found.get(f"{corpus} balanced 1.35 {form}") for form in forms.values()]
+            rows = [results.get(f"{corpus} balanced 1.35 {form}") for form in forms.values()]
             shown = [f"{row[bound]:.2f}" if row else "" for row in rows]
             yield f"| {corpus} | *{bound.replace('_', ' ')}* | | {' | '.join(shown)} |"
 
 
-def vector_table(found: dict[str, Any]) -> Iterator[str]:
+def vector_table(results: dict[str, Any]) -> Iterator[str]:
     """Yield the table of vectors."""
     yield "| ε | inversion | float, grid | float, raw | words left, grid | words left, raw |"
     yield "|--:|--:|--:|--:|--:|--:|"
     for epsilon in VECTOR_EPSILONS:
         keys = [f"vectors laplace {epsilon} {kind}" for kind in ("inversion grid", "float grid")]
-        one, grid, raw = (found.get(key) for key in [*keys, f"vectors laplace {epsilon} float raw"])
+        one, grid, raw = (
+            results.get(key) for key in [*keys, f"vectors laplace {epsilon} float raw"]
+        )
         if one and grid and raw:
             scores = " | ".join(f"{each['score']:.3f}" for each in (one, grid, raw))
             left = f"{grid['surviving']:,.0f} | {raw['surviving']:,.1f}"

@@ -39,7 +39,7 @@ class Places:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Found:
+class Guesses:
     """An attack's guesses, and what they are compared with."""
 
     guesses: Ids = field(repr=False)
@@ -60,7 +60,7 @@ class VectorAttack(Attack):
         """How many words are attacked at most."""
 
     @abstractmethod
-    def found(self, released: Floats, places: Places, progress: Progress | None = None) -> Found:
+    def guess(self, released: Floats, places: Places, progress: Progress | None = None) -> Guesses:
         """Return a guess for each released vector."""
 
     def run(
@@ -77,8 +77,8 @@ class VectorAttack(Attack):
         channel = self._channel(privatizer)
         ids = self._words(privatizer, texts, rng)
         places = places_of(channel)
-        found = self.found(channel.release_words(ids, rng), places, progress)
-        return self._result(privatizer, ids, places, found)
+        guessed = self.guess(channel.release_words(ids, rng), places, progress)
+        return self._result(privatizer, ids, places, guessed)
 
     def _channel(self, privatizer: Privatizer) -> VectorChannel[Noise]:
         channel = privatizer.channel
@@ -103,9 +103,9 @@ class VectorAttack(Attack):
         return ids[np.sort(rng.choice(len(ids), self.most, replace=False))]
 
     def _result(
-        self, privatizer: Privatizer, ids: Ids, places: Places, found: Found
+        self, privatizer: Privatizer, ids: Ids, places: Places, guessed: Guesses
     ) -> FoundVectors:
-        hits = found.guesses == ids
+        hits = guessed.guesses == ids
         model = shipped_model(privatizer.lexicon)
         floor = 1.0 / len(places.vectors)
         if model is not None:
@@ -118,12 +118,12 @@ class VectorAttack(Attack):
             score=share(hits),
             interval=(float(low), float(high)),
             spread="over words, for one draw of the noise",
-            baseline=floor if found.beside is None else share(found.beside == ids),
+            baseline=floor if guessed.beside is None else share(guessed.beside == ids),
             floor=floor,
             unprotected=float(own[np.searchsorted(distinct, ids)].mean()),
-            control=share(np.roll(found.guesses, 1) == ids),
+            control=share(np.roll(guessed.guesses, 1) == ids),
             candidates=len(places.vectors),
-            surviving=found.surviving,
+            surviving=guessed.surviving,
             words=len(ids),
             mechanism=privatizer.mechanism.to_dict(),
             options=self.values(),
