@@ -94,12 +94,20 @@ def _keys_of_tried(
     search, rows = near.limited, np.arange(len(near.sizes))
     if search is None:
         return lambda row, tried, compared: near.at(row, tried)
-    falls = scaled(rows[:, None], np.arange(search.last + 1)[None, :])
+    levels = search.last + 2  # with one after the last, which no weight reaches
+    falls = np.zeros((len(rows), levels))
+    falls[:, :-1] = scaled(rows[:, None], np.arange(levels - 1)[None, :])
+    borders = rows * levels + near.beyond
 
     def keys_of(row: Ids, tried: Ids, compared: Floats) -> Keys:
+        part, at = parts.take(tried), borders[row]
+        # Below the border, no limit matters. Beyond it, fewer go on with each level.
         # The same product as that of the weight, so rounding cannot make a difference.
-        above = parts.take(tried)[:, None] * falls[row] > compared[:, None]
-        return search.keys(row, tried, above.sum(axis=1) - 1)
+        more = np.flatnonzero(part * falls.take(at) > compared)
+        while more.size:
+            at[more] += 1
+            more = more[part[more] * falls.take(at[more]) > compared[more]]
+        return search.keys(row, tried, at - row * levels - 1)
 
     return keys_of
 
