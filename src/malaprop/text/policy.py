@@ -35,7 +35,7 @@ from malaprop.text.public.pieces import (
     checked_markup,
     entries_of,
 )
-from malaprop.text.template import VALUE_MARK, Punctuation, mark
+from malaprop.text.template import VALUE_MARK, WORD_MARK, Punctuation, mark
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
 
 Unknown = Literal["map", "mask", "drop", "keep"]
@@ -218,6 +218,7 @@ _TAGS_OF_MAPPED = {
     TokenKind.HASHTAG: "hashtags",
     TokenKind.EMOJI: "emoji",
 }
+_MAPPED = Treatment(Action.PROTECT, _NO_WORD, _TAGS_OF_MAPPED[TokenKind.WORD], None, WORD_MARK)
 TAGS = (
     IN_LEXICON,
     *_TAGS_OF_MAPPED.values(),
@@ -281,6 +282,27 @@ class BoundPolicy:
                     self._older, self._memo = self._memo, {}
                 self._memo[token] = treatment
         return treatment
+
+    def learn(self, tokens: Iterable[str]) -> None:
+        """Remember the treatments of plain words that are unknown; `treat` would give the same.
+
+        Together, they are mapped in less time than one by one.
+        """
+        if self.policy.unknown != "map":
+            return
+        new = {
+            token
+            for token in tokens
+            if len(token) <= _MEMO_LETTERS and token.isascii() and token.isalpha()
+        }
+        words = [
+            token
+            for token in new.difference(self._memo, self._older)
+            if self.words.lookup(token) is None
+        ]
+        if len(words) <= _MEMO_ENTRIES - len(self._memo):
+            for token, word_id in zip(words, self.words.map_all(words), strict=True):
+                self._memo[token] = _MAPPED._replace(id=word_id)
 
     def _decide(self, token: str) -> Treatment:
         letters = token.isascii() and token.isalpha()  # a word, and no value: most tokens are

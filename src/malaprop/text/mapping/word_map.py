@@ -29,7 +29,7 @@ from malaprop.core.errors import ParameterError
 from malaprop.text.mapping import vocabulary
 from malaprop.text.mapping.folding import LIMIT, bare, fold
 from malaprop.text.mapping.inflection import base_forms
-from malaprop.text.mapping.meaning import SHORTEST_REPAIRED, Meaning
+from malaprop.text.mapping.meaning import SHORTEST_REPAIRED, Found, Meaning, Repair
 from malaprop.text.mapping.numbers import number_words
 from malaprop.text.mapping.route import Route, Way
 from malaprop.text.mapping.spelling import NearestSpelling
@@ -170,14 +170,33 @@ class WordMap:
         word_id = self.lookup(token)
         return self._route(token) if word_id is None else Route(word_id, Way.LISTED, "")
 
+    def map_all(self, tokens: Sequence[str]) -> list[int]:
+        """Return what `map` does for each of some tokens; for many unknown ones it is faster."""
+        routes = [self.lookup(token) for token in tokens]
+        unknown = [token for token, word_id in zip(tokens, routes, strict=True) if word_id is None]
+        found = iter(self._routes(unknown))
+        return [next(found).id if word_id is None else word_id for word_id in routes]
+
     def _route(self, token: str) -> Route:
+        return self._routes([token])[0]
+
+    def _routes(self, tokens: Sequence[str]) -> list[Route]:
+        read = [self._read(token) for token in tokens]
+        repaired = iter(self._repaired([each for each in read if isinstance(each, str)]))
+        return [route if isinstance(route, Route) else next(repaired) for route in read]
+
+    def _read(self, token: str) -> Route | str:
+        """Return the word that a token is a form of; if there is none, the letters to repair."""
         words = readings(token)
         for reading in words:
             if (route := self._as_form(reading)) is not None:
                 return route
         word = words[-1]
-        letters = word if word.isalpha() else _letters_of(word) or word
-        return self._repaired(letters[:NEAREST_LETTERS])
+        letters = (word if word.isalpha() else _letters_of(word) or word)[:NEAREST_LETTERS]
+        for spelling in _shortened(letters):
+            if (word_id := self._find(spelling)) is not None:
+                return Route(word_id, Way.FORM, spelling)
+        return letters
 
     def _as_form(self, reading: str) -> Route | None:
         """Try a reading and its forms: in the lexicon, then in the vocabulary."""
@@ -197,19 +216,23 @@ class WordMap:
         word_id = self._ids.get(spelling)
         return self._bare_ids.get(spelling) if word_id is None else word_id
 
-    def _repaired(self, letters: str) -> Route:
+    def _repaired(self, damaged: Sequence[str]) -> list[Route]:
         """Read letters as a misspelling or a compound; else take the nearest spelling."""
-        for spelling in _shortened(letters):
-            if (word_id := self._find(spelling)) is not None:
-                return Route(word_id, Way.FORM, spelling)
-        # Of marks alone nothing is left: those of a numeral that is no digit, such as 𐄇.
-        plain = bare(letters)[:NEAREST_LETTERS]
-        if plain and self._meaning and len(letters) >= SHORTEST_REPAIRED:
-            corrected, compound = self._meaning.repair(plain)
-            if corrected is not None:
-                return Route(corrected.id, Way.CORRECTED, corrected.via)
-            if compound is not None:
-                return Route(compound.id, Way.COMPOUND, compound.via)
+        repairs: dict[str, Repair] = {}
+        if self._meaning is not None:
+            long = [letters for letters in damaged if len(letters) >= SHORTEST_REPAIRED]
+            # Of marks alone nothing is left: those of a numeral that is no digit, such as 𐄇.
+            plain = {letters: bare(letters)[:NEAREST_LETTERS] for letters in long}
+            asked = [letters for letters, rest in plain.items() if rest]
+            found = self._meaning.repair([plain[letters] for letters in asked])
+            repairs = dict(zip(asked, found, strict=True))
+        return [self._chosen(letters, *repairs.get(letters, (None, None))) for letters in damaged]
+
+    def _chosen(self, letters: str, corrected: Found | None, compound: Found | None) -> Route:
+        if corrected is not None:
+            return Route(corrected.id, Way.CORRECTED, corrected.via)
+        if compound is not None:
+            return Route(compound.id, Way.COMPOUND, compound.via)
         place = self._by_spelling.nearest(letters)
         return Route(self._ids[self._spellings[place]], Way.SPELLING, "")
 

@@ -14,8 +14,8 @@ A *shape* is all of a chunk but its secret ids: what it shows around its slots, 
 are counted. There are many chunks, but few shapes.
 """
 
-import re
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from malaprop.core.arrays import Ids
 from malaprop.text.forms.form import Form
 from malaprop.text.forms.joining import PARTS_OF_VALUES, Joins, joining
+from malaprop.text.parsing.plain_chunks import plain_tokens
 from malaprop.text.policy import TAGS, BoundPolicy
 from malaprop.text.template import (
     VALUE_MARK,
@@ -53,9 +54,6 @@ _SHAPES = 2**14
 _SEVERAL = 2**18  # ids of chunks with none or several words
 _OFFSET_BITS = 32
 
-# What most chunks are: a word in letters of ASCII, and signs after it. The tokenizer cuts it into
-# these two, unless the word may be part of a value.
-_PLAIN = re.compile(r"([A-Za-z]++)([.,;:!?)\"']*+)")
 PUNCTUATION = "punctuation"
 
 _SHAPE: list[Any] = [
@@ -146,7 +144,6 @@ class ChunkCodes(dict[str, int]):
         super().__init__()
         self._policy, self._words = policy, words
         self._shapes, self._ids = _Shapes(), _GrowingTable(np.int64)
-        self._plain_shapes: dict[tuple[str, str], int] = {}
         self._ids.add(range(words))
         for chunk in ("", LINE):
             self[chunk] = self._learn(chunk)
@@ -184,36 +181,61 @@ class ChunkCodes(dict[str, int]):
         )
 
     def _encode(self, texts: Iterable[str]) -> CodedTexts:
-        codes: list[int] = []
+        codes: list[int | None] = []
         lengths: list[int] = []
+        waiting: list[tuple[int, list[str]]] = []  # where texts with new chunks begin
         for text in texts:
             chunks = text.replace(LINE, PADDED_LINE).split(" ")
-            codes += map(self.__getitem__, chunks)
+            known = list(map(self.get, chunks))
+            if None in known:
+                waiting.append((len(codes), chunks))
+            codes += known
             lengths.append(len(chunks))
+        self._learn_words(waiting)
+        for start, chunks in waiting:
+            codes[start : start + len(chunks)] = map(self.__getitem__, chunks)
         packed = np.array(codes, dtype=np.int64)
         offsets = packed & ((1 << _OFFSET_BITS) - 1)
         return CodedTexts(packed >> _OFFSET_BITS, offsets, np.array(lengths, dtype=np.int64))
+
+    def _learn_words(self, waiting: Iterable[tuple[int, list[str]]]) -> None:
+        """Have the policy learn the words of new chunks together, which is faster."""
+        new = {chunk for _, chunks in waiting for chunk in chunks if chunk not in self}
+        if self._policy.pieces is None:
+            self._policy.learn(chain.from_iterable(filter(None, map(plain_tokens, new))))
 
     def tables(self) -> ChunkTables:
         """Return the tables for all chunks so far. Later chunks do not change them."""
         return ChunkTables(*self._shapes.tables(), self._ids.table())
 
     def _learn(self, chunk: str) -> int:
-        plain = _PLAIN.fullmatch(chunk)
-        if plain is not None and self._policy.pieces is None:
-            word, signs = plain.groups()
-            treatment = self._policy.treat(word)
-            if treatment.mark == WORD_MARK and word.lower() not in PARTS_OF_VALUES:
-                return self._plain_shape(treatment.tag, signs) << _OFFSET_BITS | treatment.id
-        return self._learn_any(chunk)
+        tokens = plain_tokens(chunk) if self._policy.pieces is None else None
+        code = None if tokens is None else self._learn_plain(chunk, tokens)
+        return self._learn_any(chunk) if code is None else code
 
-    def _plain_shape(self, tag: str, signs: str) -> int:
-        """Return the shape of a word with some signs after it."""
-        number = self._plain_shapes.get((tag, signs))
-        if number is None:
-            shown, tags = ((None, signs), (tag, PUNCTUATION)) if signs else ((None,), (tag,))
-            number = self._plain_shapes[tag, signs] = self._shapes.number(shown, tags)
-        return number
+    def _learn_plain(self, chunk: str, tokens: list[str]) -> int | None:
+        """Learn a plain chunk; return None if a word of it gets no slot."""
+        ids: list[int] = []
+        shown: list[str | None] = []
+        tags: list[str] = []
+        joins = (0, 0)
+        for token in tokens:
+            if not token[0].isalpha():
+                shown.append(token)
+                tags.append(PUNCTUATION)
+                continue
+            treatment = self._policy.treat(token)
+            if treatment.mark != WORD_MARK:
+                return None
+            if token.lower() in PARTS_OF_VALUES and self._policy.typed:
+                joins = joining(chunk)
+            ids.append(treatment.id)
+            shown.append(None)
+            tags.append(treatment.tag)
+        if chunk[-1] == "+" and self._policy.typed:
+            joins = joining(chunk)
+        shape = self._shapes.number(tuple(shown), tuple(tags), joins)
+        return shape << _OFFSET_BITS | self._offset(ids, typed=False)
 
     def _learn_any(self, chunk: str) -> int:
         if self._policy.typed:
