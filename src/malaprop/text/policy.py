@@ -218,7 +218,6 @@ _TAGS_OF_MAPPED = {
     TokenKind.HASHTAG: "hashtags",
     TokenKind.EMOJI: "emoji",
 }
-_MAPPED = Treatment(Action.PROTECT, _NO_WORD, _TAGS_OF_MAPPED[TokenKind.WORD], None, WORD_MARK)
 TAGS = (
     IN_LEXICON,
     *_TAGS_OF_MAPPED.values(),
@@ -284,25 +283,25 @@ class BoundPolicy:
         return treatment
 
     def learn(self, tokens: Iterable[str]) -> None:
-        """Remember the treatments of plain words that are unknown; `treat` would give the same.
+        """Remember the treatments of plain words, as `treat` gives them.
 
-        Together, they are mapped in less time than one by one.
+        Together, unknown words are mapped in less time than one by one.
         """
-        if self.policy.unknown != "map":
+        new = set(tokens).difference(self._memo, self._older)
+        words = [word for word in new if word.isalpha() and len(word) <= _MEMO_LETTERS]
+        if len(words) > _MEMO_ENTRIES - len(self._memo):
             return
-        new = {
-            token
-            for token in tokens
-            if len(token) <= _MEMO_LETTERS and token.isascii() and token.isalpha()
-        }
-        words = [
-            token
-            for token in new.difference(self._memo, self._older)
-            if self.words.lookup(token) is None
-        ]
-        if len(words) <= _MEMO_ENTRIES - len(self._memo):
-            for token, word_id in zip(words, self.words.map_all(words), strict=True):
-                self._memo[token] = _MAPPED._replace(id=word_id)
+        unknown = []
+        for word in filter(str.isascii, words):
+            word_id = self.words.lookup(word)
+            if word_id is None:
+                unknown.append(word)
+            else:
+                self._memo[word] = Treatment(Action.PROTECT, word_id, IN_LEXICON, None, WORD_MARK)
+        if self.policy.unknown == "map":
+            tag = _TAGS_OF_MAPPED[TokenKind.WORD]
+            for word, word_id in zip(unknown, self.words.map_all(unknown), strict=True):
+                self._memo[word] = Treatment(Action.PROTECT, word_id, tag, None, WORD_MARK)
 
     def _decide(self, token: str) -> Treatment:
         letters = token.isascii() and token.isalpha()  # a word, and no value: most tokens are

@@ -14,7 +14,15 @@ from malaprop import Lexicon, LexiconError, ParameterError, Privatizer
 from malaprop.text import MAP_VERSION, Policy, Way, WordMap, tokenize
 from malaprop.text.mapping import vocabulary
 from malaprop.text.mapping.compounds import cheapest_head
-from malaprop.text.mapping.hashing import LONGEST, Around, edit, hash_of, mixed, mixed_all, part_bounds
+from malaprop.text.mapping.hashing import (
+    LONGEST,
+    Around,
+    edit,
+    hash_of,
+    mixed,
+    mixed_all,
+    part_bounds,
+)
 
 ENGLISH = Lexicon.open("english")
 WORDS = WordMap(ENGLISH.words)
@@ -141,6 +149,13 @@ class TestVocabulary:
         for content in (b"", vocabulary.header(3) + bytes(23), b"x" * 32):
             with pytest.raises(LexiconError):
                 vocabulary.Vocabulary(content)
+
+
+def test_words_are_mapped_together_as_they_are_alone() -> None:
+    words = ["metforminn", "rain", "worldnews", "soooo", "qqqq", "x", "worldnews", "definately"]
+    words += ["naïveté", "𐄇", "3rd", "thisisasentence", "recieve", "beleive", "zzz's"]
+    assert WORDS.map_all(words) == [WORDS.map(word) for word in words]
+    assert WORDS.map_all([]) == []
 
 
 class TestHashing:

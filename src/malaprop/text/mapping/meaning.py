@@ -140,7 +140,9 @@ class Meaning:
         firsts = np.arange(len(hashes) + 1) * hashes.shape[1]
         bounds = hits.searchsorted(firsts).tolist()
         numbers = (hits % hashes.shape[1] if hits.size else hits).tolist()
-        listed = list(zip(numbers, places.tolist(), self._table.costs[places].tolist(), strict=True))
+        listed = list(
+            zip(numbers, places.tolist(), self._table.costs[places].tolist(), strict=True)
+        )
         return (listed[start:end] for start, end in pairwise(bounds))
 
     @cached_property

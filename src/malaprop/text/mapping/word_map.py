@@ -62,6 +62,8 @@ def readings(token: str) -> tuple[str, ...]:
     >>> readings("😀")
     ('grinning', 'face', 'symbol')
     """
+    if token.isascii() and token.isalpha():
+        return (fold(token),)
     # Before folding, which would turn "™" into two letters.
     if kind_of(symbols := token.casefold()[:LIMIT]) is TokenKind.EMOJI:
         return _names(symbols)

@@ -15,10 +15,10 @@ from malaprop.text.parsing.chunk_codes import (
     LINE,
     LINE_SHAPE,
     PADDED_LINE,
-    SPACES,
     ChunkTables,
     CodedTexts,
 )
+from malaprop.text.parsing.shapes import SPACES
 from malaprop.text.policy import PUNCTUATION_TAGS, TAGS, WORD_TAGS, TreatmentCounts
 from malaprop.text.rebuilding import Rebuilder, Strings
 

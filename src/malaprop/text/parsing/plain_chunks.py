@@ -8,7 +8,23 @@ them; so does one short pattern, much faster.
 import re
 
 _PLAIN = re.compile(r"[!\"$-/:-?A-~]++")
+_SIGNS = r"[!\"$-/:-?\[-`{-~]*+"
+_ONE_WORD = re.compile(rf"({_SIGNS})([A-Za-z]++)({_SIGNS})")
 _TOKENS = re.compile(r"[A-Za-z]++(?:'[A-Za-z]++)*+|[^A-Za-z]++")
+
+
+def one_word(chunk: str) -> tuple[str, str, str] | None:
+    """Return the signs before, the word, and the signs after it, if that is all.
+
+    >>> one_word("(word)."), one_word("two-fold"), one_word("http://")
+    (('(', 'word', ').'), None, None)
+    """
+    match = _ONE_WORD.fullmatch(chunk)
+    if match is None:
+        return None
+    before, word, after = match.groups()
+    # It may be the beginning of a web address, or of more than a word.
+    return None if "/" in after or word[-1] in "wW" else (before, word, after)
 
 
 def plain_tokens(chunk: str) -> list[str] | None:
