@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from malaprop.text import TokenKind, kind_of, tokenize
 from malaprop.text import tokens as tokens_module
+from malaprop.text.forms import grammar
 
 # All of Unicode, surrogates too, with a fondness for what the patterns are made of.
 ANY_TEXT = st.text() | st.text(st.characters(), max_size=40)
@@ -32,7 +33,21 @@ def test_tokenize_loses_nothing(text: str) -> None:
 @given(ANY_TEXT | TRICKY_TEXT)
 @example("WwW.a w. http:/ a@b.cd")
 def test_addresses_are_left_out_of_the_search_only_where_there_are_none(text: str) -> None:
-    assert tokenize(text) == tokens_module._cutter(True)(text)
+    assert tokenize(text) == tokens_module._cutter(True, False)(text)
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+@example("e-mail a@b.cd, +44 20 7946 0958, x\x7fy #1 *b* 3:30 pm 500mg AB12CD www.a http://b/")
+def test_short_patterns_do_for_texts_of_ascii(text: str) -> None:
+    for module in (tokens_module, grammar):
+        for addresses in (False, True):
+            tokens = module._cutter(addresses, True)(text)
+            assert tokens == module._cutter(addresses, False)(text)
+        for token in tokens:
+            short, whole = (module._kinds(only).fullmatch(token) for only in (True, False))
+            assert short is not None
+            assert whole is not None
+            assert short.lastgroup == whole.lastgroup
 
 
 @given(ANY_TEXT | TRICKY_TEXT)

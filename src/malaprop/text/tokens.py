@@ -43,7 +43,7 @@ def tokenize(text: str) -> list[str]:
     """
     if text.isalpha():  # one word: no need to search
         return [text]
-    return _cutter(has_addresses(text))(text)
+    return _cutter(has_addresses(text), text.isascii())(text)
 
 
 def kind_of(token: str) -> TokenKind:
@@ -54,7 +54,7 @@ def kind_of(token: str) -> TokenKind:
     >>> [str(kind_of(token)) for token in ("o'clock", "B12", "1,000", "#tag", "...", "…?", "a b")]
     ['word', 'word', 'number', 'hashtag', 'punctuation', 'punctuation', 'invisible']
     """
-    match = _kinds().fullmatch(token)
+    match = _kinds(token.isascii()).fullmatch(token)
     if match is None or match.lastgroup is None:
         return TokenKind.INVISIBLE
     if match.lastgroup == TokenKind.WORD and token.isdecimal():
@@ -68,15 +68,16 @@ def has_addresses(text: str) -> bool:
 
 
 @cache
-def _cutter(addresses: bool) -> Callable[[str], list[str]]:
+def _cutter(addresses: bool, ascii_only: bool) -> Callable[[str], list[str]]:
     skipped = () if addresses else (TokenKind.URL, TokenKind.EMAIL)
-    patterns = [pattern for kind, pattern in token_patterns().items() if kind not in skipped]
+    every = token_patterns(ascii_only).items()
+    patterns = [pattern for kind, pattern in every if kind not in skipped]
     return re.compile("|".join(patterns)).findall
 
 
 @cache
-def _kinds() -> re.Pattern[str]:
-    named = (f"(?P<{kind}>{pattern})" for kind, pattern in token_patterns().items())
+def _kinds(ascii_only: bool) -> re.Pattern[str]:
+    named = (f"(?P<{kind}>{pattern})" for kind, pattern in token_patterns(ascii_only).items())
     return re.compile("|".join(named))
 
 
@@ -116,10 +117,22 @@ class CharacterClasses(NamedTuple):
     symbol: str
 
 
+ASCII_CLASSES = CharacterClasses(
+    mark=r"\u0300",  # a class must not be empty; no text of ASCII has these
+    punctuation=f"{_ASCII_PUNCTUATION}$",
+    currency="$",
+    symbol=r"\u2600",
+)
+"""What `character_classes` returns, as far as characters of ASCII are concerned."""
+
+
 @cache
-def token_patterns() -> dict[TokenKind, str]:
-    """Return the pattern of each kind, in the order in which they are tried."""
-    mark, punctuation, _, symbol = character_classes()
+def token_patterns(ascii_only: bool) -> dict[TokenKind, str]:
+    """Return the pattern of each kind, in the order in which they are tried.
+
+    If they are for texts of ASCII only, they are short, and compiled in no time.
+    """
+    mark, punctuation, _, symbol = ASCII_CLASSES if ascii_only else character_classes()
     # The look-ahead spares the plain letters of ASCII the long list of marks.
     letters = rf"{_ALNUM}++(?:(?![\x00-\x7f])[{mark}]++{_ALNUM}*+)*+"
     # A dot or a bracket belongs to an address only if more of the address follows.

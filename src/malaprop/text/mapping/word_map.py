@@ -20,6 +20,7 @@ by fixed rules that see only the token and the lexicon:
 Ties go to the word with the lowest id. `MAP_VERSION` changes whenever the map does.
 """
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -143,13 +144,10 @@ class WordMap:
     def __init__(self, words: Sequence[str], *, meaning: bool = True) -> None:
         if len(words) == 0:
             raise ParameterError("The 'words' parameter of WordMap must hold a word. Got none.")
-        self._ids: dict[str, int] = {}
+        self._ids = _folded_ids(words)
         self._bare_ids: dict[str, int] = {}
-        for word_id, word in enumerate(words):
-            self._ids.setdefault(fold(word), word_id)
-        for folded, word_id in self._ids.items():
-            if not folded.isascii():
-                self._bare_ids.setdefault(bare(folded), word_id)
+        for folded in itertools.filterfalse(str.isascii, self._ids):
+            self._bare_ids.setdefault(bare(folded), self._ids[folded])
         self._spellings = list(self._ids)
         self._uses_meaning = meaning
 
@@ -248,6 +246,19 @@ class WordMap:
             return None
         meaning = Meaning(vocabulary.shipped(), self._ids)
         return meaning if meaning.serves else None
+
+
+def _folded_ids(words: Sequence[str]) -> dict[str, int]:
+    """Return the ids of folded words; of several that fold to the same, the lowest."""
+    ids = dict(zip(words, range(len(words)), strict=True))
+    joined = "".join(ids)
+    folded = joined.isascii() and joined == joined.lower() and max(map(len, ids)) <= LIMIT
+    if folded and len(ids) == len(words):  # as in most lexicons
+        return ids
+    ids = {}
+    for word_id, word in enumerate(words):
+        ids.setdefault(fold(word), word_id)
+    return ids
 
 
 def _spellings(reading: str) -> Iterator[str]:
