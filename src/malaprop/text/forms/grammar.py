@@ -20,10 +20,11 @@ from malaprop.text.forms.stand_ins import EMAIL, MENTION, URL, IdentifierForm, s
 from malaprop.text.forms.times import read_time
 from malaprop.text.tokens import (
     AS_EMOJI,
-    ASCII_CLASSES,
+    Scope,
     TokenKind,
     character_classes,
     has_addresses,
+    scope_of,
     token_patterns,
     tokenize,
 )
@@ -63,7 +64,7 @@ def cut(text: str) -> list[str]:
     """
     if VALUES.search(text) is None:
         return tokenize(text)
-    return _cutter(has_addresses(text), text.isascii())(text)
+    return _cutter(has_addresses(text), scope_of(text))(text)
 
 
 def read(token: str, order: DateOrder) -> Read | None:
@@ -74,7 +75,7 @@ def read(token: str, order: DateOrder) -> Read | None:
     """
     if _MAY_BE_VALUE.search(token) is None:
         return None
-    match = _kinds(token.isascii()).fullmatch(token)
+    match = _kinds(scope_of(token)).fullmatch(token)
     kind = None if match is None else match.lastgroup
     if kind in _ADDRESSES:
         return Read(_ADDRESSES[TokenKind(kind)], secret_of(token))
@@ -94,24 +95,24 @@ _READERS: dict[str | None, Callable[[str], tuple[Form, int]]] = {
 
 
 @cache
-def _cutter(addresses: bool, ascii_only: bool) -> Callable[[str], list[str]]:
+def _cutter(addresses: bool, scope: Scope) -> Callable[[str], list[str]]:
     skipped = () if addresses else (TokenKind.URL, TokenKind.EMAIL)
-    every = _patterns(ascii_only).items()
+    every = _patterns(scope).items()
     patterns = [pattern for kind, pattern in every if kind not in skipped]
     return re.compile("|".join(patterns)).findall
 
 
 @cache
-def _kinds(ascii_only: bool) -> re.Pattern[str]:
-    every = _patterns(ascii_only).items()
+def _kinds(scope: Scope) -> re.Pattern[str]:
+    every = _patterns(scope).items()
     return re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in every))
 
 
 @cache
-def _patterns(ascii_only: bool) -> dict[str, str]:
+def _patterns(scope: Scope) -> dict[str, str]:
     """Return the pattern of each kind, in the order in which they are tried."""
-    plain = {str(kind): pattern for kind, pattern in token_patterns(ascii_only).items()}
-    mark, punctuation, currency, _ = ASCII_CLASSES if ascii_only else character_classes()
+    plain = {str(kind): pattern for kind, pattern in token_patterns(scope).items()}
+    mark, punctuation, currency, _ = character_classes(scope)
     sign = rf"(?:[{punctuation}]|\*(?!{AS_EMOJI}))"
     # A run of signs ends before one that begins a value.
     begins = rf"[{currency}+(]\d"
