@@ -9,6 +9,7 @@ share with `english` at least half of their own words, or half of its words.
 """
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -46,6 +47,10 @@ class Found(NamedTuple):
     via: str
 
 
+Head = tuple[int, Part | None, bool]
+"""What `cheapest_head` returns."""
+Searched = tuple[Head, list[Listed]]
+"""The parts of a word, and what is listed of its edits."""
 Repair = tuple[Found | None, Found | None]
 """What a word is a misspelling of, and what it is a compound of; at most one of them."""
 
@@ -95,6 +100,8 @@ class Meaning:
 
         Words of one length are searched together, which is faster than one by one.
         """
+        if len(words) == 1:
+            return self._repaired(words)
         by_length: dict[int, list[str]] = {}
         for word in words:
             by_length.setdefault(len(word), []).append(word)
@@ -105,22 +112,42 @@ class Meaning:
                 repairs.update(zip(few, self._repaired(few), strict=True))
         return list(map(repairs.__getitem__, words))
 
-    def _repaired(self, words: Sequence[str]) -> Iterator[Repair]:
+    def _repaired(self, words: Sequence[str]) -> list[Repair]:
         """Repair words of one length."""
         around = Around(words)
+        search = self._search_parts_first if len(words[0]) >= _LONG else self._search_at_once
+        return [
+            self._likelier(word, head, edits)
+            for word, (head, edits) in zip(words, search(words, around), strict=True)
+        ]
+
+    def _search_at_once(self, words: Sequence[str], around: Around) -> Iterator[Searched]:
+        """Search for parts and edits of short words: one search is faster than two."""
+        parts, edits = around.parts(), around.edits(range(len(words)))
+        count = parts.shape[1]
+        rows = self._listed(np.concatenate((parts, edits), axis=1))
+        for word, listed in zip(words, rows, strict=True):
+            first = bisect_left(listed, (count,))
+            head = cheapest_head(word, self._parts(word, listed[:first]))
+            yield head, [(hit - count, place, cost) for hit, place, cost in listed[first:]]
+
+    def _search_parts_first(self, words: Sequence[str], around: Around) -> Iterator[Searched]:
+        """Search for parts of long words, and only if these are unlikely for edits."""
         heads = [
-            cheapest_head(word, self._parts(word, parts))
-            for word, parts in zip(words, self._listed(around.parts()), strict=True)
+            cheapest_head(word, self._parts(word, listed))
+            for word, listed in zip(words, self._listed(around.parts()), strict=True)
         ]
         unsure = [row for row, head in enumerate(heads) if not _is_sure(words[row], head)]
-        listed = self._listed(around.edits(unsure)) if unsure else ()
-        edits = dict(zip(unsure, listed, strict=True))
-        for row, (word, (cost, head, _)) in enumerate(zip(words, heads, strict=True)):
-            best = min((_edited(word, *one) for one in edits.get(row, ())), default=None)
-            if best is not None and (head is None or best[0] <= cost):
-                yield Found(self._id(best[1]), best[2]), None
-            else:
-                yield None, None if head is None else Found(self._id(head.place), head.text)
+        edits = iter(self._listed(around.edits(unsure)) if unsure else ())
+        for word, head in zip(words, heads, strict=True):
+            yield head, [] if _is_sure(word, head) else next(edits)
+
+    def _likelier(self, word: str, head: Head, edits: Iterable[Listed]) -> Repair:
+        cost, part, _ = head
+        best = min((_edited(word, *listed) for listed in edits), default=None)
+        if best is not None and (part is None or best[0] <= cost):
+            return Found(self._id(best[1]), best[2]), None
+        return None, None if part is None else Found(self._id(part.place), part.text)
 
     def _parts(self, word: str, listed: Iterable[Listed]) -> Iterator[Hit]:
         """Yield the listed words in a word; of two letters, only those that can be parts."""
@@ -167,7 +194,7 @@ def _own_ids(ids: Mapping[str, int]) -> NDArray[np.int64]:
     return np.array([ids.get(word, -1) for word in vocabulary.target_words()])
 
 
-def _is_sure(word: str, head: tuple[int, Part | None, bool]) -> bool:
+def _is_sure(word: str, head: Head) -> bool:
     """Tell whether a word is so surely made of parts that it is no misspelling."""
     cost, _, whole = head
     return len(word) >= _LONG and whole and cost <= _SURE * len(word)

@@ -178,7 +178,8 @@ class WordMap:
         return [next(found).id if word_id is None else word_id for word_id in routes]
 
     def _route(self, token: str) -> Route:
-        return self._routes([token])[0]
+        route = self._read(token)
+        return self._repaired([route])[0] if isinstance(route, str) else route
 
     def _routes(self, tokens: Sequence[str]) -> list[Route]:
         read = [self._read(token) for token in tokens]
