@@ -94,20 +94,14 @@ def _keys_of_tried(
     search, rows = near.limited, np.arange(len(near.sizes))
     if search is None:
         return lambda row, tried, compared: near.at(row, tried)
-    levels = search.last + 2  # with one after the last, which no weight reaches
-    falls = np.zeros((len(rows), levels))
-    falls[:, :-1] = scaled(rows[:, None], np.arange(levels - 1)[None, :])
-    borders = rows * levels + near.beyond
+    # Below the border of all rows, no limit matters: the keys there are known.
+    border = int(near.beyond.min(initial=search.last))
+    falls = scaled(rows[:, None], np.arange(border, search.last + 1)[None, :])
 
     def keys_of(row: Ids, tried: Ids, compared: Floats) -> Keys:
-        part, at = parts.take(tried), borders[row]
-        # Below the border, no limit matters. Beyond it, fewer go on with each level.
         # The same product as that of the weight, so rounding cannot make a difference.
-        more = np.flatnonzero(part * falls.take(at) > compared)
-        while more.size:
-            at[more] += 1
-            more = more[part[more] * falls.take(at[more]) > compared[more]]
-        return search.keys(row, tried, at - row * levels - 1)
+        above = parts.take(tried)[:, None] * falls[row] > compared[:, None]
+        return search.keys(row, tried, border + above.sum(axis=1) - 1)
 
     return keys_of
 

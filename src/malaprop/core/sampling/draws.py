@@ -13,7 +13,7 @@ bound on their weights must be known beforehand; a word is weighed when it is tr
 proves it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -25,7 +25,7 @@ from malaprop.core.arrays import Floats, Ids
 Number = TypeVar("Number", np.int64, np.float64)
 _LN2 = float(np.log(2.0))
 _DEEPEST = 1000  # weights below 2^-1000 are never drawn: float64 ends near there
-_MANY = 256  # tries of a row from which it is faster to search its magnitudes alone
+_FEW = 1 << 19  # magnitudes of tries that are compared together, not row by row
 _LEAST_RATE = 0.2  # of acceptance, assumed of rows whose rest weighs much
 _TRIES = 1 << 19  # tries at a time over all rows: some 50 MB
 
@@ -97,8 +97,10 @@ def draw(rows: LawRows, counts: Ids, rng: Generator, *, enough: Ids | None = Non
 _NONE: Ids = np.empty(0, dtype=np.int64)
 
 
-def _blocks_of_tries(tries: Ids) -> Iterator[slice]:
+def _blocks_of_tries(tries: Ids) -> Iterable[slice]:
     """Cut rows into runs with about `_TRIES` tries each: one, unless many draws are wanted."""
+    if tries.sum() <= _TRIES:
+        return (slice(None),)
     block = (np.cumsum(tries) - tries) // _TRIES
     starts = np.flatnonzero(np.diff(block, prepend=-1))
     return map(slice, starts.tolist(), [*starts[1:].tolist(), len(tries)])
@@ -144,9 +146,6 @@ class _Envelope:
         self._tops = 2.0 * 0.5 ** np.arange(used)
         # Sizes are whole numbers and tops powers of two: these products are exact.
         self._cumulative = np.cumsum((sizes * self._tops)[:, ::-1], axis=1)
-        # The sum of all magnitudes that are rarer; below any number for the rarest one.
-        self._before = np.roll(self._cumulative, 1, axis=1)
-        self._before[:, 0] = -1.0
         self._heads, self._weighed = rows.sizes, rows.weights
 
     def expected_rates(self) -> Floats:
@@ -193,34 +192,19 @@ class _Envelope:
 
     def _magnitudes(self, rows: Ids, counts: Ids, rng: Generator) -> Ids:
         """Draw magnitudes by their total weights; the rarest come first in the cumulative sums."""
-        whole = self._cumulative[rows, -1]
-        below = _fine(int(counts.sum()), rng) * whole.repeat(counts)
-        below = np.minimum(below, np.nextafter(whole, 0.0).repeat(counts), out=below)
-        places = self._places if len(below) < _MANY * len(rows) else self._places_by_row
-        return np.asarray(self._cumulative.shape[1] - 1 - places(rows, counts, below))
-
-    def _places_by_row(self, rows: Ids, counts: Ids, below: Floats) -> Ids:
-        """Return how many of a row's cumulative sums are at most `below`."""
-        levels = zip(rows.tolist(), _split(below, counts), strict=True)
-        sums = self._cumulative
-        return np.concatenate([np.searchsorted(sums[r], some, side="right") for r, some in levels])
-
-    def _places(self, rows: Ids, counts: Ids, below: Floats) -> Ids:
-        """Return what `_places_by_row` does, for all rows together."""
-        sums = self._cumulative
-        # Most are near the heaviest magnitude: from there, fewer go on with each step.
-        first = rows * sums.shape[1]
-        start = first + np.diff(sums[rows], axis=1, prepend=0.0).argmax(axis=1)
-        at = start.repeat(counts)
-        more = np.flatnonzero(sums.take(at) <= below)
-        while more.size:
-            at[more] += 1
-            more = more[sums.take(at[more]) <= below[more]]
-        more = np.flatnonzero(self._before.take(at) > below)
-        while more.size:
-            at[more] -= 1
-            more = more[self._before.take(at[more]) > below[more]]
-        return np.asarray(at - first.repeat(counts))
+        last = self._cumulative.shape[1] - 1
+        level, places = _fine(int(counts.sum()), rng), list[Ids]()
+        if (
+            level.size * (last + 1) <= _FEW
+        ):  # all at once: numpy takes longer to begin than to count
+            every = self._cumulative[rows].repeat(counts, axis=0)
+            below = np.minimum(level * every[:, -1], np.nextafter(every[:, -1], 0.0))
+            return np.asarray(last - (every <= below[:, None]).sum(axis=1))
+        for row, levels_of_row in zip(rows.tolist(), _split(level, counts), strict=True):
+            sums = self._cumulative[row]
+            below = np.minimum(levels_of_row * sums[-1], np.nextafter(sums[-1], 0.0))
+            places.append(np.searchsorted(sums, below, side="right"))
+        return np.asarray(last - np.concatenate(places))
 
 
 def each_word_once(ids: Ids, size: int, draws: Callable[[Ids, Ids], Ids]) -> Ids:

@@ -71,7 +71,7 @@ class DrawStock:
         self._left: Ids = make(self._size, np.int64)
         self._needed: Ids = make(self._size, np.int64)
         self._claimed: NDArray[np.bool_] = make(self._size, np.bool_)
-        self._orders: NDArray[np.float64] = make(2, np.float64)  # so far, and in all
+        self._orders: NDArray[np.float64] = make(3, np.float64)  # so far, in all; draws so far
         self._used: NDArray[np.float64] = make(2, np.float64)
         self._used[:] = _clocks()
         self._renewals = renewals()
@@ -92,6 +92,7 @@ class DrawStock:
             self._drop_idle_draws()
             self._needed[words] += counts
             self._orders[0] += 1
+            self._orders[2] += len(order.found)
         while order.missing.any():
             if not self._advance(order, sampler):
                 time.sleep(_PATIENCE)  # other workers are drawing what is missing
@@ -151,17 +152,17 @@ class DrawStock:
 
     def _to_stock(self, needed: Ids) -> Ids:
         """Return how many draws to stock for words, given how many were needed so far."""
-        orders, expected = self._orders.tolist()
+        orders, expected, draws = self._orders.tolist()
         times, spare = float(_TIMES), _LEAST_OF_FEW if len(needed) <= _FEW else _LEAST
         if expected > 0.0:
             times = max(expected / orders - 1.0, 0.0)
             spare = _SPARE if times else 0
         wanted = np.minimum(times * needed, _MOST)
         # The stocks of all words must fit, or many draws would be thrown away unused.
-        of_all = float(np.minimum(times * self._needed, _MOST).sum())
-        wanted *= min(1.0, _STOCKED * _KEPT / max(of_all, 1.0))
+        if times * draws > (room := _STOCKED * _KEPT):
+            wanted *= min(1.0, room / float(np.minimum(times * self._needed, _MOST).sum()))
         wanted = np.maximum(wanted, spare) if expected <= 0.0 else wanted + np.sqrt(wanted) + spare
-        return wanted.astype(np.int64)
+        return np.asarray(wanted, dtype=np.int64)
 
     def _keep(self, words: Ids, counts: Ids, drawn: Ids) -> None:
         if len(drawn) > _KEPT:

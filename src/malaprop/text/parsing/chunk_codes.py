@@ -189,10 +189,9 @@ class ChunkCodes(dict[str, int]):
             return self._learn_any(chunk)
         shape = self._simple_shapes.get((before, tag, after))
         if shape is None:
-            shown = before, None, after
-            tags = PUNCTUATION, tag, PUNCTUATION
-            there = [place for place in range(3) if shown[place] != ""]
-            shape = self._shapes.number(*(tuple(a[i] for i in there) for a in (shown, tags)))
+            every = ((before, PUNCTUATION), (None, tag), (after, PUNCTUATION))
+            shown, tags = zip(*(part for part in every if part[0] != ""), strict=True)
+            shape = self._shapes.number(shown, tags)
             self._simple_shapes[before, tag, after] = shape
         return shape << _OFFSET_BITS | word_id
 
