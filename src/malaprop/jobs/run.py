@@ -288,7 +288,7 @@ class _Tracker:
         return sum(self._batches.values()) * (self._total or 0) / max(done, 1)
 
 
-def _expected_batches(outputs: list[Output]) -> float:
+def _expected_batches(outputs: list[Output[Job]]) -> float:
     """Return about how many batches the inputs have; 0 if a size is not known."""
     sizes = [output.job.size for output in outputs]
     if None in sizes:
