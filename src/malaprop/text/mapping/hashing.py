@@ -56,10 +56,12 @@ class Around:
         self._before = np.zeros((len(words), size + 1), dtype=np.uint64)
         np.cumsum(self._codes * _powers()[:size], axis=1, out=self._before[:, 1:])
 
-    def edits(self, rows: Sequence[int]) -> Hashes:
-        """Return the hashes of all edits of some words; `edit` makes the edited word."""
+    def edits(self, rows: Sequence[int] | None = None) -> Hashes:
+        """Return the hashes of all edits of some words, or of all; `edit` makes the edited word."""
         size, powers, letters = self._size, _powers(), _letters()
-        codes, before = self._codes[rows], self._before[rows]
+        codes, before = self._codes, self._before
+        if rows is not None:
+            codes, before = codes[rows], before[rows]
         whole = before[:, -1:]
         after = whole - before
         deleted = before[:, :-1] + after[:, 1:] * np.uint64(_INVERSE)

@@ -123,7 +123,7 @@ class Meaning:
 
     def _search_at_once(self, words: Sequence[str], around: Around) -> Iterator[Searched]:
         """Search for parts and edits of short words: one search is faster than two."""
-        parts, edits = around.parts(), around.edits(range(len(words)))
+        parts, edits = around.parts(), around.edits()
         count = parts.shape[1]
         rows = self._listed(np.concatenate((parts, edits), axis=1))
         for word, listed in zip(words, rows, strict=True):
@@ -158,8 +158,8 @@ class Meaning:
         for hit, place, cost in listed:
             yield starts[hit], ends[hit], cost, place
 
-    def _listed(self, hashes: Hashes) -> Iterator[list[Listed]]:
-        """Yield the hashes of each row that are those of listed words that lead to the lexicon."""
+    def _listed(self, hashes: Hashes) -> Iterable[list[Listed]]:
+        """Return the hashes of each row that are those of listed words that lead to the lexicon."""
         hits, places = self._table.places(hashes.ravel())
         if self._gaps:
             usable = self._near[self._table.targets[places]] >= 0
