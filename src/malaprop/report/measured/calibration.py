@@ -126,13 +126,17 @@ def _plots(result: Calibration, profile: Profile | None) -> tuple[Piece, ...]:
     )
     if profile is None:
         return (own,)
+    least = ", at least" if profile.chosen.at_least else ""
     return (
         own,
         Plot(lambda: plots.kept_by_epsilon(profile), "Words that stay, by ε (N_w)."),
         Plot(
             lambda: plots.distinct_by_epsilon(profile), "Different outputs of a word, by ε (S_w)."
         ),
-        Plot(lambda: plots.success_by_epsilon(profile), "Right guesses without context, by ε."),
+        Plot(
+            lambda: plots.success_by_epsilon(profile),
+            f"Right guesses without context{least}, by ε.",
+        ),
     )
 
 
