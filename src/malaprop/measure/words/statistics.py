@@ -38,8 +38,8 @@ class Summary:
     title: str
     mean: float
     interval: tuple[float, float]
-    """95 % interval of the mean over the lexicon, by the bootstrap over words; no width if all words
-    were measured exactly."""
+    """95 % interval of the mean over the lexicon, by the bootstrap over words; no width if all were
+    measured exactly."""
     sd: float
     min: float
     p5: float
