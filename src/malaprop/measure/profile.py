@@ -11,7 +11,7 @@ from malaprop.core.channel import Channel, LawChannel
 from malaprop.core.errors import MalapropError
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.progress import Progress, report
-from malaprop.core.randomness import secure_rng
+from malaprop.core.randomness import secure_rng, seeded_rng
 from malaprop.core.space import MetricSpace
 from malaprop.measure.bayes import (
     OccurrenceSuccess,
@@ -185,7 +185,8 @@ def _success(channel: Channel, rng: Generator) -> tuple[float, tuple[float, floa
     estimate = estimated_success(channel, rng=rng) if isinstance(channel, LawChannel) else None
     if estimate is not None:
         return (*estimate, False)
-    chances = nearby_chances(channel, sample(size), rng)
+    # As for the warning of a run: the same outputs and draws, so that a page has one figure.
+    chances = nearby_chances(channel, sample(size), seeded_rng(0))
     return float(chances.mean()), bootstrap_interval(chances, rng), True
 
 
