@@ -31,7 +31,7 @@ p, li { max-width: 44rem; }
 .warning { border-left: .3rem solid #8a1c1c; background: #fbf1f1; padding: .5rem .9rem;
   margin: .6rem 0; font-weight: 600; }
 .wide { overflow-x: auto; }
-.wide td:first-child { min-width: 9rem; }
+.wide td:first-child:not(.number) { min-width: 9rem; }
 table { border-collapse: collapse; width: 100%; margin: .6rem 0; font-size: .95rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0;
   border-bottom: 1px solid #e6ebf0; overflow-wrap: break-word; }

@@ -86,7 +86,7 @@ def lambda_page(result: LambdaChoice, setting: Setting) -> Page:
         sections=(
             Section(
                 "The grid",
-                (Paragraph(f"{opened(result.target)}."), Grid(head, rows, frozenset(range(1, 5)))),
+                (Paragraph(f"{opened(result.target)}."), Grid(head, rows, frozenset(range(5)))),
             ),
             not_said(
                 "The rows differ in privacy: the guarantee of each in Euclidean distance is the ε "
