@@ -49,7 +49,7 @@ def classifying(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     data, lexicon = run.data(setting["data"]), run.lexicon()
     options: dict[str, Any] = {
         "data": data,
-        "limit": run.pick(quick=300, full=800),
+        "limit": run.pick(quick=200, full=800),
         "test": _TEST,
         "repeats": run.pick(quick=2, full=3),
         "floors": False,

@@ -45,7 +45,8 @@ def fig2_grid(run: Run) -> Iterator[Setting]:
     many = run.pick(quick=(1.0, 10.0), full=(1.0, 5.0, 10.0, 20.0, 40.0))
     floors = [{"mechanism": floor, "control": "floor"} for floor in FLOORS]
     compared = crossed(of=COMPARED, epsilon=many, noise=[ONCE])
-    anew = crossed(of=[*COMPARED, *SOUND], epsilon=few, noise=[EACH])
+    each = run.pick(quick=[COMPARED[0], COMPARED[2], *SOUND[1:]], full=[*COMPARED, *SOUND])
+    anew = crossed(of=each, epsilon=few, noise=[EACH])
     controls: list[dict[str, Any]] = [{"mechanism": "coin", "control": SAME_CLEAR}]
     controls += [{**mechanism, "control": EQUAL} for mechanism in COMPARED[2:4]]
     controlled = crossed(of=controls, epsilon=few, noise=[ONCE])
