@@ -19,7 +19,7 @@ from malaprop.pipeline.nearby_guesses import nearby_chances
 from malaprop.pipeline.spreading import sample
 
 _SAMPLES: Final = 256  # outputs: the standard error of a share is then 3 % at most
-_SEARCHED: Final = 256  # outputs whose distances from all words are searched at once
+_TOGETHER: Final = 4  # blocks of outputs whose columns are computed together
 _WEIGHED: Final = 2  # columns that are weighed at once, in a processor's cache
 _SMALL: Final = 1_000  # words up to which all outputs count, and the share is exact
 
@@ -73,11 +73,14 @@ def largest_posteriors(
     Its mean is how often the best guess is right. None if the law has no cheap form for columns.
     """
     truth = rng.choice(len(chances), size=samples, p=chances)
-    drawn = blocks(samples, row_cells=len(chances))
-    outputs = np.concatenate([channel.substitute(truth[block], rng) for block in drawn])
-    largest = []
-    for start in range(0, samples, _SEARCHED):
-        for columns in channel.law.likelihood_parts(outputs[start : start + _SEARCHED], _WEIGHED):
+    steps = blocks(samples, row_cells=len(chances))
+    groups = [steps[:1], *(steps[i : i + _TOGETHER] for i in range(1, len(steps), _TOGETHER))]
+    largest: list[Floats] = []
+    for group in groups:
+        outputs = np.concatenate([channel.substitute(truth[block], rng) for block in group])
+        for columns in channel.law.likelihood_parts(outputs, _WEIGHED):
             joint = columns * chances
             largest.append(joint.max(axis=1) / joint.sum(axis=1))
-    return np.concatenate(largest) if largest else None
+        if not largest:
+            return None
+    return np.concatenate(largest)
