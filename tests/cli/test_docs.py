@@ -9,7 +9,7 @@ import pytest
 import typer
 from tests.cli.conftest import Cli
 
-from malaprop.cli.main import app
+from malaprop.cli.app import app
 
 TOOL = Path(__file__).parents[2] / "tools" / "build_cli_docs.py"
 

@@ -10,8 +10,8 @@ from typing import get_type_hints
 import typer
 
 import malaprop
+from malaprop.cli.app import app
 from malaprop.cli.flags import FLAGS, in_flags
-from malaprop.cli.main import app
 from malaprop.jobs.labelled import read_labelled
 from malaprop.text import TextOptions
 

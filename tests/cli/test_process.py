@@ -183,8 +183,17 @@ def test_memory_does_not_grow_with_the_input(folder: Path, options: tuple[str, .
 
 
 def test_the_command_starts_light() -> None:
-    heavy = ("pyarrow", "scipy", "rapidfuzz", "rich", "gensim", "safetensors", "randomgen")
-    statement = f"import sys, malaprop.cli.main; print([m for m in {heavy} if m in sys.modules])"
+    heavy = (
+        "pyarrow",
+        "scipy",
+        "rapidfuzz",
+        "rich",
+        "gensim",
+        "safetensors",
+        "randomgen",
+        "pydantic",
+    )
+    statement = f"import sys, malaprop.cli.app; print([m for m in {heavy} if m in sys.modules])"
     with running(before=f"{statement}; sys.exit()") as process:
         out, _ = ended(process)
     assert out.decode().strip() == "[]"

@@ -4,11 +4,25 @@ from collections.abc import Callable
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
+
+from malaprop.cli.plain import convert_late
+
+
+class Group(TyperGroup):
+    """A group whose arguments are taken as they are, where they are text."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, the option for help included."""
+        return convert_late(super().get_params(ctx))
 
 
 class Command(TyperCommand):
     """A command whose usage line shows everything that is required."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, the option for help included."""
+        return convert_late(super().get_params(ctx))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Put arguments first, then the required options."""
@@ -29,6 +43,9 @@ class Command(TyperCommand):
 
 class App(typer.Typer):
     """A group of such commands."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{"cls": Group} | settings)
 
     def command(self, *args: Any, **settings: Any) -> Callable[[Any], Any]:
         """Add a command, as `typer.Typer.command` does."""

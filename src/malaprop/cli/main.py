@@ -1,4 +1,4 @@
-"""The `malaprop` command: its subcommands, and how it ends.
+"""The `malaprop` command: how it starts, and how it ends.
 
 Every failure ends in one line on stderr and an exit code: 2 for arguments that are wrong, or name
 what is not there; 1 for data or a system that fails; 128 + n for signal n. There is never a
@@ -10,82 +10,19 @@ import gc
 import io
 import os
 import sys
-import traceback
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from malaprop._version import __version__
-from malaprop.cli import (
-    attack,
-    audit,
-    calibrate,
-    data,
-    evaluate,
-    explain,
-    lexicons,
-    lm,
-    mechanisms,
-    privatize,
-    reproduce,
-    stats,
-    vectors,
-)
 from malaprop.cli.flags import in_flags
-from malaprop.cli.help import App
 from malaprop.cli.signals import StoppedError, ignore_until_the_end, listen, turn_deaf
-from malaprop.jobs import KEPT, UNWRITTEN
 
-app = App(
-    name="malaprop",
-    help="Private text under metric differential privacy, with guarantees that can be checked.",
-    add_completion=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("privatize", short_help="Privatize files of text, or standard input.")(
-    privatize.privatize
-)
-app.command("explain", short_help="Show what a word may become, and what that gives away.")(
-    explain.explain
-)
-app.command("audit", short_help="Check a guarantee on all pairs of words, exactly.")(audit.audit)
-app.command("stats", short_help="Show statistics of single words under a mechanism.")(stats.stats)
-app.command("calibrate", short_help="Find the ε that keeps to a target.")(calibrate.calibrate)
-app.command("attack", short_help="Measure how many words an observer recovers.")(attack.attack)
-app.command("evaluate", short_help="Measure privacy beside utility on your own texts.")(
-    evaluate.evaluate
-)
-app.command("reproduce", short_help="Run the experiments of five papers again.")(
-    reproduce.reproduce
-)
-app.command("release", short_help="Release vectors from a file, with noise.")(vectors.release)
-app.command("embed", short_help="Turn texts into private vectors.")(vectors.embed)
-app.command("mechanisms")(mechanisms.mechanisms)
-app.add_typer(lexicons.app, name="lexicon")
-app.add_typer(lm.app, name="lm")
-app.add_typer(data.app, name="data")
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"malaprop {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
-) -> None:
-    pass
+if TYPE_CHECKING:
+    import typer
 
 
 def main() -> None:
     """Run the command line and exit."""
-    # A command leaves little garbage in cycles. Looking for it as often as usual takes a
-    # twentieth of the time of a small file.
+    # A command leaves little garbage in cycles. Looking for it as often as usual, also while
+    # modules are imported, takes a twentieth of the time of a small file.
     gc.set_threshold(50_000)
     listen()
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -97,6 +34,7 @@ def main() -> None:
         code = late.exit_code
     _end_workers()
     ignore_until_the_end()
+    gc.freeze()  # Python would look through everything once more before it ends
     if code:
         # What could not be written is still in the buffer; Python would try again, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -115,6 +53,24 @@ def _end_workers() -> None:
 def run(arguments: list[str]) -> int:
     """Run the command line on its arguments and return the exit code."""
     try:
+        return _invoked(arguments)
+    except BrokenPipeError:
+        return 1
+    except (Exception, KeyboardInterrupt, StoppedError) as error:
+        import typer
+
+        message, code = _last_words(error)
+        typer.echo(f"malaprop: {_one_line(in_flags(message))}", err=True)
+        return code
+
+
+def _invoked(arguments: list[str]) -> int:
+    """Import the commands and run one; where that takes long, it can be stopped already."""
+    import typer
+
+    from malaprop.cli.app import app
+
+    try:
         # Not through `app()`, which has its own ways to end on a broken pipe or an interrupt.
         command = typer.main.get_command(app)
         with command.make_context(
@@ -125,20 +81,23 @@ def run(arguments: list[str]) -> int:
             sys.stdout.flush()
     except typer.Exit as done:
         return done.exit_code
-    except BrokenPipeError:
-        return 1
-    except (Exception, KeyboardInterrupt, StoppedError) as error:
-        message, code = _last_words(error)
-        if KEPT in getattr(error, "__notes__", ()):
-            message += f"; {KEPT}"
-        typer.echo(f"malaprop: {_one_line(in_flags(message))}", err=True)
-        return code
     return 0
 
 
 def _last_words(error: BaseException) -> tuple[str, int]:
     """Return the message and the exit code for an error."""
+    from malaprop.jobs import KEPT
+
+    message, code = _explained(error)
+    return f"{message}; {KEPT}" if KEPT in getattr(error, "__notes__", ()) else message, code
+
+
+def _explained(error: BaseException) -> tuple[str, int]:
+    """Return what to say of an error, and the exit code."""
+    import typer
+
     from malaprop.core.errors import MalapropError, MetricError, ParameterError
+    from malaprop.jobs import UNWRITTEN
 
     match error:
         case typer.TyperException():
@@ -159,7 +118,7 @@ def _last_words(error: BaseException) -> tuple[str, int]:
             return _internal(error), 1
 
 
-def _usage(error: typer.TyperException) -> str:
+def _usage(error: "typer.TyperException") -> str:
     """Say what is wrong with the arguments, and where the help is."""
     context = getattr(error, "ctx", None)
     message = error.format_message().replace("Value error, ", "")
@@ -174,6 +133,8 @@ def _one_line(message: str) -> str:
 
 def _internal(error: BaseException) -> str:
     """Say where it happened, without the message, which may hold the user's text."""
+    import traceback
+
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
     return f"internal error: {type(error).__name__} at {place}; please report it"

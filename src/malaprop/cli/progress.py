@@ -1,5 +1,6 @@
 """A progress bar on a terminal, and silence elsewhere."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from time import monotonic
@@ -11,6 +12,7 @@ from malaprop.cli.messages import warn
 from malaprop.cli.signals import turn_deaf
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress, TaskID
 
     from malaprop.jobs.progress import RunProgress
@@ -38,10 +40,8 @@ class Bar:
 @contextmanager
 def bar(title: str) -> Iterator[Bar]:
     """Show a bar with percentage, note and time left on a terminal; elsewhere, nothing."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    console = _terminal()
+    if console is None:
         yield Bar()
         return
     from rich.progress import (
@@ -66,14 +66,22 @@ def bar(title: str) -> Iterator[Bar]:
 @contextmanager
 def working(title: str) -> Iterator[None]:
     """Show a spinner on a terminal while something of unknown length runs."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    console = _terminal()
+    if console is None:
         yield
         return
     with console.status(title):
         yield
+
+
+def _terminal() -> "Console | None":
+    """Return the terminal that stderr is; None elsewhere, without an import that takes time."""
+    if sys.stderr is None or sys.stderr.closed or not sys.stderr.isatty():
+        return None
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    return console if console.is_terminal else None
 
 
 class Display:

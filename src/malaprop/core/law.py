@@ -58,9 +58,11 @@ class Law(ABC):
     def log_probabilities(self, ids: Any) -> Floats:
         """Return ln Pr[y | w] for each word w of `ids` and each word y: (len(ids), words)."""
         weights = self.log_weights(checked_ids(ids, len(self.space)))
-        top = weights.max(axis=1, keepdims=True)
-        total = np.log(np.exp(weights - top).sum(axis=1, keepdims=True))
-        return np.asarray(weights - top - total)
+        logs: Floats = weights - weights.max(axis=1, keepdims=True)
+        # Row by row and in place: fresh memory takes longer than the sums.
+        for row in logs:
+            row -= np.log(np.exp(row).sum())
+        return logs
 
     def staying(self, ids: Ids) -> Floats:
         """Return Pr[w | w] for each word w of `ids`; a figure to state, not to draw with."""
@@ -80,6 +82,10 @@ class Law(ABC):
             columns = self.log_likelihoods(outputs[start : start + count])
             if columns is not None:
                 yield columns
+
+    def likelihood_parts(self, outputs: Ids, count: int) -> Iterator[Floats]:
+        """Yield Pr[y | w] for `count` outputs at a time, where `log_likelihoods` has a form."""
+        return map(np.exp, self.log_likelihood_parts(outputs, count))
 
     def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
         """Return the rows to draw from, which follow the law that `log_weights` states.

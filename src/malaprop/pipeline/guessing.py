@@ -19,6 +19,8 @@ from malaprop.pipeline.nearby_guesses import nearby_chances
 from malaprop.pipeline.spreading import sample
 
 _SAMPLES: Final = 256  # outputs: the standard error of a share is then 3 % at most
+_TOGETHER: Final = 4  # blocks of outputs whose columns are computed together
+_WEIGHED: Final = 2  # columns that are weighed at once, in a processor's cache
 _SMALL: Final = 1_000  # words up to which all outputs count, and the share is exact
 
 
@@ -71,14 +73,14 @@ def largest_posteriors(
     Its mean is how often the best guess is right. None if the law has no cheap form for columns.
     """
     truth = rng.choice(len(chances), size=samples, p=chances)
-    largest = []
-    with np.errstate(divide="ignore"):
-        logs = np.log(chances)
-    for block in blocks(samples, row_cells=len(chances)):
-        columns = channel.law.log_likelihoods(channel.substitute(truth[block], rng))
-        if columns is None:
+    steps = blocks(samples, row_cells=len(chances))
+    groups = [steps[:1], *(steps[i : i + _TOGETHER] for i in range(1, len(steps), _TOGETHER))]
+    largest: list[Floats] = []
+    for group in groups:
+        outputs = np.concatenate([channel.substitute(truth[block], rng) for block in group])
+        for columns in channel.law.likelihood_parts(outputs, _WEIGHED):
+            joint = columns * chances
+            largest.append(joint.max(axis=1) / joint.sum(axis=1))
+        if not largest:
             return None
-        joint = columns + logs
-        top = joint.max(axis=1, keepdims=True)
-        largest.append(1.0 / np.exp(joint - top).sum(axis=1))
     return np.concatenate(largest)

@@ -44,8 +44,8 @@ def _shares_of(channel: LawChannel[Law], words: Ids, draws: Sequence[int]) -> li
     laws = channel.log_probabilities(candidates.ravel()).reshape(*candidates.shape, -1)
     shares = []
     for word, law in zip(words.tolist(), laws, strict=True):
-        rng = np.random.default_rng(word)
-        shares.append([_share(law, _drawn_from(np.exp(law[0]), (_TRIALS, k), rng)) for k in draws])
+        rng, sums = np.random.default_rng(word), np.cumsum(np.exp(law[0]))
+        shares.append([_share(law, _drawn_from(sums, (_TRIALS, k), rng)) for k in draws])
     return shares
 
 
@@ -69,8 +69,7 @@ def _share(laws: Floats, drawn: Ids) -> float:
     return float(np.mean(best[0] / best.sum(axis=0)))
 
 
-def _drawn_from(law: Floats, shape: tuple[int, int], rng: Generator) -> Ids:
-    """Draw from a law for an estimate; the words of users are never drawn like this."""
-    sums = np.cumsum(law)
+def _drawn_from(sums: Floats, shape: tuple[int, int], rng: Generator) -> Ids:
+    """Draw by the sums of a law for an estimate; users' words are never drawn like this."""
     places = np.searchsorted(sums, rng.random(shape) * sums[-1])
-    return np.asarray(np.minimum(places, len(law) - 1))
+    return np.asarray(np.minimum(places, len(sums) - 1))

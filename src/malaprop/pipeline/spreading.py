@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from malaprop.core.arrays import Ids
+from malaprop.core.arrays import Ids, distinct
 
 _WORDS = 128  # sampled words: the standard error of a share is then 4 % at most
 _CELLS = 1 << 25  # at most so many distances for a figure: fewer words of a large lexicon
@@ -19,4 +19,4 @@ def spread(size: int, count: int) -> Ids:
     >>> spread(10, 4).tolist()
     [0, 3, 6, 9]
     """
-    return np.unique(np.linspace(0, size - 1, min(size, count)).round().astype(np.int64))
+    return distinct(np.linspace(0, size - 1, min(size, count)).round().astype(np.int64))

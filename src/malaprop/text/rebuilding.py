@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.arrays import Ids
+from malaprop.core.arrays import Ids, distinct
 from malaprop.text.articles import ARTICLES, ENGLISH_WORDS, article_before
 from malaprop.text.composing import Style, compose, has_pieces
 from malaprop.text.template import (
@@ -88,7 +88,7 @@ class Rebuilder:
 
     def _write(self, new: Ids) -> None:
         """Write words for the first time: few of all words occur in a short text."""
-        for place in np.unique(new).tolist():
+        for place in distinct(new).tolist():
             start, word_id = divmod(place, len(self))
             word = (opening if start else inside)(self._words[word_id])
             self._written[place] = self._escaped([word])[0]

@@ -16,9 +16,9 @@ from malaprop.text.mapping import vocabulary
 from malaprop.text.mapping.compounds import cheapest_head
 from malaprop.text.mapping.hashing import (
     LONGEST,
-    Around,
     edit,
     hash_of,
+    hashes_around,
     mixed,
     mixed_all,
     part_bounds,
@@ -161,15 +161,17 @@ def test_words_are_mapped_together_as_they_are_alone() -> None:
 class TestHashing:
     @given(st.text(min_size=1, max_size=LONGEST))
     def test_hashes_of_edits_and_parts_are_those_of_the_words(self, word: str) -> None:
-        around = Around(["x" * len(word), word])
-        (edits,), (_, parts) = around.edits([1]).tolist(), around.parts().tolist()
+        words = ["x" * len(word), word]
+        _, parts = hashes_around(words, edits=False).tolist()
+        _, edits = hashes_around(words, parts=False).tolist()
+        assert hashes_around(words).tolist()[1] == parts + edits
         assert [hash_of(edit(word, place)) for place in range(len(edits))] == edits
         starts, ends = part_bounds(len(word))
         bounds = zip(starts, ends, strict=True)
         assert [hash_of(word[start:end]) for start, end in bounds] == parts
 
     def test_all_edits_are_there(self) -> None:
-        edits = {edit("cat", place) for place in range(Around(["cat"]).edits([0]).size)}
+        edits = {edit("cat", place) for place in range(hashes_around(["cat"], parts=False).size)}
         assert {
             "at",
             "ct",
@@ -185,7 +187,7 @@ class TestHashing:
         } <= edits
 
     def test_keys_and_checks_agree(self) -> None:
-        hashes = Around(["metforminn"]).edits([0])[0]
+        hashes = hashes_around(["metforminn"])[0]
         for value, whole in zip(hashes.tolist(), mixed_all(hashes).tolist(), strict=True):
             assert mixed(value) == (whole >> 32, whole >> 24 & 0xFF)
 

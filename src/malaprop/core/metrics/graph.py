@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.arrays import Floats, Ids, Vectors
+from malaprop.core.arrays import Floats, Ids, Vectors, distinct
 from malaprop.core.errors import MetricError
 from malaprop.core.metric import DistanceRows, KeyedDistances, Metric
 from malaprop.core.metrics.near_search import Bytes
@@ -77,7 +77,7 @@ class WordGraph:
     @cached_property
     def unit(self) -> float:
         """A length of which all distances are multiples by 0 … 255; 0 if there is none."""
-        finite = np.unique(self.weights)
+        finite = distinct(self.weights)
         if math.isfinite(self.cutoff):
             finite = np.append(finite, self.cutoff)
         for unit in _UNITS:
@@ -166,7 +166,7 @@ class WordGraph:
             np.minimum.at(lower, there, lowest[here])
             lower = lower[lower]  # reaches twice as far each time
             if np.array_equal(lower, lowest):
-                return len(np.unique(lowest))
+                return len(distinct(lowest))
             lowest = lower
 
     @cached_property

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.arrays import Ids
+from malaprop.core.arrays import Ids, distinct
 from malaprop.core.metrics.near_search import Bytes, Lookup, NearSearch, both_ways
 from malaprop.core.progress import Progress
 from malaprop.core.sampling.by_distance import NearWords
@@ -35,7 +35,7 @@ class LevelSearch:
 
     def __init__(self, size: int, edges: Ids, lengths: Ids, last: int) -> None:
         self._size, self._last = size, last
-        classes = {int(s): edges[lengths == s] for s in np.unique(lengths)}
+        classes = {int(s): edges[lengths == s] for s in distinct(lengths)}
         # Words with the most edges come first, so that those with a j-th edge form a prefix.
         degrees = [np.bincount(members.ravel(), minlength=size) for members in classes.values()]
         uneven = max(degrees, key=np.max, default=np.zeros(size))

@@ -21,7 +21,7 @@ from typing import Protocol
 
 import numpy as np
 
-from malaprop.core.arrays import Floats, Ids
+from malaprop.core.arrays import Floats, Ids, distinct
 from malaprop.core.metrics.graph import WordGraph
 from malaprop.core.proofs import proved
 
@@ -121,7 +121,7 @@ class Balance:
 
 def sampled_words(size: int) -> Ids:
     """Return the words from which the number of words on each level is estimated."""
-    return np.unique(np.linspace(0, size - 1, _SAMPLE).astype(np.int64))
+    return distinct(np.linspace(0, size - 1, _SAMPLE).astype(np.int64))
 
 
 def _steepest(graph: WordGraph, low: Floats, high: Floats) -> float:

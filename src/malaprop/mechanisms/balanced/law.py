@@ -64,7 +64,9 @@ class BalancedLaw(Law):
         with np.errstate(divide="ignore"):
             log_weights = np.log(self.balance.weights)
         if self.balance.scale is None:
-            return np.asarray(log_weights - self.balance.exponent * self.space.lengths(keys))
+            logs = np.multiply(self.space.lengths(keys), -self.balance.exponent)
+            logs += log_weights  # in place: such arrays are large
+            return logs
         return np.asarray(
             log_weights + np.log(near_share[:, None] * self._kernel(keys) + rest[:, None])
         )
@@ -98,6 +100,23 @@ class BalancedLaw(Law):
         for start in range(0, len(outputs), count):
             part = slice(start, start + count)
             yield self._columns(outputs[part], keys[part], self.balance.masses)
+
+    def likelihood_parts(self, outputs: Ids, count: int) -> Iterator[Floats]:
+        """Yield Pr[y | w] for `count` outputs at a time, without exponentials of each of them."""
+        if self.balance.masses is None:
+            return
+        keys = self._checked_keys(outputs)
+        near_share, rest = self._shares(np.arange(len(self.space)))
+        if self.balance.scale is None:
+            near_share = 1.0 / self.balance.masses
+        for start in range(0, len(outputs), count):
+            part = slice(start, start + count)
+            chances = self._kernel(keys[part])
+            chances *= near_share
+            if self.balance.scale is not None:
+                chances += rest
+            chances *= self.balance.weights[outputs[part], None]
+            yield chances
 
     def _columns(self, outputs: Ids, keys: Keys, masses: Floats) -> Floats:
         with np.errstate(divide="ignore"):

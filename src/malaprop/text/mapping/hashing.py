@@ -18,9 +18,9 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 Hashes = NDArray[np.uint64]
 _BASE = 0x9E3779B97F4A7C15
-_INVERSE = pow(_BASE, -1, 1 << 64)
 _FACTOR = 0xD6E8FEB86659FD93
 _WORD = (1 << 64) - 1
+_HALF, _FACTOR_64 = np.uint64(32), np.uint64(_FACTOR)
 
 
 def hash_of(word: str) -> int:
@@ -39,47 +39,48 @@ def mixed(value: int) -> tuple[int, int]:
 
 def mixed_all(hashes: Hashes) -> Hashes:
     """Return numbers whose first 32 bits are the keys of hashes; the next 8 are their checks."""
-    return (hashes ^ hashes >> np.uint64(32)) * np.uint64(_FACTOR)
+    return (hashes ^ hashes >> _HALF) * _FACTOR_64
 
 
-class Around:
-    """The hashes of all that is within one edit of words of one length, and of their parts.
+def hashes_around(words: Sequence[str], *, parts: bool = True, edits: bool = True) -> Hashes:
+    """Return the hashes of all parts of words of one length, then those of all their edits.
 
-    An edit deletes a letter, swaps two neighbours, replaces a letter, or inserts one. Hashes are
-    in a row for each word.
+    There is a row for each word. `part_bounds` lists the parts. An edit deletes a letter, swaps
+    two neighbours, replaces a letter, or inserts one; `edit` makes the edited word.
     """
+    content = "".join(words).encode("utf-32-le", "surrogatepass")
+    codes = np.frombuffer(content, dtype="<u4").reshape(len(words), -1)
+    weights, columns, letters = _moves(codes.shape[1], parts, edits)
+    sums: Hashes = codes.astype(np.uint64) @ weights
+    return sums.take(columns, axis=1) + letters if edits else sums
 
-    def __init__(self, words: Sequence[str]) -> None:
-        self._size = size = len(words[0])
-        content = "".join(words).encode("utf-32-le", "surrogatepass")
-        self._codes = np.frombuffer(content, dtype="<u4").reshape(-1, size).astype(np.uint64)
-        self._before = np.zeros((len(words), size + 1), dtype=np.uint64)
-        np.cumsum(self._codes * _powers()[:size], axis=1, out=self._before[:, 1:])
 
-    def edits(self, rows: Sequence[int] | None = None) -> Hashes:
-        """Return the hashes of all edits of some words, or of all; `edit` makes the edited word."""
-        size, powers, letters = self._size, _powers(), _letters()
-        codes, before = self._codes, self._before
-        if rows is not None:
-            codes, before = codes[rows], before[rows]
-        whole = before[:, -1:]
-        after = whole - before
-        deleted = before[:, :-1] + after[:, 1:] * np.uint64(_INVERSE)
-        steps = (codes[:, 1:] - codes[:, :-1]) * (powers[: size - 1] - powers[1:size])
-        replaced = (whole - codes * powers[:size])[:, :, None] + letters[:size]
-        inserted = (before + after * np.uint64(_BASE))[:, :, None] + letters[: size + 1]
-        every = (deleted, whole + steps, replaced, inserted)
-        return np.concatenate([some.reshape(len(codes), -1) for some in every], axis=1)
+@cache
+def _moves(size: int, parts: bool, edits: bool) -> tuple[Hashes, NDArray[np.int64], Hashes]:
+    """Return how parts and edits hash: weights of the letters, then columns, and what they add.
 
-    def parts(self) -> Hashes:
-        """Return the hashes of the parts that `part_bounds` lists."""
-        starts, ends = _part_bounds(self._size)
-        sums: Hashes = self._before[:, ends] - self._before[:, starts]
-        return sums * _inverse_powers()[starts]
+    Each part and each edit moves the letters of a word to other places, or drops them, and may add
+    a letter. All that add a letter at one place share a column of weights.
+    """
+    letter, at, gap = np.arange(size)[:, None], np.arange(size), np.arange(size + 1)
+    starts, ends = _part_bounds(size)
+    in_parts = np.where((letter >= starts) & (letter < ends), letter - starts, -1)
+    deleted = np.where(letter == at, -1, letter - (letter > at))
+    swapped = letter + (letter == at[:-1]) - (letter == at[1:])
+    replaced, inserted = np.where(letter == at, -1, letter), letter + (letter >= gap)
+    plain = [in_parts] * parts + [deleted, swapped] * edits
+    places = np.concatenate(plain + [replaced, inserted] * edits, axis=1)
+    # The last one stands for letters that are dropped: place -1.
+    weights = np.append(_powers(), np.uint64(0))[places]
+    alone = np.arange(sum(some.shape[1] for some in plain))
+    shared = np.arange(len(alone), places.shape[1]).repeat(len(LETTERS))
+    added = (_letters()[:size].ravel(), _letters()[: size + 1].ravel()) * edits
+    letters = np.concatenate((np.zeros(len(alone), dtype=np.uint64), *added))
+    return weights, np.append(alone, shared), letters
 
 
 def edit(word: str, place: int) -> str:
-    """Return the edited word whose hash is at a place of a row of `Around.edits`."""
+    """Return the edited word whose hash is at a place of a row of edits."""
     size = len(word)
     if place < size:
         return word[:place] + word[place + 1 :]
@@ -107,12 +108,7 @@ def _part_bounds(size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 @cache
 def _powers() -> Hashes:
-    return _geometric(_BASE)
-
-
-@cache
-def _inverse_powers() -> Hashes:
-    return _geometric(_INVERSE)
+    return np.array([pow(_BASE, i, 1 << 64) for i in range(LONGEST + 2)], dtype=np.uint64)
 
 
 @cache
@@ -121,7 +117,3 @@ def _letters() -> Hashes:
     codes: NDArray[Any] = np.array(list(map(ord, LETTERS)), dtype=np.uint64)
     letters: Hashes = _powers()[:, None] * codes
     return letters
-
-
-def _geometric(ratio: int) -> Hashes:
-    return np.array([pow(ratio, i, 1 << 64) for i in range(LONGEST + 2)], dtype=np.uint64)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from malaprop.text.mapping import vocabulary
 from malaprop.text.mapping.compounds import SHORT_PARTS, Hit, Part, cheapest_head
-from malaprop.text.mapping.hashing import Around, Hashes, edit, part_bounds
+from malaprop.text.mapping.hashing import Hashes, edit, hashes_around, part_bounds
 from malaprop.text.mapping.vocabulary import COST_UNIT, Vocabulary
 
 SHARED = 2
@@ -114,33 +114,33 @@ class Meaning:
 
     def _repaired(self, words: Sequence[str]) -> list[Repair]:
         """Repair words of one length."""
-        around = Around(words)
         search = self._search_parts_first if len(words[0]) >= _LONG else self._search_at_once
         return [
             self._likelier(word, head, edits)
-            for word, (head, edits) in zip(words, search(words, around), strict=True)
+            for word, (head, edits) in zip(words, search(words), strict=True)
         ]
 
-    def _search_at_once(self, words: Sequence[str], around: Around) -> Iterator[Searched]:
+    def _search_at_once(self, words: Sequence[str]) -> Iterator[Searched]:
         """Search for parts and edits of short words: one search is faster than two."""
-        parts, edits = around.parts(), around.edits()
-        count = parts.shape[1]
-        rows = self._listed(np.concatenate((parts, edits), axis=1))
-        for word, listed in zip(words, rows, strict=True):
+        count = len(part_bounds(len(words[0]))[0])
+        for word, listed in zip(words, self._listed(hashes_around(words)), strict=True):
             first = bisect_left(listed, (count,))
             head = cheapest_head(word, self._parts(word, listed[:first]))
             yield head, [(hit - count, place, cost) for hit, place, cost in listed[first:]]
 
-    def _search_parts_first(self, words: Sequence[str], around: Around) -> Iterator[Searched]:
+    def _search_parts_first(self, words: Sequence[str]) -> Iterator[Searched]:
         """Search for parts of long words, and only if these are unlikely for edits."""
         heads = [
             cheapest_head(word, self._parts(word, listed))
-            for word, listed in zip(words, self._listed(around.parts()), strict=True)
+            for word, listed in zip(
+                words, self._listed(hashes_around(words, edits=False)), strict=True
+            )
         ]
-        unsure = [row for row, head in enumerate(heads) if not _is_sure(words[row], head)]
-        edits = iter(self._listed(around.edits(unsure)) if unsure else ())
-        for word, head in zip(words, heads, strict=True):
-            yield head, [] if _is_sure(word, head) else next(edits)
+        sure = list(map(_is_sure, words, heads))
+        unsure = [word for word, settled in zip(words, sure, strict=True) if not settled]
+        edits = iter(self._listed(hashes_around(unsure, parts=False)) if unsure else ())
+        for head, settled in zip(heads, sure, strict=True):
+            yield head, [] if settled else next(edits)
 
     def _likelier(self, word: str, head: Head, edits: Iterable[Listed]) -> Repair:
         cost, part, _ = head
@@ -164,12 +164,12 @@ class Meaning:
         if self._gaps:
             usable = self._near[self._table.targets[places]] >= 0
             hits, places = hits[usable], places[usable]
-        firsts = np.arange(len(hashes) + 1) * hashes.shape[1]
-        bounds = hits.searchsorted(firsts).tolist()
-        numbers = (hits % hashes.shape[1] if hits.size else hits).tolist()
-        listed = list(
-            zip(numbers, places.tolist(), self._table.costs[places].tolist(), strict=True)
-        )
+        costs = self._table.costs[places].tolist()
+        count, width = hashes.shape
+        if count == 1:
+            return (list(zip(hits.tolist(), places.tolist(), costs, strict=True)),)
+        listed = list(zip((hits % width).tolist(), places.tolist(), costs, strict=True))
+        bounds = hits.searchsorted(np.arange(count + 1) * width).tolist()
         return (listed[start:end] for start, end in pairwise(bounds))
 
     @cached_property

@@ -67,10 +67,9 @@ class NearestSpelling:
 
 def _has(spellings: Sequence[str]) -> NDArray[np.uint8]:
     """Return 1 where a word has a class of letter at least n times: (classes, times, words)."""
-    longest = max(map(len, spellings), default=0)
-    codes = np.array(spellings, dtype=f"U{max(1, longest)}").view(np.uint32)
-    codes = codes.reshape(len(spellings), -1)
-    rows, columns = np.nonzero(codes)  # beyond the end of a word there is 0
-    cells = codes[rows, columns] % _CLASSES * np.int64(len(spellings)) + rows
+    letters = "".join(spellings).encode("utf-32-le", "surrogatepass")
+    codes = np.frombuffer(letters, dtype="<u4")
+    words = np.repeat(np.arange(len(spellings)), list(map(len, spellings)))
+    cells = codes % _CLASSES * np.int64(len(spellings)) + words
     counts = np.bincount(cells, minlength=_CLASSES * len(spellings)).reshape(_CLASSES, 1, -1)
     return (counts >= np.arange(1, _TIMES + 1)[:, None]).view(np.uint8)

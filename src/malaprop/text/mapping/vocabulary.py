@@ -38,7 +38,7 @@ COST_UNIT = 13
 
 _MAGIC = b"malaprop vocabulary 1\n"
 _HEADER = 32
-_FILTER_BITS = 21
+_FILTER_BITS = 23
 _FILTER_SHIFT, _KEY_SHIFT, _CHECK_SHIFT = np.uint64(64 - _FILTER_BITS), np.uint64(32), np.uint64(24)
 
 Places = NDArray[np.int64]
@@ -83,14 +83,14 @@ class Vocabulary:
         """Return which hashes are those of words, and the places of these words."""
         mixed_hashes = mixed_all(hashes)
         # The filter rules out most of them without a search.
-        likely = self._filter[mixed_hashes >> _FILTER_SHIFT].nonzero()[0]
-        mixed_hashes = mixed_hashes[likely]
+        likely = self._filter.take((mixed_hashes >> _FILTER_SHIFT).view(np.int64)).nonzero()[0]
+        mixed_hashes = mixed_hashes.take(likely)
         keys = (mixed_hashes >> _KEY_SHIFT).astype(np.uint32)
         places = self._keys.searchsorted(keys)
-        places[places == len(self._keys)] = 0
-        checks = (mixed_hashes >> _CHECK_SHIFT).astype(np.uint8)
-        known = (self._keys[places] == keys) & (self._checks[places] == checks)
-        return likely[known], places[known]
+        known = (self._keys.take(places, mode="clip") == keys).nonzero()[0]
+        likely, places, mixed_hashes = likely[known], places[known], mixed_hashes[known]
+        sure = self._checks[places] == (mixed_hashes >> _CHECK_SHIFT).astype(np.uint8)
+        return likely[sure], places[sure]
 
     @cached_property
     def _filter(self) -> NDArray[np.bool_]:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.arrays import Ids
+from malaprop.core.arrays import Ids, distinct
 from malaprop.text.forms.joining import PARTS_OF_VALUES, joining
 from malaprop.text.parsing.plain_chunks import one_word, plain_tokens
 from malaprop.text.parsing.shapes import GrowingTable, Records, Shapes
@@ -73,7 +73,7 @@ class CodedTexts(NamedTuple):
         if not shapes["stops"].any():
             return self.lengths[:0]
         stops, starts = shapes["stops"][self.shapes], shapes["starts"][self.shapes]
-        return np.unique(self._texts_of(np.flatnonzero(stops[:-1] & starts[1:])))
+        return distinct(self._texts_of(np.flatnonzero(stops[:-1] & starts[1:])))
 
     def with_others(self, texts: Ids, others: "CodedTexts") -> "CodedTexts":
         """Return these texts with some replaced by others."""

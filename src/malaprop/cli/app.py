@@ -1,0 +1,68 @@
+"""The commands of `malaprop`, put together."""
+
+from typing import Annotated
+
+import typer
+
+from malaprop._version import __version__
+from malaprop.cli import (
+    attack,
+    audit,
+    calibrate,
+    data,
+    evaluate,
+    explain,
+    lexicons,
+    lm,
+    mechanisms,
+    privatize,
+    reproduce,
+    stats,
+    vectors,
+)
+from malaprop.cli.help import App
+
+app = App(
+    name="malaprop",
+    help="Private text under metric differential privacy, with guarantees that can be checked.",
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("privatize", short_help="Privatize files of text, or standard input.")(
+    privatize.privatize
+)
+app.command("explain", short_help="Show what a word may become, and what that gives away.")(
+    explain.explain
+)
+app.command("audit", short_help="Check a guarantee on all pairs of words, exactly.")(audit.audit)
+app.command("stats", short_help="Show statistics of single words under a mechanism.")(stats.stats)
+app.command("calibrate", short_help="Find the ε that keeps to a target.")(calibrate.calibrate)
+app.command("attack", short_help="Measure how many words an observer recovers.")(attack.attack)
+app.command("evaluate", short_help="Measure privacy beside utility on your own texts.")(
+    evaluate.evaluate
+)
+app.command("reproduce", short_help="Run the experiments of five papers again.")(
+    reproduce.reproduce
+)
+app.command("release", short_help="Release vectors from a file, with noise.")(vectors.release)
+app.command("embed", short_help="Turn texts into private vectors.")(vectors.embed)
+app.command("mechanisms")(mechanisms.mechanisms)
+app.add_typer(lexicons.app, name="lexicon")
+app.add_typer(lm.app, name="lm")
+app.add_typer(data.app, name="data")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"malaprop {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
