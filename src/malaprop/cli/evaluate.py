@@ -1,6 +1,5 @@
 """`malaprop evaluate`: privacy beside utility on the owner's own texts."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -9,6 +8,7 @@ import typer
 
 from malaprop.cli.measuring import PIPE, JsonFile
 from malaprop.cli.options import DEFAULT, FormatName, LexiconName
+from malaprop.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
     from malaprop.core.mechanism import Mechanism
@@ -143,7 +143,7 @@ def evaluate(
         models=tuple(_names(classifier)),
         model=model,
     )
-    _check_outputs(json_, () if report is None else files_of(report), file, force=force)
+    check_outputs(json_, () if report is None else files_of(report), file, force=force)
     if label is not None:
         from malaprop.measure.tasks.models import require_sklearn
 
@@ -303,22 +303,6 @@ def _show(
 
 def _printable(text: str) -> str:
     return "".join(sign if sign.isprintable() else " " for sign in text)
-
-
-def _check_outputs(json_: str | None, pages: tuple[Path, ...], file: str, *, force: bool) -> None:
-    """Refuse outputs that cannot be written, before any work."""
-    from malaprop.core.errors import OutputError, ParameterError
-
-    paths = [*pages, *([Path(json_)] if json_ not in (None, PIPE) else [])]
-    if len(set(paths)) < len(paths):
-        raise ParameterError("--json and --report name the same file: name another one")
-    for path in paths:
-        if file != PIPE and path.exists() and Path(file).exists() and path.samefile(file):
-            raise ParameterError(f"{path} is the input: name another file")
-        if not path.parent.is_dir():
-            raise OutputError(f"there is no folder {path.parent}: create it first")
-        if os.path.lexists(path) and not force:
-            raise OutputError(f"{path} already exists: use --force to overwrite it")
 
 
 def _write(result: "Evaluation", json_: str | None, report: Path | None, *, force: bool) -> None:
