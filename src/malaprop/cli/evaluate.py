@@ -1,8 +1,9 @@
 """`malaprop evaluate`: privacy beside utility on the owner's own texts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -12,12 +13,12 @@ from malaprop.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
     from malaprop.core.mechanism import Mechanism
+    from malaprop.jobs.labelled import Pair
+    from malaprop.jobs.reading import Listener
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.measure.evaluating.evaluation import Evaluation
     from malaprop.measure.evaluating.run import EvaluationProgress
     from malaprop.text import TextOptions
-
-Labels = list[object] | None
 
 
 def evaluate(
@@ -130,7 +131,8 @@ def evaluate(
     each setting are kept in your state folder, without any text: after a stop, or with another ε,
     the same command measures what is missing. The figures are for you: do not publish them.
     """
-    from malaprop.core.randomness import secure_rng, seeded_rng
+    from malaprop.core.errors import ParameterError
+    from malaprop.core.randomness import seeded_rng
     from malaprop.measure.evaluating.settings import EvaluationSettings, mechanisms_at, number
     from malaprop.report.evaluation.written import files_of
 
@@ -148,23 +150,30 @@ def evaluate(
         from malaprop.measure.tasks.models import require_sklearn
 
         require_sklearn()
-    texts, labels = _read(file, column, label, format_, encoding)
+    if label is not None and column is None:
+        raise ParameterError("--label needs the column of texts beside it: name it in --column")
     opened = _opened(lexicon)
     options: TextOptions = {"repeat": repeat}
+    first: list[str] = []
+
+    def read(progress: "Listener") -> "Iterator[Pair]":
+        pairs = _read(file, column, label, format_, encoding, progress)
+        return _remembering(pairs, first, show)
+
     result = _measured(
-        texts,
-        labels,
+        read,
         made,
         opened,
         settings,
         options,
+        labelled=label is not None,
         fresh=fresh,
-        rng=secure_rng() if seed is None else seeded_rng(seed),
+        rng=None if seed is None else seeded_rng(seed),
     )
     if json_ != PIPE:
         _print(result)
     if show:
-        _show(texts, made, opened, options, show)
+        _show(first, made, opened, options)
     _write(result, json_, report, force=force)
 
 
@@ -181,50 +190,44 @@ def _opened(name: str) -> "Lexicon":
 
 
 def _read(
-    file: str, column: str | None, label: str | None, format_: str | None, encoding: str
-) -> tuple[list[str], Labels]:
-    """Return all texts of the file, with their labels if a column of labels is named."""
-    from malaprop.cli.progress import bar
-    from malaprop.core.errors import ParameterError
+    file: str,
+    column: str | None,
+    label: str | None,
+    format_: str | None,
+    encoding: str,
+    progress: "Listener",
+) -> "Iterator[Pair]":
+    """Return the texts of the file, with their labels if a column of labels is named."""
     from malaprop.jobs.labelled import read_labelled
     from malaprop.jobs.reading import read_texts
 
-    with bar("reading the texts") as progress:
-        if label is None:
-            columns = [] if column is None else [column]
-            texts = read_texts(
-                [file], columns=columns, format=format_, encoding=encoding, progress=progress.to
-            )
-            return list(texts), None
-        if column is None:
-            raise ParameterError("--label needs the column of texts beside it: name it in --column")
-        pairs = list(
-            read_labelled(
-                file,
-                column=column,
-                label=label,
-                format=format_,
-                encoding=encoding,
-                progress=progress.to,
-            )
-        )
-        return [text for text, _ in pairs], [value for _, value in pairs]
+    common: Any = {"format": format_, "encoding": encoding, "progress": progress}
+    if label is not None:
+        return read_labelled(file, column=column or "", label=label, **common)
+    columns = [] if column is None else [column]
+    return ((text, "") for text in read_texts([file], columns=columns, **common))
+
+
+def _remembering(pairs: "Iterator[Pair]", first: list[str], number: int) -> "Iterator[Pair]":
+    """Yield all texts, and remember the first ones, to show them."""
+    for text, label in pairs:
+        if len(first) < number and text.strip():
+            first.append(" ".join(text.split()))
+        yield text, label
 
 
 def _measured(
-    texts: list[str],
-    labels: Labels,
+    read: "Callable[[Listener], Iterator[Pair]]",
     made: "Sequence[Mechanism]",
     lexicon: "Lexicon",
     settings: object,
     options: "TextOptions",
     *,
+    labelled: bool,
     fresh: bool,
     rng: object,
 ) -> "Evaluation":
     """Measure all settings; show how far it is, and how long it will take."""
-    from typing import Any
-
     from malaprop.cli.messages import warn
     from malaprop.cli.progress import bar
     from malaprop.core.errors import SecretError
@@ -245,9 +248,11 @@ def _measured(
             shown.to(progress.done, progress.total, progress.note)
 
         arguments: Any = {"settings": settings, "rng": rng, **options}
+        pairs = read(lambda done, total: shown.to(done, total, "reading the texts"))
+        texts, labels = tee(pairs) if labelled else (pairs, None)
         result = measure(
-            texts,
-            labels,
+            (text for text, _ in texts),
+            None if labels is None else (label for _, label in labels),
             mechanisms=made,
             lexicon=lexicon,
             resume=resume,
@@ -278,17 +283,12 @@ def _print(result: "Evaluation") -> None:
 
 
 def _show(
-    texts: list[str],
-    made: "Sequence[Mechanism]",
-    lexicon: "Lexicon",
-    options: "TextOptions",
-    number: int,
+    chosen: list[str], made: "Sequence[Mechanism]", lexicon: "Lexicon", options: "TextOptions"
 ) -> None:
     """Show some texts beside what each setting makes of them, on stderr: nothing else has text."""
     from malaprop.lexicon.graph.lookup import with_graph_if_needed
     from malaprop.pipeline.privatizer import Privatizer
 
-    chosen = [" ".join(text.split()) for text in texts if text.strip()][:number]
     private = [
         Privatizer(with_graph_if_needed(lexicon, each), each, **options).texts(chosen)
         for each in made
