@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from malaprop.measure.evaluating.run import EvaluationProgress
     from malaprop.text import TextOptions
 
+_SOON = 10.0  # seconds that nobody needs to be told of
+
 
 def evaluate(
     file: Annotated[
@@ -243,8 +245,8 @@ def _measured(
     with bar("evaluating") as shown:
 
         def listen(progress: "EvaluationProgress") -> None:
-            if progress.seconds is not None:
-                shown.say(_estimate(progress.seconds))
+            if progress.seconds is not None and not (progress.rough and progress.seconds < _SOON):
+                shown.say(_estimate(progress.seconds, rough=progress.rough))
             shown.to(progress.done, progress.total, progress.note)
 
         arguments: Any = {"settings": settings, "rng": rng, **options}
@@ -269,8 +271,10 @@ def _measured(
     return result
 
 
-def _estimate(seconds: float) -> str:
+def _estimate(seconds: float, *, rough: bool) -> str:
     long = f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
+    if rough:
+        return f"roughly {long}, going by the mechanisms and the number of words"
     return f"about {long} more, going by the first setting; what is measured is kept if you stop it"
 
 

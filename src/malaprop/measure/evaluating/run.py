@@ -33,10 +33,16 @@ class EvaluationProgress:
     note: str
     """What is being measured."""
     seconds: float | None = None
-    """Set once, after the first cell: about how many seconds the other cells will take."""
+    """About how many seconds all cells will take, before the first one; those left, after it."""
+    rough: bool = False
+    """Whether `seconds` is a guess from the mechanisms and the number of words alone."""
 
 
 Listener = Callable[[EvaluationProgress], None]
+
+# Seconds for a run over a thousand words, attacks included, on one core: film reviews, two models.
+_USUAL = {"balanced": 0.25, "tem": 0.6}
+_OTHERS = 0.9
 
 
 def evaluate(
@@ -124,6 +130,8 @@ class _Run:
 
     def all(self) -> tuple[Bounds, tuple[Cell, ...]]:
         bounds = self._kept.bounds
+        if self._todo:
+            self._tell("preparing", self._guessed_seconds(), rough=True)
         if bounds is None:
             self._tell("floors and ceilings")
             bounds = self._bench.bounds()
@@ -140,17 +148,30 @@ class _Run:
         cells = [self._kept.get(each) for each in self._mechanisms]
         return bounds, tuple(cell for cell in cells if cell is not None)
 
+    def _guessed_seconds(self) -> float:
+        thousands = self._bench.runs * int(self._bench.lengths.sum()) / 1000
+        return thousands * sum(_USUAL.get(each.name, _OTHERS) for each in self._todo)
+
     def _within(self, title: str) -> Progress:
         def to(done: int, total: int) -> None:
             self._tell(title, at=self._done + 1000 * done // max(1, total))
 
         return to
 
-    def _tell(self, note: str, seconds: float | None = None, at: int | None = None) -> None:
+    def _tell(
+        self,
+        note: str,
+        seconds: float | None = None,
+        at: int | None = None,
+        *,
+        rough: bool = False,
+    ) -> None:
         if self._listener is not None:
             done = self._done if at is None else at
             self._listener(
-                EvaluationProgress(done=done, total=self._total, note=note, seconds=seconds)
+                EvaluationProgress(
+                    done=done, total=self._total, note=note, seconds=seconds, rough=rough
+                )
             )
 
 
