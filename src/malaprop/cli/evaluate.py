@@ -118,11 +118,15 @@ def evaluate(
     ] = False,
     fresh: Annotated[
         bool,
-        typer.Option("--fresh", help="Measure again what an earlier run has measured."),
+        typer.Option("--fresh", help="Measure again, with new noise, what is kept."),
     ] = False,
     seed: Annotated[
         int | None,
-        typer.Option(metavar="NUMBER", min=0, help="Repeat a measurement exactly."),
+        typer.Option(
+            metavar="NUMBER",
+            min=0,
+            help="Repeat a measurement exactly; what other seeds have measured is not taken over.",
+        ),
     ] = None,
 ) -> None:
     """Measure privacy beside utility on your own texts, and recommend a mechanism and its ε.
