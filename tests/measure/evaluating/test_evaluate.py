@@ -120,9 +120,7 @@ def test_one_draw_for_each_distinct_word_is_attacked_by_frequency(words: Lexicon
     assert list(found.cells[0].attacks) == ["bayes", "majority", "frequency"]
 
 
-def test_the_time_is_told_before_and_after_the_first_setting(
-    words: Lexicon, bigrams: BigramModel
-) -> None:
+def test_the_time_is_told_before_and_after_a_setting(words: Lexicon, bigrams: BigramModel) -> None:
     told: list[EvaluationProgress] = []
     found = measured(words, bigrams, labels=None, progress=told.append)
     rough, sure = [each for each in told if each.seconds is not None]
