@@ -168,8 +168,6 @@ def run(
     ):
         wanted = {}
         for kind, options in forms:
-            if name != "balanced" and options.get("model") == "koppel":
-                continue  # the weaker of the two
             marks = " ".join(f"{k}={v}" for k, v in options.items())
             wanted[f"{corpus} {name} {epsilon} {kind} {marks}".strip()] = (kind, options)
         missing = [key for key in wanted if key not in stored()]

@@ -63,14 +63,16 @@ def _params(command: Any, kind: str) -> list[Any]:
 def _usage(path: str, command: Any) -> str:
     if isinstance(command, TyperGroup):
         return f"{path} COMMAND ..."
-    arguments = [
-        _value(param) + ("" if param.nargs == 1 else "...")
-        for param in _params(command, "argument")
-    ]
+    arguments = [_argument(param) for param in _params(command, "argument")]
     options = _params(command, "option")
     needed = [f"{param.opts[0]} {_value(param)}" for param in options if param.required]
     others = ["[OPTIONS]"] if len(options) > len(needed) else []
     return " ".join([path, *arguments, *needed, *others])
+
+
+def _argument(param: Any) -> str:
+    name = _value(param) + ("" if param.nargs == 1 else "...")
+    return name if param.required else f"[{name}]"
 
 
 def _option(param: Any) -> tuple[str, ...]:

@@ -75,7 +75,12 @@ def test_the_result_as_json(cli: Cli, folder: Path, lexicon_file: Path, model: P
     assert "already exists" in ended.err
     assert cli(*command, "--json", "result.json", "--force").code == 0
     ended = cli(*command, "--json", "notes.csv", "--force")
-    assert (ended.code, "names the input" in ended.err) == (2, True)
+    assert (ended.code, "is the input" in ended.err) == (2, True)
+    for path, message in (("none/x.json", "there is no folder none"), (".", "is a folder")):
+        ended = cli(*command, "--json", path, "--force")
+        assert (ended.code, ended.text, message in ended.err) == (1, "", True)
+    ended = cli(*command, "--json", "page.json", "--report", "page.json")
+    assert (ended.code, ended.text, "the same file" in ended.err) == (2, "", True)
 
 
 def test_a_sample_is_attacked(cli: Cli, folder: Path, lexicon_file: Path) -> None:

@@ -88,9 +88,10 @@ def test_words_are_attacked_adaptively(cli: Cli, folder: Path, lexicon_file: Pat
         (("attribute", "--label", "empty"), 1, "24 of 24 texts have no label"),
         (("attribute", "--label", "same"), 1, "All texts have the same label"),
         (("authorship", "--label", "id"), 1, "Of 24 authors, 0 have as many"),
-        (("authorship", "--label", "author", "--model", "svm"), 2, "koppel, regression"),
-        (("attribute", "--label", "author", "--model", "x"), 2, "no option 'model'"),
-        (("attribute", "--label", "author", "--draws", "9"), 2, "no option 'draws'"),
+        (("authorship", "--label", "author", "--model", "svm"), 2, "regression, koppel"),
+        (("attribute", "--label", "author", "--model", "x"), 2, "takes no --model"),
+        (("attribute", "--label", "author", "--draws", "9"), 2, "takes no --draws"),
+        (("bayes", "--no-punctuation"), 2, "takes no --no-punctuation"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line_and_nothing_is_written(

@@ -17,6 +17,7 @@ def test_the_list_says_what_is_here(cli: Cli, server: Server, write_catalogue: W
     fetched = cli("data", "fetch", "small")
     assert (fetched.code, fetched.err) == (0, "")
     assert fetched.text.startswith("fetched      small: 1 rows, in ")
+    assert cli("data", "fetch", "small").text.startswith("here         small: 1 rows, in ")
     assert re.search(r"^small +1 +yes +w", cli("data", "list").text, re.MULTILINE)
 
 

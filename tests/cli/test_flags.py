@@ -22,10 +22,11 @@ PARAMETERS = {
     for call in (malaprop.privatize_files, malaprop.release_files, malaprop.embed_files)
     for name in inspect.signature(call).parameters
 } | set(get_type_hints(TextOptions))
-EVALUATED = {
+MEASURED = {
     name
     for call in (
         malaprop.measure.evaluate,
+        malaprop.measure.calibrate,
         malaprop.measure.EvaluationSettings,
         read_labelled,
     )
@@ -49,12 +50,12 @@ def test_each_flag_is_one_of_the_command_and_each_parameter_one_of_the_call() ->
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     options = {
         flag
-        for name in ("privatize", "release", "embed", "evaluate")
+        for name in ("privatize", "release", "embed", "evaluate", "calibrate")
         for parameter in commands[name].params
         for flag in parameter.opts
     }
     assert set(FLAGS.values()) <= options
-    assert set(FLAGS) <= PARAMETERS | EVALUATED
+    assert set(FLAGS) <= PARAMETERS | MEASURED
 
 
 def test_each_parameter_in_a_message_has_a_flag() -> None:

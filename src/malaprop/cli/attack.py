@@ -19,6 +19,7 @@ from malaprop.cli.options import (
     make_mechanism,
     open_lexicon,
 )
+from malaprop.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
     from malaprop.jobs.reading import Listener
@@ -75,7 +76,7 @@ def attack(
         typer.Option(
             metavar="MODEL",
             help="For attacks on words, a bigram model, as malaprop lm train writes it; by default "
-            "the one that ships for english. For authorship, koppel (default) or regression.",
+            "the one that ships for english. For authorship, regression (default) or koppel.",
         ),
     ] = None,
     adaptive: Annotated[
@@ -154,8 +155,15 @@ def attack(
 
     clock = Clock(command_line(context))
     _check_label(attack_named(name).on, name, column, label)
-    for flag, target in (("--json", json_), ("--report", report)):
-        _check_output(flag, target, file, force=force)
+    options = _options(
+        name,
+        model=model,
+        draws=draws,
+        adaptive=adaptive or None,
+        punctuation=False if no_punctuation else None,
+        repeats=repeats,
+    )
+    check_outputs(json_, () if report is None else (report,), file, force=force)
     made = make_mechanism(mechanism, epsilon, param)
     labels: list[str] | None = None
     with bar("reading the texts") as progress:
@@ -165,7 +173,12 @@ def attack(
             )
         else:
             pairs = read_labelled(
-                file, column=_only(column), label=label, format=format_, encoding=encoding
+                file,
+                column=_only(column),
+                label=label,
+                format=format_,
+                encoding=encoding,
+                progress=progress.to,
             )
             chosen = _sampled(pairs, sample, seed, lambda pair: pair[0].strip())
             texts = [text for text, _ in chosen]
@@ -177,13 +190,6 @@ def attack(
             repeat=repeat,
             rng=None if seed is None else seeded_rng(seed),
         )
-    options: dict[str, Any] = {
-        "model": model,
-        "draws": draws,
-        "adaptive": adaptive or None,
-        "punctuation": False if no_punctuation else None,
-        "repeats": repeats,
-    }
     with bar(f"attacking {len(texts):,} texts") as progress:
         result = run_attack(
             name,
@@ -192,7 +198,7 @@ def attack(
             labels,
             rng=secure_rng() if seed is None else seeded_rng(seed),
             progress=progress.to,
-            **{key: value for key, value in options.items() if value is not None},
+            **options,
         )
     if json_ != PIPE:
         typer.echo(str(result))
@@ -215,6 +221,20 @@ def _check_label(on: str, name: str, column: list[str] | None, label: str | None
         raise ParameterError(f"the attack {name} is on {on}, and takes no --label")
     if label is not None and len(column or ()) != 1:
         raise ParameterError("with --label, name the one column of the texts with --column")
+
+
+def _options(name: str, **given: Any) -> dict[str, Any]:
+    """Return the options that were given; refuse those that the attack does not have."""
+    from malaprop.core.errors import ParameterError
+    from malaprop.measure.attacking.base import attack_named
+
+    known = {option.name for option in attack_named(name).options()}
+    chosen = {option: value for option, value in given.items() if value is not None}
+    for option in chosen:
+        if option not in known:
+            flag = "--no-punctuation" if option == "punctuation" else f"--{option}"
+            raise ParameterError(f"the attack {name} takes no {flag}")
+    return chosen
 
 
 def _only(column: list[str] | None) -> str:
@@ -252,21 +272,6 @@ def _sampled(
     if not chosen:
         raise DataError("the file has no texts to attack")
     return chosen
-
-
-def _check_output(flag: str, target: str | Path | None, file: str, *, force: bool) -> None:
-    """Refuse an output that cannot be written, before any work."""
-    import os
-
-    from malaprop.core.errors import OutputError, ParameterError
-
-    if target in (None, PIPE):
-        return
-    path = Path(str(target))
-    if file != PIPE and os.path.exists(path) and os.path.exists(file) and path.samefile(file):
-        raise ParameterError(f"{flag} names the input: name another file")
-    if os.path.lexists(path) and not force:
-        raise OutputError(f"{path} already exists: use --force to overwrite it")
 
 
 def _write(

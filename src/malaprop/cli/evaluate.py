@@ -1,23 +1,26 @@
 """`malaprop evaluate`: privacy beside utility on the owner's own texts."""
 
-import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from malaprop.cli.measuring import PIPE, JsonFile
 from malaprop.cli.options import DEFAULT, FormatName, LexiconName
+from malaprop.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
     from malaprop.core.mechanism import Mechanism
+    from malaprop.jobs.labelled import Pair
+    from malaprop.jobs.reading import Listener
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.measure.evaluating.evaluation import Evaluation
     from malaprop.measure.evaluating.run import EvaluationProgress
     from malaprop.text import TextOptions
 
-Labels = list[object] | None
+_SOON = 10.0  # seconds that nobody needs to be told of
 
 
 def evaluate(
@@ -115,11 +118,15 @@ def evaluate(
     ] = False,
     fresh: Annotated[
         bool,
-        typer.Option("--fresh", help="Measure again what an earlier run has measured."),
+        typer.Option("--fresh", help="Measure again, with new noise, what is kept."),
     ] = False,
     seed: Annotated[
         int | None,
-        typer.Option(metavar="NUMBER", min=0, help="Repeat a measurement exactly."),
+        typer.Option(
+            metavar="NUMBER",
+            min=0,
+            help="Repeat a measurement exactly; what other seeds have measured is not taken over.",
+        ),
     ] = None,
 ) -> None:
     """Measure privacy beside utility on your own texts, and recommend a mechanism and its ε.
@@ -130,7 +137,8 @@ def evaluate(
     each setting are kept in your state folder, without any text: after a stop, or with another ε,
     the same command measures what is missing. The figures are for you: do not publish them.
     """
-    from malaprop.core.randomness import secure_rng, seeded_rng
+    from malaprop.core.errors import ParameterError
+    from malaprop.core.randomness import seeded_rng
     from malaprop.measure.evaluating.settings import EvaluationSettings, mechanisms_at, number
     from malaprop.report.evaluation.written import files_of
 
@@ -143,28 +151,35 @@ def evaluate(
         models=tuple(_names(classifier)),
         model=model,
     )
-    _check_outputs(json_, () if report is None else files_of(report), file, force=force)
+    check_outputs(json_, () if report is None else files_of(report), file, force=force)
     if label is not None:
         from malaprop.measure.tasks.models import require_sklearn
 
         require_sklearn()
-    texts, labels = _read(file, column, label, format_, encoding)
+    if label is not None and column is None:
+        raise ParameterError("--label needs the column of texts beside it: name it in --column")
     opened = _opened(lexicon)
     options: TextOptions = {"repeat": repeat}
+    first: list[str] = []
+
+    def read(progress: "Listener") -> "Iterator[Pair]":
+        pairs = _read(file, column, label, format_, encoding, progress)
+        return _remembering(pairs, first, show)
+
     result = _measured(
-        texts,
-        labels,
+        read,
         made,
         opened,
         settings,
         options,
+        labelled=label is not None,
         fresh=fresh,
-        rng=secure_rng() if seed is None else seeded_rng(seed),
+        rng=None if seed is None else seeded_rng(seed),
     )
     if json_ != PIPE:
         _print(result)
     if show:
-        _show(texts, made, opened, options, show)
+        _show(first, made, opened, options)
     _write(result, json_, report, force=force)
 
 
@@ -181,50 +196,44 @@ def _opened(name: str) -> "Lexicon":
 
 
 def _read(
-    file: str, column: str | None, label: str | None, format_: str | None, encoding: str
-) -> tuple[list[str], Labels]:
-    """Return all texts of the file, with their labels if a column of labels is named."""
-    from malaprop.cli.progress import bar
-    from malaprop.core.errors import ParameterError
+    file: str,
+    column: str | None,
+    label: str | None,
+    format_: str | None,
+    encoding: str,
+    progress: "Listener",
+) -> "Iterator[Pair]":
+    """Return the texts of the file, with their labels if a column of labels is named."""
     from malaprop.jobs.labelled import read_labelled
     from malaprop.jobs.reading import read_texts
 
-    with bar("reading the texts") as progress:
-        if label is None:
-            columns = [] if column is None else [column]
-            texts = read_texts(
-                [file], columns=columns, format=format_, encoding=encoding, progress=progress.to
-            )
-            return list(texts), None
-        if column is None:
-            raise ParameterError("--label needs the column of texts beside it: name it in --column")
-        pairs = list(
-            read_labelled(
-                file,
-                column=column,
-                label=label,
-                format=format_,
-                encoding=encoding,
-                progress=progress.to,
-            )
-        )
-        return [text for text, _ in pairs], [value for _, value in pairs]
+    common: Any = {"format": format_, "encoding": encoding, "progress": progress}
+    if label is not None:
+        return read_labelled(file, column=column or "", label=label, **common)
+    columns = [] if column is None else [column]
+    return ((text, "") for text in read_texts([file], columns=columns, **common))
+
+
+def _remembering(pairs: "Iterator[Pair]", first: list[str], number: int) -> "Iterator[Pair]":
+    """Yield all texts, and remember the first ones, to show them."""
+    for text, label in pairs:
+        if len(first) < number and text.strip():
+            first.append(" ".join(text.split()))
+        yield text, label
 
 
 def _measured(
-    texts: list[str],
-    labels: Labels,
+    read: "Callable[[Listener], Iterator[Pair]]",
     made: "Sequence[Mechanism]",
     lexicon: "Lexicon",
     settings: object,
     options: "TextOptions",
     *,
+    labelled: bool,
     fresh: bool,
     rng: object,
 ) -> "Evaluation":
     """Measure all settings; show how far it is, and how long it will take."""
-    from typing import Any
-
     from malaprop.cli.messages import warn
     from malaprop.cli.progress import bar
     from malaprop.core.errors import SecretError
@@ -240,14 +249,16 @@ def _measured(
     with bar("evaluating") as shown:
 
         def listen(progress: "EvaluationProgress") -> None:
-            if progress.seconds is not None:
-                shown.say(_estimate(progress.seconds))
+            if progress.seconds is not None and not (progress.rough and progress.seconds < _SOON):
+                shown.say(_estimate(progress.seconds, rough=progress.rough))
             shown.to(progress.done, progress.total, progress.note)
 
         arguments: Any = {"settings": settings, "rng": rng, **options}
+        pairs = read(lambda done, total: shown.to(done, total, "reading the texts"))
+        texts, labels = tee(pairs) if labelled else (pairs, None)
         result = measure(
-            texts,
-            labels,
+            (text for text, _ in texts),
+            None if labels is None else (label for _, label in labels),
             mechanisms=made,
             lexicon=lexicon,
             resume=resume,
@@ -264,8 +275,10 @@ def _measured(
     return result
 
 
-def _estimate(seconds: float) -> str:
+def _estimate(seconds: float, *, rough: bool) -> str:
     long = f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
+    if rough:
+        return f"roughly {long}, going by the mechanisms and the number of words"
     return f"about {long} more, going by the first setting; what is measured is kept if you stop it"
 
 
@@ -278,17 +291,12 @@ def _print(result: "Evaluation") -> None:
 
 
 def _show(
-    texts: list[str],
-    made: "Sequence[Mechanism]",
-    lexicon: "Lexicon",
-    options: "TextOptions",
-    number: int,
+    chosen: list[str], made: "Sequence[Mechanism]", lexicon: "Lexicon", options: "TextOptions"
 ) -> None:
     """Show some texts beside what each setting makes of them, on stderr: nothing else has text."""
     from malaprop.lexicon.graph.lookup import with_graph_if_needed
     from malaprop.pipeline.privatizer import Privatizer
 
-    chosen = [" ".join(text.split()) for text in texts if text.strip()][:number]
     private = [
         Privatizer(with_graph_if_needed(lexicon, each), each, **options).texts(chosen)
         for each in made
@@ -303,22 +311,6 @@ def _show(
 
 def _printable(text: str) -> str:
     return "".join(sign if sign.isprintable() else " " for sign in text)
-
-
-def _check_outputs(json_: str | None, pages: tuple[Path, ...], file: str, *, force: bool) -> None:
-    """Refuse outputs that cannot be written, before any work."""
-    from malaprop.core.errors import OutputError, ParameterError
-
-    paths = [*pages, *([Path(json_)] if json_ not in (None, PIPE) else [])]
-    if len(set(paths)) < len(paths):
-        raise ParameterError("--json and --report name the same file: name another one")
-    for path in paths:
-        if file != PIPE and path.exists() and Path(file).exists() and path.samefile(file):
-            raise ParameterError(f"{path} is the input: name another file")
-        if not path.parent.is_dir():
-            raise OutputError(f"there is no folder {path.parent}: create it first")
-        if os.path.lexists(path) and not force:
-            raise OutputError(f"{path} already exists: use --force to overwrite it")
 
 
 def _write(result: "Evaluation", json_: str | None, report: Path | None, *, force: bool) -> None:

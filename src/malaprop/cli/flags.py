@@ -9,6 +9,7 @@ from typing import Final
 FLAGS: Final = {
     "column": "--column",
     "columns": "--column",
+    "context": "--context",
     "dates": "--dates",
     "delimiter": "--delimiter",
     "document": "--document",
@@ -39,6 +40,7 @@ FLAGS: Final = {
     "scale": "--scale",
     "seed": "--seed",
     "steps": "--step",
+    "success": "--success",
     "unknown": "--unknown",
     "workers": "--workers",
 }

@@ -26,7 +26,8 @@ class Command(TyperCommand):
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Put arguments first, then the required options."""
-        pieces = [_name(param) for param in self.params if param.param_type_name == "argument"]
+        arguments = [param for param in self.params if param.param_type_name == "argument"]
+        pieces = [_name(each) if each.required else f"[{_name(each)}]" for each in arguments]
         options = [param for param in self.params if param.param_type_name == "option"]
         required = [f"{param.opts[0]} {_name(param)}" for param in options if param.required]
         others = ["[OPTIONS]"] if len(options) > len(required) else []

@@ -45,16 +45,13 @@ def train(
     its counts. In a .txt file, each line is a text. Words are mapped to the lexicon's, as they are
     before they are protected.
     """
-    import os
-
     from malaprop.cli.progress import bar
-    from malaprop.core.errors import OutputError
     from malaprop.jobs.reading import read_texts
+    from malaprop.lexicon.bigrams.files import check_model_folder
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.measure import save_model, train_model
 
-    if os.path.lexists(output) and not force:
-        raise OutputError(f"{output} already exists: use --force to replace a model")
+    check_model_folder(output, force=force)
     with bar(f"training on {len(corpus)} files" if len(corpus) > 1 else "training") as progress:
         texts = read_texts(
             corpus,

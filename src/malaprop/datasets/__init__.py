@@ -15,6 +15,7 @@ from malaprop.datasets.entries import DataFile, Dataset, catalogue, dataset_name
 from malaprop.datasets.fetching import fetch
 from malaprop.datasets.keeping import datasets_folder, is_kept
 from malaprop.datasets.loading import load
+from malaprop.datasets.packages import Packages
 from malaprop.datasets.values import (
     DataFiles,
     LabelledTexts,
@@ -30,6 +31,7 @@ __all__ = [
     "DataFiles",
     "Dataset",
     "LabelledTexts",
+    "Packages",
     "Puzzles",
     "TextPairs",
     "WordList",

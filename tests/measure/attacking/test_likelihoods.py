@@ -1,13 +1,15 @@
 """Likelihoods of outputs: by rows, by columns and by draws."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from malaprop import TEM, Balanced, Laplace, LawChannel, Lexicon, PermuteAndFlip, seeded_rng
-from malaprop.core.arrays import Floats
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.law import Law
 from malaprop.measure.attacking import likelihoods as module
-from malaprop.measure.attacking.likelihoods import LawLikelihoods, likelihoods_of
+from malaprop.measure.attacking.likelihoods import Candidates, LawLikelihoods, likelihoods_of
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +65,40 @@ def test_candidates_and_pairs_are_those_of_the_whole_law(
     words, others = np.arange(40).repeat(40), np.tile(np.arange(40), 40)
     pairs = seen.of_pairs(words, others)
     np.testing.assert_allclose(pairs, np.maximum(whole[words, others], -1e30), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["balanced", "tem", "permute-and-flip"])
+def test_candidates_of_an_earlier_call_are_those_of_a_new_one(
+    plane: Lexicon, prior: Floats, name: str
+) -> None:
+    law, logs = channels(plane)[name].law, np.log(prior)
+    used = LawLikelihoods(law)
+    used.candidates(np.array([5, 1, 30]), logs, 1)
+    used.candidates(np.array([], dtype=np.int64), logs, 1)
+    for log_prior, count in ((logs, 4), (logs, 40), (logs[::-1].copy(), 4)):
+        outputs = np.array([2, 5, 30, 39])
+        again = used.candidates(outputs, log_prior, count)
+        alone = LawLikelihoods(law).candidates(outputs, log_prior, count)
+        assert again.outputs.tolist() == alone.outputs.tolist()
+        assert again.words.tolist() == alone.words.tolist()
+        assert again.logs.tolist() == alone.logs.tolist()
+
+
+def test_candidates_are_computed_once(
+    plane: Lexicon, prior: Floats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = LawLikelihoods(channels(plane)["balanced"].law)
+    computed: list[int] = []
+    compute = seen._computed
+
+    def counted(distinct: Ids, *rest: Any) -> Candidates:
+        computed.extend(distinct.tolist())
+        return compute(distinct, *rest)
+
+    monkeypatch.setattr(seen, "_computed", counted)
+    seen.candidates(np.array([5, 1]), np.log(prior), 1)
+    seen.candidates(np.array([7, 5, 1]), np.log(prior), 32)
+    assert computed == [1, 5, 7]
 
 
 def test_no_more_candidates_than_words(line: Lexicon) -> None:

@@ -120,11 +120,13 @@ def test_one_draw_for_each_distinct_word_is_attacked_by_frequency(words: Lexicon
     assert list(found.cells[0].attacks) == ["bayes", "majority", "frequency"]
 
 
-def test_the_time_is_told_after_the_first_setting(words: Lexicon, bigrams: BigramModel) -> None:
+def test_the_time_is_told_before_and_after_a_setting(words: Lexicon, bigrams: BigramModel) -> None:
     told: list[EvaluationProgress] = []
     found = measured(words, bigrams, labels=None, progress=told.append)
-    estimates = [each.seconds for each in told if each.seconds is not None]
-    assert estimates == [pytest.approx(found.cells[0].seconds)]
+    rough, sure = [each for each in told if each.seconds is not None]
+    assert (rough.rough, rough.done, sure.rough) == (True, 0, False)
+    assert (rough.seconds or 0.0) > 0.0
+    assert sure.seconds == pytest.approx(found.cells[0].seconds)
     assert max(each.done for each in told) <= told[0].total == 3000
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from tests.measure.evaluating.conftest import TEXTS, WORDS
 
-from malaprop import Lexicon
+from malaprop import TEM, Lexicon, seeded_rng
 from malaprop.core.mechanism import Mechanism
 from malaprop.measure import Evaluation, EvaluationSettings, evaluate
 from malaprop.measure.evaluating.bench import Bench
 from malaprop.measure.evaluating.cells import Cell
+from malaprop.measure.evaluating.kept import Digest, KeptCells
 
 
 @pytest.fixture
@@ -87,3 +88,36 @@ def test_a_damaged_file_counts_as_none(words: Lexicon, state: Path) -> None:
 def test_nothing_is_kept_unless_asked_for(words: Lexicon, state: Path) -> None:
     run(words, epsilons=[1.0], resume=False)
     assert not state.exists()
+
+
+def test_two_runs_at_once_keep_the_cells_of_each_other(words: Lexicon, state: Path) -> None:
+    settings = {"a": 1}
+    digest = Digest(settings, labelled=False)
+    assert Digest(settings, labelled=False).seed == digest.seed
+    assert Digest({"a": 2}, labelled=False).seed != digest.seed
+    one, other = KeptCells(digest.name()), KeptCells(digest.name())
+    cells = run(words, epsilons=[1.0, 2.0], resume=False).cells
+    one.keep(cells[0])
+    other.keep(cells[1])
+    (file,) = state.iterdir()
+    assert stat.S_IMODE(os.stat(file).st_mode) == 0o600
+    kept = KeptCells(digest.name())
+    assert [kept.get(TEM(epsilon=value)) for value in (1.0, 2.0)] == list(cells)
+
+
+def test_fresh_figures_replace_their_own_only(words: Lexicon, state: Path) -> None:
+    first = run(words, epsilons=[1.0, 2.0])
+    fresh = run(words, epsilons=[1.0], fresh=True)
+    assert fresh.cells[0] != first.cells[0]
+    last = run(words, epsilons=[1.0, 2.0])
+    assert last.earlier == 2
+    assert last.cells == (fresh.cells[0], first.cells[1])
+
+
+def test_a_seed_has_figures_of_its_own(words: Lexicon, state: Path) -> None:
+    first = run(words, epsilons=[1.0], rng=seeded_rng(1))
+    assert run(words, epsilons=[1.0], rng=seeded_rng(2)).earlier == 0
+    assert run(words, epsilons=[1.0]).earlier == 0
+    again = run(words, epsilons=[1.0], rng=seeded_rng(1))
+    assert again.earlier == 1
+    assert again == first

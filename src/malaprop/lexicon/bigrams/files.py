@@ -53,16 +53,23 @@ _LARGEST = 1 << 62  # sums of counts fit 64 bits
 def save_model(model: BigramModel, folder: str | os.PathLike[str], *, force: bool = False) -> None:
     """Write a model into a folder of its own, which appears once it is complete."""
     path = Path(folder)
-    if os.path.lexists(path) and not force:
-        raise OutputError(f"{path} already exists: name another folder, or use `force=True`")
-    if os.path.lexists(path) and not (path / _ABOUT).is_file():
-        raise OutputError(f"{path} is not a model, so it is not replaced: name another folder")
+    check_model_folder(path, force=force)
     note = {"format": _FORMAT, "words": model.words, "sources": dict(model.sources)}
     with replacing(path) as part:
         part.mkdir()
         for name in _ARRAYS:
             np.save(part / f"{name}.npy", getattr(model, name), allow_pickle=False)
         (part / _ABOUT).write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
+
+
+def check_model_folder(path: Path, *, force: bool) -> None:
+    """Refuse to write a model where something is, unless it is a model that may be replaced."""
+    if not os.path.lexists(path):
+        return
+    if not (path / _ABOUT).is_file():
+        raise OutputError(f"{path} is not a model, so it is not replaced: name another folder")
+    if not force:
+        raise OutputError(f"{path} already exists: name another folder, or use `force=True`")
 
 
 def open_model(folder: str | os.PathLike[str]) -> BigramModel:

@@ -8,7 +8,7 @@ channels they are estimated from draws.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
+from functools import lru_cache
 
 import numpy as np
 from numpy.random import Generator
@@ -22,6 +22,7 @@ from malaprop.core.space import blocks
 _NEVER = -1e30  # the log of a probability of 0: sums with it stay finite
 _COLUMNS = 1 << 23  # cells of columns at a time: a graph is searched for 256 words at once,
 _ROWS = 32  # and so many of them are computed at once: 8 MB, which stay in a processor's cache
+_KEPT = 32  # candidates of an output that are kept for the next attack, at least
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,6 +39,23 @@ class Candidates:
     def rows(self, outputs: Ids) -> Ids:
         """Return the row of each of some outputs."""
         return np.searchsorted(self.outputs, outputs)
+
+    def joined(self, other: "Candidates") -> "Candidates":
+        """Return these candidates and those of other outputs."""
+        outputs = np.concatenate([self.outputs, other.outputs])
+        order = np.argsort(outputs, kind="stable")
+        return Candidates(
+            outputs=outputs[order],
+            words=np.concatenate([self.words, other.words])[order],
+            logs=np.concatenate([self.logs, other.logs])[order],
+        )
+
+    def of(self, outputs: Ids, count: int) -> "Candidates":
+        """Return the first `count` candidates of some of the outputs, which are in rising order."""
+        rows = self.rows(outputs)
+        return Candidates(
+            outputs=outputs, words=self.words[rows, :count], logs=self.logs[rows, :count]
+        )
 
 
 class Likelihoods(ABC):
@@ -67,7 +85,7 @@ class Likelihoods(ABC):
 def likelihoods_of(channel: Channel, prior: Floats, draws: int, rng: Generator) -> Likelihoods:
     """Return the likelihoods of a channel: its law's, or estimates from `draws` draws."""
     if isinstance(channel, LawChannel):
-        return _of_laws.setdefault(channel.law, LawLikelihoods(channel.law))
+        return _of_law(channel.law)
     from malaprop.measure.attacking.sampled import SampledLikelihoods
 
     return SampledLikelihoods(channel, prior, draws, rng)
@@ -79,6 +97,8 @@ class LawLikelihoods(Likelihoods):
     def __init__(self, law: Law) -> None:
         self._law, self._size = law, len(law.space)
         self._log_masses: Floats | None = None
+        self._prior: Floats | None = None
+        self._known: Candidates | None = None
 
     @property
     def source(self) -> str:
@@ -109,8 +129,33 @@ class LawLikelihoods(Likelihoods):
     def candidates(
         self, outputs: Ids, log_prior: Floats, count: int, progress: Progress | None = None
     ) -> Candidates:
-        """Return the likeliest words behind each distinct output."""
+        """Return the likeliest words behind each distinct output.
+
+        Several attacks on one channel share them: those of an earlier call are taken over.
+        """
         distinct, count = np.unique(outputs), min(count, self._size)
+        known = self._known_for(log_prior, count)
+        missing = distinct if known is None else np.setdiff1d(distinct, known.outputs)
+        if len(missing):
+            wide = min(max(count, _KEPT), self._size) if known is None else known.words.shape[1]
+            added = self._computed(missing, log_prior, wide, progress)
+            known = added if known is None else known.joined(added)
+        if known is None:  # there are no outputs
+            known = self._computed(distinct, log_prior, count, progress)
+        self._prior, self._known = log_prior.copy(), known
+        return known.of(distinct, count)
+
+    def _known_for(self, log_prior: Floats, count: int) -> Candidates | None:
+        """Return what was computed before with the same prior, if it has enough candidates."""
+        if self._known is None or self._known.words.shape[1] < count:
+            return None
+        if self._prior is None or not np.array_equal(self._prior, log_prior):
+            return None
+        return self._known
+
+    def _computed(
+        self, distinct: Ids, log_prior: Floats, count: int, progress: Progress | None
+    ) -> Candidates:
         best = _Best(len(distinct), count)
         # The most likely words first: what they reach is seldom exceeded by later ones.
         usual = np.argsort(-log_prior, kind="stable")
@@ -194,8 +239,10 @@ class LawLikelihoods(Likelihoods):
             yield weights
 
 
-_of_laws: WeakKeyDictionary[Law, LawLikelihoods] = WeakKeyDictionary()
-"""Those in use, as the masses of all rows take time."""
+@lru_cache(maxsize=1)
+def _of_law(law: Law) -> LawLikelihoods:
+    """Return those of the law in use: what one attack computed, the next one takes over."""
+    return LawLikelihoods(law)
 
 
 def _finite(logs: Floats) -> Floats:

@@ -81,6 +81,11 @@ class Bench:
         return min(len(self._texts), int(enough) + 1)
 
     @property
+    def runs(self) -> int:
+        """How many noise draws there are."""
+        return self._settings.runs
+
+    @property
     def about_runs(self) -> str:
         """What the runs differ in, for classifiers."""
         return next((task.about_runs for task in self._tasks.values()), "")

@@ -10,7 +10,8 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,39 +25,46 @@ from malaprop.pipeline.outputs.owned import create, open_ours
 _LARGEST = 1 << 26  # bytes
 
 
-def digest_of(
-    texts: Sequence[str], labels: Sequence[object] | None, settings: Mapping[str, Any]
-) -> str:
-    """Return a keyed digest of the texts, their labels and the settings."""
-    digest = hashlib.blake2b(key=subkey("evaluate"), digest_size=16)
-    head = json.dumps([__version__, settings, len(texts), labels is not None], sort_keys=True)
-    for part in _parts(head, texts, labels or ()):
+class Digest:
+    """A keyed digest of the settings, and of texts and labels as they are read."""
+
+    def __init__(self, settings: Mapping[str, Any], *, labelled: bool) -> None:
+        head = json.dumps([__version__, settings, labelled], sort_keys=True)
+        self._digest = hashlib.blake2b(key=subkey("evaluate"), digest_size=16)
+        self._labelled = labelled
+        self._update(head)
+        self.seed = int.from_bytes(self._digest.digest()[:7])
+        """A number that the settings and the owner's key decide."""
+
+    def add(self, text: str, label: object) -> None:
+        """Add a text and its label."""
+        self._update(text)
+        if self._labelled:
+            self._update(str(label))
+
+    def name(self) -> str:
+        """Return the digest of all that was added."""
+        return self._digest.hexdigest()
+
+    def _update(self, part: str) -> None:
         data = part.encode("utf-8", "surrogatepass")
-        digest.update(f"{len(data)}:".encode())
-        digest.update(data)
-    return digest.hexdigest()
-
-
-def _parts(head: str, texts: Iterable[str], labels: Iterable[object]) -> Iterable[str]:
-    yield head
-    yield from texts
-    yield from map(str, labels)
+        self._digest.update(f"{len(data)}:".encode())
+        self._digest.update(data)
 
 
 class KeptCells:
     """What was measured before on the same texts with the same settings.
 
-    With no `digest`, nothing is kept beyond the run.
+    With no `digest`, nothing is kept beyond the run. Runs at the same time keep the cells of each
+    other.
     """
 
-    def __init__(self, digest: str | None, seed: int, *, fresh: bool = False) -> None:
+    def __init__(self, digest: str | None, *, fresh: bool = False) -> None:
         self._path = None if digest is None else state_folder() / "evaluations" / f"{digest}.json"
-        self.seed = seed
-        """What the sample and the splits are drawn with: that of the earlier run, if any."""
         self.bounds: Bounds | None = None
         self._cells: dict[str, Cell] = {}
         if self._path is not None and not fresh:
-            self._read(self._path)
+            self.bounds, self._cells = _read(self._path)
 
     def get(self, mechanism: Mechanism) -> Cell | None:
         """Return what was measured with a mechanism, if it was."""
@@ -72,33 +80,56 @@ class KeptCells:
         self._cells[_key(cell.mechanism)] = cell
         self._write()
 
-    def _read(self, path: Path) -> None:
-        """Read an earlier run; a file that is damaged counts as none."""
-        with contextlib.suppress(FileNotFoundError, OutputError, ValueError, KeyError, TypeError):
-            with os.fdopen(open_ours(path), "rb") as file:
-                value = json.loads(file.read(_LARGEST))
-            cells = [Cell.from_dict(each) for each in value["cells"]]
-            self.seed, bounds = int(value["seed"]), value["bounds"]
-            self.bounds = None if bounds is None else Bounds.from_dict(bounds)
-            self._cells = {_key(cell.mechanism): cell for cell in cells}
-
     def _write(self) -> None:
-        """Replace the file in one step, so that a stop leaves the earlier one or the new one."""
+        """Add what was measured to what is kept, in one step: a stop leaves a whole file."""
         if self._path is None:
             return
-        value = {
-            "seed": self.seed,
-            "bounds": None if self.bounds is None else self.bounds.to_dict(),
-            "cells": [cell.to_dict() for cell in self._cells.values()],
-        }
-        new = self._path.with_name(f".{self._path.name}-{secrets.token_hex(8)}")
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            with os.fdopen(create(new), "wb") as file:
-                file.write(json.dumps(value, allow_nan=False).encode())
-            os.replace(new, self._path)
-        finally:
-            new.unlink(missing_ok=True)
+        with _locked(self._path.parent.with_suffix(".lock")):
+            bounds, cells = _read(self._path)  # another run may have added to it
+            bounds, cells = self.bounds or bounds, cells | self._cells
+            value = {
+                "bounds": None if bounds is None else bounds.to_dict(),
+                "cells": [cell.to_dict() for cell in cells.values()],
+            }
+            new = self._path.with_name(f".{self._path.name}-{secrets.token_hex(8)}")
+            try:
+                with os.fdopen(create(new), "wb") as file:
+                    file.write(json.dumps(value, allow_nan=False).encode())
+                os.replace(new, self._path)
+            finally:
+                new.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> tuple[Bounds | None, dict[str, Cell]]:
+    """Return what an earlier run has kept; a file that is damaged counts as none."""
+    try:
+        with os.fdopen(open_ours(path), "rb") as file:
+            value = json.loads(file.read(_LARGEST))
+        cells = [Cell.from_dict(each) for each in value["cells"]]
+        bounds = None if value["bounds"] is None else Bounds.from_dict(value["bounds"])
+    except (FileNotFoundError, OutputError, ValueError, KeyError, TypeError, AttributeError):
+        return None, {}
+    return bounds, {_key(cell.mechanism): cell for cell in cells}
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Wait until no other run writes; on Windows, the later of two runs wins."""
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    try:
+        descriptor = create(path)
+    except FileExistsError:
+        descriptor = open_ours(path, os.O_RDWR)
+    try:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _key(mechanism: Mapping[str, Any]) -> str:

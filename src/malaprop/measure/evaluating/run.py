@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.core.errors import DataError, ParameterError
+from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.progress import Progress
 from malaprop.core.randomness import checked_rng, secure_rng
@@ -15,9 +15,10 @@ from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.evaluating.bench import Bench
 from malaprop.measure.evaluating.cells import Bounds, Cell
 from malaprop.measure.evaluating.evaluation import Evaluation
-from malaprop.measure.evaluating.kept import KeptCells, digest_of
+from malaprop.measure.evaluating.kept import Digest, KeptCells
+from malaprop.measure.evaluating.sampling import Sample, sampled
 from malaprop.measure.evaluating.settings import EvaluationSettings, mechanisms_at, recovers_words
-from malaprop.measure.tasks.splits import class_numbers, is_missing_label
+from malaprop.measure.tasks.splits import class_numbers
 from malaprop.text import Policy, TextOptions
 
 
@@ -32,15 +33,21 @@ class EvaluationProgress:
     note: str
     """What is being measured."""
     seconds: float | None = None
-    """Set once, after the first cell: about how many seconds the other cells will take."""
+    """About how many seconds all cells will take, before the first one; those left, after it."""
+    rough: bool = False
+    """Whether `seconds` is a guess from the mechanisms and the number of words alone."""
 
 
 Listener = Callable[[EvaluationProgress], None]
 
+# Seconds for a run over a thousand words, attacks included, on one core: film reviews, two models.
+_USUAL = {"balanced": 0.25, "tem": 0.6}
+_OTHERS = 0.9
+
 
 def evaluate(
     texts: Iterable[str],
-    labels: Sequence[object] | None = None,
+    labels: Iterable[object] | None = None,
     *,
     epsilons: Sequence[float] = (1.0, 1.5, 2.0),
     mechanisms: Sequence[Mechanism | str] = ("balanced",),
@@ -60,39 +67,44 @@ def evaluate(
     or `tem:4`, which states its own ε. `settings` say how large the sample is, which attacks and
     models to use, and which share of words an attack may recover at most. `options` are a policy's.
 
+    Texts and labels may be iterators: the sample is drawn while they are read, and the others are
+    not kept in memory. Texts without words, and texts without a label, are left out.
+
     With `resume`, the figures of each setting are kept in your state folder, and those of an
-    earlier run on the same texts are taken over, unless `fresh` is set. No text is kept. `rng`
-    draws the sample, the splits and the noise. Texts without words, and texts without a label, are
-    left out.
+    earlier run on the same texts are taken over, unless `fresh` is set. No text is kept. The sample
+    and the splits are then the same for all such runs. `rng` draws the sample, the splits and the
+    noise, and takes over only what the same generator has drawn.
     """
     made = mechanisms_at(mechanisms, epsilons)
     settings = settings or EvaluationSettings()
     opened = Lexicon.open(lexicon) if isinstance(lexicon, str) else lexicon
     policy = Policy(**options)
     bound, notes = settings.bound(opened, policy)
-    given, chosen, left = _with_content(texts, labels)
-    _check(bound, given, chosen)
-    rng = secure_rng() if rng is None else checked_rng(rng)
-    seed = int(rng.integers(2**62))
-    digest = None
-    if resume:
-        known = {"lexicon": opened.fingerprint, "policy": policy.to_dict(), **bound.to_dict()}
-        known.pop("most")
-        digest = digest_of(given, chosen, known)
-    kept = KeptCells(digest, seed, fresh=fresh)
-    sample = _sampled(given, chosen, bound.sample, kept.seed)
-    bench = Bench(*sample[:2], opened, bound, options, sample[2], rng)
+    _check_attacks(bound, labelled=labels is not None)
+    known = {"lexicon": opened.fingerprint, "policy": policy.to_dict(), **bound.to_dict()}
+    known.pop("most")
+    if rng is not None:  # whoever names a generator wants its draws, not those of another run
+        known["seed"] = int(checked_rng(rng).integers(2**62))
+    digest = Digest(known, labelled=labels is not None) if resume else None
+    noise = secure_rng() if rng is None else rng
+    seed = known.get("seed") or (digest.seed if digest else int(noise.integers(2**62)))
+    drawing = np.random.Generator(np.random.PCG64(seed))
+    sample = sampled(texts, labels, bound.sample, drawing, digest)
+    if sample.labels is not None:
+        class_numbers(sample.labels, len(sample.texts))
+    kept = KeptCells(digest.name() if digest else None, fresh=fresh)
+    bench = Bench(sample.texts, sample.labels, opened, bound, options, drawing, noise)
     earlier = sum(kept.get(each) is not None for each in made)
     bounds, cells = _Run(bench, kept, made, progress).all()
-    if left:
-        notes.append(f"{left:,} texts without words, or without a label, were left out")
+    if sample.left_out:
+        notes.append(f"{sample.left_out:,} texts without words, or without a label, were left out")
     return Evaluation(
         cells=cells,
         bounds=bounds,
         lexicon={"name": opened.name, "fingerprint": opened.fingerprint},
         policy=policy.to_dict(),
         settings=bound.to_dict(),
-        texts=_counts(given, bench, len(sample[0])),
+        texts=_counts(sample, bench),
         classes=bench.classes,
         runs=bench.about_runs,
         notes=tuple(notes),
@@ -118,6 +130,8 @@ class _Run:
 
     def all(self) -> tuple[Bounds, tuple[Cell, ...]]:
         bounds = self._kept.bounds
+        if self._todo:
+            self._tell("preparing", self._guessed_seconds(), rough=True)
         if bounds is None:
             self._tell("floors and ceilings")
             bounds = self._bench.bounds()
@@ -134,73 +148,44 @@ class _Run:
         cells = [self._kept.get(each) for each in self._mechanisms]
         return bounds, tuple(cell for cell in cells if cell is not None)
 
+    def _guessed_seconds(self) -> float:
+        thousands = self._bench.runs * int(self._bench.lengths.sum()) / 1000
+        return thousands * sum(_USUAL.get(each.name, _OTHERS) for each in self._todo)
+
     def _within(self, title: str) -> Progress:
         def to(done: int, total: int) -> None:
             self._tell(title, at=self._done + 1000 * done // max(1, total))
 
         return to
 
-    def _tell(self, note: str, seconds: float | None = None, at: int | None = None) -> None:
+    def _tell(
+        self,
+        note: str,
+        seconds: float | None = None,
+        at: int | None = None,
+        *,
+        rough: bool = False,
+    ) -> None:
         if self._listener is not None:
             done = self._done if at is None else at
             self._listener(
-                EvaluationProgress(done=done, total=self._total, note=note, seconds=seconds)
+                EvaluationProgress(
+                    done=done, total=self._total, note=note, seconds=seconds, rough=rough
+                )
             )
 
 
-def _with_content(
-    texts: Iterable[str], labels: Sequence[object] | None
-) -> tuple[list[str], list[object] | None, int]:
-    """Return the texts with something in them and with a label, and how many others there are."""
-    if isinstance(texts, str):
-        raise ParameterError("`evaluate` takes several texts, not one string.")
-    listed = list(texts)
-    if any(not isinstance(text, str) for text in listed):
-        raise ParameterError("`evaluate` takes texts: leave out values that are missing.")
-    if labels is not None and len(labels) != len(listed):
-        raise DataError(
-            f"There must be a label for each text. Got {len(labels):,} for {len(listed):,}."
-        )
-    if labels is None:
-        there = [text for text in listed if text.strip()]
-        return there, None, len(listed) - len(there)
-    pairs = [
-        (text, label)
-        for text, label in zip(listed, labels, strict=True)
-        if text.strip() and not is_missing_label(label)
-    ]
-    if listed and not pairs:
-        raise DataError("No text has a label: name another column of labels, or none.")
-    return [text for text, _ in pairs], [label for _, label in pairs], len(listed) - len(pairs)
-
-
-def _check(settings: EvaluationSettings, texts: list[str], labels: list[object] | None) -> None:
-    """Refuse, before any work, what could only fail later."""
-    if not texts:
-        raise DataError("There are no texts to evaluate.")
+def _check_attacks(settings: EvaluationSettings, *, labelled: bool) -> None:
+    """Refuse attacks on labels if there are none, before any work."""
     on_labels = [name for name in settings.attacks or () if not recovers_words(name)]
-    if labels is None and on_labels:
+    if on_labels and not labelled:
         raise ParameterError(f"The attack {on_labels[0]} is on labels: give `labels`.")
-    if labels is not None:
-        class_numbers(labels, len(texts))
 
 
-def _sampled(
-    texts: list[str], labels: list[object] | None, size: int, seed: int
-) -> tuple[list[str], list[object] | None, Generator]:
-    """Return a random sample, and the generator for all that is drawn on it but noise."""
-    rng = np.random.Generator(np.random.PCG64(seed))
-    places = rng.permutation(len(texts))[:size]
-    chosen = None if labels is None else [labels[place] for place in places]
-    if chosen is not None and len(places) < len(texts):
-        class_numbers(chosen, len(chosen))  # the sample may lack a class
-    return [texts[place] for place in places], chosen, rng
-
-
-def _counts(given: Sequence[Any], bench: Bench, sampled: int) -> dict[str, int]:
+def _counts(sample: Sample, bench: Bench) -> dict[str, int]:
     return {
-        "given": len(given),
-        "sampled": sampled,
+        "given": sample.given,
+        "sampled": len(sample.texts),
         "words": int(bench.lengths.sum()),
         "attacked": bench.attacked,
         "attacked_words": int(bench.lengths[: bench.attacked].sum()),
