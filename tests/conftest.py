@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from numpy.typing import NDArray
+from tests.jobs.spark.frames import HUNDRED
 
 from malaprop import Lexicon
 
@@ -73,6 +74,12 @@ def plane() -> Lexicon:
 def english() -> Lexicon:
     """The embedded lexicon."""
     return Lexicon.open("english")
+
+
+@pytest.fixture(scope="session")
+def hundred() -> Lexicon:
+    """A hundred words, all about as likely: two texts are the same only with the same noise."""
+    return Lexicon(HUNDRED, [[float(i)] for i in range(100)])
 
 
 @pytest.fixture(scope="session")

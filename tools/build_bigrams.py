@@ -97,9 +97,9 @@ def counts_of(source: Path, member: str) -> dict[str, int]:
     A pair may be listed several times, once for each way of writing it in capitals.
     """
     content = (source / member).read_bytes()
-    found = hashlib.sha256(content).hexdigest()
-    if found != SHA256[member]:
-        raise SystemExit(f"{member} has SHA-256 {found}, not {SHA256[member]}")
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != SHA256[member]:
+        raise SystemExit(f"{member} has SHA-256 {digest}, not {SHA256[member]}")
     counts: Counter[str] = Counter()
     for line in content.decode("utf-8").splitlines():
         key, _, count = line.rpartition("\t")

@@ -105,9 +105,9 @@ def download(scratch: Path) -> Path:
 def build(source: Path, folder: Path) -> str:
     """Write the lexicon into `folder` and return what was measured, as a sentence."""
     with source.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != SHA256:
-        raise SystemExit(f"{source.name} has SHA-256 {found}, not {SHA256}")
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != SHA256:
+        raise SystemExit(f"{source.name} has SHA-256 {digest}, not {SHA256}")
     all_words, all_vectors = opening.read(source)
     keep = [i for i, word in enumerate(all_words) if WORD.fullmatch(word)]
     words, vectors = [all_words[i] for i in keep], all_vectors[keep]

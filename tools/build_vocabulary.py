@@ -130,9 +130,9 @@ def checked(folder: Path) -> dict[str, Path]:
     files = {Path(member).name: folder / member for member in MEMBERS}
     for path, expected in zip(files.values(), MEMBERS.values(), strict=True):
         with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-        if found != expected:
-            raise SystemExit(f"{path.name} has SHA-256 {found}, not {expected}")
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if digest != expected:
+            raise SystemExit(f"{path.name} has SHA-256 {digest}, not {expected}")
     return files
 
 

@@ -47,6 +47,7 @@ def test_all_commands_are_known() -> None:
         "malaprop",
         "malaprop privatize",
         "malaprop explain",
+        "malaprop evaluate",
         "malaprop audit",
         "malaprop attack",
         "malaprop lm",

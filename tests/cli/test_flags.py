@@ -21,6 +21,11 @@ PARAMETERS = {
     for call in (malaprop.privatize_files, malaprop.release_files, malaprop.embed_files)
     for name in inspect.signature(call).parameters
 } | set(get_type_hints(TextOptions))
+EVALUATED = {
+    name
+    for call in (malaprop.measure.evaluate, malaprop.measure.EvaluationSettings)
+    for name in inspect.signature(call).parameters
+}
 # A command that the user is told to run has its flags.
 COMMAND = re.compile(r"malaprop (lexicon|lm|privatize) ")
 
@@ -37,12 +42,12 @@ def test_each_flag_is_one_of_the_command_and_each_parameter_one_of_the_call() ->
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     options = {
         flag
-        for name in ("privatize", "release", "embed")
+        for name in ("privatize", "release", "embed", "evaluate")
         for parameter in commands[name].params
         for flag in parameter.opts
     }
     assert set(FLAGS.values()) <= options
-    assert set(FLAGS) <= PARAMETERS
+    assert set(FLAGS) <= PARAMETERS | EVALUATED
 
 
 def test_each_parameter_in_a_message_has_a_flag() -> None:

@@ -6,42 +6,20 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from scipy import stats
+from tests.jobs.spark.frames import ANYTHING, HUNDRED, rows_of, texts_of
 
-from malaprop import TEM, Balanced, DataError, Lexicon, OutputError, ParameterError
-from malaprop.lexicon.store import write
-from malaprop.lexicon.tables.kept import keep
-from malaprop.lexicon.tables.values import ExponentTable
+from malaprop import TEM, DataError, Lexicon, OutputError, ParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
-
-HUNDRED = [f"w{chr(97 + i // 10)}{chr(97 + i % 10)}" for i in range(100)]
-MANY = [f"w{chr(97 + i // 100)}{chr(97 + i // 10 % 10)}{chr(97 + i % 10)}" for i in range(2100)]
+    from pyspark.sql import SparkSession
 pytestmark = pytest.mark.xdist_group("spark")
-ANYTHING = TEM(epsilon=0.001)
-
-
-@pytest.fixture(scope="module")
-def hundred() -> Lexicon:
-    """A hundred words, all about as likely: two texts are the same only with the same noise."""
-    return Lexicon(HUNDRED, [[float(i)] for i in range(100)])
-
-
-def rows_of(frame: "DataFrame") -> list[Any]:
-    return sorted(frame.collect(), key=lambda row: row["key"])
-
-
-def texts_of(spark: "SparkSession", texts: list[str | None], parts: int = 4) -> "DataFrame":
-    rows = [(i, text, f"k{i}") for i, text in enumerate(texts)]
-    return spark.createDataFrame(rows, "key long, text string, other string").repartition(parts)
 
 
 def test_every_row_is_there_once(spark: "SparkSession", hundred: Lexicon, tmp_path: Path) -> None:
@@ -267,71 +245,6 @@ def test_no_note_on_a_column_reaches_the_output(
     found = privatize(frame, ["text"], lexicon=hundred, mechanism=ANYTHING, path=str(path))
     assert all(b"zyxcanary" not in file.read_bytes() for file in path.iterdir())
     assert found.dataframe.drop("text").collect() == frame.drop("text").collect()
-
-
-def test_other_columns_need_no_other_lexicon(
-    spark: "SparkSession", hundred: Lexicon, tmp_path: Path
-) -> None:
-    from malaprop.integrations.spark import privatize
-
-    frame = texts_of(spark, ["waa"], 1)
-    opened = 0
-    for i, columns in enumerate([["text"], ["other"], ["text", "other"], ["text"], ["other"]]):
-        found = privatize(
-            frame, columns, lexicon=hundred, mechanism=ANYTHING, path=str(tmp_path / f"{i}")
-        )
-        opened += found.report.engine["lexicons_opened"]
-    assert opened <= 2  # processes
-
-
-@pytest.mark.parametrize("mechanism", [TEM(epsilon=2.0), Balanced(epsilon=2.0)])
-def test_a_lexicon_that_was_not_audited(
-    spark: "SparkSession", tmp_path: Path, mechanism: Any
-) -> None:
-    """An executor has it under another name, which the hint at an audit quotes."""
-    from malaprop.integrations.spark import privatize
-
-    own = Lexicon(MANY, np.arange(len(MANY), dtype=np.float32)[:, None])
-    if mechanism.needs == "graph":
-        own = own.with_graph(edges=pairwise(MANY))
-    own.save(tmp_path / "mine")
-    found = privatize(
-        texts_of(spark, ["waaa wabb"], 1),
-        ["text"],
-        lexicon=Lexicon.open(tmp_path / "mine"),
-        mechanism=mechanism,
-        path=str(tmp_path / "private"),
-    )
-    assert "malaprop lexicon" in found.report.hint
-    assert found.report.counts["protected"] == 2
-
-
-def test_a_lexicon_travels_with_its_metric_and_its_tables(
-    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from malaprop.integrations.spark import privatize
-
-    frame = texts_of(spark, ["waa wbb", "wcc"], 2)
-    own = Lexicon(HUNDRED, np.eye(100), metric=lambda x, y: float(np.abs(x - y).sum()))
-    private = privatize(
-        frame, ["text"], lexicon=own, mechanism=ANYTHING, path=str(tmp_path / "own")
-    )
-    assert private.report.counts["protected"] == 3
-
-    monkeypatch.setenv("MALAPROP_HOME", str(tmp_path / "home"))
-    vectors = np.arange(2100, dtype=np.float32)[:, None]
-    folder = tmp_path / "home" / "lexicons" / "many"
-    stated = write(folder, [(MANY, vectors)], metric="euclidean").fingerprint
-    table = ExponentTable(fingerprint=stated, diameter=2099.0, exponents=(1.8,), losses=(1.9,))
-    kept = keep(table)
-    many = Lexicon.open("many")
-    kept.unlink()  # the lexicon carries its table, not the way to it
-    private = privatize(
-        frame, ["text"], lexicon=many, mechanism=TEM(epsilon=2.0), path=str(tmp_path / "many")
-    )
-    # An executor without the table would have refused to draw by another law.
-    assert private.report.hint == ""
-    assert private.report.lexicon.fingerprint == stated
 
 
 def test_what_cannot_be_done_is_refused(

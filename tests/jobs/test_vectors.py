@@ -2,9 +2,7 @@
 
 import json
 import os
-import stat
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,68 +10,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 from scipy.stats import gamma, kstest
+from tests.jobs.vector_files import NEAR, ROWS, WORDS, WRITE, read, write_parquet, write_text
 
 from malaprop import (
     DataError,
-    Gaussian,
-    Kind,
-    Laplace,
-    Mahalanobis,
     MalapropError,
-    OutputError,
     ParameterError,
     PrivEmb,
     release_files,
-    seeded_rng,
 )
-from malaprop.core.errors import InputChangedError
 from malaprop.pipeline.vectors import base, raw, word_text
-
-ROWS = seeded_rng(1).normal(size=(250, 4)).astype(np.float32)
-WORDS = [f"word{i}" for i in range(len(ROWS))]
-NEAR = Laplace(epsilon=1e5)  # so little noise that rows can be recognised
-
-
-def write_text(path: Path, rows: Any = ROWS, header: bool = False) -> None:
-    lines = [
-        f"{w} {' '.join(map(repr, row.tolist()))}\n" for w, row in zip(WORDS, rows, strict=False)
-    ]
-    path.write_text((f"{len(rows)} {rows.shape[1]}\n" if header else "") + "".join(lines))
-
-
-def write_parquet(path: Path, kind: Any = None, rows: Any = ROWS) -> None:
-    column = pa.array([row.tolist() for row in rows], kind or pa.list_(pa.float32()))
-    table = pa.table({"id": pa.array(range(len(rows))), "vector": column})
-    pq.write_table(table.replace_schema_metadata({"note": "a secret"}), path)
-
-
-WRITE: dict[str, Callable[[Path], Any]] = {
-    "x.npy": lambda path: np.save(path, ROWS),
-    "x.npz": lambda path: np.savez(path, vectors=ROWS),
-    "y.npz": lambda path: np.savez_compressed(path, vectors=ROWS),
-    "x.safetensors": lambda path: save_file({"vectors": ROWS}, path, {"note": "a secret"}),
-    "x.txt": write_text,
-    "x.vec": lambda path: write_text(path, header=True),
-    "x.parquet": write_parquet,
-    "y.parquet": lambda path: write_parquet(path, pa.list_(pa.float32(), 4)),
-    "z.parquet": lambda path: write_parquet(path, pa.large_list(pa.float64())),
-}
-
-
-def read(path: Path) -> Any:
-    match path.suffix:
-        case ".npy":
-            return np.load(path)
-        case ".npz":
-            return np.load(path)["vectors"]
-        case ".safetensors":
-            return load_file(path)["vectors"]
-        case ".parquet":
-            return np.array(pq.read_table(path)["vector"].to_pylist())
-    lines = path.read_text().splitlines()
-    return np.array([list(map(float, line.split()[1:])) for line in lines if len(line.split()) > 2])
 
 
 @pytest.fixture
@@ -251,111 +199,3 @@ def test_names_are_checked_before_any_work(tmp_path: Path) -> None:
         release_files(path, other, epsilon=1.0, column="a")
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["x.npy"]
-
-
-def test_an_output_is_replaced_only_by_force_and_is_as_private_as_the_input(tmp_path: Path) -> None:
-    source, target, report = (tmp_path / name for name in ("x.npy", "y.npy", "r.json"))
-    np.save(source, ROWS)
-    source.chmod(0o640)
-    target.write_bytes(b"old")
-    with pytest.raises(OutputError, match="exists already"):
-        release_files(source, target, epsilon=1.0)
-    assert target.read_bytes() == b"old"
-    target.chmod(0o666)
-    release_files(source, target, epsilon=1.0, force=True, report=report)
-    assert stat.S_IMODE(target.stat().st_mode) & ~0o640 == 0
-    assert stat.S_IMODE(report.stat().st_mode) == 0o600
-    assert sorted(os.listdir(tmp_path)) == ["r.json", "x.npy", "y.npy"]
-
-
-def test_an_input_that_changes_meanwhile_is_noticed(tmp_path: Path) -> None:
-    source = tmp_path / "x.npy"
-    np.save(source, ROWS)
-
-    def meddle(progress: Any) -> None:
-        if progress.stage == "drawing" and progress.done:
-            np.save(source, ROWS + 1)
-
-    with pytest.raises(InputChangedError, match="changed while it was read"):
-        release_files(source, tmp_path / "y.npy", epsilon=1.0, progress=meddle)
-    assert os.listdir(tmp_path) == ["x.npy"]
-
-
-@pytest.mark.parametrize("name", ["x.npz", "x.parquet", "x.npy"])
-def test_a_run_that_is_stopped_leaves_nothing(tmp_path: Path, name: str) -> None:
-    WRITE[name](tmp_path / name)
-
-    def stop(progress: Any) -> None:
-        if progress.stage == "drawing" and progress.done:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt) as caught:
-        release_files(tmp_path / name, tmp_path / f"y-{name}", epsilon=1.0, progress=stop)
-    assert "no output file was written" in caught.value.__notes__
-    assert os.listdir(tmp_path) == [name]
-
-
-@pytest.mark.parametrize("ending", ["json", "md", "html"])
-def test_the_report_tells_what_was_done(tmp_path: Path, ending: str) -> None:
-    write_parquet(tmp_path / "x.parquet")
-    np.save(tmp_path / "public.npy", ROWS[:100])
-    report = tmp_path / f"r.{ending}"
-    done = release_files(
-        tmp_path / "x.parquet",
-        tmp_path / "y.parquet",
-        mechanism=Mahalanobis(epsilon=2.0),
-        public=tmp_path / "public.npy",
-        report=report,
-        command="malaprop release <x>",
-    )
-    text = report.read_text("utf-8")
-    for part in ("any two vectors", "the column id", "public sample", "secure"):
-        assert part in text
-    assert done.scale is not None
-    assert done.scale.figures is not None
-    if ending == "json":
-        value = json.loads(text)
-        assert value == done.to_dict()
-        assert value["not_protected"] == ["the column id"]
-        assert len(value["input_digest"]) == len(value["output_digest"]) == 32
-    if ending == "html":
-        assert "<x>" not in text
-        assert "http" not in text
-
-
-def test_warnings_at_both_ends_and_without_a_scale(tmp_path: Path) -> None:
-    units = seeded_rng(2).normal(size=(400, 300))
-    units /= np.linalg.norm(units, axis=1, keepdims=True)
-    np.save(tmp_path / "units.npy", units)
-
-    def warned(epsilon: float, **options: Any) -> tuple[str, ...]:
-        made = Laplace(epsilon=epsilon)
-        target = tmp_path / "out.npy"
-        return release_files(
-            tmp_path / "units.npy", target, mechanism=made, force=True, **options
-        ).warnings
-
-    assert "hardly anything is left" in warned(10.0, scale=2**0.5)[0]
-    assert "hardly anything is left" in warned(10.0, public=units[:200])[0]
-    assert warned(60.0, scale=2**0.5) == ()
-    assert "hardly anything is protected" in warned(1000.0, scale=2**0.5)[0]
-    assert "hardly anything is protected" in warned(1000.0, public=units[:200])[0]
-    assert "nobody said" in warned(10.0)[0]
-
-
-def test_a_seed_repeats_and_is_not_private(tmp_path: Path) -> None:
-    np.save(tmp_path / "x.npy", ROWS)
-    for name in ("a.npy", "b.npy"):
-        done = release_files(tmp_path / "x.npy", tmp_path / name, epsilon=1.0, seed=3, scale=1.0)
-    assert (tmp_path / "a.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
-    assert "NOT PRIVATE" in done.warnings[0]
-    assert done.randomness == "seeded: not private"
-
-
-def test_bounded_guarantees_are_stated(tmp_path: Path) -> None:
-    np.save(tmp_path / "x.npy", ROWS)
-    made = Gaussian(epsilon=1.0, sensitivity=2.0)
-    done = release_files(tmp_path / "x.npy", tmp_path / "y.npy", mechanism=made, scale=1.0)
-    assert (done.guarantee.kind, done.guarantee.radius) == (Kind.BOUNDED, 2.0)
-    with pytest.raises(ParameterError, match="'sensitivity'"):
-        release_files(tmp_path / "x.npy", tmp_path / "z.npy", mechanism="gaussian", epsilon=1.0)

@@ -1,7 +1,8 @@
-"""`malaprop attack`: how many words of the owner's own texts an observer recovers."""
+"""`malaprop attack`: what an observer recovers from the owner's own texts."""
 
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -21,11 +22,17 @@ if TYPE_CHECKING:
     from malaprop.jobs.reading import Listener
     from malaprop.measure import AttackResult
 
+Item = TypeVar("Item")
+
 
 def attack(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="bayes, context, majority or frequency."),
+        typer.Argument(
+            metavar="NAME",
+            help="On words: bayes, context, majority or frequency. On labels: authorship, "
+            "attribute or membership. On vectors: inversion or float.",
+        ),
     ],
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="The file of texts, or - for standard input.")
@@ -40,6 +47,14 @@ def attack(
             "--column", "-c", metavar="NAME", help="A column that holds text; may be repeated."
         ),
     ] = None,
+    label: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="For authorship, attribute and membership: the column of the author or of "
+            "another label.",
+        ),
+    ] = None,
     format_: FormatName = None,
     encoding: Annotated[
         str, typer.Option(metavar="NAME", help="The encoding of text files.")
@@ -52,11 +67,34 @@ def attack(
         ),
     ] = "fresh",
     model: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="MODEL",
-            help="A bigram model, as malaprop lm train writes it; by default the one that ships "
-            "for english.",
+            help="For attacks on words, a bigram model, as malaprop lm train writes it; by default "
+            "the one that ships for english. For authorship, koppel (default) or regression.",
+        ),
+    ] = None,
+    adaptive: Annotated[
+        bool,
+        typer.Option(
+            "--adaptive",
+            help="The attacker trains on private text, not on clean text; on words, learns from it "
+            "how frequent words are.",
+        ),
+    ] = False,
+    no_punctuation: Annotated[
+        bool,
+        typer.Option(
+            "--no-punctuation", help="For attacks on labels: the attacker ignores punctuation."
+        ),
+    ] = False,
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            min=1,
+            help="For attacks on labels: how many random splits, each with noise of its own; by "
+            "default 5.",
         ),
     ] = None,
     sample: Annotated[
@@ -84,24 +122,43 @@ def attack(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file of --json.")] = False,
 ) -> None:
-    """Privatize texts, attack the result, and show the share of words that was recovered.
+    """Privatize texts, attack the result, and show how far the attack got.
 
-    The observer knows everything public: mechanism, parameters, lexicon, and a model of public
-    text. bayes looks at each word alone, context at the words around it, majority at all draws of
-    the same word of a text, frequency at how often a word occurs where one draw is reused. The
-    private texts are discarded. The figures are for you: do not publish them.
+    The observer knows everything public: mechanism, parameters, lexicon, and public text.
+
+    On words: bayes looks at each word alone, context at the words around it, majority at all draws
+    of the same word of a text, frequency at how often a word occurs where one draw is reused.
+
+    On labels: authorship infers who wrote a text, attribute any other label, membership which texts
+    a classifier was trained on. They need --label and  pip install 'malaprop[evaluate]'.
+
+    On vectors: inversion takes the nearest word to a released vector, float looks at its last bits.
+
+    The private texts are discarded. The figures are for you: do not publish them.
     """
     from malaprop.cli.progress import bar, working
     from malaprop.core.randomness import secure_rng, seeded_rng
+    from malaprop.jobs.labelled import read_labelled
     from malaprop.measure import attack as run_attack
     from malaprop.measure.attacking.base import attack_named
     from malaprop.pipeline.privatizer import Privatizer
 
-    attack_named(name)
+    _check_label(attack_named(name).on, name, column, label)
     _check_output(json_, file, force=force)
     made = make_mechanism(mechanism, epsilon, param)
+    labels: list[str] | None = None
     with bar("reading the texts") as progress:
-        texts = _sampled(file, column, format_, encoding, sample, seed, progress.to)
+        if label is None:
+            texts = _sampled(
+                _texts(file, column, format_, encoding, progress.to), sample, seed, str.strip
+            )
+        else:
+            pairs = read_labelled(
+                file, column=_only(column), label=label, format=format_, encoding=encoding
+            )
+            chosen = _sampled(pairs, sample, seed, lambda pair: pair[0].strip())
+            texts = [text for text, _ in chosen]
+            labels = ["" if own is None else str(own) for _, own in chosen]
     with working(f"preparing {mechanism} on {lexicon}"):
         privatizer = Privatizer(
             open_lexicon(lexicon, made),
@@ -109,12 +166,19 @@ def attack(
             repeat=repeat,
             rng=None if seed is None else seeded_rng(seed),
         )
-    options: dict[str, Any] = {"model": model, "draws": draws}
+    options: dict[str, Any] = {
+        "model": model,
+        "draws": draws,
+        "adaptive": adaptive or None,
+        "punctuation": False if no_punctuation else None,
+        "repeats": repeats,
+    }
     with bar(f"attacking {len(texts):,} texts") as progress:
         result = run_attack(
             name,
             privatizer,
             texts,
+            labels,
             rng=secure_rng() if seed is None else seeded_rng(seed),
             progress=progress.to,
             **{key: value for key, value in options.items() if value is not None},
@@ -125,34 +189,50 @@ def attack(
         _write(result, json_, force=force)
 
 
-def _sampled(
+def _check_label(on: str, name: str, column: list[str] | None, label: str | None) -> None:
+    """Refuse a label that the attack has no use for, or the lack of one that it needs."""
+    from malaprop.core.errors import ParameterError
+
+    if on == "labels" and label is None:
+        raise ParameterError(f"the attack {name} needs a label for each text: name it with --label")
+    if on != "labels" and label is not None:
+        raise ParameterError(f"the attack {name} is on {on}, and takes no --label")
+    if label is not None and len(column or ()) != 1:
+        raise ParameterError("with --label, name the one column of the texts with --column")
+
+
+def _only(column: list[str] | None) -> str:
+    return (column or [""])[0]
+
+
+def _texts(
     file: str,
     column: list[str] | None,
     format_: str | None,
     encoding: str,
-    sample: int,
-    seed: int | None,
     progress: "Listener",
-) -> list[str]:
-    """Return the texts of a file that have something in them, or as many of them as are wanted."""
-    from malaprop.core.errors import DataError
-    from malaprop.core.randomness import secure_rng, seeded_rng
+) -> Iterator[str]:
     from malaprop.jobs.reading import read_texts
 
-    rng = secure_rng() if seed is None else seeded_rng(seed)
-    chosen: list[str] = []
-    texts = read_texts(
-        [file],
-        columns=column or (),
-        format=format_,
-        encoding=encoding,
-        progress=progress,
+    return read_texts(
+        [file], columns=column or (), format=format_, encoding=encoding, progress=progress
     )
-    for seen, text in enumerate(filter(str.strip, texts), 1):
+
+
+def _sampled(
+    items: Iterable[Item], sample: int, seed: int | None, filled: Callable[[Item], object]
+) -> list[Item]:
+    """Return the items that have something in them, or as many of them as are wanted."""
+    from malaprop.core.errors import DataError
+    from malaprop.core.randomness import secure_rng, seeded_rng
+
+    rng = secure_rng() if seed is None else seeded_rng(seed)
+    chosen: list[Item] = []
+    for seen, item in enumerate(filter(filled, items), 1):
         if len(chosen) < sample:
-            chosen.append(text)
+            chosen.append(item)
         elif (place := int(rng.integers(seen))) < sample:  # each text with the same chance
-            chosen[place] = text
+            chosen[place] = item
     if not chosen:
         raise DataError("the file has no texts to attack")
     return chosen

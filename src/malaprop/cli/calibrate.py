@@ -45,6 +45,25 @@ def calibrate(
             metavar="SHARE", help="An observer without context guesses at most this share right."
         ),
     ] = None,
+    context: Annotated[
+        bool,
+        typer.Option(
+            "--context",
+            help="With --success: an observer who knows which words follow which recovers at most "
+            "this share of the words of film reviews, or of --sample.",
+        ),
+    ] = False,
+    sample: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --context: public texts like yours, which are attacked at each ε.",
+        ),
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option("--column", "-c", metavar="NAME", help="With --sample: the column of texts."),
+    ] = None,
     occurrences: Annotated[
         int, typer.Option(metavar="NUMBER", min=1, help="With --success: how often a word occurs.")
     ] = 1,
@@ -118,7 +137,7 @@ def calibrate(
     Name one target. With --vectors, the target is about vectors: what is left of their distances,
     or how many are found again. With --lambda-grid, λ of mahalanobis is chosen. The figures for
     words are for an observer who sees one word at a time: context and repetition raise what is
-    learned.
+    learned. With --success and --context, the target is what an observer with context recovers.
     """
     from malaprop.cli.progress import bar, working
     from malaprop.measure import calibrate as search
@@ -126,6 +145,8 @@ def calibrate(
     others = {
         "--worst": worst,
         "--success": success,
+        "--context": context or None,
+        "--sample": sample,
         "--prior": prior,
         "--candidates": candidates,
         "--like": like,
@@ -147,16 +168,19 @@ def calibrate(
         with working(f"opening {lexicon}"):
             opened = open_lexicon(lexicon, made)
             model = _model(like, lexicon)
+            texts = _sample(sample, column)
         count = words_of(words, opened)
         if isinstance(count, list):
             raise ParameterError("calibrate takes a number of words, or all: --words NUMBER")
         with bar(f"calibrating {mechanism}") as progress:
-            found = search(
+            calibration = search(
                 made,
                 opened,
                 kept=kept,
                 worst=worst,
                 success=success,
+                context=context,
+                sample=texts,
                 occurrences=occurrences,
                 prior=prior_of(prior),
                 candidates=candidates,
@@ -165,13 +189,34 @@ def calibrate(
                 words=count,
                 progress=progress.to,
             )
-        write({"mechanism": mechanism, "lexicon": opened.name or lexicon, **found.to_dict()})
+        write({"mechanism": mechanism, "lexicon": opened.name or lexicon, **calibration.to_dict()})
     if json_ != PIPE:
-        print_curve(found)
-        typer.echo(
-            "The figures are for an observer who sees one word, once, and no context. Context "
-            "raises what is learned: see  malaprop attack context"
-        )
+        print_curve(calibration)
+        typer.echo(_WITH_CONTEXT if context else _WITHOUT_CONTEXT)
+
+
+_WITH_CONTEXT = (
+    "The figures are for an observer with a bigram model, and hold for texts like these. A large "
+    "language model, or words that occur often, raise what is learned."
+)
+_WITHOUT_CONTEXT = (
+    "The figures are for an observer who sees one word, once, and no context. Context raises what "
+    "is learned: see  malaprop attack context, and calibrate --success with --context"
+)
+
+
+def _sample(file: str | None, column: str | None) -> list[str] | None:
+    """Return the texts of a public sample."""
+    from malaprop.jobs.reading import read_texts
+
+    if file is None:
+        if column is not None:
+            raise ParameterError("--column goes with --sample")
+        return None
+    texts = list(filter(str.strip, read_texts([file], columns=[column] if column else ())))
+    if not texts:
+        raise ParameterError(f"{file} has no texts: --sample takes a file of public texts")
+    return texts
 
 
 def _refuse(flag: str, others: Mapping[str, object]) -> None:

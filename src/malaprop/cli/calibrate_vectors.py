@@ -37,12 +37,12 @@ def vector_epsilon(
     with json_output(json_) as write:
         sample = read_some(Path(vectors))
         with bar(f"calibrating {name}") as progress:
-            found = calibrate_vectors(
+            calibration = calibrate_vectors(
                 made, sample, correlation=correlation, inversion=inversion, progress=progress.to
             )
-        write({"mechanism": name, "vectors": vectors, **found.to_dict()})
+        write({"mechanism": name, "vectors": vectors, **calibration.to_dict()})
     if json_ != PIPE:
-        print_curve(found)
+        print_curve(calibration)
         typer.echo("The figures are for public vectors: others may be nearer to each other.")
 
 
@@ -73,7 +73,7 @@ def regularization(
         if isinstance(count, list):
             raise ParameterError("calibrate takes a number of words, or all: --words NUMBER")
         with bar("trying λ") as progress:
-            found = best_lambda(
+            choice = best_lambda(
                 opened,
                 epsilon,
                 kept=kept,
@@ -82,9 +82,9 @@ def regularization(
                 words=count,
                 progress=progress.to,
             )
-        write({"mechanism": mechanism, "lexicon": opened.name or lexicon, **found.to_dict()})
+        write({"mechanism": mechanism, "lexicon": opened.name or lexicon, **choice.to_dict()})
     if json_ != PIPE:
-        _print_grid(found)
+        _print_grid(choice)
 
 
 def _numbers(grid: str) -> list[float]:
@@ -96,33 +96,34 @@ def _numbers(grid: str) -> list[float]:
         ) from None
 
 
-def print_curve(found: "Calibration") -> None:
+def print_curve(calibration: "Calibration") -> None:
     """Show an ε, and the figures of all that were tried."""
     typer.echo(
-        f"ε = {found.epsilon:.4g}\n\nTarget: {found.target}. At this ε: {found.value:.4g}.\n"
+        f"ε = {calibration.epsilon:.4g}\n\n"
+        f"Target: {calibration.target}. At this ε: {calibration.value:.4g}.\n"
     )
-    top = max(abs(value) for _, value in found.curve) or 1.0
-    for epsilon, value in found.curve:
-        mark = "◄" if epsilon == found.epsilon else ""
+    top = max(abs(value) for _, value in calibration.curve) or 1.0
+    for epsilon, value in calibration.curve:
+        mark = "◄" if epsilon == calibration.epsilon else ""
         bar = "█" * round(_BAR * abs(value) / top)
         typer.echo(f"  ε = {epsilon:<8.4g} {value:>9.4g}  {bar} {mark}".rstrip())
     typer.echo("")
-    for name, number in found.normalised.items():
+    for name, number in calibration.normalised.items():
         typer.echo(f"{name.replace('_', ' ')}: {number:.4g}")
 
 
-def _print_grid(found: "LambdaChoice") -> None:
-    typer.echo(f"λ = {found.regularization:g}\n\nTarget: {found.target}.\n")
+def _print_grid(choice: "LambdaChoice") -> None:
+    typer.echo(f"λ = {choice.regularization:g}\n\nTarget: {choice.target}.\n")
     typer.echo("  λ       ε       ε, Euclidean  kept    similarity")
-    for row in found.rows:
-        mark = "◄" if row.regularization == found.regularization else ""
+    for row in choice.rows:
+        mark = "◄" if row.regularization == choice.regularization else ""
         out = "" if row.within else "(beyond the bound)"
         line = (
             f"  {row.regularization:<7g} {row.epsilon:<7.4g} {row.euclidean:<13.4g} "
             f"{row.kept:<7.3f} {row.similarity:<10.3f} {out}{mark}"
         )
         typer.echo(line.rstrip())
-    for value in found.skipped:
+    for value in choice.skipped:
         typer.echo(f"  {value:<7g} is not possible here: the covariance is singular")
     typer.echo(
         "\nThe rows differ in privacy: the guarantee of each in Euclidean distance is the ε in the "

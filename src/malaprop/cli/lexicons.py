@@ -30,8 +30,8 @@ def list_() -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("lexicon", "words", "dimensions", "metric", "where"):
         table.add_column(heading, justify="right" if heading in ("words", "dimensions") else "left")
-    for where, found in (("embedded", catalogue.embedded()), ("imported", catalogue.imported())):
-        for name, folder in found.items():
+    for where, folders in (("embedded", catalogue.embedded()), ("imported", catalogue.imported())):
+        for name, folder in folders.items():
             about = store.load(folder).meta
             size = f"{about['count']:,}", str(about["dimension"])
             table.add_row(name, *size, str(about["metric"]), where)

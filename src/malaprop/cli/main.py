@@ -20,6 +20,7 @@ from malaprop.cli import (
     audit,
     calibrate,
     data,
+    evaluate,
     explain,
     lexicons,
     lm,
@@ -51,6 +52,9 @@ app.command("audit", short_help="Check a guarantee on all pairs of words, exactl
 app.command("stats", short_help="Show statistics of single words under a mechanism.")(stats.stats)
 app.command("calibrate", short_help="Find the ε that keeps to a target.")(calibrate.calibrate)
 app.command("attack", short_help="Measure how many words an observer recovers.")(attack.attack)
+app.command("evaluate", short_help="Measure privacy beside utility on your own texts.")(
+    evaluate.evaluate
+)
 app.command("reproduce", short_help="Run the experiments of five papers again.")(
     reproduce.reproduce
 )

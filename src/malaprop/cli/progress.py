@@ -5,6 +5,8 @@ from contextlib import ExitStack, contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
 
+import typer
+
 from malaprop.cli.messages import warn
 from malaprop.cli.signals import turn_deaf
 
@@ -24,6 +26,13 @@ class Bar:
         """Show that `done` of `total` is done."""
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, completed=done, total=total, note=note)
+
+    def say(self, line: str) -> None:
+        """Show a line on stderr, above the bar if there is one."""
+        if self._progress is None:
+            typer.echo(line, err=True)
+        else:
+            self._progress.console.print(line, markup=False, highlight=False)
 
 
 @contextmanager

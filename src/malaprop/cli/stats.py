@@ -72,7 +72,7 @@ def stats(
             channel = made.on(opened)
         chosen = words_of(words, opened)
         with bar("statistics of words") as progress:
-            found = statistics(channel, words=chosen, runs=runs, rng=rng, progress=progress.to)
+            figures = statistics(channel, words=chosen, runs=runs, rng=rng, progress=progress.to)
         with bar("the observer's best guess") as progress:
             guess = bayes_success(
                 channel, prior=belief, occurrences=occurrences, rng=rng, progress=progress.to
@@ -86,14 +86,14 @@ def stats(
                 "mechanism": made.to_dict(),
                 "lexicon": {"name": opened.name, "fingerprint": opened.fingerprint},
                 "guarantee": str(channel.guarantee),
-                **found.to_dict(),
+                **figures.to_dict(),
                 "bayes": guess.to_dict(),
                 "overlap": {"mean": float(shared.mean()), "skewness": finite(skewness(shared))},
                 "density": crowd.to_dict() if crowd else None,
             }
         )
     if json_ != PIPE:
-        _print_statistics(found)
+        _print_statistics(figures)
         _print_guess(guess)
         typer.echo(
             f"Of a word's 10 nearest words, what comes out shares {shared.mean():.1%} on average "
@@ -101,7 +101,7 @@ def stats(
         )
 
 
-def _print_statistics(found: "WordStatistics") -> None:
+def _print_statistics(figures: "WordStatistics") -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -111,13 +111,17 @@ def _print_statistics(found: "WordStatistics") -> None:
     for heading in ("mean", "5 %", "median", "95 %"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("words protected least")
-    for summary in found.summary().values():
+    for summary in figures.summary().values():
         numbers = (summary.mean, summary.p5, summary.p50, summary.p95)
         worst = ", ".join(word for word, _ in summary.worst[:3])
         table.add_row(summary.title, *(f"{number:.4g}" for number in numbers), worst)
     console.print(table)
-    how = "computed from the law" if found.exact else f"estimated from {found.runs:,} draws each"
-    console.print(f"\n{len(found.words):,} of {found.size:,} words, {how}; R = {found.runs:,}.")
+    how = (
+        "computed from the law" if figures.exact else f"estimated from {figures.runs:,} draws each"
+    )
+    console.print(
+        f"\n{len(figures.words):,} of {figures.size:,} words, {how}; R = {figures.runs:,}."
+    )
 
 
 def _print_guess(guess: "BayesSuccess") -> None:

@@ -1,6 +1,7 @@
 """Laws: the probability of each replacement of each word, a value to draw from and to audit."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -72,6 +73,13 @@ class Law(ABC):
         for them that is cheaper than all of its rows.
         """
         return None
+
+    def log_likelihood_parts(self, outputs: Ids, count: int) -> Iterator[Floats]:
+        """Yield `log_likelihoods` for `count` outputs at a time, if the law has a form for them."""
+        for start in range(0, len(outputs), count):
+            columns = self.log_likelihoods(outputs[start : start + count])
+            if columns is not None:
+                yield columns
 
     def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
         """Return the rows to draw from, which follow the law that `log_weights` states.

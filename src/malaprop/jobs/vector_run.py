@@ -97,14 +97,14 @@ def public_sample(public: Any) -> Floats | None:
 
 def cautions(free: FreeVectors, rng: Generator, *, scaled: bool) -> tuple[str, ...]:
     """Return what the user should know before the work."""
-    found = []
+    warnings = []
     if free.guarantee.kind is Kind.NONE:
-        found.append(f"NOTHING IS GUARANTEED: {free.guarantee.reason}")
+        warnings.append(f"NOTHING IS GUARANTEED: {free.guarantee.reason}")
     if label(rng) != SECURE:
-        found.append(SEEDED)
+        warnings.append(SEEDED)
     if not scaled:
-        found.append(NO_SCALE)
-    return tuple(found)
+        warnings.append(NO_SCALE)
+    return tuple(warnings)
 
 
 @dataclass

@@ -7,9 +7,10 @@ calibrate_vectors   the same for vectors: what is left of distances, or how many
 best_lambda     λ of the Mahalanobis mechanism by a grid
 noise_and_scale how noise compares with the distances of vectors
 sampled_audit   a lower bound on the loss, from draws alone
-attack          privatize texts, attack the result: the share of words that an observer recovers
+attack          privatize texts, attack the result: what an observer recovers or infers
 attacks         the attacks, by name
 train_model     a bigram model of a public corpus, for attacks with context
+evaluate        privacy beside utility on your own texts, and a recommendation
 
 >>> import malaprop
 >>> from malaprop import measure
@@ -24,12 +25,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from malaprop.lexicon.bigrams import BigramModel, open_model, save_model
     from malaprop.measure.attacking.base import attacks
-    from malaprop.measure.attacking.result import AttackResult
+    from malaprop.measure.attacking.result import (
+        AttackResult,
+        FoundVectors,
+        InferredLabels,
+        RecoveredWords,
+    )
     from malaprop.measure.attacking.run import attack
     from malaprop.measure.attacking.training import train_model
     from malaprop.measure.audit_by_draws import SampledAudit, sampled_audit
     from malaprop.measure.bayes import BayesSuccess, bayes_success
     from malaprop.measure.calibration import calibrate
+    from malaprop.measure.evaluating.evaluation import Evaluation
+    from malaprop.measure.evaluating.run import evaluate
+    from malaprop.measure.evaluating.settings import EvaluationSettings
     from malaprop.measure.figures import skewness
     from malaprop.measure.neighbourhoods import density, overlap
     from malaprop.measure.regularization import LambdaChoice, best_lambda
@@ -44,8 +53,13 @@ __all__ = [
     "BayesSuccess",
     "BigramModel",
     "Calibration",
+    "Evaluation",
+    "EvaluationSettings",
+    "FoundVectors",
+    "InferredLabels",
     "LambdaChoice",
     "NoiseAndScale",
+    "RecoveredWords",
     "SampledAudit",
     "VectorFigures",
     "WordStatistics",
@@ -56,6 +70,7 @@ __all__ = [
     "calibrate",
     "calibrate_vectors",
     "density",
+    "evaluate",
     "noise_and_scale",
     "open_model",
     "overlap",
@@ -71,12 +86,15 @@ __all__ = [
 _HOMES = {
     "lexicon.bigrams": "BigramModel open_model save_model",
     "measure.adversaries": "attacks",
-    "measure.attacking.result": "AttackResult",
+    "measure.attacking.result": "AttackResult FoundVectors InferredLabels RecoveredWords",
     "measure.attacking.run": "attack",
     "measure.attacking.training": "train_model",
     "measure.audit_by_draws": "SampledAudit sampled_audit",
     "measure.bayes": "BayesSuccess bayes_success",
     "measure.calibration": "calibrate",
+    "measure.evaluating.evaluation": "Evaluation",
+    "measure.evaluating.run": "evaluate",
+    "measure.evaluating.settings": "EvaluationSettings",
     "measure.figures": "skewness",
     "measure.neighbourhoods": "density overlap",
     "measure.regularization": "LambdaChoice best_lambda",

@@ -5,7 +5,7 @@ the figure is still on the safe side of the target, counting the error of a samp
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from malaprop.core.randomness import checked_rng, secure_rng
 from malaprop.core.space import MetricSpace
 from malaprop.measure.bayes import bayes_success, estimated_success
 from malaprop.measure.chosen_words import MOST, word_ids
+from malaprop.measure.context_calibration import calibrate_context, require_success_alone
 from malaprop.measure.figures import nearest_distances
 from malaprop.measure.searching import (
     SURE,
@@ -45,6 +46,8 @@ def calibrate(
     kept: float | None = None,
     worst: float | None = None,
     success: float | None = None,
+    context: bool = False,
+    sample: Sequence[str] | None = None,
     occurrences: int = 1,
     prior: Any = None,
     candidates: float | None = None,
@@ -60,7 +63,9 @@ def calibrate(
       which only 5 % of words exceed; with `worst=0`, that of the worst word, hyperbolic-2019's
       radius of high protection (§VI-C). On a sample, that is the worst word of the sample.
     - `success`: how often an observer without context guesses a word right, with a `prior`, and
-      over `occurrences` draws; see `bayes_success`.
+      over `occurrences` draws; see `bayes_success`. With `context=True`, what share of the words
+      of a public text an observer recovers who knows which words follow which: on `sample`, public
+      texts like those to privatize, or else on film reviews, where that was measured.
     - `candidates`: how many inputs explain an output within a factor of 2, at least.
     - `similarity`: the expected similarity of a word and its replacement, at most.
     - `like`: a channel; as many words stay as with that one.
@@ -71,10 +76,16 @@ def calibrate(
 
     >>> from malaprop import Lexicon, TEM
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
-    >>> found = calibrate(TEM, line, kept=0.6)
-    >>> round(found.value, 2), found.exact
+    >>> calibration = calibrate(TEM, line, kept=0.6)
+    >>> round(calibration.value, 2), calibration.exact
     (0.6, True)
     """
+    if context or sample is not None:
+        others = (kept, worst, prior, candidates, similarity, like, words)
+        require_success_alone(success, occurrences, others, context=context)
+        return calibrate_context(
+            maker_of(mechanism), lexicon, share_of("success", success), sample, rng, progress
+        )
     search = _Search(
         maker_of(mechanism), lexicon, words, secure_rng() if rng is None else checked_rng(rng)
     )
@@ -156,11 +167,11 @@ def _success_goal(search: "_Search", **targets: Any) -> _Goal:
             estimate = estimated_success(channel, targets["prior"], rng=search.rng)
             if estimate is not None:
                 return Figure(estimate[0], estimate[1][1])
-        found = bayes_success(
+        chance = bayes_success(
             channel, prior=targets["prior"], occurrences=occurrences, rng=search.rng
         )
         # For a law the value is exact or a simulation; for noise it is a lower bound.
-        return Figure(found.value, found.interval[1])
+        return Figure(chance.value, chance.interval[1])
 
     times = "" if occurrences == 1 else f" that occurs {occurrences} times"
     text = f"an observer without context guesses at most {bound:g} of words right{times}"

@@ -20,6 +20,7 @@ from malaprop.measure.bayes import (
     success_by_occurrences,
 )
 from malaprop.measure.chosen_words import word_ids
+from malaprop.measure.context_figures import ContextFigure, context_figure
 from malaprop.measure.words.statistic import registry
 from malaprop.measure.words.statistics import statistics_of
 
@@ -81,6 +82,8 @@ class Profile:
     words: int
     """How many words the figures are computed for."""
     exact: bool
+    context: ContextFigure | None = None
+    """What an observer recovers of public text with context, and without; None if not measured."""
 
     @property
     def chosen(self) -> CurvePoint:
@@ -133,6 +136,7 @@ def profile_of(
         comparisons=tuple(_comparisons(own, ids)),
         words=len(ids),
         exact=isinstance(own, LawChannel),
+        context=context_figure(mechanism, lexicon),
     )
 
 

@@ -103,8 +103,8 @@ def best_lambda(
     >>> from malaprop import Lexicon, seeded_rng
     >>> cloud = seeded_rng(1).normal(size=(40, 3)) * [9, 3, 1]
     >>> cloud = Lexicon([f"w{i}" for i in range(40)], cloud)
-    >>> found = best_lambda(cloud, 1.0, kept=0.5, grid=(0.0, 0.5, 0.9), rng=seeded_rng(2))
-    >>> [round(row.euclidean, 2) for row in found.rows]
+    >>> choice = best_lambda(cloud, 1.0, kept=0.5, grid=(0.0, 0.5, 0.9), rng=seeded_rng(2))
+    >>> [round(row.euclidean, 2) for row in choice.rows]
     [1.0, 1.39, 2.82]
     """
     if (kept is None) == (similarity is None):

@@ -19,7 +19,7 @@ _MUCH = 10.0  # times the typical distance: less than a hundredth of a squared d
 _UNRELATED = 0.1  # a correlation of distances that serves nothing
 _RECOGNISED = 0.1  # a share of vectors found again that shows that something is left
 _CLEAR = 4.0  # half of the typical distance, in deviations of the noise along a direction
-_FOUND = 0.9  # a share of vectors that are found again
+_RECOVERED = 0.9  # a share of vectors that are found again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +51,8 @@ class NoiseAndScale:
 
     def _nothing_left(self) -> str:
         if self.figures is not None and not math.isnan(self.figures.correlation):
-            found = self.figures.inversion > _RECOGNISED
-            drowned = self.figures.correlation < _UNRELATED and not found
+            recognised = self.figures.inversion > _RECOGNISED
+            drowned = self.figures.correlation < _UNRELATED and not recognised
             why = f" (the correlation of distances is {self.figures.correlation:.2f})"
         else:
             drowned, why = self.ratio > _MUCH, ""
@@ -66,7 +66,7 @@ class NoiseAndScale:
 
     def _nothing_hidden(self) -> str:
         if self.figures is not None:
-            clear = self.figures.inversion > _FOUND
+            clear = self.figures.inversion > _RECOVERED
             how = f"{self.figures.inversion:.0%} of {self.figures.candidates:,} public vectors"
         else:
             clear = NormalDist().inv_cdf(min(self.told_apart, 1.0 - 1e-16)) > _CLEAR
@@ -103,8 +103,8 @@ def noise_and_scale(
     None if neither is given, or if the noise has no length.
 
     >>> from malaprop import Laplace
-    >>> found = noise_and_scale(Laplace(epsilon=10.0).for_vectors(300), scale=2**0.5)
-    >>> round(found.ratio), len(found.warnings)
+    >>> noise = noise_and_scale(Laplace(epsilon=10.0).for_vectors(300), scale=2**0.5)
+    >>> round(noise.ratio), len(noise.warnings)
     (21, 1)
     """
     if scale is not None:

@@ -103,7 +103,7 @@ def smallest_epsilon(
     progress: Progress | None = None,
 ) -> tuple[float, dict[float, Figure]]:
     """Return the smallest ε that reaches a target, and the figures of all that were tried."""
-    search = _Bisection(figure, lambda found: not met(found), target, progress, reaches=True)
+    search = _Bisection(figure, lambda value: not met(value), target, progress, reaches=True)
     low, high = search.bracket(start)
     _, high = search.narrow(low, high)
     return high, search.tried

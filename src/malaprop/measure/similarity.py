@@ -44,3 +44,21 @@ class Similarity:
     def between(self, ids: Ids, others: Ids) -> Floats:
         """Return the similarity of each word with the word at the same place of `others`."""
         return np.asarray(np.einsum("ij,ij->i", self._units[ids], self._units[others]))
+
+    def of_texts(self, ids: Ids, others: Ids, lengths: Ids) -> Floats:
+        """Return the similarity of texts and others of the same lengths, text by text.
+
+        It is the cosine of the sums of their words' vectors, each of length 1. Texts without words
+        are left out.
+        """
+        from scipy.sparse import csr_array
+
+        sizes = lengths[lengths > 0]
+        ends, ones = np.concatenate([[0], np.cumsum(sizes)]), np.ones(len(ids))
+        shape = (len(sizes), len(self._units))
+        first, second = (
+            csr_array((ones, words, ends), shape=shape) @ self._units for words in (ids, others)
+        )
+        dots = np.einsum("ij,ij->i", first, second)
+        norms = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+        return np.asarray(dots / np.where(norms > 0.0, norms, 1.0))

@@ -75,19 +75,19 @@ def vector_figures(free: FreeVectors, public: Any, rng: Generator | None = None)
 
     >>> from malaprop import Laplace, seeded_rng
     >>> public = seeded_rng(1).normal(size=(500, 8))
-    >>> found = vector_figures(Laplace(epsilon=1000.0).for_vectors(8), public, seeded_rng(2))
-    >>> round(found.correlation, 2), round(found.inversion, 2)
+    >>> figures = vector_figures(Laplace(epsilon=1000.0).for_vectors(8), public, seeded_rng(2))
+    >>> round(figures.correlation, 2), round(figures.inversion, 2)
     (1.0, 1.0)
     """
     rng = secure_rng() if rng is None else checked_rng(rng)
     rows = sample_of(public)
     r, least = _correlation(free, rows, rng)
-    found = _found(free, rows, rng)
+    hits = _recovered(free, rows, rng)
     return VectorFigures(
         correlation=r,
         least_correlation=least,
-        inversion=found / _DRAWS,
-        most_inversion=float(clopper_pearson(found, _DRAWS, _SURE)[1]),
+        inversion=hits / _DRAWS,
+        most_inversion=float(clopper_pearson(hits, _DRAWS, _SURE)[1]),
         candidates=len(rows),
         distance=typical_distance(rows),
     )
@@ -115,14 +115,14 @@ def _correlation(free: FreeVectors, rows: Floats, rng: Generator) -> tuple[float
     return r, math.tanh(math.atanh(min(r, 1.0 - 1e-15)) - spread)
 
 
-def _found(free: FreeVectors, rows: Floats, rng: Generator) -> int:
+def _recovered(free: FreeVectors, rows: Floats, rng: Generator) -> int:
     """Count released vectors of which the nearest candidate is the true one."""
     places = free.places(rows)
     half = np.einsum("ij,ij->i", places, places) / 2.0
     truth = rng.integers(len(rows), size=_DRAWS)
-    found = 0
+    hits = 0
     for block in blocks(_DRAWS, row_cells=max(free.columns, len(rows))):
         private = free.release(rows[truth[block]], rng)
         nearest = np.argmax(private @ places.T - half, axis=1)
-        found += int(np.count_nonzero(nearest == truth[block]))
-    return found
+        hits += int(np.count_nonzero(nearest == truth[block]))
+    return hits

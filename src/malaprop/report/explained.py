@@ -7,6 +7,7 @@ from unicodedata import east_asian_width
 
 from malaprop.core import html
 from malaprop.core.guarantee import rounded_up
+from malaprop.measure.context_figures import ContextFigure
 from malaprop.report.explanation import Explanation
 from malaprop.report.phrases import NO_CHANCE_OF_GUESSING
 from malaprop.report.word import Rival
@@ -35,6 +36,8 @@ def as_lines(explained: Explanation, width: int = _WIDTH) -> Iterator[Line]:
         yield from _wrapped(sentence, width)
     yield from _wrapped(f"\n{explained.guarantee}", width)
     yield from _wrapped(f"\n{_kept(explained)}", width, bold=bool(explained.keeping.warning))
+    if explained.context:
+        yield from _wrapped(f"\n{_with_context(explained.context)}", width)
 
 
 def as_html(explained: Explanation) -> str:
@@ -63,6 +66,8 @@ def as_html(explained: Explanation) -> str:
     parts += map(html.paragraph, inferences(explained))
     parts.append(html.paragraph(str(explained.guarantee)))
     parts.append(html.paragraph(_kept(explained), bold=bool(explained.keeping.warning)))
+    if explained.context:
+        parts.append(html.paragraph(_with_context(explained.context)))
     return "".join(parts)
 
 
@@ -112,6 +117,12 @@ def _kept(explained: Explanation) -> str:
     if explained.success is not None:
         guessed = f", and an observer without context guesses {_percent(explained.success)} right"
     return f"On average over the lexicon, {share}{guessed}; {NO_CHANCE_OF_GUESSING}."
+
+
+def _with_context(figure: ContextFigure) -> str:
+    """Say what an observer recovers of a public sample, with context and without."""
+    told = str(figure)
+    return f"{told[:1].upper()}{told[1:]}."
 
 
 def _other_words(explained: Explanation) -> str:

@@ -1,7 +1,7 @@
 """What a word may become, and what an observer can infer: `malaprop explain`, as a value."""
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from malaprop.core.channel import Channel, LawChannel
@@ -11,6 +11,7 @@ from malaprop.core.metrics.graph import graph_of
 from malaprop.core.randomness import secure_rng
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.bayes import estimated_success
+from malaprop.measure.context_figures import ContextFigure, context_figure
 from malaprop.pipeline.choosing import LexiconChoice, MechanismChoice, choose
 from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.report.word import Rival, WordLaw, rivals, word_law
@@ -79,6 +80,8 @@ class Explanation:
     guarantee: Guarantee
     keeping: Keeping
     """How many words of the lexicon stay on average."""
+    context: ContextFigure | None = None
+    """What an observer recovers of public text with context, and without; None if not measured."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain values for JSON."""
@@ -93,6 +96,7 @@ class Explanation:
             "guarantee": self.guarantee.to_dict(),
             "expected_share_unchanged": self.keeping.share,
             "warning": self.keeping.warning,
+            "context": None if self.context is None else self.context.to_dict(),
         }
 
     def __str__(self) -> str:
@@ -131,9 +135,10 @@ def explain(
     own, route = _found(word, chosen.lexicon)
     channel = chosen.mechanism.on(chosen.lexicon)
     law = word_law(channel, own, secure_rng())
-    return _explained(
+    explained = _explained(
         law, channel, chosen.lexicon, keeping_of(chosen.mechanism, channel), route, top
     )
+    return replace(explained, context=context_figure(chosen.mechanism, chosen.lexicon))
 
 
 def _found(word: object, lexicon: Lexicon) -> tuple[int, str]:
@@ -213,7 +218,7 @@ def _rings(law: WordLaw, lexicon: Lexicon) -> list[Ring]:
 
 
 def _nested(value: object) -> bool:
-    return isinstance(value, tuple | Guarantee | Keeping)
+    return isinstance(value, tuple | Guarantee | Keeping | ContextFigure)
 
 
 def _finite(number: float | None) -> float | None:

@@ -97,6 +97,9 @@ def _key_figures(report: RunReport, profile: Profile | None) -> str:
         figures.append(
             (guessed, "of single words are guessed right by an observer without context")
         )
+    if profile and profile.context:
+        recovered = f"of the words of {profile.context.sample} are recovered with context"
+        figures.append((f"{profile.context.context:.0%}", recovered))
     cells = (f"<div><b>{escape(value)}</b>{escape(what)}</div>" for value, what in figures)
     return f'<div class="key">{"".join(cells)}</div>'
 
@@ -153,6 +156,8 @@ def _observer(profile: Profile) -> list[str]:
         "own text.</p>"
     )
     parts = ["<h2>What an observer learns</h2>", told]
+    if profile.context:
+        parts.append(f"<p>{escape(_opened(str(profile.context)))}.</p>")
     if profile.occurrences:
         rows = [
             (

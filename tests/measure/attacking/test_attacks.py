@@ -11,13 +11,13 @@ import malaprop
 from malaprop import TEM, DataError, Laplace, LawChannel, Lexicon, ParameterError, Privatizer
 from malaprop.core.arrays import Floats, Ids
 from malaprop.lexicon.bigrams import BigramModel
-from malaprop.measure import AttackResult, attack, attacks, train_model
+from malaprop.measure import RecoveredWords, attack, attacks, train_model
 from malaprop.measure.adversaries.context import Context
 from malaprop.measure.adversaries.frequency import Frequency
 from malaprop.measure.adversaries.majority import Majority
-from malaprop.measure.attacking.base import Seen
 from malaprop.measure.attacking.likelihoods import LawLikelihoods
 from malaprop.measure.attacking.scoring import interval
+from malaprop.measure.attacking.words import Seen
 
 WORDS = [f"{a}{b}" for a in "bdfgk" for b in "aeio"]
 LENGTH = 12
@@ -54,12 +54,24 @@ def privatizer(lexicon: Lexicon, epsilon: float = 1.0, seed: int = 1) -> Privati
     return Privatizer(lexicon, TEM(epsilon=epsilon), rng=malaprop.seeded_rng(seed))
 
 
-def run(name: str, own: Privatizer, texts: list[str], **options: Any) -> AttackResult:
-    return attack(name, own, texts, rng=malaprop.seeded_rng(1), **options)
+def run(name: str, own: Privatizer, texts: list[str], **options: Any) -> RecoveredWords:
+    result = attack(name, own, texts, rng=malaprop.seeded_rng(1), **options)
+    assert isinstance(result, RecoveredWords)
+    return result
 
 
 def test_the_registry_has_every_attack() -> None:
-    assert sorted(attacks) == ["bayes", "context", "frequency", "majority"]
+    assert sorted(attacks) == [
+        "attribute",
+        "authorship",
+        "bayes",
+        "context",
+        "float",
+        "frequency",
+        "inversion",
+        "majority",
+        "membership",
+    ]
     assert malaprop.measure.attacks is attacks
     for name, cls in attacks.items():
         assert cls.name == name
@@ -232,13 +244,13 @@ def test_values_that_are_no_words_are_not_attacked() -> None:
 def test_guesses_do_not_depend_on_how_texts_are_cut_into_parts(
     lexicon: Lexicon, model: BigramModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from malaprop.measure.attacking import base
+    from malaprop.measure.attacking import words
 
     texts = ["", *written(50, 5), "", "!"]
     for name in ("context", "majority"):
         whole = run(name, privatizer(lexicon), texts, model=model)
         with monkeypatch.context() as patch:
-            patch.setattr(base, "_PART", 30)
+            patch.setattr(words, "_PART", 30)
             assert run(name, privatizer(lexicon), texts, model=model) == whole
 
 

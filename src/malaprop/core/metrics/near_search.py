@@ -46,8 +46,8 @@ class NearSearch:
         rows = cells // self._size
 
         def within(rows: Ids, words: Ids, limits: Ids) -> Bytes:
-            found = self._within(levels, beyond, rows * self._size, self._place[words], limits)
-            return exact(rows, words) if found is None else found
+            known = self._within(levels, beyond, rows * self._size, self._place[words], limits)
+            return exact(rows, words) if known is None else known
 
         return NearWords(
             sizes=np.bincount(rows, minlength=len(ids)),
@@ -89,12 +89,12 @@ class NearSearch:
 
         `rows` are the first cells of rows. Returns None if that takes too long.
         """
-        found: Bytes = levels[rows + places]
+        known: Bytes = levels[rows + places]
         # Without a limit below the last level, only near words matter. Those are known.
-        asked = np.flatnonzero((found > limits) & (limits >= beyond) & (limits < self._last))
+        asked = np.flatnonzero((known > limits) & (limits >= beyond) & (limits < self._last))
         reached = [(asked, places[asked])]
         for k in range(1, int((limits[asked] - beyond).max(initial=0)) + 1):
-            asked, there = self._one_farther(reached, k, (found > limits) & (limits >= beyond + k))
+            asked, there = self._one_farther(reached, k, (known > limits) & (limits >= beyond + k))
             reached.append((asked, there))
             if not asked.size:
                 continue
@@ -102,8 +102,8 @@ class NearSearch:
                 return None
             total = levels[rows[asked] + there].astype(np.int64) + k
             hits = total <= limits[asked]
-            found[asked[hits]] = total[hits]
-        return found
+            known[asked[hits]] = total[hits]
+        return known
 
     def _one_farther(
         self, reached: list[tuple[Ids, Ids]], k: int, searching: NDArray[np.bool_]

@@ -34,7 +34,7 @@ class _ColumnsCopy(Copy[RowBatch]):
         self.left_out = 0
 
     @property
-    def found(self) -> set[str]:
+    def present(self) -> set[str]:
         """The columns asked for: a table that lacks one is refused."""
         return set(self.layout.columns)
 

@@ -23,7 +23,7 @@ class Tally:
     """How the tokens of the texts were treated."""
     seen: Counter[str] = field(default_factory=Counter)
     """`rows`, `texts`, `missing`, `faulty`, and `prepared`: how often a lexicon was opened."""
-    found: set[str] = field(default_factory=set)
+    present: set[str] = field(default_factory=set)
     """The columns asked for that some record has."""
     others: dict[str, None] = field(default_factory=dict)
     """The columns that pass unchanged, in the order in which they were seen."""
@@ -32,7 +32,7 @@ class Tally:
         """Add another tally to this one."""
         self.treated.update(other.treated)
         self.seen.update(other.seen)
-        self.found |= other.found
+        self.present |= other.present
         for name in other.others:
             if len(self.others) < MOST_KEYS:
                 self.others[name] = None

@@ -102,5 +102,5 @@ def _plain_type(kind: DataType) -> DataType:
 
 def _check_keys(counted: Tally, layout: Layout) -> None:
     for name in layout.columns:
-        if name not in counted.found:
-            raise ParameterError(no_such_key(name, [*counted.found, *counted.others]))
+        if name not in counted.present:
+            raise ParameterError(no_such_key(name, [*counted.present, *counted.others]))

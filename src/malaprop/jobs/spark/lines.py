@@ -106,7 +106,7 @@ class _TaskJsonCopy(_LineCopy, JsonlCopy):
     """Some lines of many: a key that is in none of them may be in others."""
 
     @property
-    def found(self) -> set[str]:
+    def present(self) -> set[str]:
         """The keys asked for that are there."""
         return self._seen
 
@@ -118,7 +118,7 @@ class _TaskDelimitedCopy(_LineCopy, DelimitedCopy):
     """One file of many."""
 
     @property
-    def found(self) -> set[str]:
+    def present(self) -> set[str]:
         """The columns asked for: a file that lacks one is refused."""
         return set(self.layout.columns)
 

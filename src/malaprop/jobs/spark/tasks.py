@@ -104,7 +104,7 @@ class TaskCopy(Protocol):
     """How many records were left out and are not among those written."""
 
     @property
-    def found(self) -> set[str]:
+    def present(self) -> set[str]:
         """The columns asked for that are there."""
 
     def taken(self) -> "pa.RecordBatch":
@@ -162,4 +162,6 @@ class Task(ABC):
 def _tally_of(counts: FileCounts, copy: TaskCopy) -> Tally:
     seen = {"rows": counts.records + copy.left_out, "texts": counts.cells}
     seen |= {"missing": counts.missing, "faulty": counts.faulty}
-    return Tally(seen=Counter(seen), found=copy.found, others=dict.fromkeys(counts.other_columns))
+    return Tally(
+        seen=Counter(seen), present=copy.present, others=dict.fromkeys(counts.other_columns)
+    )

@@ -102,9 +102,11 @@ class BigramModel:
 
         Arrays are broadcast against each other.
         """
-        found = self._table.values(firsts, seconds)
-        found += self.back_off.astype(np.float32)[firsts] * self.prior.astype(np.float32)[seconds]
-        return found
+        probabilities = self._table.values(firsts, seconds)
+        probabilities += (
+            self.back_off.astype(np.float32)[firsts] * self.prior.astype(np.float32)[seconds]
+        )
+        return probabilities
 
     def check_words(self, words: Sequence[str]) -> None:
         """Raise a ParameterError unless the model was made for these words."""

@@ -6,11 +6,11 @@ import numpy as np
 
 from malaprop.core.arrays import Ids
 from malaprop.core.progress import Progress
-from malaprop.measure.attacking.base import Attack, Seen
+from malaprop.measure.attacking.words import Seen, WordAttack
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bayes(Attack, name="bayes"):
+class Bayes(WordAttack, name="bayes"):
     """Guess each word from its output alone, and from how frequent words are.
 
     The guess is the word of largest π(w)·Pr[y | w], where π are the shares of words in public text

@@ -8,13 +8,13 @@ from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import ParameterError
 from malaprop.core.progress import Progress, report, stage
 from malaprop.lexicon.bigrams import BigramModel
-from malaprop.measure.attacking.base import CANDIDATES, Attack, Seen
 from malaprop.measure.attacking.forward_backward import Beliefs, beliefs
 from malaprop.measure.attacking.likelihoods import Candidates
+from malaprop.measure.attacking.words import CANDIDATES, Seen, WordAttack
 
 
 @dataclass(frozen=True, kw_only=True)
-class Context(Attack, name="context"):
+class Context(WordAttack, name="context"):
     """Guess each word from all outputs of its text, with a bigram model of public text.
 
     For each output, the words of largest π(w)·Pr[y | w] are candidates. The forward-backward
@@ -33,21 +33,21 @@ class Context(Attack, name="context"):
         """Return the likeliest candidate of each place."""
         if seen.model is None:
             raise ParameterError("The attack context needs a 'model'.")
-        found = seen.likelihoods.candidates(
+        candidates = seen.likelihoods.candidates(
             seen.outputs, np.log(seen.prior), self.candidates, stage(progress, 0, 2)
         )
         parts = seen.parts()
         guesses = []
         for done, part in enumerate(parts, 1):
-            guesses.append(_likeliest(part, seen.model, found))
+            guesses.append(_likeliest(part, seen.model, candidates))
             report(stage(progress, 1, 2), done, len(parts))
         return np.concatenate(guesses)
 
 
-def _likeliest(seen: Seen, model: BigramModel, found: Candidates) -> Ids:
+def _likeliest(seen: Seen, model: BigramModel, candidates: Candidates) -> Ids:
     """Return the likeliest candidate of each place."""
-    rows = found.rows(seen.outputs)
-    words, logs = found.words[rows], found.logs[rows]
+    rows = candidates.rows(seen.outputs)
+    words, logs = candidates.words[rows], candidates.logs[rows]
     repeats = _Repeats(seen) if seen.reused else None
     if repeats is not None:
         logs = logs / repeats.counts[:, None]

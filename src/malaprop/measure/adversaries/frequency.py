@@ -6,14 +6,14 @@ import numpy as np
 
 from malaprop.core.arrays import Ids
 from malaprop.core.progress import Progress
-from malaprop.measure.attacking.base import Attack, Seen
+from malaprop.measure.attacking.words import Seen, WordAttack
 
 _CANDIDATES = 256  # more than for one draw: the number of places may speak for a less likely word
 _SHAPE = 2.0  # of 0.1 to 5, and Poisson's law, the best on 40 film reviews
 
 
 @dataclass(frozen=True, kw_only=True)
-class Frequency(Attack, name="frequency"):
+class Frequency(WordAttack, name="frequency"):
     """Guess each word from its one draw and from how often that occurs in the text.
 
     For texts in which each distinct word has one draw. In a text of n words, an output that occurs
@@ -28,18 +28,18 @@ class Frequency(Attack, name="frequency"):
 
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
         """Return the likeliest word behind each distinct output of a text."""
-        found = seen.likelihoods.candidates(
+        candidates = seen.likelihoods.candidates(
             seen.outputs, np.log(seen.prior), self.candidates, progress
         )
         texts, size = seen.texts, int(seen.outputs.max(initial=0)) + 1
         keys, groups, counts = np.unique(
             texts * size + seen.outputs, return_inverse=True, return_counts=True
         )
-        rows = found.rows(keys % size)
-        words = found.words[rows]
+        rows = candidates.rows(keys % size)
+        words = candidates.words[rows]
         expected = seen.lengths[keys // size][:, None] * seen.prior[words]
         # ln of the negative binomial law, but for terms that are the same for all words.
         bursts = counts[:, None] * np.log(expected / (expected + _SHAPE))
-        scores = found.logs[rows] + bursts - _SHAPE * np.log1p(expected / _SHAPE)
+        scores = candidates.logs[rows] + bursts - _SHAPE * np.log1p(expected / _SHAPE)
         best = words[np.arange(len(words)), scores.argmax(axis=1)]
         return np.asarray(best[groups])

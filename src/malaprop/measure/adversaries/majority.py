@@ -6,12 +6,12 @@ import numpy as np
 
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.progress import Progress, report, stage
-from malaprop.measure.attacking.base import CANDIDATES, Attack, Seen
 from malaprop.measure.attacking.likelihoods import Candidates
+from malaprop.measure.attacking.words import CANDIDATES, Seen, WordAttack
 
 
 @dataclass(frozen=True, kw_only=True)
-class Majority(Attack, name="majority"):
+class Majority(WordAttack, name="majority"):
     """Guess each word from all its draws in a text, knowing which places hold the same word.
 
     The guess is the word of largest π(w)·Π Pr[y | w], over the outputs y of those places. Whoever
@@ -26,18 +26,18 @@ class Majority(Attack, name="majority"):
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
         """Return the likeliest word of each group of places."""
         log_prior = np.log(seen.prior)
-        found = seen.likelihoods.candidates(
+        candidates = seen.likelihoods.candidates(
             seen.outputs, log_prior, self.candidates, stage(progress, 0, 2)
         )
         parts = seen.parts()
         guesses = []
         for done, part in enumerate(parts, 1):
-            guesses.append(_likeliest(part, found, log_prior))
+            guesses.append(_likeliest(part, candidates, log_prior))
             report(stage(progress, 1, 2), done, len(parts))
         return np.concatenate(guesses)
 
 
-def _likeliest(seen: Seen, found: Candidates, log_prior: Floats) -> Ids:
+def _likeliest(seen: Seen, candidates: Candidates, log_prior: Floats) -> Ids:
     """Return the likeliest word of each group of places."""
     groups = np.unique(seen.same, return_inverse=True)[1]
     draws = np.unique(np.stack([groups, seen.outputs]), axis=1, return_counts=True)
@@ -45,7 +45,7 @@ def _likeliest(seen: Seen, found: Candidates, log_prior: Floats) -> Ids:
     if seen.reused:  # the same draw again says nothing new
         times = np.ones_like(times)
     # All candidates of a group's outputs, each once.
-    words = found.words[found.rows(outputs)]
+    words = candidates.words[candidates.rows(outputs)]
     labels = np.repeat(of_group, words.shape[1])
     owners, proposed = np.unique(np.stack([labels, words.ravel()]), axis=1)
     left, right = _joined(owners, of_group)

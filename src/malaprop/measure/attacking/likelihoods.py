@@ -6,6 +6,7 @@ channels they are estimated from draws.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -19,7 +20,8 @@ from malaprop.core.progress import Progress, report, stage
 from malaprop.core.space import blocks
 
 _NEVER = -1e30  # the log of a probability of 0: sums with it stay finite
-_COLUMNS = 1 << 22  # cells of columns at a time: 32 MB
+_COLUMNS = 1 << 23  # cells of columns at a time: a graph is searched for 256 words at once,
+_ROWS = 32  # and so many of them are computed at once: 8 MB, which stay in a processor's cache
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -129,17 +131,18 @@ class LawLikelihoods(Likelihoods):
         progress: Progress | None,
     ) -> None:
         some = usual[: 64 * best.count]
-        steps = blocks(len(outputs), row_cells=self._size, budget=_COLUMNS)
+        row, steps = 0, blocks(len(outputs), row_cells=self._size, budget=_COLUMNS)
         for done, block in enumerate(steps, 1):
-            scores = self._columns(outputs[block])
-            scores += log_prior  # in place: such arrays are large
-            # The best of some words bound the best of all from below.
-            some_scores = scores[:, some]
-            kth = some_scores.shape[1] - min(best.count, some_scores.shape[1])
-            bounds = np.partition(some_scores, kth, axis=1)[:, kth]
-            for row, (values, bound) in enumerate(zip(scores, bounds, strict=True), block.start):
-                above = np.flatnonzero(values >= bound)
-                best.set(row, above, values[above])
+            for scores in self._columns(outputs[block]):
+                scores += log_prior  # in place: such arrays are large
+                # The best of some words bound the best of all from below.
+                some_scores = scores[:, some]
+                kth = some_scores.shape[1] - min(best.count, some_scores.shape[1])
+                bounds = np.partition(some_scores, kth, axis=1)[:, kth]
+                for values, bound in zip(scores, bounds, strict=True):
+                    above = np.flatnonzero(values >= bound)
+                    best.set(row, above, values[above])
+                    row += 1
             report(progress, done, len(steps))
 
     def _by_rows(
@@ -170,21 +173,25 @@ class LawLikelihoods(Likelihoods):
         steps = blocks(len(distinct), row_cells=self._size, budget=_COLUMNS)
         for done, block in enumerate(steps, 1):
             rows = distinct[block]
-            logs = self._columns(rows) if by_output else self._law.log_probabilities(rows)
+            logs = (
+                np.concatenate(list(self._columns(rows)))
+                if by_output
+                else self._law.log_probabilities(rows)
+            )
             places = order[ends[block.start] : ends[block.stop]]
             found[places] = logs[np.searchsorted(rows, keys[places]), others[places]]
             report(progress, done, len(steps))
         return _finite(found)
 
-    def _columns(self, outputs: Ids) -> Floats:
-        columns = self._law.log_likelihoods(outputs)
-        if columns is not None:
-            return columns
+    def _columns(self, outputs: Ids) -> Iterator[Floats]:
+        """Yield ln Pr[y | w] of all words w for each output y, some outputs at a time."""
         if self._log_masses is None:
-            raise RuntimeError("the masses of rows must be known before their columns")
-        weights = self._law.log_weights(outputs)
-        weights -= self._log_masses
-        return weights
+            yield from self._law.log_likelihood_parts(outputs, _ROWS)
+            return
+        for start in range(0, len(outputs), _ROWS):
+            weights = self._law.log_weights(outputs[start : start + _ROWS])
+            weights -= self._log_masses
+            yield weights
 
 
 _of_laws: WeakKeyDictionary[Law, LawLikelihoods] = WeakKeyDictionary()

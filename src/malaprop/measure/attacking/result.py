@@ -16,20 +16,39 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class AttackResult:
-    """The share of words that an attack recovered, beside what needs no attack.
+    """How far an attack got, beside what needs no attack.
 
-    All figures are about one draw of the owner's texts. They are for the owner: they depend on the
-    text in ways that the guarantee does not cover.
+    The figures are for the owner of the texts: they depend on the text in ways that the guarantee
+    does not cover.
     """
 
     attack: str
     """The name of the attack."""
     score: float
-    """The share of protected words that were recovered exactly, over all places."""
+    """The share of words recovered, the accuracy of labels, or the area under the curve."""
     interval: tuple[float, float]
-    """A 95 % interval of the score: bootstrap over texts."""
+    """A 95 % interval of the score."""
+    spread: str = ""
+    """What the interval is over: texts, splits, draws of the noise."""
     baseline: float
-    """The better of `kept` and `floor`: what an observer has without any inference."""
+    """What an observer has without any inference."""
+    mechanism: dict[str, object] = field(default_factory=dict)
+    """The mechanism with its parameters."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """The options of the attack."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values for JSON."""
+        return asdict(self) | {"interval": list(self.interval)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecoveredWords(AttackResult):
+    """The share of protected words that an attack recovered exactly, over all places.
+
+    `baseline` is the better of `kept` and `floor`. All figures are about one draw of the noise.
+    """
+
     kept: float
     """The share of words that came out unchanged: who takes the output for the word is right."""
     floor: float
@@ -50,14 +69,6 @@ class AttackResult:
     """The fingerprint of the bigram model; empty if none was used."""
     repeat: str = "fresh"
     """`fresh` draws for all words, or one draw per distinct word of a `document`."""
-    mechanism: dict[str, object] = field(default_factory=dict)
-    """The mechanism with its parameters."""
-    options: dict[str, Any] = field(default_factory=dict)
-    """The options of the attack."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values for JSON."""
-        return asdict(self) | {"interval": list(self.interval)}
 
     def __str__(self) -> str:
         low, high = self.interval
@@ -80,4 +91,80 @@ class AttackResult:
             f"channel      {self.likelihoods}",
             f"prior        {self.prior}",
         ]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InferredLabels(AttackResult):
+    """How well an attack told labels, or members, from private texts.
+
+    `baseline` is always saying the most frequent label (0.5 for membership).
+    """
+
+    measured: str
+    """What the score is: accuracy, or the area under the curve."""
+    trained_on: str
+    """What the attacker trains on: `clean text` (static) or `private text` (adaptive)."""
+    unprotected: float
+    """The same attack on the texts as they are: how much there is to protect."""
+    random_words: float
+    """The same attack on texts with random words: what length and punctuation give away."""
+    texts: int
+    """How many distinct texts took part."""
+    labels: int
+    """How many labels they have."""
+    left_out: int = 0
+    """How many texts were left out: repeated ones, and those of labels with too few texts."""
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        lines = [
+            (
+                f"inferred     {self.measured} {self.score:.3f} by the attack {self.attack}, "
+                f"trained on {self.trained_on}"
+            ),
+            f"interval     {low:.3f} to {high:.3f} (95 %: {self.spread})",
+            f"baseline     {self.baseline:.3f} without any text",
+            f"unprotected  {self.unprotected:.3f} on the texts as they are",
+            f"random words {self.random_words:.3f} with a random word for each word",
+            f"texts        {self.texts:,}, with {self.labels:,} labels; {self.left_out:,} left out",
+        ]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundVectors(AttackResult):
+    """The share of words that were recovered from released vectors."""
+
+    floor: float
+    """The share of the most frequent word of public text: a guess without the vectors."""
+    unprotected: float
+    """The same attack on vectors without noise."""
+    control: float
+    """The same guesses for other places of the text: what chance recovers."""
+    candidates: int
+    """How many words the attacker chose from."""
+    surviving: float | None = None
+    """For the attack on floating point: how many words can have led to a vector, on average."""
+    words: int
+    """How many released vectors were attacked."""
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        lines = [
+            (
+                f"recovered    {self.score:.1%} of {self.words:,} words from their vectors, by the "
+                f"attack {self.attack}"
+            ),
+            f"interval     {low:.1%} to {high:.1%} (95 %: {self.spread})",
+            (
+                f"baseline     {self.baseline:.1%}; guessing the most frequent word recovers "
+                f"{self.floor:.1%}"
+            ),
+            f"unprotected  {self.unprotected:.1%} without noise",
+            f"control      {self.control:.1%} with the vectors of other words",
+            f"candidates   {self.candidates:,} words",
+        ]
+        if self.surviving is not None:
+            lines.append(f"surviving    {self.surviving:,.1f} of them fit a vector, on average")
         return "\n".join(lines)

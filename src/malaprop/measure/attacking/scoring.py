@@ -1,10 +1,12 @@
 """Shares of recovered words, and how sure they are."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from malaprop.core.arrays import Ids
+from malaprop.core.arrays import Floats, Ids
 from malaprop.measure.attacking.result import Group
 
 _RESAMPLES = 1000
@@ -51,4 +53,56 @@ def interval(hits: Flags, lengths: Ids, rng: Generator) -> tuple[float, float]:
     chosen = rng.integers(0, len(lengths), size=(_RESAMPLES, len(lengths)))
     shares = sums[chosen].sum(axis=1) / lengths[chosen].sum(axis=1)
     low, high = np.percentile(shares, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def interval_of_repeats(
+    tested: Sequence[Ids], hits: Sequence[Flags], rng: Generator
+) -> tuple[float, float]:
+    """Return a 95 % interval of a share of hits over repeated splits, each with its own noise.
+
+    `tested[r]` are the texts that repetition r tested, and `hits[r]` whether each was right. Texts
+    and repetitions are resampled: a text is drawn, or not, in all repetitions alike.
+    """
+    size = 1 + max(int(places.max()) for places in tested)
+
+    def resampled() -> float:
+        weights = np.bincount(rng.integers(0, size, size), minlength=size)
+        right = total = 0
+        for r in rng.integers(0, len(tested), len(tested)).tolist():
+            own = weights[tested[r]]
+            right += int(own[hits[r]].sum())
+            total += int(own.sum())
+        return right / total if total else float(np.mean(hits[0]))
+
+    return _percentiles(resampled)
+
+
+def area(inside: Floats, outside: Floats) -> float:
+    """Return the area under the curve: how often a member scores higher than another text."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(np.concatenate([inside, outside]))[: len(inside)]
+    least = len(inside) * (len(inside) + 1) / 2
+    return float((ranks.sum() - least) / (len(inside) * len(outside)))
+
+
+def interval_of_areas(
+    scores: Sequence[tuple[Floats, Floats]], rng: Generator
+) -> tuple[float, float]:
+    """Return a 95 % interval of the mean area: bootstrap over texts and repetitions."""
+
+    def resampled() -> float:
+        chosen = rng.integers(0, len(scores), len(scores)).tolist()
+        return float(np.mean([area(*(_again(part, rng) for part in scores[r])) for r in chosen]))
+
+    return _percentiles(resampled)
+
+
+def _again(values: Floats, rng: Generator) -> Floats:
+    return values[rng.integers(0, len(values), len(values))]
+
+
+def _percentiles(resampled: Callable[[], float]) -> tuple[float, float]:
+    low, high = np.percentile([resampled() for _ in range(_RESAMPLES)], [2.5, 97.5])
     return float(low), float(high)

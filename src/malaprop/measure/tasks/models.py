@@ -47,11 +47,9 @@ class TextModel(ABC):
 
     def predictions(self, train: Any, classes: Ids, *tests: Any) -> list[Ids]:
         """Train a classifier on some rows, and return the classes that it gives to others."""
-        from sklearn.exceptions import ConvergenceWarning  # type: ignore[import-untyped]
-
         with warnings.catch_warnings():
-            # What is not quite fitted is still a classifier, and its score is what it is.
-            warnings.simplefilter("ignore", ConvergenceWarning)
+            # What is not quite fitted, or has rare classes, has the score that it has.
+            warnings.simplefilter("ignore")
             fitted = self.classifier().fit(train, classes)
         return [fitted.predict(rows) for rows in tests]
 

@@ -11,6 +11,7 @@ from malaprop.core.errors import DataError
 
 FEWEST_TEXTS = 20
 FEWEST_OF_CLASS = 5
+MOST_CLASSES = 100  # beyond that, it is no column of classes, and models grow large
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,6 +64,11 @@ def class_numbers(labels: Sequence[object], texts: int) -> Ids:
     )
     if len(sizes) < 2:
         raise DataError("All labels are the same: there is nothing to tell apart.")
+    if len(sizes) > MOST_CLASSES:
+        raise DataError(
+            f"There are {len(sizes):,} different labels, and a classifier takes up to "
+            f"{MOST_CLASSES}: name a column of classes."
+        )
     if np.count_nonzero(sizes >= FEWEST_OF_CLASS) < 2:
         raise DataError(
             f"Fewer than two of the {len(sizes):,} different labels occur {FEWEST_OF_CLASS} times "

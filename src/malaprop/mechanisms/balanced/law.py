@@ -1,6 +1,7 @@
 """The law of a balance on a word graph, and its rows for drawing."""
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -87,12 +88,23 @@ class BalancedLaw(Law):
         """
         if self.balance.masses is None:
             return None
+        return self._columns(outputs, self._checked_keys(outputs), self.balance.masses)
+
+    def log_likelihood_parts(self, outputs: Ids, count: int) -> Iterator[Floats]:
+        """Yield them for `count` outputs at a time; the graph is searched for all at once."""
+        if self.balance.masses is None:
+            return
+        keys = self._checked_keys(outputs)
+        for start in range(0, len(outputs), count):
+            part = slice(start, start + count)
+            yield self._columns(outputs[part], keys[part], self.balance.masses)
+
+    def _columns(self, outputs: Ids, keys: Keys, masses: Floats) -> Floats:
         with np.errstate(divide="ignore"):
             drawn = np.log(self.balance.weights[outputs])[:, None]
-        keys = self._checked_keys(outputs)
         if self.balance.scale is None:
             logs = self._log_falls(keys)
-            logs -= np.log(self.balance.masses)  # in place: such arrays are large
+            logs -= np.log(masses)  # in place: such arrays are large
             logs += drawn
             return logs
         near_share, rest = self._shares(np.arange(len(self.space)))

@@ -159,7 +159,7 @@ def _lists(schema: "pa.Schema") -> dict[str, object]:
     """Return the columns that hold lists of numbers, by name."""
     import pyarrow as pa
 
-    found: dict[str, object] = {}
+    columns: dict[str, object] = {}
     for field in schema:
         kind = field.type
         nested = (
@@ -170,5 +170,5 @@ def _lists(schema: "pa.Schema") -> dict[str, object]:
         if nested and (
             pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type)
         ):
-            found[field.name] = kind
-    return found
+            columns[field.name] = kind
+    return columns

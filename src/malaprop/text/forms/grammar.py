@@ -2,8 +2,9 @@
 
 What a token is depends on its own characters and the signs beside it: on the kinds of characters
 and how many there are, never on which digits they are. The exceptions are the names of months, and
-am or pm, beside numbers, and groups of digits with single spaces between them. Every quantifier is
-bounded or possessive: the time is linear.
+am or pm, beside numbers, and groups of digits with single spaces between them. Letters joined to
+digits make an identifier if they are capitals. Every quantifier is bounded or possessive: the time
+is linear.
 """
 
 import re
@@ -13,15 +14,9 @@ from typing import NamedTuple
 
 from malaprop.text.forms.dates import MONTH_NAMES, DateOrder, read_date, read_named_date
 from malaprop.text.forms.form import Form
+from malaprop.text.forms.identifiers import END, GAP, identifier_patterns
 from malaprop.text.forms.numbers import read_number, read_scientific
-from malaprop.text.forms.stand_ins import (
-    EMAIL,
-    MENTION,
-    URL,
-    IdentifierForm,
-    secret_of,
-    shape_of,
-)
+from malaprop.text.forms.stand_ins import EMAIL, MENTION, URL, IdentifierForm, secret_of, shape_of
 from malaprop.text.forms.times import read_time
 from malaprop.text.tokens import (
     AS_EMOJI,
@@ -34,29 +29,16 @@ from malaprop.text.tokens import (
 
 _ADDRESSES = {TokenKind.EMAIL: EMAIL, TokenKind.URL: URL, TokenKind.MENTION: MENTION}
 
-# One space, as it stands inside a date, a time or a telephone number.
-_GAP = r"[ \xa0\u202f]"
-_HYPHEN = r"[-\u2010\u2011]"
 _FULL_MONTH = "|".join(sorted(MONTH_NAMES, key=len, reverse=True))
 _SHORT_MONTH = "Sept|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
 # A month begins with a capital: "may" and "march" are also verbs.
 MONTH = rf"(?=[A-Z])(?i:{_FULL_MONTH}|{_SHORT_MONTH})(?![^\W_])"
 ORDINAL = r"(?i:st|nd|rd|th)"
-_HALF = rf"{_GAP}?(?i:[ap]\.m\.?|[ap]m)(?![^\W_])"
-# What must not follow the digits of a date or a telephone number: more of a number.
-_END = r"(?![^\W_%]|[.,:/]\d|%)"
+_HALF = rf"{GAP}?(?i:[ap]\.m\.?|[ap]m)(?![^\W_])"
 _WHOLE = r"(?>\d{1,3}(?:[,٬]\d{3}(?!\d))++|\d++)"
 _SMALL = r"(?>\d{1,3}(?:[,٬]\d{3}(?!\d))++|\d{1,6}(?!\d))"
 _DECIMALS = r"(?:[.٫]\d{1,6}(?!\d))?+"
 _PERCENT = "[%٪％]"
-# How telephone and card numbers are grouped if only spaces or hyphens part the groups.
-_GROUPINGS = (
-    *((4, 4, 4, 4), (4, 6, 5), (2, 2, 2, 2, 2), (3, 3, 4), (3, 4, 4), (4, 3, 4)),
-    *((5, 3, 3), (4, 3, 3), (5, 6)),
-)
-# With one hyphen, other lengths are a range: "3-5", "2019-2020".
-_TWO_GROUPS = ((3, 4), (5, 4), (5, 6))
-_LONGEST_NAME = 64
 
 VALUES = re.compile(r"[\d#]")
 """What a text must have for this grammar to cut it in another way than `tokenize`."""
@@ -135,7 +117,7 @@ def _patterns() -> dict[str, str]:
         "named_date": _named_dates(),
         "date": _dates(),
         "time": _times(),
-        "identifier": _identifiers(),
+        "identifier": identifier_patterns(),
         "scientific": r"\d{1,6}(?:[.٫]\d{1,15}+[eE][+\-−]?|[eE][+\-−])\d{1,4}(?![^\W_])",
         "number": _numbers(currency),
         "long_number": r"\d{7,}+(?:[.٫]\d++)?+",
@@ -146,10 +128,10 @@ def _patterns() -> dict[str, str]:
 
 
 def _named_dates() -> str:
-    year = rf"(?:\.?(?:,{_GAP}?|{_GAP})\d{{4}}{_END})"
+    year = rf"(?:\.?(?:,{GAP}?|{GAP})\d{{4}}{END})"
     day = rf"\d{{1,2}}{ORDINAL}?"
-    day_first = rf"{day}{_GAP}(?:of{_GAP})?{MONTH}{year}?"
-    month_first = rf"{MONTH}\.?{_GAP}{day}(?:{year}|{_END})"
+    day_first = rf"{day}{GAP}(?:of{GAP})?{MONTH}{year}?"
+    month_first = rf"{MONTH}\.?{GAP}{day}(?:{year}|{END})"
     return rf"{day_first}|{month_first}|{MONTH}{year}"
 
 
@@ -165,31 +147,6 @@ def _dates() -> str:
 def _times() -> str:
     clock = r"\d{1,2}:\d{2}(?::\d{2})?(?!\d|:\d)"
     return rf"T{clock}Z?(?![^\W_])|{clock}(?:{_HALF})?|\d{{1,2}}{_HALF}"
-
-
-def _identifiers() -> str:
-    mark = character_classes().mark
-    letter, both = rf"(?:[^\W\d_]|[{mark}])", rf"(?:[^\W_]|[{mark}])++"
-    groups = "|".join(
-        rf"(?:{_GAP}|{_HYPHEN})".join(rf"\d{{{length}}}" for length in lengths)
-        for lengths in _GROUPINGS
-    )
-    pairs = "|".join(rf"\d{{{first}}}{_HYPHEN}\d{{{last}}}" for first, last in _TWO_GROUPS)
-    area = rf"\(\d{{2,5}}\)(?:{_GAP}|{_HYPHEN})?\d{{2,4}}(?:(?:{_GAP}|{_HYPHEN})\d{{3,4}}){{1,2}}"
-    part = rf"(?:(?:{_GAP}?\(|\)?{_GAP}?|\.|{_HYPHEN})\d)"
-    return "|".join(
-        (
-            rf"\+{part}{{8,15}}(?!\d)",
-            rf"(?:{area}|{groups}|{pairs}){_END}",
-            rf"\d++(?:{_HYPHEN}\d++){{2,}}+",
-            r"\d++(?:\.\d++){2,}+",
-            r"\d++(?::\d++){3,}+",
-            r"\d++[.٫]\d{7,}+",
-            # Letters and digits mixed, other than 500mg, B12 and covid19.
-            rf"(?=\d++{letter}++\d|\d{{7,}}+{letter}){both}",
-            rf"(?={letter}{{1,{_LONGEST_NAME}}}+(?:\d{{3}}|\d{{1,2}}+{letter})){both}",
-        )
-    )
 
 
 def _numbers(currency: str) -> str:

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from malaprop.text.forms.form import StandIn
 
 _DIGITS = np.array(list("0123456789"))
-_LETTERS = np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+# Without vowels and M, drawn letters cannot spell a month, "am" or "pm", which beside a number
+# would be read as a date or a time.
+_LETTERS = np.array(list("BCDFGHJKLNPQRSTVWXYZ"))
 _SYLLABLES = np.array([c + v for c in "bdfghklmnprstvz" for v in "aeiou"])
 _NAME_SYLLABLES = 4
 
@@ -22,7 +24,7 @@ Characters = NDArray[np.str_]
 
 @dataclass(frozen=True)
 class IdentifierForm(StandIn):
-    """An identifier of a shape: 9 is any digit, A is any letter, all else stands as it is.
+    """An identifier of a shape: 9 is a digit, A is a letter, all else stands as it is.
 
     >>> from malaprop import seeded_rng
     >>> IdentifierForm("(999) 999-9999").draw(1, seeded_rng(1))

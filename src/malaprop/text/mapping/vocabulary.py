@@ -89,8 +89,8 @@ class Vocabulary:
         places = self._keys.searchsorted(keys)
         places[places == len(self._keys)] = 0
         checks = (mixed_hashes >> _CHECK_SHIFT).astype(np.uint8)
-        found = (self._keys[places] == keys) & (self._checks[places] == checks)
-        return likely[found], places[found]
+        known = (self._keys[places] == keys) & (self._checks[places] == checks)
+        return likely[known], places[known]
 
     @cached_property
     def _filter(self) -> NDArray[np.bool_]:

@@ -107,11 +107,11 @@ class HtmlReader:
         """Return pairs of a run of text and the tag behind it (empty if it is dropped)."""
         start = place = 0
         while (place := self._text.find("<", place)) >= 0:
-            found = self.markup_at(place)
-            if found is None:
+            piece = self.markup_at(place)
+            if piece is None:
                 place += 1
                 continue
-            end, markup = found
+            end, markup = piece
             yield self._text[start:place], markup
             start = place = end
         yield self._text[start:], ""
@@ -140,11 +140,11 @@ class HtmlReader:
         """Return the place after the next occurrence of an ending, or -1."""
         if ending in self._missing:
             return -1
-        found = self._text.find(ending, place)
-        if found < 0:
+        start = self._text.find(ending, place)
+        if start < 0:
             self._missing.add(ending)
             return -1
-        return found + len(ending)
+        return start + len(ending)
 
     def _raw(self, place: int, name: str, *, closing: bool) -> tuple[int, str] | None:
         """Return the end of a script or style sheet, which is dropped with its content."""

@@ -131,10 +131,10 @@ class _Cutter:
         return line_break.end() if line_break else len(self._source)
 
     def _definition(self, place: int) -> re.Match[str] | None:
-        found = _DEFINITION.match(self._source, place)
-        if found and self._placeholders and is_placeholder(found["name"]):
+        match = _DEFINITION.match(self._source, place)
+        if match and self._placeholders and is_placeholder(match["name"]):
             return None
-        return found
+        return match
 
     def _item(self, item: re.Match[str]) -> Iterator[Segment]:
         """Cut the marker of a list item: its number, if that is public, and its box."""
@@ -153,29 +153,29 @@ class _Cutter:
 
     def _inline(self, start: int, end: int) -> Iterator[Segment]:
         place = start
-        while found := _INLINE.search(self._source, place, end):
-            after, shown, public = self._piece(found)
-            yield Segment(self._source[place : found.start()], False)
+        while match := _INLINE.search(self._source, place, end):
+            after, shown, public = self._piece(match)
+            yield Segment(self._source[place : match.start()], False)
             yield Segment(shown, public)
             place = after
         yield Segment(self._source[place:end], False)
 
-    def _piece(self, found: re.Match[str]) -> tuple[int, str, bool]:
+    def _piece(self, match: re.Match[str]) -> tuple[int, str, bool]:
         """Return where a piece of markup ends, what is shown, and whether that is public."""
-        if found["code"] and (end := self._spans.get(found.start())):
+        if match["code"] and (end := self._spans.get(match.start())):
             # As many backticks as before: fewer could pair with others on the line.
-            return end, f"{found[0]}{MASK}{found[0]}", True
-        if found["link"] or self._is_reference(found):
-            return found.end(), "]()", True
-        if found["tag"] in _SHOWN_TAGS or found["show"]:
-            return found.end(), found[0], True
-        if found["decode"]:
-            return found.end(), _DECODED[found[0]], False
-        end = found.start() + 1 if found["reference"] else found.end()
-        return end, self._source[found.start() : end], False
+            return end, f"{match[0]}{MASK}{match[0]}", True
+        if match["link"] or self._is_reference(match):
+            return match.end(), "]()", True
+        if match["tag"] in _SHOWN_TAGS or match["show"]:
+            return match.end(), match[0], True
+        if match["decode"]:
+            return match.end(), _DECODED[match[0]], False
+        end = match.start() + 1 if match["reference"] else match.end()
+        return end, self._source[match.start() : end], False
 
-    def _is_reference(self, found: re.Match[str]) -> bool:
-        return bool(found["reference"]) and _normal(found["label"]) in self._labels
+    def _is_reference(self, match: re.Match[str]) -> bool:
+        return bool(match["reference"]) and _normal(match["label"]) in self._labels
 
 
 def _normal(label: str) -> str:

@@ -72,9 +72,9 @@ class _Writer:
         return place if fence is None else self._copy(place, fence.end)
 
     def _angle(self, place: int) -> int:
-        found = self._html.markup_at(place)
-        if found is not None:
-            return self._replace(place, *found)
+        piece = self._html.markup_at(place)
+        if piece is not None:
+            return self._replace(place, *piece)
         link = _AUTOLINK.match(self._text, place)
         if link is not None:
             return self._replace(place, link.end(), _text(link[1]))

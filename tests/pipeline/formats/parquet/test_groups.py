@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.pipeline.formats.test_parquet import NOTE, same, written
+from tests.pipeline.formats.parquet.test_copying import NOTE, same, written
 
 from malaprop.pipeline.formats.copying import BATCH_CHARACTERS, BATCH_RECORDS
 from malaprop.pipeline.rewriting import rewrite

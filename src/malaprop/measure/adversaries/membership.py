@@ -1,0 +1,132 @@
+"""Whether a text was among those that a model was trained on."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.core.arrays import Floats, Ids
+from malaprop.core.progress import Progress, report
+from malaprop.measure.attacking.labels import Forms, LabelAttack
+from malaprop.measure.attacking.learners import Predictor, Regression, regression
+from malaprop.measure.attacking.result import InferredLabels
+from malaprop.measure.attacking.scoring import area, interval_of_areas
+from malaprop.pipeline.privatizer import Privatizer
+
+_WEAKNESS = 100.0  # of the regularisation: models that learn by heart tell most
+_HIDDEN = (64, 64)
+_ROUNDS = 20
+_LEAST = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Membership(LabelAttack, name="membership"):
+    """Tell which texts a classifier was trained on in their private form, with a shadow model.
+
+    The texts are cut into four parts. A classifier of the labels is trained on the private form of
+    the first. The attacker trains a shadow of it on the third part (on clean text, or adaptively on
+    private text), and learns from its outputs for the third and the fourth part how texts that a
+    model was trained on differ from others. The score is the area under the curve with which the
+    first part is then told from the second, all texts being asked in their clean form. After
+    Carvalho et al. 2021, Appendix C.
+    """
+
+    fewest: ClassVar[int] = 8
+
+    def learn(self, texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
+        """Train a classifier as the target and its shadow are."""
+        return self._classifier(texts, labels)
+
+    def run(
+        self,
+        privatizer: Privatizer,
+        texts: Sequence[Any],
+        labels: Sequence[object] | None,
+        rng: Generator,
+        progress: Progress | None = None,
+    ) -> InferredLabels:
+        """Attack classifiers that were trained on private texts."""
+        data = self.checked(texts, labels)
+        scores: list[list[tuple[Floats, Floats]]] = [[], [], []]
+        for done in range(self.repeats):
+            forms = self.forms(data.texts, privatizer, rng)
+            parts = _quarters(data.labels, rng)
+            for kept, form in zip(scores, (forms.private, forms.clean, forms.random), strict=True):
+                kept.append(self._told(form, forms, data.labels, parts, rng))
+            report(progress, done + 1, self.repeats)
+        areas = [float(np.mean([area(*pair) for pair in own])) for own in scores]
+        return InferredLabels(
+            attack=self.name,
+            measured="area under the curve",
+            score=areas[0],
+            interval=interval_of_areas(scores[0], rng),
+            spread=f"bootstrap over texts and {self.repeats} splits, each with its own noise",
+            baseline=0.5,
+            unprotected=areas[1],
+            random_words=areas[2],
+            **self.facts(data, privatizer),
+        )
+
+    def _told(
+        self, trained: list[str], forms: Forms, labels: Ids, parts: list[Ids], rng: Generator
+    ) -> tuple[Floats, Floats]:
+        """Return how sure the attacker is of members and of other texts.
+
+        `trained` is the form of the texts that the target was trained on.
+        """
+        members, others, shadowed, fresh = parts
+        target = self._classifier([trained[i] for i in members], labels[members])
+        own = trained if self.adaptive else forms.clean
+        shadow = self._classifier([own[i] for i in shadowed], labels[shadowed])
+        inside, outside = (
+            _outputs(shadow, forms.clean, labels, part) for part in (shadowed, fresh)
+        )
+        attacker = _attacker(inside, outside, rng)
+        told = [
+            attacker.predict_proba(_outputs(target, forms.clean, labels, part))[:, 1]
+            for part in (members, others)
+        ]
+        return told[0], told[1]
+
+    @staticmethod
+    def _classifier(texts: Sequence[str], labels: Ids) -> Regression:
+        return regression(texts, labels, characters=False, weakness=_WEAKNESS)
+
+
+def _quarters(labels: Ids, rng: Generator) -> list[Ids]:
+    """Cut the texts into four parts at random, each with a quarter of each label."""
+    of_part = np.empty(len(labels), dtype=np.int64)
+    for label in range(int(labels.max()) + 1):
+        own = rng.permutation(np.flatnonzero(labels == label))
+        of_part[own] = np.arange(len(own)) % 4
+    return [np.flatnonzero(of_part == part) for part in range(4)]
+
+
+def _outputs(model: Regression, texts: list[str], labels: Ids, places: Ids) -> Floats:
+    """Return what an attacker sees of a model: the largest probabilities, and the label's own."""
+    probabilities = model.probabilities([texts[i] for i in places])
+    logs = np.log(np.maximum(probabilities, _LEAST))
+    own = logs[np.arange(len(places)), labels[places]]
+    return np.column_stack([-np.sort(-logs, axis=1)[:, :2], own])
+
+
+def _attacker(inside: Floats, outside: Floats, rng: Generator) -> Any:
+    """Train the network that tells members by a model's outputs."""
+    network, scaling = (
+        import_module("sklearn.neural_network"),
+        import_module("sklearn.preprocessing"),
+    )
+    made = import_module("sklearn.pipeline").make_pipeline(
+        scaling.StandardScaler(),
+        network.MLPClassifier(
+            _HIDDEN, batch_size=64, max_iter=_ROUNDS, random_state=int(rng.integers(2**31))
+        ),
+    )
+    with warnings.catch_warnings():  # 20 rounds are what the paper trains for
+        warnings.simplefilter("ignore")
+        made.fit(np.concatenate([inside, outside]), np.repeat([1, 0], [len(inside), len(outside)]))
+    return made

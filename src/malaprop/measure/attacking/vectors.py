@@ -1,0 +1,137 @@
+"""Attacks on released vectors: which word of the lexicon one belongs to."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.core.arrays import Floats, Ids
+from malaprop.core.channel import VectorChannel
+from malaprop.core.errors import DataError, ParameterError
+from malaprop.core.noise.noise import Noise
+from malaprop.core.progress import Progress
+from malaprop.lexicon.bigrams import shipped_model
+from malaprop.lexicon.search.exact import NearestSearch
+from malaprop.lexicon.search.poincare import PoincareSearch
+from malaprop.measure.attacking.base import Attack
+from malaprop.measure.attacking.result import FoundVectors
+from malaprop.measure.attacking.scoring import share
+from malaprop.measure.intervals import clopper_pearson
+from malaprop.pipeline.privatizer import Privatizer
+from malaprop.text import TextParser
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Places:
+    """Where the noise of each word is centred: public."""
+
+    vectors: Floats = field(repr=False)
+    hyperbolic: bool
+
+    def nearest(self, released: Floats) -> Ids:
+        """Return the word whose place is nearest to each released vector."""
+        search = PoincareSearch if self.hyperbolic else NearestSearch
+        return search(self.vectors.astype(np.float32)).nearest(released)[:, 0]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Found:
+    """An attack's guesses, and what they are compared with."""
+
+    guesses: Ids = field(repr=False)
+    beside: Ids | None = field(default=None, repr=False)
+    """Guesses of an attacker without this attack's idea; None for those of the most usual word."""
+    surviving: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorAttack(Attack):
+    """An attempt to recover words from released vectors."""
+
+    on: ClassVar[str] = "vectors"
+
+    @property
+    @abstractmethod
+    def most(self) -> int:
+        """How many words are attacked at most."""
+
+    @abstractmethod
+    def found(self, released: Floats, places: Places, progress: Progress | None = None) -> Found:
+        """Return a guess for each released vector."""
+
+    def run(
+        self,
+        privatizer: Privatizer,
+        texts: Sequence[Any],
+        labels: Sequence[object] | None,
+        rng: Generator,
+        progress: Progress | None = None,
+    ) -> FoundVectors:
+        """Release the vectors of the texts' words, and return the share of words recovered."""
+        if labels is not None:
+            raise ParameterError(f"The attack {self.name} is on vectors, and takes no labels.")
+        channel = self._channel(privatizer)
+        ids = self._words(privatizer, texts, rng)
+        places = places_of(channel)
+        found = self.found(channel.release_words(ids, rng), places, progress)
+        return self._result(privatizer, ids, places, found)
+
+    def _channel(self, privatizer: Privatizer) -> VectorChannel[Noise]:
+        channel = privatizer.channel
+        if isinstance(channel, VectorChannel):
+            return channel
+        named = privatizer.mechanism.to_dict()["name"]
+        raise ParameterError(
+            f"The attack {self.name} is on released vectors, and {named} releases words only: name "
+            "a mechanism that adds noise to vectors, such as laplace, or attack the words with "
+            "bayes or context."
+        )
+
+    def _words(self, privatizer: Privatizer, texts: Sequence[Any], rng: Generator) -> Ids:
+        """Return the words of the texts, or as many of them as are wanted, at random."""
+        if not all(isinstance(text, str) for text in texts):
+            raise ParameterError("All texts must be strings.")
+        parsed = TextParser(privatizer.lexicon.words, privatizer.policy).parse(list(texts))
+        ids = np.asarray(parsed.ids[~parsed.typed])
+        if not ids.size:
+            raise DataError("The texts have no words to attack.")
+        if len(ids) <= self.most:
+            return ids
+        return ids[np.sort(rng.choice(len(ids), self.most, replace=False))]
+
+    def _result(
+        self, privatizer: Privatizer, ids: Ids, places: Places, found: Found
+    ) -> FoundVectors:
+        hits = found.guesses == ids
+        model = shipped_model(privatizer.lexicon)
+        floor = 1.0 / len(places.vectors)
+        if model is not None:
+            floor = share(ids == int(model.prior.argmax()))
+        low, high = clopper_pearson(int(hits.sum()), len(hits), 0.95)
+        distinct = np.unique(ids)
+        own = places.nearest(places.vectors[distinct]) == distinct
+        return FoundVectors(
+            attack=self.name,
+            score=share(hits),
+            interval=(float(low), float(high)),
+            spread="over words, for one draw of the noise",
+            baseline=floor if found.beside is None else share(found.beside == ids),
+            floor=floor,
+            unprotected=float(own[np.searchsorted(distinct, ids)].mean()),
+            control=share(np.roll(found.guesses, 1) == ids),
+            candidates=len(places.vectors),
+            surviving=found.surviving,
+            words=len(ids),
+            mechanism=privatizer.mechanism.to_dict(),
+            options=self.values(),
+        )
+
+
+def places_of(channel: VectorChannel[Noise]) -> Places:
+    """Return where the noise of each word of a channel's lexicon is centred."""
+    space = channel.lexicon
+    vectors = channel.noise.places(space.vectors.astype(np.float64))
+    return Places(vectors=vectors, hyperbolic=str(space.metric) == "poincare")

@@ -1,0 +1,212 @@
+"""Attacks on words: what an observer sees and knows, and the share of words recovered."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.core.arrays import Floats, Ids
+from malaprop.core.errors import DataError, ParameterError
+from malaprop.core.progress import Progress
+from malaprop.lexicon.bigrams import BigramModel
+from malaprop.measure.attacking.adapting import adapted_prior
+from malaprop.measure.attacking.base import Attack
+from malaprop.measure.attacking.function_words import FUNCTION_WORDS
+from malaprop.measure.attacking.likelihoods import Likelihoods, likelihoods_of
+from malaprop.measure.attacking.models import check_corpus, model_for, prior_of
+from malaprop.measure.attacking.result import RecoveredWords
+from malaprop.measure.attacking.scoring import by_occurrence, group, interval, share
+from malaprop.pipeline.privatizer import Privatizer
+from malaprop.pipeline.word_draws import WordDraws
+
+CANDIDATES = 32
+"""How many words are considered for each output."""
+DRAWS = 50_000
+"""How many words are drawn to estimate a channel whose law is not known."""
+_PART = 1 << 16  # words of texts at a time, about
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Seen:
+    """What an observer sees and knows: private words, the channel, public models.
+
+    The secret words are not in it.
+    """
+
+    outputs: Ids = field(repr=False)
+    """The private words, text by text."""
+    lengths: Ids = field(repr=False)
+    """How many words each text has."""
+    same: Ids = field(repr=False)
+    """A label of each place: places of one text that hold the same secret word share one.
+
+    An observer may know which places those are, in a form with fixed fields for example. Only
+    attacks that say so use it.
+    """
+    reused: bool
+    """Whether a text has one draw for each distinct word, not a fresh one for each place."""
+    likelihoods: Likelihoods = field(repr=False)
+    """How likely each output is for each word."""
+    prior: Floats = field(repr=False)
+    """How likely each word is, without context."""
+    model: BigramModel | None = None
+    """Which words follow which, in public text."""
+
+    @property
+    def texts(self) -> Ids:
+        """The number of the text that each word is in."""
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+
+    def parts(self) -> "list[Seen]":
+        """Return the texts some at a time, so that memory does not grow with their number."""
+        ends = np.cumsum(self.lengths)
+        cuts = np.flatnonzero(np.diff(ends // _PART, prepend=0))
+        parts = []
+        for first, last in pairwise([0, *cuts.tolist(), len(ends)]):
+            if last > first:
+                start = int(ends[first] - self.lengths[first])
+                words = slice(start, int(ends[last - 1]))
+                parts.append(
+                    replace(
+                        self,
+                        outputs=self.outputs[words],
+                        lengths=self.lengths[first:last],
+                        same=self.same[words],
+                    )
+                )
+        return parts
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordAttack(Attack):
+    """An attempt to recover words from private text."""
+
+    model: Any = field(
+        default=None,
+        metadata={
+            "help": "a bigram model of public text, or its folder; by default the one that ships "
+            "for english"
+        },
+    )
+    draws: int = field(
+        default=DRAWS,
+        metadata={"help": "how many words to draw to estimate a channel without a known law"},
+    )
+    adaptive: bool = field(
+        default=False,
+        metadata={"help": "learn how frequent words are from the private text, too"},
+    )
+
+    needs_model: ClassVar[bool] = False
+    """Whether the attack cannot do without a model."""
+    needs_reuse: ClassVar[bool] = False
+    """Whether the attack is on one draw for each distinct word of a text."""
+
+    @abstractmethod
+    def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
+        """Return the observer's guess for each private word."""
+
+    def run(
+        self,
+        privatizer: Privatizer,
+        texts: Sequence[Any],
+        labels: Sequence[object] | None,
+        rng: Generator,
+        progress: Progress | None = None,
+    ) -> RecoveredWords:
+        """Privatize the texts, and return the share of words that were recovered."""
+        self._check(privatizer, labels)
+        model = model_for(self.model, privatizer.lexicon, needed=self.needs_model)
+        draws = privatizer.word_draws(texts)
+        if not draws.secret.size:
+            raise DataError("The texts have no words to attack.")
+        check_corpus(model, draws.secret, draws.lengths)
+        seen = self._seen(privatizer, draws, model, rng)
+        guesses = self.guesses(seen, progress)
+        return self._result(privatizer, draws, seen, model, guesses, rng)
+
+    def _check(self, privatizer: Privatizer, labels: object) -> None:
+        if labels is not None:
+            raise ParameterError(f"The attack {self.name} is on words, and takes no labels.")
+        if self.needs_reuse and privatizer.policy.repeat == "fresh":
+            raise ParameterError(
+                f"The attack {self.name} is on texts in which each distinct word has one draw: "
+                'make the privatizer with `repeat="document"`.'
+            )
+
+    def _seen(
+        self, privatizer: Privatizer, draws: WordDraws, model: BigramModel | None, rng: Generator
+    ) -> Seen:
+        """Return what the observer gets: everything but the secret words."""
+        prior = prior_of(model, len(privatizer.lexicon))
+        likelihoods = likelihoods_of(privatizer.channel, prior, self.draws, rng)
+        if self.adaptive:
+            prior, model = adapted_prior(likelihoods, draws.drawn, prior, model)
+        return Seen(
+            outputs=draws.drawn,
+            lengths=draws.lengths,
+            same=_same(draws, len(privatizer.lexicon)),
+            reused=privatizer.policy.repeat != "fresh",
+            likelihoods=likelihoods,
+            prior=prior,
+            model=model,
+        )
+
+    def _result(
+        self,
+        privatizer: Privatizer,
+        draws: WordDraws,
+        seen: Seen,
+        model: BigramModel | None,
+        guesses: Ids,
+        rng: Generator,
+    ) -> RecoveredWords:
+        words = privatizer.lexicon.words
+        hits, kept = guesses == draws.secret, draws.drawn == draws.secret
+        functional = np.array([word.lower() in FUNCTION_WORDS for word in words])
+        floor = share(draws.secret == int(seen.prior.argmax()))
+        values = self.values()
+        values["model"] = "" if model is None else model.fingerprint
+        return RecoveredWords(
+            attack=self.name,
+            score=share(hits),
+            interval=interval(hits, draws.lengths, rng),
+            spread="bootstrap over texts, for one draw of the noise",
+            baseline=max(share(kept), floor),
+            kept=share(kept),
+            floor=floor,
+            content=group("content words", ~functional[draws.secret], hits, kept),
+            occurrences=by_occurrence(seen.same, hits, kept),
+            words=len(hits),
+            texts=int((draws.lengths > 0).sum()),
+            likelihoods=seen.likelihoods.source,
+            prior=_prior(model, adaptive=self.adaptive),
+            model=values["model"],
+            repeat=privatizer.policy.repeat,
+            mechanism=privatizer.mechanism.to_dict(),
+            options=values,
+        )
+
+
+def _same(draws: WordDraws, size: int) -> Ids:
+    """Label each place by its text and its word; the labels do not say which word it is."""
+    texts = np.repeat(np.arange(len(draws.lengths)), draws.lengths)
+    keys, first, places = np.unique(
+        texts * size + draws.secret, return_index=True, return_inverse=True
+    )
+    ranks = np.empty(len(keys), dtype=np.int64)
+    ranks[np.argsort(first)] = np.arange(len(keys))  # in the order of the text
+    return ranks[places]
+
+
+def _prior(model: BigramModel | None, *, adaptive: bool) -> str:
+    if model is None:
+        told = "even: all words are equally likely"
+    else:
+        named = ", ".join(model.sources) or "a corpus without a name"
+        told = f"a bigram model of {named}, fingerprint {model.fingerprint[:16]}"
+    return f"{told}; the shares of words adapted to the private text" if adaptive else told

@@ -1,0 +1,142 @@
+"""Which setting to choose, by a rule that is stated beforehand.
+
+Of the settings at which no attack on words recovers more than `most`, counting the upper end of its
+interval, choose the one with the largest utility. It must be above what random words reach. Utility
+is the accuracy on clean texts of the model that is best without protection; without labels, the
+similarity of texts.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from malaprop.measure.evaluating.cells import AttackFigure, Bounds, Cell
+from malaprop.measure.tasks.result import Estimate
+
+RULE = (
+    "the largest utility among the settings at which every attack on words recovers at most "
+    "{most:g} of the words (upper end of its interval), if it is above that of random words"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Utility:
+    """What counts as useful, with its bounds."""
+
+    name: str
+    """What it is, in a few words."""
+    model: str
+    """The model whose accuracy it is; empty for the similarity of texts."""
+    floor: float
+    """What random words reach; with a classifier, or the most frequent class if that is more."""
+    ceiling: float
+    """What clean texts reach."""
+
+    def of(self, cell: Cell) -> Estimate:
+        """Return the utility of a cell."""
+        return cell.accuracy[self.model]["clean"] if self.model else cell.text_similarity
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recommendation:
+    """The setting to choose, or None, and why."""
+
+    cell: Cell | None
+    reason: str
+    rule: str
+    utility: str
+    most: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the recommendation as plain values for JSON."""
+        return {
+            "mechanism": None if self.cell is None else self.cell.name,
+            "epsilon": None if self.cell is None else self.cell.epsilon,
+            "reason": self.reason,
+            "rule": self.rule,
+            "utility": self.utility,
+            "most": self.most,
+        }
+
+
+def utility_of(bounds: Bounds) -> Utility:
+    """Return what counts as useful: an accuracy with labels, a similarity without."""
+    if not bounds.unprotected:
+        return Utility(
+            name="similarity of texts", model="", floor=bounds.text_similarity, ceiling=1.0
+        )
+    model = max(bounds.unprotected, key=lambda name: bounds.unprotected[name].value)
+    floors = [bounds.random_words[model]["clean"].value]
+    if bounds.majority is not None:
+        floors.append(bounds.majority.value)
+    return Utility(
+        name=f"accuracy on clean texts, by {model}",
+        model=model,
+        floor=max(floors),
+        ceiling=bounds.unprotected[model].value,
+    )
+
+
+def recommend(cells: Sequence[Cell], bounds: Bounds, most: float) -> Recommendation:
+    """Return the setting that the rule chooses."""
+    utility = utility_of(bounds)
+
+    def answer(cell: Cell | None, reason: str) -> Recommendation:
+        return Recommendation(
+            cell=cell,
+            reason=reason,
+            rule=RULE.format(most=most),
+            utility=utility.name,
+            most=most,
+        )
+
+    attacked = [(cell, cell.strongest) for cell in cells]
+    measured = [(cell, pair[0], pair[1]) for cell, pair in attacked if pair is not None]
+    if not measured:
+        return answer(None, "No attack on words was run, so nothing speaks for any setting.")
+    safe = [each for each in measured if each[2].interval[1] <= most]
+    if not safe:
+        cell, name, figure = min(measured, key=lambda each: each[2].interval[1])
+        return answer(None, _none_is_safe(cell, name, figure, len(cells), most))
+    useful = [each for each in safe if utility.of(each[0]).interval[0] > utility.floor]
+    if not useful:
+        return answer(None, _none_is_useful(len(safe), len(cells), utility, most))
+    cell, name, figure = max(useful, key=lambda each: utility.of(each[0]).value)
+    return answer(cell, _why(cell, name, figure, len(safe), len(cells), utility, most))
+
+
+def _why(
+    cell: Cell,
+    name: str,
+    figure: AttackFigure,
+    safe: int,
+    all_: int,
+    utility: Utility,
+    most: float,
+) -> str:
+    value = utility.of(cell)
+    low, high = value.interval
+    return (
+        f"{safe} of {all_} settings keep every attack on words at or under {most:g}. Of these, "
+        f"{cell.title} has the largest {utility.name}: {value.value:.3f} ({low:.3f} to "
+        f"{high:.3f}), where clean texts reach {utility.ceiling:.3f} and useless ones "
+        f"{utility.floor:.3f}. The strongest attack, {name}, recovers {figure.score:.3f} of the "
+        f"words ({figure.interval[0]:.3f} to {figure.interval[1]:.3f}); {cell.kept.value:.3f} "
+        "stay as they are."
+    )
+
+
+def _none_is_safe(cell: Cell, name: str, figure: AttackFigure, all_: int, most: float) -> str:
+    return (
+        f"None of {all_} settings keeps every attack on words at or under {most:g}. The nearest is "
+        f"{cell.title}, where {name} recovers {figure.score:.3f} (up to "
+        f"{figure.interval[1]:.3f}): try a smaller ε, or accept a larger share."
+    )
+
+
+def _none_is_useful(safe: int, all_: int, utility: Utility, most: float) -> str:
+    return (
+        f"{safe} of {all_} settings keep every attack on words at or under {most:g}, but the "
+        f"{utility.name} of none is clearly above {utility.floor:.3f}, which useless texts reach: "
+        "no setting measured here is both private and useful. A larger sample may tell more."
+    )

@@ -1,0 +1,148 @@
+"""The one table of an evaluation, and the sentences around it, for all renderings."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from malaprop.measure.evaluating.cells import Cell
+from malaprop.measure.evaluating.evaluation import INTERVALS, Evaluation
+from malaprop.measure.tasks.models import models
+from malaprop.measure.tasks.result import Estimate
+
+OWNER = "For the owner of the texts: these figures depend on them. Do not publish them."
+LOWER = (
+    "What attacks recover is a lower bound: they are simple ones, and a better model of language "
+    "recovers more. The guarantee holds whatever the attack."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A figure in the table, with its interval if it has one."""
+
+    value: float | None = None
+    interval: tuple[float, float] | None = None
+
+    @property
+    def margin(self) -> float | None:
+        """Half of the interval."""
+        return None if self.interval is None else (self.interval[1] - self.interval[0]) / 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A setting, or a bound."""
+
+    name: str
+    epsilon: str
+    figures: tuple[Figure, ...]
+    recommended: bool = False
+    bound: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """The short name of a column, and what is in it."""
+
+    name: str
+    about: str
+
+
+def columns_of(evaluation: Evaluation, model: str) -> tuple[Column, ...]:
+    """Return the columns after mechanism and ε."""
+    fixed = [
+        Column(name="kept", about="share of words that come out unchanged"),
+        Column(name="words", about="similarity of a word and what comes out for it"),
+        Column(name="texts", about="similarity of a text and its private copy (centroids)"),
+    ]
+    if model:
+        about = f"accuracy of {models[model].summary}, trained on private texts and tested on "
+        fixed += [
+            Column(name="clean", about=f"{about}clean ones"),
+            Column(name="private", about=f"{about}private ones"),
+        ]
+    return (*fixed, *(_attack_column(name, evaluation) for name in attacks_of(evaluation)))
+
+
+def _attack_column(name: str, evaluation: Evaluation) -> Column:
+    on_words = evaluation.cells[0].attacks[name].recovers_words
+    what = "share of words recovered" if on_words else "accuracy of labels inferred"
+    return Column(name=name, about=f"{what} by the attack {name}")
+
+
+def attacks_of(evaluation: Evaluation) -> list[str]:
+    """Return the names of the attacks that were run."""
+    return list(evaluation.cells[0].attacks)
+
+
+def rows_of(evaluation: Evaluation, model: str) -> Iterator[Row]:
+    """Yield a row for each setting, then the bounds."""
+    chosen = evaluation.recommendation.cell
+    for cell in evaluation.cells:
+        yield Row(
+            name=cell.name,
+            epsilon=f"{cell.epsilon:g}",
+            figures=tuple(_figures(cell, model)),
+            recommended=cell is chosen,
+        )
+    yield from _bounds(evaluation, model)
+
+
+def _figures(cell: Cell, model: str) -> Iterator[Figure]:
+    for estimate in (cell.kept, cell.similarity, cell.text_similarity):
+        yield _figure(estimate)
+    if model:
+        yield from map(_figure, _both(cell.accuracy[model]))
+    for attack in cell.attacks.values():
+        yield Figure(value=attack.score, interval=attack.interval)
+
+
+def _bounds(evaluation: Evaluation, model: str) -> Iterator[Row]:
+    bounds, rest = evaluation.bounds, tuple(Figure() for _ in attacks_of(evaluation))
+    all_kept = (Figure(value=1.0),) * 3
+    words = tuple(
+        Figure(value=value) for value in (bounds.kept, bounds.similarity, bounds.text_similarity)
+    )
+    unprotected: tuple[Figure, ...] = ()
+    random: tuple[Figure, ...] = ()
+    if model:
+        unprotected = (_figure(bounds.unprotected[model]),) * 2
+        random = tuple(map(_figure, _both(bounds.random_words[model])))
+    yield Row(name="unprotected", epsilon="", figures=all_kept + unprotected + rest, bound=True)
+    yield Row(name="random words", epsilon="", figures=words + random + rest, bound=True)
+    if model and bounds.majority is not None:
+        most = (_figure(bounds.majority),) * 2
+        nothing = (Figure(),) * 3
+        yield Row(name="majority class", epsilon="", figures=nothing + most + rest, bound=True)
+
+
+def _both(tested: Mapping[str, Estimate]) -> tuple[Estimate, Estimate]:
+    return tested["clean"], tested["private"]
+
+
+def _figure(estimate: Estimate) -> Figure:
+    return Figure(value=estimate.value, interval=estimate.interval)
+
+
+def about_lines(evaluation: Evaluation) -> list[str]:
+    """Return what was measured, on what, and how sure it is."""
+    texts = evaluation.texts
+    attacked = f"{texts['attacked_words']:,} words of {texts['attacked']:,} texts"
+    drawn = ", drawn at random," if texts["sampled"] < texts["given"] else ""
+    number = f"{texts['sampled']:,} of {texts['given']:,} texts" if drawn else "All texts"
+    sampled = f"{number}{drawn} with {texts['words']:,} words"
+    name, runs = evaluation.lexicon["name"] or "of your own", evaluation.settings["runs"]
+    lines = [f"{sampled}; attacks on {attacked}.", f"Lexicon {name}, {runs} noise draws."]
+    if evaluation.runs:
+        lines.append(f"Classifiers: {evaluation.classes} classes; {evaluation.runs}.")
+    return [*lines, f"Intervals: {INTERVALS}."]
+
+
+def opened(sentence: str) -> str:
+    """Return a sentence that begins with a capital and ends with a stop."""
+    return sentence[:1].upper() + sentence[1:].removesuffix(".") + "."
+
+
+def advice(evaluation: Evaluation) -> str:
+    """Return the recommendation in a few words."""
+    cell = evaluation.recommendation.cell
+    return "No setting is recommended" if cell is None else f"Recommended: {cell.title}"

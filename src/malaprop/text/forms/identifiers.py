@@ -1,0 +1,99 @@
+"""Which strings are identifiers: the part of the public grammar for things without a distance.
+
+Only kinds of characters and their number decide, so another identifier of the same shape is read
+as one again. No letter or digit has a say of its own. Every quantifier is bounded or possessive:
+the time is linear.
+"""
+
+from malaprop.text.tokens import character_classes
+
+_SPACES = (" ", r"\xa0", r"\u202f")
+GAP = f"[{''.join(_SPACES)}]"
+"""One space, as it stands inside a date, a time or a telephone number."""
+END = r"(?![^\W_%]|[.,:/]\d|%)"
+"""What must not follow the digits of a date or a telephone number: more of a number."""
+
+_HYPHENS = r"\-\u2010\u2011"
+_HYPHEN = f"[{_HYPHENS}]"
+# How telephone and card numbers are grouped if only spaces or hyphens part the groups.
+_GROUPINGS = (
+    *((4, 4, 4, 4), (4, 6, 5), (2, 2, 2, 2, 2), (3, 3, 4), (3, 4, 4), (4, 3, 4)),
+    *((5, 3, 3), (4, 3, 3), (5, 6)),
+)
+# With one hyphen, other lengths are a range: "3-5", "2019-2020".
+_TWO_GROUPS = ((3, 4), (5, 4), (5, 6))
+_LONGEST_NAME = 64
+
+_CAPITAL = "A-ZÀ-ÖØ-ÞΑ-ΡΣ-ΫЀ-Я"
+_LETTER, _ALNUM = r"[^\W\d_]", r"[^\W_]"
+_WHOLE = rf"(?!{_ALNUM}|[.٫]\d)"  # a part of an identifier ends here
+_JOINER = rf"[{_HYPHENS}/_]"
+_MOST_PARTS = 8  # among which the part that tells is sought
+
+
+def identifier_patterns() -> str:
+    """Return the pattern of identifiers.
+
+    >>> import re
+    >>> pattern = re.compile(identifier_patterns())
+    >>> [bool(pattern.fullmatch(text)) for text in ("INV-2023-0042", "x123", "COVID-19", "B12")]
+    [True, True, False, False]
+    """
+    mark = character_classes().mark
+    mixed = _mixed(rf"(?:{_LETTER}|[{mark}])", rf"(?:{_ALNUM}|[{mark}])++")
+    return "|".join((_joined(), *map(_account, _SPACES), *_digits(), mixed))
+
+
+def _digits() -> tuple[str, ...]:
+    groups = "|".join(
+        rf"(?:{GAP}|{_HYPHEN})".join(rf"\d{{{length}}}" for length in lengths)
+        for lengths in _GROUPINGS
+    )
+    pairs = "|".join(rf"\d{{{first}}}{_HYPHEN}\d{{{last}}}" for first, last in _TWO_GROUPS)
+    area = rf"\(\d{{2,5}}\)(?:{GAP}|{_HYPHEN})?\d{{2,4}}(?:(?:{GAP}|{_HYPHEN})\d{{3,4}}){{1,2}}"
+    part = rf"(?:(?:{GAP}?\(|\)?{GAP}?|\.|{_HYPHEN})\d)"
+    return (
+        rf"\+{part}{{8,15}}(?!\d)",
+        rf"(?:{area}|{groups}|{pairs}){END}",
+        rf"\d++(?:{_HYPHEN}\d++){{2,}}+",
+        r"\d++(?:\.\d++){2,}+",
+        r"\d++(?::\d++){3,}+",
+        r"\d++[.٫]\d{7,}+",
+    )
+
+
+def _mixed(letter: str, signs: str) -> str:
+    """Return the pattern of letters and digits mixed, other than 500mg, B12 and covid19."""
+    digits_first = rf"\d++{letter}++\d|\d{{7,}}+{letter}"
+    letters_first = rf"{letter}{{1,{_LONGEST_NAME}}}+(?:\d{{3}}|\d{{1,2}}+{letter})"
+    return rf"(?={digits_first}|{letters_first}){signs}"
+
+
+def _joined() -> str:
+    """Return the pattern of parts with one hyphen, slash or underscore between them.
+
+    A part holds capitals, digits or both, or is an identifier by itself. Some part is an identifier
+    by itself; or one has capitals only, and there are three digits or more. A number with a unit is
+    none: 100-MG. Parts hold no combining marks.
+    """
+    alone = _mixed(_LETTER, f"{_ALNUM}++")
+    part = rf"(?>{alone}|[{_CAPITAL}\d]++{_WHOLE})"
+    is_joined = rf"(?={_ALNUM}++{_JOINER}{_ALNUM})"  # most tokens end here
+    begins = rf"(?=[{_CAPITAL}]|{alone}|\d++{_JOINER}{part}{_JOINER}{part})"
+    before = rf"(?:{part}{_JOINER}){{0,{_MOST_PARTS - 1}}}?"
+    before_digit = rf"(?:{_LETTER}|{_JOINER}(?={part})){{0,{_LONGEST_NAME}}}+"
+    three_digits = rf"(?=(?:{before_digit}\d){{3}})"
+    tells = rf"(?:(?={before}{alone})|(?={before}[{_CAPITAL}]++{_WHOLE}){three_digits})"
+    return rf"{is_joined}{begins}{tells}{part}(?:{_JOINER}{part})++"
+
+
+def _account(gap: str) -> str:
+    """Return the pattern of an international bank account number in groups of four.
+
+    The third group ends in a digit and the fourth begins with one, as in all countries.
+    """
+    sign = rf"[{_CAPITAL}\d]"
+    last = rf"(?=[{_CAPITAL}]{{0,3}}\d){sign}{{1,4}}"
+    more = rf"(?:(?:{gap}{sign}{{4}}){{0,5}}{gap}{last})?"
+    fourth = rf"\d{sign}{{2}}(?:{sign}{more})?"
+    return rf"[{_CAPITAL}]{{2}}\d{{2}}{gap}{sign}{{4}}{gap}{sign}{{3}}\d{gap}{fourth}{_WHOLE}"

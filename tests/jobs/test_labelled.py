@@ -1,0 +1,75 @@
+"""Texts with their labels, from files of all formats that have columns."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from malaprop.core.errors import DataError, ParameterError
+from malaprop.jobs.labelled import read_labelled
+
+PAIRS = [("cold, so\ncold", 1), ("", 0), ("hot “tea”", None)]
+
+
+def write(folder: Path, kind: str) -> Path:
+    path = folder / f"notes.{kind}"
+    if kind in ("csv", "tsv", "csv.gz"):
+        sign = "\t" if kind == "tsv" else ","
+        rows = [f'{i}{sign}"{t}"{sign}{"" if y is None else y}' for i, (t, y) in enumerate(PAIRS)]
+        data = "\n".join([sign.join(("id", "text", "y")), *rows, ""]).encode()
+        path.write_bytes(gzip.compress(data) if kind == "csv.gz" else b"\xef\xbb\xbf" + data)
+    elif kind == "jsonl":
+        path.write_text("".join(json.dumps({"text": t, "y": y}) + "\n\n" for t, y in PAIRS))
+    else:
+        texts, labels = zip(*PAIRS, strict=True)
+        pq.write_table(pa.table({"text": texts, "y": labels}), path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "csv.gz", "jsonl", "parquet"])
+def test_texts_stay_with_their_labels(tmp_path: Path, kind: str) -> None:
+    pairs = list(read_labelled(str(write(tmp_path, kind)), column="text", label="y"))
+    assert [text for text, _ in pairs] == [text for text, _ in PAIRS]
+    labels = [label for _, label in pairs]
+    assert labels == ([1, 0, None] if kind in ("jsonl", "parquet") else ["1", "0", ""])
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "error", "complaint"),
+    [
+        ("a.csv", b"text,z\nsecret,1\n", ParameterError, "no column is named 'y'"),
+        ("a.csv", b"text,y\nsecret\n", DataError, "record 1 has 1 fields, the header has 2"),
+        ("a.csv", b'text,y\n"secret"x,1\n', DataError, "not well-formed"),
+        ("a.csv", b"text,y\nsecret \xff,1\n", DataError, "cannot be read as utf-8"),
+        ("a.csv", b"", DataError, "empty"),
+        ("a.jsonl", b'{"text": "secret"}\n', ParameterError, "no record has the key 'y'"),
+        ("a.jsonl", b"secret\n", DataError, "line 1 is not a JSON object"),
+        ("a.jsonl", b'{"text": ["secret"], "y": 1}\n', DataError, "record 1 has no text"),
+        ("a.jsonl", b"\xff\n", DataError, "cannot be read as utf-8"),
+        ("a.parquet", b"secret", DataError, "no Parquet file"),
+        ("a.txt", b"secret", ParameterError, "has no column of labels"),
+    ],
+)
+def test_what_cannot_be_read_is_not_shown(
+    tmp_path: Path, name: str, data: bytes, error: type[Exception], complaint: str
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(error, match=complaint) as raised:
+        list(read_labelled(str(tmp_path / name), column="text", label="y"))
+    assert "secret" not in str(raised.value)
+    assert raised.value.__context__ is None
+
+
+def test_pipes_missing_files_and_wrong_encodings_are_refused(tmp_path: Path) -> None:
+    path = str(write(tmp_path, "csv"))
+    for source, label, encoding in (
+        ("-", "y", "utf-8"),
+        (str(tmp_path / "none.csv"), "y", "utf-8"),
+        (path, "text", "utf-8"),
+        (path, "y", "no-such"),
+    ):
+        with pytest.raises(ParameterError):
+            list(read_labelled(source, column="text", label=label, encoding=encoding))

@@ -1,0 +1,77 @@
+"""The rule that chooses a setting."""
+
+from malaprop.measure.evaluating.cells import AttackFigure, Bounds, Cell
+from malaprop.measure.evaluating.recommending import recommend
+from malaprop.measure.tasks.result import Estimate
+
+
+def estimate(value: float, margin: float = 0.01) -> Estimate:
+    return Estimate(value=value, spread=0.0, interval=(value - margin, value + margin))
+
+
+BOUNDS = Bounds(
+    kept=0.0,
+    similarity=0.0,
+    text_similarity=0.05,
+    majority=estimate(0.6, 0.0),
+    random_words={m: {"clean": estimate(0.55), "private": estimate(0.55)} for m in ("a", "b")},
+    unprotected={"a": estimate(0.8), "b": estimate(0.9)},
+)
+
+
+def cell(epsilon: float, accuracy: float, recovered: float, *, kept: float = 0.1) -> Cell:
+    attack = AttackFigure(
+        score=recovered,
+        interval=(recovered - 0.02, recovered + 0.02),
+        baseline=0.1,
+        recovers_words=True,
+    )
+    label = AttackFigure(score=1.0, interval=(1.0, 1.0), baseline=0.5, recovers_words=False)
+    return Cell(
+        mechanism={"name": "tem", "epsilon": epsilon},
+        kept=estimate(kept),
+        similarity=estimate(0.3),
+        text_similarity=estimate(0.5),
+        accuracy={m: {"clean": estimate(accuracy), "private": estimate(0.1)} for m in ("a", "b")},
+        attacks={"context": attack, "attribute": label},
+        seconds=1.0,
+    )
+
+
+def test_the_most_useful_of_the_safe_settings_is_chosen() -> None:
+    cells = [cell(1, 0.7, 0.2), cell(2, 0.8, 0.47), cell(3, 0.85, 0.49), cell(4, 0.89, 0.7)]
+    found = recommend(cells, BOUNDS, 0.5)
+    assert found.cell is cells[1]  # the third one's interval ends above 0.5
+    assert "2 of 4 settings" in found.reason
+    assert "clean texts reach 0.900" in found.reason
+    assert found.utility == "accuracy on clean texts, by b"  # the better model without protection
+
+
+def test_it_is_said_if_no_setting_is_safe() -> None:
+    found = recommend([cell(1, 0.7, 0.6), cell(2, 0.8, 0.8)], BOUNDS, 0.5)
+    assert found.cell is None
+    assert "The nearest is tem at ε = 1, where context recovers 0.600" in found.reason
+
+
+def test_it_is_said_if_what_is_safe_is_of_no_use() -> None:
+    found = recommend([cell(1, 0.605, 0.2), cell(2, 0.8, 0.8)], BOUNDS, 0.5)
+    assert found.cell is None
+    assert "clearly above 0.600" in found.reason
+
+
+def test_words_that_are_kept_count_as_recovered() -> None:
+    found = recommend([cell(1, 0.7, 0.2, kept=0.6)], BOUNDS, 0.5)
+    assert found.cell is None
+    assert "taking the output for the word recovers 0.600" in found.reason
+
+
+def test_without_an_attack_on_words_nothing_is_recommended() -> None:
+    one = cell(1, 0.7, 0.2)
+    bare = Cell(**{**vars(one), "attacks": {"attribute": one.attacks["attribute"]}})
+    assert "No attack on words was run" in recommend([bare], BOUNDS, 0.5).reason
+
+
+def test_cells_and_bounds_survive_json() -> None:
+    one = cell(1.5, 0.7, 0.2)
+    assert Cell.from_dict(one.to_dict()) == one
+    assert Bounds.from_dict(BOUNDS.to_dict()) == BOUNDS
