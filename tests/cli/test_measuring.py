@@ -71,6 +71,31 @@ def test_calibrating_prints_epsilon(cli: Cli, vectors: str) -> None:
     assert "no context" in shown.text
 
 
+def test_calibrating_for_words_of_a_file(cli: Cli, vectors: str, tmp_path: Path) -> None:
+    options = ("calibrate", "-m", "tem", "-l", vectors, "--kept", "0.4", "--json", "-")
+    words = tmp_path / "words.txt"
+    words.write_text("warm\nhot\n")
+    near = json.loads(cli(*options, "--words", str(words)).out)
+    words.write_text("cold\n")
+    alone = json.loads(cli(*options, "--words", str(words)).out)
+    assert near["exact"] is alone["exact"] is True
+    assert near["epsilon"] > 1.1 * alone["epsilon"]  # near words protect each other
+    words.write_text("colt\n")
+    assert "not in the lexicon" in cli(*options, "--words", str(words)).err
+
+
+def test_single_words_have_intervals_and_guesses(cli: Cli, vectors: str) -> None:
+    options = ("stats", "-e", "2", "-l", vectors, "--runs", "50", "--json", "-")
+    noisy = json.loads(cli(*options, "-m", "laplace").out)
+    shares = zip(noisy["values"]["kept"], noisy["kept_intervals"], strict=True)
+    assert all(low <= kept <= high for kept, (low, high) in shares)
+    assert noisy["bayes"]["per_word"] is None
+    exact = json.loads(cli(*options, "-m", "tem").out)
+    assert exact["kept_intervals"] is None
+    guesses = exact["bayes"]["per_word"]
+    assert sum(guesses) / len(guesses) == pytest.approx(exact["bayes"]["success"])
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

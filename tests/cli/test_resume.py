@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.conftest import Breaking, Cli, assert_private
@@ -82,7 +83,7 @@ def test_a_plain_run_that_is_whole_is_known_too(cli: Cli, folder: Path) -> None:
 def stop_before_the_record(cli: Cli, command: tuple[str, ...]) -> None:
     """Stop a run when its output has its name, and its journal is not yet a record."""
 
-    def stop(output: Output) -> None:
+    def stop(output: Output[Any]) -> None:
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from malaprop import TEM, Balanced, Laplace, Lexicon, ParameterError, seeded_rng
 from malaprop.measure import bayes_success
+from malaprop.measure.priors import prior_over
 
 LINE = Lexicon(["cold", "cool", "warm", "hot"], [[0.0], [1.0], [3.0], [3.5]])
 
@@ -92,5 +93,25 @@ def test_wrong_numbers_are_refused(options: dict[str, int]) -> None:
 def test_frequent_words_are_guessed_first() -> None:
     found = bayes_success(TEM(epsilon=0.01).on(LINE), prior="frequency")
     assert found.per_word is not None
-    assert found.per_word.argmax() == 0
-    assert found.value >= found.prior_success
+    assert found.per_word.argmax() == 3  # "hot", on the web
+    assert found.value >= found.prior_success * (1 - 1e-12)
+
+
+def test_frequencies_are_those_of_the_web_for_english_words() -> None:
+    words = ["the", "Time", "gazebo", "zzyzx"]
+    channel = TEM(epsilon=1e-9).on(Lexicon(words, [[0.0], [1.0], [2.0], [3.0]]))
+    found = bayes_success(channel, prior="frequency")
+    assert "on the web" in found.prior
+    assert found.prior_success > 0.9  # "the", by far
+    chances = prior_over(channel.lexicon, "frequency")
+    assert chances[0] > 10 * chances[1] > 100 * chances[2] > 100 * chances[3] > 0.0
+
+
+def test_frequencies_of_other_words_follow_their_order() -> None:
+    words = ["zzyzx", "qwrtp", "the"]
+    channel = TEM(epsilon=1.0).on(Lexicon(words, [[0.0], [1.0], [2.0]]))
+    found = bayes_success(channel, prior="frequency")
+    assert "Zipf" in found.prior
+    assert prior_over(channel.lexicon, "frequency").argmax() == 0
+    assert bayes_success(channel).prior == "all words equally likely"
+    assert bayes_success(channel, prior={"the": 1.0}).prior == "given"

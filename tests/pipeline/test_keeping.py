@@ -124,6 +124,16 @@ def test_warnings_are_plain(share: float, words: str) -> None:
         assert "about 1.5 would keep a third. Anyone who knows the context" in warning
 
 
+def test_a_warning_states_how_many_words_are_guessed(plane: Lexicon) -> None:
+    warning = Keeping(0.6, 1.5, 0.64).warning
+    assert "60% of words are expected to stay as they are, and an observer" in warning
+    assert "guesses about 64% of them right. Take a smaller one" in warning
+    mechanism = TEM(epsilon=40.0)
+    keeping = keeping_of(mechanism, mechanism.on(plane))
+    assert keeping.guessed is not None
+    assert keeping.share <= keeping.guessed <= 1.0
+
+
 @pytest.mark.parametrize("share", [0.499, 0.33, 0.02])
 def test_between_them_there_is_nothing_to_warn_of(share: float) -> None:
     assert Keeping(share).warning == ""

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from tests.cli.conftest import VECTORS
 
-from malaprop import TEM, Lexicon, Privatizer
+from malaprop import TEM, Laplace, Lexicon, Privatizer
 from malaprop.pipeline.report import Occasion, run_report
 from malaprop.report.html import as_html
 from malaprop.report.markdown import as_markdown
@@ -27,6 +27,27 @@ def test_a_report_is_a_value(privatizer: Privatizer) -> None:
     assert json.loads(as_json(report)) == report.to_dict()
     assert "1 word" in readable(report)
     assert "1 word" in as_markdown(report)
+    # And a short one for notebooks.
+    notebook = report._repr_html_()
+    assert "1 word" in notebook
+    assert "not for publication" in notebook
+
+
+def test_all_renderings_say_how_many_words_are_guessed(privatizer: Privatizer) -> None:
+    occasion = Occasion(started=datetime(2030, 1, 2, tzinfo=UTC), seconds=1.0)
+    report = run_report(privatizer, [], {"protected": 1}, occasion)
+    share = f"{report.to_dict()['expected_share_guessed']:.0%}"
+    told = "of single words are guessed right by an observer without context"
+    for shown in (readable(report), as_markdown(report)):
+        assert f"about {share} {told}" in " ".join(shown.lower().split())
+    assert f"<b>{share}</b>{told}" in as_html(report)
+    assert f"about {share} of single words" in report._repr_html_()
+    unknown = run_report(
+        Privatizer(privatizer.lexicon, Laplace(epsilon=1.0)), [], {"protected": 1}, occasion
+    )
+    assert unknown.to_dict()["expected_share_guessed"] is None
+    assert "is not known" in " ".join(readable(unknown).split())
+    assert "is not known" in as_markdown(unknown)
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
+from malaprop.cli.measuring import ReportFile
+from malaprop.cli.messages import command_line
 from malaprop.cli.options import (
     DEFAULT,
     PIPE,
@@ -21,11 +23,13 @@ from malaprop.cli.options import (
 if TYPE_CHECKING:
     from malaprop.jobs.reading import Listener
     from malaprop.measure import AttackResult
+    from malaprop.report.measured.common import Setting
 
 Item = TypeVar("Item")
 
 
 def attack(
+    context: typer.Context,
     name: Annotated[
         str,
         typer.Argument(
@@ -120,7 +124,10 @@ def attack(
         str | None,
         typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is stdout."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file of --json.")] = False,
+    report: ReportFile = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite the files of --json and --report.")
+    ] = False,
 ) -> None:
     """Privatize texts, attack the result, and show how far the attack got.
 
@@ -142,9 +149,13 @@ def attack(
     from malaprop.measure import attack as run_attack
     from malaprop.measure.attacking.base import attack_named
     from malaprop.pipeline.privatizer import Privatizer
+    from malaprop.pipeline.report import Clock
+    from malaprop.report.measured.common import Setting
 
+    clock = Clock(command_line(context))
     _check_label(attack_named(name).on, name, column, label)
-    _check_output(json_, file, force=force)
+    for flag, target in (("--json", json_), ("--report", report)):
+        _check_output(flag, target, file, force=force)
     made = make_mechanism(mechanism, epsilon, param)
     labels: list[str] | None = None
     with bar("reading the texts") as progress:
@@ -185,8 +196,13 @@ def attack(
         )
     if json_ != PIPE:
         typer.echo(str(result))
-    if json_ is not None:
-        _write(result, json_, force=force)
+    setting = Setting(
+        occasion=clock.occasion(),
+        mechanism=made.to_dict(),
+        lexicon=privatizer.lexicon,
+        name=lexicon,
+    )
+    _write(result, json_, report, setting, force=force)
 
 
 def _check_label(on: str, name: str, column: list[str] | None, label: str | None) -> None:
@@ -238,31 +254,44 @@ def _sampled(
     return chosen
 
 
-def _check_output(json_: str | None, file: str, *, force: bool) -> None:
+def _check_output(flag: str, target: str | Path | None, file: str, *, force: bool) -> None:
     """Refuse an output that cannot be written, before any work."""
     import os
 
     from malaprop.core.errors import OutputError, ParameterError
 
-    if json_ in (None, PIPE):
+    if target in (None, PIPE):
         return
-    path = Path(str(json_))
+    path = Path(str(target))
     if file != PIPE and os.path.exists(path) and os.path.exists(file) and path.samefile(file):
-        raise ParameterError("--json names the input: name another file")
+        raise ParameterError(f"{flag} names the input: name another file")
     if os.path.lexists(path) and not force:
         raise OutputError(f"{path} already exists: use --force to overwrite it")
 
 
-def _write(result: "AttackResult", json_: str, *, force: bool) -> None:
-    """Write the result as JSON: to stdout, or to a file that only its owner can read."""
+def _write(
+    result: "AttackResult",
+    json_: str | None,
+    report: Path | None,
+    setting: "Setting",
+    *,
+    force: bool,
+) -> None:
+    """Write the result: to stdout, or to files that only their owner can read."""
     import json
 
     from malaprop.pipeline.outputs.access import OWNER_ONLY
     from malaprop.pipeline.outputs.staging import Staging
+    from malaprop.report.measured.attacks import attack_page
+    from malaprop.report.written import rendered_page
 
     text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
     if json_ == PIPE:
         typer.echo(text)
-        return
     with Staging() as stage:
-        stage.open(Path(json_), force=force, limits=[OWNER_ONLY]).write(f"{text}\n".encode())
+        if json_ not in (None, PIPE):
+            file = stage.open(Path(str(json_)), force=force, limits=[OWNER_ONLY])
+            file.write(f"{text}\n".encode())
+        if report is not None:
+            page = rendered_page(attack_page(result, setting), result.to_dict(), report)
+            stage.open(report, force=force, limits=[OWNER_ONLY]).write(page)

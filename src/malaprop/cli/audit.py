@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from malaprop.cli.measuring import PIPE, JsonFile, json_output
+from malaprop.cli.measuring import PIPE, JsonFile, ReportFile, outputs
+from malaprop.cli.messages import command_line
 from malaprop.cli.options import (
     DEFAULT,
     Epsilon,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 
 def audit(
+    context: typer.Context,
     epsilon: Epsilon,
     mechanism: MechanismName = DEFAULT,
     param: Parameters = None,
@@ -40,6 +42,7 @@ def audit(
         int, typer.Option(metavar="NUMBER", help="With --sampled: draws of each word.")
     ] = 20_000,
     json_: JsonFile = None,
+    report: ReportFile = None,
 ) -> None:
     """Compute the worst loss over all pairs of words, and whether the guarantee is true.
 
@@ -51,9 +54,13 @@ def audit(
     from malaprop.measure.audit import audit as compute
     from malaprop.measure.audit_by_draws import sampled_audit
     from malaprop.pipeline.privatizer import Privatizer
+    from malaprop.pipeline.report import Clock
+    from malaprop.report.measured.audits import audit_page
+    from malaprop.report.measured.common import Setting
 
     made = make_mechanism(mechanism, epsilon, param)
-    with json_output(json_) as write:
+    clock = Clock(command_line(context))
+    with outputs(json_, report) as write:
         with working(f"preparing {mechanism} on {lexicon}"):
             privatizer = Privatizer(open_lexicon(lexicon, made), made)
         channel = privatizer.channel
@@ -63,7 +70,19 @@ def audit(
                 if sampled
                 else compute(channel, progress=progress.to)
             )
-        write({"mechanism": made.to_dict(), "lexicon": lexicon, **finding.to_dict()})
+        write(
+            {"mechanism": made.to_dict(), "lexicon": lexicon, **finding.to_dict()},
+            lambda: audit_page(
+                finding,
+                Setting(
+                    occasion=clock.occasion(),
+                    mechanism=made.to_dict(),
+                    lexicon=channel.lexicon,
+                    name=lexicon,
+                    guarantee=channel.guarantee,
+                ),
+            ),
+        )
     if json_ != PIPE:
         typer.echo(str(finding))
         if channel.hint:

@@ -1,12 +1,28 @@
 """`malaprop calibrate`: from a target that a person understands to ε."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from malaprop.cli.calibrate_vectors import print_curve, regularization, vector_epsilon
-from malaprop.cli.measuring import PIPE, JsonFile, Prior, WordCount, json_output, prior_of, words_of
+from malaprop.cli.calibrate_vectors import (
+    Targets,
+    print_curve,
+    regularization,
+    vector_epsilon,
+)
+from malaprop.cli.measuring import (
+    PIPE,
+    JsonFile,
+    Prior,
+    ReportFile,
+    WordCount,
+    outputs,
+    prior_of,
+    words_of,
+)
+from malaprop.cli.messages import command_line
 from malaprop.cli.options import (
     DEFAULT,
     LexiconName,
@@ -19,9 +35,15 @@ from malaprop.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from malaprop.core.channel import Channel
+    from malaprop.core.mechanism import Mechanism
+    from malaprop.lexicon.lexicon import Lexicon
+    from malaprop.measure import Calibration
+    from malaprop.pipeline.report import Clock
+    from malaprop.report.page import Page
 
 
 def calibrate(
+    typed: typer.Context,
     mechanism: MechanismName = DEFAULT,
     param: Parameters = None,
     lexicon: LexiconName = "english",
@@ -131,6 +153,7 @@ def calibrate(
     ] = None,
     words: WordCount = None,
     json_: JsonFile = None,
+    report: ReportFile = None,
 ) -> None:
     """Find the largest ε that keeps to a target, and show the curve around it.
 
@@ -141,7 +164,9 @@ def calibrate(
     """
     from malaprop.cli.progress import bar, working
     from malaprop.measure import calibrate as search
+    from malaprop.pipeline.report import Clock
 
+    clock = Clock(command_line(typed))
     others = {
         "--worst": worst,
         "--success": success,
@@ -154,24 +179,35 @@ def calibrate(
     if vectors is not None or correlation is not None or inversion is not None:
         _refuse("--vectors", others | {"--kept": kept, "--similarity": similarity, "-e": epsilon})
         vector_epsilon(
-            mechanism, param, vectors, correlation=correlation, inversion=inversion, json_=json_
+            mechanism,
+            param,
+            vectors,
+            correlation=correlation,
+            inversion=inversion,
+            targets=Targets(json_, report, clock),
         )
         return
     if lambda_grid is not None or epsilon is not None:
         _refuse("--lambda-grid", others)
         regularization(
-            mechanism, param, lexicon, lambda_grid, epsilon, kept, similarity, words, json_
+            mechanism,
+            param,
+            lexicon,
+            lambda_grid,
+            epsilon,
+            kept,
+            similarity,
+            words,
+            Targets(json_, report, clock),
         )
         return
     made = make_mechanism(mechanism, "1", param)
-    with json_output(json_) as write:
+    with outputs(json_, report) as write:
         with working(f"opening {lexicon}"):
             opened = open_lexicon(lexicon, made)
             model = _model(like, lexicon)
             texts = _sample(sample, column)
-        count = words_of(words, opened)
-        if isinstance(count, list):
-            raise ParameterError("calibrate takes a number of words, or all: --words NUMBER")
+        chosen = words_of(words, opened)
         with bar(f"calibrating {mechanism}") as progress:
             calibration = search(
                 made,
@@ -186,10 +222,13 @@ def calibrate(
                 candidates=candidates,
                 similarity=similarity,
                 like=model,
-                words=count,
+                words=chosen,
                 progress=progress.to,
             )
-        write({"mechanism": mechanism, "lexicon": opened.name or lexicon, **calibration.to_dict()})
+        write(
+            {"mechanism": mechanism, "lexicon": opened.name or lexicon, **calibration.to_dict()},
+            lambda: _page(calibration, made, opened, lexicon, clock, report, context=context),
+        )
     if json_ != PIPE:
         print_curve(calibration)
         typer.echo(_WITH_CONTEXT if context else _WITHOUT_CONTEXT)
@@ -217,6 +256,37 @@ def _sample(file: str | None, column: str | None) -> list[str] | None:
     if not texts:
         raise ParameterError(f"{file} has no texts: --sample takes a file of public texts")
     return texts
+
+
+def _page(
+    result: "Calibration",
+    mechanism: "Mechanism",
+    opened: "Lexicon",
+    name: str,
+    clock: "Clock",
+    report: Path | None,
+    *,
+    context: bool,
+) -> "Page":
+    """Return the page; as a web page, with what the mechanism does around the ε that was result."""
+    from dataclasses import replace
+
+    from malaprop.cli.progress import bar
+    from malaprop.core.channel import LawChannel
+    from malaprop.measure.profile import profile_of
+    from malaprop.report.measured.calibration import calibration_page
+    from malaprop.report.measured.common import Setting
+    from malaprop.report.written import is_page
+
+    chosen, profile = replace(mechanism, epsilon=result.epsilon), None
+    # For noise on vectors, the best guess at each ε would take minutes.
+    if is_page(report) and isinstance(chosen.on(opened), LawChannel):
+        with bar("computing the figures of the page") as progress:
+            profile = profile_of(chosen, opened, progress=progress.to)
+    setting = Setting(
+        occasion=clock.occasion(), mechanism=chosen.to_dict(), lexicon=opened, name=name
+    )
+    return calibration_page(result, setting, profile, context=context)
 
 
 def _refuse(flag: str, others: Mapping[str, object]) -> None:

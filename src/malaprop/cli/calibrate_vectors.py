@@ -1,19 +1,51 @@
 """`malaprop calibrate --vectors` and `--lambda-grid`, and how a calibration is shown."""
 
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from malaprop.cli.measuring import PIPE, json_output, words_of
+from malaprop.cli.measuring import PIPE, Write, outputs, words_of
 from malaprop.cli.options import DEFAULT, make_mechanism, open_lexicon
 from malaprop.core.errors import ParameterError
 
 if TYPE_CHECKING:
+    from malaprop.core.mechanism import Mechanism
+    from malaprop.lexicon.lexicon import Lexicon
     from malaprop.measure import Calibration, LambdaChoice
+    from malaprop.pipeline.report import Clock
+    from malaprop.report.measured.common import Setting
 
 _BAR = 40
 _ALL = "all"
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Where a result goes, and when the work began."""
+
+    json_: str | None
+    report: Path | None
+    clock: "Clock"
+
+    def open(self) -> "AbstractContextManager[Write]":
+        """Open the files before any work."""
+        return outputs(self.json_, self.report)
+
+    def setting(
+        self, mechanism: "Mechanism", lexicon: "Lexicon | None" = None, name: str = ""
+    ) -> "Setting":
+        """Return what a page says about the measurement."""
+        from malaprop.report.measured.common import Setting
+
+        return Setting(
+            occasion=self.clock.occasion(),
+            mechanism=mechanism.to_dict(),
+            lexicon=lexicon,
+            name=name,
+        )
 
 
 def vector_epsilon(
@@ -23,25 +55,33 @@ def vector_epsilon(
     *,
     correlation: float | None,
     inversion: float | None,
-    json_: str | None,
+    targets: "Targets",
 ) -> None:
     """Find an ε for vectors, and show the curve around it."""
     from malaprop.cli.progress import bar
     from malaprop.measure import calibrate_vectors
     from malaprop.pipeline.vectors.opening import read_some
+    from malaprop.report.measured.calibration import calibration_page
 
     if vectors is None:
         raise ParameterError("--correlation and --inversion need vectors: name a file, --vectors")
     name = "priv-emb" if mechanism == DEFAULT else mechanism
     made = make_mechanism(name, "1", param)
-    with json_output(json_) as write:
+    with targets.open() as write:
         sample = read_some(Path(vectors))
         with bar(f"calibrating {name}") as progress:
             calibration = calibrate_vectors(
                 made, sample, correlation=correlation, inversion=inversion, progress=progress.to
             )
-        write({"mechanism": name, "vectors": vectors, **calibration.to_dict()})
-    if json_ != PIPE:
+        write(
+            {"mechanism": name, "vectors": vectors, **calibration.to_dict()},
+            lambda: calibration_page(
+                calibration,
+                targets.setting(replace(made, epsilon=calibration.epsilon)),
+                vectors=True,
+            ),
+        )
+    if targets.json_ != PIPE:
         print_curve(calibration)
         typer.echo("The figures are for public vectors: others may be nearer to each other.")
 
@@ -55,23 +95,23 @@ def regularization(
     kept: float | None,
     similarity: float | None,
     words: str | None,
-    json_: str | None,
+    targets: "Targets",
 ) -> None:
     """Choose λ of the Mahalanobis mechanism, and show the grid."""
     from malaprop.cli.progress import bar, working
     from malaprop.measure import best_lambda
     from malaprop.measure.regularization import GRID
+    from malaprop.report.measured.calibration import lambda_page
 
     if mechanism != "mahalanobis" or grid is None or epsilon is None or param:
         raise ParameterError(
             "--lambda-grid goes with  -m mahalanobis --epsilon NUMBER, and without other parameters"
         )
-    with json_output(json_) as write:
+    with targets.open() as write:
         with working(f"opening {lexicon}"):
-            opened = open_lexicon(lexicon, make_mechanism(mechanism, str(epsilon), None))
-        count = words_of(words, opened)
-        if isinstance(count, list):
-            raise ParameterError("calibrate takes a number of words, or all: --words NUMBER")
+            made = make_mechanism(mechanism, str(epsilon), None)
+            opened = open_lexicon(lexicon, made)
+        chosen = words_of(words, opened)
         with bar("trying λ") as progress:
             choice = best_lambda(
                 opened,
@@ -79,11 +119,14 @@ def regularization(
                 kept=kept,
                 similarity=similarity,
                 grid=GRID if grid == _ALL else _numbers(grid),
-                words=count,
+                words=chosen,
                 progress=progress.to,
             )
-        write({"mechanism": mechanism, "lexicon": opened.name or lexicon, **choice.to_dict()})
-    if json_ != PIPE:
+        write(
+            {"mechanism": mechanism, "lexicon": opened.name or lexicon, **choice.to_dict()},
+            lambda: lambda_page(choice, targets.setting(made, opened, lexicon)),
+        )
+    if targets.json_ != PIPE:
         _print_grid(choice)
 
 

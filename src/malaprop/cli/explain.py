@@ -6,16 +6,24 @@ import typer
 
 from malaprop.cli.options import (
     DEFAULT,
+    DatesChoice,
     Epsilon,
+    KindEpsilon,
+    KindsChoice,
     LexiconName,
     MechanismName,
     Parameters,
+    StepSizes,
     make_mechanism,
+    step_sizes,
 )
 
 
 def explain(
-    word: Annotated[str, typer.Argument(metavar="WORD", help="The word to explain.")],
+    word: Annotated[
+        str,
+        typer.Argument(metavar="WORD", help="The word, or the number, date or time, to explain."),
+    ],
     epsilon: Epsilon,
     mechanism: MechanismName = DEFAULT,
     param: Parameters = None,
@@ -23,8 +31,15 @@ def explain(
     top: Annotated[
         int, typer.Option(metavar="NUMBER", min=1, help="How many replacements to list.")
     ] = 12,
+    kinds: KindsChoice = None,
+    kind_epsilon: KindEpsilon = None,
+    step: StepSizes = None,
+    dates: DatesChoice = "mdy",
 ) -> None:
-    """Show what a word becomes, how likely that is, and what an observer can infer."""
+    """Show what a word becomes, how likely that is, and what an observer can infer.
+
+    A number, a date or a time is explained as what it is, if it is drawn so: see --kinds.
+    """
     from rich.console import Console
 
     from malaprop.cli.progress import working
@@ -33,7 +48,16 @@ def explain(
 
     made = make_mechanism(mechanism, epsilon, param)
     with working(f"preparing {mechanism} on {lexicon}"):
-        explained = explained_by(word, mechanism=made, lexicon=lexicon, top=top)
+        explained = explained_by(
+            word,
+            mechanism=made,
+            lexicon=lexicon,
+            top=top,
+            kinds=kinds,
+            kind_epsilon=kind_epsilon,
+            steps=step_sizes(step),
+            dates=dates,
+        )
     # A lexicon's words may look like markup or emoji codes: they are shown as they are.
     console = Console(highlight=False, markup=False, emoji=False)
     for line, bold in as_lines(explained, console.width):

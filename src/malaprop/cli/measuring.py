@@ -5,14 +5,16 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from malaprop.cli.messages import check_ending
 from malaprop.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from malaprop.core.space import MetricSpace
+    from malaprop.report.page import Page
 
 PIPE = "-"
 
@@ -22,6 +24,16 @@ JsonFile = Annotated[
         "--json",
         metavar="FILE",
         help="Write the result as JSON to this file, or to standard output (-) instead of a table.",
+    ),
+]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        metavar="FILE",
+        callback=check_ending,
+        help="Write a page with the result, the method and what it does not say: as a web page "
+        "with plots (.html), Markdown (.md) or JSON (.json).",
     ),
 ]
 Words = Annotated[
@@ -37,9 +49,10 @@ WordCount = Annotated[
     str | None,
     typer.Option(
         "--words",
-        metavar="NUMBER|all",
-        help="How many words to measure, spread evenly over the lexicon, or all; by default all, "
-        "or 256 of a lexicon of more than 10,000. With --lambda-grid, 256 at most by default.",
+        metavar="FILE|NUMBER|all",
+        help="The words to measure: a file with one word per line, a number of words, spread "
+        "evenly over the lexicon, or all; by default all, or 256 of more than 10,000. With "
+        "--lambda-grid, 256 at most by default.",
     ),
 ]
 Prior = Annotated[
@@ -48,7 +61,7 @@ Prior = Annotated[
         "--prior",
         metavar="uniform|frequency|FILE",
         help="What the observer believes before: all words equally likely (default), by public "
-        "word frequency, or a file of lines  WORD NUMBER.",
+        "word frequency (counts of the web for English words), or a file of lines  WORD NUMBER.",
     ),
 ]
 _LARGEST = 1 << 26  # bytes of a file of words
@@ -101,25 +114,32 @@ def _lines(path: str, flag: str) -> list[str]:
         raise ParameterError(f"{path} is not text in UTF-8: {flag} needs a list of words") from None
 
 
-@contextmanager
-def json_output(target: str | None) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Open the target of --json before any work; yield what writes a whole result to it."""
-    if target is None:
-        yield lambda value: None
-    elif target == PIPE:
-        yield lambda value: typer.echo(_text(value))
-    else:
-        from malaprop.pipeline.outputs.staging import Staging
+Write = Callable[[dict[str, Any], "Callable[[], Page]"], None]
+"""Writes a whole result: the object for JSON, and what makes the page."""
 
-        with Staging() as stage:
-            file = stage.open(Path(target))
-            yield lambda value: _write(file, value)
-            stage.complete()
+
+@contextmanager
+def outputs(json_: str | None, report: Path | None = None) -> Iterator[Write]:
+    """Open the targets of --json and --report before any work; yield what writes both."""
+    from malaprop.pipeline.outputs.staging import Staging
+
+    with Staging() as stage:
+        files = [stage.open(Path(json_))] if json_ not in (None, PIPE) else []
+        page = None if report is None else stage.open(report)
+
+        def write(value: dict[str, Any], made: "Callable[[], Page]") -> None:
+            if json_ == PIPE:
+                typer.echo(_text(value))
+            for file in files:
+                file.write(f"{_text(value)}\n".encode())
+            if page is not None and report is not None:
+                from malaprop.report.written import rendered_page
+
+                page.write(rendered_page(made(), value, report))
+
+        yield write
+        stage.complete()
 
 
 def _text(value: dict[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1)
-
-
-def _write(file: BinaryIO, value: dict[str, Any]) -> None:
-    file.write(f"{_text(value)}\n".encode())

@@ -8,12 +8,14 @@ from malaprop.cli.measuring import (
     PIPE,
     JsonFile,
     Prior,
+    ReportFile,
     Words,
     finite,
-    json_output,
+    outputs,
     prior_of,
     words_of,
 )
+from malaprop.cli.messages import command_line
 from malaprop.cli.options import (
     DEFAULT,
     Epsilon,
@@ -25,10 +27,12 @@ from malaprop.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from malaprop.core.arrays import Ids
     from malaprop.measure import BayesSuccess, WordStatistics
 
 
 def stats(
+    context: typer.Context,
     epsilon: Epsilon,
     mechanism: MechanismName = DEFAULT,
     param: Parameters = None,
@@ -51,6 +55,7 @@ def stats(
         int | None, typer.Option(metavar="NUMBER", min=0, help="Repeat the same estimates.")
     ] = None,
     json_: JsonFile = None,
+    report: ReportFile = None,
 ) -> None:
     """Show statistics of single words, and how often an observer guesses a word right.
 
@@ -62,11 +67,15 @@ def stats(
     from malaprop.measure import bayes_success, density, skewness, statistics
     from malaprop.measure.chosen_words import word_ids
     from malaprop.measure.neighbourhoods import overlap_of
+    from malaprop.pipeline.report import Clock
+    from malaprop.report.measured.common import Setting
+    from malaprop.report.measured.statistics import statistics_page
 
     made = make_mechanism(mechanism, epsilon, param)
     belief = prior_of(prior)
     rng = secure_rng() if seed is None else seeded_rng(seed)
-    with json_output(json_) as write:
+    clock = Clock(command_line(context))
+    with outputs(json_, report) as write:
         with working(f"preparing {mechanism} on {lexicon}"):
             opened = open_lexicon(lexicon, made)
             channel = made.on(opened)
@@ -87,10 +96,24 @@ def stats(
                 "lexicon": {"name": opened.name, "fingerprint": opened.fingerprint},
                 "guarantee": str(channel.guarantee),
                 **figures.to_dict(),
-                "bayes": guess.to_dict(),
+                "bayes": guess.to_dict() | {"per_word": _guesses(guess, ids)},
                 "overlap": {"mean": float(shared.mean()), "skewness": finite(skewness(shared))},
                 "density": crowd.to_dict() if crowd else None,
-            }
+            },
+            lambda: statistics_page(
+                figures,
+                guess,
+                Setting(
+                    occasion=clock.occasion(),
+                    mechanism=made.to_dict(),
+                    lexicon=opened,
+                    name=lexicon,
+                    guarantee=channel.guarantee,
+                ),
+                overlap=float(shared.mean()),
+                skewness=finite(skewness(shared)),
+                density=crowd,
+            ),
         )
     if json_ != PIPE:
         _print_statistics(figures)
@@ -99,6 +122,11 @@ def stats(
             f"Of a word's 10 nearest words, what comes out shares {shared.mean():.1%} on average "
             f"(one draw each; skewness {skewness(shared):.3g}, which says nothing about privacy)."
         )
+
+
+def _guesses(guess: "BayesSuccess", ids: "Ids") -> list[float] | None:
+    """Return how often each of the measured words is guessed, if that is known."""
+    return None if guess.per_word is None else [float(each) for each in guess.per_word[ids]]
 
 
 def _print_statistics(figures: "WordStatistics") -> None:
@@ -130,6 +158,6 @@ def _print_guess(guess: "BayesSuccess") -> None:
     interval = "" if guess.exact else f" (95 % interval {low:.3f} to {high:.3f})"
     typer.echo(
         f"An observer without context who sees a word {times} guesses it right with probability "
-        f"{guess.value:.4g}{interval}; without seeing it, {guess.prior_success:.3g}. Context "
-        "raises that: see  malaprop attack context"
+        f"{guess.value:.4g}{interval}; without seeing it, {guess.prior_success:.3g}. (Prior: "
+        f"{guess.prior}.) Context raises that: see  malaprop attack context"
     )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from malaprop.cli.messages import check_ending, command_line
-from malaprop.cli.options import FormatName, LexiconName, Parameters, make_mechanism
+from malaprop.cli.messages import check_ending, command_line, warn
+from malaprop.cli.options import FormatName, LexiconName, Parameters, Resume, make_mechanism
 from malaprop.cli.progress import Display
 
 if TYPE_CHECKING:
@@ -100,15 +100,16 @@ def release(
     scale: _Scale = None,
     report: _Report = None,
     seed: _Seed = None,
+    resume: Resume = False,
     force: _Force = False,
     quiet: _Quiet = False,
 ) -> None:
     """Release vectors of words, sentences or documents, each with noise of its own.
 
     Words in a text file and other columns of a table stay as they are; other arrays of an archive
-    are left out. The output gets its name only when it is complete. A run that was stopped leaves
-    nothing and cannot be resumed: start it again. A report goes to stderr; it warns if the noise
-    is far longer, or far shorter, than the distances of --scale or --public.
+    are left out. The output gets its name only when it is complete. Resume an interrupted run with
+    --resume. A report goes to stderr; it warns if the noise is far longer, or far shorter, than the
+    distances of --scale or --public.
     """
     from malaprop.jobs.vectors import release_files
 
@@ -121,12 +122,13 @@ def release(
             public=public,
             scale=scale,
             seed=seed,
+            resume=resume,
             force=force,
             report=report,
             progress=display,
             command=command_line(context),
         )
-    _show(summary, quiet=quiet)
+    _show(summary, report, quiet=quiet)
 
 
 def embed(
@@ -162,6 +164,7 @@ def embed(
     scale: _Scale = None,
     report: _Report = None,
     seed: _Seed = None,
+    resume: Resume = False,
     force: _Force = False,
     quiet: _Quiet = False,
 ) -> None:
@@ -169,7 +172,7 @@ def embed(
 
     The guarantee is between any two texts, by the distance of their centroids. Two texts of n
     words that differ in one of them are d/n apart, d being the distance of the two words. How many
-    texts there are, and in which order, is not hidden.
+    texts there are, and in which order, is not hidden. Resume an interrupted run with --resume.
     """
     from malaprop.jobs.embedding import embed_files
 
@@ -185,17 +188,25 @@ def embed(
             public=public,
             scale=scale,
             seed=seed,
+            resume=resume,
             force=force,
             report=report,
             progress=display,
             command=command_line(context),
         )
-    _show(summary, quiet=quiet)
+    _show(summary, report, quiet=quiet)
 
 
-def _show(report: "VectorReport", *, quiet: bool) -> None:
+def _show(summary: "VectorReport", page: Path | None, *, quiet: bool) -> None:
     from malaprop.report.vectors import readable_vectors
 
-    if not quiet:
+    if summary.already:
+        if not quiet:
+            typer.echo(
+                f"{summary.output} is complete already: there is nothing to resume.", err=True
+            )
+        if page:
+            warn(f"nothing was done, so no report was written to {page}")
+    elif not quiet:
         width = min(_WIDEST, get_terminal_size().columns)
-        typer.echo(readable_vectors(report, width), nl=False, err=True)
+        typer.echo(readable_vectors(summary, width), nl=False, err=True)

@@ -241,6 +241,10 @@ class Decoder(ABC):
         """Return how places map to words, for the exact law of words; None if that is unknown."""
         return None
 
+    def sites(self) -> Floats | None:
+        """Return the places of the words if the nearest one in Euclidean distance always wins."""
+        return None
+
 
 @proved("docs/proofs/laplace.md")
 class VectorChannel(Channel, Generic[NoiseT]):

@@ -9,7 +9,8 @@ run        all outputs of a run, through the loop in `malaprop.pipeline.streamin
 progress   what a run tells while it lasts
 vectors    release_files: vectors in, private vectors out
 embedding  embed_files: texts in, private vectors out
-vector_run what these two share
+vector_run what these two share: the job and the mechanism
+vector_output  their output: drawn block by block, and resumed
 reporting  the file of a report, for engines that write no other file themselves
 spark/     the same on a cluster
 """

@@ -1,7 +1,7 @@
 """Texts in, private vectors out: the call behind `malaprop embed`."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,11 +15,13 @@ from malaprop.core.noise.free_vectors import FreeVectors
 from malaprop.core.randomness import label
 from malaprop.jobs.files import StrPath
 from malaprop.jobs.progress import Listener, RunProgress, ignore
+from malaprop.jobs.vector_output import staged_output
 from malaprop.jobs.vector_run import (
     cautions,
     generator,
+    is_long,
     public_sample,
-    staged_output,
+    settings_of,
     vector_job,
     vector_mechanism,
 )
@@ -31,7 +33,7 @@ from malaprop.pipeline.centroids import Centroids, texts_in
 from malaprop.pipeline.choosing import MechanismChoice
 from malaprop.pipeline.formats import Layout, format_of
 from malaprop.pipeline.report import Clock, LexiconFacts
-from malaprop.pipeline.vectors.base import BLOCK_CELLS, VectorBlock
+from malaprop.pipeline.vectors.base import BLOCK_CELLS, FLOAT32, VectorBlock
 from malaprop.pipeline.vectors.opening import ARRAYS, array_writer, format_named
 from malaprop.report.vectors import EmbeddedTexts, VectorReport
 
@@ -56,6 +58,7 @@ def embed_files(
     public: Any = None,
     scale: float | None = None,
     seed: int | None = None,
+    resume: bool = False,
     force: bool = False,
     report: StrPath | None = None,
     progress: Listener | None = None,
@@ -87,7 +90,7 @@ def embed_files(
     - `lexicon`: a lexicon with Euclidean distances, the name of one, or a file of word vectors.
       What a mechanism needs to know about a cloud of vectors, it takes from the lexicon.
     - `public`, `scale`: centroids that everybody may know, or a typical distance of two of them, to
-      say how the noise compares with it. All others: as for `release_files`.
+      say how the noise compares with it. All others: as for `release_files`, `resume` included.
     """
     clock, listener = Clock(command), progress or ignore
     job = vector_job(source, output, report)
@@ -106,29 +109,47 @@ def embed_files(
     said = cautions(free, rng, scaled=compared is not None)
     for warning in (*said, *(compared.warnings if compared else ())):
         listener(RunProgress(stage="warning", note=warning))
-    with staged_output(job, report, listener, force=force) as target:
+    facts: dict[str, Any] = {
+        "guarantee": free.guarantee,
+        "randomness": label(rng),
+        "mechanism": made.to_dict(),
+        "input": job.source,
+        "output": job.target,
+        "format": kind,
+        "part": column or "",
+        "columns": free.columns,
+        "released_columns": free.onto,
+        "beside": (),
+        "left_out": (),
+        "scale": compared,
+    }
+    settings = settings_of(
+        made,
+        seed,
+        None,
+        the_lexicon=known.fingerprint,
+        the_columns_the_format_or_the_encoding=asdict(layout),
+    )
+    with staged_output(job, report, listener, settings, resume=resume, force=force) as target:
+        if target.whole:
+            return VectorReport(occasion=clock.occasion(), rows=0, already=True, **facts)
         reader = _Reader(Path(job.source), layout, Centroids(known), known.vectors.shape[1])
-        total = reader.count()
-        writer = array_writer(kind, target.target, total, free.onto)
-        rows = target.draw(reader.blocks(), writer, free, rng, total)
+        total, batches = reader.count()
+        rows = target.draw(
+            reader.blocks(),
+            array_writer(kind, target.target, total, free.onto),
+            free,
+            rng,
+            total,
+            FLOAT32,
+            keep=batches > 1 or is_long(total, free.columns),
+        )
         before, after = target.digests()
         return target.tell(
             VectorReport(
                 occasion=clock.occasion(),
-                guarantee=free.guarantee,
-                randomness=label(rng),
-                mechanism=made.to_dict(),
-                input=job.source,
-                output=job.target,
-                format=kind,
-                part=column or "",
                 rows=rows,
-                columns=free.columns,
-                released_columns=free.onto,
-                beside=(),
-                left_out=(),
-                scale=compared,
-                cautions=(*said, *target.unkeyed),
+                cautions=(*said, *target.cautions),
                 texts=EmbeddedTexts(
                     lexicon=_facts(known),
                     words=reader.words,
@@ -137,6 +158,7 @@ def embed_files(
                 ),
                 input_digest=before,
                 output_digest=after,
+                **facts,
             )
         )
 
@@ -175,8 +197,10 @@ class _Reader:
     words: int = field(default=0, init=False)
     wordless: int = field(default=0, init=False)
 
-    def count(self) -> int:
-        return sum(len(texts) for texts in texts_in(self.path, self.layout))
+    def count(self) -> tuple[int, int]:
+        """Return how many texts there are, and how many batches they come in."""
+        sizes = [len(texts) for texts in texts_in(self.path, self.layout)]
+        return sum(sizes), len(sizes)
 
     def blocks(self) -> Iterator[VectorBlock]:
         step = max(1, BLOCK_CELLS // self.columns)

@@ -5,7 +5,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
@@ -34,6 +34,23 @@ class Copied(Protocol):
 
     def status(self) -> os.stat_result | None:
         """Return the status of the input, if it is a regular file."""
+
+
+class FileJob(Copied, Protocol):
+    """A job whose output is staged, and can be resumed if it is `lasting`."""
+
+    @property
+    def lasting(self) -> bool:
+        """Whether input and output are files, so that a run that was stopped can be resumed."""
+
+    def sight(self) -> Sight | None:
+        """Return what tells whether the input changes, if it is a regular file."""
+
+    def open_source(self) -> AbstractContextManager[BinaryIO]:
+        """Open the input."""
+
+    def open_target(self, stage: Staging, limits: Sequence[Access], *, force: bool) -> BinaryIO:
+        """Open the output; its permissions will be within the limits."""
 
 
 @dataclass(frozen=True)

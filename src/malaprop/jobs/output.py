@@ -4,11 +4,11 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Generic, TypeVar
 
 from malaprop._version import __version__
 from malaprop.core.errors import InputChangedError, ParameterError
-from malaprop.jobs.job import PIPE, Job
+from malaprop.jobs.job import PIPE, FileJob, Job
 from malaprop.pipeline.formats import Layout
 from malaprop.pipeline.formats.copying import BATCH_RULES
 from malaprop.pipeline.outputs import journal as journals
@@ -40,12 +40,14 @@ from malaprop.pipeline.outputs.staging import Staging
 from malaprop.pipeline.outputs.watching import Sight, sight
 from malaprop.pipeline.privatizer import Privatizer
 
+JobT = TypeVar("JobT", bound=FileJob)
+
 
 @dataclass
-class Output:
+class Output(Generic[JobT]):
     """The output of one job. What goes through a pipe has no journal and cannot be resumed."""
 
-    job: Job
+    job: JobT
     number: int
     target: BinaryIO | None = None
     journal: Journal | None = None

@@ -87,7 +87,7 @@ class Run:
                 error.add_note(KEPT)
 
     @property
-    def left(self) -> list[Output]:
+    def left(self) -> list[Output[Job]]:
         """The outputs that are still to be made."""
         return [output for output in self._outputs if not output.whole]
 
@@ -195,7 +195,7 @@ class Run:
             except OutputError as error:  # too late to fail: the output is there, and whole
                 self._warn(f"{output.path} is whole, but its journal is still there: {error}")
 
-    def _settings(self, output: Output) -> dict[str, str]:
+    def _settings(self, output: Output[Job]) -> dict[str, str]:
         privatizer = self._draw.privatizer
         return settings_of(privatizer, output.job.layout, self._recipe.seed, output.number)
 
@@ -203,7 +203,7 @@ class Run:
 class FileStream(Rewriting):
     """A file that is being copied: its input is open, and its output is partly written."""
 
-    def __init__(self, output: Output, key: bytes | None) -> None:
+    def __init__(self, output: Output[Job], key: bytes | None) -> None:
         job, target = output.job, output.target
         if target is None:
             raise RuntimeError("an output must be claimed before it is written")
@@ -255,7 +255,7 @@ class FileStream(Rewriting):
 class _Tracker:
     """Reports to a listener how far a run has come."""
 
-    def __init__(self, listener: Listener, outputs: list[Output]) -> None:
+    def __init__(self, listener: Listener, outputs: list[Output[Job]]) -> None:
         sizes = [output.job.size for output in outputs]
         self._listener = listener
         self._note = _title(outputs)
@@ -267,7 +267,7 @@ class _Tracker:
         if self._note:
             self._listener(RunProgress(stage="drawing", note=self._note, total=self._total))
 
-    def checking(self, output: Output) -> Callable[[int], None]:
+    def checking(self, output: Output[Job]) -> Callable[[int], None]:
         """Return a callback for the number of bytes of an input that are checked so far."""
         size, note = output.job.size, f"checking {Path(output.job.source).name}"
         return lambda done: self._listener(
@@ -289,7 +289,7 @@ def _name(job: Job) -> str:
     return "" if job.source == PIPE else job.source
 
 
-def _title(outputs: list[Output]) -> str:
+def _title(outputs: list[Output[Job]]) -> str:
     if len(outputs) == 1:
         return Path(outputs[0].job.source).name
     return f"{len(outputs)} files" if outputs else ""

@@ -7,11 +7,13 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.randomness import label
 from malaprop.jobs.files import StrPath
 from malaprop.jobs.progress import Listener, RunProgress, ignore
+from malaprop.jobs.vector_output import staged_output
 from malaprop.jobs.vector_run import (
     cautions,
     generator,
+    is_long,
     public_sample,
-    staged_output,
+    settings_of,
     vector_job,
     vector_mechanism,
 )
@@ -32,6 +34,7 @@ def release_files(
     public: Any = None,
     scale: float | None = None,
     seed: int | None = None,
+    resume: bool = False,
     force: bool = False,
     report: StrPath | None = None,
     progress: Listener | None = None,
@@ -41,8 +44,8 @@ def release_files(
 
     The guarantee is between any two vectors. It does not cover what stands beside them: words in
     a text file and other columns of a table stay as they are. The file is read in blocks, and the
-    output appears under its name only when it is whole. A run that was stopped leaves nothing, and
-    cannot be resumed: nothing was released, so start it again.
+    output appears under its name only when it is whole. A run that was stopped can be resumed: what
+    was drawn for a block of vectors is kept, and never drawn again.
 
     >>> import tempfile
     >>> import numpy as np
@@ -65,10 +68,11 @@ def release_files(
     - `scale`: a typical distance of two vectors, to say how the noise compares with it. It is never
       taken from the vectors themselves.
     - `seed`: repeats a demonstration; the output is *not private*.
-    - `force`, `report`, `progress`, `command`: as for `privatize_files`.
+    - `resume`, `force`, `report`, `progress`, `command`: as for `privatize_files`.
 
     Raises ParameterError for parameters that do not fit, DataError for an input and OutputError
-    for an output that cannot be read or written. No output is changed then.
+    for an output that cannot be read or written. No output is changed then; if draws were kept to
+    be resumed, a note on the error says so.
     """
     clock, listener = Clock(command), progress or ignore
     job = vector_job(source, output, report)
@@ -82,30 +86,42 @@ def release_files(
         said = cautions(free, rng, scaled=compared is not None or free.noise_length is None)
         for warning in (*said, *(compared.warnings if compared else ())):
             listener(RunProgress(stage="warning", note=warning))
-        with staged_output(job, report, listener, force=force) as target:
+        facts: dict[str, Any] = {
+            "guarantee": free.guarantee,
+            "randomness": label(rng),
+            "mechanism": made.to_dict(),
+            "input": job.source,
+            "output": job.target,
+            "format": kind,
+            "part": opened.part,
+            "columns": opened.columns,
+            "released_columns": free.onto,
+            "beside": opened.beside,
+            "left_out": opened.left_out,
+            "scale": compared,
+        }
+        settings = settings_of(made, seed, sample, the_column=opened.part)
+        with staged_output(job, report, listener, settings, resume=resume, force=force) as target:
+            if target.whole:
+                return VectorReport(occasion=clock.occasion(), rows=0, already=True, **facts)
             rows = target.draw(
-                opened.blocks(), opened.writer(target.target, free.onto), free, rng, opened.rows
+                opened.blocks(),
+                opened.writer(target.target, free.onto),
+                free,
+                rng,
+                opened.rows,
+                opened.values,
+                keep=is_long(opened.rows, opened.columns),
             )
             before, after = target.digests()
             return target.tell(
                 VectorReport(
                     occasion=clock.occasion(),
-                    guarantee=free.guarantee,
-                    randomness=label(rng),
-                    mechanism=made.to_dict(),
-                    input=job.source,
-                    output=job.target,
-                    format=kind,
-                    part=opened.part,
                     rows=rows,
-                    columns=opened.columns,
-                    released_columns=free.onto,
-                    beside=opened.beside,
-                    left_out=opened.left_out,
-                    scale=compared,
-                    cautions=(*said, *target.unkeyed),
+                    cautions=(*said, *target.cautions),
                     input_digest=before,
                     output_digest=after,
+                    **facts,
                 )
             )
 

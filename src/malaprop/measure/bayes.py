@@ -21,7 +21,8 @@ from malaprop.core.progress import Progress, report
 from malaprop.core.randomness import checked_rng, secure_rng
 from malaprop.core.space import blocks
 from malaprop.measure.intervals import clopper_pearson, mean_interval
-from malaprop.measure.priors import prior_over
+from malaprop.measure.priors import belief_over, prior_over
+from malaprop.pipeline.guessing import largest_posteriors
 
 _TRIALS = 2_000
 _SAMPLES = 1_000
@@ -43,6 +44,8 @@ class BayesSuccess:
     """How often the best guess without any output is right: the largest prior probability."""
     occurrences: int
     reused: bool
+    prior: str
+    """What the observer believes before, in a few words."""
     per_word: Floats | None
     """For each word, how often it is guessed if it went in; None unless `exact`."""
     candidates: float | None
@@ -60,6 +63,7 @@ class BayesSuccess:
             "success": self.value,
             "interval": list(self.interval),
             "exact": self.exact,
+            "prior": self.prior,
             "prior_success": self.prior_success,
             "leakage_bits": self.leakage,
             "occurrences": self.occurrences,
@@ -98,10 +102,12 @@ def bayes_success(
         raise ParameterError("The 'occurrences' parameter must be a whole number of 1 or more.")
     if trials < 1:
         raise ParameterError(f"The 'trials' parameter must be 1 or more. Got {trials}.")
-    belief = prior_over(space, prior)
+    before = belief_over(space, prior)
+    belief = before.chances
     noise = secure_rng() if rng is None else checked_rng(rng)
     draws = 1 if reused else occurrences
     facts: dict[str, Any] = {
+        "prior": before.source,
         "prior_success": float(belief.max()),
         "occurrences": occurrences,
         "reused": reused,
@@ -204,19 +210,9 @@ def estimated_success(
     It is the mean of the largest posterior probability over drawn outputs. None if the law has no
     cheap form for columns.
     """
-    belief = prior_over(channel.lexicon, prior)
-    truth = rng.choice(len(belief), size=samples, p=belief)
-    largest = []
-    with np.errstate(divide="ignore"):
-        logs = np.log(belief)
-    for block in blocks(samples, row_cells=len(belief)):
-        columns = channel.law.log_likelihoods(channel.substitute(truth[block], rng))
-        if columns is None:
-            return None
-        joint = columns + logs
-        top = joint.max(axis=1, keepdims=True)
-        largest.append(1.0 / np.exp(joint - top).sum(axis=1))
-    posterior = np.concatenate(largest)
+    posterior = largest_posteriors(channel, prior_over(channel.lexicon, prior), samples, rng)
+    if posterior is None:
+        return None
     low, high = mean_interval(posterior)
     return float(posterior.mean()), (max(0.0, low), min(1.0, high))
 

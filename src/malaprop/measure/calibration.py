@@ -23,10 +23,12 @@ from malaprop.measure.bayes import bayes_success, estimated_success
 from malaprop.measure.chosen_words import MOST, word_ids
 from malaprop.measure.context_calibration import calibrate_context, require_success_alone
 from malaprop.measure.figures import nearest_distances
+from malaprop.measure.priors import belief_over
 from malaprop.measure.searching import (
     SURE,
     Calibration,
     Figure,
+    bounds_of,
     curve_of,
     largest_epsilon,
     maker_of,
@@ -53,7 +55,7 @@ def calibrate(
     candidates: float | None = None,
     similarity: float | None = None,
     like: Channel | None = None,
-    words: int | None = None,
+    words: Sequence[str] | int | None = None,
     rng: Generator | None = None,
     progress: Progress | None = None,
 ) -> Calibration:
@@ -72,7 +74,8 @@ def calibrate(
 
     `mechanism` is a class, a registered name, or a mechanism whose other parameters are kept. On
     lexicons of up to 10,000 words a figure is computed for all words, on larger ones for 256 of
-    them (or for `words`), with a one-sided confidence of 95 %.
+    them (or for `words`, a number of them), with a one-sided confidence of 95 %. With a list of
+    `words`, the figure is about these words, and not a sample of the lexicon.
 
     >>> from malaprop import Lexicon, TEM
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
@@ -175,6 +178,8 @@ def _success_goal(search: "_Search", **targets: Any) -> _Goal:
 
     times = "" if occurrences == 1 else f" that occurs {occurrences} times"
     text = f"an observer without context guesses at most {bound:g} of words right{times}"
+    if targets["prior"] is not None:
+        text += f" (prior: {belief_over(search.lexicon, targets['prior']).source})"
     return _Goal(text=text, bound=bound, figure=figure)
 
 
@@ -185,14 +190,16 @@ class _Search:
         self,
         make: Callable[[float], Mechanism],
         lexicon: MetricSpace,
-        words: int | None,
+        words: Sequence[str] | int | None,
         rng: Generator,
     ) -> None:
-        self._make, self._lexicon, self.rng = make, lexicon, rng
+        self._make, self.lexicon, self.rng = make, lexicon, rng
         ids = word_ids(lexicon, words)
         if words is None and len(ids) < len(lexicon):
             ids = word_ids(lexicon, _WORDS)
         self._ids = ids
+        listed = words is not None and not isinstance(words, int)
+        self._whole = listed or len(ids) == len(lexicon)
         self._lawful = False
 
     def figure(
@@ -200,7 +207,7 @@ class _Search:
     ) -> Figure:
         """Return the mean of a statistic over the words, or that of the worst words."""
         values = statistics_of(channel, self._ids, registry[name], _RUNS, self.rng)
-        whole = len(self._ids) == len(self._lexicon) and isinstance(channel, LawChannel)
+        whole = self._whole and isinstance(channel, LawChannel)
         if worst is not None:
             return _tail(values, worst, whole)
         mean = float(values.mean())
@@ -213,7 +220,7 @@ class _Search:
         """Bisect between an ε that keeps to the target and one that does not."""
 
         def figure(epsilon: float) -> Figure:
-            channel = self._make(epsilon).on(self._lexicon)
+            channel = self._make(epsilon).on(self.lexicon)
             self._lawful = isinstance(channel, LawChannel)
             return goal.figure(channel)
 
@@ -223,12 +230,13 @@ class _Search:
             target=goal.text,
             value=tried[epsilon].value,
             curve=curve_of(tried),
+            bounds=bounds_of(tried),
             normalised=self._normalised(epsilon),
-            exact=self._lawful and len(self._ids) == len(self._lexicon),
+            exact=self._lawful and self._whole,
         )
 
     def _normalised(self, epsilon: float) -> dict[str, float]:
-        _, nearest, _ = nearest_distances(self._lexicon)
+        _, nearest, _ = nearest_distances(self.lexicon)
         return {
             "epsilon_times_median_nearest_distance": epsilon * nearest,
             "radius_of_a_factor_of_2": math.log(2.0) / epsilon,

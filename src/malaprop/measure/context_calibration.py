@@ -14,7 +14,13 @@ from malaprop.core.randomness import checked_rng, secure_rng, seeded_rng
 from malaprop.core.space import MetricSpace
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.context_figures import ContextCurve, context_curve
-from malaprop.measure.searching import Calibration, Figure, curve_of, largest_epsilon
+from malaprop.measure.searching import (
+    Calibration,
+    Figure,
+    bounds_of,
+    curve_of,
+    largest_epsilon,
+)
 from malaprop.pipeline.privatizer import Privatizer
 
 _TEXTS = 1000  # of a sample, at most
@@ -80,6 +86,7 @@ def _on_stored(curve: ContextCurve, success: float) -> Calibration:
         target=_target(success, curve.sample),
         value=value,
         curve=tuple(points),
+        bounds=tuple(np.interp([each for each, _ in points], curve.epsilons, upper).tolist()),
         normalised={},
         exact=False,
     )
@@ -114,6 +121,7 @@ def _on_sample(
         target=target,
         value=tried[epsilon].value,
         curve=curve_of(tried),
+        bounds=bounds_of(tried),
         normalised={},
         exact=False,
     )

@@ -87,7 +87,7 @@ def best_lambda(
     similarity: float | None = None,
     grid: Sequence[float] = GRID,
     clusters: int = 1,
-    words: int | None = None,
+    words: Sequence[str] | int | None = None,
     rng: Generator | None = None,
     progress: Progress | None = None,
 ) -> LambdaChoice:
@@ -134,7 +134,12 @@ class _Grid:
     """Measures one λ after the other under a bound."""
 
     def __init__(
-        self, lexicon: MetricSpace, name: str, bound: float, words: int | None, rng: Generator
+        self,
+        lexicon: MetricSpace,
+        name: str,
+        bound: float,
+        words: Sequence[str] | int | None,
+        rng: Generator,
     ) -> None:
         self._lexicon, self._name, self._bound, self._rng = lexicon, name, bound, rng
         self._ids: Ids = word_ids(lexicon, min(_WORDS, len(lexicon)) if words is None else words)

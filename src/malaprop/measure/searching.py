@@ -37,10 +37,13 @@ class Calibration:
     """The figure at this ε."""
     curve: tuple[tuple[float, float], ...]
     """ε and the figure, for each ε that was tried, in ascending order."""
+    bounds: tuple[float, ...]
+    """For each point of the curve, the figure on the unsafe side of its error: that must keep to
+    the target. It is the figure itself if that is exact."""
     normalised: Mapping[str, float]
     """Figures that can be compared between lexicons and metrics."""
     exact: bool
-    """Whether the figure was computed from a law and for all words."""
+    """Whether the figure was computed from a law, for all words or all that were listed."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values for JSON."""
@@ -50,7 +53,10 @@ class Calibration:
             "value": self.value,
             "exact": self.exact,
             "normalised": dict(self.normalised),
-            "curve": [{"epsilon": epsilon, "value": value} for epsilon, value in self.curve],
+            "curve": [
+                {"epsilon": epsilon, "value": value, "bound": bound}
+                for (epsilon, value), bound in zip(self.curve, self.bounds, strict=True)
+            ],
         }
 
 
@@ -112,6 +118,11 @@ def smallest_epsilon(
 def curve_of(tried: Mapping[float, Figure]) -> tuple[tuple[float, float], ...]:
     """Return ε and the figure, for each ε that was tried, in ascending order."""
     return tuple((epsilon, tried[epsilon].value) for epsilon in sorted(tried))
+
+
+def bounds_of(tried: Mapping[float, Figure]) -> tuple[float, ...]:
+    """Return the figures on the unsafe side of their errors, in the order of `curve_of`."""
+    return tuple(tried[epsilon].unsafe for epsilon in sorted(tried))
 
 
 class _Bisection:

@@ -62,3 +62,7 @@ class Similarity:
         dots = np.einsum("ij,ij->i", first, second)
         norms = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
         return np.asarray(dots / np.where(norms > 0.0, norms, 1.0))
+
+    def to_some(self, word: int, others: Ids) -> Floats:
+        """Return the similarity of a word with some words."""
+        return np.asarray(self._units[others] @ self._units[word])

@@ -14,6 +14,7 @@ from malaprop.core.randomness import checked_rng, secure_rng, seeded_rng
 from malaprop.measure.searching import (
     Calibration,
     Figure,
+    bounds_of,
     curve_of,
     largest_epsilon,
     maker_of,
@@ -92,6 +93,7 @@ def calibrate_vectors(
         target=target,
         value=tried[epsilon].value,
         curve=curve_of(tried),
+        bounds=bounds_of(tried),
         normalised={
             "epsilon_times_median_distance": epsilon * distance,
             "median_distance": distance,

@@ -172,6 +172,11 @@ class NearestDecoder(Decoder):
         """Return cells in which the nearest site decides."""
         return _cells(self.search, given_nearest=np.eye(len(self.search.sites)))
 
+    def sites(self) -> Floats | None:
+        """Return the places of the words, unless the search may miss the nearest one."""
+        search = self.search
+        return search.sites if search.is_exact and not search.hyperbolic else None
+
 
 @proved("docs/proofs/laplace.md")
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from malaprop.core.law import Law
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.randomness import secure_rng
 from malaprop.core.space import MetricSpace, blocks
+from malaprop.pipeline.guessing import guessed_share
 
 A_THIRD = 1.0 / 3.0
 LITTLE_PROTECTION, NEXT_TO_NONE = 0.5, 0.8
@@ -39,17 +40,23 @@ _SECONDS = 3.0  # after that there is no suggestion
 class Keeping:
     """How many words a mechanism keeps, and what to do about it.
 
-    `third` is about the ε with which the mechanism would keep a third of the words. It is searched
-    for only if ε protects little and the law is known in closed form.
+    `third` is about the ε with which the mechanism would keep a third of the words, and `guessed`
+    the share that an observer without context guesses right. They are computed only if ε protects
+    little and the law is known in closed form.
     """
 
     share: float
     third: float | None = None
+    guessed: float | None = None
 
     @property
     def warning(self) -> str:
         """What a user should know about this ε, in plain words; usually empty."""
         kept = f"{self.share:.0%} of words are expected to stay as they are"
+        if self.guessed is not None:
+            kept += (
+                f", and an observer without context guesses about {self.guessed:.0%} of them right"
+            )
         if self.share >= NEXT_TO_NONE:
             return f"THIS EPSILON PROTECTS NEXT TO NOTHING: {kept}. {self._remedy}"
         if self.share >= LITTLE_PROTECTION:
@@ -75,7 +82,7 @@ def keeping_of(mechanism: Mechanism, channel: Channel) -> Keeping:
     share = unchanged_share(channel)
     if share < LITTLE_PROTECTION or not isinstance(channel, LawChannel):
         return Keeping(share)
-    return Keeping(share, epsilon_keeping(mechanism, channel, A_THIRD))
+    return Keeping(share, epsilon_keeping(mechanism, channel, A_THIRD), guessed_share(channel))
 
 
 def unchanged_share(channel: Channel, rng: Generator | None = None) -> float:

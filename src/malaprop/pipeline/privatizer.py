@@ -23,6 +23,7 @@ from malaprop.pipeline.choosing import (
     interned,
 )
 from malaprop.pipeline.counting import counted
+from malaprop.pipeline.guessing import guessed_share
 from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.pipeline.missing import MaybeText, in_places, is_missing, require_text
 from malaprop.pipeline.promising import for_texts, of_length
@@ -39,7 +40,7 @@ from malaprop.text import (
     TokenKind,
     kind_of,
 )
-from malaprop.text.forms.grammar import read
+from malaprop.text.forms.grammar import cut, read
 from malaprop.text.public import Span
 
 _NO_WORDS = (TokenKind.SPACE, TokenKind.PUNCTUATION, TokenKind.INVISIBLE)
@@ -158,6 +159,15 @@ class Privatizer:
         """The share of words that is expected to stay unchanged; computed at first use."""
         return keeping_of(self.mechanism, self._channel)
 
+    @cached_property
+    def guessed(self) -> float | None:
+        """The share of words that an observer without context guesses right, about.
+
+        None where the law is not known in closed form; computed at first use.
+        """
+        known = self.keeping.guessed
+        return guessed_share(self._channel) if known is None else known
+
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the user should know before the work; nothing is printed or raised.
@@ -194,6 +204,11 @@ class Privatizer:
             value = read(word, self._policy.dates)
             if value is not None:
                 return counted_as(*value)
+            if any(read(piece, self._policy.dates) for piece in cut(word)):
+                raise ParameterError(
+                    "`mapped` takes one word or one value: this is a value and something beside "
+                    "it, which are drawn on their own."
+                )
         if not isinstance(word, str) or kind_of(word) in _NO_WORDS:
             raise ParameterError("`mapped` takes one word, without spaces or punctuation.")
         return self.lexicon.words[self._parser.words.map(word)]

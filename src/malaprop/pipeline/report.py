@@ -11,6 +11,7 @@ from time import monotonic
 from typing import Any
 
 from malaprop._version import __version__
+from malaprop.core import html
 from malaprop.core.guarantee import Guarantee
 from malaprop.pipeline.formats import Layout
 from malaprop.pipeline.keeping import Keeping
@@ -118,6 +119,8 @@ class RunReport:
     guarantee: Guarantee
     randomness: str
     keeping: Keeping
+    guessed: float | None
+    """The share of words that an observer without context guesses right, about; None if unknown."""
     cautions: tuple[str, ...]
     """What the user should know before the work."""
     hint: str
@@ -155,6 +158,7 @@ class RunReport:
             "guarantee": self.guarantee.to_dict(),
             "randomness": self.randomness,
             "expected_share_unchanged": round(self.keeping.share, 4),
+            "expected_share_guessed": None if self.guessed is None else round(self.guessed, 4),
             "warnings": list(self.warnings),
             "hint": self.hint,
             "counts": dict(self.counts),
@@ -166,6 +170,28 @@ class RunReport:
             "lexicon": vars(self.lexicon).copy(),
             **({"engine": dict(self.engine)} if self.engine else {}),
         }
+
+    def _repr_html_(self) -> str:
+        """Return the main facts for a notebook; `malaprop.report` renders the whole report."""
+        words = counted(self.counts.get("protected", 0), "word")
+        guessed = "" if self.guessed is None else f"about {self.guessed:.0%} of single words"
+        rows = [
+            ("Guarantee", str(self.guarantee)),
+            ("Randomness", self.randomness),
+            ("Drawn", words),
+            ("Unchanged", f"{self.keeping.share:.0%} of words, expected over the lexicon"),
+            ("Guessed right", f"{guessed}, by an observer without context" if guessed else ""),
+            ("Visible", "; ".join(self.visible)),
+            *(("File", _file_line(file)) for file in self.files),
+            *(("Already there", without_passwords(name)) for name in self.already),
+        ]
+        warned = (html.paragraph(f"Warning: {text}.", bold=True) for text in self.warnings)
+        return html.paragraph(AUDIENCE) + "".join(warned) + html.facts(rows)
+
+
+def _file_line(file: FileRecord) -> str:
+    names = f"{without_passwords(file.input)} → {without_passwords(file.output)}"
+    return f"{names}: {counted(file.counts.records, 'record')}"
 
 
 def run_report(
@@ -186,6 +212,7 @@ def run_report(
         guarantee=privatizer.guarantee,
         randomness=privatizer.randomness,
         keeping=privatizer.keeping,
+        guessed=privatizer.guessed,
         cautions=(*privatizer.warnings, *cautions),
         hint=privatizer.channel.hint,
         counts=treated,

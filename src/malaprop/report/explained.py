@@ -8,6 +8,7 @@ from unicodedata import east_asian_width
 from malaprop.core import html
 from malaprop.core.guarantee import rounded_up
 from malaprop.measure.context_figures import ContextFigure
+from malaprop.pipeline.keeping import Keeping
 from malaprop.report.explanation import Explanation
 from malaprop.report.phrases import NO_CHANCE_OF_GUESSING
 from malaprop.report.word import Rival
@@ -23,7 +24,7 @@ Line = tuple[str, bool]
 
 def as_lines(explained: Explanation, width: int = _WIDTH) -> Iterator[Line]:
     """Yield the lines that show an explanation in a terminal, wrapped to a width."""
-    if explained.mapped:
+    if explained.mapped or not explained.is_word:
         yield from _wrapped(f"{_mapping(explained)}\n", width)
     yield from _law(explained, width)
     if explained.rings:
@@ -35,7 +36,9 @@ def as_lines(explained: Explanation, width: int = _WIDTH) -> Iterator[Line]:
     for sentence in inferences(explained):
         yield from _wrapped(sentence, width)
     yield from _wrapped(f"\n{explained.guarantee}", width)
-    yield from _wrapped(f"\n{_kept(explained)}", width, bold=bool(explained.keeping.warning))
+    if explained.keeping is not None:
+        warning = bool(explained.keeping.warning)
+        yield from _wrapped(f"\n{_kept(explained, explained.keeping)}", width, bold=warning)
     if explained.context:
         yield from _wrapped(f"\n{_with_context(explained.context)}", width)
 
@@ -55,7 +58,8 @@ def as_html(explained: Explanation) -> str:
     if explained.others:
         rest = _percent(explained.others_probability)
         rows.append((_other_words(explained), "", rest, ""))
-    parts = [html.paragraph(_mapping(explained))] if explained.mapped else []
+    told = explained.mapped or not explained.is_word
+    parts = [html.paragraph(_mapping(explained))] if told else []
     parts.append(html.table(("becomes", explained.unit, "probability", ""), rows))
     if explained.rings:
         steps = [(*numbers, ", ".join(words)) for numbers, words in _ring_rows(explained)]
@@ -65,7 +69,9 @@ def as_html(explained: Explanation) -> str:
     parts.append(html.paragraph(OBSERVER, bold=True))
     parts += map(html.paragraph, inferences(explained))
     parts.append(html.paragraph(str(explained.guarantee)))
-    parts.append(html.paragraph(_kept(explained), bold=bool(explained.keeping.warning)))
+    if explained.keeping is not None:
+        warning = bool(explained.keeping.warning)
+        parts.append(html.paragraph(_kept(explained, explained.keeping), bold=warning))
     if explained.context:
         parts.append(html.paragraph(_with_context(explained.context)))
     return "".join(parts)
@@ -77,9 +83,13 @@ def inferences(explained: Explanation) -> list[str]:
     uncertain = (
         f"“{explained.word}” stays as it is with probability {_percent(explained.stays)}; what "
         f"comes out is as uncertain as a choice of {explained.plausible:,.3g} equally likely "
-        f"words, on average {explained.expected_distance:.2f}{away} away."
+        f"{_noun(explained)}, on average {explained.expected_distance:.2f}{away} away."
     )
-    return [uncertain, *(_told_apart(explained, rival) for rival in explained.rivals)]
+    ranges = [
+        f"{each.share:.0%} of draws lie between {each.low} and {each.high}, both included."
+        for each in explained.ranges
+    ]
+    return [uncertain, *ranges, *(_told_apart(explained, rival) for rival in explained.rivals)]
 
 
 def _told_apart(explained: Explanation, rival: Rival) -> str:
@@ -100,7 +110,16 @@ def _told_apart(explained: Explanation, rival: Rival) -> str:
     )
 
 
+def _noun(explained: Explanation) -> str:
+    return "words" if explained.is_word else "values"
+
+
 def _mapping(explained: Explanation) -> str:
+    if not explained.is_word:
+        steps = f"Drawn as what it is, a value of the kind {explained.kind}; a step is"
+        counts = f" It counts as {explained.word}." if explained.mapped else ""
+        beside = " What stands beside it is drawn on its own." if explained.beside else ""
+        return f"{steps} {explained.route}.{counts}{beside}"
     return f"Not in the lexicon: it counts as {explained.word}: {explained.route}."
 
 
@@ -108,11 +127,11 @@ def _estimated(explained: Explanation) -> str:
     return f"Estimated from {explained.draws:,} draws; there is no closed form."
 
 
-def _kept(explained: Explanation) -> str:
+def _kept(explained: Explanation, keeping: Keeping) -> str:
     """Say how many words stay on average, or warn if that is too many or too few."""
-    if explained.keeping.warning:
-        return f"Warning: {explained.keeping.warning}."
-    share = f"{_percent(explained.keeping.share)} of words stay as they are"
+    if keeping.warning:
+        return f"Warning: {keeping.warning}."
+    share = f"{_percent(keeping.share)} of words stay as they are"
     guessed = ""
     if explained.success is not None:
         guessed = f", and an observer without context guesses {_percent(explained.success)} right"
@@ -126,7 +145,7 @@ def _with_context(figure: ContextFigure) -> str:
 
 
 def _other_words(explained: Explanation) -> str:
-    return f"{explained.others:,} other words"
+    return f"{explained.others:,} other {_noun(explained)}"
 
 
 def _law(explained: Explanation, width: int) -> Iterator[Line]:
@@ -203,7 +222,7 @@ def _apart(distance: float, explained: Explanation) -> str:
 
 def _distance(distance: float, explained: Explanation) -> str:
     """Format a distance; steps are mostly whole numbers."""
-    return f"{distance:g}" if explained.unit == "steps" else f"{distance:.2f}"
+    return f"{distance:.4g}" if explained.unit == "steps" else f"{distance:.2f}"
 
 
 def _bar(share: float, longest: int = _BAR) -> str:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Final, Unpack
 
 from malaprop.core.channel import Channel, LawChannel
 from malaprop.core.errors import ParameterError
@@ -14,11 +14,14 @@ from malaprop.measure.bayes import estimated_success
 from malaprop.measure.context_figures import ContextFigure, context_figure
 from malaprop.pipeline.choosing import LexiconChoice, MechanismChoice, choose
 from malaprop.pipeline.keeping import Keeping, keeping_of
+from malaprop.pipeline.values import with_chosen_kinds
+from malaprop.report.value import ValueLaw, ValueRange, value_law
 from malaprop.report.word import Rival, WordLaw, rivals, word_law
-from malaprop.text import Action, BoundPolicy, Policy, tokenize
-from malaprop.text.forms.grammar import cut, read
+from malaprop.text import Action, BoundPolicy, Policy, TextOptions, tokenize
 
 _RIVALS = 3
+_WORD: Final = "word"
+_SHARES = (0.5, 0.9)  # of draws, between which values
 _SAMPLES = 400  # outputs from which the success of the best guess is estimated
 
 
@@ -51,11 +54,14 @@ class Explanation:
     """
 
     word: str
-    """The word of the lexicon that is explained."""
+    """The word of the lexicon that is explained, or the value as it is written."""
+    kind: str
+    """`word`, or the kind of a value: `number`, `date`, `time` and so on."""
     mapped: bool
     """Whether another word was asked for, which the lexicon lacks and which counts as this one."""
     route: str
-    """How the public map got from the word asked for to this one; empty if they are the same."""
+    """How the public map got from the word asked for to this one; empty if they are the same. Of a
+    value, what a step is."""
     unit: str
     """`steps` in a word graph, else `distance`."""
     becomes: tuple[Replacement, ...]
@@ -78,15 +84,24 @@ class Explanation:
     """How often an observer without context guesses a word of the lexicon right, on average; None
     where the law is unknown."""
     guarantee: Guarantee
-    keeping: Keeping
-    """How many words of the lexicon stay on average."""
+    keeping: Keeping | None
+    """How many words of the lexicon stay on average; None for a value."""
     context: ContextFigure | None = None
     """What an observer recovers of public text with context, and without; None if not measured."""
+    ranges: tuple[ValueRange, ...] = ()
+    """Between which values some shares of the draws lie; empty for words."""
+    beside: bool = False
+    """Whether something stands beside a value that is drawn on its own, as "mg" in "500mg"."""
+
+    @property
+    def is_word(self) -> bool:
+        """Whether a word is explained, not a number or another value."""
+        return self.kind == _WORD
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain values for JSON."""
         plain = {name: value for name, value in vars(self).items() if not _nested(value)}
-        listed = ("becomes", "rings", "rivals")
+        listed = ("becomes", "rings", "rivals", "ranges")
         plain |= {name: [asdict(item) for item in getattr(self, name)] for name in listed}
         for rival in plain["rivals"]:
             rival |= {name: _finite(rival[name]) for name in ("bound", "odds")}
@@ -94,8 +109,8 @@ class Explanation:
             ring["likeliest"] = list(ring["likeliest"])
         return plain | {
             "guarantee": self.guarantee.to_dict(),
-            "expected_share_unchanged": self.keeping.share,
-            "warning": self.keeping.warning,
+            "expected_share_unchanged": self.keeping.share if self.keeping else None,
+            "warning": self.keeping.warning if self.keeping else "",
             "context": None if self.context is None else self.context.to_dict(),
         }
 
@@ -118,22 +133,32 @@ def explain(
     mechanism: MechanismChoice = "balanced",
     lexicon: LexiconChoice = "english",
     top: int = 12,
+    **options: Unpack[TextOptions],
 ) -> Explanation:
     """Return what a word becomes, how likely that is, and what an observer can infer.
 
     Mechanism and lexicon are values or names; a name takes `epsilon`. `top` is the number of
     replacements that are listed. The law is exact if known in closed form, else estimated.
 
+    A number, a date or a time is explained as what it is, on the path of its kind, if it is drawn
+    so: `options` are those of `Privatizer`, such as `kind_epsilon` and `steps`.
+
     >>> tiny = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
     >>> explained = explain("COLD", epsilon=2.0, mechanism="tem", lexicon=tiny)
     >>> [(each.word, round(each.probability, 2)) for each in explained.becomes]
     [('cold', 0.88), ('cool', 0.12), ('hot', 0.0)]
+    >>> year = explain("2023", epsilon=1.0, top=3)
+    >>> [(each.word, round(each.probability, 2)) for each in year.becomes], year.kind
+    ([('2023', 0.46), ('2022', 0.17), ('2024', 0.17)], 'number')
     """
     if top < 1:
         raise ParameterError(f"The 'top' parameter of explain must be 1 or more. Got {top!r}.")
     chosen = choose(lexicon, mechanism, epsilon)
-    own, route = _found(word, chosen.lexicon)
     channel = chosen.mechanism.on(chosen.lexicon)
+    policy = with_chosen_kinds(Policy(**options), channel.guarantee)
+    if isinstance(word, str) and (value := value_law(word.strip(), policy)):
+        return _explained_value(value, top)
+    own, route = _found(word, chosen.lexicon)
     law = word_law(channel, own, secure_rng())
     explained = _explained(
         law, channel, chosen.lexicon, keeping_of(chosen.mechanism, channel), route, top
@@ -144,27 +169,12 @@ def explain(
 def _found(word: object, lexicon: Lexicon) -> tuple[int, str]:
     """Return the id of the word, or of the word that it is mapped to, and by which route."""
     tokens = tokenize(word.strip()) if isinstance(word, str) else []
-    if str(lexicon.metric) == "graph" and isinstance(word, str):
-        _refuse_values(word.strip())
     policy = BoundPolicy(lexicon.words, Policy())
     treatments = policy.treat_all(tokens)
     if len(treatments) != 1 or treatments[0].action is not Action.PROTECT:
         raise ParameterError("Give one word to explain, without spaces or punctuation.")
     listed = treatments[0].tag == "in_lexicon"
     return treatments[0].id, "" if listed else str(policy.words.route(tokens[0]))
-
-
-def _refuse_values(word: str) -> None:
-    if read(word, "mdy"):
-        what = "This is"
-    elif len(tokenize(word)) == 1 and any(read(piece, "mdy") for piece in cut(word)):
-        what = "This holds"
-    else:
-        return
-    raise ParameterError(
-        f"Give one word to explain. {what} a number, a date or another value, which is drawn "
-        "as what it is: docs/kinds.md says how far such values move."
-    )
 
 
 def _explained(
@@ -174,6 +184,7 @@ def _explained(
     steps = str(lexicon.metric) == "graph"
     return Explanation(
         word=lexicon.words[law.word],
+        kind=_WORD,
         mapped=bool(route),
         route=route,
         unit="steps" if steps else "distance",
@@ -192,6 +203,35 @@ def _explained(
         success=_success(channel),
         guarantee=channel.guarantee,
         keeping=keeping,
+    )
+
+
+def _explained_value(value: ValueLaw, top: int) -> Explanation:
+    law, write = value.law, value.form.write
+    listed = law.most_likely(min(top, len(law.distances)))
+    return Explanation(
+        word=write(law.word),
+        kind=value.form.kind,
+        mapped=value.rounded,
+        route=value.channel.unit,
+        unit="steps",
+        becomes=tuple(
+            Replacement(write(i), float(law.distances[i]), float(law.probabilities[i]))
+            for i in listed.tolist()
+        ),
+        others=len(law.distances) - len(listed),
+        others_probability=max(0.0, 1.0 - float(law.probabilities[listed].sum())),
+        rings=(),
+        draws=0,
+        stays=law.stays,
+        plausible=law.plausible,
+        expected_distance=law.expected_distance,
+        rivals=tuple(value.rivals(_RIVALS)),
+        success=None,
+        guarantee=value.guarantee,
+        keeping=None,
+        ranges=value.ranges(_SHARES),
+        beside=not value.alone,
     )
 
 

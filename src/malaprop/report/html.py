@@ -4,7 +4,7 @@ The page holds everything that it shows: no script, no font, no picture from els
 on a phone and prints on paper.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 
 from malaprop.core.errors import MissingExtraError
@@ -12,6 +12,7 @@ from malaprop.core.guarantee import Kind
 from malaprop.measure.profile import Comparison, Profile
 from malaprop.pipeline.passwords import without_passwords
 from malaprop.pipeline.report import AUDIENCE, FileRecord, RunReport, counted
+from malaprop.report.page import bullets, document, key_figures, opened, table
 from malaprop.report.phrases import (
     OTHERWISE,
     PROTECTED,
@@ -22,43 +23,17 @@ from malaprop.report.phrases import (
 )
 
 _MOST_FAULTS = 100
-_STYLE = """
-:root { color-scheme: light; }
-* { box-sizing: border-box; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1c2733; background: #fff;
-  max-width: 54rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3rem; }
-h2 { font-size: 1.2rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid #d7dee6; }
-h3 { font-size: 1rem; margin: 1.4rem 0 .4rem; overflow-wrap: anywhere; }
-p, li { max-width: 44rem; }
-.audience { color: #5a6a7a; margin-top: 0; }
-.key { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .7rem;
-  margin: 1.2rem 0; }
-.key div { border: 1px solid #d7dee6; border-radius: .4rem; padding: .6rem .8rem; }
-.key b { display: block; font-size: 1.35rem; line-height: 1.2; overflow-wrap: anywhere; }
-.warning { border-left: .3rem solid #8a1c1c; background: #fbf1f1; padding: .5rem .9rem;
-  margin: .6rem 0; font-weight: 600; }
-table { border-collapse: collapse; width: 100%; margin: .6rem 0; font-size: .95rem; }
-th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0;
-  border-bottom: 1px solid #e6ebf0; overflow-wrap: anywhere; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-code { font-size: .88em; overflow-wrap: anywhere; }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: 1rem; }
-figure { margin: 0; break-inside: avoid; }
-figure svg { width: 100%; height: auto; }
-figcaption { font-size: .88rem; color: #44525f; }
-@media print { body { font-size: 11pt; max-width: none; padding: 0; }
-  h2 { break-after: avoid; } table, .key { break-inside: avoid; } }
-"""
+_NUMBERS = frozenset({1, 2})  # columns of numbers
+_TITLE = "Report on a privatized text"
 
 
 def as_html(report: RunReport, profile: Profile | None = None) -> str:
     """Return the report as a page; `profile` adds the figures of the mechanism."""
     parts = [
-        "<h1>Report on a privatized text</h1>",
+        f"<h1>{_TITLE}</h1>",
         f'<p class="audience">{escape(AUDIENCE)}</p>',
         _key_figures(report, profile),
-        *(f'<p class="warning">{escape(_opened(w))}.</p>' for w in report.warnings),
+        *(f'<p class="warning">{escape(opened(w))}.</p>' for w in report.warnings),
         *_guarantee(report, profile),
         *_unprotected(report),
         *(_observer(profile) if profile else ()),
@@ -67,20 +42,7 @@ def as_html(report: RunReport, profile: Profile | None = None) -> str:
         *_files(report),
         *_method(report, profile),
     ]
-    return page_of("Report on a privatized text", parts)
-
-
-def page_of(title: str, parts: Iterable[str]) -> str:
-    """Return a page of HTML from the parts of its body."""
-    body = "\n".join(parts)
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-        "style-src 'unsafe-inline'\">\n"
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
-        f"<body>\n{body}\n</body>\n</html>\n"
-    )
+    return document(_TITLE, parts)
 
 
 def _key_figures(report: RunReport, profile: Profile | None) -> str:
@@ -92,16 +54,15 @@ def _key_figures(report: RunReport, profile: Profile | None) -> str:
         ("none" if none else f"ε = {report.guarantee.epsilon:g}", "guarantee"),
         (f"{report.keeping.share:.0%}", "of words are expected to stay as they are"),
     ]
-    if profile:
-        guessed = f"{profile.chosen.success:.0%}"
+    guessed = profile.chosen.success if profile else report.guessed
+    if guessed is not None:
         figures.append(
-            (guessed, "of single words are guessed right by an observer without context")
+            (f"{guessed:.0%}", "of single words are guessed right by an observer without context")
         )
     if profile and profile.context:
         recovered = f"of the words of {profile.context.sample} are recovered with context"
         figures.append((f"{profile.context.context:.0%}", recovered))
-    cells = (f"<div><b>{escape(value)}</b>{escape(what)}</div>" for value, what in figures)
-    return f'<div class="key">{"".join(cells)}</div>'
+    return key_figures(figures)
 
 
 def _guarantee(report: RunReport, profile: Profile | None) -> list[str]:
@@ -110,7 +71,7 @@ def _guarantee(report: RunReport, profile: Profile | None) -> list[str]:
         return parts
     if profile:
         parts.append("<p>For example:</p>")
-        parts.append(_bullets(map(_example, profile.comparisons)))
+        parts.append(bullets(map(_example, profile.comparisons)))
     parts.append(
         "<p>Where texts differ in several words, the losses add up. Privatizing the same text "
         "again doubles the loss.</p>"
@@ -143,7 +104,7 @@ def _unprotected(report: RunReport) -> list[str]:
     shown = [*report.visible, "what the text is about: near words stay near"]
     if others:
         shown.append(f"the columns that were not named, as they are: {_names(others)}")
-    return ["<h2>What is not protected</h2>", _bullets(shown)]
+    return ["<h2>What is not protected</h2>", bullets(shown)]
 
 
 def _observer(profile: Profile) -> list[str]:
@@ -157,7 +118,7 @@ def _observer(profile: Profile) -> list[str]:
     )
     parts = ["<h2>What an observer learns</h2>", told]
     if profile.context:
-        parts.append(f"<p>{escape(_opened(str(profile.context)))}.</p>")
+        parts.append(f"<p>{escape(opened(str(profile.context)))}.</p>")
     if profile.occurrences:
         rows = [
             (
@@ -168,7 +129,7 @@ def _observer(profile: Profile) -> list[str]:
             for one in profile.occurrences
         ]
         head = ("a word occurs, with as many draws", "guessed right", "95 % interval")
-        parts.append(_table(head, rows, numbers=True))
+        parts.append(table(head, rows, _NUMBERS))
     words = ", ".join(f"{escape(word)} ({share:.0%})" for word, share in profile.worst_words)
     parts.append(
         f"<p>Of {profile.words:,} words spread over the lexicon, these stay as they are most "
@@ -208,14 +169,14 @@ def _treatment(report: RunReport) -> list[str]:
     rows = [
         (text, f"{report.counts[tag]:,}") for tag, text in names.items() if report.counts.get(tag)
     ]
-    return [f"<h2>What was {done}</h2>", _table(("what", "how many"), rows, numbers=True)]
+    return [f"<h2>What was {done}</h2>", table(("what", "how many"), rows, _NUMBERS)]
 
 
 def _repeated(report: RunReport) -> list[str]:
     lines = repetition(report.repetition, report.policy["repeat"])
     if not lines:
         return []
-    listed = _bullets(f"{_opened(line)}." for line in lines)
+    listed = bullets(f"{opened(line)}." for line in lines)
     return [
         "<h2>Repeated words</h2>",
         listed,
@@ -227,9 +188,9 @@ def _files(report: RunReport) -> list[str]:
     parts = ["<h2>Files</h2>"]
     for file in report.files:
         parts.append(f"<h3>{_name(file.input)} → {_name(file.output)}</h3>")
-        parts.append(_table((), _file(file)))
+        parts.append(table((), _file(file)))
         if file.counts.faults:
-            parts.append(_table(("record", "what is wrong with it"), _faults(file)))
+            parts.append(table(("record", "what is wrong with it"), _faults(file)))
     return parts
 
 
@@ -276,11 +237,7 @@ def _method(report: RunReport, profile: Profile | None) -> list[str]:
         ("proof", report.guarantee.proof),
         ("hint", report.hint),
     ]
-    return ["<h2>Method and versions</h2>", _table((), [row for row in rows if row[1]])]
-
-
-def _opened(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
+    return ["<h2>Method and versions</h2>", table((), [row for row in rows if row[1]])]
 
 
 def _names(names: Sequence[str]) -> str:
@@ -289,20 +246,3 @@ def _names(names: Sequence[str]) -> str:
 
 def _name(name: str) -> str:
     return escape(printable(without_passwords(name)))
-
-
-def _bullets(lines: Iterable[str]) -> str:
-    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = False) -> str:
-    """Return a table; with `numbers`, all columns but the first are aligned to the right."""
-
-    def cells(kind: str, row: Sequence[str]) -> str:
-        marks = ["", *([' class="number"'] if numbers else [""]) * (len(row) - 1)]
-        pairs = zip(marks, row, strict=True)
-        return "".join(f"<{kind}{mark}>{escape(cell)}</{kind}>" for mark, cell in pairs)
-
-    top = f"<thead><tr>{cells('th', head)}</tr></thead>" if head else ""
-    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-    return f"<table>{top}<tbody>{body}</tbody></table>"

@@ -13,6 +13,7 @@ from malaprop.report.phrases import (
     NO_CHANCE_OF_GUESSING,
     OTHERWISE,
     PROTECTED,
+    best_guess,
     content_words,
     parameters,
     printable,
@@ -56,9 +57,10 @@ def _summary(report: RunReport) -> list[str]:
     words = counted(report.counts.get("protected", 0), "word")
     done = "Replaced, with no guarantee" if _nothing(report) else "Protected"
     share = f"{report.keeping.share:.0%} of words are expected to stay as they are"
+    guessed = f"{_opened(best_guess(report.guessed))}; {NO_CHANCE_OF_GUESSING}"
     return [
         f"{done}: {words} in {records} of {files}.",
-        f"{share}, on average over the lexicon; {NO_CHANCE_OF_GUESSING}.",
+        f"{share}, on average over the lexicon. {guessed}.",
     ]
 
 

@@ -33,3 +33,11 @@ def table(head: tuple[str, str], rows: Sequence[tuple[str, str]], *, right: bool
     """Return rows of two cells as a table; the second cell may stand to the right."""
     rule = ("---", "---:" if right else "---")
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))
+
+
+def grid(
+    head: Sequence[str], rows: Sequence[Sequence[str]], numbers: frozenset[int] = frozenset()
+) -> str:
+    """Return rows of any number of cells as a table; `numbers` are columns to the right."""
+    rule = tuple("---:" if place in numbers else "---" for place in range(len(head)))
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))

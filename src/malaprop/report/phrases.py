@@ -31,10 +31,27 @@ OTHERWISE = {
     "public_spans": "passages outside the spans shown as they are, declared public",
 }
 NO_CHANCE_OF_GUESSING = (
-    "an observer who knows the context, or sees a word several times, guesses more: malaprop "
-    "attack measures how much"
+    "an observer who knows the context or how frequent words are, or sees a word several times, "
+    "guesses more: malaprop attack measures how much"
 )
 """What belongs beside the share of words that stay."""
+
+
+def best_guess(share: float | None) -> str:
+    """Say how often an observer without context guesses a word right.
+
+    >>> print(best_guess(0.342)[:75])
+    about 34% of single words are guessed right by an observer without context,
+    """
+    if share is None:
+        return (
+            "how many words an observer without context guesses right is not known for this "
+            "mechanism on so large a lexicon: malaprop stats computes it"
+        )
+    return (
+        f"about {share:.0%} of single words are guessed right by an observer without context, to "
+        "whom all words are equally likely"
+    )
 
 
 def repetition(facts: Repetition, repeat: str) -> list[str]:

@@ -4,13 +4,17 @@ One style for all: thin lines, marks that differ in shape as well as in grey, la
 """
 
 import io
+import math
 import re
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
 from malaprop.core.errors import MissingExtraError
+from malaprop.measure.attacking.result import Group
+from malaprop.measure.audit_by_draws import PairFinding
 from malaprop.measure.profile import Profile
+from malaprop.measure.searching import Calibration
 
 _STYLE: Any = {
     "axes.grid": True,
@@ -100,6 +104,71 @@ def success_by_occurrences(profile: Profile) -> str:
         _line(axes, times, [p.value for p in points], [p.interval for p in points])
         axes.set(xlabel="occurrences, each with its own draw", ylabel="right guesses", ylim=(0, 1))
         axes.set_xticks(times)
+
+    return drawn(paint)
+
+
+def over_words(values: Sequence[float], label: str) -> str:
+    """Plot how a statistic is spread over words, with the mean and the middle 90 %."""
+
+    def paint(axes: Any) -> None:
+        import numpy as np
+
+        low, high = np.percentile(values, [5, 95])
+        axes.axvspan(low, high, color=PALE, linewidth=0, label="90 % of words")
+        axes.hist(values, bins=min(40, max(5, len(values) // 20)), color=INK, alpha=0.85)
+        axes.axvline(float(np.mean(values)), color="black", linestyle=":", label="mean")
+        axes.set(xlabel=label, ylabel="words")
+        axes.legend(loc="best", frameon=True)
+
+    return drawn(paint)
+
+
+def calibration_curve(calibration: Calibration, label: str) -> str:
+    """Plot the figure behind a target by ε, with its error, and the ε that was chosen."""
+
+    def paint(axes: Any) -> None:
+        epsilons, values = zip(*calibration.curve, strict=True)
+        intervals = [
+            (min(value, bound), max(value, bound))
+            for value, bound in zip(values, calibration.bounds, strict=True)
+        ]
+        _line(axes, epsilons, values, intervals)
+        axes.axvline(calibration.epsilon, color="black", linestyle=":", linewidth=1.2)
+        axes.axhline(calibration.value, color="black", linestyle=":", linewidth=0.8)
+        axes.set(xlabel="ε", ylabel=label)
+
+    return drawn(paint)
+
+
+def losses_of_pairs(pairs: Sequence[PairFinding]) -> str:
+    """Plot what draws show about pairs of words, against what the guarantee allows."""
+
+    def paint(axes: Any) -> None:
+        shown = [pair for pair in pairs if math.isfinite(pair.allowed)]
+        most = max((pair.allowed for pair in shown), default=1.0)
+        axes.plot([0, most], [0, most], color="black", linestyle=":", label="the guarantee")
+        allowed, losses = [pair.allowed for pair in shown], [pair.loss for pair in shown]
+        axes.plot(allowed, losses, "s", color=INK, label="at least")
+        axes.set(xlabel="loss allowed for a pair, in nats", ylabel="loss shown by draws")
+        axes.set_ylim(bottom=0)
+        axes.legend(loc="upper left")
+
+    return drawn(paint)
+
+
+def recovered_by_occurrences(groups: Sequence[Group]) -> str:
+    """Plot the shares of words that were kept and recovered, by occurrences in a text."""
+
+    def paint(axes: Any) -> None:
+        places = range(len(groups))
+        names = [group.name for group in groups]
+        axes.bar([p - 0.2 for p in places], [g.kept for g in groups], 0.4, color=PALE, label="kept")
+        shares = [group.score for group in groups]
+        axes.bar([p + 0.2 for p in places], shares, 0.4, color=INK, label="recovered")
+        axes.set(ylabel="share of words", ylim=(0, 1))
+        axes.set_xticks(list(places), names)
+        axes.legend(loc="upper left")
 
     return drawn(paint)
 

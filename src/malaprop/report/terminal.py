@@ -9,6 +9,7 @@ from malaprop.report.phrases import (
     NO_CHANCE_OF_GUESSING,
     OTHERWISE,
     PROTECTED,
+    best_guess,
     listed,
     parameters,
     printable,
@@ -34,7 +35,8 @@ def _lines(report: RunReport) -> list[str]:
     lines += [
         f"Mechanism   {parameters(report.mechanism)} on {_named(report.lexicon)}",
         f"Randomness  {report.randomness}",
-        f"Unchanged   {share}; {NO_CHANCE_OF_GUESSING}",
+        f"Unchanged   {share}",
+        f"Guessed     {best_guess(report.guessed)}; {NO_CHANCE_OF_GUESSING}",
         f"{'Replaced' if none else 'Protected':<12}{_protected(report)}",
         *_otherwise(report),
         *_signs(report),

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from malaprop._version import __version__
-from malaprop.core import html
-from malaprop.core.guarantee import Guarantee
+from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.measure.scale import NoiseAndScale
 from malaprop.pipeline.passwords import without_passwords
 from malaprop.pipeline.report import LexiconFacts, Occasion, counted
-from malaprop.report.markup import bullets, code, table, text
+from malaprop.report.page import Bullets, Facts, Page, Section, page_html, page_markdown
 from malaprop.report.phrases import parameters, printable
 from malaprop.report.written import checked_name, is_page
 
@@ -23,11 +22,7 @@ NO_SCALE = (
     "of them, or protects anything: state a typical distance with `scale`, or give public vectors "
     "with `public`"
 )
-_WHITE = (
-    "body{max-width:50rem;margin:2rem auto;padding:0 1rem;font-family:sans-serif}"
-    "td,th{padding:.2rem .8rem .2rem 0}"
-)
-Section = tuple[str, list[tuple[str, str]]]
+Rows = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +68,8 @@ class VectorReport:
     texts: EmbeddedTexts | None = None
     input_digest: str | None = None
     output_digest: str | None = None
+    already: bool = False
+    """Whether an earlier run had completed the output: nothing was done."""
     version: str = __version__
 
     @property
@@ -113,7 +110,8 @@ def rendered_vectors(report: VectorReport, path: Path) -> bytes:
     if checked_name(path).name.lower().endswith(".json"):
         content = json.dumps(report.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     else:
-        content = _as_html(report) if is_page(path) else _as_markdown(report)
+        page = vector_page(report)
+        content = page_html(page) if is_page(path) else page_markdown(page)
     return content.encode("utf-8", "backslashreplace")
 
 
@@ -127,32 +125,40 @@ def readable_vectors(report: VectorReport, width: int = 96) -> str:
     )
 
 
-def _as_markdown(report: VectorReport) -> str:
-    parts = ["# Report of private vectors", f"*{AUDIENCE}*"]
-    if report.warnings:
-        parts += ["## Warnings", bullets(f"**{text(_opened(w))}.**" for w in report.warnings)]
-    for title, rows in _sections(report):
-        cells = [(text(name), _cell(name, value)) for name, value in rows]
-        parts += [f"## {title}", table(("", ""), cells)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _cell(name: str, value: str) -> str:
-    return code(value) if name in ("Command", "Digests", "Mechanism") else text(value)
-
-
-def _as_html(report: VectorReport) -> str:
-    body = [f"<h1>Report of private vectors</h1>{html.paragraph(AUDIENCE)}"]
-    body += [html.paragraph(f"Warning: {warning}.", bold=True) for warning in report.warnings]
-    body += [f"<h2>{title}</h2>{html.facts(rows)}" for title, rows in _sections(report)]
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width"><title>Private vectors</title>'
-        f"<style>{_WHITE}</style></head><body>{''.join(body)}</body></html>\n"
+def vector_page(report: VectorReport) -> Page:
+    """Return the report as a page."""
+    about = "a vector" if report.texts is None else "a text"
+    beside = (
+        *map(_name, report.beside),
+        "how many vectors there are, and in which order",
+        f"what {about} is about, as far as a noisy place among others tells",
+    )
+    sections = [Section(title, (Facts(tuple(rows)),)) for title, rows in _sections(report)]
+    sections.insert(1, Section("What is not protected", (Bullets(beside),)))
+    return Page(
+        title="Report of private vectors",
+        audience=AUDIENCE,
+        figures=_figures(report),
+        warnings=report.warnings,
+        sections=tuple(sections),
     )
 
 
-def _sections(report: VectorReport) -> list[Section]:
+def _figures(report: VectorReport) -> tuple[tuple[str, str], ...]:
+    none = report.guarantee.kind is Kind.NONE
+    figures = [
+        (f"{report.rows:,}", "vectors released"),
+        ("none" if none else f"ε = {report.guarantee.epsilon:g}", "guarantee"),
+    ]
+    if (scale := report.scale) is not None:
+        figures += [
+            (f"{scale.ratio:.3g}", "is the length of the noise, in typical distances"),
+            (f"{scale.told_apart:.0%}", "of guesses between two typical candidates are right"),
+        ]
+    return tuple(figures)
+
+
+def _sections(report: VectorReport) -> list[tuple[str, Rows]]:
     """Return the facts under their headings; those that do not apply are left out."""
     every = [
         ("What is guaranteed", _promise(report)),
@@ -263,10 +269,6 @@ def _run(report: VectorReport) -> list[tuple[str, str]]:
         ("Command", report.occasion.command),
         ("Malaprop", report.version),
     ]
-
-
-def _opened(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
 
 
 def _name(name: str) -> str:

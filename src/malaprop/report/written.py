@@ -1,14 +1,16 @@
 """The report of a run as a file: JSON, Markdown or HTML, as its name says."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from malaprop.core.errors import ParameterError
 from malaprop.pipeline.report import RunReport
 
 if TYPE_CHECKING:
     from malaprop.measure.profile import Profile
+    from malaprop.report.page import Page
 
 _ENDINGS = (".json", ".md", ".html")
 
@@ -45,4 +47,15 @@ def rendered(report: RunReport, path: Path, profile: "Profile | None" = None) ->
     else:
         text = as_html(report, profile) if is_page(path) else as_markdown(report)
     # Names of files and columns may hold half characters; their escapes are JSON's own.
+    return text.encode("utf-8", "backslashreplace")
+
+
+def rendered_page(page: "Page", value: Mapping[str, Any], path: Path) -> bytes:
+    """Return the bytes of a page in the form that its file's name says; `value` is the JSON."""
+    from malaprop.report.page import page_html, page_markdown
+
+    if checked_name(path).name.lower().endswith(".json"):
+        text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    else:
+        text = page_html(page) if is_page(path) else page_markdown(page)
     return text.encode("utf-8", "backslashreplace")

@@ -37,6 +37,8 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ([(0, 3), (0, 3)], "share place 0"),
         ([(0, 1.5)], "whole numbers"),
         ([(0, None)], "whole numbers"),
+        ([(False, True)], "whole numbers"),
+        ([(0, np.bool_(True))], "whole numbers"),
         ([3], "whole numbers"),
         ([(0, 1, 2)], "whole numbers"),
         (None, "whole numbers"),

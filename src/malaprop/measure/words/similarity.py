@@ -21,9 +21,8 @@ class ExpectedSimilarity(Statistic):
 
     def sampled(self, draws: Draws) -> Floats:
         """Average the similarities over the draws."""
-        runs = draws.drawn.shape[1]
         values = [
-            draws.similarity.between(np.repeat(word, runs), row).mean()
-            for word, row in zip(draws.ids, draws.drawn, strict=True)
+            draws.similarity.to_some(word, outputs) @ shares
+            for word, (outputs, shares) in zip(draws.ids, draws.shares, strict=True)
         ]
         return np.array(values)

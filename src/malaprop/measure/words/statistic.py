@@ -85,6 +85,10 @@ class Statistic(ABC):
         if "name" in vars(cls):
             _registry[cls.name] = cls()
 
+    def applies(self, space: MetricSpace) -> bool:
+        """Whether the statistic says anything on a lexicon; it is left out where it does not."""
+        return True
+
     @abstractmethod
     def exact(self, rows: Rows) -> Floats:
         """Compute the statistic from rows of a law."""

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.core.arrays import Floats, Ids
-from malaprop.core.channel import Channel, LawChannel, checked_channel
+from malaprop.core.channel import Channel, LawChannel, VectorChannel, checked_channel
 from malaprop.core.errors import ParameterError
 from malaprop.core.progress import Progress, report
 from malaprop.core.randomness import checked_rng, secure_rng
 from malaprop.core.space import blocks
 from malaprop.measure.chosen_words import word_ids
 from malaprop.measure.intervals import clopper_pearson, mean_interval
+from malaprop.measure.shared_noise import shared_draws, shares_noise
 from malaprop.measure.similarity import Similarity
 from malaprop.measure.words.statistic import (
     ColumnStatistic,
@@ -58,7 +59,8 @@ class WordStatistics:
 
     words: tuple[str, ...]
     values: Mapping[str, Floats]
-    """The values of each statistic of `malaprop.measure.words.registry`, a number per word."""
+    """The values of each statistic of `malaprop.measure.words.registry` that applies to the
+    lexicon, a number per word."""
     exact: bool
     """Whether they are computed from the law; else they are estimates from `runs` draws each."""
     runs: int
@@ -135,6 +137,7 @@ class WordStatistics:
             "summary": {name: value.to_dict() for name, value in self.summary().items()},
             "words": list(self.words),
             "values": {name: values.tolist() for name, values in self.values.items()},
+            "kept_intervals": None if self.exact else self.kept_intervals.tolist(),
         }
 
 
@@ -165,7 +168,8 @@ def statistics(
         runs=_runs(runs), least=1.0 / runs if least is None else least, factor=_factor(factor)
     )
     noise = secure_rng() if rng is None else checked_rng(rng)
-    values = _values(channel, ids, list(registry.values()), options, noise, progress)
+    wanted = [each for each in registry.values() if each.applies(channel.lexicon)]
+    values = _values(channel, ids, wanted, options, noise, progress)
     return WordStatistics(
         words=tuple(channel.lexicon.words[i] for i in ids),
         values=values,
@@ -250,11 +254,10 @@ def _from_draws(
     rng: Generator,
     progress: Progress | None,
 ) -> dict[str, Floats]:
-    drawn = np.empty((len(ids), options.runs), dtype=np.int64)
-    cells = options.runs * channel.lexicon.vectors.shape[1]
-    for block in _reported(blocks(len(ids), row_cells=cells, budget=_CELLS), progress):
-        own = np.repeat(ids[block], options.runs)
-        drawn[block] = channel.substitute(own, rng).reshape(-1, options.runs)
+    if isinstance(channel, VectorChannel) and shares_noise(channel):
+        drawn = shared_draws(channel, ids, options.runs, rng, progress)
+    else:
+        drawn = _own_draws(channel, ids, options.runs, rng, progress)
     draws = Draws(
         space=channel.lexicon,
         ids=ids,
@@ -263,6 +266,18 @@ def _from_draws(
         options=options,
     )
     return {statistic.name: statistic.sampled(draws) for statistic in wanted}
+
+
+def _own_draws(
+    channel: Channel, ids: Ids, runs: int, rng: Generator, progress: Progress | None
+) -> Ids:
+    """Draw `runs` replacements of each word, each with randomness of its own."""
+    drawn = np.empty((len(ids), runs), dtype=np.int64)
+    cells = runs * channel.lexicon.vectors.shape[1]
+    for block in _reported(blocks(len(ids), row_cells=cells, budget=_CELLS), progress):
+        own = np.repeat(ids[block], runs)
+        drawn[block] = channel.substitute(own, rng).reshape(-1, runs)
+    return drawn
 
 
 def _reported(steps: Sequence[slice], progress: Progress | None) -> Iterator[slice]:

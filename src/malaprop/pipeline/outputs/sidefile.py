@@ -70,7 +70,7 @@ class Header:
     def line(self) -> bytes:
         """Return the header as the first line of its file."""
         value = {
-            "note": "made by malaprop privatize; not for publication",
+            "note": "made by malaprop; not for publication",
             "format": _FORMAT,
             "salt": self.salt,
             "proof": self.proof,

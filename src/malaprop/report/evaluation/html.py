@@ -15,7 +15,7 @@ from malaprop.report.evaluation.tables import (
     opened,
     rows_of,
 )
-from malaprop.report.html import page_of
+from malaprop.report.page import document
 
 _TITLE = "Privacy and utility on your own texts"
 # The table is wider than a phone: it scrolls by itself, and the page does not.
@@ -51,7 +51,7 @@ def as_html(evaluation: Evaluation) -> str:
         *(f"<li>{escape(line)}</li>" for line in (*about_lines(evaluation), LOWER)),
         "</ul>",
     ]
-    return page_of(_TITLE, parts)
+    return document(_TITLE, parts)
 
 
 def _key_figures(evaluation: Evaluation) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from operator import index
 
+import numpy as np
+
 from malaprop.core.errors import ParameterError
 from malaprop.text.public.segments import Segment
 
@@ -35,7 +37,7 @@ def cut_spans(text: str, spans: Iterable[Span]) -> list[Segment]:
 
 def _checked(spans: Iterable[Span], length: int) -> list[Span]:
     try:
-        ordered = sorted((index(start), index(after)) for start, after in spans)
+        ordered = sorted((_place(start), _place(after)) for start, after in spans)
     except (TypeError, ValueError):
         raise ParameterError(
             "The `spans` parameter must hold pairs of whole numbers, (start, end)."
@@ -51,3 +53,10 @@ def _checked(spans: Iterable[Span], length: int) -> list[Span]:
             raise ParameterError(f"Spans must not overlap. Two of them share place {start}.")
         end = after
     return ordered
+
+
+def _place(number: object) -> int:
+    """Return a whole number; refuse True and False, which are 1 and 0 to Python."""
+    if isinstance(number, bool | np.bool_):
+        raise TypeError("a place is a number")
+    return index(number)  # type: ignore[arg-type]  # it raises a TypeError for what is no number

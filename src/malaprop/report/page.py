@@ -1,0 +1,227 @@
+"""A page for people: title, figures, warnings, sections. Rendered as HTML and as Markdown.
+
+A page of HTML holds everything that it shows: no script, no font, no picture from elsewhere. It
+reads on a phone and prints on paper.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from itertools import groupby
+
+from malaprop.core.errors import MissingExtraError
+from malaprop.report import markup
+
+_STYLE = """
+:root { color-scheme: light; }
+* { box-sizing: border-box; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1c2733; background: #fff;
+  max-width: 54rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3rem; }
+h2 { font-size: 1.2rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid #d7dee6; }
+h3 { font-size: 1rem; margin: 1.4rem 0 .4rem; overflow-wrap: anywhere; }
+p, li { max-width: 44rem; }
+.audience { color: #5a6a7a; margin-top: 0; }
+.key { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .7rem;
+  margin: 1.2rem 0; }
+.key div { border: 1px solid #d7dee6; border-radius: .4rem; padding: .6rem .8rem; }
+.key b { display: block; font-size: 1.35rem; line-height: 1.2; overflow-wrap: anywhere; }
+.warning { border-left: .3rem solid #8a1c1c; background: #fbf1f1; padding: .5rem .9rem;
+  margin: .6rem 0; font-weight: 600; }
+.wide { overflow-x: auto; }
+.wide td:first-child { min-width: 9rem; }
+table { border-collapse: collapse; width: 100%; margin: .6rem 0; font-size: .95rem; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0;
+  border-bottom: 1px solid #e6ebf0; overflow-wrap: anywhere; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+table.facts td:first-child { width: 28%; min-width: 6.5rem; color: #44525f; }
+code { font-size: .88em; overflow-wrap: anywhere; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: 1rem; }
+figure { margin: 0; max-width: 32rem; break-inside: avoid; }
+figure svg { width: 100%; height: auto; }
+figcaption { font-size: .88rem; color: #44525f; }
+@media print { body { font-size: 11pt; max-width: none; padding: 0; }
+  h2 { break-after: avoid; } table, .key { break-inside: avoid; } .wide { overflow: visible; } }
+"""
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A few sentences."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and values; facts without a value are left out."""
+
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of text; the columns in `numbers` are aligned to the right."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numbers: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot, which only HTML shows: what draws its SVG, and a caption."""
+
+    draw: Callable[[], str]
+    caption: str
+
+
+Piece = Paragraph | Bullets | Facts | Grid | Plot
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, and what stands under it."""
+
+    title: str
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What a page says, whatever it is written in."""
+
+    title: str
+    audience: str
+    figures: tuple[tuple[str, str], ...] = ()
+    """The most important numbers, and what each is."""
+    warnings: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = field(default=())
+
+
+def page_html(page: Page) -> str:
+    """Return a page as HTML."""
+    parts = [
+        f"<h1>{escape(page.title)}</h1>",
+        f'<p class="audience">{escape(page.audience)}</p>',
+        key_figures(page.figures) if page.figures else "",
+        *(f'<p class="warning">{escape(opened(w))}.</p>' for w in page.warnings),
+    ]
+    for section in page.sections:
+        parts.append(f"<h2>{escape(section.title)}</h2>")
+        for plots, run in groupby(section.pieces, lambda piece: isinstance(piece, Plot)):
+            pieces = list(run)
+            parts += [_plots(pieces)] if plots else [_html(piece) for piece in pieces]
+    return document(page.title, parts)
+
+
+def page_markdown(page: Page) -> str:
+    """Return a page as Markdown, without its plots."""
+    parts = [f"# {markup.text(page.title)}", f"*{markup.text(page.audience)}*"]
+    figures = [f"**{markup.text(value)}** {markup.text(what)}" for value, what in page.figures]
+    parts += [markup.bullets(figures)] if figures else []
+    if page.warnings:
+        warned = (f"**{markup.text(opened(warning))}.**" for warning in page.warnings)
+        parts += ["## Warnings", markup.bullets(warned)]
+    for section in page.sections:
+        parts.append(f"## {markup.text(section.title)}")
+        parts += filter(None, map(_markdown, section.pieces))
+    return "\n\n".join(parts) + "\n"
+
+
+def document(title: str, parts: Iterable[str]) -> str:
+    """Return a whole document of HTML; the parts are HTML themselves."""
+    body = "\n".join(filter(None, parts))
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        "style-src 'unsafe-inline'\">\n"
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def key_figures(figures: Iterable[tuple[str, str]]) -> str:
+    """Return the most important numbers as boxes."""
+    cells = (f"<div><b>{escape(value)}</b>{escape(what)}</div>" for value, what in figures)
+    return f'<div class="key">{"".join(cells)}</div>'
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """Return lines as a list of HTML."""
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
+
+
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], numbers: frozenset[int] = frozenset()
+) -> str:
+    """Return a table of HTML; the columns in `numbers` are aligned to the right.
+
+    A table of many columns can be moved on a narrow screen.
+    """
+
+    def cells(kind: str, row: Sequence[str]) -> str:
+        marks = (' class="number"' if place in numbers else "" for place in range(len(row)))
+        pairs = zip(marks, row, strict=True)
+        return "".join(f"<{kind}{mark}>{escape(cell)}</{kind}>" for mark, cell in pairs)
+
+    top = f"<thead><tr>{cells('th', head)}</tr></thead>" if head else ""
+    mark = "" if head else ' class="facts"'
+    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
+    whole = f"<table{mark}>{top}<tbody>{body}</tbody></table>"
+    return f'<div class="wide">{whole}</div>' if len(head) > 3 else whole
+
+
+def opened(sentence: str) -> str:
+    """Return a sentence with a capital at its start."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _html(piece: Piece) -> str:
+    match piece:
+        case Paragraph(text):
+            return f"<p>{escape(text)}</p>"
+        case Bullets(lines):
+            return bullets(lines)
+        case Facts(rows):
+            return table((), [row for row in rows if row[1]])
+        case Grid(head, rows, numbers):
+            return table(head, rows, numbers)
+        case _:
+            return ""
+
+
+def _plots(pieces: Iterable[Piece]) -> str:
+    plots = [piece for piece in pieces if isinstance(piece, Plot)]
+    try:
+        drawn = [(plot.draw(), plot.caption) for plot in plots]
+    except MissingExtraError as error:
+        return f"<p>Without plots: {escape(str(error))}</p>"
+    cells = (
+        f"<figure>{svg}<figcaption>{escape(text)}</figcaption></figure>" for svg, text in drawn
+    )
+    return f'<div class="plots">{"".join(cells)}</div>'
+
+
+def _markdown(piece: Piece) -> str:
+    match piece:
+        case Paragraph(text):
+            return markup.text(text)
+        case Bullets(lines):
+            return markup.bullets(map(markup.text, lines))
+        case Facts(rows):
+            shown = [tuple(map(markup.text, row)) for row in rows if row[1]]
+            return markup.grid(("", ""), shown)
+        case Grid(head, rows, numbers):
+            escaped = [tuple(map(markup.text, row)) for row in rows]
+            return markup.grid(tuple(map(markup.text, head)), escaped, numbers)
+        case _:
+            return ""
