@@ -83,11 +83,11 @@ class Membership(LabelAttack, name="membership"):
         own = trained if self.adaptive else forms.clean
         shadow = self._classifier([own[i] for i in shadowed], labels[shadowed])
         inside, outside = (
-            _outputs(shadow, forms.clean, labels, part) for part in (shadowed, fresh)
+            model_outputs(shadow, forms.clean, labels, part) for part in (shadowed, fresh)
         )
-        attacker = _attacker(inside, outside, rng)
+        attacker = trained_attacker(inside, outside, rng)
         told = [
-            attacker.predict_proba(_outputs(target, forms.clean, labels, part))[:, 1]
+            attacker.predict_proba(model_outputs(target, forms.clean, labels, part))[:, 1]
             for part in (members, others)
         ]
         return told[0], told[1]
@@ -106,7 +106,7 @@ def _quarters(labels: Ids, rng: Generator) -> list[Ids]:
     return [np.flatnonzero(of_part == part) for part in range(4)]
 
 
-def _outputs(model: Regression, texts: list[str], labels: Ids, places: Ids) -> Floats:
+def model_outputs(model: Regression, texts: list[str], labels: Ids, places: Ids) -> Floats:
     """Return what an attacker sees of a model: the largest probabilities, and the label's own."""
     probabilities = model.probabilities([texts[i] for i in places])
     logs = np.log(np.maximum(probabilities, _LEAST))
@@ -114,7 +114,7 @@ def _outputs(model: Regression, texts: list[str], labels: Ids, places: Ids) -> F
     return np.column_stack([-np.sort(-logs, axis=1)[:, :2], own])
 
 
-def _attacker(inside: Floats, outside: Floats, rng: Generator) -> Any:
+def trained_attacker(inside: Floats, outside: Floats, rng: Generator) -> Any:
     """Train the network that tells members by a model's outputs."""
     network, scaling = (
         import_module("sklearn.neural_network"),

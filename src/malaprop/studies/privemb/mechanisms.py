@@ -1,0 +1,120 @@
+"""The mechanisms of the study: the paper's two, sound projections, and what needs no words."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.core.channel import VectorChannel
+from malaprop.core.noise.noise import Noise
+from malaprop.core.space import MetricSpace
+from malaprop.lexicon.lexicon import Lexicon
+from malaprop.measure.tasking import sources
+from malaprop.measure.tasking.subjects import Subject, random_words, subject_of, unprotected
+from malaprop.mechanisms.laplace import Laplace
+from malaprop.mechanisms.priv_emb import PrivEmb
+from malaprop.studies.framework.items import crossed
+from malaprop.studies.framework.lines import Setting
+from malaprop.studies.framework.measuring import epsilon_for_kept, share_kept
+from malaprop.studies.framework.run import DEFAULT_LEXICON, Run
+
+M1, M2 = "laplace", "priv-emb"
+SOUND = ("orthonormal", "pca", "gaussian")
+DIMENSIONS = {0.93: 50, 0.66: 100, 0.468: 200}
+"""m where the paper names it. For other β we compute m as the paper must have done."""
+EQUAL = "equal share kept"
+FLOORS = ("random table", "random words", "no noise")
+_DECODED = {True: 300, False: 1500}  # words decoded for the share kept, in a quick run or not
+_GET_LEXICON = "malaprop lexicon import FILE --name {}"
+
+Vectors = VectorChannel[Noise]
+
+
+def grid_of(
+    epsilons: Sequence[float], betas: Sequence[float], sound: Sequence[str] = SOUND
+) -> Iterator[dict[str, Any]]:
+    """M1, M2 as published, and M2 with noise for what each projection really stretches."""
+    yield from crossed(mechanism=[M1], published=[True], epsilon=epsilons)
+    yield from crossed(mechanism=[M2], published=[True], epsilon=epsilons, beta=betas)
+    yield from crossed(
+        mechanism=[M2], published=[False], projection=sound, epsilon=epsilons, beta=betas
+    )
+
+
+def lexicon_of(run: Run, setting: Setting) -> Lexicon:
+    """Return the lexicon that a setting names, `english` by default."""
+    name = setting.get("lexicon", DEFAULT_LEXICON)
+    return run.lexicon(name, _GET_LEXICON.format(name))
+
+
+def channel_of(run: Run, setting: Setting, seed: int = 0) -> Vectors:
+    """Return the channel of a setting; `seed` draws the projection."""
+    lexicon = lexicon_of(run, setting)
+    if setting.get("control") == EQUAL:
+        return bound(lexicon, {**setting, "epsilon": _equal_epsilon(run, setting)}, seed)
+    return bound(lexicon, setting, seed)
+
+
+def bound(lexicon: Lexicon, setting: Setting, seed: int) -> Vectors:
+    """Bind the mechanism of a setting to a lexicon."""
+    if setting["mechanism"] == M1:
+        return Laplace(epsilon=setting["epsilon"]).on(lexicon)
+    return mechanism_of(setting, seed, lexicon).on(lexicon)
+
+
+def mechanism_of(setting: Setting, seed: int, lexicon: Lexicon) -> PrivEmb:
+    """Return M2, as published or with noise for what its projection really stretches."""
+    beta = setting["beta"]
+    common: dict[str, Any] = {"epsilon": setting["epsilon"], "projection_seed": seed}
+    if setting["published"]:
+        return PrivEmb(published=True, beta=beta, dimension=DIMENSIONS.get(beta), **common)
+    if beta in DIMENSIONS:
+        common["dimension"] = min(DIMENSIONS[beta], lexicon.vectors.shape[1])
+    else:
+        common["beta"] = beta
+    return PrivEmb(projection=setting["projection"], **common)
+
+
+def kept_by(run: Run, channel: Vectors, rng: Generator) -> float:
+    """Return the share of words that the nearest neighbour of their private vector gives away."""
+    return share_kept(channel, min(_DECODED[run.quick], len(channel.lexicon)), rng)
+
+
+def _equal_epsilon(run: Run, setting: Setting) -> float:
+    """Return the ε at which M1 keeps as many words as the published M2 does at this setting."""
+    lexicon = lexicon_of(run, setting)
+    other = bound(lexicon, {**setting, "mechanism": M2, "published": True}, 0)
+
+    def searched() -> float:
+        words = run.pick(quick=200, full=600)
+        kept = share_kept(other, words, np.random.default_rng(run.seed))
+        return epsilon_for_kept(
+            lambda epsilon: Laplace(epsilon=epsilon).on(lexicon), kept, words, (0.5, 500.0)
+        )
+
+    key = ("equal", lexicon.fingerprint, setting["epsilon"], setting["beta"])
+    return run.once(key, searched)
+
+
+def subject_for(run: Run, setting: Setting) -> Subject:
+    """Return what a task of this setting draws from: a channel, or a floor without one."""
+    control = setting.get("control")
+    if control not in FLOORS:
+        once = setting.get("noise") == "table"
+        return subject_of(channel_of(run, setting), once=once, release="vectors")
+    space = lexicon_of(run, setting)
+    if control == "no noise":
+        return unprotected(space)
+    if control == "random words":
+        return random_words(space)
+    return _random_table(space, int(setting.get("dimension", space.vectors.shape[1])))
+
+
+def _random_table(space: MetricSpace, dimension: int) -> Subject:
+    """Return a random vector of so many dimensions for each word."""
+
+    def begin(rng: Generator) -> sources.Source:
+        return sources.Table(space, rng, rng.normal(size=(len(space), dimension)))
+
+    return Subject(f"a random table of {dimension} dimensions", space, begin)

@@ -1,0 +1,156 @@
+"""Figure 1a and 1b, and the half against the audited exponent: grids and claims."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from malaprop.studies.framework.claims import Claim, Results, above
+from malaprop.studies.framework.items import Item, crossed
+from malaprop.studies.framework.lines import Line, Setting
+from malaprop.studies.framework.run import Run
+from malaprop.studies.tem.mechanisms import (
+    EQUAL,
+    NO_NOISE,
+    PLACES,
+    RANDOM_TABLE,
+    RANDOM_WORDS,
+    TABLE,
+)
+from malaprop.studies.tem.trials import (
+    CLEAN_REGULARIZED,
+    LOSS,
+    PUNCTUATION,
+    REGULARIZED,
+    STATIC,
+    trial,
+)
+
+SPREAD = "noise and splits"
+_CHANCE, _NEAR = 0.5, 0.01
+
+
+def grid(run: Run) -> Iterator[Setting]:
+    """TEM and Madlib by ε; the audited exponent, tables noised once, and floors beside them."""
+    for setting in _settings(run):
+        yield {"task": "imdb", **setting, "spread": SPREAD}
+
+
+def _settings(run: Run) -> Iterator[dict[str, Any]]:
+    for epsilon in run.pick(quick=(2, 4), full=(1, 2, 4, 6, 10)):
+        common = {"epsilon": [epsilon], "noise": [PLACES]}
+        yield from crossed(mechanism=["tem"], exponent=["half"], **common)
+        yield from crossed(mechanism=["laplace"], **common)
+    yield from exponents(run)
+    common = {"epsilon": [2], "noise": [TABLE]}
+    yield from crossed(mechanism=["tem"], exponent=["half"], **common)
+    yield from crossed(mechanism=["laplace"], **common)
+    at_two: dict[str, Any] = {"epsilon": 2, "noise": PLACES}
+    yield {"mechanism": "laplace", **at_two, "control": EQUAL}
+    for control in (PUNCTUATION, REGULARIZED):
+        yield {"mechanism": "tem", "exponent": "half", **at_two, "control": control}
+    for control in (NO_NOISE, CLEAN_REGULARIZED, RANDOM_WORDS, RANDOM_TABLE):
+        yield {"control": control}
+
+
+def exponents(run: Run) -> Iterator[dict[str, Any]]:
+    """The audited exponent, where words change."""
+    epsilons = run.pick(quick=(2,), full=(1, 2))
+    return crossed(mechanism=["tem"], exponent=["audited"], epsilon=epsilons, noise=[PLACES])
+
+
+def exponent_grid(run: Run) -> Iterator[Setting]:
+    """Both exponents at the same ε."""
+    for audited in exponents(run):
+        for exponent in ("half", "audited"):
+            yield {"task": "imdb", **audited, "exponent": exponent, "spread": SPREAD}
+
+
+def _is_papers(setting: Setting, mechanism: str = "tem") -> bool:
+    return (
+        setting.get("mechanism") == mechanism
+        and setting.get("exponent", "half") == "half"
+        and setting.get("noise") == PLACES
+        and "control" not in setting
+    )
+
+
+def _madlib(line: Line, results: Results) -> Line | None:
+    return results.like(line, mechanism="laplace", exponent=None)
+
+
+def _is_chance(line: Line) -> bool | None:
+    if not isinstance(line.ours, float):
+        return None
+    return abs(line.ours - _CHANCE) <= max(2.0 * (line.error or 0.0), _NEAR)
+
+
+FIG1A = Item(
+    name="fig1a",
+    grid=grid,
+    cell=trial,
+    measures=(
+        "accuracy",
+        "accuracy_ci95",
+        "accuracy_private",
+        "kept",
+        "majority",
+        "epsilon_of_equal_share",
+    ),
+    claims=(
+        Claim(
+            text="TEM is more accurate than Madlib at the same ε",
+            measure="accuracy",
+            about=_is_papers,
+            holds=lambda line, results: above(line, _madlib(line, results)),
+        ),
+        Claim(
+            text="TEM is more useful because its noise follows the density of words "
+            "(our reading: also where Madlib keeps as many words)",
+            measure="accuracy",
+            about=lambda setting: setting.get("control") == EQUAL,
+            holds=lambda line, results: above(
+                results.like(line, mechanism="tem", exponent="half", control=None), line
+            ),
+        ),
+    ),
+)
+FIG1B = Item(
+    name="fig1b",
+    grid=grid,
+    cell=trial,
+    measures=("auc", "kept"),
+    claims=(
+        Claim(
+            text="at ε = 2, membership is inferred no better than by chance",
+            measure="auc",
+            about=lambda s: (
+                (_is_papers(s) or _is_papers(s, "laplace"))
+                and s["epsilon"] == 2
+                and s["attacker"] == STATIC
+            ),
+            holds=lambda line, results: _is_chance(line),
+        ),
+        Claim(
+            text="at ε = 2, membership is inferred no better than by chance "
+            "(our reading: by an attacker who needs no shadow, either)",
+            measure="auc",
+            about=lambda s: (
+                (_is_papers(s) or _is_papers(s, "laplace"))
+                and s["epsilon"] == 2
+                and s["attacker"] == LOSS
+            ),
+            holds=lambda line, results: _is_chance(line),
+        ),
+        Claim(
+            text="at ε ≥ 4, TEM protects less against the attack than Madlib",
+            measure="auc",
+            about=lambda s: _is_papers(s) and s["epsilon"] >= 4 and s["attacker"] == STATIC,
+            holds=lambda line, results: above(line, _madlib(line, results)),
+        ),
+    ),
+)
+EXPONENT = Item(
+    name="exponent",
+    grid=exponent_grid,
+    cell=trial,
+    measures=("accuracy", "accuracy_private", "auc", "kept", "exponent"),
+)

@@ -1,0 +1,114 @@
+"""The study of tem-2021 on a tiny lexicon: every item, its controls, and the claims."""
+
+import numpy as np
+import pytest
+
+from malaprop import Lexicon, seeded_rng
+from malaprop.datasets.values import LabelledTexts
+from malaprop.report.studies.page import without_repeats
+from malaprop.studies import Run
+from malaprop.studies.framework.cells import Cells
+from malaprop.studies.framework.lines import Line
+from malaprop.studies.framework.reproducing import run_study
+from malaprop.studies.tem import STUDY
+from malaprop.studies.tem.reviews import parts_of
+
+WORDS, REVIEWS = 120, 400
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    """Words in pairs of near neighbours; odd pairs are praise, and reviews have more of them."""
+    rng = seeded_rng(2)
+    centres = np.repeat(rng.normal(size=(WORDS // 2, 20)) * 2.0, 2, axis=0)
+    lexicon = Lexicon([f"w{i}" for i in range(WORDS)], centres + rng.normal(size=(WORDS, 20)) / 2)
+    praise = np.flatnonzero((np.arange(WORDS) // 2) % 2)
+    texts = []
+    for i in range(REVIEWS):
+        ids = rng.integers(WORDS, size=12)
+        ids[:6] = rng.choice(praise if i % 2 else praise - 2, size=6)
+        texts.append(", ".join(lexicon.words[j] for j in ids))
+    labels = tuple("pos" if i % 2 else "neg" for i in range(REVIEWS))
+    imdb = LabelledTexts(name="imdb", texts=tuple(texts), labels=labels)
+    return Run(quick=True, lexicons={"english": lexicon}, sets={"imdb": imdb})
+
+
+@pytest.fixture(scope="module")
+def lines(run: Run, tmp_path_factory: pytest.TempPathFactory) -> list[Line]:
+    return run_study(STUDY, run, cells=Cells(tmp_path_factory.mktemp("cells")))
+
+
+def value(lines: list[Line], item: str, measure: str, **wanted: object) -> float:
+    """Return the one figure of these settings; None asks for a setting that is not there."""
+    chosen = [
+        line.ours
+        for line in without_repeats([line for line in lines if line.item == item])
+        if line.measure == measure
+        and all(line.setting.get(name) == value for name, value in wanted.items())
+    ]
+    (ours,) = chosen
+    assert isinstance(ours, int | float)
+    return float(ours)
+
+
+def test_every_item_has_lines_and_the_papers_figures_stand_beside_them(lines: list[Line]) -> None:
+    assert {line.item for line in lines} == {item.name for item in STUDY.items}
+    printed = {(li.item, li.setting["mechanism"], li.paper) for li in lines if li.paper is not None}
+    assert printed == {
+        ("fig1a", "tem", 0.75),
+        ("fig1a", "laplace", 0.52),
+        ("fig1b", "tem", 0.5),
+        ("fig1b", "laplace", 0.5),
+    }
+    assert not [line for line in lines if line.ours is None]
+
+
+def test_parts_share_no_review_and_have_both_classes(run: Run) -> None:
+    parts = parts_of(run, 0)
+    texts = [text for part in parts.values() for text in part.corpus.texts]
+    assert len(set(texts)) == len(texts) == REVIEWS
+    assert {float(part.labels.mean()) for part in parts.values()} == {0.5}
+
+
+def test_clean_reviews_are_told_apart_and_random_words_are_not(lines: list[Line]) -> None:
+    assert value(lines, "fig1a", "accuracy", control="no noise") > 0.8
+    assert value(lines, "fig1a", "accuracy", control="random words") < 0.7
+    assert value(lines, "fig1a", "kept", control="no noise") == 1.0
+
+
+def test_a_random_table_costs_nothing_if_tested_on_private_reviews(lines: list[Line]) -> None:
+    clean = value(lines, "fig1a", "accuracy", control="no noise")
+    private = value(lines, "fig1a", "accuracy_private", control="random table")
+    assert private == pytest.approx(clean, abs=0.03)
+    assert value(lines, "fig1a", "accuracy", control="random table") < 0.7
+
+
+def test_a_model_that_learnt_by_heart_gives_members_away(lines: list[Line]) -> None:
+    wanted = {"control": "no noise", "attacker": "loss alone"}
+    assert value(lines, "fig1b", "auc", **wanted) > 0.6
+    wanted["control"] = "random words"
+    assert value(lines, "fig1b", "auc", **wanted) == pytest.approx(0.5, abs=0.1)
+
+
+def test_equal_shares_are_equal(lines: list[Line]) -> None:
+    wanted = {"epsilon": 2, "noise": "each place"}
+    tem = value(lines, "fig1a", "kept", mechanism="tem", exponent="half", control=None, **wanted)
+    equal = value(lines, "fig1a", "kept", control="equal share kept", **wanted)
+    assert equal == pytest.approx(tem, abs=0.08)
+    assert value(lines, "fig1a", "epsilon_of_equal_share", **wanted) > 2.0
+
+
+def test_the_bound_of_theorem_3_is_tight_where_all_words_are_far(lines: list[Line]) -> None:
+    wanted = {"control": "all words beyond γ", "beta": 0.01}
+    assert value(lines, "theorem3", "tail_max", **wanted) == pytest.approx(0.01, rel=1e-6)
+    assert {line.holds for line in lines if line.item == "theorem3" and line.claim} == {True}
+
+
+def test_the_audited_exponent_keeps_more_words_at_the_same_guarantee(lines: list[Line]) -> None:
+    half, audited = (
+        value(lines, "exponent_words", "kept", exponent=exponent, epsilon=2)
+        for exponent in ("half", "audited")
+    )
+    assert audited > half
+    share = value(lines, "exponent_words", "exponent_share", exponent="audited", epsilon=2)
+    assert 0.5 < share <= 1.0
