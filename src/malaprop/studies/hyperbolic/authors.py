@@ -23,6 +23,7 @@ from malaprop.studies.hyperbolic.mechanisms import (
     PUBLISHED,
     SOUND,
     channel_of,
+    ids_of,
     lexicon_of,
 )
 from malaprop.studies.hyperbolic.slots import (
@@ -39,29 +40,33 @@ EPSILONS: Final = (0.5, 1, 2, 8)
 NONE: Final = {"mechanism": "no noise"}
 RANDOM: Final = {"mechanism": "random words", "control": "floor"}
 _FEWEST = 4  # texts of an author
+_SHARED: Final = {"lexicon": HIERARCHY, "spread": "noise draws and splits"}
+_PLAIN: Final = {"attacker": "static", "punctuation": True, "protocol": STOP_WORDS_KEPT}
+"""The paper's attacker and protocol."""
 
 
 def grid(run: Run) -> Iterator[Setting]:
-    """Each mechanism at each ε, attackers of four kinds, the paper's protocol and ours."""
-    shared = {"lexicon": HIERARCHY, "spread": "noise draws and splits"}
-    plain_form = {"attacker": "static", "punctuation": True, "protocol": STOP_WORDS_KEPT}
+    """PAN's settings, which need its data; then ours on two other sets, with controls."""
     for data in PAN:
         for one in (NONE, *({**PUBLISHED, "epsilon": epsilon} for epsilon in EPSILONS)):
-            yield {"data": data, **one, **plain_form, **shared}
+            yield {"data": data, **one, **_PLAIN, **_SHARED}
     for data in ("sotu", "gutenberg"):
-        for form in _forms(run, data):
-            for one in (NONE, RANDOM):
-                yield {"data": data, **one, **form, **shared}
-            both = form in (plain_form, {**plain_form, "protocol": ALL_WORDS})
-            for epsilon in EPSILONS if both else (1, 8):
-                for one in (PUBLISHED, SOUND):
-                    yield {"data": data, **one, "epsilon": epsilon, **form, **shared}
+        for form in _forms(data):
+            yield from ({"data": data, **one, **form, **_SHARED} for one in _compared(run, form))
         for control in (EQUAL_KEPT, AT_THE_EDGE):
-            own = {"epsilon": 8, "control": control, **plain_form, **shared}
-            yield {"data": data, **SOUND, **own}
+            yield {"data": data, **SOUND, "epsilon": 8, "control": control, **_PLAIN, **_SHARED}
 
 
-def _forms(run: Run, data: str) -> Iterator[dict[str, Any]]:
+def _compared(run: Run, form: Setting) -> Iterator[dict[str, Any]]:
+    """Without protection, the floor, and both mechanisms: at each ε for the plain attacker."""
+    yield from (NONE, RANDOM)
+    common = form["attacker"] == "static" and form["punctuation"]
+    for epsilon in EPSILONS if common else run.pick(quick=(8,), full=(1, 8)):
+        for one in (PUBLISHED, SOUND):
+            yield {**one, "epsilon": epsilon}
+
+
+def _forms(data: str) -> Iterator[dict[str, Any]]:
     for protocol in (STOP_WORDS_KEPT, ALL_WORDS):
         for attacker in ("static", "adaptive"):
             for punctuation in (True, False):
@@ -86,10 +91,12 @@ def table3(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     data = run.once(("authors", setting["data"], lexicon.fingerprint), lambda: _read(run, setting))
     name = setting["mechanism"]
     channel = channel_of(run, setting) if "epsilon" in setting else None
-    replacer = Replacer(lexicon, channel, Protocol(setting["protocol"]))
+    replacer = Replacer(ids_of(run, lexicon), channel, Protocol(setting["protocol"]))
     rights, tested = [], 0
-    for _ in range(run.pick(quick=2, full=5)):
-        private = data.clean if name == "no noise" else replacer.texts(data.texts, rng)
+    for _ in range(run.pick(quick=2, full=4)):
+        private = data.clean
+        if name != "no noise":
+            private = data.texts.joined(replacer.words_of(data.texts, rng))
         train, test = split(data.labels, rng)
         read = [plain(text, punctuation=setting["punctuation"]) for text in private]
         known = read
@@ -110,7 +117,7 @@ def table3(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
 def _read(run: Run, setting: Setting) -> _Authors:
     """Read the texts of authors with enough of them; cut books into parts."""
     data = run.data(setting["data"])
-    words, most = run.pick(quick=(120, 4), full=(500, 8))
+    words, most = run.pick(quick=(100, 4), full=(400, 8))
     texts, authors = [], []
     for text, author in zip(data.texts, data.labels, strict=True):
         listed = text.split()
@@ -122,16 +129,15 @@ def _read(run: Run, setting: Setting) -> _Authors:
     counts = Counter(authors)
     chosen = _spread(run, [i for i, one in enumerate(authors) if counts[one] >= _FEWEST], authors)
     names = {name: number for number, name in enumerate(dict.fromkeys(authors[i] for i in chosen))}
-    lexicon = lexicon_of(run, setting)
-    own = [texts[i] for i in chosen]
-    read = SlotTexts(own, lexicon)
-    clean = read.replaced(np.zeros(len(read.flat), dtype=bool), np.empty(0, dtype=np.int64))
-    return _Authors(read, clean, np.array([names[authors[i]] for i in chosen], dtype=np.int64))
+    read = SlotTexts([texts[i] for i in chosen], ids_of(run, lexicon_of(run, setting)))
+    return _Authors(
+        read, read.joined(read.flat), np.array([names[authors[i]] for i in chosen], dtype=np.int64)
+    )
 
 
 def _spread(run: Run, places: list[int], authors: list[str]) -> list[int]:
     """Leave out authors in a quick run: some have to do."""
-    few = list(dict.fromkeys(authors[i] for i in places))[:: run.pick(quick=3, full=1)]
+    few = list(dict.fromkeys(authors[i] for i in places))[:: run.pick(quick=4, full=1)]
     return [i for i in places if authors[i] in few]
 
 

@@ -33,11 +33,13 @@ class Curve:
     epsilons: Floats
     kept: Floats
     """A row for each ε, a column for each word."""
+    least: float
+    """The smallest N_w that so many runs can tell from 0."""
 
     def at(self, worst: float, percentile: float) -> tuple[float, Floats] | None:
         """Return ε and N_w of all words where the worst case is so high; None beyond the curve."""
         ends = np.maximum.accumulate(np.percentile(self.kept, percentile, axis=1))
-        if not ends[0] < worst < ends[-1]:
+        if not max(ends[0], self.least) < worst < ends[-1]:
             return None
         place = int(np.searchsorted(ends, worst))
         low, high = ends[place - 1], ends[place]
@@ -116,7 +118,7 @@ def _measured_curve(run: Run, dimension: int) -> Curve:
         )
         for epsilon in epsilons
     ]
-    return Curve(epsilons, OF * np.array(rows))
+    return Curve(epsilons, OF * np.array(rows), OF / _runs(run))
 
 
 def reduced(lexicon: Lexicon, dimension: int) -> Lexicon:

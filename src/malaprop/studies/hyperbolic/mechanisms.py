@@ -14,6 +14,7 @@ from malaprop.mechanisms.tem import TEM
 from malaprop.studies.framework.lines import Setting
 from malaprop.studies.framework.measuring import epsilon_for_kept, share_kept
 from malaprop.studies.framework.run import Run
+from malaprop.studies.hyperbolic.slots import WordIds
 
 HIERARCHY: Final = "english-hierarchy"
 DRAWN_IN: Final = 0.2
@@ -35,6 +36,11 @@ def lexicon_of(run: Run, setting: Setting) -> Lexicon:
     if setting.get("control") == AT_THE_EDGE:
         return shipped
     return run.once(("drawn in", shipped.fingerprint), lambda: drawn_in(shipped, DRAWN_IN))
+
+
+def ids_of(run: Run, lexicon: Lexicon) -> WordIds:
+    """Return what looks up words in a lexicon, made once in a run."""
+    return run.once(("ids", lexicon.fingerprint), lambda: WordIds(lexicon))
 
 
 def drawn_in(lexicon: Lexicon, factor: float) -> Lexicon:

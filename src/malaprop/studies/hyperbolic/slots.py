@@ -1,7 +1,7 @@
 """Texts with slots: which words are replaced, and by what. The others stay in clear."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -23,37 +23,41 @@ from malaprop.measure.tasking.subjects import Subject
 STOP_WORDS_KEPT: Final = "stop words kept"
 RARE_TRANSITIONS: Final = "rare transitions"
 ALL_WORDS: Final = "all words"
+NO_WORDS: Final = "no words"
 RARE: Final = 1e-3
 """A word is a slot if it follows the word before it with a smaller probability."""
 Flags = NDArray[np.bool_]
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-class SlotTexts:
-    """Texts cut into words and what stands between them, and the words' ids in a lexicon."""
+class WordIds:
+    """The ids of words in a lexicon; a word that it lacks has the id of what it maps to."""
 
-    def __init__(self, texts: Sequence[str], lexicon: Lexicon) -> None:
-        self.words = [_WORD.findall(text) for text in texts]
-        self._between = [_WORD.split(text) for text in texts]
-        self._lexicon = lexicon
+    def __init__(self, lexicon: Lexicon) -> None:
+        self.lexicon = lexicon
+        self._read = CorpusReader(lexicon)
+        self._mapped: dict[str, int] = {}
 
-    @cached_property
-    def flat(self) -> list[str]:
-        """All words of all texts, in small letters."""
-        return [word.lower() for row in self.words for word in row]
-
-    @cached_property
-    def ids(self) -> Ids:
-        """The id of each word; words that the lexicon lacks have that of what they map to."""
-        index, own = self._lexicon.index, dict.fromkeys(self.flat)
-        others = [word for word in own if word not in index]
-        corpus = CorpusReader(self._lexicon)(others)
+    def __call__(self, words: Sequence[str]) -> Ids:
+        """Return the id of each word."""
+        index, mapped = self.lexicon.index, self._mapped
+        others = [w for w in dict.fromkeys(words) if w not in index and w not in mapped]
+        corpus = self._read(others)
         ends = np.cumsum(corpus.counts)
-        mapped = {
-            word: int(corpus.ids[end - 1]) if count else 0
-            for word, end, count in zip(others, ends, corpus.counts, strict=True)
-        }
-        return np.array([index.get(w, mapped.get(w, 0)) for w in self.flat], dtype=np.int64)
+        for word, end, count in zip(others, ends.tolist(), corpus.counts.tolist(), strict=True):
+            mapped[word] = int(corpus.ids[end - 1]) if count else 0
+        return np.array([index[w] if w in index else mapped[w] for w in words], dtype=np.int64)
+
+
+class SlotTexts:
+    """Texts cut into words, in small letters, and what stands between them."""
+
+    def __init__(self, texts: Sequence[str], ids: WordIds) -> None:
+        words = [_WORD.findall(text) for text in texts]
+        self._between = [_WORD.split(text) for text in texts]
+        self.counts = np.array([len(row) for row in words], dtype=np.int64)
+        self.flat = [word.lower() for row in words for word in row]
+        self.ids, self._lexicon = ids, ids.lexicon
 
     @cached_property
     def known(self) -> Flags:
@@ -65,21 +69,24 @@ class SlotTexts:
         chances = np.zeros(len(self.flat))
         seconds = np.array([words.index.get(word, -1) for word in self.flat], dtype=np.int64)
         firsts = np.roll(seconds, 1)
-        lengths = [len(row) for row in self.words if row]
-        firsts[np.cumsum([0, *lengths[:-1]])[: len(lengths)]] = model.start
+        firsts[(np.cumsum(self.counts) - self.counts)[self.counts > 0]] = model.start
         both = (firsts >= 0) & (seconds >= 0)
         chances[both] = model.probabilities(firsts[both], seconds[both])
         return chances
 
     def replaced(self, slots: Flags, drawn: Ids) -> list[str]:
-        """Return the texts with other words in the slots, in small letters."""
+        """Return all words, with other ones in the slots."""
         flat = list(self.flat)
         for place, word in zip(np.flatnonzero(slots).tolist(), drawn.tolist(), strict=True):
             flat[place] = self._lexicon.words[word].lower()
+        return flat
+
+    def joined(self, flat: Sequence[str]) -> list[str]:
+        """Return texts of other words, with what stands between them as it was."""
         texts, begin = [], 0
-        for row, between in zip(self.words, self._between, strict=True):
-            own = flat[begin : begin + len(row)]
-            begin += len(row)
+        for count, between in zip(self.counts.tolist(), self._between, strict=True):
+            own = flat[begin : begin + count]
+            begin += count
             texts.append("".join(a + b for a, b in zip(between, [*own, ""], strict=True)))
         return texts
 
@@ -100,8 +107,8 @@ class Protocol:
 
     def slots(self, texts: SlotTexts) -> Flags:
         """Return which words of the texts are replaced."""
-        if self.name == ALL_WORDS:
-            return np.ones(len(texts.flat), dtype=bool)
+        if self.name in (ALL_WORDS, NO_WORDS):
+            return np.full(len(texts.flat), self.name == ALL_WORDS, dtype=bool)
         if self.name == STOP_WORDS_KEPT:
             return texts.known & np.array([w not in FUNCTION_WORDS for w in texts.flat], dtype=bool)
         if self.model is None or self.words is None:
@@ -113,7 +120,7 @@ class Protocol:
 class Replacer:
     """Replaces words of texts by draws from a channel; counts what stays."""
 
-    lexicon: Lexicon
+    ids: WordIds
     channel: Channel | None
     """None for words drawn evenly from the lexicon."""
     protocol: Protocol
@@ -123,10 +130,10 @@ class Replacer:
     replaced: int = 0
     same: int = 0
 
-    def texts(self, texts: SlotTexts, rng: Generator) -> list[str]:
-        """Return texts with drawn words in their slots."""
+    def words_of(self, texts: SlotTexts, rng: Generator) -> list[str]:
+        """Return all words of texts, with drawn words in the slots."""
         slots = self.protocol.slots(texts)
-        ids = texts.ids[slots]
+        ids = self.ids([texts.flat[place] for place in np.flatnonzero(slots).tolist()])
         drawn = self._drawn(ids, rng)
         self.words += len(slots)
         self.replaced += len(ids)
@@ -136,7 +143,7 @@ class Replacer:
     def _drawn(self, ids: Ids, rng: Generator) -> Ids:
         own, places = np.unique(ids, return_inverse=True) if self.once else (ids, None)
         if self.channel is None:
-            drawn = rng.integers(0, len(self.lexicon), len(own))
+            drawn = rng.integers(0, len(self.ids.lexicon), len(own))
         else:
             drawn = self.channel.substitute(own, rng)
         return drawn if places is None else drawn[places]
@@ -155,22 +162,43 @@ class Replacer:
 class _SlotSource(Source):
     """A repetition of private texts with slots, for tasks on other vectors."""
 
-    def __init__(self, space: MetricSpace, rng: Generator, replacer: Replacer) -> None:
+    def __init__(
+        self,
+        space: MetricSpace,
+        rng: Generator,
+        replacer: Replacer,
+        cut: dict[int, SlotTexts],
+        index: Mapping[str, int],
+    ) -> None:
         super().__init__(space, rng)
-        self._replacer = replacer
-
-    def texts(self, corpus: Corpus) -> list[str]:
-        """Return the private texts."""
-        return self._replacer.texts(SlotTexts(corpus.texts, self._replacer.lexicon), self._rng)
+        self._replacer, self._cut, self._index = replacer, cut, index
 
     def centroids(self, corpus: Corpus) -> Floats:
-        """Return the mean vector of each private text's words."""
-        return corpus.again(self.texts(corpus)).means(self.space.vectors)
+        """Return the mean vector of each private text's words, of those that have one."""
+        from scipy.sparse import csr_matrix
+
+        if id(corpus) not in self._cut:  # the task holds its corpora as long as it runs
+            self._cut[id(corpus)] = SlotTexts(corpus.texts, self._replacer.ids)
+        texts = self._cut[id(corpus)]
+        flat = self._replacer.words_of(texts, self._rng)
+        ids = np.array([self._index.get(word, -1) for word in flat], dtype=np.int64)
+        known = ids >= 0
+        rows = np.repeat(np.arange(len(corpus)), texts.counts)[known]
+        shape = (len(corpus), len(self.space))
+        sums = csr_matrix((np.ones(len(rows)), (rows, ids[known])), shape) @ self.space.vectors
+        sizes = np.maximum(np.bincount(rows, minlength=len(corpus)), 1)
+        return np.asarray(sums / sizes[:, None])
 
     def _words(self, ids: Ids) -> Ids:
         raise NotImplementedError("slots are places in texts, not words")
 
 
-def subject(space: MetricSpace, replacer: Replacer) -> Subject:
+def subject(space: Lexicon, replacer: Replacer) -> Subject:
     """Return private texts to run tasks on, whose words are looked up in `space`."""
-    return Subject("texts with slots", space, lambda rng: _SlotSource(space, rng, replacer))
+    cut: dict[int, SlotTexts] = {}
+    return Subject(
+        "texts with slots",
+        space,
+        lambda rng: _SlotSource(space, rng, replacer, cut, space.index),
+        noisy=replacer.protocol.name != NO_WORDS,
+    )

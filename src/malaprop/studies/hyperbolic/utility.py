@@ -19,10 +19,12 @@ from malaprop.studies.hyperbolic.mechanisms import (
     PUBLISHED,
     SOUND,
     channel_of,
+    ids_of,
     lexicon_of,
 )
 from malaprop.studies.hyperbolic.slots import (
     ALL_WORDS,
+    NO_WORDS,
     RARE_TRANSITIONS,
     Protocol,
     Replacer,
@@ -71,15 +73,16 @@ def table6(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     if name == "majority":
         yield from _majority(task, data, space)
         return
-    if name in ("no noise", "random table"):
-        plain = name == "no noise"
-        own = (subjects.unprotected if plain else subjects.random_table)(space)
-        yield from _scores(task, tasks.run(task, own, **options))
+    if name == "random table":
+        yield from _scores(task, tasks.run(task, subjects.random_table(space), **options))
         return
     channel = channel_of(run, setting) if "epsilon" in setting else None
     lexicon = lexicon_of(run, setting)
-    replacer = Replacer(lexicon, channel, _protocol(run, setting), setting.get("control") == ONCE)
+    once = setting.get("control") == ONCE
+    replacer = Replacer(ids_of(run, lexicon), channel, _protocol(run, setting), once)
     yield from _scores(task, tasks.run(task, subject(space, replacer), **options))
+    if name == "no noise":
+        return
     yield Figure("kept", replacer.kept)
     yield Figure("share_in_clear", replacer.in_clear)
     if channel is not None:
@@ -88,8 +91,9 @@ def table6(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
 
 def _protocol(run: Run, setting: Setting) -> Protocol:
     words = run.lexicon()
-    if setting["slots"] == ALL_WORDS:
-        return Protocol(ALL_WORDS)
+    slots = setting.get("slots", NO_WORDS)
+    if slots != RARE_TRANSITIONS:
+        return Protocol(slots)
     model = run.sets.get("bigrams") or run.once("bigrams", lambda: shipped_model(words))
     if model is None:
         raise MissingDataError("A bigram model", "malaprop lm train CORPUS -o MODEL")
@@ -98,7 +102,7 @@ def _protocol(run: Run, setting: Setting) -> Protocol:
 
 def _some(run: Run, name: str) -> Any:
     """Return a part of a data set, spread over it and over the parts that it is divided into."""
-    data, most = run.data(name), run.pick(quick=160, full=1000)
+    data, most = run.data(name), run.pick(quick=100, full=800)
     step = max(1, len(data) // most)
     return run.once(("some", name), lambda: data.rows(range(0, len(data), step)))
 
