@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
-from malaprop.report.html import page_of
+from malaprop.report.page import document
 from malaprop.report.studies.page import Section, StudyPage, Table
 from malaprop.report.studies.plots import plots
 
@@ -19,7 +19,7 @@ def as_html(studies: Sequence[StudyPage]) -> str:
     parts = ["<h1>The papers' figures and ours</h1>", f"<p>{_READING}</p>"]
     for page in studies:
         parts += _study(page)
-    return page_of("The papers' figures and ours", parts)
+    return document("The papers' figures and ours", parts)
 
 
 def _study(page: StudyPage) -> list[str]:

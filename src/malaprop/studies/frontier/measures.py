@@ -67,6 +67,7 @@ def _attacks(run: Run, privatizer: Privatizer, rng: Generator) -> Iterator[Figur
     alike = Similarity(privatizer.lexicon).between(draws.secret, draws.drawn)
     yield mean_of("similarity", alike)
     options: dict[str, Any] = {"draws": run.pick(quick=1000, full=10_000)}
+    options["model"] = run.sets.get("bigrams")  # or the one that ships
     for measure, name in (("success_alone", "bayes"), ("success_context", "context")):
         result: Any = attack(name, privatizer, texts, rng=rng, **options)
         low, high = result.interval
