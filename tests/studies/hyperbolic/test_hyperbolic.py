@@ -1,5 +1,7 @@
 """The study of hyperbolic-2019: its density, texts with slots, equal worst cases, every item."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from tests.studies.planted_sets import planted
@@ -120,7 +122,7 @@ def _sets(tiny: Lexicon, model: BigramModel) -> dict[str, object]:
     for name in ("sotu", "gutenberg"):
         authors = [f"a{i % 12}" for i in range(80)]
         sets[name] = LabelledTexts(name=name, texts=texts.texts, labels=tuple(authors))
-    pairs = {"first": texts.texts, "second": texts.texts[::-1]}
+    pairs: dict[str, Any] = {"first": texts.texts, "second": texts.texts[::-1]}
     for name in ("sick", "mrpc"):
         sets[name] = TextPairs(name=name, **pairs, labels=texts.labels)
     scores = tuple(np.linspace(0.0, 5.0, 80).tolist())

@@ -101,14 +101,15 @@ def _attribution(
     """Identify authors by Koppel's method, learnt from clean texts or from private ones."""
     data: LabelledTexts = run.data("sotu")
     texts, labels = run.once("authors", lambda: _authors(data, run.pick(quick=15, full=100)))
-    static, adaptive = [], []
+    static: list[float] = []
+    adaptive: list[float] = []
     forms = [plain(text, punctuation=True) for text in texts]
     read = [plain(text, punctuation=True) for text in private(texts)]
     for number in range(run.pick(quick=1, full=4)):
         train, test = split(labels, seeded_rng(number))
         for known, hits in ((forms, static), (read, adaptive)):
             predict = koppel([known[i] for i in train], labels[train], rng)
-            hits.append(np.mean(predict([read[i] for i in test]) == labels[test]))
+            hits.append(float(np.mean(predict([read[i] for i in test]) == labels[test])))
     yield mean_of("attribution", static)
     yield mean_of("attribution_adaptive", adaptive)
 

@@ -37,8 +37,8 @@ from malaprop.studies.hyperbolic.slots import (
 PAN: Final = ("pan11-small", "pan11-large", "pan12-A", "pan12-C", "pan12-D", "pan12-I")
 GET_PAN: Final = "ask for PAN-2011 and PAN-2012 at https://pan.webis.de/data.html"
 EPSILONS: Final = (0.5, 1, 2, 8)
-NONE: Final = {"mechanism": "no noise"}
-RANDOM: Final = {"mechanism": "random words", "control": "floor"}
+NONE: Final[dict[str, Any]] = {"mechanism": "no noise"}
+RANDOM: Final[dict[str, Any]] = {"mechanism": "random words", "control": "floor"}
 _FEWEST = 4  # texts of an author
 _SHARED: Final = {"lexicon": HIERARCHY, "spread": "noise draws and splits"}
 _PLAIN: Final = {"attacker": "static", "punctuation": True, "protocol": STOP_WORDS_KEPT}
@@ -48,8 +48,9 @@ _PLAIN: Final = {"attacker": "static", "punctuation": True, "protocol": STOP_WOR
 def grid(run: Run) -> Iterator[Setting]:
     """PAN's settings, which need its data; then ours on two other sets, with controls."""
     for data in PAN:
-        for one in (NONE, *({**PUBLISHED, "epsilon": epsilon} for epsilon in EPSILONS)):
-            yield {"data": data, **one, **_PLAIN, **_SHARED}
+        yield {"data": data, **NONE, **_PLAIN, **_SHARED}
+        for epsilon in EPSILONS:
+            yield {"data": data, **PUBLISHED, "epsilon": epsilon, **_PLAIN, **_SHARED}
     for data in ("sotu", "gutenberg"):
         for form in _forms(data):
             yield from ({"data": data, **one, **form, **_SHARED} for one in _compared(run, form))

@@ -113,7 +113,8 @@ class Protocol:
             return texts.known & np.array([w not in FUNCTION_WORDS for w in texts.flat], dtype=bool)
         if self.model is None or self.words is None:
             raise ValueError("rare transitions need a bigram model and its words")
-        return texts.known & (texts.transitions(self.model, self.words) < RARE)
+        rare: Flags = texts.transitions(self.model, self.words) < RARE
+        return texts.known & rare
 
 
 @dataclass(eq=False)
