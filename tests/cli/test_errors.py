@@ -79,7 +79,7 @@ CASES = [
     privatize(2, "'gamma' parameter", f"{GOOD} -e 1 -m tem -p gamma=-1"),
     privatize(2, "'beta' parameter", f"{GOOD} -e 1 -m tem -p beta=small"),
     privatize(2, "Did you mean 'english'?", f"{GOOD} -e 1 -l englsh"),
-    privatize(2, "no compiled lexicon", f"{GOOD} -e 1 -l sub"),
+    privatize(2, "not a compiled lexicon", f"{GOOD} -e 1 -l sub"),
     privatize(1, "bad.vec, line 2", f"{GOOD} -e 1 -l bad.vec"),
     privatize(1, "noise.vec", f"{GOOD} -e 1 -l noise.vec"),
     privatize(1, "empty.vec is empty", f"{GOOD} -e 1 -l empty.vec"),
@@ -115,7 +115,7 @@ CASES = [
     privatize(1, "not a JSON object", "list.jsonl -o o.jsonl -c text -e 1"),
     privatize(1, "not a JSON object", "deep.jsonl -o o.jsonl -c text -e 1"),
     privatize(1, "is a number, not a string", "number.jsonl -o o.jsonl -c text -e 1"),
-    privatize(1, "no Parquet file", "broken.parquet -o out.parquet -c text -e 1"),
+    privatize(1, "not a Parquet file", "broken.parquet -o out.parquet -c text -e 1"),
     privatize(
         1,
         "cannot be written as iso8859-1",
@@ -123,7 +123,7 @@ CASES = [
     ),
     privatize(1, "precious.txt exists already", "good.txt -o precious.txt -e 1"),
     privatize(1, "there is no folder nowhere", "good.txt -o nowhere/out.txt -e 1"),
-    privatize(1, "no folder", "good.txt -o good.csv/out.txt -e 1"),
+    privatize(1, "not a folder", "good.txt -o good.csv/out.txt -e 1"),
     privatize(1, "is a file: several inputs", "good.txt latin.txt -o precious.txt -e 1"),
     privatize(1, "cannot be made", "good.txt latin.txt -o nowhere/out -e 1"),
     privatize(

@@ -80,7 +80,7 @@ def test_own_texts_are_shown_only_when_asked_for(cli: Cli, lexicon_file: Path) -
     ("more", "code", "message"),
     [
         (("--label", "none"), 2, "no column is named 'none'"),
-        (("--label", "text"), 2, "cannot be that of the labels"),
+        (("--label", "text"), 2, "the label cannot be the text itself"),
         (("-m", "tme"), 2, "Did you mean 'tem'"),
         (("-e", "1,x"), 2, "ε must be a number. Got 'x'"),
         (("-e", "1,-1"), 2, "epsilon"),

@@ -37,7 +37,7 @@ def test_a_run_that_was_stopped_goes_on(
     again = breaking.after(3, lambda: cli.privatize(*command, "--resume"))
     assert again.code == 130
     kept = kept_texts(hidden)
-    assert len(kept) in (69, 70)  # a header is no record, but a row of its batch
+    assert len(kept) in (69, 70)  # a header is not a record, but a row of its batch
 
     done = breaking.after(None, lambda: cli.privatize(*command, "--resume"))
     assert done.code == 0

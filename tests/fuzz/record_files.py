@@ -33,7 +33,7 @@ def fuzz(cases: int, seed: int) -> dict[str, int]:
     figures: Counter[str] = Counter()
     choices = random.Random(seed)
     for format_ in FORMATS:
-        make = _MAKERS[format_]
+        make = MAKERS[format_]
         for _ in range(cases):
             whole = make(choices)
             _check_whole(whole, format_)
@@ -154,7 +154,7 @@ def _parquet(choices: random.Random) -> bytes:
     return target.getvalue()
 
 
-_MAKERS: dict[str, Callable[[random.Random], bytes]] = {
+MAKERS: dict[str, Callable[[random.Random], bytes]] = {
     "txt": _txt,
     "csv": _csv,
     "tsv": _delimited("\t"),

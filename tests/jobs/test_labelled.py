@@ -33,8 +33,14 @@ def write(folder: Path, kind: str) -> Path:
 def test_texts_stay_with_their_labels(tmp_path: Path, kind: str) -> None:
     pairs = list(read_labelled(str(write(tmp_path, kind)), column="text", label="y"))
     assert [text for text, _ in pairs] == [text for text, _ in PAIRS]
-    labels = [label for _, label in pairs]
-    assert labels == ([1, 0, None] if kind in ("jsonl", "parquet") else ["1", "0", ""])
+    assert [label for _, label in pairs] == ["1", "0", ""]
+
+
+def test_other_encodings_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_bytes("text,y\nthé,ü\n".encode("latin-1"))
+    pairs = read_labelled(str(path), column="text", label="y", encoding="latin-1")
+    assert list(pairs) == [("thé", "ü")]
 
 
 @pytest.mark.parametrize(
@@ -44,13 +50,19 @@ def test_texts_stay_with_their_labels(tmp_path: Path, kind: str) -> None:
         ("a.csv", b"text,y\nsecret\n", DataError, "record 1 has 1 fields, the header has 2"),
         ("a.csv", b'text,y\n"secret"x,1\n', DataError, "not well-formed"),
         ("a.csv", b"text,y\nsecret \xff,1\n", DataError, "cannot be read as utf-8"),
-        ("a.csv", b"", DataError, "empty"),
+        ("a.csv", b"", ParameterError, "empty"),
         ("a.jsonl", b'{"text": "secret"}\n', ParameterError, "no record has the key 'y'"),
         ("a.jsonl", b"secret\n", DataError, "line 1 is not a JSON object"),
-        ("a.jsonl", b'{"text": ["secret"], "y": 1}\n', DataError, "record 1 has no text"),
+        (
+            "a.jsonl",
+            b'{"text": ["secret"], "y": 1}\n',
+            DataError,
+            "record 1: the text is no string",
+        ),
+        ("a.jsonl", b'{"text": "", "y": ["secret"]}\n', DataError, "label is neither"),
         ("a.jsonl", b"\xff\n", DataError, "cannot be read as utf-8"),
         ("a.parquet", b"secret", DataError, "no Parquet file"),
-        ("a.txt", b"secret", ParameterError, "has no column of labels"),
+        ("a.txt", b"secret", ParameterError, "has no column for labels"),
     ],
 )
 def test_what_cannot_be_read_is_not_shown(

@@ -70,5 +70,5 @@ def test_unknown_names_get_a_suggestion(home: Path) -> None:
 
 
 def test_other_folders_are_no_lexicons(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="no compiled lexicon"):
+    with pytest.raises(ParameterError, match="not a compiled lexicon"):
         catalogue.resolve(tmp_path)

@@ -140,7 +140,7 @@ def test_compiled_folders_of_strangers(tmp_path: Path) -> None:
 def test_what_a_folder_says_of_itself(tmp_path: Path, changes: dict[str, Any]) -> None:
     folder = compiled(tmp_path)
     about(folder, **changes)
-    with pytest.raises(LexiconError, match="no whole compiled lexicon"):
+    with pytest.raises(LexiconError, match="not a complete compiled lexicon"):
         store.load(folder)
 
 

@@ -227,7 +227,7 @@ DAMAGE = {
 def test_damage(tmp_path: Path, damage: Any) -> None:
     folder = folder_with(tmp_path, metric="euclidean")
     damage(folder)
-    with pytest.raises(LexiconError, match="no whole compiled lexicon"):
+    with pytest.raises(LexiconError, match="not a complete compiled lexicon"):
         store.load(folder)
 
 
@@ -235,7 +235,7 @@ def test_a_changed_step_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "a"
     store.write(folder, [(WORDS, np.ones((3, 2), np.int8))], metric="euclidean", step=0.5)
     about(folder, step=0.3)
-    with pytest.raises(LexiconError, match="no whole compiled lexicon"):
+    with pytest.raises(LexiconError, match="not a complete compiled lexicon"):
         store.load(folder)
 
 

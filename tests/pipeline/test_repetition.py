@@ -17,9 +17,8 @@ from scipy.stats import chisquare
 
 from malaprop import TEM, Balanced, Laplace, Lexicon, Privatizer, compose, seeded_rng
 from malaprop.core.errors import ParameterError
+from malaprop.pipeline.counting import common_words, count_repeats
 from malaprop.pipeline.repetition import (
-    common_words,
-    count_repeats,
     share_draws,
     split_repeats,
 )

@@ -18,6 +18,7 @@ FLAGS: Final = {
     "force": "--force",
     "format": "--format",
     "keep": "--keep",
+    "label": "--label",
     "labels": "--label",
     "kind_epsilon": "--kind-epsilon",
     "kinds": "--kinds",

@@ -7,7 +7,7 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.proofs import proved
 
 WORD = "word"
-"""The kind of all that is no other kind."""
+"""The kind of everything that has no kind of its own."""
 
 
 @proved("docs/proofs/kinds.md")

@@ -7,23 +7,24 @@ them to privatize. Here a text and its label must stay together, so records are 
 import csv
 import io
 import json
+import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from malaprop.core.errors import DataError, ParameterError
 from malaprop.jobs.job import PIPE
-from malaprop.pipeline.formats import format_of
+from malaprop.jobs.planning import check_piped, plan_jobs
+from malaprop.jobs.reading import Listener
+from malaprop.pipeline.formats import Layout, registry
 from malaprop.pipeline.formats.delimited import CsvCopy, TsvCopy
 from malaprop.pipeline.formats.faults import LONGEST_RECORD
 from malaprop.pipeline.formats.naming import there_are
 from malaprop.pipeline.formats.packing import unpacked
 
-Pair = tuple[str, object]
-"""A text and its label; None for no label."""
+Pair = tuple[str, str]
+"""A text and its label; an absent one is empty."""
 Pairs = Generator[Pair, None, None]
-Listener = Callable[[int, int | None], None]
 
 
 def read_labelled(
@@ -35,42 +36,42 @@ def read_labelled(
     encoding: str = "utf-8",
     progress: Listener | None = None,
 ) -> Iterator[Pair]:
-    """Yield the texts of a file with their labels.
+    """Yield each text of a file with its label; an absent value is an empty string.
 
-    The file is csv, tsv, jsonl or parquet. Labels may be of any type. A record without a text has
-    an empty one. A record that cannot be read is an error, which never shows what is in it.
+    The file is csv, tsv, jsonl or parquet: other formats have no column for labels. Columns that it
+    lacks, and records that cannot be read, are errors, which show nothing of the records.
     """
-    name = _format(source, format)
+    check_piped([source], format, [column])
     if column == label:
-        raise ParameterError("The column of texts cannot be that of the labels: name another one.")
-    path = Path(source)
-    if not path.is_file():
-        raise ParameterError(f"there is no file {source}")
+        raise ParameterError("the label cannot be the text itself: name another column as `label`")
+    job = plan_jobs([source], os.devnull, format, _layout(column, label, encoding))[0]
+    if job.layout.format not in _READERS:
+        raise ParameterError(
+            f"a {job.layout.format} file has no column for labels: use {', '.join(_READERS)}"
+        )
     with ExitStack() as ends:
         try:
-            file = ends.enter_context(path.open("rb"))
+            file = ends.enter_context(job.open_source())
             stream = unpacked(file, source)
-            pairs = _READERS[name](stream, column, label, encoding)
+            pairs = _READERS[job.layout.format](stream, column, label, encoding)
             ends.callback(pairs.close)  # before the file is closed
             for number, pair in enumerate(pairs):
-                if progress and number % 1000 == 0:
-                    progress(file.tell(), path.stat().st_size)
+                if progress and job.size is not None and number % 1000 == 0:
+                    progress(file.tell(), job.size)
                 yield pair
         except (DataError, ParameterError) as error:
-            error.args = (f"{source}: {error}",)
+            if source != PIPE:
+                error.args = (f"{source}: {error}",)
             error.__context__ = None  # what a library raised holds what it failed on
             raise
 
 
-def _format(source: str, format_: str | None) -> str:
-    if source == PIPE:
-        raise ParameterError("Texts with labels cannot be read from a pipe: name a file.")
-    name = format_ or format_of(source)
-    if name not in _READERS:
-        raise ParameterError(
-            f"A {name} file has no column of labels: labels are read from {', '.join(_READERS)}."
-        )
-    return name
+def _layout(column: str, label: str, encoding: str) -> Callable[[str], Layout]:
+    def layout(name: str) -> Layout:
+        columns = (column, label) if registry[name].has_columns else ()
+        return Layout(format=name, columns=columns, encoding=encoding)
+
+    return layout
 
 
 def _delimited(separator: str) -> Callable[[BinaryIO, str, str, str], Pairs]:
@@ -88,7 +89,10 @@ def _delimited(separator: str) -> Callable[[BinaryIO, str, str, str], Pairs]:
 def _cells(rows: Iterator[list[str]], column: str, label: str) -> Iterator[Pair]:
     header = next(rows, None)
     if header is None:
-        raise DataError("the input is empty: its first record must name the columns")
+        raise ParameterError(
+            f"no column is named {column!r}: the input is empty, and its first record must name "
+            "the columns"
+        )
     text_place, label_place = _place(header, column), _place(header, label)
     for number, row in enumerate(filter(None, rows), 1):
         if len(row) != len(header):
@@ -134,7 +138,7 @@ def _json_lines(stream: BinaryIO, column: str, label: str, encoding: str) -> Pai
             if line.strip():
                 record = _object(line, number)
                 seen |= record.keys() & {column, label}
-                yield _text(record.get(column), number), record.get(label)
+                yield _text(record.get(column), number), _label(record.get(label), number)
     for name in (column, label):
         if name not in seen:
             raise ParameterError(f"no record has the key {name!r}")
@@ -163,7 +167,7 @@ def _parquet(stream: BinaryIO, column: str, label: str, encoding: str) -> Pairs:
             rows = batch.to_pydict()
             for text, value in zip(rows[column], rows[label], strict=True):
                 number += 1
-                yield _text(text, number), value
+                yield _text(text, number), _label(value, number)
     except (pa.ArrowException, OSError):
         raise DataError(
             "the input cannot be read: it is no Parquet file, or damaged, or encrypted"
@@ -174,20 +178,21 @@ def _text(value: Any, number: int) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise DataError(f"record {number:,} has no text in the column of texts, but another value")
+        raise DataError(f"record {number:,}: the text is no string")
     return value
+
+
+def _label(value: Any, number: int) -> str:
+    if isinstance(value, dict | list):
+        raise DataError(f"record {number:,}: the label is neither a text nor a number")
+    return "" if value is None else str(value)
 
 
 @contextmanager
 def _decoded(stream: BinaryIO, encoding: str) -> Iterator[io.TextIOWrapper]:
     """Read a stream as text, and leave it open."""
     codec = "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
-    try:
-        decoded = io.TextIOWrapper(stream, encoding=codec, newline="")
-    except LookupError:
-        raise ParameterError(
-            f"unknown text encoding {encoding!r}: `encoding` takes names such as utf-8, latin-1"
-        ) from None
+    decoded = io.TextIOWrapper(stream, encoding=codec, newline="")
     try:
         yield decoded
     finally:
@@ -210,7 +215,8 @@ def _lines(stream: BinaryIO, encoding: str) -> Generator[str, None, None]:
 
 def _undecodable(number: int, encoding: str) -> DataError:
     return DataError(
-        f"what follows record {number:,} cannot be read as {encoding}: name the right `encoding`"
+        f"record {max(1, number):,}, or a later one, cannot be read as {encoding}: name the right "
+        "`encoding`"
     )
 
 

@@ -83,7 +83,7 @@ def vector_job(source: StrPath, target: StrPath, report: StrPath | None) -> Vect
     if not Path(job.source).exists():
         raise ParameterError(f"there is no file {job.source}")
     if job.status() is None:
-        raise ParameterError(f"{job.source} is no regular file: save its content to one first")
+        raise ParameterError(f"{job.source} is not a regular file: save its content to one first")
     check_report(page, [job])
     check_names([job], page)
     return job

@@ -48,7 +48,7 @@ def resolve(name_or_path: str | os.PathLike[str]) -> Path:
         return path
     if os.path.isdir(path):
         raise ParameterError(
-            f"The folder {wanted} is no compiled lexicon: name one, or a file of vectors"
+            f"The folder {wanted} is not a compiled lexicon: name one, or a file of vectors"
         )
     hint = did_you_mean(wanted.lower(), known)
     raise ParameterError(

@@ -219,7 +219,7 @@ def _write_graph(folder: Path, metric: Metric) -> None:
 
 def _damaged(folder: Path) -> LexiconError:
     return LexiconError(
-        f"{folder} is no whole compiled lexicon: its files are missing, damaged or do not "
+        f"{folder} is not a complete compiled lexicon: its files are missing, damaged or do not "
         "match. Import it again"
     )
 

@@ -109,8 +109,8 @@ def _on_sample(
         from malaprop.measure.attacking.run import attack
 
         privatizer = Privatizer(lexicon, make(epsilon), rng=seeded_rng(seed))
-        found: Any = attack("context", privatizer, texts, rng=seeded_rng(seed))
-        return Figure(found.score, found.interval[1])
+        result: Any = attack("context", privatizer, texts, rng=seeded_rng(seed))
+        return Figure(result.score, result.interval[1])
 
     target = _target(success, f"{len(texts):,} public texts")
     epsilon, tried = largest_epsilon(

@@ -28,7 +28,7 @@ def is_missing(value: Any) -> bool:
 
 
 def require_text(text: object) -> None:
-    """Refuse what is no text."""
+    """Refuse what is not a text."""
     if not isinstance(text, str):
         raise ParameterError(f"A text must be a string. Got {type(text).__name__}.")
 

@@ -22,13 +22,12 @@ from malaprop.pipeline.choosing import (
     choose,
     interned,
 )
-from malaprop.pipeline.counting import counted
+from malaprop.pipeline.counting import common_words, count_repeats, counted
 from malaprop.pipeline.guessing import guessed_share
 from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.pipeline.missing import MaybeText, in_places, is_missing, require_text
 from malaprop.pipeline.promising import for_texts, of_length
 from malaprop.pipeline.release import Release
-from malaprop.pipeline.repetition import common_words, count_repeats
 from malaprop.pipeline.slots import SlotDraws
 from malaprop.pipeline.values import ValueDraws, counted_as, with_chosen_kinds
 from malaprop.pipeline.word_draws import WordDraws
@@ -273,7 +272,7 @@ class Privatizer:
         """Draw for the words of several texts; return the secret words beside the drawn ones.
 
         This is for the owner's own measurements, such as `malaprop.measure.attack`. What it
-        returns holds the secret: do not publish it. Missing texts, and values that are no words,
+        returns holds the secret: do not publish it. Missing texts, and values that are not words,
         are left out.
         """
         there = [text for text in in_places(texts, "word_draws", list) if not is_missing(text)]

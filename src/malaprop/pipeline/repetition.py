@@ -1,4 +1,4 @@
-"""Words that occur several times in a text: one draw for all their places, and how many there are.
+"""Words that occur several times in a text: one draw for all their places, and what they reveal.
 
 With `repeat="fresh"`, every place of a text has a draw of its own. With `repeat="document"`, equal
 values of a text share one draw. Values are equal if kind, grid, unit and mapped value are: words
@@ -12,12 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from malaprop.core.arrays import Ids
-from malaprop.core.sampling.draws import order_of
+from malaprop.pipeline.counting import REPEATS, runs, text_numbers
 
-SOME, MANY = 3, 5
-"""Occurrences of a content word in a text from which they are counted, and from which they tell."""
-_REPEATS = "repeats_"
-_COMMON = 500  # words of a large lexicon that are too frequent to count as content
+MANY = 5
+"""Occurrences of a content word in a text from which they tell what it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +47,9 @@ def share_draws(ids: Ids, slot_counts: Sequence[int], groups: Ids | None = None)
     `groups` holds a number for the kind and grid of each slot: values of different groups are
     never equal. Without it, all slots are words.
     """
-    texts = _text_numbers(slot_counts)
+    texts = text_numbers(slot_counts)
     columns = [texts, ids] if groups is None else [texts, groups, ids]
-    order, starts = _runs(columns)
+    order, starts = runs(columns)
     first = np.zeros(len(ids), dtype=np.bool_)
     first[order[starts]] = True  # a stable order: the first of a run is the first in its text
     numbers = np.cumsum(first) - 1
@@ -59,34 +57,6 @@ def share_draws(ids: Ids, slot_counts: Sequence[int], groups: Ids | None = None)
     shown[order] = np.repeat(numbers[order[starts]], np.diff(starts, append=len(ids)))
     slots = np.flatnonzero(first)
     return SharedDraws(slots, np.bincount(texts[slots], minlength=len(slot_counts)), shown)
-
-
-def common_words(size: int) -> int:
-    """Return how many words at the head of a lexicon are too frequent to count as content.
-
-    Lexicons list frequent words first: of `size` words the first 500, at most a tenth of them.
-    """
-    return min(_COMMON, size // 10)
-
-
-def count_repeats(ids: Ids, slot_counts: Sequence[int], common: int) -> dict[str, int]:
-    """Count texts by how often their most frequent content word occurs, from 3 times on.
-
-    The words with ids below `common` are no content. The counts of several batches add up.
-
-    >>> count_repeats(np.array([9, 9, 9, 0, 9, 0, 0, 0, 0]), [4, 5], common=5)
-    {'repeats_3': 1}
-    """
-    content = np.flatnonzero(ids >= common)
-    if len(content) < SOME:
-        return {}
-    texts = _text_numbers(slot_counts)[content]
-    order, starts = _runs([texts, ids[content]])
-    occurrences = np.diff(starts, append=len(order))
-    owners = texts[order[starts]]
-    most = np.maximum.reduceat(occurrences, np.flatnonzero(np.diff(owners, prepend=-1)))
-    numbers, counts = np.unique(most[most >= SOME], return_counts=True)
-    return {f"{_REPEATS}{n}": int(c) for n, c in zip(numbers.tolist(), counts, strict=True)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,26 +87,8 @@ class Repetition:
 def split_repeats(counts: Mapping[str, int]) -> tuple[dict[str, int], dict[int, int]]:
     """Return the other counts, and how many texts repeat a content word how often."""
     repeats = {
-        int(name.removeprefix(_REPEATS)): count
+        int(name.removeprefix(REPEATS)): count
         for name, count in counts.items()
-        if name.startswith(_REPEATS)
+        if name.startswith(REPEATS)
     }
-    return {n: count for n, count in counts.items() if not n.startswith(_REPEATS)}, repeats
-
-
-def _text_numbers(slot_counts: Sequence[int]) -> Ids:
-    return np.repeat(np.arange(len(slot_counts)), slot_counts)
-
-
-def _runs(columns: Sequence[Ids]) -> tuple[Ids, Ids]:
-    """Sort rows by columns, the first column first; return the order, and where new rows start."""
-    order = np.arange(len(columns[0]))
-    changes = np.zeros(len(order), dtype=np.bool_)
-    if len(order):
-        changes[0] = True
-    for column in reversed(columns):
-        numbers = column - column.min(initial=0)
-        order = order[order_of(numbers[order], int(numbers.max(initial=0)) + 1)]
-    for column in columns:
-        changes[1:] |= np.diff(column[order]) != 0
-    return order, np.flatnonzero(changes)
+    return {n: count for n, count in counts.items() if not n.startswith(REPEATS)}, repeats

@@ -13,13 +13,14 @@ from typing import Any
 from malaprop._version import __version__
 from malaprop.core import html
 from malaprop.core.guarantee import Guarantee
+from malaprop.pipeline.counting import common_words
 from malaprop.pipeline.formats import Layout
 from malaprop.pipeline.keeping import Keeping
 from malaprop.pipeline.passwords import without_passwords
 from malaprop.pipeline.privatizer import Privatizer
 from malaprop.pipeline.promising import declared_public
 from malaprop.pipeline.recovering import recovered_shares
-from malaprop.pipeline.repetition import MANY, Repetition, common_words, split_repeats
+from malaprop.pipeline.repetition import MANY, Repetition, split_repeats
 from malaprop.pipeline.rewriting import FileCounts
 
 AUDIENCE = (

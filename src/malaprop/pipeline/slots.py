@@ -44,7 +44,8 @@ class SlotDraws:
         ids, typed, forms = parsed.ids, parsed.typed, parsed.forms
         if not self._shared:
             words, values = self._independent(ids, typed, forms, rng)
-            return DrawnSlots(words, written(forms, values), parsed.slot_counts)
+            shown = written(forms, values) if len(forms) else []
+            return DrawnSlots(words, shown, parsed.slot_counts)
         groups = np.zeros(len(ids), dtype=np.int64)
         groups[typed] = group_numbers(forms)
         shared = share_draws(ids, parsed.slot_counts, groups)
@@ -53,8 +54,8 @@ class SlotDraws:
         words, values = self._independent(ids[shared.slots], chosen, first_forms, rng)
         words[chosen] = np.arange(len(values))  # where the value of a slot is
         words = shared.spread(words)
-        shown = [values[i] for i in words[typed].tolist()]
-        return DrawnSlots(words, written(forms, shown), shared.counts.tolist())
+        spread = [values[i] for i in words[typed].tolist()]
+        return DrawnSlots(words, written(forms, spread), shared.counts.tolist())
 
     def _independent(
         self, ids: Ids, typed: NDArray[np.bool_], forms: Sequence[Form], rng: Generator

@@ -115,7 +115,7 @@ def test_a_folder_is_replaced_only_on_request_and_only_if_it_is_a_model(
     save_model(model, tmp_path / "model", force=True)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.txt").write_text("mine")
-    with pytest.raises(OutputError, match="no model"):
+    with pytest.raises(OutputError, match="not a model"):
         save_model(model, tmp_path / "other", force=True)
     assert (tmp_path / "other" / "thesis.txt").read_text() == "mine"
 

@@ -102,6 +102,19 @@ def test_a_lexicon_without_a_model_is_attacked_without_context(words: Lexicon) -
             evaluate(TEXTS, mechanisms=["tem"], lexicon=words, settings=settings)
 
 
+def test_attacks_on_labels_get_the_labels(words: Lexicon) -> None:
+    settings = EvaluationSettings(attacks=("bayes", "attribute"), models=("ngrams",), runs=2)
+    found = evaluate(TEXTS, LABELS, mechanisms=["tem:9"], lexicon=words, settings=settings)
+    attribute = found.cells[0].attacks["attribute"]
+    assert attribute.score > 0.9
+    assert not attribute.recovers_words
+    strongest = found.cells[0].strongest
+    assert strongest is not None
+    assert strongest[0] != "attribute"
+    with pytest.raises(ParameterError, match="attribute is on labels: give `labels`"):
+        evaluate(TEXTS, mechanisms=["tem:9"], lexicon=words, settings=settings)
+
+
 def test_one_draw_for_each_distinct_word_is_attacked_by_frequency(words: Lexicon) -> None:
     found = evaluate(TEXTS, mechanisms=["tem:1"], lexicon=words, repeat="document")
     assert list(found.cells[0].attacks) == ["bayes", "majority", "frequency"]
@@ -152,6 +165,7 @@ def test_bad_input_is_refused(
         ({"sample": 0}, "sample"),
         ({"most": 0.0}, "most"),
         ({"attacks": ("contxt",)}, "context"),
+        ({"attacks": ("inversion",)}, "not on texts"),
         ({"models": ("ngram",)}, "There are: centroids, ngrams"),
     ],
 )

@@ -47,6 +47,19 @@ def test_the_most_useful_of_the_safe_settings_is_chosen() -> None:
     assert found.utility == "accuracy on clean texts, by b"  # the better model without protection
 
 
+def test_a_more_private_setting_that_is_as_good_is_named() -> None:
+    cells = [cell(1, 0.795, 0.2), cell(2, 0.8, 0.4), cell(3, 0.7, 0.1)]
+    found = recommend(cells, BOUNDS, 0.5)
+    assert found.cell is cells[1]
+    assert "1 more private setting has a value within that interval" in found.reason
+    assert "the most private is tem at ε = 1: 0.795, where context recovers 0.200" in found.reason
+
+
+def test_equal_settings_go_to_the_more_private_one() -> None:
+    cells = [cell(2, 0.8, 0.4), cell(1, 0.8, 0.2)]
+    assert recommend(cells, BOUNDS, 0.5).cell is cells[1]
+
+
 def test_it_is_said_if_no_setting_is_safe() -> None:
     found = recommend([cell(1, 0.7, 0.6), cell(2, 0.8, 0.8)], BOUNDS, 0.5)
     assert found.cell is None

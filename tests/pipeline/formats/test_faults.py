@@ -23,7 +23,7 @@ Case = tuple[str, bytes, bytes, bytes, list[FaultyRecord]]
 
 TXT_UTF8 = "cannot be read as utf-8"
 NUL = "holds a NUL character"
-HALF = "holds half of a surrogate pair, which is no character"
+HALF = "holds half of a surrogate pair, which is not a character"
 NO_OBJECT = "is not a JSON object"
 
 

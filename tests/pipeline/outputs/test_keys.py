@@ -89,7 +89,7 @@ def test_what_is_not_ours_is_refused(state: Path, monkeypatch: pytest.MonkeyPatc
         subkey("a")
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(SecretError, match="is no regular file"):
+    with pytest.raises(SecretError, match="is not a regular file"):
         subkey("a")
     path.unlink()
     path.write_bytes(b"short")

@@ -184,8 +184,8 @@ def test_names_that_cannot_be_written_are_refused_at_once(tmp_path: Path) -> Non
     cases = {
         tmp_path / "missing" / "out": "no folder .*missing: create it first",
         tmp_path: "is a folder: name a file in it",
-        tmp_path / "pipe": 'no regular file: .*`output="-"`',
-        tmp_path / "file" / "out": "no folder",
+        tmp_path / "pipe": 'not a regular file: .*`output="-"`',
+        tmp_path / "file" / "out": "not a folder",
         tmp_path / ("x" * 300): "too long",
     }
     for path, message in cases.items():

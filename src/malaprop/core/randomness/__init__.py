@@ -7,10 +7,19 @@ a machine draw the same noise.
 
 `seeded_rng` repeats itself on purpose, for tests and demonstrations. Whoever knows the seed can
 undo the mechanism, so releases made with it are labelled `seeded: not private`.
+
+New processes are detected without Python's help: its hooks see only the forks that Python makes.
+But the child of any fork has its parent's memory, and with it the parent's noise. So this module
+sets aside a page of memory that Linux wipes in every child. Code that finds it wiped is in a new
+process, even if both have the same process id, as in two containers. If the system cannot wipe
+memory, the process id must do.
 """
 
+import os
+import sys
 from collections.abc import Callable
 from functools import wraps
+from mmap import PAGESIZE, mmap
 from numbers import Integral
 from typing import Any
 
@@ -18,10 +27,62 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.core.errors import ParameterError
-from malaprop.core.randomness import process
 
 SECURE = "secure"
 SEEDED = "seeded: not private"
+_WIPE_ON_FORK = 18  # MADV_WIPEONFORK, which Python's mmap does not name
+
+
+def _wiped_page() -> mmap | None:
+    if sys.platform != "linux":
+        return None
+    from mmap import MAP_ANONYMOUS, MAP_PRIVATE
+
+    page = mmap(-1, PAGESIZE, flags=MAP_PRIVATE | MAP_ANONYMOUS)
+    try:
+        page.madvise(_WIPE_ON_FORK)
+    except OSError:  # before Linux 4.14, or on an emulation of Linux
+        return None
+    return page
+
+
+_page = _wiped_page()
+_number = 0
+_token = object()
+_renewals = 0
+
+
+def this_process() -> object:
+    """Return a token that differs between processes, however they were started."""
+    if (not _page[0]) if _page is not None else (_number != os.getpid()):
+        _enter()
+    return _token
+
+
+def renew() -> None:
+    """Make a new token, as in a new process."""
+    global _renewals
+    _renewals += 1
+    _enter()
+
+
+def renewals() -> int:
+    """Return the number of calls of `renew`, in this process and before it was forked."""
+    return _renewals
+
+
+def _enter() -> None:
+    global _token, _number
+    # The token first: another thread that sees the mark must not find the old token.
+    _token = object()
+    _number = os.getpid()
+    if _page is not None:
+        _page[0] = 1
+
+
+_enter()
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    os.register_at_fork(after_in_child=_enter)
 
 
 class SecureGenerator(Generator):
@@ -115,7 +176,7 @@ def renew_randomness() -> None:
     Call it before a snapshot of a virtual machine is taken, or after it is restored: then no draw
     made before is given out twice. Forks, copies and pickles do not need it.
     """
-    process.renew()
+    renew()
 
 
 def label(rng: Generator) -> str:

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from randomgen import AESCounter
 
 from malaprop.core.errors import ParameterError
-from malaprop.core.randomness.process import this_process
+from malaprop.core.randomness import this_process
 
 _KEY_LIFE = 1.0  # seconds; a key takes 25 µs to set, a counter 5
 _STATE: Any = AESCounter.state

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
-from malaprop.core.randomness.process import renewals, this_process
+from malaprop.core.randomness import renewals, this_process
 from malaprop.core.sampling.draws import ranges
 
 Sampler = Callable[[Ids, Ids, Ids], list[Ids]]

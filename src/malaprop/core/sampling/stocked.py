@@ -23,7 +23,7 @@ class StockedChannel:
     """
 
     def __init__(self, channel: Channel) -> None:
-        self._channel = channel
+        self._channel, self._size = channel, len(channel.lexicon)
         self._stocks: WeakKeyDictionary[SecureGenerator, DrawStock] = WeakKeyDictionary()
 
     def substitute(self, ids: Any, rng: Generator) -> Ids:
@@ -44,17 +44,18 @@ class StockedChannel:
         return stock.report_done
 
     def _from_stock(self, channel: LawChannel[Law], ids: Any, rng: SecureGenerator) -> Ids:
-        size = len(channel.lexicon)
         for_a_call(rng)
         stock = self._stocks.get(rng)
         if stock is None:
-            stock = self._stocks[rng] = DrawStock(size)
+            stock = self._stocks[rng] = DrawStock(self._size)
 
         def rows(words: Ids, least: Ids, counts: Ids) -> list[Ids]:
             return channel.draw_ahead(words, least, counts, rng)
 
         return each_word_once(
-            checked_ids(ids, size), size, lambda words, counts: stock.take(words, counts, rows)
+            checked_ids(ids, self._size),
+            self._size,
+            lambda words, counts: stock.take(words, counts, rows),
         )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -86,7 +86,7 @@ class _LineCopy(RecordCopy):
     left_out = 0  # those that are skipped count as written
 
     def __init__(self, source: BinaryIO, layout: Layout) -> None:
-        # Bytes that are no text are a flaw of their record: a task cannot say where in a file they
+        # Bytes that are not text are a flaw of their record: a task cannot say where in a file they
         # are.
         lenient = layout if layout.on_error != "fail" else replace(layout, on_error="mask")
         super().__init__(source, io.BytesIO(), lenient)

@@ -56,7 +56,7 @@ def save_model(model: BigramModel, folder: str | os.PathLike[str], *, force: boo
     if os.path.lexists(path) and not force:
         raise OutputError(f"{path} already exists: name another folder, or use `force=True`")
     if os.path.lexists(path) and not (path / _ABOUT).is_file():
-        raise OutputError(f"{path} is no model, so it is not replaced: name another folder")
+        raise OutputError(f"{path} is not a model, so it is not replaced: name another folder")
     note = {"format": _FORMAT, "words": model.words, "sources": dict(model.sources)}
     with replacing(path) as part:
         part.mkdir()

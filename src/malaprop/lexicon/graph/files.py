@@ -56,7 +56,7 @@ def read_graph(path: Path, base: str, size: int) -> WordGraph | None:
         return _graph(about, arrays, size)
     except (ValueError, KeyError, TypeError, OSError):
         raise LexiconError(
-            f"{path} is no word graph that this version reads: remove it, and run  "
+            f"{path} is not a word graph that this version reads: remove it, and run  "
             "malaprop lexicon graph NAME"
         ) from None
 

@@ -35,7 +35,7 @@ def graph_of_edges(lexicon: Lexicon, edges: Iterable[Any], options: Mapping[str,
 def _edge(edge: Any, index: Mapping[str, int]) -> tuple[tuple[int, int], float]:
     """Return the ids and the weight of an edge."""
     here, there, weight = edge if len(edge) == 3 else (*edge, 1)
-    # Two letters are no pair of words, nor is "2" a number.
+    # Two letters are not a pair of words, nor is "2" a number.
     if isinstance(edge, str) or isinstance(weight, bool) or not isinstance(weight, Real):
         raise TypeError
     return (index[here], index[there]), float(weight)

@@ -87,6 +87,6 @@ def read(path: Path) -> ExponentTable:
         )
     except (OSError, ValueError, KeyError, TypeError):
         raise LexiconError(
-            f"{path} is no table of exponents that this version reads: remove it, and run  "
+            f"{path} is not a table of exponents that this version reads: remove it, and run  "
             "malaprop lexicon audit  again"
         ) from None

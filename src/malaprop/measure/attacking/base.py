@@ -76,13 +76,13 @@ class Attack(ABC):
 
 def attack_named(name: str) -> type[Attack]:
     """Return the attack of that name; otherwise raise an error that suggests one."""
-    found = attacks.get(name)
-    if found is None:
+    attack = attacks.get(name)
+    if attack is None:
         hint = did_you_mean(name, attacks, cutoff=0.4)
         raise ParameterError(
             f"Unknown attack {name!r}.{hint} There are: {', '.join(sorted(attacks))}."
         )
-    return found
+    return attack
 
 
 def attack_with(name: str, options: Mapping[str, Any]) -> Attack:

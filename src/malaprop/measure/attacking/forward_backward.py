@@ -32,10 +32,10 @@ def beliefs(
     `candidates` and `likelihoods`, Pr[output | candidate] up to a factor for each place, are
     (places, candidates); `lengths` are those of the texts.
     """
-    found = np.empty(candidates.shape, dtype=np.float32)
+    posteriors = np.empty(candidates.shape, dtype=np.float32)
     for batch in _batches(_pieces(lengths), candidates.shape[1]):
-        _fill(found, model, candidates, likelihoods, batch)
-    return found
+        _fill(posteriors, model, candidates, likelihoods, batch)
+    return posteriors
 
 
 _Piece = tuple[int, int, int, int, bool]
@@ -65,7 +65,11 @@ def _batches(pieces: Iterable[_Piece], count: int) -> Iterator[list[_Piece]]:
 
 
 def _fill(
-    found: Beliefs, model: BigramModel, candidates: Ids, likelihoods: Floats, batch: list[_Piece]
+    posteriors: Beliefs,
+    model: BigramModel,
+    candidates: Ids,
+    likelihoods: Floats,
+    batch: list[_Piece],
 ) -> None:
     """Compute the beliefs of a batch of pieces, aligned at their first places."""
     firsts = np.array([piece[0] for piece in batch])
@@ -96,7 +100,7 @@ def _fill(
         backward[:, step] = np.where(there[:, step + 1, None], reached, np.float32(1.0))
     joint = _scaled(forward * backward)
     for row, (first, start, end, _, _) in enumerate(batch):
-        found[start:end] = joint[row, start - first : end - first]
+        posteriors[start:end] = joint[row, start - first : end - first]
 
 
 def _moves(model: BigramModel, words: Ids) -> Beliefs:

@@ -99,10 +99,10 @@ def grams(text: str) -> list[str]:
     >>> grams("the cats")
     ['the', 'cats']
     """
-    found = []
+    pieces = []
     for word in text.split():
-        found += [word[i : i + _GRAM] for i in range(max(1, len(word) - _GRAM + 1))]
-    return found
+        pieces += [word[i : i + _GRAM] for i in range(max(1, len(word) - _GRAM + 1))]
+    return pieces
 
 
 def koppel(texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:

@@ -169,7 +169,7 @@ class LawLikelihoods(Likelihoods):
         order = np.argsort(keys, kind="stable")
         distinct, firsts = np.unique(keys[order], return_index=True)
         ends = np.append(firsts, len(keys))
-        found = np.empty(len(keys))
+        chosen_logs = np.empty(len(keys))
         steps = blocks(len(distinct), row_cells=self._size, budget=_COLUMNS)
         for done, block in enumerate(steps, 1):
             rows = distinct[block]
@@ -179,9 +179,9 @@ class LawLikelihoods(Likelihoods):
                 else self._law.log_probabilities(rows)
             )
             places = order[ends[block.start] : ends[block.stop]]
-            found[places] = logs[np.searchsorted(rows, keys[places]), others[places]]
+            chosen_logs[places] = logs[np.searchsorted(rows, keys[places]), others[places]]
             report(progress, done, len(steps))
-        return _finite(found)
+        return _finite(chosen_logs)
 
     def _columns(self, outputs: Ids) -> Iterator[Floats]:
         """Yield ln Pr[y | w] of all words w for each output y, some outputs at a time."""

@@ -32,12 +32,12 @@ def by_occurrence(same: Ids, hits: Flags, kept: Flags) -> tuple[Group, ...]:
     """Return the shares by how often a word occurs in its text; `same` labels equal words."""
     _, places, counts = np.unique(same, return_inverse=True, return_counts=True)
     times = counts[places] if len(same) else same
-    found = []
+    groups = []
     for name, low, high in (*_OCCURRENCES, _MANY):
         chosen = (times >= low) & (times <= high)
         if chosen.any():
-            found.append(group(name, chosen, hits, kept))
-    return tuple(found)
+            groups.append(group(name, chosen, hits, kept))
+    return tuple(groups)
 
 
 def interval(hits: Flags, lengths: Ids, rng: Generator) -> tuple[float, float]:

@@ -101,8 +101,9 @@ def recommend(cells: Sequence[Cell], bounds: Bounds, most: float) -> Recommendat
     useful = [each for each in safe if utility.of(each[0]).interval[0] > utility.floor]
     if not useful:
         return answer(None, _none_is_useful(len(safe), len(cells), utility, most))
-    cell, name, figure = max(useful, key=lambda each: utility.of(each[0]).value)
-    return answer(cell, _why(cell, name, figure, len(safe), len(cells), utility, most))
+    cell, name, figure = max(useful, key=lambda each: (utility.of(each[0]).value, -each[2].score))
+    why = _why(cell, name, figure, len(safe), len(cells), utility, most)
+    return answer(cell, why + _as_good(cell, figure, useful, utility))
 
 
 def _why(
@@ -126,9 +127,31 @@ def _why(
     )
 
 
+def _as_good(
+    chosen: Cell,
+    figure: AttackFigure,
+    useful: Sequence[tuple[Cell, str, AttackFigure]],
+    utility: Utility,
+) -> str:
+    """Say which more private setting the sample cannot tell from the chosen one."""
+    low = utility.of(chosen).interval[0]
+    others = [
+        each for each in useful if each[2].score < figure.score and utility.of(each[0]).value >= low
+    ]
+    if not others:
+        return ""
+    cell, name, least = min(others, key=lambda each: each[2].score)
+    number = f"{len(others)} more private setting{' has' if len(others) == 1 else 's have'}"
+    return (
+        f" {number} a value within that interval, so that this sample cannot tell them apart; the "
+        f"most private is {cell.title}: {utility.of(cell).value:.3f}, where {name} recovers "
+        f"{least.score:.3f}."
+    )
+
+
 def _none_is_safe(cell: Cell, name: str, figure: AttackFigure, all_: int, most: float) -> str:
     return (
-        f"None of {all_} settings keeps every attack on words at or under {most:g}. The nearest is "
+        f"No setting (of {all_}) keeps every attack on words at or under {most:g}. The nearest is "
         f"{cell.title}, where {name} recovers {figure.score:.3f} (up to "
         f"{figure.interval[1]:.3f}): try a smaller ε, or accept a larger share."
     )

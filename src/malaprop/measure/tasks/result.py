@@ -24,7 +24,11 @@ class Estimate:
 
     @classmethod
     def of(
-        cls, values: Sequence[float], *, shared: float = 0.0, between: tuple[float, float] = (0, 1)
+        cls,
+        values: Sequence[float],
+        *,
+        shared: float = 0.0,
+        between: tuple[float, float] = (0.0, 1.0),
     ) -> "Estimate":
         """Summarize the values of several runs.
 

@@ -62,14 +62,14 @@ class RatedPairs(Problem):
 
     def score(self, source: Source, rng: Generator) -> Mapping[str, float]:
         """Return both correlations over all pairs, and Spearman's of each set."""
-        found = cosines(source.vectors(self.ids[:, 0]), source.vectors(self.ids[:, 1]))
+        similarities = cosines(source.vectors(self.ids[:, 0]), source.vectors(self.ids[:, 1]))
         whole = {
-            "spearman": spearman(found, self.scores),
-            "pearson": pearson(found, self.scores),
+            "spearman": spearman(similarities, self.scores),
+            "pearson": pearson(similarities, self.scores),
         }
         names = np.array(self.names)
         alone = {
-            name: spearman(found[names == name], self.scores[names == name])
+            name: spearman(similarities[names == name], self.scores[names == name])
             for name in dict.fromkeys(self.names)
         }
         return whole | alone

@@ -66,16 +66,16 @@ class RatedSentences(Problem):
 
     def score(self, source: Source, rng: Generator) -> Mapping[str, float]:
         """Return the correlations over all pairs, and within the groups."""
-        found = cosines(source.centroids(self.first), source.centroids(self.second))
+        similarities = cosines(source.centroids(self.first), source.centroids(self.second))
         groups, names = [], np.array(self.groups)
         for name in dict.fromkeys(self.groups):
             rows = names == name
-            values = found[rows], self.scores[rows]
+            values = similarities[rows], self.scores[rows]
             groups.append((int(rows.sum()), pearson(*values), spearman(*values)))
         sizes, by_pearson, by_spearman = np.array(groups).T
         return {
-            "pearson": pearson(found, self.scores),
-            "spearman": spearman(found, self.scores),
+            "pearson": pearson(similarities, self.scores),
+            "spearman": spearman(similarities, self.scores),
             "official": official(groups),
             "pearson_groups": float(np.average(by_pearson, weights=sizes)),
             "spearman_groups": float(np.average(by_spearman, weights=sizes)),

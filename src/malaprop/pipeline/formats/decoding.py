@@ -1,4 +1,4 @@
-"""From bytes to text, without losing the place where the bytes are no text.
+"""From bytes to text, without losing the place where the bytes are not text.
 
 The byte order mark of a file is taken off before decoding and given back as it was: it is part
 of no text and of no column's name, and the copy has one exactly if the original has.
@@ -86,7 +86,7 @@ class DecodedText:
     """The text of a source, by lines or as a whole.
 
     `mark` is the byte order mark that the source has, or nothing; `codec` decodes and encodes
-    what follows it. With `lenient`, bytes that are no text become half surrogates, which no
+    what follows it. With `lenient`, bytes that are not text become half surrogates, which no
     text has otherwise; written again with `errors`, they are those bytes. In encodings of two
     or four bytes a unit, that is not possible.
     """

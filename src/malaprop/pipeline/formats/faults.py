@@ -61,7 +61,7 @@ def check_text(text: str) -> None:
             "holds a NUL character", "name the file's encoding with `encoding` if it is another one"
         )
     if has_half_pairs(text):
-        raise FlawError("holds half of a surrogate pair, which is no character")
+        raise FlawError("holds half of a surrogate pair, which is not a character")
     if len(text) > LONGEST_RECORD:
         raise FlawError(TOO_LONG)
 

@@ -87,7 +87,7 @@ class Layout:
             raise ParameterError(f"a {self.format} file has no delimiter: leave out `delimiter`")
         if len(self.delimiter) != 1 or self.delimiter in '"\r\n':
             raise ParameterError(
-                "delimiter must be one character that is no quote and no line end, got "
+                "delimiter must be one character that is neither a quote nor a line end, got "
                 f'{self.delimiter!r}; for tabs use `format="tsv"`'
             )
 

@@ -1,6 +1,6 @@
 """How messages name the columns of a file.
 
-The names of columns are no text, unless a file has no header: then its first line is taken for
+The names of columns are not text, unless a file has no header: then its first line is taken for
 one, and a message that quotes it would quote the text. So names are shown only if all of them
 look like names: a letter or underscore, then letters, digits and `_ - . : / [ ]`, no spaces, at
 most 40 characters, no name twice. A line of data shows only if each of its fields is such a word.

@@ -23,7 +23,7 @@ class Record(NamedTuple):
 
     pieces: list[str]
     cells: list[int]
-    counts: bool = True  # False for a blank line, which is copied and is no record
+    counts: bool = True  # False for a blank line, which is copied and is not a record
     faulty: bool = False
 
 

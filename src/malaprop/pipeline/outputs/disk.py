@@ -20,7 +20,7 @@ _REASONS: Final = {
     errno.EPERM: "no permission to write {}: choose another folder with `output`",
     errno.EROFS: "{} lies on a disk that can only be read: choose another folder with `output`",
     errno.ENAMETOOLONG: "the name {} is too long: choose a shorter one",
-    errno.ENOTDIR: "{} lies in something that is no folder: choose another one with `output`",
+    errno.ENOTDIR: "{} lies in something that is not a folder: choose another one with `output`",
 }
 
 

@@ -45,7 +45,7 @@ def open_ours(path: Path, flags: int = os.O_RDONLY, *, other_names: bool = False
         if error.errno in (errno.ELOOP, errno.EMLINK):  # the latter on FreeBSD
             raise _refusal(path, "is a symbolic link") from None
         if error.errno in (errno.EISDIR, errno.ENXIO):
-            raise _refusal(path, "is no regular file") from None
+            raise _refusal(path, "is not a regular file") from None
         raise
     try:
         _check(path, os.fstat(descriptor), other_names=other_names)
@@ -97,7 +97,7 @@ def is_ours(status: os.stat_result) -> bool:
 
 def _check(path: Path, status: os.stat_result, *, other_names: bool) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise _refusal(path, "is no regular file")
+        raise _refusal(path, "is not a regular file")
     if not is_ours(status) and status.st_uid != _owner_of_new(path.parent):
         raise _refusal(path, "belongs to another user")
     if status.st_nlink > 1 and not other_names:

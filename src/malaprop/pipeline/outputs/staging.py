@@ -217,7 +217,7 @@ def _check_name(path: Path, final: Path, *, force: bool) -> None:
     if stat.S_ISDIR(mode):
         raise OutputError(f"{path} is a folder: name a file in it")
     if not stat.S_ISREG(mode):
-        raise OutputError(f'{path} is no regular file: to write into a pipe, use `output="-"`')
+        raise OutputError(f'{path} is not a regular file: to write into a pipe, use `output="-"`')
     if not force:
         raise _exists(path)
 

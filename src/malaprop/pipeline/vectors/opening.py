@@ -52,7 +52,7 @@ def open_vectors(path: Path, part: str | None = None) -> VectorSource:
     if not path.exists():
         raise ParameterError(f"there is no file {path}")
     if not path.is_file():
-        raise ParameterError(f"{path} is no regular file: vectors cannot be read from a pipe")
+        raise ParameterError(f"{path} is not a regular file: vectors cannot be read from a pipe")
     return source(path, part)
 
 

@@ -25,7 +25,7 @@ from malaprop.pipeline.vectors.raw import chosen_part, reading
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_UNREADABLE: Final = "the input cannot be read: it is no Parquet file, or damaged, or encrypted"
+_UNREADABLE: Final = "the input cannot be read: it is not a Parquet file, or damaged, or encrypted"
 _UNWRITABLE: Final = "the input has a column of a type that cannot be written to Parquet"
 
 
@@ -147,7 +147,7 @@ class ParquetWriter(VectorWriter):
             self._writer.close()
 
     def abandon(self) -> None:
-        """Give up without an index, so that what is written is no Parquet file."""
+        """Give up without an index, so that what is written is not a Parquet file."""
         import pyarrow as pa
 
         self._sink.abandoned = True

@@ -44,7 +44,7 @@ class WordTextSource(VectorSource, name="text"):
             self._file = open_text(self.path, _Faultless(self.path.name, True, "line"))
         if not self._file.dimension:
             raise DataError(
-                f"{self.path.name} is no file of vectors: a line is a word and its numbers"
+                f"{self.path.name} is not a file of vectors: a line is a word and its numbers"
             )
         self._headed = header is not None
         self.rows = header[0] if header else None

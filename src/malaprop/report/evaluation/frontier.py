@@ -70,7 +70,12 @@ def _line(axes: Any, name: str, cells: list[Cell], evaluation: Evaluation, numbe
     )
     for cell, place, height in zip(cells, x, y, strict=True):
         axes.annotate(
-            f"{cell.epsilon:g}", (place, height), (6, 5), textcoords="offset points", fontsize=8
+            f"{cell.epsilon:g}",
+            (place, height),
+            (5, 5 if number % 2 == 0 else -11),  # two lines may meet: one above, one below
+            textcoords="offset points",
+            fontsize=8,
+            color=colour,
         )
 
 

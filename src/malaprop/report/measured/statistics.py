@@ -121,9 +121,10 @@ def _neighbourhoods(overlap: float, skewness: float | None, density: Density | N
     if density is not None:
         near, far = f"{density.densest:.4g}", f"{density.sparsest:.4g}"
         sentences.append(
-            f"The nearest other word is {density.median:.4g} away in the median, {near} on average "
-            f"for the 50 densest words and {far} for the 50 sparsest: noise that hides a word "
-            "among near ones leaves an isolated word as it is."
+            "By Euclidean distance of vectors, the nearest other word is "
+            f"{density.median:.4g} away in the median, {near} on average for the 50 densest words "
+            f"and {far} for the 50 sparsest: noise that hides a word among near ones leaves an "
+            "isolated word as it is."
         )
     return sentences
 

@@ -33,11 +33,11 @@ def _section(section: Section, stem: str, pictures: dict[str, str]) -> list[str]
     parts = [f"## {text(section.title)}", section.about]
     if section.verdicts:
         parts.append(_table(section.verdicts))
-    for spec in section.plots:
-        for caption, svg in plots(spec, section.lines):
-            name = f"{stem}-{section.name}-{len(pictures) + 1}.svg"
-            pictures[name] = svg
-            parts.append(f"![{text(caption)}]({name})")
+    drawn = [pair for spec in section.plots for pair in plots(spec, section.lines)]
+    for number, (caption, svg) in enumerate(drawn, 1):
+        name = f"{stem}-{section.name}-{number}.svg"
+        pictures[name] = svg
+        parts.append(f"![{text(caption)}]({name})")
     parts.append(_table(section.figures))
     parts += [f"Data are missing: run `{command}`." for command in section.missing]
     return [part for part in parts if part]

@@ -40,7 +40,7 @@ class Section:
         """Each claim of the paper, and on how many figures ours confirm it."""
         claims = list(dict.fromkeys(line.claim for line in self.lines if line.claim))
         rows = [(claim, *self._counts(claim)) for claim in claims]
-        head = ("the paper says", *VERDICTS.values())
+        head = ("claim", *VERDICTS.values())
         return Table(head=head, rows=tuple(rows)) if rows else None
 
     def _counts(self, claim: str) -> list[str]:

@@ -2,15 +2,35 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import Any
 
 from malaprop.report.plots import drawn
 from malaprop.studies import Line
 
-_DIGITS = re.compile(r"(\d\.\d\d)\d+")  # beyond a hundredth of a point nobody sees them
+_UNSEEN = (
+    (re.compile(r"(\d\.\d\d)\d+"), r"\1"),
+    (re.compile(r"\n\s+"), "\n"),
+    (re.compile(r"font-family: [^;\"]*"), "font-family: sans-serif"),
+)
+_WIDE = (7.2, 3.2)  # inches, where names of series stand beside the plot
+_LABEL = 34  # characters in a line of a series' name
 _INSIDE = 4  # series whose names fit into the plot
 _MARKS = "os^DvP*X<>hd"
-_COLOURS = ("#1f3b57", "#b3541e", "#4a7c59", "#7b4b94", "#8a8f98", "#c9a227", "#2a9d8f", "#d1495b")
+_COLOURS = (
+    "#1f3b57",
+    "#b3541e",
+    "#4a7c59",
+    "#7b4b94",
+    "#8a8f98",
+    "#c9a227",
+    "#2a9d8f",
+    "#d1495b",
+    "#6b8e23",
+    "#5e60ce",
+    "#a0522d",
+    "#457b9d",
+)
 
 
 def plots(spec: Mapping[str, Any], lines: Sequence[Line]) -> list[tuple[str, str]]:
@@ -44,19 +64,32 @@ def _plot(spec: Mapping[str, Any], lines: Sequence[Line]) -> str:
         for place, (label, own) in enumerate(_series(spec, lines).items()):
             own = sorted(own, key=lambda line: float(line.setting[spec["x"]]))
             x = [line.setting[spec["x"]] for line in own]
-            look = {"color": _COLOURS[place % len(_COLOURS)], "marker": _MARKS[place % 12]}
+            look = {"color": _COLOURS[place % 12], "marker": _MARKS[place % 12]}
             errors = [2.0 * (line.error or 0.0) for line in own]
-            axes.errorbar(
-                x, [li.ours for li in own], yerr=errors, label=label, ms=4, capsize=2, **look
-            )
+            axes.errorbar(x, [li.ours for li in own], yerr=errors, label=label, ms=4, **look)
             printed = [(at, li.paper) for at, li in zip(x, own, strict=True) if _is_number(li)]
             if printed:
                 axes.plot(*zip(*printed, strict=True), "--", mfc="none", lw=1, **look)
         axes.set(xlabel=spec["x"], ylabel=spec["y"], xscale=spec.get("scale", "linear"))
-        beside = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
-        axes.legend(fontsize=7, **(beside if len(axes.containers) > _INSIDE else {}))
+        _name_series(axes)
 
-    return _DIGITS.sub(r"\1", drawn(paint))
+    return _smaller(drawn(paint))
+
+
+def _name_series(axes: Any) -> None:
+    """Show the names of the series: in the plot, or beside it if there are many."""
+    if len(axes.containers) <= _INSIDE:
+        axes.legend(fontsize=7)
+        return
+    axes.figure.set_size_inches(_WIDE)
+    axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5))
+
+
+def _smaller(svg: str) -> str:
+    """Leave out what nobody sees: digits, indentation, and the names of fonts."""
+    for pattern, shown in _UNSEEN:
+        svg = pattern.sub(shown, svg)
+    return svg
 
 
 def _is_number(line: Line) -> bool:
@@ -73,7 +106,7 @@ def _series(spec: Mapping[str, Any], lines: Sequence[Line]) -> dict[str, list[Li
         label = ", ".join(
             _label(name, line.setting[name]) for name in spec["series"] if name in line.setting
         )
-        series.setdefault(label, []).append(line)
+        series.setdefault(fill(label, _LABEL), []).append(line)
     return series
 
 

@@ -23,7 +23,7 @@ def _study(page: StudyPage) -> Iterator[str]:
                 for name, count in zip(VERDICTS.values(), counts, strict=True)
                 if count != "0"
             )
-            yield f"  the paper: {claim}\n    {verdicts}"
+            yield f"  claim: {claim}\n    {verdicts}"
         yield from _figures(section)
         for command in section.missing:
             yield f"  data are missing: run  {command}"
@@ -32,7 +32,8 @@ def _study(page: StudyPage) -> Iterator[str]:
 
 def _figures(section: Section) -> Iterator[str]:
     lines = without_repeats(section.lines)
-    printed = [line for line in lines if line.paper is not None] or lines
+    measured = [line for line in lines if line.ours is not None]
+    printed = [line for line in lines if line.paper is not None] or measured
     for line in printed[:_MOST]:
         yield f"  {_where(line)}  {line.measure}: {cell(line)}"
     if len(lines) > len(printed[:_MOST]):

@@ -15,6 +15,7 @@ GET_FASTTEXT = f"malaprop lexicon import crawl-300d-2M.vec.zip --name {FASTTEXT}
 LAMBDAS = (0.0, 0.25, 0.5, 0.75, 1.0)
 EQUAL_EUCLIDEAN = "equal Euclidean ε"
 EQUAL_KEPT = "equal share kept"
+SQUARE_ROOT = "noise that shrinks with √ε, the same at ε = 20"
 _WORDS = 400
 
 
@@ -24,19 +25,22 @@ def lexicon_of(run: Run, setting: Setting) -> Lexicon:
     return run.lexicon(name, GET_FASTTEXT if name == FASTTEXT else "")
 
 
-def channel_of(run: Run, setting: Setting, search: str = "exact") -> VectorChannel[Any]:
+def channel_of(run: Run, setting: Setting) -> VectorChannel[Any]:
     """Bind the mechanism of a setting; λ = 0 is the Laplace mechanism.
 
     Under `equal Euclidean ε`, the nominal ε is that whose Euclidean guarantee is the setting's ε.
     Under `equal share kept`, it is that which keeps as many words as Laplace at the setting's ε.
+    The square root is a guess at how the paper's noise may have been scaled.
     """
     lexicon, control = lexicon_of(run, setting), setting.get("control")
     shape, epsilon = setting["lambda"], setting["epsilon"]
     if control == EQUAL_EUCLIDEAN:
         epsilon /= _euclidean(run, lexicon, shape)
+    elif control == SQUARE_ROOT:
+        epsilon = math.sqrt(20.0 * epsilon)
     elif control == EQUAL_KEPT:
         epsilon = _matched(run, lexicon, shape, epsilon)
-    return _bound(lexicon, shape, epsilon, search)
+    return _bound(lexicon, shape, epsilon)
 
 
 def euclidean_epsilon(channel: VectorChannel[Any]) -> float:
@@ -65,7 +69,5 @@ def _matched(run: Run, lexicon: Lexicon, shape: float, epsilon: float) -> float:
     return run.once(("matched", lexicon.fingerprint, shape, epsilon), search)
 
 
-def _bound(
-    lexicon: Lexicon, shape: float, epsilon: float, search: str = "exact"
-) -> VectorChannel[Any]:
-    return Mahalanobis(epsilon=epsilon, regularization=shape, search=search).on(lexicon)
+def _bound(lexicon: Lexicon, shape: float, epsilon: float) -> VectorChannel[Any]:
+    return Mahalanobis(epsilon=epsilon, regularization=shape).on(lexicon)

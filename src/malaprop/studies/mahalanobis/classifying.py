@@ -49,7 +49,7 @@ def classifying(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     data, lexicon = run.data(setting["data"]), run.lexicon()
     options: dict[str, Any] = {
         "data": data,
-        "limit": run.pick(quick=300, full=1000),
+        "limit": run.pick(quick=300, full=800),
         "test": _TEST,
         "repeats": run.pick(quick=2, full=3),
         "floors": False,
@@ -64,8 +64,7 @@ def classifying(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
         subject = (subjects.unprotected if none else subjects.random_words)(lexicon)
         yield from _scores(tasks.run("classify-text", subject, **options))
         return
-    # The approximate search comes after the noise: it changes words, and no guarantee.
-    channel = channel_of(run, setting, search="approximate")
+    channel = channel_of(run, setting)
     result = tasks.run("classify-text", channel, release="words", **options)
     yield from _scores(result)
     yield Figure("kept_in_texts", result.kept)

@@ -20,6 +20,7 @@ from malaprop.studies.mahalanobis.channels import (
     EQUAL_EUCLIDEAN,
     FASTTEXT,
     LAMBDAS,
+    SQUARE_ROOT,
     channel_of,
     euclidean_epsilon,
 )
@@ -29,7 +30,7 @@ _ENDS = (5, 50, 95, 100)
 
 
 def grid_of(lexicon: str) -> Any:
-    """Return the grid for a lexicon: each λ at each nominal ε, and two at equal Euclidean ε."""
+    """Return the grid for a lexicon: each λ at each nominal ε, and controls."""
 
     def grid(run: Run) -> Iterator[Setting]:
         some = run.quick and lexicon != FASTTEXT  # what is missing costs nothing
@@ -41,6 +42,13 @@ def grid_of(lexicon: str) -> Any:
             spread=["words"],
         )
         if lexicon != FASTTEXT:
+            yield from crossed(
+                **shared,
+                **{"lambda": [0.0] if some else [0.0, 1.0]},
+                epsilon=[10] if some else [1, 5, 10, 20, 40],
+                spread=["words"],
+                control=[SQUARE_ROOT],
+            )
             yield from crossed(
                 **shared,
                 **{"lambda": [1.0] if some else [0.5, 1.0]},

@@ -91,7 +91,7 @@ def _scored(run: Run, setting: Setting, subject: Any, rng: Generator) -> Iterato
         found = tasks.run(name, subject, data=tuple(data), **options)
         yield _named("score", found.measures[measure])
         return
-    limit = run.pick(quick=600, full=1500)
+    limit = run.pick(quick=600, full=1000)
     each = [
         tasks.run(name, subject, data=one, limit=limit, test=_TEST, **options).score for one in data
     ]

@@ -66,7 +66,7 @@ def cut(text: str) -> list[str]:
 
 
 def read(token: str, order: DateOrder) -> Read | None:
-    """Read a token as `cut` gives it; None if it is no value.
+    """Read a token as `cut` gives it; None if it is not a value.
 
     >>> read("$12", "mdy")
     Read(form=NumberForm(kind_of_number='money', decimals=0, before='$', after=''), secret=12)

@@ -223,7 +223,7 @@ def damaged() -> bytes:
 
 @pytest.mark.parametrize("data", [b"", b"secret" * 9, b"PAR1secretPAR1", damaged()])
 def test_what_is_no_parquet_is_refused(data: bytes) -> None:
-    with pytest.raises(DataError, match="no Parquet file") as caught:
+    with pytest.raises(DataError, match="not a Parquet file") as caught:
         run(data)
     assert caught.value.__cause__ is caught.value.__context__ is None
     assert "secret" not in repr(caught.value)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _READ_BYTES: Final = 8 * 2**20
 
-_UNREADABLE: Final = "the input cannot be read: it is no Parquet file, or damaged, or encrypted"
+_UNREADABLE: Final = "the input cannot be read: it is not a Parquet file, or damaged, or encrypted"
 _UNWRITABLE: Final = "the input has a column of a type that cannot be written to Parquet"
 
 
@@ -120,7 +120,7 @@ class ParquetCopy(Copy[RowBatch], name="parquet"):
         return Passing(columns=tuple(dict.fromkeys(others)))
 
     def abandon(self) -> None:
-        """Give up without an index, so that what is written is no Parquet file."""
+        """Give up without an index, so that what is written is not a Parquet file."""
         import pyarrow as pa
 
         self._sink.abandoned = True

@@ -79,6 +79,6 @@ def test_where_both_have_the_same_process_id(kind: str) -> None:
 @linux
 @pytest.mark.parametrize("kind", ["random", "release", "privatizer"])
 def test_where_the_kernel_wipes_no_memory(kind: str) -> None:
-    before = "from malaprop.core.randomness import process; process._page = None; process.renew()"
+    before = "from malaprop.core import randomness; randomness._page = None; randomness.renew()"
     first, second = two_draws(kind, before=before)
     assert first != second
