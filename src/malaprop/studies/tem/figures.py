@@ -35,8 +35,8 @@ def grid(run: Run) -> Iterator[Setting]:
 
 
 def _settings(run: Run) -> Iterator[dict[str, Any]]:
-    for epsilon in run.pick(quick=(2, 4), full=(1, 2, 4, 6, 10)):
-        common = {"epsilon": [epsilon], "noise": [PLACES]}
+    for epsilon in run.pick(quick=(2, 4), full=(1, 2, 4, 10)):
+        common: dict[str, Any] = {"epsilon": [epsilon], "noise": [PLACES]}
         yield from crossed(mechanism=["tem"], exponent=["half"], **common)
         yield from crossed(mechanism=["laplace"], **common)
     yield from exponents(run)

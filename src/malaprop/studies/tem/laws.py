@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from malaprop.core.channel import Channel
 from malaprop.core.space import blocks
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.chosen_words import word_ids
@@ -96,6 +97,7 @@ def words_grid(run: Run) -> Iterator[Setting]:
 def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     """Compute N_w and S_w, exactly for TEM, from draws for Madlib."""
     lexicon, epsilon = run.lexicon(setting["lexicon"]), float(setting["epsilon"])
+    channel: Channel
     if setting["mechanism"] == "laplace":
         chosen, channel = run.pick(quick=10, full=60), Laplace(epsilon=epsilon).on(lexicon)
     else:

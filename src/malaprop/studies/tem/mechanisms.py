@@ -7,6 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.core.channel import Channel
+from malaprop.core.errors import LexiconError
 from malaprop.core.randomness import seeded_rng
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.lexicon.tables.values import Tables
@@ -45,7 +46,7 @@ def bound(lexicon: Lexicon, setting: Setting, epsilon: float) -> Channel:
         return TEM(epsilon=epsilon, exponent="half", beta=BETA).on(lexicon)
     try:
         return TEM(epsilon=epsilon, exponent="audited").on(lexicon)
-    except ValueError:  # it was not audited, which takes a while for thousands of words
+    except LexiconError:  # it was not audited, which takes a while for thousands of words
         table = build_table_for(lexicon, epsilon)
         audited = lexicon.with_tables(Tables(exponents=(table,)))
         return TEM(epsilon=epsilon, exponent="audited").on(audited)

@@ -26,8 +26,8 @@ PUNCTUATION = "punctuation kept"
 REGULARIZED = "a classifier that learns less by heart"
 CLEAN_REGULARIZED = f"no noise, {REGULARIZED}"
 _WEAK = 1.0  # its C
-MORE = (2, 10)
-"""ε at which Madlib is also attacked adaptively: each needs twice as many nearest words."""
+MORE = {"tem": (2,), "laplace": (10,)}
+"""ε at which there is an adaptive attack, too: it needs three times as many private words."""
 STATIC, ADAPTIVE, LOSS = "static", "adaptive", "loss alone"
 
 
@@ -69,14 +69,14 @@ def _one(run: Run, setting: Setting, number: int, rng: Generator) -> dict[str, f
         punctuation=control == PUNCTUATION,
         weakness=_WEAK if control in (REGULARIZED, CLEAN_REGULARIZED) else WEAKNESS,
     )
-    return trial.figures(source_of(run, setting, rng), adaptive=_is_cheap(setting))
+    return trial.figures(source_of(run, setting, rng), adaptive=_has_more(setting))
 
 
-def _is_cheap(setting: Setting) -> bool:
-    """Whether TE1 and TE2 are made private, too: Madlib does so at some ε only."""
-    if setting.get("mechanism") != "laplace" or setting["noise"] == TABLE:
+def _has_more(setting: Setting) -> bool:
+    """Whether TE1 and TE2 are made private, too."""
+    if "mechanism" not in setting or setting["noise"] == TABLE:
         return True
-    return bool(setting["epsilon"] in MORE and "control" not in setting)
+    return "control" not in setting and setting["epsilon"] in MORE[setting["mechanism"]]
 
 
 @dataclass(frozen=True)
