@@ -58,7 +58,7 @@ def main() -> None:
         "reviews": reviews,
         "labels": lambda *names: label_attacks.labels(names, keep, stored),
         "authors": lambda *names: label_attacks.authors(names, keep, stored),
-        "vectors": lambda: label_attacks.vectors(texts()[0][:SENTENCES], keep, stored),
+        "vectors": lambda *only: label_attacks.vectors(texts()[0][:SENTENCES], keep, stored, *only),
         "adaptive": adaptive,
         "tables": tables,
     }
@@ -110,11 +110,13 @@ def sentences(*mechanisms: str) -> None:
             keep(key, similarity(privatizer, sample))
 
 
-def adaptive() -> None:
+def adaptive(*only: str) -> None:
     """Attack sentences with shares of words that are learnt from the private text, too."""
     sample = texts()[0][:SENTENCES]
     for name, epsilon in CHANNELS:
-        for kind in ("bayes", "context") if name != "laplace" else ():
+        if only and f"{epsilon:g}" not in only:
+            continue
+        for kind in ("bayes", "context") if name == "balanced" else ():
             key = f"sentences {name} {epsilon} {kind} adaptive"
             if key not in stored():
                 measure(key, kind, made(name, epsilon), sample, None, adaptive=True)
@@ -216,24 +218,14 @@ def keep(key: str, value: dict[str, Any]) -> None:
 def tables() -> None:
     """Print the tables as Markdown."""
     found = stored()
-    flags = [f"adaptive={adaptive}" for adaptive in (False, True)]
-    marks = [f"punctuation={punctuation}" for punctuation in (True, False)]
     every = [
         sentence_table(content=False),
         sentence_table(content=True),
+        adaptive_table(),
         review_table(),
-        label_attacks.label_table(found, ("MR", "IMDB"), ["attribute", "attribute adaptive=True"]),
-        label_attacks.label_table(
-            found, ("MR", "IMDB"), ["membership", "membership adaptive=True"]
-        ),
-        *(
-            label_attacks.label_table(
-                found,
-                ("SOTU", "Gutenberg"),
-                [f"authorship model={model} {flag} {mark}" for flag in flags for mark in marks],
-            )
-            for model in ("koppel", "regression")
-        ),
+        label_attacks.author_table(found, "regression"),
+        label_attacks.author_table(found, "koppel"),
+        label_attacks.sentiment_table(found),
         label_attacks.vector_table(found),
     ]
     for table in every:
@@ -254,6 +246,21 @@ def sentence_table(*, content: bool) -> Iterator[str]:
         cells = [f"{one['score']:.3f}" for one in picked]
         kept = f"{picked[0]['kept']:.3f}"
         yield f"| {' | '.join([name, f'{epsilon:g}', kept, *cells])} | {alike['sentences']:.3f} |"
+
+
+def adaptive_table() -> Iterator[str]:
+    """Yield the rows of the table of attacks that adapt."""
+    yield "| mechanism | ε | bayes | bayes, adaptive | context | context, adaptive |"
+    yield "|---|--:|--:|--:|--:|--:|"
+    for name, epsilon in sorted(CHANNELS):
+        rows = [
+            stored().get(f"sentences {name} {epsilon} {kind} {form}")
+            for kind in ("bayes", "context")
+            for form in ("web", "adaptive")
+        ]
+        if None not in rows:
+            cells = [f"{row['score']:.3f} ({row['content']['score']:.3f})" for row in rows if row]
+            yield f"| {name} | {epsilon:g} | {' | '.join(cells)} |"
 
 
 def review_table() -> Iterator[str]:

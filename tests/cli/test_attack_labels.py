@@ -83,7 +83,7 @@ def test_words_are_attacked_adaptively(cli: Cli, folder: Path, lexicon_file: Pat
         (("inversion", "-m", "tem"), 2, "releases words only"),
         (("float", "-m", "tem"), 2, "releases words only"),
         (("attribute", "--label", "nothing"), 2, "'nothing'"),
-        (("attribute", "--label", "note"), 2, "text itself"),
+        (("attribute", "--label", "note"), 2, "name another"),
         (("attribute", "--label", "author", "-c", "id"), 2, "the one column"),
         (("attribute", "--label", "empty"), 1, "24 of 24 texts have no label"),
         (("attribute", "--label", "same"), 1, "All texts have the same label"),

@@ -96,6 +96,26 @@ def test_single_words_have_intervals_and_guesses(cli: Cli, vectors: str) -> None
     assert sum(guesses) / len(guesses) == pytest.approx(exact["bayes"]["success"])
 
 
+def test_calibrating_with_context(cli: Cli, vectors: str, tmp_path: Path) -> None:
+    done = cli("calibrate", "--success", "0.3", "--context", "--json", "-")
+    found = json.loads(done.out)
+    assert 1.0 < found["epsilon"] < 1.35
+    assert "film reviews" in found["target"]
+    shown = cli("calibrate", "--success", "0.3", "--context")
+    assert "bigram model" in " ".join(shown.text.split())
+    sample = tmp_path / "sample.txt"
+    sample.write_text("\n")
+    common = ("calibrate", "-m", "tem", "-l", vectors, "--success", "0.3")
+    for more, said in (
+        (("--context",), "give public texts"),
+        (("--context", "--sample", str(sample)), "has no texts"),
+        (("--context", "--column", "x"), "--column goes with --sample"),
+    ):
+        ended = cli(*common, *more)
+        assert ended.code == 2
+        assert said in ended.flat
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from malaprop import privatize_files
+from malaprop.measure.context_figures import ContextFigure
 from malaprop.report import plots
 
 _VOID = {"meta", "br", "path", "use", "image"}
@@ -30,6 +31,9 @@ class _Checked(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag not in _VOID:
             assert self.open.pop() == tag
+
+
+FIGURE = ContextFigure(epsilon=2.0, kept=0.3, alone=0.41, context=0.48, sample="public <films>")
 
 
 @pytest.fixture
@@ -69,6 +73,20 @@ def test_a_page_says_what_must_be_known(page: str) -> None:
         assert f"<h2>{title}</h2>" in page
     assert "whatever comes out, it changes the odds" in page
     assert "Context raises" in page
+
+
+def test_a_page_has_the_figure_with_context_beside_the_one_without(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.setattr("malaprop.measure.profile.context_figure", lambda *_: FIGURE)
+    page = request.getfixturevalue("page")
+    assert "<b>48%</b>of the words of public &lt;films&gt; are recovered with context" in page
+    assert "recovers 41%, and one who knows which words follow which 48%" in page
+    assert page.count("public &lt;films&gt;") == 2
+
+
+def test_a_page_without_such_a_figure_has_none(page: str) -> None:
+    assert "follow which" not in page
 
 
 def test_names_are_no_markup(page: str) -> None:

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from malaprop.text import TokenKind, kind_of, tokenize
 from malaprop.text import tokens as tokens_module
+from malaprop.text.forms import grammar
+from malaprop.text.tokens import Scope
 
 # All of Unicode, surrogates too, with a fondness for what the patterns are made of.
 ANY_TEXT = st.text() | st.text(st.characters(), max_size=40)
@@ -32,7 +34,29 @@ def test_tokenize_loses_nothing(text: str) -> None:
 @given(ANY_TEXT | TRICKY_TEXT)
 @example("WwW.a w. http:/ a@b.cd")
 def test_addresses_are_left_out_of_the_search_only_where_there_are_none(text: str) -> None:
-    assert tokenize(text) == tokens_module._cutter(True)(text)
+    assert tokenize(text) == tokens_module._cutter(True, Scope.ALL)(text)
+
+
+ASCII = st.characters(max_codepoint=127)
+PUNCTUATION = st.characters(min_codepoint=0x2000, max_codepoint=0x206F)
+LATIN = ASCII | PUNCTUATION | st.characters(max_codepoint=0x2FF)
+
+
+@given(st.text(ASCII) | st.text(LATIN))
+@example("e-mail a@b.cd, +44 20 7946 0958, x\x7fy #1 *b* 3:30 pm 500mg AB12CD www.a http://b/")
+@example("na\u00efve \u201cx\u201d \u2014 3\u00bd \u00a9 \x96 \u20113\u202f\u00a0pm \u00a35")
+def test_narrow_patterns_do_for_texts_of_their_scope(text: str) -> None:
+    scope = tokens_module.scope_of(text)
+    assert scope < Scope.ALL
+    for module in (tokens_module, grammar):
+        for addresses in (False, True):
+            tokens = module._cutter(addresses, scope)(text)
+            assert tokens == module._cutter(addresses, Scope.ALL)(text)
+        for token in tokens:
+            short, whole = (module._kinds(each).fullmatch(token) for each in (scope, Scope.ALL))
+            assert short is not None
+            assert whole is not None
+            assert short.lastgroup == whole.lastgroup
 
 
 @given(ANY_TEXT | TRICKY_TEXT)

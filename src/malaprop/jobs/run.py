@@ -17,7 +17,7 @@ from malaprop.jobs.job import PIPE, Job
 from malaprop.jobs.output import Output, check_resumable, settings_of
 from malaprop.jobs.progress import Listener, RunProgress
 from malaprop.pipeline.drawing import BatchDraw, Recipe
-from malaprop.pipeline.formats.copying import SMALLEST_BATCH
+from malaprop.pipeline.formats.copying import SMALLEST_BATCH, batch_characters
 from malaprop.pipeline.formats.packing import packed, unpacked
 from malaprop.pipeline.outputs.access import Access
 from malaprop.pipeline.outputs.digests import Digests, digest_key
@@ -67,7 +67,7 @@ class Run:
             or any(job.packed for job in jobs)
             or sum(size or 0 for size in sizes) > SMALLEST_BATCH
         )
-        self._share: Callable[[float], None] = lambda done: None
+        self._share: Callable[[float], None] = lambda batches: None
         self._ends = ExitStack()
 
     def __enter__(self) -> "Run":
@@ -152,10 +152,9 @@ class Run:
         pool = WorkerPool(self._draw, self._workers)
         if pool.forks:
             share = self._draw.privatizer.share_draws()
+            share(_expected_batches(self.left) if self._long else 1.0)
             if self._long:
                 self._share = share
-            else:
-                share(1.0)  # there is one batch: all of it will be done, so draw nothing ahead
         return pool
 
     def _keyed(self) -> bool:
@@ -261,6 +260,7 @@ class _Tracker:
         self._note = _title(outputs)
         self._total = None if None in sizes else sum(size or 0 for size in sizes)
         self._done: dict[int, int] = {}
+        self._batches: dict[int, int] = {}
 
     def start(self) -> None:
         """Report that the work begins, if there is any."""
@@ -275,13 +275,25 @@ class _Tracker:
         )
 
     def advance(self, stream: FileStream, words: int) -> float:
-        """Report how far the run has come; return the fraction, or 0 if it is not known."""
+        """Report how far the run has come; return about how many batches there are in all.
+
+        Returns 0 if that is not known.
+        """
         self._done[stream.number] = stream.consumed
+        self._batches[stream.number] = stream.batches_read
         done = sum(self._done.values())
         self._listener(
             RunProgress(stage="drawing", note=self._note, done=done, total=self._total, words=words)
         )
-        return done / self._total if self._total else 0.0
+        return sum(self._batches.values()) * (self._total or 0) / max(done, 1)
+
+
+def _expected_batches(outputs: list[Output[Job]]) -> float:
+    """Return about how many batches the inputs have; 0 if a size is not known."""
+    sizes = [output.job.size for output in outputs]
+    if None in sizes:
+        return 0.0
+    return sum(max(1.0, size / batch_characters(size)) for size in sizes if size)
 
 
 def _name(job: Job) -> str:

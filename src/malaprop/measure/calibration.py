@@ -22,7 +22,7 @@ from malaprop.core.space import MetricSpace
 from malaprop.measure.bayes import bayes_success, estimated_success
 from malaprop.measure.chosen_words import MOST, word_ids
 from malaprop.measure.context_calibration import calibrate_context, require_success_alone
-from malaprop.measure.figures import nearest_distances
+from malaprop.measure.figures import normalised
 from malaprop.measure.priors import belief_over
 from malaprop.measure.searching import (
     SURE,
@@ -231,17 +231,9 @@ class _Search:
             value=tried[epsilon].value,
             curve=curve_of(tried),
             bounds=bounds_of(tried),
-            normalised=self._normalised(epsilon),
+            normalised=normalised(self.lexicon, epsilon),
             exact=self._lawful and self._whole,
         )
-
-    def _normalised(self, epsilon: float) -> dict[str, float]:
-        _, nearest, _ = nearest_distances(self.lexicon)
-        return {
-            "epsilon_times_median_nearest_distance": epsilon * nearest,
-            "radius_of_a_factor_of_2": math.log(2.0) / epsilon,
-            "radius_of_a_factor_of_10": math.log(10.0) / epsilon,
-        }
 
 
 def _tail(values: Floats, worst: float, whole: bool) -> Figure:

@@ -14,6 +14,7 @@ from malaprop.core.randomness import checked_rng, secure_rng, seeded_rng
 from malaprop.core.space import MetricSpace
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.context_figures import ContextCurve, context_curve
+from malaprop.measure.figures import normalised
 from malaprop.measure.searching import (
     Calibration,
     Figure,
@@ -61,14 +62,14 @@ def calibrate_context(
             "What an observer recovers with context was measured for balanced, tem and laplace on "
             "english, with their usual parameters: for others, give public texts as `sample`."
         )
-    return _on_stored(curve, success)
+    return _on_stored(curve, lexicon, success)
 
 
 def _target(success: float, where: str) -> str:
     return f"an observer with context recovers at most {success:g} of the words of {where}"
 
 
-def _on_stored(curve: ContextCurve, success: float) -> Calibration:
+def _on_stored(curve: ContextCurve, lexicon: MetricSpace, success: float) -> Calibration:
     """Interpolate: the largest ε at which the upper end of the interval keeps to the share."""
     upper = np.maximum.accumulate(curve.upper)
     if not upper[0] <= success <= upper[-1]:
@@ -87,7 +88,7 @@ def _on_stored(curve: ContextCurve, success: float) -> Calibration:
         value=value,
         curve=tuple(points),
         bounds=tuple(np.interp([each for each, _ in points], curve.epsilons, upper).tolist()),
-        normalised={},
+        normalised=normalised(lexicon, epsilon),
         exact=False,
     )
 
@@ -122,7 +123,7 @@ def _on_sample(
         value=tried[epsilon].value,
         curve=curve_of(tried),
         bounds=bounds_of(tried),
-        normalised={},
+        normalised=normalised(lexicon, epsilon),
         exact=False,
     )
 

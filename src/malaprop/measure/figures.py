@@ -40,3 +40,13 @@ def skewness(values: Any) -> float:
         return math.nan
     z = (x - x.mean()) / x.std(ddof=1)
     return float(n / ((n - 1) * (n - 2)) * (z**3).sum())
+
+
+def normalised(space: MetricSpace, epsilon: float) -> dict[str, float]:
+    """Return figures of ε that can be compared between lexicons and metrics."""
+    _, nearest, _ = nearest_distances(space)
+    return {
+        "epsilon_times_median_nearest_distance": epsilon * nearest,
+        "radius_of_a_factor_of_2": math.log(2.0) / epsilon,
+        "radius_of_a_factor_of_10": math.log(10.0) / epsilon,
+    }

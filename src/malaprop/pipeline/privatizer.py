@@ -288,7 +288,7 @@ class Privatizer:
     def share_draws(self) -> Callable[[float], None]:
         """Have forks of this process draw ahead for each other; see `malaprop.core.sampling.stock`.
 
-        Returns a callback; call it with the fraction of work done.
+        Returns a callback; call it with about how many batches there will be in all.
         """
         return self._slots.share(self._rng)
 

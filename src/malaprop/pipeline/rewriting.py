@@ -92,7 +92,7 @@ class Rewriting:
         self._copy = copy
         self._reading = copy.batches()
         self._pending: deque[tuple[Any, int]] = deque()
-        self._records = self._cells = 0
+        self._records = self._cells = self.batches_read = 0
         self._passing = Passing()
         self._ended = False
 
@@ -128,6 +128,7 @@ class Rewriting:
             for batch in self._reading:
                 texts = batch.texts
                 self._pending.append((batch, len(texts)))
+                self.batches_read += 1
                 yield texts
 
     def write(self, private: list[str]) -> None:

@@ -7,6 +7,7 @@ its own. In both cases its randomness is its own: `malaprop.core.randomness` tak
 fork, and no pickle holds one.
 """
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -201,6 +202,8 @@ def _serve(work: Work, connection: "Connection[Any, Any]") -> None:
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _signals())
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    # What is inherited stays: looking through it for garbage takes time, and would copy its pages.
+    gc.freeze()
     # There is a worker for each core: matrix products of theirs must not wait for each other.
     threadpool_limits(1)
     try:

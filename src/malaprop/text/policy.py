@@ -35,7 +35,7 @@ from malaprop.text.public.pieces import (
     checked_markup,
     entries_of,
 )
-from malaprop.text.template import VALUE_MARK, Punctuation, mark
+from malaprop.text.template import VALUE_MARK, WORD_MARK, Punctuation, mark
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
 
 Unknown = Literal["map", "mask", "drop", "keep"]
@@ -281,6 +281,27 @@ class BoundPolicy:
                     self._older, self._memo = self._memo, {}
                 self._memo[token] = treatment
         return treatment
+
+    def learn(self, tokens: Iterable[str]) -> None:
+        """Remember the treatments of plain words, as `treat` gives them.
+
+        Together, unknown words are mapped in less time than one by one.
+        """
+        new = set(tokens).difference(self._memo, self._older)
+        words = [word for word in new if word.isalpha() and len(word) <= _MEMO_LETTERS]
+        if len(words) > _MEMO_ENTRIES - len(self._memo):
+            return
+        unknown = []
+        for word in filter(str.isascii, words):
+            word_id = self.words.lookup(word)
+            if word_id is None:
+                unknown.append(word)
+            else:
+                self._memo[word] = Treatment(Action.PROTECT, word_id, IN_LEXICON, None, WORD_MARK)
+        if self.policy.unknown == "map":
+            tag = _TAGS_OF_MAPPED[TokenKind.WORD]
+            for word, word_id in zip(unknown, self.words.map_all(unknown), strict=True):
+                self._memo[word] = Treatment(Action.PROTECT, word_id, tag, None, WORD_MARK)
 
     def _decide(self, token: str) -> Treatment:
         letters = token.isascii() and token.isalpha()  # a word, and no value: most tokens are

@@ -30,8 +30,8 @@ class Rebuilder:
     >>> rebuilder = Rebuilder(["i", "an", "the", "a", "dog"], "keep")
     >>> rebuilder.fill([None, " ", None, " ", None], [1, 4, 0], "wswsw")
     'A dog I'
-    >>> rebuilder.written[[0, 4, 4 + len(rebuilder)]].tolist()
-    ['I', 'dog', 'Dog']
+    >>> rebuilder.written(np.array([0, 4, 4 + len(rebuilder), -1])).tolist()
+    ['I', 'dog', 'Dog', '']
     """
 
     def __init__(
@@ -73,25 +73,41 @@ class Rebuilder:
             template, words, punctuation=self.punctuation, articles=self._articles, marks=marks
         )
 
-    @cached_property
-    def written(self) -> Strings:
-        """All words as written inside a sentence, then as at its start, then an empty string."""
-        words = *map(inside, self._words), *map(opening, self._words), ""
-        return np.array(self._escaped(words), dtype=object)
+    def written(self, places: Ids, values: Sequence[str] = ()) -> Strings:
+        """Return what is at some places of a list.
 
-    def with_values(self, values: Sequence[str]) -> Strings:
-        """Return `written` with values before the empty string: from `first_value` on."""
+        The list has all words as written inside a sentence, then as at its start, then values, from
+        `first_value` on, then an empty string.
+        """
+        words = places[(places >= 0) & (places < self.first_value)]
+        self._write(words[~self._known[words]])
         if not len(values):
-            return self.written
+            return self._written[places]
         shown = [*self._escaped(values), ""]
-        return np.concatenate([self.written[:-1], np.array(shown, dtype=object)])
+        return np.concatenate([self._written[:-1], np.array(shown, dtype=object)])[places]
+
+    def _write(self, new: Ids) -> None:
+        """Write words for the first time: few of all words occur in a short text."""
+        for place in np.unique(new).tolist():
+            start, word_id = divmod(place, len(self))
+            word = (opening if start else inside)(self._words[word_id])
+            self._written[place] = self._escaped([word])[0]
+            self._known[place] = True  # last: other threads read it
+
+    @cached_property
+    def _written(self) -> Strings:
+        return np.full(self.first_value + 1, "", dtype=object)
+
+    @cached_property
+    def _known(self) -> NDArray[np.bool_]:
+        return np.zeros(self.first_value, dtype=np.bool_)
 
     def _escaped(self, strings: Sequence[str]) -> Sequence[str]:
         return strings if self._escape is None else list(map(self._escape, strings))
 
     @property
     def first_value(self) -> int:
-        """The place of the first value in what `with_values` returns."""
+        """The place of the first value in the list that `written` looks at."""
         return 2 * len(self)
 
     def with_articles(self, drawn: Ids, far: NDArray[np.bool_], values: Sequence[str]) -> Ids:

@@ -11,7 +11,7 @@ that this Python's Unicode tables do not know is `TokenKind.INVISIBLE`.
 
 import re
 from collections.abc import Callable
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from functools import cache
 from itertools import groupby
 from typing import NamedTuple
@@ -43,7 +43,7 @@ def tokenize(text: str) -> list[str]:
     """
     if text.isalpha():  # one word: no need to search
         return [text]
-    return _cutter(has_addresses(text))(text)
+    return _cutter(has_addresses(text), scope_of(text))(text)
 
 
 def kind_of(token: str) -> TokenKind:
@@ -54,7 +54,7 @@ def kind_of(token: str) -> TokenKind:
     >>> [str(kind_of(token)) for token in ("o'clock", "B12", "1,000", "#tag", "...", "…?", "a b")]
     ['word', 'word', 'number', 'hashtag', 'punctuation', 'punctuation', 'invisible']
     """
-    match = _kinds().fullmatch(token)
+    match = _kinds(scope_of(token)).fullmatch(token)
     if match is None or match.lastgroup is None:
         return TokenKind.INVISIBLE
     if match.lastgroup == TokenKind.WORD and token.isdecimal():
@@ -67,16 +67,41 @@ def has_addresses(text: str) -> bool:
     return "@" in text or "://" in text or "w." in text or "W." in text
 
 
+class Scope(IntEnum):
+    """Which characters a text has."""
+
+    ASCII = 0
+    LATIN = 1
+    """Latin letters with accents, and general punctuation, such as curly quotes."""
+    ALL = 2
+
+
+_RANGES = {
+    Scope.ASCII: (),
+    Scope.LATIN: ((0x80, 0x2FF), (0x2000, 0x206F)),
+    Scope.ALL: ((0x80, 0x1FFFF), (0xE0000, 0xE0FFF)),
+}
+_BEYOND_LATIN = re.compile(r"[^\x00-\u02ff\u2000-\u206f]")
+
+
+def scope_of(text: str) -> Scope:
+    """Return the narrowest scope of a text."""
+    if text.isascii():
+        return Scope.ASCII
+    return Scope.LATIN if _BEYOND_LATIN.search(text) is None else Scope.ALL
+
+
 @cache
-def _cutter(addresses: bool) -> Callable[[str], list[str]]:
+def _cutter(addresses: bool, scope: Scope) -> Callable[[str], list[str]]:
     skipped = () if addresses else (TokenKind.URL, TokenKind.EMAIL)
-    patterns = [pattern for kind, pattern in token_patterns().items() if kind not in skipped]
+    every = token_patterns(scope).items()
+    patterns = [pattern for kind, pattern in every if kind not in skipped]
     return re.compile("|".join(patterns)).findall
 
 
 @cache
-def _kinds() -> re.Pattern[str]:
-    named = (f"(?P<{kind}>{pattern})" for kind, pattern in token_patterns().items())
+def _kinds(scope: Scope) -> re.Pattern[str]:
+    named = (f"(?P<{kind}>{pattern})" for kind, pattern in token_patterns(scope).items())
     return re.compile("|".join(named))
 
 
@@ -117,9 +142,12 @@ class CharacterClasses(NamedTuple):
 
 
 @cache
-def token_patterns() -> dict[TokenKind, str]:
-    """Return the pattern of each kind, in the order in which they are tried."""
-    mark, punctuation, _, symbol = character_classes()
+def token_patterns(scope: Scope) -> dict[TokenKind, str]:
+    """Return the pattern of each kind, in the order in which they are tried.
+
+    They are for texts of the given scope: if it is narrow, they are compiled in no time.
+    """
+    mark, punctuation, _, symbol = character_classes(scope)
     # The look-ahead spares the plain letters of ASCII the long list of marks.
     letters = rf"{_ALNUM}++(?:(?![\x00-\x7f])[{mark}]++{_ALNUM}*+)*+"
     # A dot or a bracket belongs to an address only if more of the address follows.
@@ -142,14 +170,16 @@ def token_patterns() -> dict[TokenKind, str]:
 
 
 @cache
-def character_classes() -> CharacterClasses:
-    """Return marks, punctuation, currency signs and other symbols.
+def character_classes(scope: Scope = Scope.ALL) -> CharacterClasses:
+    """Return marks, punctuation, currency signs and other symbols, all those of a scope.
 
     Planes 2 and 3 hold only letters, and planes 15 and 16 only private characters: the search
     skips them.
     """
-    classes = {"mark": "", "punctuation": _ASCII_PUNCTUATION, "currency": "$", "symbol": ""}
-    for first, last in ((0x80, 0x1FFFF), (0xE0000, 0xE0FFF)):
+    # A class must not be empty: each begins with a character that is in it in any scope.
+    classes = {"mark": "\u0300", "currency": "$", "symbol": "\u2600"}
+    classes["punctuation"] = _ASCII_PUNCTUATION
+    for first, last in _RANGES[scope]:
         names = list(map(_CLASS_OF_CATEGORY.get, map(category, map(chr, range(first, last + 1)))))
         for code in filter(range(first, last + 1).__contains__, map(ord, _NOT_PUNCTUATION)):
             names[code - first] = "symbol"

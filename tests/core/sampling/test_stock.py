@@ -190,10 +190,10 @@ def test_no_more_is_drawn_than_the_rest_of_a_job_is_likely_to_need() -> None:
     for told in (False, True):
         stock, rows = DrawStock(50), Numbered()
         rng = np.random.Generator(np.random.PCG64(2))
-        for step in range(20):
+        if told:
+            stock.expect_orders(20)
+        for _ in range(20):
             words, counts = np.unique(rng.integers(0, 50, size=2000), return_counts=True)
-            if told:
-                stock.report_done((step + 1) / 20)
             stock.take(words, counts, rows)
         drawn[told] = rows.next
     assert 40_000 <= drawn[True] < 44_000 < drawn[False]
@@ -201,7 +201,7 @@ def test_no_more_is_drawn_than_the_rest_of_a_job_is_likely_to_need() -> None:
 
 def test_at_the_end_of_a_job_nothing_is_drawn_ahead() -> None:
     stock, rows = DrawStock(9), Numbered()
-    stock.report_done(1.0)
+    stock.expect_orders(1)
     assert len(stock.take(np.arange(9), np.full(9, 3), rows)) == rows.next == 27
 
 

@@ -261,6 +261,28 @@ def test_a_channel_without_a_law_is_estimated(lexicon: Lexicon, model: BigramMod
     assert result.score > result.kept + 0.1
 
 
+def test_an_adaptive_attack_learns_how_frequent_words_are(lexicon: Lexicon) -> None:
+    """Half of all words are one word, which the even prior does not say, but the outputs do."""
+    rng = np.random.Generator(np.random.PCG64(1))
+    words = np.where(rng.random(6000) < 0.5, 7, rng.integers(0, 20, 6000))
+    texts = [" ".join(WORDS[i] for i in part) for part in words.reshape(-1, 10)]
+    static = run("bayes", privatizer(lexicon, 1.2), texts)
+    adapted = run("bayes", privatizer(lexicon, 1.2), texts, adaptive=True)
+    # Both scores are shares of 6,000 words: 0.05 are more than 5 standard errors of a difference.
+    assert adapted.score > static.score + 0.05
+    assert adapted.options["adaptive"] is True
+    assert adapted.prior.endswith("adapted to the private text")
+    assert adapted.floor > 0.5
+
+
+@pytest.mark.parametrize("name", ["context", "majority", "frequency"])
+def test_all_attacks_on_words_adapt(lexicon: Lexicon, model: BigramModel, name: str) -> None:
+    own = Privatizer(lexicon, TEM(epsilon=1.0), repeat="document", rng=malaprop.seeded_rng(1))
+    result = run(name, own, written(40, 4), model=model, adaptive=True)
+    assert result.model == model.fingerprint
+    assert result.score > 0.9 * result.kept
+
+
 def test_a_model_that_was_trained_on_the_texts_is_refused(lexicon: Lexicon) -> None:
     texts = written(50, 7)
     with pytest.raises(ParameterError, match="trained on these texts"):

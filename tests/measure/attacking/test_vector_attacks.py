@@ -131,8 +131,8 @@ def test_what_releases_no_vectors_is_refused(lexicon: Lexicon, name: str) -> Non
     with pytest.raises(ParameterError, match="takes no labels"):
         attack(name, own, texts(), ["a"] * 30)
     with pytest.raises(DataError, match="no words"):
-        attack(name, own, ["?!"])
-    with pytest.raises(ParameterError, match="must be strings"):
+        attack(name, own, ["?!", None])  # type: ignore[list-item]
+    with pytest.raises(ParameterError, match="must be a string, None or NaN"):
         attack(name, own, [3])  # type: ignore[list-item]
     with pytest.raises(ParameterError, match="no option 'adaptive'"):
         attack(name, own, texts(), adaptive=True)

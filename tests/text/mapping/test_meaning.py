@@ -14,7 +14,15 @@ from malaprop import Lexicon, LexiconError, ParameterError, Privatizer
 from malaprop.text import MAP_VERSION, Policy, Way, WordMap, tokenize
 from malaprop.text.mapping import vocabulary
 from malaprop.text.mapping.compounds import cheapest_head
-from malaprop.text.mapping.hashing import LONGEST, Around, hash_of, mixed, mixed_all, part_bounds
+from malaprop.text.mapping.hashing import (
+    LONGEST,
+    Around,
+    edit,
+    hash_of,
+    mixed,
+    mixed_all,
+    part_bounds,
+)
 
 ENGLISH = Lexicon.open("english")
 WORDS = WordMap(ENGLISH.words)
@@ -143,19 +151,25 @@ class TestVocabulary:
                 vocabulary.Vocabulary(content)
 
 
+def test_words_are_mapped_together_as_they_are_alone() -> None:
+    words = ["metforminn", "rain", "worldnews", "soooo", "qqqq", "x", "worldnews", "definately"]
+    words += ["naïveté", "𐄇", "3rd", "thisisasentence", "recieve", "beleive", "zzz's"]
+    assert WORDS.map_all(words) == [WORDS.map(word) for word in words]
+    assert WORDS.map_all([]) == []
+
+
 class TestHashing:
     @given(st.text(min_size=1, max_size=LONGEST))
     def test_hashes_of_edits_and_parts_are_those_of_the_words(self, word: str) -> None:
-        around = Around(word)
-        edits, parts = around.edits().tolist(), around.parts().tolist()
-        assert [hash_of(around.edit(place)) for place in range(len(edits))] == edits
+        around = Around(["x" * len(word), word])
+        (edits,), (_, parts) = around.edits([1]).tolist(), around.parts().tolist()
+        assert [hash_of(edit(word, place)) for place in range(len(edits))] == edits
         starts, ends = part_bounds(len(word))
         bounds = zip(starts, ends, strict=True)
         assert [hash_of(word[start:end]) for start, end in bounds] == parts
 
     def test_all_edits_are_there(self) -> None:
-        around = Around("cat")
-        edits = {around.edit(place) for place in range(len(around.edits()))}
+        edits = {edit("cat", place) for place in range(Around(["cat"]).edits([0]).size)}
         assert {
             "at",
             "ct",
@@ -171,7 +185,7 @@ class TestHashing:
         } <= edits
 
     def test_keys_and_checks_agree(self) -> None:
-        hashes = Around("metforminn").edits()
+        hashes = Around(["metforminn"]).edits([0])[0]
         for value, whole in zip(hashes.tolist(), mixed_all(hashes).tolist(), strict=True):
             assert mixed(value) == (whole >> 32, whole >> 24 & 0xFF)
 

@@ -21,7 +21,7 @@ from malaprop.text import (
     Unknown,
     tokenize,
 )
-from malaprop.text.parsing import chunk_codes, parser
+from malaprop.text.parsing import chunk_codes, parser, shapes
 from malaprop.text.parsing.by_chunk import TextsByChunk
 from malaprop.text.parsing.by_token import TextsByToken
 from malaprop.text.rebuilding import Rebuilder
@@ -217,7 +217,7 @@ def test_what_was_read_by_halves_is_not_used(monkeypatch: pytest.MonkeyPatch) ->
     text_parser = TextParser(WORDS, Policy())
     text_parser.parse(["the rain"])
     with monkeypatch.context() as patch:
-        patch.setattr(chunk_codes, "ends_sentence", _interrupted)
+        patch.setattr(shapes, "ends_sentence", _interrupted)
         with pytest.raises(KeyboardInterrupt):
             text_parser.parse(["the rain,;: the dog"])
     assert not text_parser._spare

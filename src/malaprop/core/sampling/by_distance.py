@@ -94,12 +94,14 @@ def _keys_of_tried(
     search, rows = near.limited, np.arange(len(near.sizes))
     if search is None:
         return lambda row, tried, compared: near.at(row, tried)
-    falls = scaled(rows[:, None], np.arange(search.last + 1)[None, :])
+    # Below the border of all rows, no limit matters: the keys there are known.
+    border = int(near.beyond.min(initial=search.last))
+    falls = scaled(rows[:, None], np.arange(border, search.last + 1)[None, :])
 
     def keys_of(row: Ids, tried: Ids, compared: Floats) -> Keys:
         # The same product as that of the weight, so rounding cannot make a difference.
         above = parts.take(tried)[:, None] * falls[row] > compared[:, None]
-        return search.keys(row, tried, above.sum(axis=1) - 1)
+        return search.keys(row, tried, border + above.sum(axis=1) - 1)
 
     return keys_of
 

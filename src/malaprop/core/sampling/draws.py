@@ -13,7 +13,7 @@ bound on their weights must be known beforehand; a word is weighed when it is tr
 proves it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -25,7 +25,7 @@ from malaprop.core.arrays import Floats, Ids
 Number = TypeVar("Number", np.int64, np.float64)
 _LN2 = float(np.log(2.0))
 _DEEPEST = 1000  # weights below 2^-1000 are never drawn: float64 ends near there
-_FEW = 4096  # tries that are sorted into magnitudes together, not row by row
+_FEW = 1 << 19  # magnitudes of tries that are compared together, not row by row
 _LEAST_RATE = 0.2  # of acceptance, assumed of rows whose rest weighs much
 _TRIES = 1 << 19  # tries at a time over all rows: some 50 MB
 
@@ -78,12 +78,15 @@ def draw(rows: LawRows, counts: Ids, rng: Generator, *, enough: Ids | None = Non
         # As many tries as the rate of acceptance so far suggests, and a few more.
         lacking = counts[short] - accepted_so_far[short]
         rate = (accepted_so_far[short] + 8.0 * expected[short]) / (tried[short] + 8.0)
-        tries = np.minimum((lacking / rate).astype(np.int64) + spare, max(16, _TRIES // len(short)))
-        words, accepted = envelope.tries(short, tries, rng)
-        for row, words_of_row in zip(short.tolist(), _split(words, accepted), strict=True):
-            parts[row].append(words_of_row)
-        accepted_so_far[short] += accepted
-        tried[short] += tries
+        most = max(16, _TRIES // len(short)) if enough is None else _TRIES
+        tries = np.minimum((lacking / rate).astype(np.int64) + spare, most)
+        for some in _blocks_of_tries(tries):
+            rows_of_block = short[some]
+            words, accepted = envelope.tries(rows_of_block, tries[some], rng)
+            for row, drawn in zip(rows_of_block.tolist(), _split(words, accepted), strict=True):
+                parts[row].append(drawn)
+            accepted_so_far[rows_of_block] += accepted
+            tried[rows_of_block] += tries[some]
     cut = zip(parts, counts.tolist(), strict=True)
     return [
         (np.concatenate(words_of_row) if words_of_row else _NONE)[:count]
@@ -92,6 +95,15 @@ def draw(rows: LawRows, counts: Ids, rng: Generator, *, enough: Ids | None = Non
 
 
 _NONE: Ids = np.empty(0, dtype=np.int64)
+
+
+def _blocks_of_tries(tries: Ids) -> Iterable[slice]:
+    """Cut rows into runs with about `_TRIES` tries each: one, unless many draws are wanted."""
+    if tries.sum() <= _TRIES:
+        return (slice(None),)
+    block = (np.cumsum(tries) - tries) // _TRIES
+    starts = np.flatnonzero(np.diff(block, prepend=-1))
+    return map(slice, starts.tolist(), [*starts[1:].tolist(), len(tries)])
 
 
 def log_error(members: int, spread: float) -> float:
@@ -182,7 +194,9 @@ class _Envelope:
         """Draw magnitudes by their total weights; the rarest come first in the cumulative sums."""
         last = self._cumulative.shape[1] - 1
         level, places = _fine(int(counts.sum()), rng), list[Ids]()
-        if level.size <= _FEW:  # all at once: numpy takes longer to begin than to count
+        if (
+            level.size * (last + 1) <= _FEW
+        ):  # all at once: numpy takes longer to begin than to count
             every = self._cumulative[rows].repeat(counts, axis=0)
             below = np.minimum(level * every[:, -1], np.nextafter(every[:, -1], 0.0))
             return np.asarray(last - (every <= below[:, None]).sum(axis=1))

@@ -34,7 +34,7 @@ _KEPT = 1 << 24  # the most draws in stock: 64 MB
 _LEAST, _TIMES, _MOST = 64, 2, 4096
 _FEW, _LEAST_OF_FEW = 256, 8  # for few words at a time, somebody waits: each draw counts
 _STOCKED = 0.25  # the share of the room that the stocks of all words together may take
-_SPARE = 8  # draws beyond the estimated need, once there is an estimate
+_SPARE = 4  # draws beyond the estimated need, once there is an estimate
 _AT_ONCE = 512  # words whose rows are computed before their draws are stored
 _IDLE = 5.0  # seconds after which draws are thrown away if nobody asks for any
 _NOTHING: Ids = np.empty(0, dtype=np.int64)
@@ -71,15 +71,15 @@ class DrawStock:
         self._left: Ids = make(self._size, np.int64)
         self._needed: Ids = make(self._size, np.int64)
         self._claimed: NDArray[np.bool_] = make(self._size, np.bool_)
-        self._done: NDArray[np.float64] = make(1, np.float64)
+        self._orders: NDArray[np.float64] = make(3, np.float64)  # so far, in all; draws so far
         self._used: NDArray[np.float64] = make(2, np.float64)
         self._used[:] = _clocks()
         self._renewals = renewals()
         self._process = this_process()  # last: whoever sees it finds everything else new
 
-    def report_done(self, done: float) -> None:
-        """Report the fraction of the work done, so that little more is drawn than is needed."""
-        self._done[0] = done
+    def expect_orders(self, orders: float) -> None:
+        """Say about how many orders there will be in all, so that about as much is drawn."""
+        self._orders[1] = orders
 
     def take(self, words: Ids, counts: Ids, sampler: Sampler) -> Ids:
         """Return `counts[i]` draws of each of the distinct `words[i]`, in one array."""
@@ -91,6 +91,8 @@ class DrawStock:
         with self._lock:
             self._drop_idle_draws()
             self._needed[words] += counts
+            self._orders[0] += 1
+            self._orders[2] += len(order.found)
         while order.missing.any():
             if not self._advance(order, sampler):
                 time.sleep(_PATIENCE)  # other workers are drawing what is missing
@@ -120,7 +122,7 @@ class DrawStock:
                 self._serve(order)
                 if not order.missing.any():
                     return True
-                lacking = order.lacking()
+                lacking = order.lacking(self._needed)
                 mine = lacking[~self._claimed[order.words[lacking]]][:_AT_ONCE]
                 self._claimed[order.words[mine]] = True
             if mine.size:
@@ -150,21 +152,17 @@ class DrawStock:
 
     def _to_stock(self, needed: Ids) -> Ids:
         """Return how many draws to stock for words, given how many were needed so far."""
-        wanted = np.minimum(_TIMES * needed, self._fair_share(needed))
-        wanted = np.maximum(wanted, _LEAST_OF_FEW if len(needed) <= _FEW else _LEAST)
-        if (done := min(float(self._done[0]), 1.0)) > 0.0:
-            left = needed * (1.0 / done - 1.0)
-            spare = _SPARE if done < 1.0 else 0
-            wanted = np.minimum(wanted, left + 2.0 * np.sqrt(left) + spare)
-        return np.minimum(wanted, _MOST).astype(np.int64)
-
-    def _fair_share(self, needed: Ids) -> NDArray[np.float64]:
-        """Return what words may take of the stock, in proportion to what was needed so far.
-
-        Then all stocks fit. Otherwise many draws would be thrown away unused.
-        """
-        shares: NDArray[np.float64] = needed / max(1.0, float(self._needed.sum()))
-        return _STOCKED * _KEPT * shares
+        orders, expected, draws = self._orders.tolist()
+        times, spare = float(_TIMES), _LEAST_OF_FEW if len(needed) <= _FEW else _LEAST
+        if expected > 0.0:
+            times = max(expected / orders - 1.0, 0.0)
+            spare = _SPARE if times else 0
+        wanted = np.minimum(times * needed, _MOST)
+        # The stocks of all words must fit, or many draws would be thrown away unused.
+        if times * draws > (room := _STOCKED * _KEPT):
+            wanted *= min(1.0, room / float(np.minimum(times * self._needed, _MOST).sum()))
+        wanted = np.maximum(wanted, spare) if expected <= 0.0 else wanted + np.sqrt(wanted) + spare
+        return np.asarray(wanted, dtype=np.int64)
 
     def _keep(self, words: Ids, counts: Ids, drawn: Ids) -> None:
         if len(drawn) > _KEPT:
@@ -191,12 +189,13 @@ class _Order:
         self._next = np.cumsum(counts) - counts
         self.found: Ids = np.empty(int(counts.sum()), dtype=np.int64)
 
-    def lacking(self) -> Ids:
-        """Return the places of words with missing draws, those with the most first.
+    def lacking(self, needed: Ids) -> Ids:
+        """Return the places of words with missing draws, those that were needed most first.
 
         It is faster to compute rows together if they need about the same number of draws.
         """
-        return np.argsort(-self.missing, kind="stable")[: np.count_nonzero(self.missing)]
+        lacking = np.flatnonzero(self.missing)
+        return lacking[np.argsort(-needed[self.words[lacking]], kind="stable")]
 
     def fill(self, places: Ids, counts: Ids, drawn: NDArray[np.integer[Any]]) -> None:
         """Store `counts[i]` of the draws for the word at `places[i]`."""

@@ -36,12 +36,12 @@ class StockedChannel:
     def share(self, rng: Generator) -> Callable[[float], None]:
         """Share one stock with all processes that are forked from now on.
 
-        Returns a callback; call it with the fraction of work done.
+        Returns a callback; call it with about how many calls of `substitute` there will be.
         """
         if not isinstance(self._channel, LawChannel) or not isinstance(rng, SecureGenerator):
-            return lambda done: None
+            return lambda orders: None
         stock = self._stocks[rng] = DrawStock(len(self._channel.lexicon), shared=True)
-        return stock.report_done
+        return stock.expect_orders
 
     def _from_stock(self, channel: LawChannel[Law], ids: Any, rng: SecureGenerator) -> Ids:
         for_a_call(rng)

@@ -7,7 +7,7 @@ import numpy as np
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import ParameterError
 from malaprop.core.progress import Progress, report
-from malaprop.measure.attacking.vectors import Found, Places, VectorAttack
+from malaprop.measure.attacking.vectors import Guesses, Places, VectorAttack
 
 _COLUMNS = 16  # compared at a time: most words drop out at the first ones
 _COARSE = 16.0  # a grid of so many last bits can be reached from any word
@@ -32,7 +32,7 @@ class FloatBits(VectorAttack, name="float"):
         """How many words are attacked at most."""
         return self.words
 
-    def found(self, released: Floats, places: Places, progress: Progress | None = None) -> Found:
+    def guess(self, released: Floats, places: Places, progress: Progress | None = None) -> Guesses:
         """Return the nearest word that fits the bits of each vector, or the nearest of all."""
         if places.hyperbolic:
             raise ParameterError(
@@ -43,7 +43,7 @@ class FloatBits(VectorAttack, name="float"):
         step, guesses, left = _grid(released), beside.copy(), 0
         farthest = np.abs(released).max() + np.abs(places.vectors).max()
         if step >= _COARSE * np.spacing(farthest):  # any word can lead to any vector
-            return Found(guesses=guesses, beside=beside, surviving=float(len(places.vectors)))
+            return Guesses(guesses=guesses, beside=beside, surviving=float(len(places.vectors)))
         for row, vector in enumerate(released):
             fits = _fitting(vector, places.vectors, step)
             left += len(fits)
@@ -51,7 +51,7 @@ class FloatBits(VectorAttack, name="float"):
                 away = np.linalg.norm(places.vectors[fits] - vector, axis=1)
                 guesses[row] = fits[away.argmin()]
             report(progress, row + 1, len(released))
-        return Found(guesses=guesses, beside=beside, surviving=left / len(released))
+        return Guesses(guesses=guesses, beside=beside, surviving=left / len(released))
 
 
 def _grid(released: Floats) -> float:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from malaprop.core.arrays import Floats
 from malaprop.core.progress import Progress, report
-from malaprop.measure.attacking.vectors import Found, Places, VectorAttack
+from malaprop.measure.attacking.vectors import Guesses, Places, VectorAttack
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +25,8 @@ class Inversion(VectorAttack, name="inversion"):
         """How many words are attacked at most."""
         return self.words
 
-    def found(self, released: Floats, places: Places, progress: Progress | None = None) -> Found:
+    def guess(self, released: Floats, places: Places, progress: Progress | None = None) -> Guesses:
         """Return the nearest word to each vector."""
         nearest = places.nearest(released)
         report(progress, 1, 1)
-        return Found(guesses=nearest)
+        return Guesses(guesses=nearest)

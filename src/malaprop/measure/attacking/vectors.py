@@ -20,6 +20,7 @@ from malaprop.measure.attacking.base import Attack
 from malaprop.measure.attacking.result import FoundVectors
 from malaprop.measure.attacking.scoring import share
 from malaprop.measure.intervals import clopper_pearson
+from malaprop.pipeline.missing import in_places, is_missing
 from malaprop.pipeline.privatizer import Privatizer
 from malaprop.text import TextParser
 
@@ -38,7 +39,7 @@ class Places:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Found:
+class Guesses:
     """An attack's guesses, and what they are compared with."""
 
     guesses: Ids = field(repr=False)
@@ -59,7 +60,7 @@ class VectorAttack(Attack):
         """How many words are attacked at most."""
 
     @abstractmethod
-    def found(self, released: Floats, places: Places, progress: Progress | None = None) -> Found:
+    def guess(self, released: Floats, places: Places, progress: Progress | None = None) -> Guesses:
         """Return a guess for each released vector."""
 
     def run(
@@ -76,8 +77,8 @@ class VectorAttack(Attack):
         channel = self._channel(privatizer)
         ids = self._words(privatizer, texts, rng)
         places = places_of(channel)
-        found = self.found(channel.release_words(ids, rng), places, progress)
-        return self._result(privatizer, ids, places, found)
+        guessed = self.guess(channel.release_words(ids, rng), places, progress)
+        return self._result(privatizer, ids, places, guessed)
 
     def _channel(self, privatizer: Privatizer) -> VectorChannel[Noise]:
         channel = privatizer.channel
@@ -92,9 +93,8 @@ class VectorAttack(Attack):
 
     def _words(self, privatizer: Privatizer, texts: Sequence[Any], rng: Generator) -> Ids:
         """Return the words of the texts, or as many of them as are wanted, at random."""
-        if not all(isinstance(text, str) for text in texts):
-            raise ParameterError("All texts must be strings.")
-        parsed = TextParser(privatizer.lexicon.words, privatizer.policy).parse(list(texts))
+        there = [text for text in in_places(texts, "attack", list) if not is_missing(text)]
+        parsed = TextParser(privatizer.lexicon.words, privatizer.policy).parse(there)
         ids = np.asarray(parsed.ids[~parsed.typed])
         if not ids.size:
             raise DataError("The texts have no words to attack.")
@@ -103,9 +103,9 @@ class VectorAttack(Attack):
         return ids[np.sort(rng.choice(len(ids), self.most, replace=False))]
 
     def _result(
-        self, privatizer: Privatizer, ids: Ids, places: Places, found: Found
+        self, privatizer: Privatizer, ids: Ids, places: Places, guessed: Guesses
     ) -> FoundVectors:
-        hits = found.guesses == ids
+        hits = guessed.guesses == ids
         model = shipped_model(privatizer.lexicon)
         floor = 1.0 / len(places.vectors)
         if model is not None:
@@ -118,12 +118,12 @@ class VectorAttack(Attack):
             score=share(hits),
             interval=(float(low), float(high)),
             spread="over words, for one draw of the noise",
-            baseline=floor if found.beside is None else share(found.beside == ids),
+            baseline=floor if guessed.beside is None else share(guessed.beside == ids),
             floor=floor,
             unprotected=float(own[np.searchsorted(distinct, ids)].mean()),
-            control=share(np.roll(found.guesses, 1) == ids),
+            control=share(np.roll(guessed.guesses, 1) == ids),
             candidates=len(places.vectors),
-            surviving=found.surviving,
+            surviving=guessed.surviving,
             words=len(ids),
             mechanism=privatizer.mechanism.to_dict(),
             options=self.values(),

@@ -20,9 +20,11 @@ from malaprop.text.forms.stand_ins import EMAIL, MENTION, URL, IdentifierForm, s
 from malaprop.text.forms.times import read_time
 from malaprop.text.tokens import (
     AS_EMOJI,
+    Scope,
     TokenKind,
     character_classes,
     has_addresses,
+    scope_of,
     token_patterns,
     tokenize,
 )
@@ -62,7 +64,7 @@ def cut(text: str) -> list[str]:
     """
     if VALUES.search(text) is None:
         return tokenize(text)
-    return _cutter(has_addresses(text))(text)
+    return _cutter(has_addresses(text), scope_of(text))(text)
 
 
 def read(token: str, order: DateOrder) -> Read | None:
@@ -73,7 +75,7 @@ def read(token: str, order: DateOrder) -> Read | None:
     """
     if _MAY_BE_VALUE.search(token) is None:
         return None
-    match = _kinds().fullmatch(token)
+    match = _kinds(scope_of(token)).fullmatch(token)
     kind = None if match is None else match.lastgroup
     if kind in _ADDRESSES:
         return Read(_ADDRESSES[TokenKind(kind)], secret_of(token))
@@ -93,22 +95,24 @@ _READERS: dict[str | None, Callable[[str], tuple[Form, int]]] = {
 
 
 @cache
-def _cutter(addresses: bool) -> Callable[[str], list[str]]:
+def _cutter(addresses: bool, scope: Scope) -> Callable[[str], list[str]]:
     skipped = () if addresses else (TokenKind.URL, TokenKind.EMAIL)
-    patterns = [pattern for kind, pattern in _patterns().items() if kind not in skipped]
+    every = _patterns(scope).items()
+    patterns = [pattern for kind, pattern in every if kind not in skipped]
     return re.compile("|".join(patterns)).findall
 
 
 @cache
-def _kinds() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _patterns().items()))
+def _kinds(scope: Scope) -> re.Pattern[str]:
+    every = _patterns(scope).items()
+    return re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in every))
 
 
 @cache
-def _patterns() -> dict[str, str]:
+def _patterns(scope: Scope) -> dict[str, str]:
     """Return the pattern of each kind, in the order in which they are tried."""
-    plain = {str(kind): pattern for kind, pattern in token_patterns().items()}
-    _, punctuation, currency, _ = character_classes()
+    plain = {str(kind): pattern for kind, pattern in token_patterns(scope).items()}
+    mark, punctuation, currency, _ = character_classes(scope)
     sign = rf"(?:[{punctuation}]|\*(?!{AS_EMOJI}))"
     # A run of signs ends before one that begins a value.
     begins = rf"[{currency}+(]\d"
@@ -117,7 +121,7 @@ def _patterns() -> dict[str, str]:
         "named_date": _named_dates(),
         "date": _dates(),
         "time": _times(),
-        "identifier": identifier_patterns(),
+        "identifier": identifier_patterns(mark),
         "scientific": r"\d{1,6}(?:[.٫]\d{1,15}+[eE][+\-−]?|[eE][+\-−])\d{1,4}(?![^\W_])",
         "number": _numbers(currency),
         "long_number": r"\d{7,}+(?:[.٫]\d++)?+",

@@ -5,8 +5,6 @@ as one again. No letter or digit has a say of its own. Every quantifier is bound
 the time is linear.
 """
 
-from malaprop.text.tokens import character_classes
-
 _SPACES = (" ", r"\xa0", r"\u202f")
 GAP = f"[{''.join(_SPACES)}]"
 """One space, as it stands inside a date, a time or a telephone number."""
@@ -31,15 +29,14 @@ _JOINER = rf"[{_HYPHENS}/_]"
 _MOST_PARTS = 8  # among which the part that tells is sought
 
 
-def identifier_patterns() -> str:
-    """Return the pattern of identifiers.
+def identifier_patterns(mark: str) -> str:
+    """Return the pattern of identifiers; `mark` is the class of combining marks.
 
     >>> import re
-    >>> pattern = re.compile(identifier_patterns())
+    >>> pattern = re.compile(identifier_patterns(r"\\u0300"))
     >>> [bool(pattern.fullmatch(text)) for text in ("INV-2023-0042", "x123", "COVID-19", "B12")]
     [True, True, False, False]
     """
-    mark = character_classes().mark
     mixed = _mixed(rf"(?:{_LETTER}|[{mark}])", rf"(?:{_ALNUM}|[{mark}])++")
     return "|".join((_joined(), *map(_account, _SPACES), *_digits(), mixed))
 

@@ -5,6 +5,7 @@ so that the hashes of everything within one edit of it, and of all its parts, ta
 on whole arrays. `mixed` then spreads a hash over 40 bits: a key of 32 and a check of 8.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -42,50 +43,53 @@ def mixed_all(hashes: Hashes) -> Hashes:
 
 
 class Around:
-    """The hashes of all that is within one edit of a word, and of its parts.
+    """The hashes of all that is within one edit of words of one length, and of their parts.
 
-    An edit deletes a letter, swaps two neighbours, replaces a letter, or inserts one.
+    An edit deletes a letter, swaps two neighbours, replaces a letter, or inserts one. Hashes are
+    in a row for each word.
     """
 
-    def __init__(self, word: str) -> None:
-        self._word = word
-        self._size = size = len(word)
-        codes = np.frombuffer(word.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-        self._codes = codes.astype(np.uint64)
-        self._terms = self._codes * _powers()[:size]
-        self._before = np.zeros(size + 1, dtype=np.uint64)
-        np.cumsum(self._terms, out=self._before[1:])
+    def __init__(self, words: Sequence[str]) -> None:
+        self._size = size = len(words[0])
+        content = "".join(words).encode("utf-32-le", "surrogatepass")
+        self._codes = np.frombuffer(content, dtype="<u4").reshape(-1, size).astype(np.uint64)
+        self._before = np.zeros((len(words), size + 1), dtype=np.uint64)
+        np.cumsum(self._codes * _powers()[:size], axis=1, out=self._before[:, 1:])
 
-    def edits(self) -> Hashes:
-        """Return the hashes of all edits; `edit` returns the word at a place."""
-        size, codes, terms, before = self._size, self._codes, self._terms, self._before
-        powers, letters = _powers(), _letters()
-        whole = before[-1]
+    def edits(self, rows: Sequence[int] | None = None) -> Hashes:
+        """Return the hashes of all edits of some words, or of all; `edit` makes the edited word."""
+        size, powers, letters = self._size, _powers(), _letters()
+        codes, before = self._codes, self._before
+        if rows is not None:
+            codes, before = codes[rows], before[rows]
+        whole = before[:, -1:]
         after = whole - before
-        deleted = before[:-1] + after[1:] * np.uint64(_INVERSE)
-        steps = (codes[1:] - codes[:-1]) * (powers[: size - 1] - powers[1:size])
-        replaced = (whole - terms)[:, None] + letters[:size]
-        inserted = (before + after * np.uint64(_BASE))[:, None] + letters[: size + 1]
-        return np.concatenate((deleted, whole + steps, replaced.ravel(), inserted.ravel()))
-
-    def edit(self, place: int) -> str:
-        """Return the edited word whose hash is at a place of `edits`."""
-        word, size = self._word, self._size
-        if place < size:
-            return word[:place] + word[place + 1 :]
-        place -= size
-        if place < size - 1:
-            return word[:place] + word[place + 1] + word[place] + word[place + 2 :]
-        place -= size - 1
-        inserts = place >= size * len(LETTERS)
-        at, letter = divmod(place - inserts * size * len(LETTERS), len(LETTERS))
-        return word[:at] + LETTERS[letter] + word[at + (not inserts) :]
+        deleted = before[:, :-1] + after[:, 1:] * np.uint64(_INVERSE)
+        steps = (codes[:, 1:] - codes[:, :-1]) * (powers[: size - 1] - powers[1:size])
+        replaced = (whole - codes * powers[:size])[:, :, None] + letters[:size]
+        inserted = (before + after * np.uint64(_BASE))[:, :, None] + letters[: size + 1]
+        every = (deleted, whole + steps, replaced, inserted)
+        return np.concatenate([some.reshape(len(codes), -1) for some in every], axis=1)
 
     def parts(self) -> Hashes:
         """Return the hashes of the parts that `part_bounds` lists."""
         starts, ends = _part_bounds(self._size)
-        parts: Hashes = (self._before[ends] - self._before[starts]) * _inverse_powers()[starts]
-        return parts
+        sums: Hashes = self._before[:, ends] - self._before[:, starts]
+        return sums * _inverse_powers()[starts]
+
+
+def edit(word: str, place: int) -> str:
+    """Return the edited word whose hash is at a place of a row of `Around.edits`."""
+    size = len(word)
+    if place < size:
+        return word[:place] + word[place + 1 :]
+    place -= size
+    if place < size - 1:
+        return word[:place] + word[place + 1] + word[place] + word[place + 2 :]
+    place -= size - 1
+    inserts = place >= size * len(LETTERS)
+    at, letter = divmod(place - inserts * size * len(LETTERS), len(LETTERS))
+    return word[:at] + LETTERS[letter] + word[at + (not inserts) :]
 
 
 @cache

@@ -20,6 +20,7 @@ by fixed rules that see only the token and the lexicon:
 Ties go to the word with the lowest id. `MAP_VERSION` changes whenever the map does.
 """
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -29,7 +30,7 @@ from malaprop.core.errors import ParameterError
 from malaprop.text.mapping import vocabulary
 from malaprop.text.mapping.folding import LIMIT, bare, fold
 from malaprop.text.mapping.inflection import base_forms
-from malaprop.text.mapping.meaning import SHORTEST_REPAIRED, Meaning
+from malaprop.text.mapping.meaning import SHORTEST_REPAIRED, Found, Meaning, Repair
 from malaprop.text.mapping.numbers import number_words
 from malaprop.text.mapping.route import Route, Way
 from malaprop.text.mapping.spelling import NearestSpelling
@@ -62,6 +63,8 @@ def readings(token: str) -> tuple[str, ...]:
     >>> readings("😀")
     ('grinning', 'face', 'symbol')
     """
+    if token.isascii() and token.isalpha():
+        return (fold(token),)
     # Before folding, which would turn "™" into two letters.
     if kind_of(symbols := token.casefold()[:LIMIT]) is TokenKind.EMOJI:
         return _names(symbols)
@@ -141,13 +144,10 @@ class WordMap:
     def __init__(self, words: Sequence[str], *, meaning: bool = True) -> None:
         if len(words) == 0:
             raise ParameterError("The 'words' parameter of WordMap must hold a word. Got none.")
-        self._ids: dict[str, int] = {}
+        self._ids = _folded_ids(words)
         self._bare_ids: dict[str, int] = {}
-        for word_id, word in enumerate(words):
-            self._ids.setdefault(fold(word), word_id)
-        for folded, word_id in self._ids.items():
-            if not folded.isascii():
-                self._bare_ids.setdefault(bare(folded), word_id)
+        for folded in itertools.filterfalse(str.isascii, self._ids):
+            self._bare_ids.setdefault(bare(folded), self._ids[folded])
         self._spellings = list(self._ids)
         self._uses_meaning = meaning
 
@@ -170,14 +170,34 @@ class WordMap:
         word_id = self.lookup(token)
         return self._route(token) if word_id is None else Route(word_id, Way.LISTED, "")
 
+    def map_all(self, tokens: Sequence[str]) -> list[int]:
+        """Return what `map` does for each of some tokens; for many unknown ones it is faster."""
+        routes = [self.lookup(token) for token in tokens]
+        unknown = [token for token, word_id in zip(tokens, routes, strict=True) if word_id is None]
+        found = iter(self._routes(unknown))
+        return [next(found).id if word_id is None else word_id for word_id in routes]
+
     def _route(self, token: str) -> Route:
+        route = self._read(token)
+        return self._repaired([route])[0] if isinstance(route, str) else route
+
+    def _routes(self, tokens: Sequence[str]) -> list[Route]:
+        read = [self._read(token) for token in tokens]
+        repaired = iter(self._repaired([each for each in read if isinstance(each, str)]))
+        return [route if isinstance(route, Route) else next(repaired) for route in read]
+
+    def _read(self, token: str) -> Route | str:
+        """Return the word that a token is a form of; if there is none, the letters to repair."""
         words = readings(token)
         for reading in words:
             if (route := self._as_form(reading)) is not None:
                 return route
         word = words[-1]
-        letters = word if word.isalpha() else _letters_of(word) or word
-        return self._repaired(letters[:NEAREST_LETTERS])
+        letters = (word if word.isalpha() else _letters_of(word) or word)[:NEAREST_LETTERS]
+        for spelling in _shortened(letters):
+            if (word_id := self._find(spelling)) is not None:
+                return Route(word_id, Way.FORM, spelling)
+        return letters
 
     def _as_form(self, reading: str) -> Route | None:
         """Try a reading and its forms: in the lexicon, then in the vocabulary."""
@@ -197,19 +217,23 @@ class WordMap:
         word_id = self._ids.get(spelling)
         return self._bare_ids.get(spelling) if word_id is None else word_id
 
-    def _repaired(self, letters: str) -> Route:
+    def _repaired(self, damaged: Sequence[str]) -> list[Route]:
         """Read letters as a misspelling or a compound; else take the nearest spelling."""
-        for spelling in _shortened(letters):
-            if (word_id := self._find(spelling)) is not None:
-                return Route(word_id, Way.FORM, spelling)
-        # Of marks alone nothing is left: those of a numeral that is no digit, such as 𐄇.
-        plain = bare(letters)[:NEAREST_LETTERS]
-        if plain and self._meaning and len(letters) >= SHORTEST_REPAIRED:
-            corrected, compound = self._meaning.repair(plain)
-            if corrected is not None:
-                return Route(corrected.id, Way.CORRECTED, corrected.via)
-            if compound is not None:
-                return Route(compound.id, Way.COMPOUND, compound.via)
+        repairs: dict[str, Repair] = {}
+        if self._meaning is not None:
+            long = [letters for letters in damaged if len(letters) >= SHORTEST_REPAIRED]
+            # Of marks alone nothing is left: those of a numeral that is no digit, such as 𐄇.
+            plain = {letters: bare(letters)[:NEAREST_LETTERS] for letters in long}
+            asked = [letters for letters, rest in plain.items() if rest]
+            found = self._meaning.repair([plain[letters] for letters in asked])
+            repairs = dict(zip(asked, found, strict=True))
+        return [self._chosen(letters, *repairs.get(letters, (None, None))) for letters in damaged]
+
+    def _chosen(self, letters: str, corrected: Found | None, compound: Found | None) -> Route:
+        if corrected is not None:
+            return Route(corrected.id, Way.CORRECTED, corrected.via)
+        if compound is not None:
+            return Route(compound.id, Way.COMPOUND, compound.via)
         place = self._by_spelling.nearest(letters)
         return Route(self._ids[self._spellings[place]], Way.SPELLING, "")
 
@@ -223,6 +247,19 @@ class WordMap:
             return None
         meaning = Meaning(vocabulary.shipped(), self._ids)
         return meaning if meaning.serves else None
+
+
+def _folded_ids(words: Sequence[str]) -> dict[str, int]:
+    """Return the ids of folded words; of several that fold to the same, the lowest."""
+    ids = dict(zip(words, range(len(words)), strict=True))
+    joined = "".join(ids)
+    folded = joined.isascii() and joined == joined.lower() and max(map(len, ids)) <= LIMIT
+    if folded and len(ids) == len(words):  # as in most lexicons
+        return ids
+    ids = {}
+    for word_id, word in enumerate(words):
+        ids.setdefault(fold(word), word_id)
+    return ids
 
 
 def _spellings(reading: str) -> Iterator[str]:

@@ -15,10 +15,10 @@ from malaprop.text.parsing.chunk_codes import (
     LINE,
     LINE_SHAPE,
     PADDED_LINE,
-    SPACES,
     ChunkTables,
     CodedTexts,
 )
+from malaprop.text.parsing.shapes import SPACES
 from malaprop.text.policy import PUNCTUATION_TAGS, TAGS, WORD_TAGS, TreatmentCounts
 from malaprop.text.rebuilding import Rebuilder, Strings
 
@@ -94,7 +94,7 @@ class TextsByChunk:
             starts &= ~typed  # a value is written in one way only
         drawn = self._rebuilder.with_articles(drawn, far, values)
         places = drawn + len(self._rebuilder) * starts
-        shown = self._shown(places, self._rebuilder.with_values(values)).tolist()
+        shown = self._shown(self._rebuilder.written(places, values)).tolist()
         bounds = pairwise([*self._first_chunks.tolist(), len(shown)])
         texts = [" ".join(shown[start:end]) for start, end in bounds]
         if LINE_SHAPE in self._coded.shapes:
@@ -167,10 +167,10 @@ class TextsByChunk:
         blank: Ids = lines[1:][np.diff(solid) == 0]
         return blank
 
-    def _shown(self, words: Ids, written: Strings) -> Strings:
+    def _shown(self, words: Strings) -> Strings:
         """Return the text of each chunk: its words, and the gaps before, between and after them."""
         first = self._next_slots - self._slots
-        shown = written[np.where(self._slots > 0, np.append(words, -1)[first], -1)]
+        shown = np.append(words, "")[np.where(self._slots > 0, first, len(words))]
         odd = np.flatnonzero(~self._of_chunks("bare"))
         shapes = self._coded.shapes[odd]
         shown[odd] = self._tables.shapes["before"][shapes] + shown[odd]
@@ -179,7 +179,7 @@ class TextsByChunk:
             nth += 1
             slots = self._tables.shapes["first"][self._coded.shapes[several]] + nth
             shown[several] += self._tables.slots["before"][slots]
-            shown[several] += written[words[first[several] + nth]]
+            shown[several] += words[first[several] + nth]
         shown[odd] += self._tables.shapes["after"][shapes]
         return shown
 

@@ -9,29 +9,23 @@ a line feed, and no pattern looks back, or ahead beyond a space. So the tokens o
 of its chunks, except for whitespace, which is shown as it is anyway, and for values such as
 "3 May". Texts that may have one are found by how their chunks begin and end; they are cut as a
 whole, and glue replaces the spaces inside values.
-
-A *shape* is all of a chunk but its secret ids: what it shows around its slots, and how its tokens
-are counted. There are many chunks, but few shapes.
 """
 
-import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from itertools import chain, islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
-from malaprop.text.forms.form import Form
-from malaprop.text.forms.joining import PARTS_OF_VALUES, Joins, joining
-from malaprop.text.policy import TAGS, BoundPolicy
+from malaprop.text.forms.joining import PARTS_OF_VALUES, joining
+from malaprop.text.parsing.plain_chunks import one_word, plain_tokens
+from malaprop.text.parsing.shapes import GrowingTable, Records, Shapes
+from malaprop.text.policy import BoundPolicy
 from malaprop.text.template import (
     VALUE_MARK,
     WORD_MARK,
-    Part,
-    Template,
-    closely,
-    ends_sentence,
 )
 
 LINE = "\n"
@@ -44,7 +38,6 @@ GLUE = "\0"
 AWKWARD = 0
 """The code of a chunk that is too long, or has a NUL or something to drop, mask, keep or show."""
 EMPTY_SHAPE, LINE_SHAPE = 1, 2
-SPACES = TAGS.index("spaces")
 
 _ENTRIES = 2**18  # five million words of film reviews have as many different chunks
 _LETTERS = 128
@@ -53,36 +46,7 @@ _SHAPES = 2**14
 _SEVERAL = 2**18  # ids of chunks with none or several words
 _OFFSET_BITS = 32
 
-# What most chunks are: a word in letters of ASCII, and signs after it. The tokenizer cuts it into
-# these two, unless the word may be part of a value.
-_PLAIN = re.compile(r"([A-Za-z]++)([.,;:!?)\"']*+)")
 PUNCTUATION = "punctuation"
-
-_SHAPE: list[Any] = [
-    ("slots", np.int64),
-    ("first", np.int64),  # the row of its first slot among the slots of all shapes
-    ("bare", np.bool_),  # it shows nothing but one word
-    ("solid", np.bool_),  # it is not just whitespace
-    ("white_start", np.bool_),
-    ("white_end", np.bool_),
-    ("ends", np.bool_),  # a sentence ends after its last word, given that a space follows
-    ("parts", np.bool_),  # something other than whitespace follows its last word
-    ("before", np.object_),  # the text before its first word, if it has any
-    ("after", np.object_),  # the text after its last word
-    ("starts", np.uint8),  # how it may continue the chunk before it; see `forms.joining`
-    ("stops", np.uint8),  # how the next chunk may continue it
-    ("typed", np.bool_),  # it has a slot for a value
-    ("tags", np.int64, len(TAGS)),
-]
-_SLOT: list[Any] = [
-    ("before", np.object_),  # the text between it and the slot before it, or the start
-    ("starts", np.bool_),  # a sentence ends in that text
-    ("parts", np.bool_),  # that text is not just whitespace
-    ("form", np.object_),  # the form of a slot for a value
-    ("typed", np.bool_),  # whether it is one
-]
-Records = NDArray[Any]
-"""A structured array: a table with named columns."""
 
 
 class CodedTexts(NamedTuple):
@@ -145,18 +109,18 @@ class ChunkCodes(dict[str, int]):
     def __init__(self, policy: BoundPolicy, words: int) -> None:
         super().__init__()
         self._policy, self._words = policy, words
-        self._shapes, self._ids = _Shapes(), _GrowingTable(np.int64)
-        self._plain_shapes: dict[tuple[str, str], int] = {}
+        self._shapes, self._ids = Shapes(), GrowingTable(np.int64)
+        self._simple_shapes: dict[tuple[str, str, str], int] = {}
         self._ids.add(range(words))
         for chunk in ("", LINE):
-            self[chunk] = self._learn(chunk)
+            self[chunk] = self._learn_any(chunk)
 
     def __missing__(self, chunk: str) -> int:
         if len(chunk) > _LETTERS:
             return AWKWARD
         if len(self) >= _ENTRIES:
             self.clear()
-        code = self[chunk] = self._learn(chunk)
+        code = self[chunk] = self._learn_any(chunk)
         return code
 
     @property
@@ -184,36 +148,69 @@ class ChunkCodes(dict[str, int]):
         )
 
     def _encode(self, texts: Iterable[str]) -> CodedTexts:
-        codes: list[int] = []
+        codes: list[int | None] = []
         lengths: list[int] = []
+        new: dict[int, str] = {}  # chunks by their places
         for text in texts:
             chunks = text.replace(LINE, PADDED_LINE).split(" ")
-            codes += map(self.__getitem__, chunks)
+            known = list(map(self.get, chunks))
+            if None in known:
+                start = len(codes)
+                new.update((start + i, chunks[i]) for i, code in enumerate(known) if code is None)
+            codes += known
             lengths.append(len(chunks))
+        self._learn_all(set(new.values()))
+        for place, chunk in new.items():
+            codes[place] = self[chunk]
         packed = np.array(codes, dtype=np.int64)
         offsets = packed & ((1 << _OFFSET_BITS) - 1)
         return CodedTexts(packed >> _OFFSET_BITS, offsets, np.array(lengths, dtype=np.int64))
+
+    def _learn_all(self, chunks: set[str]) -> None:
+        """Learn chunks together, which is faster than one by one if they have many new words."""
+        if self._policy.pieces is not None:
+            return
+        if len(self) + len(chunks) > _ENTRIES:
+            self.clear()
+        short = [chunk for chunk in islice(chunks, _ENTRIES) if len(chunk) <= _LETTERS]
+        simple = {chunk: parts for chunk in short if (parts := one_word(chunk)) is not None}
+        plain = {chunk: plain_tokens(chunk) for chunk in short if chunk not in simple}
+        words = [word for _, word, _ in simple.values()]
+        self._policy.learn(chain(words, *filter(None, plain.values())))
+        for chunk, parts in simple.items():
+            self[chunk] = self._learn_word(chunk, *parts)
+        for chunk, tokens in plain.items():
+            self[chunk] = self._learn_plain(chunk, tokens)
+
+    def _learn_word(self, chunk: str, before: str, word: str, after: str) -> int:
+        """Learn a word with signs before and after it."""
+        _, word_id, tag, _, mark = self._policy.treat(word)
+        if mark != WORD_MARK or word.lower() in PARTS_OF_VALUES or after[-1:] == "+":
+            return self._learn_any(chunk)
+        shape = self._simple_shapes.get((before, tag, after))
+        if shape is None:
+            every = ((before, PUNCTUATION), (None, tag), (after, PUNCTUATION))
+            shown, tags = zip(*(part for part in every if part[0] != ""), strict=True)
+            shape = self._shapes.number(shown, tags)
+            self._simple_shapes[before, tag, after] = shape
+        return shape << _OFFSET_BITS | word_id
 
     def tables(self) -> ChunkTables:
         """Return the tables for all chunks so far. Later chunks do not change them."""
         return ChunkTables(*self._shapes.tables(), self._ids.table())
 
-    def _learn(self, chunk: str) -> int:
-        plain = _PLAIN.fullmatch(chunk)
-        if plain is not None and self._policy.pieces is None:
-            word, signs = plain.groups()
-            treatment = self._policy.treat(word)
-            if treatment.mark == WORD_MARK and word.lower() not in PARTS_OF_VALUES:
-                return self._plain_shape(treatment.tag, signs) << _OFFSET_BITS | treatment.id
-        return self._learn_any(chunk)
-
-    def _plain_shape(self, tag: str, signs: str) -> int:
-        """Return the shape of a word with some signs after it."""
-        number = self._plain_shapes.get((tag, signs))
-        if number is None:
-            shown, tags = ((None, signs), (tag, PUNCTUATION)) if signs else ((None,), (tag,))
-            number = self._plain_shapes[tag, signs] = self._shapes.number(shown, tags)
-        return number
+    def _learn_plain(self, chunk: str, tokens: list[str] | None) -> int:
+        """Learn a chunk of words and signs, given its tokens; or any, without."""
+        if tokens is None or chunk[-1] == "+":
+            return self._learn_any(chunk)
+        treatments = [self._policy.treat(token) for token in tokens]
+        _, ids, tags, shown, marks = zip(*treatments, strict=True)
+        if _is_awkward(marks):
+            return AWKWARD
+        may_join = any(token.lower() in PARTS_OF_VALUES for token in tokens)
+        joins = joining(chunk) if may_join and self._policy.typed else (0, 0)
+        offset = self._offset([word for word in ids if word >= 0], typed=False)
+        return self._shapes.number(shown, tags, joins) << _OFFSET_BITS | offset
 
     def _learn_any(self, chunk: str) -> int:
         if self._policy.typed:
@@ -235,91 +232,6 @@ class ChunkCodes(dict[str, int]):
         return len(self._ids) - len(ids)
 
 
-class _Shapes:
-    """Numbers shapes in the order in which they appear."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[tuple[Template, tuple[str, ...], Joins], int] = {}
-        self._shapes, self._slots = _GrowingTable(_SHAPE), _GrowingTable(_SLOT)
-        self.number(("awkward",), ())
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def number(self, shown: tuple[Part, ...], tags: tuple[str, ...], joins: Joins = (0, 0)) -> int:
-        """Return the number of a shape, a new one if need be."""
-        number = self._numbers.get((shown, tags, joins))
-        if number is None:
-            forms = [part for part in shown if not isinstance(part, str)]
-            self._add(_gaps(shown), tags, joins, forms)
-            number = self._numbers[shown, tags, joins] = len(self._numbers)
-        return number
-
-    def tables(self) -> tuple[Records, Records]:
-        """Return all shapes, and the slots of all shapes."""
-        return self._shapes.table(), self._slots.table()
-
-    def _add(
-        self,
-        gaps: list[str],
-        tags: tuple[str, ...],
-        joins: Joins,
-        forms: Sequence[Form | None],
-    ) -> None:
-        *before, after = gaps
-        solid = bool(before or after.strip())
-        white_start = not solid or gaps[0][:1].isspace()
-        white_end = not solid or after[-1:].isspace()
-        counts = list(map(tags.count, TAGS))
-        # Whitespace: one run for each solid chunk, plus the runs inside it. `TextsByChunk` corrects
-        # for the ends of texts.
-        counts[SPACES] += 1 - white_start - white_end if solid else -counts[SPACES]
-        shape = (  # in the order of `_SHAPE`
-            len(before),
-            len(self._slots),
-            gaps == ["", ""],
-            solid,
-            white_start,
-            white_end,
-            ends_sentence(f"{after} "),
-            bool(after.strip()),
-            "".join(before[:1]),
-            after,
-            *joins,
-            any(form is not None for form in forms),
-            counts,
-        )
-        self._slots.add(
-            (gap, ends_sentence(gap), bool(gap.strip()), form, form is not None)
-            for gap, form in zip(before, forms, strict=True)
-        )
-        self._shapes.add([shape])
-
-
-class _GrowingTable:
-    """A table that grows. Arrays it has returned stay as they are."""
-
-    def __init__(self, columns: Any) -> None:
-        self._table = np.empty(64, dtype=columns)
-        self._filled = 0
-        self._new: list[object] = []
-
-    def __len__(self) -> int:
-        return self._filled + len(self._new)
-
-    def add(self, rows: Iterable[object]) -> None:
-        self._new += rows
-
-    def table(self) -> Records:
-        if self._new:
-            end = len(self)
-            if end > len(self._table):
-                self._table = np.concatenate([self._table, np.empty(end, self._table.dtype)])
-            self._table[self._filled : end] = np.array(self._new, dtype=self._table.dtype)
-            self._filled, self._new = end, []
-        return self._table[: self._filled]
-
-
 def _is_awkward(marks: Sequence[str]) -> bool:
     """Tell whether tokens with these marks (see `template.mark`) must be parsed one by one."""
     if "k" in marks:  # kept or masked: a word without a slot
@@ -329,18 +241,3 @@ def _is_awkward(marks: Sequence[str]) -> bool:
     # Leaving it out may join two runs of whitespace: inside the chunk, or around it if nothing of
     # the chunk remains.
     return "o" in marks or not any(marks)
-
-
-def _gaps(shown: tuple[Part, ...]) -> list[str]:
-    """Return the texts before, between and after slots. Two words without a gap get a space."""
-    gaps = [""]
-    slot: Part = ""
-    for part in shown:
-        if isinstance(part, str):
-            gaps[-1] += part
-            continue
-        if slot != "" and not gaps[-1] and not closely(slot, part):
-            gaps[-1] = " "
-        gaps.append("")
-        slot = part
-    return gaps

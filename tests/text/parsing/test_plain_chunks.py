@@ -1,0 +1,48 @@
+"""Plain chunks are cut as the tokenizer cuts them, and learnt as they would be one by one."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from malaprop.text.forms import grammar
+from malaprop.text.parsing.plain_chunks import one_word, plain_tokens
+from malaprop.text.policy import BoundPolicy, Policy
+from malaprop.text.tokens import tokenize
+
+VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
+# Signs and letters that decide how a chunk is cut, more often than others.
+CHUNKS = st.text(st.sampled_from(VISIBLE + "wW./:'+*_-" * 4), min_size=1, max_size=12)
+WORDS = ["the", "rain", "not", "user", "symbol", "thousand", "may"]
+
+
+@given(CHUNKS)
+@example("http:///")
+@example("www./x")
+@example("x://a")
+@example("rock'n'roll'")
+@example("WWW.-")
+@example("a_b*c")
+def test_plain_chunks_are_cut_as_the_tokenizer_cuts_them(chunk: str) -> None:
+    tokens = plain_tokens(chunk)
+    if tokens is not None:
+        assert tokens == tokenize(chunk) == grammar.cut(chunk)
+    parts = one_word(chunk)
+    if parts is not None:
+        assert [part for part in parts if part] == tokenize(chunk) == grammar.cut(chunk)
+
+
+@pytest.mark.parametrize("chunk", ["3pm", "@ann", "#tag", "naïve", "a\x7f", "", "www.x", "ftp://x"])
+def test_other_chunks_are_left_to_the_tokenizer(chunk: str) -> None:
+    assert plain_tokens(chunk) is None
+    assert one_word(chunk) is None
+
+
+@given(st.lists(CHUNKS, max_size=8), st.sampled_from(["map", "mask", "drop", "keep"]))
+def test_words_that_are_learnt_are_treated_as_if_they_were_not(
+    words: list[str], unknown: str
+) -> None:
+    options = Policy(unknown=unknown, kinds="typed")  # type: ignore[arg-type]
+    learnt, fresh = BoundPolicy(WORDS, options), BoundPolicy(WORDS, options)
+    tokens = [token for word in words for token in plain_tokens(word) or ()]
+    learnt.learn(tokens)
+    assert [learnt.treat(token) for token in tokens] == [fresh.treat(token) for token in tokens]
