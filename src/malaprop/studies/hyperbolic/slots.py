@@ -64,6 +64,11 @@ class SlotTexts:
         """Which words the lexicon has."""
         return np.array([word in self._lexicon.index for word in self.flat], dtype=bool)
 
+    @cached_property
+    def content(self) -> Flags:
+        """Which words are no stop words."""
+        return np.array([word not in FUNCTION_WORDS for word in self.flat], dtype=bool)
+
     def transitions(self, model: BigramModel, words: Lexicon) -> Floats:
         """Return how likely each word is after the one before it; 0 where one is unknown."""
         chances = np.zeros(len(self.flat))
@@ -110,7 +115,7 @@ class Protocol:
         if self.name in (ALL_WORDS, NO_WORDS):
             return np.full(len(texts.flat), self.name == ALL_WORDS, dtype=bool)
         if self.name == STOP_WORDS_KEPT:
-            return texts.known & np.array([w not in FUNCTION_WORDS for w in texts.flat], dtype=bool)
+            return texts.known & texts.content
         if self.model is None or self.words is None:
             raise ValueError("rare transitions need a bigram model and its words")
         rare: Flags = texts.transitions(self.model, self.words) < RARE
