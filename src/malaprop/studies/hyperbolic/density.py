@@ -16,7 +16,7 @@ from malaprop.studies.framework.run import Run
 EPSILONS = (0.5, 1.0, 2.0, 8.0)
 PLACES = (0.0, 0.25, 0.5, 0.75, 0.9)
 _GRID = 20_001
-_STEPS = 300
+_STEPS = 1000
 
 
 def density(x: Floats | float, epsilon: float) -> Floats:
@@ -40,7 +40,7 @@ def fig3(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
         for place in PLACES:
             yield Figure("density", float(density(place, epsilon)), None, {"x": place})
     yield Figure("mass", float(sums[-1]))
-    walks = run.pick(quick=400, full=4000)
+    walks = run.pick(quick=200, full=2000)
     drawn = np.sort(np.linalg.norm(_walk(walks, dimension, setting["sigma"], epsilon, rng), axis=1))
     expected = np.interp(drawn, radii, sums / sums[-1])
     empirical = np.arange(1, walks + 1) / walks

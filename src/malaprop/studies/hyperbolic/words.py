@@ -22,6 +22,7 @@ from malaprop.studies.hyperbolic.mechanisms import (
     HIERARCHY,
     NARROW,
     PUBLISHED,
+    SHORT,
     SOUND,
     WIDE,
     channel_of,
@@ -40,7 +41,7 @@ def grid(run: Run) -> Iterator[Setting]:
     tangent = {"mechanism": "tangent-laplace", "published": False}
     ball = {"mechanism": "hyperbolic-laplace", "published": False}
     for epsilon in EPSILONS:
-        for one in (PUBLISHED, WIDE, NARROW, SOUND, tangent):
+        for one in (PUBLISHED, WIDE, NARROW, SHORT, SOUND, tangent):
             yield {**one, "epsilon": epsilon, **shared}
         for one in (PUBLISHED, SOUND):
             yield {**one, "epsilon": epsilon, **edge, **shared}
