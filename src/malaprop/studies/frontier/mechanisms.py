@@ -12,9 +12,9 @@ from malaprop.studies.framework.run import Run
 RECOMMENDED: Final = "balanced"
 FLOORS: Final = ("no noise", "random words")
 EPSILONS: Final[Mapping[str, tuple[float, ...]]] = {
-    "balanced": (1.0, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5),
-    "tem": (1.42, 1.5, 1.6, 1.8),
-    "laplace": (10.0, 12.0, 15.0, 20.0),
+    "balanced": (1.0, 1.2, 1.5, 2.0, 2.5),
+    "tem": (1.42, 1.55, 1.8),
+    "laplace": (11.0, 14.0, 19.0),
     "mahalanobis": (13.0, 16.0, 22.0),
     "priv-emb": (10.0, 13.0, 18.0),
     "coordinate-laplace": (0.9, 1.15, 1.6),

@@ -94,7 +94,7 @@ def table3(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     channel = channel_of(run, setting) if "epsilon" in setting else None
     replacer = Replacer(ids_of(run, lexicon), channel, Protocol(setting["protocol"]))
     rights, tested = [], 0
-    for _ in range(run.pick(quick=2, full=4)):
+    for _ in range(run.pick(quick=2, full=3)):
         private = data.clean
         if name != "no noise":
             private = data.texts.joined(replacer.words_of(data.texts, rng))
@@ -118,7 +118,7 @@ def table3(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
 def _read(run: Run, setting: Setting) -> _Authors:
     """Read the texts of authors with enough of them; cut books into parts."""
     data = run.data(setting["data"])
-    words, most = run.pick(quick=(100, 4), full=(400, 8))
+    words, most = run.pick(quick=(100, 4), full=(250, 8))
     texts, authors = [], []
     for text, author in zip(data.texts, data.labels, strict=True):
         listed = text.split()

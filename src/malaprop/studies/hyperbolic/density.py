@@ -40,7 +40,7 @@ def fig3(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
         for place in PLACES:
             yield Figure("density", float(density(place, epsilon)), None, {"x": place})
     yield Figure("mass", float(sums[-1]))
-    walks = run.pick(quick=200, full=2000)
+    walks = run.pick(quick=200, full=1000)
     drawn = np.sort(np.linalg.norm(_walk(walks, dimension, setting["sigma"], epsilon, rng), axis=1))
     expected = np.interp(drawn, radii, sums / sums[-1])
     empirical = np.arange(1, walks + 1) / walks

@@ -69,7 +69,7 @@ def table6(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     space, name = run.lexicon(), setting["mechanism"]
     task, data = TASKS[setting["data"]], _some(run, setting["data"])
     options: dict[str, Any] = {"data": data, "floors": False, "rng": rng}
-    options["repeats"] = run.pick(quick=2, full=4)
+    options["repeats"] = run.pick(quick=2, full=3)
     if name == "majority":
         yield from _majority(task, data, space)
         return
@@ -102,7 +102,7 @@ def _protocol(run: Run, setting: Setting) -> Protocol:
 
 def _some(run: Run, name: str) -> Any:
     """Return a part of a data set, spread over it and over the parts that it is divided into."""
-    data, most = run.data(name), run.pick(quick=100, full=800)
+    data, most = run.data(name), run.pick(quick=100, full=500)
     step = max(1, len(data) // most)
     return run.once(("some", name), lambda: data.rows(range(0, len(data), step)))
 
