@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Cli
+from tests.cli.conftest import VECTORS, Cli
 
 from malaprop import TEM, Lexicon
 from malaprop.mechanisms.tem import exponent_tables
@@ -37,6 +37,30 @@ def test_a_guarantee_that_fails(
     ended = cli("audit", "-e", "1", "-m", "tem", "-l", lexicon_file)
     assert ended.code == 1
     assert ended.text.startswith("verdict      FAILS\n")
+
+
+def test_some_words_are_a_sample(
+    cli: Cli, lexicon_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ("audit", "-e", "1", "-m", "tem", "-l", lexicon_file, "--words")
+    for words in ("1", write_words(tmp_path)):
+        ended = cli(*options, words)
+        assert ended.code == 0
+        assert ended.text.startswith("verdict      not decided\n")
+        assert "a sample, not a whole audit" in ended.text
+    assert cli(*options, "all").text.startswith("verdict      holds\n")
+    assert cli(*options, "0").code == 2
+    monkeypatch.setattr(tem, "audited_exponent", lambda *_: (2.0, 1e9))
+    assert cli(*options, "2").code == 1
+    sampled = cli(*options, "2", "--sampled", "--draws", "4000")
+    assert sampled.code == 1
+    assert sampled.text.startswith("verdict      FAILS\n")
+
+
+def write_words(folder: Path) -> str:
+    file = folder / "words.txt"
+    file.write_text(f"{next(iter(VECTORS))}\n")
+    return str(file)
 
 
 def test_a_lexicon_is_audited_once(

@@ -34,7 +34,7 @@ EVALUATED = {
 # These run other programs, with flags of theirs.
 OTHER_PROGRAMS = {"datasets/packages.py"}
 # A command that the user is told to run has its flags.
-COMMAND = re.compile(r"malaprop (audit|lexicon|lm|privatize) ")
+COMMAND = re.compile(r"malaprop (audit|lexicon|lm|privatize|reproduce) ")
 
 
 def test_parameters_become_flags_and_all_else_stays() -> None:

@@ -115,4 +115,24 @@ def test_a_calibration_with_context_says_what_it_holds_for(cli: Cli, tmp_path: P
     shown = target.read_text()
     assert "an observer with a bigram model" in shown
     assert "sees one word at a time" not in shown
-    assert "can be compared" not in shown
+    assert "can be compared" in shown
+
+
+def test_noise_on_vectors_has_plots_by_epsilon(cli: Cli, vectors: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = cli("calibrate", "-m", "laplace", "--kept", "0.6", "-l", vectors, "--report", str(page))
+    assert done.code == 0
+    told = page.read_text()
+    assert "Words that stay, by ε (N_w)." in told
+    assert "Right guesses without context, at least, by ε." in told
+
+
+def test_the_page_of_a_grid_names_the_lambda_that_was_chosen(
+    cli: Cli, vectors: str, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    options = ("-m", "mahalanobis", "-e", "2", "--kept", "0.99", "--lambda-grid", "0,0.25")
+    done = cli("calibrate", *options, "-l", vectors, "--report", str(page), "--json", "-")
+    assert done.code == 0
+    chosen = json.loads(done.out)["lambda"]
+    assert f"regularization={chosen}" in page.read_text()

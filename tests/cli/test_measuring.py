@@ -50,6 +50,7 @@ def test_words_and_priors_come_from_files(cli: Cli, vectors: str, tmp_path: Path
         (("--words", "none.txt"), "not there"),
         (("--prior", "none.txt"), "not there"),
         (("--runs", "2"), "10 or more"),
+        (("--reused",), "give --occurrences"),
     ],
 )
 def test_wrong_options_of_stats(

@@ -11,14 +11,15 @@ from malaprop.core.channel import LawChannel
 from malaprop.core.mechanism import Mechanism
 from malaprop.lexicon.graph.lookup import with_graph_if_needed
 from malaprop.pipeline import keeping as keeping_module
+from malaprop.pipeline.guessing import Guessed
 from malaprop.pipeline.keeping import (
     A_THIRD,
     Keeping,
     epsilon_keeping,
     keeping_of,
-    spread,
     unchanged_share,
 )
+from malaprop.pipeline.spreading import spread
 
 
 def test_the_share_is_the_mean_of_staying(plane: Lexicon) -> None:
@@ -102,7 +103,7 @@ def test_it_gives_up_after_a_while(plane: Lexicon, monkeypatch: pytest.MonkeyPat
 def test_noise_has_no_law_to_solve_for(line: Lexicon) -> None:
     mechanism = Laplace(epsilon=1e3)
     keeping = keeping_of(mechanism, mechanism.on(line))
-    assert keeping == Keeping(1.0)
+    assert keeping == Keeping(1.0, guessed=Guessed(1.0, at_least=True))
     assert "NEXT TO NOTHING" in keeping.warning
     assert "would keep" not in keeping.warning
 
@@ -125,13 +126,13 @@ def test_warnings_are_plain(share: float, words: str) -> None:
 
 
 def test_a_warning_states_how_many_words_are_guessed(plane: Lexicon) -> None:
-    warning = Keeping(0.6, 1.5, 0.64).warning
+    warning = Keeping(0.6, 1.5, Guessed(0.64)).warning
     assert "60% of words are expected to stay as they are, and an observer" in warning
     assert "guesses about 64% of them right. Take a smaller one" in warning
     mechanism = TEM(epsilon=40.0)
     keeping = keeping_of(mechanism, mechanism.on(plane))
     assert keeping.guessed is not None
-    assert keeping.share <= keeping.guessed <= 1.0
+    assert keeping.share <= keeping.guessed.share <= 1.0
 
 
 @pytest.mark.parametrize("share", [0.499, 0.33, 0.02])

@@ -42,12 +42,14 @@ def test_all_renderings_say_how_many_words_are_guessed(privatizer: Privatizer) -
         assert f"about {share} {told}" in " ".join(shown.lower().split())
     assert f"<b>{share}</b>{told}" in as_html(report)
     assert f"about {share} of single words" in report._repr_html_()
-    unknown = run_report(
+    noisy = run_report(
         Privatizer(privatizer.lexicon, Laplace(epsilon=1.0)), [], {"protected": 1}, occasion
     )
-    assert unknown.to_dict()["expected_share_guessed"] is None
-    assert "is not known" in " ".join(readable(unknown).split())
-    assert "is not known" in as_markdown(unknown)
+    assert "guessed" not in vars(noisy)  # nobody has asked for it yet
+    assert noisy.to_dict()["guessed_at_least"] is True
+    assert "at least" in " ".join(readable(noisy).split())
+    assert "At least" in as_markdown(noisy)
+    assert "<b>at least " in as_html(noisy)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from malaprop.cli.measuring import PIPE, JsonFile, ReportFile, outputs
+from malaprop.cli.measuring import PIPE, AuditedWords, JsonFile, ReportFile, outputs, words_to_audit
 from malaprop.cli.messages import command_line
 from malaprop.cli.options import (
     DEFAULT,
@@ -41,6 +41,7 @@ def audit(
     draws: Annotated[
         int, typer.Option(metavar="NUMBER", help="With --sampled: draws of each word.")
     ] = 20_000,
+    words: AuditedWords = None,
     json_: JsonFile = None,
     report: ReportFile = None,
 ) -> None:
@@ -48,11 +49,13 @@ def audit(
 
     If the verdict is FAILS, the exit code is 1. "Not decided" is not a failure, and "not
     contradicted" is what a sampled audit can say at best. A whole lexicon takes a few minutes at
-    most.
+    most. With --words it is a sample: if no pair of it fails, the verdict is "not decided".
     """
     from malaprop.cli.progress import bar, working
     from malaprop.measure.audit import audit as compute
-    from malaprop.measure.audit_by_draws import sampled_audit
+    from malaprop.measure.audit_by_draws import SampledAudit, sampled_audit
+    from malaprop.measure.audit_of_words import audit_words
+    from malaprop.measure.finding import Audit
     from malaprop.pipeline.privatizer import Privatizer
     from malaprop.pipeline.report import Clock
     from malaprop.report.measured.audits import audit_page
@@ -64,12 +67,17 @@ def audit(
         with working(f"preparing {mechanism} on {lexicon}"):
             privatizer = Privatizer(open_lexicon(lexicon, made), made)
         channel = privatizer.channel
+        some = words_to_audit(words, channel.lexicon)
+        finding: Audit | SampledAudit
         with bar(f"auditing {mechanism}") as progress:
-            finding = (
-                sampled_audit(privatizer, pairs=pairs, draws=draws, progress=progress.to)
-                if sampled
-                else compute(channel, progress=progress.to)
-            )
+            if sampled:
+                finding = sampled_audit(
+                    privatizer, pairs=pairs, draws=draws, words=some, progress=progress.to
+                )
+            elif some is None:
+                finding = compute(channel, progress=progress.to)
+            else:
+                finding = audit_words(channel, some, progress=progress.to)
         write(
             {"mechanism": made.to_dict(), "lexicon": lexicon, **finding.to_dict()},
             lambda: audit_page(

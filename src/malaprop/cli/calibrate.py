@@ -272,15 +272,13 @@ def _page(
     from dataclasses import replace
 
     from malaprop.cli.progress import bar
-    from malaprop.core.channel import LawChannel
     from malaprop.measure.profile import profile_of
     from malaprop.report.measured.calibration import calibration_page
     from malaprop.report.measured.common import Setting
     from malaprop.report.written import is_page
 
     chosen, profile = replace(mechanism, epsilon=result.epsilon), None
-    # For noise on vectors, the best guess at each ε would take minutes.
-    if is_page(report) and isinstance(chosen.on(opened), LawChannel):
+    if is_page(report):
         with bar("computing the figures of the page") as progress:
             profile = profile_of(chosen, opened, progress=progress.to)
     setting = Setting(

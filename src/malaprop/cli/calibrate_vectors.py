@@ -124,7 +124,16 @@ def regularization(
             )
         write(
             {"mechanism": mechanism, "lexicon": opened.name or lexicon, **choice.to_dict()},
-            lambda: lambda_page(choice, targets.setting(made, opened, lexicon)),
+            lambda: lambda_page(
+                choice,
+                targets.setting(
+                    make_mechanism(
+                        mechanism, str(epsilon), [f"regularization={choice.regularization!r}"]
+                    ),
+                    opened,
+                    lexicon,
+                ),
+            ),
         )
     if targets.json_ != PIPE:
         _print_grid(choice)

@@ -55,6 +55,16 @@ WordCount = Annotated[
         "--lambda-grid, 256 at most by default.",
     ),
 ]
+AuditedWords = Annotated[
+    str | None,
+    typer.Option(
+        "--words",
+        metavar="FILE|NUMBER|all",
+        help="The words to audit, with their nearest words: a file with one word per line, a "
+        "number of words drawn at random, or all (default). A sample can show that a guarantee is "
+        "false, never that it holds.",
+    ),
+]
 Prior = Annotated[
     str | None,
     typer.Option(
@@ -76,6 +86,19 @@ def words_of(option: str | None, lexicon: "MetricSpace") -> list[str] | int | No
     if option.isdecimal():
         return int(option)
     return [line for line in _lines(option, "--words") if line]
+
+
+def words_to_audit(option: str | None, lexicon: "MetricSpace") -> list[str] | int | None:
+    """Return the words that --words names for an audit; None for all words."""
+    chosen = words_of(option, lexicon)
+    if not isinstance(chosen, int) or chosen < 1:
+        return chosen
+    if chosen >= len(lexicon):
+        return None
+    from malaprop.core.randomness import secure_rng
+
+    drawn = secure_rng().choice(len(lexicon), size=chosen, replace=False)
+    return [lexicon.words[i] for i in drawn]
 
 
 def prior_of(option: str | None) -> str | dict[str, float] | None:

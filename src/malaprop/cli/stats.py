@@ -25,6 +25,7 @@ from malaprop.cli.options import (
     make_mechanism,
     open_lexicon,
 )
+from malaprop.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from malaprop.core.arrays import Ids
@@ -51,6 +52,14 @@ def stats(
         int,
         typer.Option(metavar="NUMBER", min=1, help="How often the observer sees a word."),
     ] = 1,
+    reused: Annotated[
+        bool,
+        typer.Option(
+            "--reused",
+            help="With --occurrences: all of them share one draw, as with  privatize --repeat "
+            "document.",
+        ),
+    ] = False,
     seed: Annotated[
         int | None, typer.Option(metavar="NUMBER", min=0, help="Repeat the same estimates.")
     ] = None,
@@ -71,6 +80,8 @@ def stats(
     from malaprop.report.measured.common import Setting
     from malaprop.report.measured.statistics import statistics_page
 
+    if reused and occurrences == 1:
+        raise ParameterError("--reused says what several occurrences share: give --occurrences")
     made = make_mechanism(mechanism, epsilon, param)
     belief = prior_of(prior)
     rng = secure_rng() if seed is None else seeded_rng(seed)
@@ -84,7 +95,12 @@ def stats(
             figures = statistics(channel, words=chosen, runs=runs, rng=rng, progress=progress.to)
         with bar("the observer's best guess") as progress:
             guess = bayes_success(
-                channel, prior=belief, occurrences=occurrences, rng=rng, progress=progress.to
+                channel,
+                prior=belief,
+                occurrences=occurrences,
+                reused=reused,
+                rng=rng,
+                progress=progress.to,
             )
         with working("neighbourhoods"):
             ids = word_ids(opened, chosen)
@@ -154,6 +170,7 @@ def _print_statistics(figures: "WordStatistics") -> None:
 
 def _print_guess(guess: "BayesSuccess") -> None:
     times = "once" if guess.occurrences == 1 else f"{guess.occurrences} times"
+    times += ", all with one draw," if guess.reused else ""
     low, high = guess.interval
     interval = "" if guess.exact else f" (95 % interval {low:.3f} to {high:.3f})"
     typer.echo(

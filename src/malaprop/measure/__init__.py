@@ -6,6 +6,7 @@ calibrate       from a target that a person understands to ε
 calibrate_vectors   the same for vectors: what is left of distances, or how many are found again
 best_lambda     λ of the Mahalanobis mechanism by a grid
 noise_and_scale how noise compares with the distances of vectors
+audit_words     the exact audit of some words and their nearest ones
 sampled_audit   a lower bound on the loss, from draws alone
 attack          privatize texts, attack the result: what an observer recovers or infers
 attacks         the attacks, by name
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from malaprop.measure.attacking.run import attack
     from malaprop.measure.attacking.training import train_model
     from malaprop.measure.audit_by_draws import SampledAudit, sampled_audit
+    from malaprop.measure.audit_of_words import audit_words
     from malaprop.measure.bayes import BayesSuccess, bayes_success
     from malaprop.measure.calibration import calibrate
     from malaprop.measure.evaluating.evaluation import Evaluation
@@ -65,6 +67,7 @@ __all__ = [
     "WordStatistics",
     "attack",
     "attacks",
+    "audit_words",
     "bayes_success",
     "best_lambda",
     "calibrate",
@@ -90,6 +93,7 @@ _HOMES = {
     "measure.attacking.run": "attack",
     "measure.attacking.training": "train_model",
     "measure.audit_by_draws": "SampledAudit sampled_audit",
+    "measure.audit_of_words": "audit_words",
     "measure.bayes": "BayesSuccess bayes_success",
     "measure.calibration": "calibrate",
     "measure.evaluating.evaluation": "Evaluation",

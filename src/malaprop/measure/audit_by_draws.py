@@ -7,7 +7,7 @@ Compare `malaprop.audit`, which computes the loss from what a channel states.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,10 +22,11 @@ from malaprop.core.guarantee import Kind
 from malaprop.core.progress import Progress, report
 from malaprop.core.randomness import checked_rng, secure_rng
 from malaprop.core.space import blocks
+from malaprop.measure.chosen_words import word_ids
 from malaprop.measure.intervals import clopper_pearson
 from malaprop.measure.pairs import allowance
-from malaprop.pipeline.keeping import spread
 from malaprop.pipeline.privatizer import Privatizer
+from malaprop.pipeline.spreading import spread
 
 _EXAMINED = 512  # words among which hard pairs are looked for
 _LEAST_DRAWS = 1_000
@@ -125,6 +126,7 @@ def sampled_audit(
     *,
     pairs: int = 24,
     draws: int = 20_000,
+    words: Sequence[str] | int | None = None,
     confidence: float = 0.999,
     rng: Generator | None = None,
     progress: Progress | None = None,
@@ -134,6 +136,7 @@ def sampled_audit(
     A channel is asked for ids, a `Privatizer` for whole texts of one word. The pairs are nearest
     words, the densest word with the sparsest, and isolated words with their nearest. The bounds
     hold together with the given confidence (Clopper-Pearson, corrected for the number of pairs).
+    `words` are those that pairs start from, by default up to 512 spread evenly over the lexicon.
 
     >>> from malaprop import Lexicon, TEM, seeded_rng
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
@@ -150,7 +153,8 @@ def sampled_audit(
     noise = secure_rng() if rng is None else checked_rng(rng)
     channel = subject.channel if isinstance(subject, Privatizer) else checked_channel(subject)
     sample = _sampler(subject, noise)
-    chosen = _hard_pairs(channel, pairs)
+    some = _EXAMINED if words is None else words
+    chosen = _hard_pairs(channel, pairs, np.unique(word_ids(channel.lexicon, some)))
     allowed = allowance(channel)
     if not chosen or allowed is None:
         raise ParameterError("The guarantee covers no pair of words whose loss could be bounded.")
@@ -189,11 +193,9 @@ def _sampler(subject: Channel | Privatizer, rng: Generator) -> Sampler:
     return lambda word, draws: np.array([one.text for one in private.many([words[word]] * draws)])
 
 
-def _hard_pairs(channel: Channel, count: int) -> list[tuple[int, int, str]]:
-    """Choose pairs that are covered: nearest, densest and sparsest, isolated."""
-    space = channel.lexicon
-    ids = spread(len(space), _EXAMINED)
-    nearest, distances = _nearest(channel, ids)
+def _hard_pairs(channel: Channel, count: int, ids: Ids) -> list[tuple[int, int, str]]:
+    """Choose covered pairs of some words: nearest, densest and sparsest, isolated."""
+    nearest, distances = nearest_words(channel, ids)
     order = np.argsort(distances, kind="stable")
     dense, sparse = ids[order], ids[order[::-1]]
     isolated = [
@@ -219,7 +221,7 @@ def _is_covered(channel: Channel, word: int, other: int) -> bool:
     return bool(channel.covers(np.array([word]))[0, other])
 
 
-def _nearest(channel: Channel, ids: Ids) -> tuple[Ids, Floats]:
+def nearest_words(channel: Channel, ids: Ids) -> tuple[Ids, Floats]:
     """Return the nearest other word of some words, and its distance."""
     nearest, distances = np.empty_like(ids), np.empty(len(ids))
     for block in blocks(len(ids), row_cells=len(channel.lexicon)):

@@ -20,7 +20,7 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.progress import Progress, report
 from malaprop.core.randomness import checked_rng, secure_rng
 from malaprop.core.space import blocks
-from malaprop.measure.intervals import clopper_pearson, mean_interval
+from malaprop.measure.intervals import bootstrap_interval, clopper_pearson
 from malaprop.measure.priors import belief_over, prior_over
 from malaprop.pipeline.guessing import largest_posteriors
 
@@ -213,7 +213,7 @@ def estimated_success(
     posterior = largest_posteriors(channel, prior_over(channel.lexicon, prior), samples, rng)
     if posterior is None:
         return None
-    low, high = mean_interval(posterior)
+    low, high = bootstrap_interval(posterior, rng)
     return float(posterior.mean()), (max(0.0, low), min(1.0, high))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from malaprop.core.arrays import Ids
 from malaprop.core.errors import ParameterError
 from malaprop.core.space import MetricSpace
-from malaprop.pipeline.keeping import spread
+from malaprop.pipeline.spreading import spread
 
 MOST, SOME = 10_000, 1_000
 """By default all words of a lexicon with up to `MOST`, and `SOME` of a larger one."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from malaprop.core.space import MetricSpace, blocks
-from malaprop.pipeline.keeping import sample
+from malaprop.pipeline.spreading import sample
 
 
 def nearest_distances(lexicon: MetricSpace) -> tuple[float, float, float]:

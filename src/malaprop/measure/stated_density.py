@@ -9,7 +9,7 @@ from inspect import getmro
 
 import numpy as np
 
-from malaprop.core.arrays import Floats
+from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import VectorChannel
 from malaprop.core.loss import NOTHING, LossRows
 from malaprop.core.noise.noise import AdditiveNoise, Noise
@@ -22,18 +22,22 @@ _SLACK = 1e-10  # nats that rounding may add to a difference of log-densities
 _SAMPLERS = ("release", "release_words")
 
 
-def audit_stated_density(channel: VectorChannel[Noise], allowed: LossRows, unproved: str) -> Audit:
+def audit_stated_density(
+    channel: VectorChannel[Noise], allowed: LossRows, unproved: str, words: Ids | None = None
+) -> Audit:
     """Compare densities of noisy vectors with what is allowed, at points around the words.
 
-    `unproved` says why the guarantee is undecided if no excess is found.
+    `unproved` says why the guarantee is undecided if no excess is found. The first 100 of `words`
+    are compared, by default of all.
     """
     noise = channel.noise
     if not isinstance(noise, AdditiveNoise) or not _states(noise):
         return undecided(channel, unproved)
-    ids = np.arange(min(len(channel.lexicon), _WORDS))
+    ids = (np.arange(len(channel.lexicon)) if words is None else words)[:_WORDS]
     law = _densities(noise, channel.lexicon.vectors[ids].astype(np.float64))
     loss, _ = losses(law, law)
     worst = worse(NOTHING, loss, allowed(ids)[:, ids], slack=_SLACK)
+    worst = replace(worst, pair=(int(ids[worst.pair[0]]), int(ids[worst.pair[1]])))
     method = "the densities that it states for the noisy vectors, at points around words"
     result = finding(channel, worst, exact=False, method=method, words=False)
     if result.holds is False:

@@ -4,6 +4,7 @@ The observer takes every word of the lexicon for equally likely and knows the la
 about public words, never about a user's text.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -14,26 +15,52 @@ from malaprop.core.channel import Channel, LawChannel
 from malaprop.core.law import Law
 from malaprop.core.randomness import seeded_rng
 from malaprop.core.space import blocks
+from malaprop.pipeline.nearby_guesses import nearby_chances
+from malaprop.pipeline.spreading import sample
 
 _SAMPLES: Final = 256  # outputs: the standard error of a share is then 3 % at most
 _SMALL: Final = 1_000  # words up to which all outputs count, and the share is exact
 
 
-def guessed_share(channel: Channel) -> float | None:
-    """Return how often the best guess is right; None if the law has no cheap form.
+@dataclass(frozen=True)
+class Guessed:
+    """The share of single words that an observer without context guesses right.
 
-    On more than 1,000 words it is an estimate from 256 outputs, always the same ones: they are
-    public, so that a fixed seed does no harm.
+    >>> print(Guessed(0.342)), print(Guessed(0.342, at_least=True))
+    about 34%
+    at least 34%
+    (None, None)
     """
-    if not isinstance(channel, LawChannel):
-        return None
-    size = len(channel.lexicon)
-    if size <= _SMALL:
-        law = np.exp(channel.log_probabilities(np.arange(size)))
-        return min(1.0, float(law.max(axis=0).sum()) / size)
-    chances = np.full(size, 1.0 / size)
-    largest = largest_posteriors(channel, chances, _SAMPLES, seeded_rng(0))
-    return None if largest is None else float(largest.mean())
+
+    share: float
+    at_least: bool = False
+    """Whether the share is that of a guess that a better observer may exceed."""
+
+    def __str__(self) -> str:
+        return f"{'at least' if self.at_least else 'about'} {self.share:.0%}"
+
+
+def guessed_share(channel: Channel, kept: float = 0.0) -> Guessed:
+    """Return how often the best guess is right, exactly, as an estimate or as a lower bound.
+
+    Up to 1,000 words of a law, it is exact. On more, it is an estimate from 256 outputs if the law
+    has a cheap form for them. Otherwise, and for noise on vectors, it is what an observer achieves
+    who considers the nearest words only, at 128 outputs: see
+    `malaprop.pipeline.nearby_guesses`. The outputs are always the same ones: they are public, so
+    that a fixed seed does no harm.
+
+    `kept` is the share of words that stay, if known: to guess what comes out is right as often.
+    """
+    size, rng = len(channel.lexicon), seeded_rng(0)
+    if isinstance(channel, LawChannel):
+        if size <= _SMALL:
+            law = np.exp(channel.log_probabilities(np.arange(size)))
+            return Guessed(min(1.0, float(law.max(axis=0).sum()) / size))
+        largest = largest_posteriors(channel, np.full(size, 1.0 / size), _SAMPLES, rng)
+        if largest is not None:
+            return Guessed(float(largest.mean()))
+    chances = nearby_chances(channel, sample(size), rng)
+    return Guessed(max(kept, float(chances.mean())), at_least=True)
 
 
 def largest_posteriors(

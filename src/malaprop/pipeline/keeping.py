@@ -20,17 +20,17 @@ from malaprop.core.law import Law
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.randomness import secure_rng
 from malaprop.core.space import MetricSpace, blocks
-from malaprop.pipeline.guessing import guessed_share
+from malaprop.pipeline.guessing import Guessed, guessed_share
+from malaprop.pipeline.spreading import sample, spread
 
 A_THIRD = 1.0 / 3.0
 LITTLE_PROTECTION, NEXT_TO_NONE = 0.5, 0.8
 """Shares of words kept from which ε protects little, and next to nothing."""
 LITTLE_LEFT = 0.01
 
-_WORDS = 128  # sampled words: the standard error of a share is then 4 % at most
-_CELLS = 1 << 25  # at most so many distances for a figure: fewer words of a large lexicon
+_WORDS = 128  # at most, for each ε that is tried
 _DRAWS = 4  # per word, where the law is not known in closed form
-_SEARCH_CELLS = 1 << 21  # likewise, for each ε that is tried
+_SEARCH_CELLS = 1 << 21  # at most so many distances for each ε that is tried
 _CLOSE = 0.1  # of the log odds of a share: 0.02 of a share of a third
 _FAR = 8.0  # factor between two bounds from which their ratio is halved
 _SECONDS = 3.0  # after that there is no suggestion
@@ -42,21 +42,19 @@ class Keeping:
 
     `third` is about the ε with which the mechanism would keep a third of the words, and `guessed`
     the share that an observer without context guesses right. They are computed only if ε protects
-    little and the law is known in closed form.
+    little, and `third` only if the law is known in closed form.
     """
 
     share: float
     third: float | None = None
-    guessed: float | None = None
+    guessed: Guessed | None = None
 
     @property
     def warning(self) -> str:
         """What a user should know about this ε, in plain words; usually empty."""
         kept = f"{self.share:.0%} of words are expected to stay as they are"
         if self.guessed is not None:
-            kept += (
-                f", and an observer without context guesses about {self.guessed:.0%} of them right"
-            )
+            kept += f", and an observer without context guesses {self.guessed} of them right"
         if self.share >= NEXT_TO_NONE:
             return f"THIS EPSILON PROTECTS NEXT TO NOTHING: {kept}. {self._remedy}"
         if self.share >= LITTLE_PROTECTION:
@@ -80,9 +78,12 @@ class Keeping:
 def keeping_of(mechanism: Mechanism, channel: Channel) -> Keeping:
     """Compute the share of words that a mechanism keeps; `channel` is it on its lexicon."""
     share = unchanged_share(channel)
-    if share < LITTLE_PROTECTION or not isinstance(channel, LawChannel):
+    if share < LITTLE_PROTECTION:
         return Keeping(share)
-    return Keeping(share, epsilon_keeping(mechanism, channel, A_THIRD), guessed_share(channel))
+    third = None
+    if isinstance(channel, LawChannel):
+        third = epsilon_keeping(mechanism, channel, A_THIRD)
+    return Keeping(share, third, guessed_share(channel, share))
 
 
 def unchanged_share(channel: Channel, rng: Generator | None = None) -> float:
@@ -151,20 +152,6 @@ def _root(rising: Callable[[float], float], start: float) -> float | None:
 def _log_odds(share: float) -> float:
     share = min(max(share, 1e-12), 1.0 - 1e-12)
     return math.log(share) - math.log1p(-share)
-
-
-def sample(size: int) -> Ids:
-    """Return the words that figures are computed from: up to 128, fewer of a large lexicon."""
-    return spread(size, max(32, min(_WORDS, _CELLS // size)))
-
-
-def spread(size: int, count: int) -> Ids:
-    """Return up to `count` ids, evenly spread over 0 … size − 1, frequent words and rare ones.
-
-    >>> spread(10, 4).tolist()
-    [0, 3, 6, 9]
-    """
-    return np.unique(np.linspace(0, size - 1, min(size, count)).round().astype(np.int64))
 
 
 def _stay(channel: LawChannel[Law], ids: Ids) -> Floats:

@@ -23,7 +23,7 @@ from malaprop.pipeline.choosing import (
     interned,
 )
 from malaprop.pipeline.counting import common_words, count_repeats, counted
-from malaprop.pipeline.guessing import guessed_share
+from malaprop.pipeline.guessing import Guessed, guessed_share
 from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.pipeline.missing import MaybeText, in_places, is_missing, require_text
 from malaprop.pipeline.promising import for_texts, of_length
@@ -159,13 +159,14 @@ class Privatizer:
         return keeping_of(self.mechanism, self._channel)
 
     @cached_property
-    def guessed(self) -> float | None:
-        """The share of words that an observer without context guesses right, about.
+    def guessed(self) -> Guessed:
+        """The share of words that an observer without context guesses right.
 
-        None where the law is not known in closed form; computed at first use.
+        About, or at least where the law has no cheap form; computed at first use, which takes up to
+        two seconds on `english`.
         """
-        known = self.keeping.guessed
-        return guessed_share(self._channel) if known is None else known
+        keeping = self.keeping
+        return keeping.guessed or guessed_share(self._channel, keeping.share)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import Channel, LawChannel
 from malaprop.core.law import Law
-from malaprop.pipeline.keeping import spread
+from malaprop.pipeline.spreading import spread
 
 _WORDS = 16  # sampled words, evenly spread over the lexicon: a share may be off by some 0.08
 _RIVALS = 6  # the nearest words: others seldom make three draws or more likelier

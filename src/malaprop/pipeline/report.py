@@ -4,9 +4,10 @@
 ways that the guarantee does not cover, so it says of itself that it is not for publication.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property, partial
 from time import monotonic
 from typing import Any
 
@@ -15,6 +16,7 @@ from malaprop.core import html
 from malaprop.core.guarantee import Guarantee
 from malaprop.pipeline.counting import common_words
 from malaprop.pipeline.formats import Layout
+from malaprop.pipeline.guessing import Guessed
 from malaprop.pipeline.keeping import Keeping
 from malaprop.pipeline.passwords import without_passwords
 from malaprop.pipeline.privatizer import Privatizer
@@ -120,8 +122,8 @@ class RunReport:
     guarantee: Guarantee
     randomness: str
     keeping: Keeping
-    guessed: float | None
-    """The share of words that an observer without context guesses right, about; None if unknown."""
+    guess: Callable[[], Guessed] = field(repr=False, compare=False)
+    """Computes the share of words that an observer without context guesses right: see `guessed`."""
     cautions: tuple[str, ...]
     """What the user should know before the work."""
     hint: str
@@ -136,6 +138,15 @@ class RunReport:
     already: tuple[str, ...] = ()
     """Outputs that an earlier run had completed: nothing was done for them."""
     version: str = __version__
+
+    @cached_property
+    def guessed(self) -> Guessed:
+        """The share of words that an observer without context guesses right.
+
+        It is computed when a rendering first asks for it, so that a run that shows no report does
+        not wait for it.
+        """
+        return self.guess()
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -159,7 +170,8 @@ class RunReport:
             "guarantee": self.guarantee.to_dict(),
             "randomness": self.randomness,
             "expected_share_unchanged": round(self.keeping.share, 4),
-            "expected_share_guessed": None if self.guessed is None else round(self.guessed, 4),
+            "expected_share_guessed": round(self.guessed.share, 4),
+            "guessed_at_least": self.guessed.at_least,
             "warnings": list(self.warnings),
             "hint": self.hint,
             "counts": dict(self.counts),
@@ -175,13 +187,15 @@ class RunReport:
     def _repr_html_(self) -> str:
         """Return the main facts for a notebook; `malaprop.report` renders the whole report."""
         words = counted(self.counts.get("protected", 0), "word")
-        guessed = "" if self.guessed is None else f"about {self.guessed:.0%} of single words"
         rows = [
             ("Guarantee", str(self.guarantee)),
             ("Randomness", self.randomness),
             ("Drawn", words),
             ("Unchanged", f"{self.keeping.share:.0%} of words, expected over the lexicon"),
-            ("Guessed right", f"{guessed}, by an observer without context" if guessed else ""),
+            (
+                "Guessed right",
+                f"{self.guessed} of single words, by an observer without context",
+            ),
             ("Visible", "; ".join(self.visible)),
             *(("File", _file_line(file)) for file in self.files),
             *(("Already there", without_passwords(name)) for name in self.already),
@@ -213,7 +227,7 @@ def run_report(
         guarantee=privatizer.guarantee,
         randomness=privatizer.randomness,
         keeping=privatizer.keeping,
-        guessed=privatizer.guessed,
+        guess=partial(getattr, privatizer, "guessed"),
         cautions=(*privatizer.warnings, *cautions),
         hint=privatizer.channel.hint,
         counts=treated,

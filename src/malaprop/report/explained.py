@@ -134,7 +134,9 @@ def _kept(explained: Explanation, keeping: Keeping) -> str:
     share = f"{_percent(keeping.share)} of words stay as they are"
     guessed = ""
     if explained.success is not None:
-        guessed = f", and an observer without context guesses {_percent(explained.success)} right"
+        least = "at least " if explained.success_at_least else ""
+        told = f"{least}{_percent(explained.success)}"
+        guessed = f", and an observer without context guesses {told} right"
     return f"On average over the lexicon, {share}{guessed}; {NO_CHANCE_OF_GUESSING}."
 
 

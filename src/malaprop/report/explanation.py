@@ -4,15 +4,15 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Unpack
 
-from malaprop.core.channel import Channel, LawChannel
+from malaprop.core.channel import Channel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee
 from malaprop.core.metrics.graph import graph_of
 from malaprop.core.randomness import secure_rng
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.measure.bayes import estimated_success
 from malaprop.measure.context_figures import ContextFigure, context_figure
 from malaprop.pipeline.choosing import LexiconChoice, MechanismChoice, choose
+from malaprop.pipeline.guessing import guessed_share
 from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.pipeline.values import with_chosen_kinds
 from malaprop.report.value import ValueLaw, ValueRange, value_law
@@ -22,7 +22,6 @@ from malaprop.text import Action, BoundPolicy, Policy, TextOptions, tokenize
 _RIVALS = 3
 _WORD: Final = "word"
 _SHARES = (0.5, 0.9)  # of draws, between which values
-_SAMPLES = 400  # outputs from which the success of the best guess is estimated
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ class Explanation:
     """The nearest other words, and how well an observer can tell them from the word."""
     success: float | None
     """How often an observer without context guesses a word of the lexicon right, on average; None
-    where the law is unknown."""
+    for a value."""
     guarantee: Guarantee
     keeping: Keeping | None
     """How many words of the lexicon stay on average; None for a value."""
@@ -90,6 +89,8 @@ class Explanation:
     """What an observer recovers of public text with context, and without; None if not measured."""
     ranges: tuple[ValueRange, ...] = ()
     """Between which values some shares of the draws lie; empty for words."""
+    success_at_least: bool = False
+    """Whether a better observer may exceed `success`."""
     beside: bool = False
     """Whether something stands beside a value that is drawn on its own, as "mg" in "500mg"."""
 
@@ -180,6 +181,7 @@ def _found(word: object, lexicon: Lexicon) -> tuple[int, str]:
 def _explained(
     law: WordLaw, channel: Channel, lexicon: Lexicon, keeping: Keeping, route: str, top: int
 ) -> Explanation:
+    guessed = keeping.guessed or guessed_share(channel, keeping.share)
     listed = law.most_likely(min(top, len(lexicon)))
     steps = str(lexicon.metric) == "graph"
     return Explanation(
@@ -200,7 +202,8 @@ def _explained(
         plausible=law.plausible,
         expected_distance=law.expected_distance,
         rivals=tuple(rivals(channel, law.word, _RIVALS)),
-        success=_success(channel),
+        success=guessed.share,
+        success_at_least=guessed.at_least,
         guarantee=channel.guarantee,
         keeping=keeping,
     )
@@ -233,13 +236,6 @@ def _explained_value(value: ValueLaw, top: int) -> Explanation:
         ranges=value.ranges(_SHARES),
         beside=not value.alone,
     )
-
-
-def _success(channel: Channel) -> float | None:
-    if not isinstance(channel, LawChannel):
-        return None
-    estimate = estimated_success(channel, samples=_SAMPLES, rng=secure_rng())
-    return None if estimate is None else estimate[0]
 
 
 def _rings(law: WordLaw, lexicon: Lexicon) -> list[Ring]:

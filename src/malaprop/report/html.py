@@ -10,6 +10,7 @@ from html import escape
 from malaprop.core.errors import MissingExtraError
 from malaprop.core.guarantee import Kind
 from malaprop.measure.profile import Comparison, Profile
+from malaprop.pipeline.guessing import Guessed
 from malaprop.pipeline.passwords import without_passwords
 from malaprop.pipeline.report import AUDIENCE, FileRecord, RunReport, counted
 from malaprop.report.page import bullets, document, key_figures, opened, table
@@ -54,15 +55,22 @@ def _key_figures(report: RunReport, profile: Profile | None) -> str:
         ("none" if none else f"ε = {report.guarantee.epsilon:g}", "guarantee"),
         (f"{report.keeping.share:.0%}", "of words are expected to stay as they are"),
     ]
-    guessed = profile.chosen.success if profile else report.guessed
-    if guessed is not None:
-        figures.append(
-            (f"{guessed:.0%}", "of single words are guessed right by an observer without context")
+    guessed = _guessed(profile) if profile else report.guessed
+    least = "at least " if guessed.at_least else ""
+    figures.append(
+        (
+            f"{least}{guessed.share:.0%}",
+            "of single words are guessed right by an observer without context",
         )
+    )
     if profile and profile.context:
         recovered = f"of the words of {profile.context.sample} are recovered with context"
         figures.append((f"{profile.context.context:.0%}", recovered))
     return key_figures(figures)
+
+
+def _guessed(profile: Profile) -> Guessed:
+    return Guessed(profile.chosen.success, profile.chosen.at_least)
 
 
 def _guarantee(report: RunReport, profile: Profile | None) -> list[str]:
@@ -109,12 +117,13 @@ def _unprotected(report: RunReport) -> list[str]:
 
 def _observer(profile: Profile) -> list[str]:
     point, how = profile.chosen, "computed from the law" if profile.exact else "estimated by draws"
+    least = "at least " if point.at_least else ""
     told = (
         "<p>An observer who knows the mechanism and sees one word, without context, guesses it "
-        f"right in {point.success:.1%} of cases, all words being equally likely. <b>Context raises "
-        "that, sometimes to twice as much, and so does repetition</b>: language lets an observer "
-        "rule out words that do not fit. <code>malaprop attack context</code> measures it on your "
-        "own text.</p>"
+        f"right in {least}{point.success:.1%} of cases, all words being equally likely. <b>Context "
+        "raises that, sometimes to twice as much, and so does repetition</b>: language lets an "
+        "observer rule out words that do not fit. <code>malaprop attack context</code> measures it "
+        "on your own text.</p>"
     )
     parts = ["<h2>What an observer learns</h2>", told]
     if profile.context:
@@ -142,10 +151,11 @@ def _plots(profile: Profile) -> str:
     try:
         from malaprop.report import plots
 
+        least = ", at least" if profile.chosen.at_least else ""
         figures = [
             (plots.kept_by_epsilon(profile), "Words that stay, by ε. The dotted line is this run."),
             (plots.distinct_by_epsilon(profile), "Different outputs of a word, by ε."),
-            (plots.success_by_epsilon(profile), "Right guesses without context, by ε."),
+            (plots.success_by_epsilon(profile), f"Right guesses without context{least}, by ε."),
         ]
         if profile.occurrences:
             figures.append(

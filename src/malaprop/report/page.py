@@ -24,15 +24,18 @@ p, li { max-width: 44rem; }
 .audience { color: #5a6a7a; margin-top: 0; }
 .key { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .7rem;
   margin: 1.2rem 0; }
+@media (min-width: 45rem) {
+  .key:has(> div:nth-child(6):last-child) { grid-template-columns: repeat(3, 1fr); } }
 .key div { border: 1px solid #d7dee6; border-radius: .4rem; padding: .6rem .8rem; }
 .key b { display: block; font-size: 1.35rem; line-height: 1.2; overflow-wrap: anywhere; }
 .warning { border-left: .3rem solid #8a1c1c; background: #fbf1f1; padding: .5rem .9rem;
   margin: .6rem 0; font-weight: 600; }
 .wide { overflow-x: auto; }
-.wide td:first-child { min-width: 9rem; }
+.wide td:first-child:not(.number) { min-width: 9rem; }
 table { border-collapse: collapse; width: 100%; margin: .6rem 0; font-size: .95rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0;
-  border-bottom: 1px solid #e6ebf0; overflow-wrap: anywhere; }
+  border-bottom: 1px solid #e6ebf0; overflow-wrap: break-word; }
+table.facts td { overflow-wrap: anywhere; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 table.facts td:first-child { width: 28%; min-width: 6.5rem; color: #44525f; }
 code { font-size: .88em; overflow-wrap: anywhere; }

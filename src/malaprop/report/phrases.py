@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from malaprop.pipeline.guessing import Guessed
 from malaprop.pipeline.repetition import Repetition
 
 PROTECTED = {
@@ -37,20 +38,15 @@ NO_CHANCE_OF_GUESSING = (
 """What belongs beside the share of words that stay."""
 
 
-def best_guess(share: float | None) -> str:
+def best_guess(guessed: Guessed) -> str:
     """Say how often an observer without context guesses a word right.
 
-    >>> print(best_guess(0.342)[:75])
+    >>> print(best_guess(Guessed(0.342))[:75])
     about 34% of single words are guessed right by an observer without context,
     """
-    if share is None:
-        return (
-            "how many words an observer without context guesses right is not known for this "
-            "mechanism on so large a lexicon: malaprop stats computes it"
-        )
     return (
-        f"about {share:.0%} of single words are guessed right by an observer without context, to "
-        "whom all words are equally likely"
+        f"{guessed} of single words are guessed right by an observer without context, to whom all "
+        "words are equally likely"
     )
 
 

@@ -79,3 +79,11 @@ def test_a_page_without_matplotlib_is_refused_before_any_work(
     monkeypatch.setattr(report_plots, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match="plots"):
         checked_page(tmp_path / "p.html")
+
+
+def test_a_page_says_what_is_of_a_quick_run() -> None:
+    (quick,) = pages([line(quick=True)])
+    assert "--quick" in quick.how
+    (mixed,) = pages([line(), line(item="fig2", quick=True)])
+    assert "--quick" not in mixed.how
+    assert "Of the quick run: Figure 2." in mixed.how

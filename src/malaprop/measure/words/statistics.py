@@ -10,12 +10,12 @@ from numpy.random import Generator
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import Channel, LawChannel, VectorChannel, checked_channel
 from malaprop.core.errors import ParameterError
+from malaprop.core.noise.shared_draws import shared_draws, shares_noise
 from malaprop.core.progress import Progress, report
-from malaprop.core.randomness import checked_rng, secure_rng
+from malaprop.core.randomness import checked_rng, secure_rng, seeded_rng
 from malaprop.core.space import blocks
 from malaprop.measure.chosen_words import word_ids
-from malaprop.measure.intervals import clopper_pearson, mean_interval
-from malaprop.measure.shared_noise import shared_draws, shares_noise
+from malaprop.measure.intervals import bootstrap_intervals, clopper_pearson
 from malaprop.measure.similarity import Similarity
 from malaprop.measure.words.statistic import (
     ColumnStatistic,
@@ -38,7 +38,8 @@ class Summary:
     title: str
     mean: float
     interval: tuple[float, float]
-    """95 % interval of the mean over the lexicon; no width if all words were measured exactly."""
+    """95 % interval of the mean over the lexicon, by the bootstrap over words; no width if all were
+    measured exactly."""
     sd: float
     min: float
     p5: float
@@ -67,6 +68,8 @@ class WordStatistics:
     """R: "distinct" counts the different outputs of R runs."""
     size: int
     """How many words the lexicon has."""
+    seed: int = 0
+    """Of the bootstrap that gives intervals of means; drawn from the generator of the draws."""
 
     @property
     def kept(self) -> Floats:
@@ -106,19 +109,25 @@ class WordStatistics:
         return self.values["similarity"]
 
     def summary(self) -> dict[str, Summary]:
-        """Summarise each statistic."""
-        return {name: self._summary(name) for name in self.values}
+        """Summarise each statistic; intervals of means by the bootstrap over words."""
+        columns = np.stack(list(self.values.values()), axis=1)
+        if self.exact and len(columns) == self.size:
+            intervals = np.repeat(columns.mean(axis=0)[:, None], 2, axis=1)
+        else:
+            intervals = bootstrap_intervals(columns, seeded_rng(self.seed))
+        return {
+            name: self._summary(name, (float(low), float(high)))
+            for name, (low, high) in zip(self.values, intervals, strict=True)
+        }
 
-    def _summary(self, name: str) -> Summary:
+    def _summary(self, name: str, interval: tuple[float, float]) -> Summary:
         values, statistic = self.values[name], registry[name]
         low, five, middle, ninety_five, high = np.percentile(values, [0, 5, 50, 95, 100]).tolist()
         order = np.argsort(-values if statistic.worst == "high" else values, kind="stable")
-        whole = self.exact and len(values) == self.size
-        mean = float(values.mean())
         return Summary(
             title=statistic.title,
-            mean=mean,
-            interval=(mean, mean) if whole else mean_interval(values),
+            mean=float(values.mean()),
+            interval=interval,
             sd=float(values.std(ddof=1)) if len(values) > 1 else 0.0,
             min=low,
             p5=five,
@@ -176,6 +185,7 @@ def statistics(
         exact=isinstance(channel, LawChannel),
         runs=options.runs,
         size=len(channel.lexicon),
+        seed=int(noise.integers(1 << 32)),
     )
 
 

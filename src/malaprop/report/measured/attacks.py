@@ -29,8 +29,8 @@ def attack_page(result: AttackResult, setting: Setting) -> Page:
         audience=_AUDIENCE,
         figures=(
             (f"{result.score:.3g}", f"is the score of the attack “{result.attack}”"),
-            (f"{low:.3g} to {high:.3g}", f"is the 95 % interval, over {result.spread or 'texts'}"),
-            (f"{result.baseline:.3g}", "needs no attack"),
+            (f"{low:.3g} to {high:.3g}", f"is the 95 % interval ({result.spread or 'over texts'})"),
+            (f"{result.baseline:.3g}", "is the score without an attack"),
         ),
         sections=(
             Section("What was inferred", (Facts(tuple(lines)),)),

@@ -4,7 +4,7 @@ from malaprop.measure.profile import Profile
 from malaprop.measure.regularization import LambdaChoice
 from malaprop.measure.searching import Calibration
 from malaprop.report.measured.common import NO_CONTEXT, PUBLIC, Setting, not_said
-from malaprop.report.page import Facts, Grid, Page, Paragraph, Piece, Plot, Section
+from malaprop.report.page import Facts, Grid, Page, Paragraph, Piece, Plot, Section, opened
 
 _FIGURE = "the figure"
 _OF_VECTORS = (
@@ -42,7 +42,7 @@ def calibration_page(
             else ("exact", "computed from the law, for all words"),
         ),
         sections=(
-            Section("The target", (Paragraph(f"{result.target[:1].upper()}{result.target[1:]}."),)),
+            Section("The target", (Paragraph(f"{opened(result.target)}."),)),
             Section("The curve around it", (_curve(result), *_plots(result, profile))),
             *_compared(result),
             not_said(*_limits(vectors=vectors, context=context)),
@@ -86,7 +86,7 @@ def lambda_page(result: LambdaChoice, setting: Setting) -> Page:
         sections=(
             Section(
                 "The grid",
-                (Paragraph(f"{result.target}."), Grid(head, rows, frozenset(range(1, 5)))),
+                (Paragraph(f"{opened(result.target)}."), Grid(head, rows, frozenset(range(5)))),
             ),
             not_said(
                 "The rows differ in privacy: the guarantee of each in Euclidean distance is the ε "
@@ -126,13 +126,17 @@ def _plots(result: Calibration, profile: Profile | None) -> tuple[Piece, ...]:
     )
     if profile is None:
         return (own,)
+    least = ", at least" if profile.chosen.at_least else ""
     return (
         own,
         Plot(lambda: plots.kept_by_epsilon(profile), "Words that stay, by ε (N_w)."),
         Plot(
             lambda: plots.distinct_by_epsilon(profile), "Different outputs of a word, by ε (S_w)."
         ),
-        Plot(lambda: plots.success_by_epsilon(profile), "Right guesses without context, by ε."),
+        Plot(
+            lambda: plots.success_by_epsilon(profile),
+            f"Right guesses without context{least}, by ε.",
+        ),
     )
 
 

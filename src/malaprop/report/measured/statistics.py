@@ -98,6 +98,7 @@ def _plots(result: WordStatistics) -> tuple[Plot, ...]:
 
 def _observer(guess: BayesSuccess) -> list[str]:
     times = "once" if guess.occurrences == 1 else f"{guess.occurrences} times"
+    times += ", all with one draw," if guess.reused else ""
     low, high = guess.interval
     interval = "" if guess.exact else f" (95 % interval {low:.3f} to {high:.3f})"
     told = (

@@ -86,9 +86,13 @@ class StudyPage:
         """How the figures were made: quick or full, seed, versions."""
         line = self.sections[0].lines[0]
         versions = ", ".join(f"{name} {number}" for name, number in line.versions.items())
-        quick = " --quick" if line.quick else ""
+        quick = [each for each in self.sections if each.lines[0].quick]
+        all_quick = len(quick) == len(self.sections)
+        some = ", ".join(_spelled(each.name) for each in quick)
         return (
-            f"Made by `malaprop reproduce {self.study}{quick} --seed {line.seed}` with {versions}."
+            f"Made by `malaprop reproduce {self.study}{' --quick' if all_quick else ''} --seed "
+            f"{line.seed}` with {versions}."
+            + (f" Of the quick run: {some}." if quick and not all_quick else "")
         )
 
 

@@ -36,8 +36,8 @@ def _figures(section: Section) -> Iterator[str]:
     printed = [line for line in lines if line.paper is not None] or measured
     for line in printed[:_MOST]:
         yield f"  {_where(line)}  {line.measure}: {cell(line)}"
-    if len(lines) > len(printed[:_MOST]):
-        yield f"  {len(lines) - len(printed[:_MOST])} more figures: see --json or --report"
+    if more := len(lines) - len(printed[:_MOST]):
+        yield f"  {more} more figures: malaprop reproduce --json or --report writes all of them"
 
 
 def _where(line: Line) -> str:

@@ -17,6 +17,7 @@ from malaprop.studies.privemb.mechanisms import (
     FLOORS,
     M1,
     M2,
+    SOUND,
     channel_of,
     grid_of,
     kept_by,
@@ -38,8 +39,9 @@ def epsilons(run: Run) -> tuple[float, ...]:
 def grid(run: Run) -> Iterator[Setting]:
     """All mechanisms by ε and β, M1 at an equal share of words kept, and floors."""
     betas = run.pick(quick=(0.5, 0.9), full=(0.5, 0.7, 0.9))
+    least = run.pick(quick=10, full=0)  # ε for the sound projections
     for setting in grid_of(epsilons(run), betas):
-        if setting["published"] or setting["beta"] == betas[-1]:
+        if setting["published"] or (setting["beta"] == betas[-1] and setting["epsilon"] >= least):
             yield {**setting, "spread": SPREAD}
     for setting in crossed(mechanism=[M1], epsilon=[5, 10], beta=[0.9], control=[EQUAL]):
         yield {**setting, "spread": SPREAD}
@@ -100,8 +102,9 @@ FIG3 = Item(
 
 def dimension_grid(run: Run) -> Iterator[Setting]:
     """M2 onto 50, 100 and 200 dimensions, sound ones beside it, and A1 where vectors are."""
+    sound: tuple[str, ...] = run.pick(quick=("pca",), full=SOUND)
     for beta, size in DIMENSIONS.items():
-        for setting in grid_of(run.pick(quick=(10,), full=(5, 10)), (beta,)):
+        for setting in grid_of(run.pick(quick=(10,), full=(5, 10)), (beta,), sound):
             if setting["mechanism"] == M2:
                 yield {**setting, "dimension": size, "spread": SPREAD}
     for size, name in TRAINED.items():

@@ -15,8 +15,8 @@ from malaprop import (
 )
 from malaprop.core.arrays import Ids
 from malaprop.core.channel import Channel, VectorChannel
-from malaprop.measure import shared_noise
-from malaprop.measure.shared_noise import shared_draws, shares_noise
+from malaprop.core.noise import shared_draws as shared_noise
+from malaprop.core.noise.shared_draws import shared_draws, shares_noise
 from malaprop.measure.words.statistics import statistics
 
 _LEVEL = 1e-6
