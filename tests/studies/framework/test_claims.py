@@ -26,6 +26,13 @@ def test_alike_is_within_errors_or_a_margin() -> None:
     assert alike(line(1.0), line(1.2)) is True
     assert alike(line(1.0), line(2.0)) is False
     assert alike(line(1.0), line(2.0), margin=1.5) is True
+    assert alike(line(1.0), line(3.0), margin=1.5) is False
+
+
+def test_errors_beyond_the_margin_confirm_nothing() -> None:
+    assert alike(line(1.0, 0.5), line(1.1, 0.5), margin=0.2) is None
+    assert alike(line(1.0, 0.01), line(1.1, 0.01), margin=0.2) is True
+    assert alike(line(1.0, 0.5), line(4.0, 0.5), margin=0.2) is False
 
 
 def test_every_is_false_before_it_is_undecided() -> None:

@@ -72,11 +72,14 @@ def above(line: Line | None, other: Line | None) -> bool | None:
 
 
 def alike(line: Line | None, other: Line | None, margin: float = 0.0) -> bool | None:
-    """Whether two figures differ by no more than two standard errors, or by `margin`."""
-    difference = _difference(line, other)
-    if difference is None:
+    """Whether two figures differ by no more than `margin`; without one, than two standard errors.
+
+    None if the figures are too uncertain to tell: errors beyond the margin confirm nothing.
+    """
+    difference, noise = _difference(line, other), _noise(line, other)
+    if difference is None or (0.0 < margin < noise and abs(difference) <= noise):
         return None
-    return abs(difference) <= max(_noise(line, other), margin)
+    return abs(difference) <= max(noise, margin)
 
 
 def every(verdicts: Iterable[bool | None]) -> bool | None:
