@@ -50,6 +50,8 @@ def test_all_commands_are_known() -> None:
         "malaprop evaluate",
         "malaprop audit",
         "malaprop attack",
+        "malaprop bench",
+        "malaprop bench frontier",
         "malaprop lm",
         "malaprop lm train",
         "malaprop data",

@@ -8,6 +8,7 @@ from malaprop._version import __version__
 from malaprop.cli import (
     attack,
     audit,
+    bench,
     calibrate,
     data,
     evaluate,
@@ -51,6 +52,7 @@ app.command("mechanisms")(mechanisms.mechanisms)
 app.add_typer(lexicons.app, name="lexicon")
 app.add_typer(lm.app, name="lm")
 app.add_typer(data.app, name="data")
+app.add_typer(bench.app, name="bench")
 
 
 def _version(wanted: bool) -> None:

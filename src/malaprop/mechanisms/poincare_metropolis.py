@@ -97,7 +97,7 @@ class MetropolisWalk(Noise):
     def release(self, vectors: Floats, rng: Generator) -> Floats:
         """Return x + the end of a walk for each row x, put back inside the ball."""
         moved = poincare.in_ball(vectors) + self._walk(vectors.shape, rng)
-        norms = np.linalg.norm(moved, axis=1, keepdims=True)
+        norms = np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-300)
         return np.where(norms < 1.0 - _LAMBDA, moved, moved / norms * (1.0 - _LAMBDA))
 
     def _walk(self, shape: tuple[int, ...], rng: Generator) -> Floats:

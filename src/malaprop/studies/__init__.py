@@ -37,17 +37,18 @@ __all__ = [
 ]
 
 _ORDER = ("nadp", "mahalanobis", "tem", "privemb", "hyperbolic")
+_OWN = ("frontier",)  # studies of no paper
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all studies: the folders that hold a paper's figures."""
+    """Return the names of all studies of papers: the folders that hold a paper's figures."""
     there = {path.parent.name for path in Path(__file__).parent.glob("*/paper.json")}
-    return (*(name for name in _ORDER if name in there), *sorted(there - {*_ORDER}))
+    return (*(name for name in _ORDER if name in there), *sorted(there - {*_ORDER, *_OWN}))
 
 
 def study_named(name: str) -> Study:
     """Return the study of that name."""
-    if name not in names():
+    if name not in (*names(), *_OWN):
         hint = did_you_mean(name, names())
         raise ParameterError(f"There is no study {name!r}.{hint} There are: {', '.join(names())}.")
     study: Study = import_module(f"malaprop.studies.{name}").STUDY

@@ -1,0 +1,173 @@
+"""Curves of mechanisms: figures at each ε, and between them at an equal success of attacks."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from malaprop.studies import Line
+
+RECOMMENDED: Final = "balanced"
+LEVELS: Final = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
+"""Shares of words that the best attack recovers, at which mechanisms are compared."""
+BETTER: Final[Mapping[str, int]] = {
+    "similarity": 1,
+    "word_similarity": 1,
+    "accuracy": 1,
+    "sts": 1,
+    "attribution": -1,
+    "attribution_adaptive": -1,
+}
+"""What is compared, and whether more of it is better."""
+_ATTACKS = ("success_alone", "success_context")
+_APART = 2.0  # joint standard errors between figures that count as different
+
+
+@dataclass(frozen=True)
+class Value:
+    """A figure with one standard error, if that is known."""
+
+    value: float
+    error: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f}" + ("" if self.error is None else f" ± {self.error:.2f}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """A mechanism at one ε, or between two of them."""
+
+    epsilon: float
+    success: Value
+    """The share of words that the better of both attacks recovers."""
+    figures: Mapping[str, Value]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """A mechanism at several ε, in the order of the attacks' success."""
+
+    mechanism: str
+    guarantee: str
+    points: tuple[Point, ...]
+
+    def at(self, success: float) -> Point | None:
+        """Return the point of this success, interpolated; None beyond what was measured."""
+        for low, high in zip(self.points, self.points[1:], strict=False):
+            if low.success.value <= success <= high.success.value:
+                return _between(low, high, success)
+        return None
+
+
+def curves(lines: Iterable[Line]) -> list[Curve]:
+    """Return the curve of each mechanism, in the order of the lines."""
+    cells: dict[str, dict[float, dict[str, Line]]] = {}
+    for line in lines:
+        if "epsilon" in line.setting:
+            own = cells.setdefault(str(line.setting["mechanism"]), {})
+            own.setdefault(float(line.setting["epsilon"]), {})[line.measure] = line
+    return [_curve(name, own) for name, own in cells.items()]
+
+
+def floors(lines: Iterable[Line]) -> dict[str, dict[str, Value]]:
+    """Return the figures without noise, and with random words."""
+    values: dict[str, dict[str, Value]] = {}
+    for line in lines:
+        if "epsilon" not in line.setting and isinstance(line.ours, int | float):
+            own = values.setdefault(str(line.setting["mechanism"]), {})
+            own[line.measure] = Value(float(line.ours), line.error)
+    return values
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """How a mechanism compares with the recommended one at an equal success."""
+
+    success: float
+    measure: str
+    mechanism: str
+    own: Value
+    recommended: Value
+
+    @property
+    def better(self) -> bool | None:
+        """Whether it is better than the recommended one; None if the errors do not tell."""
+        if self.own.error is None or self.recommended.error is None:
+            return None
+        gain = BETTER[self.measure] * (self.own.value - self.recommended.value)
+        if abs(gain) <= _APART * math.hypot(self.own.error, self.recommended.error):
+            return None
+        return gain > 0.0
+
+
+def verdicts(all_curves: Iterable[Curve]) -> Iterator[Verdict]:
+    """Compare each mechanism with the recommended one, wherever both were measured."""
+    by_name = {curve.mechanism: curve for curve in all_curves}
+    best = by_name.pop(RECOMMENDED, None)
+    for success in LEVELS if best else ():
+        there = best.at(success) if best else None
+        for name, curve in by_name.items():
+            here = curve.at(success)
+            if here is None or there is None:
+                continue
+            for measure in BETTER:
+                if measure in here.figures and measure in there.figures:
+                    yield Verdict(
+                        success=success,
+                        measure=measure,
+                        mechanism=name,
+                        own=here.figures[measure],
+                        recommended=there.figures[measure],
+                    )
+
+
+def _curve(name: str, cells: Mapping[float, Mapping[str, Line]]) -> Curve:
+    points, guarantee = [], ""
+    for epsilon, own in cells.items():
+        figures = {
+            measure: Value(float(line.ours), line.error)
+            for measure, line in own.items()
+            if isinstance(line.ours, int | float)
+        }
+        if "guarantee" in own:
+            guarantee = str(own["guarantee"].ours)
+        attacks = [
+            figures[each] for each in ("success_alone", "success_context") if each in figures
+        ]
+        if attacks:
+            best = max(attacks, key=lambda one: one.value)
+            points.append(Point(epsilon=epsilon, success=best, figures=figures))
+    points.sort(key=lambda point: point.success.value)
+    return Curve(mechanism=name, guarantee=guarantee, points=tuple(points))
+
+
+def _between(low: Point, high: Point, success: float) -> Point:
+    span = high.success.value - low.success.value
+    part = (success - low.success.value) / span if span else 0.0
+    error = _mixed(low.success.error, high.success.error, part)
+    return Point(
+        epsilon=float(np.exp((1 - part) * math.log(low.epsilon) + part * math.log(high.epsilon))),
+        success=Value(success, error),
+        figures={
+            name: _value(low.figures[name], high.figures[name], part, span, error)
+            for name in low.figures
+            if name in high.figures
+        },
+    )
+
+
+def _value(low: Value, high: Value, part: float, span: float, error: float | None) -> Value:
+    """Interpolate; an error of the success moves the place on the curve, and so the figure."""
+    value = (1 - part) * low.value + part * high.value
+    own = _mixed(low.error, high.error, part)
+    if own is None:
+        return Value(value)
+    slope = (high.value - low.value) / span if span else 0.0
+    return Value(value, math.hypot(own, slope * (error or 0.0)))
+
+
+def _mixed(low: float | None, high: float | None, part: float) -> float | None:
+    return None if low is None or high is None else math.hypot((1 - part) * low, part * high)

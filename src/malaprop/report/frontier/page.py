@@ -1,0 +1,204 @@
+"""The page of the frontier, as Markdown or HTML, and what the terminal shows."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+
+from malaprop.report.frontier.curves import (
+    BETTER,
+    LEVELS,
+    RECOMMENDED,
+    Curve,
+    Value,
+    Verdict,
+    curves,
+    floors,
+    verdicts,
+)
+from malaprop.report.frontier.plot import plot
+from malaprop.report.markup import bullets, text
+from malaprop.report.page import document
+from malaprop.studies import Line
+
+_HEAD = ("recovered", "mechanism", "ε", "nats to the nearest word", "kept", *BETTER)
+_READING = tuple(
+    """
+**Recovered** is the share of words that an observer gets right who knows the mechanism, how
+frequent words are, and which words follow which: the better of the attacks `bayes` (each word
+alone) and `context` (bigrams). All mechanisms are compared at the same share recovered, not at the
+same ε: an ε of one metric says nothing about an ε of another.
+
+**Nats to the nearest word** is the guarantee in one unit: the most that an output can tell a word
+from its nearest word in the vectors, as a log-ratio, the median over words. Empty where a mechanism
+promises (ε, δ).
+
+**Similarity** is the mean similarity of a word and its replacement; **word similarity** Spearman's
+correlation on MEN; **accuracy** that of logistic regression on private film reviews (MR); **sts**
+Pearson's correlation on the STS benchmark. **Attribution** is the share of presidents identified by
+Koppel's method, which a mechanism should lower; the attacker learns from clean texts, or (adaptive)
+from private ones.
+
+Figures at a level are interpolated between two measured ε, ± one standard error.
+""".strip().split("\n\n")
+)
+_LIMITS = tuple(
+    """
+The law of words under noise on vectors (laplace, mahalanobis, priv-emb, coordinate-laplace,
+gaussian, nadp) is not known, so attacks on them use estimates from draws: what they recover is a
+lower bound, and their curves may lie further to the right. Attacks on balanced and tem use the
+exact law.
+
+A better model of language than bigrams recovers more from every mechanism.
+
+permute-and-flip is left out: a draw takes it milliseconds on this lexicon. The hyperbolic
+mechanisms are left out: their lexicon has nouns only. jaccard is left out: its sound form is
+Gaussian noise.
+
+The figures are those of English film reviews, captions and addresses. Measure your own:
+`malaprop evaluate FILE`.
+""".strip().split("\n\n")
+)
+
+
+def readable(lines: Sequence[Line]) -> str:
+    """Return the frontier as text: mechanisms at equal success, and where others are better."""
+    rows = [_HEAD, *_rows(curves(lines))]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
+    shown = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    return "\n".join([*shown, "", *_compared(curves(lines))]) + "\n"
+
+
+def page_files(lines: Sequence[Line], path: Path) -> dict[Path, str]:
+    """Return the page as files: HTML that holds everything, or Markdown with the plot beside."""
+    all_curves = curves(lines)
+    picture = plot(all_curves)
+    if path.name.lower().endswith(".html"):
+        return {path: _html(lines, all_curves, picture)}
+    name = f"{path.stem}.svg"
+    return {path: _markdown(lines, all_curves, name), path.with_name(name): picture}
+
+
+def _markdown(lines: Sequence[Line], all_curves: Sequence[Curve], picture: str) -> str:
+    parts = [
+        "# The frontier: which mechanism, and which ε",
+        _how(lines[0]),
+        "## What to choose",
+        bullets(_advice(all_curves)),
+        f"![utility against the share of words recovered]({picture})",
+        "## How to read it",
+        bullets(_READING),
+        "## At equal measured privacy",
+        _table(_HEAD, _rows(all_curves)),
+        f"Where is `{RECOMMENDED}` not the best?",
+        bullets(map(text, _compared(all_curves))),
+        "## Floors and ceiling",
+        _table(("", *BETTER), _bounds(lines)),
+        "## Guarantees",
+        bullets(f"`{curve.mechanism}`: {text(curve.guarantee)}" for curve in all_curves),
+        "## Limits",
+        bullets(_LIMITS),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _html(lines: Sequence[Line], all_curves: Sequence[Curve], picture: str) -> str:
+    title = "The frontier: which mechanism, and which ε"
+    parts = [f"<h1>{title}</h1>", f"<p>{escape(_how(lines[0]))}</p>", _list(_advice(all_curves))]
+    parts += [f"<figure>{picture}</figure>", _list(_READING)]
+    parts += [_html_table(_HEAD, _rows(all_curves)), _list(_compared(all_curves))]
+    parts += [_html_table(("", *BETTER), _bounds(lines)), _list(_LIMITS)]
+    return document(title, parts)
+
+
+def _how(line: Line) -> str:
+    versions = ", ".join(f"{name} {number}" for name, number in line.versions.items())
+    quick = " --quick" if line.quick else ""
+    return f"Made by `malaprop bench frontier{quick} --seed {line.seed}` with {versions}."
+
+
+def _advice(all_curves: Sequence[Curve]) -> Iterator[str]:
+    """Say which ε to take for which share recovered."""
+    best = next((curve for curve in all_curves if curve.mechanism == RECOMMENDED), None)
+    yield (
+        f"Take `{RECOMMENDED}`, unless the list below names a mechanism that is better at your "
+        "level: at the same share of words recovered, what it guarantees between near words is the "
+        "strongest. Choose the share that an observer with context may recover, then ε:"
+    )
+    for level in LEVELS if best else ():
+        point = best.at(level) if best else None
+        if point:
+            yield (
+                f"{level:.0%} recovered: ε = {point.epsilon:.2f}, "
+                f"{point.figures['kept'].value:.0%} of the words stay, similarity "
+                f"{point.figures['similarity'].value:.2f}"
+            )
+
+
+def _compared(all_curves: Sequence[Curve]) -> list[str]:
+    """Say where others are better than the recommended one, and how often it is the other way."""
+    judged = list(verdicts(all_curves))
+    told = [_told(verdict) for verdict in judged if verdict.better]
+    worse = sum(verdict.better is False for verdict in judged)
+    total = (
+        f"of {len(judged)} comparisons at equal success, {RECOMMENDED} is better in {worse}, worse "
+        f"in {len(told)}, and {len(judged) - worse - len(told)} are not decided: within two "
+        "standard errors, or without a repeat to tell"
+    )
+    return [total, *told]
+
+
+def _told(verdict: Verdict) -> str:
+    return (
+        f"{verdict.mechanism} is better at {verdict.success:.0%} recovered in {verdict.measure}: "
+        f"{verdict.own} against {verdict.recommended}"
+    )
+
+
+def _rows(all_curves: Sequence[Curve]) -> list[tuple[str, ...]]:
+    rows = []
+    for level in LEVELS:
+        for curve in all_curves:
+            point = curve.at(level)
+            if point is None:
+                continue
+            loss, kept = (point.figures.get(name) for name in ("loss_of_nearest", "kept"))
+            rows.append(
+                (
+                    f"{level:.0%}",
+                    curve.mechanism,
+                    f"{point.epsilon:.3g}",
+                    f"{loss.value:.1f}" if loss else "",
+                    f"{kept.value:.0%}" if kept else "",
+                    *(_cell(point.figures.get(name)) for name in BETTER),
+                )
+            )
+    return rows
+
+
+def _bounds(lines: Sequence[Line]) -> list[tuple[str, ...]]:
+    return [
+        (name, *(_cell(own.get(measure)) for measure in BETTER))
+        for name, own in floors(lines).items()
+    ]
+
+
+def _cell(value: Value | None) -> str:
+    return "" if value is None else str(value)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    shown = (head, ("---",) * len(head), *rows)
+    return "\n".join(f"| {' | '.join(row)} |" for row in shown).replace("_", r"\_")
+
+
+def _list(rows: Sequence[str] | Iterator[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(row)}</li>' for row in rows)}</ul>"
+
+
+def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows)
+    top = "".join(f"<th>{escape(name)}</th>" for name in head)
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,90 @@
+"""The frontier's page: mechanisms at equal success, and where the recommended one is not best."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from malaprop.cli.main import run
+from malaprop.report.frontier.curves import curves, floors, verdicts
+from malaprop.report.frontier.page import page_files, readable
+from malaprop.studies import Line, written
+
+
+def lines_of(mechanism: str, epsilon: float, **figures: float | str) -> list[Line]:
+    return [
+        Line(
+            study="frontier",
+            item="frontier",
+            setting={"mechanism": mechanism, "epsilon": epsilon},
+            measure=measure,
+            ours=value,
+            error=0.01,
+            versions={"malaprop": "0"},
+        )
+        for measure, value in figures.items()
+    ]
+
+
+LINES = [
+    Line(
+        study="frontier",
+        item="frontier",
+        setting={"mechanism": "no noise"},
+        measure="accuracy",
+        ours=0.8,
+    ),
+    *lines_of("balanced", 1.0, success_alone=0.1, success_context=0.2, similarity=0.3, kept=0.1),
+    *lines_of("balanced", 4.0, success_alone=0.5, success_context=0.6, similarity=0.7, kept=0.5),
+    *lines_of("tem", 2.0, success_alone=0.2, success_context=0.1, similarity=0.1, kept=0.2),
+    *lines_of("tem", 3.0, success_alone=0.4, success_context=0.3, similarity=0.3, kept=0.4),
+    *lines_of("laplace", 9.0, success_context=0.25, similarity=0.5, guarantee="metric-dp"),
+    *lines_of("laplace", 20.0, success_context=0.45, similarity=0.9, guarantee="metric-dp"),
+]
+
+
+def test_curves_are_read_at_an_equal_success() -> None:
+    balanced, tem, _ = curves(LINES)
+    middle = balanced.at(0.4)
+    assert middle is not None
+    assert middle.epsilon == pytest.approx(2.0)  # ε is interpolated by its logarithm
+    assert middle.figures["similarity"].value == pytest.approx(0.5)
+    assert [point.success.value for point in tem.points] == [0.2, 0.4]  # the better attack
+    assert tem.at(0.5) is None
+    assert floors(LINES)["no noise"]["accuracy"].value == 0.8
+
+
+def test_who_is_better_is_told_either_way() -> None:
+    judged = {(v.mechanism, v.success): v.better for v in verdicts(curves(LINES))}
+    assert judged["laplace", 0.3] is True
+    assert judged["tem", 0.3] is False
+    assert ("laplace", 0.5) not in judged
+    shown = readable(LINES)
+    assert "laplace is better at 30% recovered in similarity" in shown
+    assert "tem is better" not in shown
+
+
+def test_figures_without_errors_decide_nothing() -> None:
+    plain = [Line(**{**line.to_dict(), "error": None}) for line in LINES]
+    assert {verdict.better for verdict in verdicts(curves(plain))} == {None}
+
+
+def test_pages_are_made_from_lines(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    page, picture = page_files(LINES, tmp_path / "frontier.md").items()
+    assert "frontier.svg" in page[1]
+    assert "| 40% | balanced | 2 |" in page[1]
+    assert picture[1].startswith("<svg")
+    (html,) = page_files(LINES, tmp_path / "frontier.html").values()
+    assert "<svg" in html
+    assert "laplace is better" in html
+
+
+def test_the_command_reads_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "lines.jsonl"
+    source.write_text(written(LINES))
+    assert run(["bench", "frontier", "--from", str(source), "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[0])["study"] == "frontier"
+    source.write_text("")
+    assert run(["bench", "frontier", "--from", str(source)]) != 0
+    assert "no results of the frontier" in capsys.readouterr().err
