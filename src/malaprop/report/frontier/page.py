@@ -115,8 +115,8 @@ def _html(lines: Sequence[Line], all_curves: Sequence[Curve], picture: str) -> s
 
 def _how(line: Line) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in line.versions.items())
-    quick = " --quick" if line.quick else ""
-    return f"Made by `malaprop bench frontier{quick} --seed {line.seed}` with {versions}."
+    command = "malaprop bench frontier --quick" if line.quick else "malaprop bench frontier"
+    return f"Made by `{command} --seed {line.seed}` with {versions}."
 
 
 def _advice(all_curves: Sequence[Curve]) -> Iterator[str]:
