@@ -86,7 +86,7 @@ class LabelAttack(Attack):
             measured="accuracy",
             score=float(np.concatenate(hits).mean()),
             interval=interval_of_repeats(tested, hits, rng),
-            spread=f"bootstrap over texts and {self.repeats} splits, each with its own noise",
+            spread=self.about_interval,
             baseline=float((data.labels[every] == data.majority).mean()),
             unprotected=clean,
             random_words=random,
@@ -98,6 +98,13 @@ class LabelAttack(Attack):
         data = labelled_texts(self.name, texts, labels, fewest=self.fewest, noun=self.noun)
         require_sklearn()
         return data
+
+    @property
+    def about_interval(self) -> str:
+        """What the interval is over."""
+        one = self.repeats == 1
+        splits = "one split with" if one else f"{self.repeats} splits, each with"
+        return f"bootstrap over texts and {splits} its own noise"
 
     def facts(self, data: LabelledTexts, privatizer: Privatizer) -> dict[str, Any]:
         """Return what a result says of the data and of the attack."""
