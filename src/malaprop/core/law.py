@@ -58,7 +58,8 @@ class Law(ABC):
     def log_probabilities(self, ids: Any) -> Floats:
         """Return ln Pr[y | w] for each word w of `ids` and each word y: (len(ids), words)."""
         weights = self.log_weights(checked_ids(ids, len(self.space)))
-        logs: Floats = weights - weights.max(axis=1, keepdims=True)
+        top = weights.max(axis=1, keepdims=True)
+        logs: Floats = np.subtract(weights, top, dtype=np.float64)
         # Row by row and in place: fresh memory takes longer than the sums.
         for row in logs:
             row -= np.log(np.exp(row).sum())
