@@ -20,12 +20,18 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.progress import Progress, report
 from malaprop.core.randomness import checked_rng, secure_rng
 from malaprop.core.space import blocks
+from malaprop.measure.chosen_words import MOST
 from malaprop.measure.intervals import bootstrap_interval, clopper_pearson
+from malaprop.measure.noise_guesses import noise_success
 from malaprop.measure.priors import belief_over, prior_over
-from malaprop.pipeline.guessing import largest_posteriors
+from malaprop.measure.several_draws import best_guesses, has_columns, promising_guesses
+from malaprop.pipeline.guessing import guesses_outputs, largest_posteriors
+from malaprop.pipeline.spreading import sample
 
 _TRIALS = 2_000
+_DEAR_TRIALS = 200  # where each word that is weighed takes a row of a large law
 _SAMPLES = 1_000
+_DEAR = 1_000  # words from which draws of noise take long
 _OUTPUTS = 200  # outputs whose candidates are counted
 _DRAWS = 1 << 17  # from a channel whose law is unknown
 _FACTOR = 2.0
@@ -88,8 +94,10 @@ def bayes_success(
     draws, or one that is `reused` for all of them (which hides no more than one draw does, and
     lets others find the places of equal words). For one draw from a law the result is exact. For
     several it is an estimate from `trials` trials. For noise on vectors, whose law of words is
-    unknown, the value is what a guess that was learned from half of the draws achieves on the
-    other half: a lower bound of the best guess.
+    unknown, the value is what an observer achieves who learns from draws, a lower bound of the best
+    guess, and the interval bounds the best guess. Up to 1,000 words and for one draw, the guess is
+    learned from half of 131,072 draws and tried on the others; otherwise, see
+    `malaprop.measure.noise_guesses`.
 
     >>> from malaprop import Lexicon, TEM
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
@@ -171,6 +179,8 @@ class OccurrenceSuccess:
     occurrences: int
     value: float
     interval: tuple[float, float]
+    at_least: bool = False
+    """Whether a better observer may exceed `value`."""
 
 
 def success_by_occurrences(
@@ -184,18 +194,25 @@ def success_by_occurrences(
 ) -> tuple[OccurrenceSuccess, ...]:
     """Estimate the best guess for several numbers of occurrences, from the same trials.
 
-    Empty for noise on vectors, whose law of words is unknown.
+    On more than 10,000 words, unless the law has a cheap form for columns, it is what an observer
+    achieves who weighs the most promising words only, from 200 trials at most. Empty for noise on
+    vectors, whose law of words is unknown.
     """
     if not isinstance(channel, LawChannel):
         return ()
     belief = prior_over(channel.lexicon, prior)
     noise = secure_rng() if rng is None else checked_rng(rng)
-    hits = _hits(channel, belief, sorted(occurrences), trials, noise, progress)
+    promising = len(belief) > MOST and not has_columns(channel)
+    if promising:
+        trials = min(trials, _DEAR_TRIALS)
+    times = sorted(occurrences)
+    hits = _hits(channel, belief, times, trials, noise, progress, promising=promising)
     return tuple(
         OccurrenceSuccess(
             occurrences=times,
             value=count / trials,
             interval=(float(low), float(high)),
+            at_least=promising,
         )
         for times, count in hits.items()
         for low, high in [clopper_pearson(count, trials)]
@@ -207,9 +224,13 @@ def estimated_success(
 ) -> tuple[float, tuple[float, float]] | None:
     """Estimate the success for one draw, in less time than the exact value takes.
 
-    It is the mean of the largest posterior probability over drawn outputs. None if the law has no
-    cheap form for columns.
+    It is the mean of the largest posterior probability over drawn outputs; or, if all words are
+    equally likely and the best guess is what comes out, the mean chance that a word stays, over
+    words spread evenly. None for other laws without a cheap form for columns.
     """
+    if prior is None and guesses_outputs(channel):
+        stays = channel.law.staying(sample(len(channel.lexicon)))
+        return float(stays.mean()), bootstrap_interval(stays, rng)
     posterior = largest_posteriors(channel, prior_over(channel.lexicon, prior), samples, rng)
     if posterior is None:
         return None
@@ -224,63 +245,31 @@ def _hits(
     trials: int,
     rng: Generator,
     progress: Progress | None,
+    *,
+    promising: bool = False,
 ) -> dict[int, int]:
     """Draw words and replacements; count right best guesses from the first few replacements."""
-    most = max(occurrences)
+    most, last = max(occurrences), np.array(occurrences) - 1
     truth = rng.choice(len(belief), size=trials, p=belief)
     drawn = channel.substitute(np.repeat(truth, most), rng).reshape(trials, most)
-    cheap = channel.law.log_likelihoods(drawn[0, :1]) is not None
-    guess = _by_columns if cheap else _by_rows
-    guesses = guess(channel, belief, drawn, np.array(occurrences) - 1, progress)
+    if promising:
+        guesses = promising_guesses(channel, belief, drawn, last)
+    else:
+        guesses = best_guesses(channel, belief, drawn, last, progress)
     right = (guesses == truth[:, None]).sum(axis=0).tolist()
     return dict(zip(occurrences, right, strict=True))
-
-
-def _by_columns(
-    channel: LawChannel[Any], belief: Floats, drawn: Ids, last: Ids, progress: Progress | None
-) -> Ids:
-    """Return the best guess of each trial after some of its draws, from columns of the law."""
-    guesses = np.empty((len(drawn), len(last)), dtype=np.int64)
-    with np.errstate(divide="ignore"):
-        logs = np.log(belief)
-    for trial, outputs in enumerate(drawn):
-        scores = np.cumsum(channel.law.log_likelihoods(outputs), axis=0)[last] + logs
-        guesses[trial] = scores.argmax(axis=1)
-        report(progress, trial + 1, len(drawn))
-    return guesses
-
-
-def _by_rows(
-    channel: LawChannel[Any], belief: Floats, drawn: Ids, last: Ids, progress: Progress | None
-) -> Ids:
-    """Return the best guess of each trial after some of its draws, from all rows of the law."""
-    outputs, places = np.unique(drawn, return_inverse=True)
-    best = np.full((len(drawn), len(last)), -np.inf)
-    guesses = np.zeros((len(drawn), len(last)), dtype=np.int64)
-    possible = np.flatnonzero(belief > 0.0)
-    steps = blocks(len(possible), row_cells=len(belief))
-    for done, block in enumerate(steps, 1):
-        ids = possible[block]
-        columns = channel.log_probabilities(ids)[:, outputs]
-        for word, row in zip(ids, columns, strict=True):
-            scores = np.cumsum(row[places].reshape(drawn.shape), axis=1)[:, last]
-            scores += math.log(belief[word])
-            better = scores > best
-            best[better], guesses[better] = scores[better], word
-        report(progress, done, len(steps))
-    return guesses
 
 
 def _learned(
     channel: Channel, belief: Floats, draws: int, rng: Generator, facts: dict[str, Any]
 ) -> BayesSuccess:
     """Learn the best guess at each output from half of the draws, and try it on the others."""
-    if draws > 1:
-        raise ParameterError(
-            "The law of this mechanism's words is not known, so the best guess from several draws "
-            "cannot be computed: take one occurrence, or use `malaprop attack majority`."
-        )
     size = len(belief)
+    if draws > 1 or size > _DEAR:
+        value, bounds = noise_success(channel, belief, draws, rng)
+        return BayesSuccess(
+            value=value, interval=bounds, exact=False, per_word=None, candidates=None, **facts
+        )
     truth = rng.choice(size, size=_DRAWS, p=belief)
     drawn = channel.substitute(truth, rng)
     half = _DRAWS // 2

@@ -148,7 +148,7 @@ def _goal(search: "_Search", **targets: Any) -> _Goal:
             figure=lambda channel: search.figure(channel, "kept", None),
         )
     if given == ["candidates"]:
-        least = float(targets["candidates"])
+        least = _least_candidates(targets["candidates"])
         return _Goal(
             text=f"at least {least:g} inputs explain an output within a factor of 2",
             bound=least,
@@ -156,10 +156,19 @@ def _goal(search: "_Search", **targets: Any) -> _Goal:
             rises=False,
         )
     return _Goal(
-        text=f"an expected similarity of {targets['similarity']:g}",
+        text=f"an expected similarity of at most {targets['similarity']:g}",
         bound=share_of("similarity", targets["similarity"]),
         figure=lambda channel: search.figure(channel, "similarity", None),
     )
+
+
+def _least_candidates(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 < value < math.inf:
+        raise ParameterError(
+            f"The target 'candidates' must be a number above 1: the word itself is one. "
+            f"Got {value!r}."
+        )
+    return float(value)
 
 
 def _success_goal(search: "_Search", **targets: Any) -> _Goal:
@@ -173,7 +182,8 @@ def _success_goal(search: "_Search", **targets: Any) -> _Goal:
         chance = bayes_success(
             channel, prior=targets["prior"], occurrences=occurrences, rng=search.rng
         )
-        # For a law the value is exact or a simulation; for noise it is a lower bound.
+        # For a law the value is exact or a simulation; for noise it is a lower bound, and the
+        # interval's end an upper one.
         return Figure(chance.value, chance.interval[1])
 
     times = "" if occurrences == 1 else f" that occurs {occurrences} times"

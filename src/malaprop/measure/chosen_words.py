@@ -1,6 +1,6 @@
 """Which words of a lexicon a figure is computed for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -24,11 +24,11 @@ def word_ids(space: MetricSpace, words: Sequence[str] | int | None) -> Ids:
     size = len(space)
     if words is None:
         return spread(size, size if size <= MOST else SOME)
-    if isinstance(words, int):
+    if isinstance(words, int) and not isinstance(words, bool):
         if words < 1:
             raise ParameterError(f"A sample must have 1 word or more. Got {words}.")
         return spread(size, int(words))
-    if isinstance(words, str):
+    if isinstance(words, str) or not isinstance(words, Iterable):
         raise ParameterError("The 'words' parameter must be a list of words, or a number of them.")
     index = {word: i for i, word in enumerate(space.words)}
     if not (chosen := list(words)):

@@ -13,6 +13,8 @@ from numpy.random import Generator
 from malaprop.core.arrays import Floats
 from malaprop.core.channel import Channel, LawChannel
 from malaprop.core.law import Law
+from malaprop.core.peaked import PeakedLaw
+from malaprop.core.proofs import proof_of
 from malaprop.core.randomness import seeded_rng
 from malaprop.core.space import blocks
 from malaprop.pipeline.nearby_guesses import nearby_chances
@@ -46,10 +48,10 @@ def guessed_share(channel: Channel, kept: float = 0.0) -> Guessed:
     """Return how often the best guess is right, exactly, as an estimate or as a lower bound.
 
     Up to 1,000 words of a law, it is exact. On more, it is an estimate from 256 outputs if the law
-    has a cheap form for them. Otherwise, and for noise on vectors, it is what an observer achieves
-    who considers the nearest words only, at 128 outputs: see
-    `malaprop.pipeline.nearby_guesses`. The outputs are always the same ones: they are public, so
-    that a fixed seed does no harm.
+    has a cheap form for them, or from 128 words if the best guess is what comes out. Otherwise,
+    and for noise on vectors, it is what an observer achieves who considers the nearest words only,
+    at 128 outputs: see `malaprop.pipeline.nearby_guesses`. The outputs are always the same ones:
+    they are public, so that a fixed seed does no harm.
 
     `kept` is the share of words that stay, if known: to guess what comes out is right as often.
     """
@@ -61,8 +63,19 @@ def guessed_share(channel: Channel, kept: float = 0.0) -> Guessed:
         largest = largest_posteriors(channel, np.full(size, 1.0 / size), _SAMPLES, rng)
         if largest is not None:
             return Guessed(float(largest.mean()))
+        if guesses_outputs(channel):
+            return Guessed(float(channel.law.staying(sample(size)).mean()))
     chances = nearby_chances(channel, sample(size), rng)
     return Guessed(max(kept, float(chances.mean())), at_least=True)
+
+
+def guesses_outputs(channel: LawChannel[Law]) -> bool:
+    """Whether the best guess is the output itself, all words being equally likely.
+
+    That is true of a peaked law: Pr[y | w]/Pr[y | w'] is largest at y = w, and 1 or more somewhere,
+    so no word w' explains w better than w does.
+    """
+    return isinstance(channel.law, PeakedLaw) and bool(proof_of(channel.law))
 
 
 def largest_posteriors(

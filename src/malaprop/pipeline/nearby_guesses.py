@@ -21,7 +21,8 @@ from malaprop.core.space import blocks
 
 _NEAR: Final = 64  # words considered at an output of a law
 _CELLS: Final = 1 << 24  # probabilities computed in all: 500 rows of 33,000 words, half a second
-_FEW: Final = 4  # words considered at an output of noise, the word itself included
+FEW: Final = 4
+"""Words considered at an output of noise, the word itself included."""
 _RUNS: Final = 128  # draws of each of them
 _DEAR_RUNS: Final = 16  # where each draw is decoded on its own
 _CHEAP: Final = 1_000  # words of a lexicon up to which decoding is cheap
@@ -81,19 +82,19 @@ def by_draws(channel: Channel, outputs: Ids, rng: Generator) -> Floats:
     One half of the draws chooses the word, the other half measures it: on average the result is
     not above the truth.
     """
-    nearest = _nearest(channel, outputs)
+    nearest = nearest_words(channel, outputs, FEW)
     words, which = np.unique(nearest, return_inverse=True)
-    drawn = _draws(channel, words, rng)[which.reshape(nearest.shape)]
+    drawn = draws_of_words(channel, words, rng)[which.reshape(nearest.shape)]
     right = drawn == outputs[:, None, None]
     half = right.shape[2] // 2
     chosen = right[:, :, :half].sum(axis=2).argmax(axis=1)  # ties go to the word itself
     return np.asarray(right[np.arange(len(outputs)), chosen, half:].mean(axis=1))
 
 
-def _nearest(channel: Channel, outputs: Ids) -> Ids:
-    """Return each output and its nearest other words: (outputs, words)."""
+def nearest_words(channel: Channel, outputs: Ids, count: int) -> Ids:
+    """Return each output and its nearest other words, `count` in all: (outputs, words)."""
     size, parts = len(channel.lexicon), []
-    count = min(_FEW, size)
+    count = min(count, size)
     for block in blocks(len(outputs), row_cells=size):
         own = outputs[block]
         rows = channel.lexicon.distances(own)
@@ -104,7 +105,8 @@ def _nearest(channel: Channel, outputs: Ids) -> Ids:
     return np.concatenate(parts)
 
 
-def _draws(channel: Channel, words: Ids, rng: Generator) -> Ids:
+def draws_of_words(channel: Channel, words: Ids, rng: Generator) -> Ids:
+    """Return 128 draws of each word, or 16 where that would take long: (words, draws)."""
     if isinstance(channel, VectorChannel) and shares_noise(channel):
         return shared_draws(channel, words, _RUNS, rng, None)
     runs = _RUNS if len(channel.lexicon) <= _CHEAP else _DEAR_RUNS

@@ -132,7 +132,7 @@ def _observer(profile: Profile) -> list[str]:
         rows = [
             (
                 str(one.occurrences),
-                f"{one.value:.0%}",
+                f"{'at least ' if one.at_least else ''}{one.value:.0%}",
                 f"{one.interval[0]:.0%}–{one.interval[1]:.0%}",
             )
             for one in profile.occurrences
@@ -158,9 +158,9 @@ def _plots(profile: Profile) -> str:
             (plots.success_by_epsilon(profile), f"Right guesses without context{least}, by ε."),
         ]
         if profile.occurrences:
-            figures.append(
-                (plots.success_by_occurrences(profile), "Right guesses, by occurrences of a word.")
-            )
+            least = ", at least" if profile.occurrences[0].at_least else ""
+            text = f"Right guesses{least}, by occurrences of a word."
+            figures.append((plots.success_by_occurrences(profile), text))
     except MissingExtraError as error:
         return f"<p>Without plots: {escape(str(error))}</p>"
     cells = (f"<figure>{svg}<figcaption>{text}</figcaption></figure>" for svg, text in figures)

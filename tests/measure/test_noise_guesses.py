@@ -1,0 +1,72 @@
+"""Bounds on the best guess at noise on vectors, against laws computed by other means."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from malaprop import CoordinateLaplace, Gaussian, Laplace, Lexicon, Mahalanobis, seeded_rng
+from malaprop.core.channel import Channel
+from malaprop.measure import bayes_success
+from malaprop.measure.noise_guesses import noise_success, seen_vectors_bound
+
+LINE = Lexicon(["cold", "cool", "warm", "hot"], [[0.0], [1.0], [3.0], [3.5]])
+CLOUD = Lexicon([f"w{i}" for i in range(60)], seeded_rng(5).normal(size=(60, 4)))
+
+
+def _law(channel: Channel) -> np.ndarray:
+    draws = 200_000
+    return np.array(
+        [
+            np.bincount(channel.substitute(np.full(draws, w), seeded_rng(w)), minlength=4) / draws
+            for w in range(4)
+        ]
+    )
+
+
+@pytest.mark.parametrize("draws", [1, 2, 3])
+def test_the_bounds_enclose_the_best_guess_from_several_draws(draws: int) -> None:
+    channel = Laplace(epsilon=1.0).on(LINE)
+    law = _law(channel)
+    truth = sum(
+        law[:, list(outputs)].prod(axis=1).max() / 4
+        for outputs in itertools.product(range(4), repeat=draws)
+    )
+    value, (low, high) = noise_success(channel, np.full(4, 0.25), draws, seeded_rng(3))
+    assert low <= truth <= high
+    assert low <= value <= high < low + 0.2
+    assert truth - 0.15 < value < truth + 0.15  # five standard errors
+
+
+def test_several_occurrences_tell_more_and_a_reused_draw_does_not() -> None:
+    channel = Laplace(epsilon=1.0).on(LINE)
+    once = bayes_success(channel, rng=seeded_rng(1))
+    often = bayes_success(channel, occurrences=8, rng=seeded_rng(1))
+    reused = bayes_success(channel, occurrences=8, reused=True, rng=seeded_rng(1))
+    assert often.interval[0] > once.interval[1]
+    assert reused.value == once.value
+    assert not often.exact
+
+
+def test_a_prior_counts() -> None:
+    belief = np.array([0.97, 0.01, 0.01, 0.01])
+    value, (low, high) = noise_success(Laplace(epsilon=0.01).on(LINE), belief, 1, seeded_rng(2))
+    assert value > 0.8
+    assert low < 0.97 < high
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        Laplace(epsilon=3.0),
+        CoordinateLaplace(epsilon=1.5),
+        Mahalanobis(epsilon=3.0, regularization=0.5),
+        Gaussian(epsilon=1.0, sensitivity=1.0),
+    ],
+)
+def test_an_observer_of_vectors_beats_one_of_words(mechanism: Laplace) -> None:
+    """The learned guess of many draws is a good lower bound, which no upper bound may undercut."""
+    channel = mechanism.on(CLOUD)
+    learned = bayes_success(channel, rng=seeded_rng(1))
+    bound = seen_vectors_bound(channel, np.full(60, 1 / 60), 1, seeded_rng(2))
+    assert learned.interval[0] <= bound < learned.interval[1] + 0.15
