@@ -81,8 +81,10 @@ def test_calibrating_for_words_of_a_file(cli: Cli, vectors: str, tmp_path: Path)
     alone = json.loads(cli(*options, "--words", str(words)).out)
     assert near["exact"] is alone["exact"] is True
     assert near["epsilon"] > 1.1 * alone["epsilon"]  # near words protect each other
-    words.write_text("colt\n")
-    assert "not in the lexicon" in cli(*options, "--words", str(words)).err
+    words.write_text("cold\n\ncolt\n")
+    refused = cli(*options, "--words", str(words)).err
+    assert "Line 3 of" in refused
+    assert "colt" not in refused
 
 
 def test_single_words_have_intervals_and_guesses(cli: Cli, vectors: str) -> None:

@@ -70,6 +70,8 @@ def test_targets_out_of_reach_say_which_end() -> None:
         ({"kept": 0.2, "success": 0.2}, "one target"),
         ({"kept": 1.5}, "between 0 and 1"),
         ({"kept": "much"}, "between 0 and 1"),
+        ({"candidates": -1}, "above 0"),
+        ({"candidates": float("nan")}, "above 0"),
         ({"success": 0.2, "worst": 0.1}, "`worst`"),
         ({"kept": 0.2, "worst": 1.0}, "`worst`"),
     ],
@@ -77,6 +79,13 @@ def test_targets_out_of_reach_say_which_end() -> None:
 def test_wrong_targets_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         calibrate("tem", WORDS, **options)  # type: ignore[arg-type]
+
+
+def test_several_occurrences_of_noise_cost_epsilon() -> None:
+    once = calibrate("laplace", WORDS, success=0.5, rng=seeded_rng(1))
+    often = calibrate("laplace", WORDS, success=0.5, occurrences=4, rng=seeded_rng(1))
+    assert often.epsilon < 0.9 * once.epsilon
+    assert often.bounds[[point[0] for point in often.curve].index(often.epsilon)] <= 0.5
 
 
 def test_a_mechanism_is_needed() -> None:

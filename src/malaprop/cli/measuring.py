@@ -85,7 +85,15 @@ def words_of(option: str | None, lexicon: "MetricSpace") -> list[str] | int | No
         return len(lexicon)
     if option.isdecimal():
         return int(option)
-    return [line for line in _lines(option, "--words") if line]
+    known = set(lexicon.words)
+    lines = {number: line for number, line in enumerate(_lines(option, "--words"), 1) if line}
+    for number, line in lines.items():
+        if line not in known:  # by its number: the file may be the user's text
+            raise ParameterError(
+                f"Line {number:,} of {option} is not a word of the lexicon: --words needs one word "
+                "of it per line"
+            )
+    return list(lines.values())
 
 
 def words_to_audit(option: str | None, lexicon: "MetricSpace") -> list[str] | int | None:

@@ -163,10 +163,9 @@ def _goal(search: "_Search", **targets: Any) -> _Goal:
 
 
 def _least_candidates(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 < value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise ParameterError(
-            f"The target 'candidates' must be a number above 1: the word itself is one. "
-            f"Got {value!r}."
+            f"The target 'candidates' must be a finite number above 0. Got {value!r}."
         )
     return float(value)
 

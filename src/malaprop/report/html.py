@@ -88,7 +88,7 @@ def _guarantee(report: RunReport, profile: Profile | None) -> list[str]:
 
 
 def _example(pair: Comparison) -> str:
-    words = f"“{pair.word}” and “{pair.other}”, {pair.distance:g} apart"
+    words = f"“{pair.word}” and “{pair.other}”, {pair.distance:.4g} apart"
     if pair.loss is None:
         return f"{words}: nothing is promised."
     factor = f"{_factor(pair.loss)}"

@@ -37,12 +37,14 @@ th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0;
   border-bottom: 1px solid #e6ebf0; overflow-wrap: break-word; }
 table.facts td { overflow-wrap: anywhere; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-table.facts td:first-child { width: 28%; min-width: 6.5rem; color: #44525f; }
+table.facts td:first-child { width: 28%; min-width: 6.5rem; color: #44525f;
+  overflow-wrap: break-word; }
 code { font-size: .88em; overflow-wrap: anywhere; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: 1rem; }
 figure { margin: 0; max-width: 32rem; break-inside: avoid; }
 figure svg { width: 100%; height: auto; }
 figcaption { font-size: .88rem; color: #44525f; }
+@media (max-width: 30rem) { .key b { font-size: 1.1rem; } .key div { padding: .6rem; } }
 @media print { body { font-size: 11pt; max-width: none; padding: 0; }
   h2 { break-after: avoid; } table, .key { break-inside: avoid; } .wide { overflow: visible; } }
 """

@@ -99,6 +99,9 @@ def test_a_summary_names_the_worst_words() -> None:
     assert kept.worst[0] == ("cold", found.kept[0])
     assert kept.max == found.kept.max() >= kept.p95 >= kept.p50 >= kept.p5 >= kept.min
     assert kept.interval == (kept.mean, kept.mean)  # all words, exactly
+    many = Lexicon([f"w{i}" for i in range(200)], seeded_rng(3).normal(size=(200, 8)))
+    mean = statistics(TEM(epsilon=2.0).on(many)).summary()["kept"]
+    assert mean.interval == (mean.mean, mean.mean)  # to the last digit
     some = statistics(TEM(epsilon=2.0).on(LINE), words=["cold", "hot"]).summary()["kept"]
     assert some.interval[0] < some.mean < some.interval[1]
     assert found.summary()["entropy"].worst[0][1] == found.entropy.min()
@@ -125,6 +128,7 @@ def test_progress_is_reported_to_the_end() -> None:
         ({"words": 0}, "1 word or more"),
         ({"words": ["colt"]}, "not in the lexicon"),
         ({"words": "cold"}, "a list of words"),
+        ({"words": 1.5}, "a list of words"),
         ({"runs": 3}, "10 or more"),
         ({"factor": 0.5}, "1 or more"),
     ],

@@ -112,7 +112,7 @@ class WordStatistics:
         """Summarise each statistic; intervals of means by the bootstrap over words."""
         columns = np.stack(list(self.values.values()), axis=1)
         if self.exact and len(columns) == self.size:
-            intervals = np.repeat(columns.mean(axis=0)[:, None], 2, axis=1)
+            intervals = np.array([[values.mean()] * 2 for values in self.values.values()])
         else:
             intervals = bootstrap_intervals(columns, seeded_rng(self.seed))
         return {

@@ -109,8 +109,8 @@ def _observer(guess: BayesSuccess) -> list[str]:
     sentences = [told]
     if guess.candidates is not None:
         sentences.append(
-            f"On average over outputs, {guess.candidates:.3g} words have at least half the "
-            "posterior probability of the best guess."
+            "The words with at least half the posterior probability of the best guess, itself "
+            f"included, number {guess.candidates:.3g} on average over outputs."
         )
     return sentences
 
