@@ -17,7 +17,7 @@ from malaprop.core.channel import Channel, LawChannel, checked_channel
 from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.progress import Progress
-from malaprop.core.randomness import checked_rng, secure_rng
+from malaprop.core.randomness import checked_rng, secure_rng, seeded_rng
 from malaprop.core.space import MetricSpace
 from malaprop.measure.bayes import bayes_success, estimated_success
 from malaprop.measure.chosen_words import MOST, word_ids
@@ -172,6 +172,7 @@ def _least_candidates(value: Any) -> float:
 
 def _success_goal(search: "_Search", **targets: Any) -> _Goal:
     bound, occurrences = share_of("success", targets["success"]), targets["occurrences"]
+    seed = int(search.rng.integers(2**32))  # the same draws at each ε make for a smooth curve
 
     def figure(channel: Channel) -> Figure:
         if occurrences == 1 and isinstance(channel, LawChannel) and len(channel.lexicon) > MOST:
@@ -179,7 +180,7 @@ def _success_goal(search: "_Search", **targets: Any) -> _Goal:
             if estimate is not None:
                 return Figure(estimate[0], estimate[1][1])
         chance = bayes_success(
-            channel, prior=targets["prior"], occurrences=occurrences, rng=search.rng
+            channel, prior=targets["prior"], occurrences=occurrences, rng=seeded_rng(seed)
         )
         # For a law the value is exact or a simulation; for noise it is a lower bound, and the
         # interval's end an upper one.

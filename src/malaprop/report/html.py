@@ -104,7 +104,10 @@ def _factor(loss: float) -> str:
 
     from malaprop.core.guarantee import rounded_up
 
-    return f"e^{rounded_up(loss)}" if loss > 12.0 else rounded_up(exp(loss), 3)
+    if loss > 12.0:
+        return f"e^{rounded_up(loss)}"
+    factor = rounded_up(exp(loss), 3)
+    return f"{float(factor):,.0f}" if "e" in factor else factor
 
 
 def _unprotected(report: RunReport) -> list[str]:
