@@ -113,7 +113,7 @@ def profile_of(
 ) -> Profile:
     """Compute what a mechanism does at its ε and around it.
 
-    With `Balanced` or `Laplace` on `english` it takes some ten seconds.
+    On `english` it takes about ten seconds.
 
     >>> from malaprop import Lexicon, TEM, seeded_rng
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
