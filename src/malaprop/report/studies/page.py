@@ -52,6 +52,8 @@ class Section:
         """Our figures beside the paper's, one column for each value of the item's main variable."""
         across = str(self.entry.get("columns", ""))
         lines = without_repeats(self.lines)
+        # Where neither we nor the paper have a figure, a row would say nothing.
+        lines = [line for line in lines if (line.ours, line.paper) != (None, None)] or lines
         columns = _values(lines, across)
         names = [name for name in _varying(lines) if name != across]
         rows: dict[tuple[str, ...], dict[Any, str]] = {}
