@@ -89,8 +89,8 @@ def _scored(run: Run, setting: Setting, subject: Any, rng: Generator) -> Iterato
     data = [run.data(one) for one in sets]
     options: dict[str, Any] = {"repeats": run.pick(quick=2, full=5), "floors": False, "rng": rng}
     if name != "classify":
-        found = tasks.run(name, subject, data=tuple(data), **options)
-        yield _named("score", found.measures[measure])
+        result = tasks.run(name, subject, data=tuple(data), **options)
+        yield _named("score", result.measures[measure])
         return
     limit = run.pick(quick=600, full=1000)
     each = [

@@ -174,8 +174,8 @@ class WordMap:
         """Return what `map` does for each of some tokens; for many unknown ones it is faster."""
         routes = [self.lookup(token) for token in tokens]
         unknown = [token for token, word_id in zip(tokens, routes, strict=True) if word_id is None]
-        found = iter(self._routes(unknown))
-        return [next(found).id if word_id is None else word_id for word_id in routes]
+        searched = iter(self._routes(unknown))
+        return [next(searched).id if word_id is None else word_id for word_id in routes]
 
     def _route(self, token: str) -> Route:
         route = self._read(token)
@@ -225,8 +225,8 @@ class WordMap:
             # Of marks alone nothing is left: those of a numeral that is no digit, such as 𐄇.
             plain = {letters: bare(letters)[:NEAREST_LETTERS] for letters in long}
             asked = [letters for letters, rest in plain.items() if rest]
-            found = self._meaning.repair([plain[letters] for letters in asked])
-            repairs = dict(zip(asked, found, strict=True))
+            answers = self._meaning.repair([plain[letters] for letters in asked])
+            repairs = dict(zip(asked, answers, strict=True))
         return [self._chosen(letters, *repairs.get(letters, (None, None))) for letters in damaged]
 
     def _chosen(self, letters: str, corrected: Found | None, compound: Found | None) -> Route:
