@@ -1,9 +1,11 @@
 """Texts with their labels, from files of all formats that have columns."""
 
+import csv
 import gzip
 import json
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -85,3 +87,20 @@ def test_pipes_missing_files_and_wrong_encodings_are_refused(tmp_path: Path) -> 
     ):
         with pytest.raises(ParameterError):
             list(read_labelled(source, column="text", label=label, encoding=encoding))
+
+
+def test_text_that_is_not_utf_8_is_refused_and_not_shown(tmp_path: Path) -> None:
+    offsets, data = pa.py_buffer(np.array([0, 7], np.int32)), pa.py_buffer(b"secret\xe9")
+    text = pa.StringArray.from_buffers(1, offsets, data)
+    pq.write_table(pa.table({"text": text, "y": pa.array(["a"])}), tmp_path / "a.parquet")
+    with pytest.raises(DataError, match="cannot be read") as caught:
+        list(read_labelled(str(tmp_path / "a.parquet"), column="text", label="y"))
+    assert "secret" not in str(caught.value)
+
+
+def test_a_reader_that_is_left_halfway_changes_no_limit(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text,y\na,b\nc,d\n")
+    usual = csv.field_size_limit()
+    pairs = read_labelled(str(tmp_path / "a.csv"), column="text", label="y")
+    assert next(iter(pairs)) == ("a", "b")
+    assert csv.field_size_limit() == usual

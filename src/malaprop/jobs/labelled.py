@@ -76,12 +76,8 @@ def _layout(column: str, label: str, encoding: str) -> Callable[[str], Layout]:
 
 def _delimited(separator: str) -> Callable[[BinaryIO, str, str, str], Pairs]:
     def read(stream: BinaryIO, column: str, label: str, encoding: str) -> Pairs:
-        usual = csv.field_size_limit(LONGEST_RECORD)
-        try:
-            with closing(_rows(stream, separator, encoding)) as rows:
-                yield from _cells(rows, column, label)
-        finally:
-            csv.field_size_limit(usual)
+        with closing(_rows(stream, separator, encoding)) as rows:
+            yield from _cells(rows, column, label)
 
     return read
 
@@ -108,6 +104,8 @@ def _rows(stream: BinaryIO, separator: str, encoding: str) -> Generator[list[str
     with _decoded(stream, encoding) as decoded:
         reader = csv.reader(decoded, delimiter=separator, strict=True)
         while True:
+            # The limit is the process's: it is ours only while a row is read.
+            usual = csv.field_size_limit(LONGEST_RECORD)
             try:
                 row = next(reader, None)
             except UnicodeError:
@@ -117,6 +115,8 @@ def _rows(stream: BinaryIO, separator: str, encoding: str) -> Generator[list[str
                     f"record {number:,} is not well-formed: a quote is not closed, or more text "
                     "follows a closing quote"
                 ) from None
+            finally:
+                csv.field_size_limit(usual)
             if row is None:
                 return
             number += 1
@@ -168,7 +168,9 @@ def _parquet(stream: BinaryIO, column: str, label: str, encoding: str) -> Pairs:
             for text, value in zip(rows[column], rows[label], strict=True):
                 number += 1
                 yield _text(text, number), _label(value, number)
-    except (pa.ArrowException, OSError):
+    except (DataError, ParameterError):
+        raise
+    except (pa.ArrowException, OSError, ValueError, OverflowError):  # also text that is not UTF-8
         raise DataError(
             "the input cannot be read: it is no Parquet file, or damaged, or encrypted"
         ) from None
