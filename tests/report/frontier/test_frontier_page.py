@@ -60,8 +60,8 @@ def test_who_is_better_is_told_either_way() -> None:
     assert judged["tem", 0.3] is False
     assert ("laplace", 0.5) not in judged
     shown = readable(LINES)
-    assert "laplace is better at 30% recovered in similarity" in shown
-    assert "tem is better" not in shown
+    assert "similarity: better are laplace at 30%, 40%" in shown
+    assert "tem at" not in shown
 
 
 def test_figures_without_errors_decide_nothing() -> None:
@@ -73,11 +73,13 @@ def test_pages_are_made_from_lines(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     page, picture = page_files(LINES, tmp_path / "frontier.md").items()
     assert "frontier.svg" in page[1]
-    assert "| 40% | balanced | 2 |" in page[1]
+    assert "| 40% | balanced | 2 | 30% | 40% |" in page[1]  # both attacks
+    assert "| 40% | 2.00 | 30% | 0.50 |" in page[1]  # which ε to take
+    assert "Not measured at 50% recovered: `tem`, `laplace`." in page[1]
     assert picture[1].startswith("<svg")
     (html,) = page_files(LINES, tmp_path / "frontier.html").values()
     assert "<svg" in html
-    assert "laplace is better" in html
+    assert "laplace at 30%, 40%" in html
 
 
 def test_the_command_reads_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from malaprop import MissingExtraError, ParameterError
 from malaprop.report import plots as report_plots
-from malaprop.report.studies.page import cell, pages
+from malaprop.report.studies.page import LONG, cell, pages
 from malaprop.report.studies.terminal import readable
 from malaprop.report.studies.written import checked_page, page_files
 from malaprop.studies import Line
@@ -34,20 +34,62 @@ LINES = [
 
 
 def test_a_cell_shows_ours_with_its_error_and_the_papers() -> None:
-    assert cell(LINES[0]) == "0.25 ± 0.01 (0.105)"
-    assert cell(LINES[1]) == "0.5 ± 0.01"
+    assert cell(LINES[0]) == "0.250 ± 0.010 (0.105)"
+    assert cell(LINES[1]) == "0.500 ± 0.010"
     assert cell(LINES[2]) == "no data (0.105)"
 
 
 def test_markdown_has_verdicts_figures_and_plots_beside_it(tmp_path: Path) -> None:
     files = page_files(LINES, tmp_path / "p.md")
     page = files[tmp_path / "p.md"]
-    assert r"| few \<words\> are in clear | 0 | 1 | 0 |" in page
-    assert "| yes | share\\_in\\_clear | 0.25 ± 0.01 (0.105) | 0.5 ± 0.01 |" in page
+    assert r"| few \<words\> are in clear | 0 | 1 | 0 | 0 |" in page
+    assert "| yes | share\\_in\\_clear | 0.250 ± 0.010 (0.105) | 0.500 ± 0.010 |" in page
     assert "malaprop data get it" in page
     pictures = [path.name for path in files if path.suffix == ".svg"]
     assert pictures
     assert all(f"({name})" in page for name in pictures)
+
+
+def test_a_figure_has_the_digits_of_its_error() -> None:
+    assert cell(line(ours=0.0004935, error=0.0053, paper=None)) == "0.0005 ± 0.0053"
+    assert cell(line(ours=165.925, error=17.17, paper=None)) == "166 ± 17"
+    assert cell(line(ours=0.1892, error=2e-17, paper=None)) == "0.1892 ± 0"
+
+
+def test_a_summary_leads_to_each_item(tmp_path: Path) -> None:
+    lines = [*LINES, line(claim="it is so", holds=True), line(item="fig2", claim=None)]
+    page = page_files(lines, tmp_path / "p.md")[tmp_path / "p.md"]
+    assert "| [Clear](#clear) | it is so | 1 | 0 | 0 | 0 |" in page
+    assert "| [Figure 2](#fig2) | no claim: figures alone |" in page
+    assert '<a id="fig2"></a>' in page
+    html = page_files(lines, tmp_path / "p.html")[tmp_path / "p.html"]
+    assert '<a href="#nadp-fig2">Figure 2</a>' in html
+    assert '<h3 id="nadp-fig2">' in html
+
+
+def test_what_was_not_measured_is_not_called_undecided() -> None:
+    told = {"claim": "it is so", "setting": {"published": True}}
+    (page,) = pages([line(**told, holds=None), line(**told, ours=None, holds=None)])
+    assert page.summary[0][1] == ("it is so", "0", "0", "1", "1")
+
+
+def test_a_claim_asked_of_the_replacement_is_counted_by_itself() -> None:
+    sound = line(claim="it is so", holds=True, setting={"published": False})
+    (page,) = pages([line(claim="it is so", holds=False), sound])
+    assert [row[:3] for _, row in page.summary] == [
+        ("it is so", "0", "1"),
+        ("of the sound replacement: it is so", "1", "0"),
+    ]
+
+
+def test_a_long_table_is_folded_behind_the_papers_figures(tmp_path: Path) -> None:
+    lines = [line(setting={"place": n}, paper=0.5 if n == 3 else None) for n in range(LONG + 1)]
+    page = page_files(lines, tmp_path / "p.md")[tmp_path / "p.md"]
+    before, folded = page.split("<details>")
+    assert before.count("(0.5)") == folded.count("(0.5)") == 1
+    assert f"All {LONG + 1} rows" in folded
+    assert "<details>" in page_files(lines, tmp_path / "p.html")[tmp_path / "p.html"]
+    assert "<details>" not in page_files(LINES, tmp_path / "p.md")[tmp_path / "p.md"]
 
 
 def test_html_holds_everything_and_no_markup_of_others(tmp_path: Path) -> None:

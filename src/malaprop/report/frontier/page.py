@@ -1,6 +1,6 @@
 """The page of the frontier, as Markdown or HTML, and what the terminal shows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -20,19 +20,29 @@ from malaprop.report.markup import bullets, text
 from malaprop.report.page import document
 from malaprop.studies import Line
 
-_HEAD = ("recovered", "mechanism", "ε", "nats to the nearest word", "kept", *BETTER)
+_ALONE, _CONTEXT, _LOSS = "success_alone", "success_context", "loss_of_nearest"
+_HEAD = (
+    "recovered",
+    "mechanism",
+    "ε",
+    "word alone",
+    "with context",
+    "nats to the nearest word",
+    "kept",
+    *BETTER,
+)
+_CHOICE = ("recovered", "ε", "words that stay", "similarity")
 _COMPARED = ("measure", "better", "worse", "not decided", "who is better, at which share recovered")
 _UNDECIDED = (
     "Comparisons with every other mechanism at every share recovered. A difference within two "
     "standard errors is not decided."
 )
-_LOSS = "loss_of_nearest"
 _READING = tuple(
     """
 **Recovered** is the share of words that an observer gets right who knows the mechanism, how
-frequent words are, and which words follow which: the better of the attacks `bayes` (each word
-alone) and `context` (bigrams). All mechanisms are compared at the same share recovered, not at the
-same ε: an ε of one metric says nothing about an ε of another.
+frequent words are, and which words follow which: the better of the attacks `bayes` (each **word
+alone**) and `context` (**with context**: bigrams). All mechanisms are compared at the same share
+recovered, not at the same ε: an ε of one metric says nothing about an ε of another.
 
 **Nats to the nearest word** is the guarantee in one unit: the most that an output can tell a word
 from its nearest word in the vectors, as a log-ratio, the median over words. Empty where a mechanism
@@ -72,13 +82,15 @@ The figures are those of English film reviews, captions and addresses. Measure y
 
 def readable(lines: Sequence[Line]) -> str:
     """Return the frontier as text: mechanisms at equal success, and where others are better."""
-    rows = [_HEAD, *_rows(curves(lines))]
+    rows, choices = [_HEAD, *_rows(curves(lines))], _choices(curves(lines))
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
     shown = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
-    return "\n".join([*shown, "", *_advice(curves(lines))]) + "\n"
+    chosen = (", ".join(f"{n} {v}" for n, v in zip(_CHOICE, row, strict=True)) for row in choices)
+    better = (f"{row[0]}: better are {row[-1]}" for row in _compared(curves(lines)) if row[-1])
+    return "\n".join([*shown, "", *better, "", *_advice(curves(lines)), *chosen]) + "\n"
 
 
 def page_files(lines: Sequence[Line], path: Path) -> dict[Path, str]:
@@ -97,11 +109,13 @@ def _markdown(lines: Sequence[Line], all_curves: Sequence[Curve], picture: str) 
         _how(lines[0]),
         "## What to choose",
         bullets(_advice(all_curves)),
+        _table(_CHOICE, _choices(all_curves)),
         f"![utility against the share of words recovered]({picture})",
         "## How to read it",
         bullets(_READING),
         "## At equal measured privacy",
         _table(_HEAD, _rows(all_curves)),
+        *_unreached(all_curves),
         f"## Where `{RECOMMENDED}` is not the best",
         _UNDECIDED,
         _table(_COMPARED, _compared(all_curves)),
@@ -117,12 +131,16 @@ def _markdown(lines: Sequence[Line], all_curves: Sequence[Curve], picture: str) 
 
 def _html(lines: Sequence[Line], all_curves: Sequence[Curve], picture: str) -> str:
     title = "The frontier: which mechanism, and which ε"
-    parts = [f"<h1>{title}</h1>", f"<p>{escape(_how(lines[0]))}</p>", _list(_advice(all_curves))]
-    parts += [f"<figure>{picture}</figure>", _list(_READING)]
-    parts += [_html_table(_HEAD, _rows(all_curves)), f"<p>{escape(_UNDECIDED)}</p>"]
-    parts += [_html_table(_COMPARED, _compared(all_curves))]
-    parts += [_html_table(("", *BETTER), _bounds(lines)), _list(_LIMITS)]
-    return document(title, parts)
+    parts = [f"<h1>{title}</h1>", f"<p>{escape(_how(lines[0]))}</p>", "<h2>What to choose</h2>"]
+    parts += [_list(_advice(all_curves)), _html_table(_CHOICE, _choices(all_curves))]
+    parts += [f"<figure>{picture}</figure>", "<h2>How to read it</h2>", _list(_READING)]
+    parts += ["<h2>At equal measured privacy</h2>", _html_table(_HEAD, _rows(all_curves))]
+    parts += [f"<p>{escape(each)}</p>" for each in _unreached(all_curves)]
+    parts += [f"<h2>Where {RECOMMENDED} is not the best</h2>", f"<p>{escape(_UNDECIDED)}</p>"]
+    parts += [_html_table(_COMPARED, _compared(all_curves)), "<h2>Floors and ceiling</h2>"]
+    parts += [_html_table(("", *BETTER), _bounds(lines)), "<h2>Guarantees</h2>"]
+    parts += [_list(f"{curve.mechanism}: {curve.guarantee}" for curve in all_curves)]
+    return document(title, [*parts, "<h2>Limits</h2>", _list(_LIMITS)])
 
 
 def _how(line: Line) -> str:
@@ -138,16 +156,47 @@ def _advice(all_curves: Sequence[Curve]) -> Iterator[str]:
         return
     yield from _guaranteed(best, [curve for curve in all_curves if curve is not best])
     for verb, sign in (("better", 1), ("worse", -1)):
-        measures = [name for name, tally in _tallies(all_curves).items() if tally.lead * sign > 0]
-        if measures:
-            yield f"At an equal share recovered it is more often {verb} in {', '.join(measures)}."
-    yield f"To use `{RECOMMENDED}`, choose the share that an observer may recover, then ε:"
-    for point in filter(None, map(best.at, LEVELS)):
-        yield (
-            f"{point.success.value:.0%} recovered: ε = {point.epsilon:.2f}, "
-            f"{point.figures['kept'].value:.0%} of the words stay, similarity "
-            f"{point.figures['similarity'].value:.2f}"
+        leads = {name: each for name, each in _tallies(all_curves).items() if each.lead * sign > 0}
+        if leads:
+            counts = "; ".join(f"{name} ({_counted(each)})" for name, each in leads.items())
+            yield f"At an equal share recovered it is more often {verb} in {counts}."
+    yield (
+        f"If your task is one where it is worse, the table “Where `{RECOMMENDED}` is not the best” "
+        "names the mechanisms that do better, and what they guarantee is in the tables, too."
+    )
+    yield f"To use `{RECOMMENDED}`, choose the share that an observer may recover, and take its ε:"
+
+
+def _counted(tally: "_Tally") -> str:
+    return f"better {tally.better}, worse {tally.worse}, not decided {tally.undecided}"
+
+
+def _choices(all_curves: Sequence[Curve]) -> list[tuple[str, ...]]:
+    """Return the recommended mechanism's ε for each share recovered, with what remains."""
+    points = [
+        point
+        for curve in all_curves
+        if curve.mechanism == RECOMMENDED
+        for point in map(curve.at, LEVELS)
+        if point
+    ]
+    return [
+        (
+            f"{point.success.value:.0%}",
+            f"{point.epsilon:.2f}",
+            f"{point.figures['kept'].value:.0%}",
+            f"{point.figures['similarity'].value:.2f}",
         )
+        for point in points
+    ]
+
+
+def _unreached(all_curves: Sequence[Curve]) -> Iterator[str]:
+    """Name the mechanisms that were not measured up to a level, so that nobody misses their row."""
+    for level in LEVELS:
+        absent = [f"`{curve.mechanism}`" for curve in all_curves if curve.at(level) is None]
+        if absent:
+            yield f"Not measured at {level:.0%} recovered: {', '.join(absent)}."
 
 
 def _guaranteed(best: Curve, others: Sequence[Curve]) -> Iterator[str]:
@@ -215,14 +264,16 @@ def _rows(all_curves: Sequence[Curve]) -> list[tuple[str, ...]]:
             point = curve.at(level)
             if point is None:
                 continue
-            loss, kept = (point.figures.get(name) for name in (_LOSS, "kept"))
+            loss = point.figures.get(_LOSS)
             rows.append(
                 (
                     f"{level:.0%}",
                     curve.mechanism,
                     f"{point.epsilon:.3g}",
+                    _share(point.figures.get(_ALONE)),
+                    _share(point.figures.get(_CONTEXT)),
                     f"{loss.value:.1f}" if loss else "",
-                    f"{kept.value:.0%}" if kept else "",
+                    _share(point.figures.get("kept")),
                     *(_cell(point.figures.get(name)) for name in BETTER),
                 )
             )
@@ -236,6 +287,10 @@ def _bounds(lines: Sequence[Line]) -> list[tuple[str, ...]]:
     ]
 
 
+def _share(value: Value | None) -> str:
+    return "" if value is None else f"{value.value:.0%}"
+
+
 def _cell(value: Value | None) -> str:
     return "" if value is None else str(value)
 
@@ -245,7 +300,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in shown).replace("_", r"\_")
 
 
-def _list(rows: Sequence[str] | Iterator[str]) -> str:
+def _list(rows: Iterable[str]) -> str:
     return f"<ul>{''.join(f'<li>{escape(row)}</li>' for row in rows)}</ul>"
 
 

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from html import escape
 
 from malaprop.report.page import document
-from malaprop.report.studies.page import Section, StudyPage, Table
+from malaprop.report.studies.page import LONG, PRINTED, Section, StudyPage, Table
 from malaprop.report.studies.plots import plots
 
 _READING = (
-    "Each cell shows our figure ± one standard error, and the paper's own in brackets where it "
-    "prints one. “Not decided” means that the difference is within two standard errors, or that "
-    "data are missing. In the plots, bars are two standard errors, and dashed lines the paper's."
+    "Each claim is judged on every figure that it is about. “Not decided” means that a difference "
+    "is within two standard errors, “not measured” that we have no figure. The tables show our "
+    "figure ± one standard error, and the paper's own in brackets where it prints one. In the "
+    "plots, bars are two standard errors, and dashed lines the paper's."
 )
 
 
@@ -26,22 +27,44 @@ def _study(page: StudyPage) -> list[str]:
     facts = [f"{name}: {value}" for name, value in page.paper.setting.items()]
     deviations = [f"{one['what']} Why: {one['why']}" for one in page.paper.deviations]
     parts = [f"<h2>{escape(page.study)}</h2>", f"<p>{escape(page.paper.title)}.</p>"]
-    parts += [f"<p>{escape(page.how)}</p>", "<h3>What the paper ran</h3>", _list(facts)]
+    parts += [f"<p>{escape(page.how)}</p>", "<h3>What became of the claims</h3>", _summary(page)]
+    parts += ["<h3>What the paper ran</h3>", _list(facts)]
     parts += ["<h3>Where we deviate</h3>", _list(deviations)]
-    return parts + [part for section in page.sections for part in _section(section)]
+    return parts + [part for each in page.sections for part in _section(each, page.study)]
 
 
-def _section(section: Section) -> list[str]:
-    parts = [f"<h3>{escape(section.title)}</h3>", f"<p>{escape(section.about)}</p>"]
+def _summary(page: StudyPage) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in page.summary_head)
+    rows = (
+        f'<tr><td><a href="#{escape(page.study)}-{escape(section.name)}">{escape(section.short)}'
+        f"</a></td>{''.join(f'<td>{escape(value)}</td>' for value in row)}</tr>"
+        for section, row in page.summary
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _section(section: Section, study: str) -> list[str]:
+    anchor = f"{escape(study)}-{escape(section.name)}"
+    parts = [f'<h3 id="{anchor}">{escape(section.title)}</h3>', f"<p>{escape(section.about)}</p>"]
     if section.verdicts:
         parts.append(_table(section.verdicts))
     drawn = [pair for spec in section.plots for pair in plots(spec, section.lines)]
     if drawn:
         figures = (f"<figure>{s}<figcaption>{escape(c)}</figcaption></figure>" for c, s in drawn)
         parts.append(f'<div class="plots">{"".join(figures)}</div>')
-    parts.append(_table(section.figures))
+    parts += _figures(section)
     parts += [f"<p>Data are missing: run <code>{escape(c)}</code>.</p>" for c in section.missing]
     return parts
+
+
+def _figures(section: Section) -> list[str]:
+    """Show a long table folded, behind the rows that the paper prints."""
+    everything = _table(section.figures)
+    if len(section.figures.rows) <= LONG:
+        return [everything]
+    summary = f"<summary>All {len(section.figures.rows)} rows of figures</summary>"
+    printed = [f"<p>{PRINTED}</p>", _table(section.printed)] if section.printed else []
+    return [*printed, f"<details>{summary}{everything}</details>"]
 
 
 def _list(rows: Sequence[str]) -> str:

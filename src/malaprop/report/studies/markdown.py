@@ -1,7 +1,7 @@
 """A study as a page of Markdown, with its plots as files beside it."""
 
-from malaprop.report.markup import bullets, text
-from malaprop.report.studies.page import Section, StudyPage, Table
+from malaprop.report.markup import bullets, grid, text
+from malaprop.report.studies.page import LONG, PRINTED, Section, StudyPage, Table
 from malaprop.report.studies.plots import plots
 
 
@@ -13,10 +13,12 @@ def as_markdown(page: StudyPage, stem: str) -> tuple[str, dict[str, str]]:
         text(page.paper.title) + ".",
         page.how,
     ]
+    parts += ["## What became of the claims", _summary(page)]
     parts.append(
-        "Each cell shows our figure ± one standard error, and the paper's own in brackets where "
-        "it prints one. “Not decided” means that the difference is within two standard errors, "
-        "or that data are missing."
+        "Each claim is judged on every figure that it is about. “Not decided” means that a "
+        "difference is within two standard errors, “not measured” that we have no figure. The "
+        "tables below show our figure ± one standard error, and the paper's own in brackets where "
+        "it prints one."
     )
     parts += ["## What the paper ran", bullets(_facts(page)), "## Where we deviate"]
     parts.append(bullets(f"{one['what']} *Why:* {one['why']}" for one in page.paper.deviations))
@@ -25,12 +27,20 @@ def as_markdown(page: StudyPage, stem: str) -> tuple[str, dict[str, str]]:
     return "\n\n".join(parts) + "\n", pictures
 
 
+def _summary(page: StudyPage) -> str:
+    rows = (
+        (f"[{text(section.short)}](#{section.name})", *map(text, row))
+        for section, row in page.summary
+    )
+    return grid(page.summary_head, tuple(rows), frozenset(range(2, len(page.summary_head))))
+
+
 def _facts(page: StudyPage) -> list[str]:
     return [f"{name}: {text(str(value))}" for name, value in page.paper.setting.items()]
 
 
 def _section(section: Section, stem: str, pictures: dict[str, str]) -> list[str]:
-    parts = [f"## {text(section.title)}", section.about]
+    parts = [f'<a id="{section.name}"></a>', f"## {text(section.title)}", section.about]
     if section.verdicts:
         parts.append(_table(section.verdicts))
     drawn = [pair for spec in section.plots for pair in plots(spec, section.lines)]
@@ -38,9 +48,19 @@ def _section(section: Section, stem: str, pictures: dict[str, str]) -> list[str]
         name = f"{stem}-{section.name}-{number}.svg"
         pictures[name] = svg
         parts.append(f"![{text(caption)}]({name})")
-    parts.append(_table(section.figures))
+    parts += _figures(section)
     parts += [f"Data are missing: run `{command}`." for command in section.missing]
     return [part for part in parts if part]
+
+
+def _figures(section: Section) -> list[str]:
+    """Show a long table folded, behind the rows that the paper prints."""
+    everything = _table(section.figures)
+    if len(section.figures.rows) <= LONG:
+        return [everything]
+    printed = [PRINTED, _table(section.printed)] if section.printed else []
+    summary = f"<summary>All {len(section.figures.rows)} rows of figures</summary>"
+    return [*printed, f"<details>\n{summary}", everything, "</details>"]
 
 
 def _table(table: Table) -> str:

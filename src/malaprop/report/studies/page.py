@@ -1,12 +1,21 @@
 """What a page about a study says: verdicts, tables and plots, from the study's lines."""
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from malaprop.studies import Line, Paper, paper_of
 
 VERDICTS = {True: "confirmed", False: "not confirmed", None: "not decided"}
+OUTCOMES: Final = (*VERDICTS.values(), "not measured")
+"""What becomes of a claim on one figure."""
+_REPLACED = "of the sound replacement: "
+_NO_ERROR = 1e-9  # what rounding leaves of an error of 0
+PRINTED: Final = "The figures that the paper prints, in brackets beside ours:"
+LONG: Final = 30
+"""Rows of a table beyond which the rows with a figure of the paper are shown by themselves."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,9 +35,14 @@ class Section:
     lines: tuple[Line, ...]
 
     @property
+    def short(self) -> str:
+        """The item's name, as one says it."""
+        return _spelled(self.name)
+
+    @property
     def title(self) -> str:
         """The item's name, and what it shows."""
-        return f"{_spelled(self.name)}: {self.entry.get('title', self.name)}"
+        return f"{self.short}: {self.entry.get('title', self.name)}"
 
     @property
     def about(self) -> str:
@@ -38,20 +52,26 @@ class Section:
     @property
     def verdicts(self) -> Table | None:
         """Each claim of the paper, and on how many figures ours confirm it."""
-        claims = list(dict.fromkeys(line.claim for line in self.lines if line.claim))
-        rows = [(claim, *self._counts(claim)) for claim in claims]
-        head = ("claim", *VERDICTS.values())
-        return Table(head=head, rows=tuple(rows)) if rows else None
-
-    def _counts(self, claim: str) -> list[str]:
-        judged = [line.holds for line in self.lines if line.claim == claim]
-        return [str(judged.count(verdict)) for verdict in VERDICTS]
+        outcomes: dict[str, Counter[str]] = {}
+        for line in self.lines:
+            if line.claim:
+                outcomes.setdefault(_judged(line), Counter())[_outcome(line)] += 1
+        rows = [(claim, *(str(own[name]) for name in OUTCOMES)) for claim, own in outcomes.items()]
+        return Table(head=("claim", *OUTCOMES), rows=tuple(rows)) if rows else None
 
     @property
     def figures(self) -> Table:
         """Our figures beside the paper's, one column for each value of the item's main variable."""
+        return self._table(without_repeats(self.lines))
+
+    @property
+    def printed(self) -> Table | None:
+        """The figures that the paper prints, if they are few among many others."""
+        lines = [line for line in without_repeats(self.lines) if line.paper is not None]
+        return self._table(lines) if lines and len(self.figures.rows) > LONG else None
+
+    def _table(self, lines: list[Line]) -> Table:
         across = str(self.entry.get("columns", ""))
-        lines = without_repeats(self.lines)
         # Where neither we nor the paper have a figure, a row would say nothing.
         lines = [line for line in lines if (line.ours, line.paper) != (None, None)] or lines
         columns = _values(lines, across)
@@ -84,13 +104,28 @@ class StudyPage:
     sections: tuple[Section, ...]
 
     @property
+    def summary(self) -> list[tuple[Section, tuple[str, ...]]]:
+        """What became of every claim, item by item: the section, and a row for each claim."""
+        unclaimed = ("no claim: figures alone", *("" for _ in OUTCOMES))
+        return [
+            (section, row)
+            for section in self.sections
+            for row in (section.verdicts.rows if section.verdicts else (unclaimed,))
+        ]
+
+    @property
+    def summary_head(self) -> tuple[str, ...]:
+        """The names of the summary's columns."""
+        return ("item", "claim", *OUTCOMES)
+
+    @property
     def how(self) -> str:
         """How the figures were made: quick or full, seed, versions."""
         line = self.sections[0].lines[0]
         versions = ", ".join(f"{name} {number}" for name, number in line.versions.items())
         quick = [each for each in self.sections if each.lines[0].quick]
         all_quick = len(quick) == len(self.sections)
-        some = ", ".join(_spelled(each.name) for each in quick)
+        some = ", ".join(each.short for each in quick)
         return (
             f"Made by `malaprop reproduce {self.study}{' --quick' if all_quick else ''} --seed "
             f"{line.seed}` with {versions}."
@@ -125,7 +160,21 @@ def cell(line: Line) -> str:
 
 
 def _with_error(value: float | str, error: float | None) -> str:
-    return _shown(value) if error is None else f"{_shown(value)} ± {error:.2g}"
+    if error is None:
+        return _shown(value)
+    if isinstance(value, str) or error < _NO_ERROR:
+        return f"{_shown(value)} ± 0" if error < _NO_ERROR else f"{value} ± {error:.2g}"
+    decimals = max(0, 1 - math.floor(math.log10(error)))  # two digits of the error
+    return f"{value:.{decimals}f} ± {error:.{decimals}f}"
+
+
+def _judged(line: Line) -> str:
+    """Return the claim, and say so where it is asked of our replacement, not of the paper's own."""
+    return f"{_REPLACED if line.setting.get('published') is False else ''}{line.claim}"
+
+
+def _outcome(line: Line) -> str:
+    return OUTCOMES[-1] if line.ours is None else VERDICTS[line.holds]
 
 
 def _shown(value: Any) -> str:

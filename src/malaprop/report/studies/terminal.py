@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from malaprop.report.studies.page import VERDICTS, Section, StudyPage, cell, without_repeats
+from malaprop.report.studies.page import OUTCOMES, Section, StudyPage, cell, without_repeats
 from malaprop.studies import Line
 
 _MOST = 12  # figures of an item that are shown; the file of lines has all
@@ -20,7 +20,7 @@ def _study(page: StudyPage) -> Iterator[str]:
         for claim, *counts in section.verdicts.rows if section.verdicts else ():
             verdicts = ", ".join(
                 f"{name} on {count}"
-                for name, count in zip(VERDICTS.values(), counts, strict=True)
+                for name, count in zip(OUTCOMES, counts, strict=True)
                 if count != "0"
             )
             yield f"  claim: {claim}\n    {verdicts}"
