@@ -53,7 +53,7 @@ class Section:
     def verdicts(self) -> Table | None:
         """Each claim of the paper, and on how many figures ours confirm it."""
         outcomes: dict[str, Counter[str]] = {}
-        for line in self.lines:
+        for line in sorted(self.lines, key=_is_replacement):
             if line.claim:
                 outcomes.setdefault(_judged(line), Counter())[_outcome(line)] += 1
         rows = [(claim, *(str(own[name]) for name in OUTCOMES)) for claim, own in outcomes.items()]
@@ -80,7 +80,7 @@ class Section:
         for line in lines:
             row = (*(_shown(line.setting.get(name)) for name in names), line.measure)
             rows.setdefault(row, {})[line.setting.get(across)] = cell(line)
-        head = (*names, "measure", *(f"{across} {_shown(value)}".strip() for value in columns))
+        head = (*names, "measure", *(_column(across, value) for value in columns))
         body = tuple((*row, *(cells.get(v, "") for v in columns)) for row, cells in rows.items())
         return Table(head=head, rows=body)
 
@@ -159,6 +159,13 @@ def cell(line: Line) -> str:
     return own if line.paper is None else f"{own} ({_with_error(line.paper, line.paper_error)})"
 
 
+def _column(name: str, value: Any) -> str:
+    """Return the head of a column: the main variable's value, or that it has none."""
+    if not name:
+        return "figure"
+    return f"no {name}" if value is None else f"{name} {_shown(value)}"
+
+
 def _with_error(value: float | str, error: float | None) -> str:
     if error is None:
         return _shown(value)
@@ -170,7 +177,11 @@ def _with_error(value: float | str, error: float | None) -> str:
 
 def _judged(line: Line) -> str:
     """Return the claim, and say so where it is asked of our replacement, not of the paper's own."""
-    return f"{_REPLACED if line.setting.get('published') is False else ''}{line.claim}"
+    return f"{_REPLACED if _is_replacement(line) else ''}{line.claim}"
+
+
+def _is_replacement(line: Line) -> bool:
+    return line.setting.get("published") is False
 
 
 def _outcome(line: Line) -> str:
