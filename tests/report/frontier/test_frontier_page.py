@@ -75,6 +75,7 @@ def test_pages_are_made_from_lines(tmp_path: Path) -> None:
     assert "frontier.svg" in page[1]
     assert "| 40% | balanced | 2 | 30% | 40% |" in page[1]  # both attacks
     assert "| 40% | 2.00 | 30% | 0.50 |" in page[1]  # which ε to take
+    assert "| balanced | 4 | 50% | 60% | 50% | 0.70 ± 0.01 |" in page[1]  # as it was measured
     assert "Not measured at 50% recovered: `tem`, `laplace`." in page[1]
     assert picture[1].startswith("<svg")
     (html,) = page_files(LINES, tmp_path / "frontier.html").values()

@@ -92,6 +92,18 @@ def test_a_long_table_is_folded_behind_the_papers_figures(tmp_path: Path) -> Non
     assert "<details>" not in page_files(LINES, tmp_path / "p.md")[tmp_path / "p.md"]
 
 
+def test_a_section_says_what_is_the_same_throughout(tmp_path: Path) -> None:
+    settings = [{"lexicon": "english", "spread": "words", "lambda": n} for n in (0, 1)]
+    page = page_files([line(setting=one) for one in settings], tmp_path / "p.md")
+    assert "Throughout: lexicon english; errors over words." in page[tmp_path / "p.md"]
+
+
+def test_data_that_no_command_gets_are_asked_for() -> None:
+    asked = "ask for it at its authors'"
+    shown = readable(pages([line(ours=None, command=asked)]))
+    assert f"data are missing: {asked}" in shown
+
+
 def test_html_holds_everything_and_no_markup_of_others(tmp_path: Path) -> None:
     ((_, page),) = page_files(LINES, tmp_path / "p.html").items()
     assert "few &lt;words&gt; are in clear" in page

@@ -10,11 +10,12 @@ from malaprop.report.frontier.curves import (
     LEVELS,
     RECOMMENDED,
     Curve,
-    Value,
     curves,
     floors,
     verdicts,
 )
+from malaprop.report.frontier.measured import HEAD as MEASURED
+from malaprop.report.frontier.measured import figure, measured_rows, share
 from malaprop.report.frontier.plot import plot
 from malaprop.report.markup import bullets, text
 from malaprop.report.page import document
@@ -36,6 +37,10 @@ _COMPARED = ("measure", "better", "worse", "not decided", "who is better, at whi
 _UNDECIDED = (
     "Comparisons with every other mechanism at every share recovered. A difference within two "
     "standard errors is not decided."
+)
+_BY_EPSILON = (
+    "The figures as they were measured, at each mechanism's own ε. Do not compare mechanisms by "
+    "these: their ε are of different metrics."
 )
 _READING = tuple(
     """
@@ -67,6 +72,9 @@ exact law.
 sts and word similarity reward words that stay as they are: on the STS benchmark a random table with
 no embedding scores 0.47, the true vectors 0.48 (docs/tasks.md). A mechanism that keeps a word or
 replaces it by a far one does well there, and one that takes near words instead does not.
+
+Nats to the nearest word say nothing about words that are far apart: there, a metric guarantee
+grows with its own distance, which for balanced is that in its graph of words, up to its cutoff.
 
 A better model of language than bigrams recovers more from every mechanism.
 
@@ -119,6 +127,11 @@ def _markdown(lines: Sequence[Line], all_curves: Sequence[Curve], picture: str) 
         f"## Where `{RECOMMENDED}` is not the best",
         _UNDECIDED,
         _table(_COMPARED, _compared(all_curves)),
+        "## By ε",
+        _BY_EPSILON,
+        f"<details>\n<summary>All {len(measured_rows(all_curves))} points</summary>",
+        _table(MEASURED, measured_rows(all_curves)),
+        "</details>",
         "## Floors and ceiling",
         _table(("", *BETTER), _bounds(lines)),
         "## Guarantees",
@@ -137,7 +150,9 @@ def _html(lines: Sequence[Line], all_curves: Sequence[Curve], picture: str) -> s
     parts += ["<h2>At equal measured privacy</h2>", _html_table(_HEAD, _rows(all_curves))]
     parts += [f"<p>{escape(each)}</p>" for each in _unreached(all_curves)]
     parts += [f"<h2>Where {RECOMMENDED} is not the best</h2>", f"<p>{escape(_UNDECIDED)}</p>"]
-    parts += [_html_table(_COMPARED, _compared(all_curves)), "<h2>Floors and ceiling</h2>"]
+    parts += [_html_table(_COMPARED, _compared(all_curves)), "<h2>By ε</h2>"]
+    parts += [f"<p>{escape(_BY_EPSILON)}</p>", _html_table(MEASURED, measured_rows(all_curves))]
+    parts += ["<h2>Floors and ceiling</h2>"]
     parts += [_html_table(("", *BETTER), _bounds(lines)), "<h2>Guarantees</h2>"]
     parts += [_list(f"{curve.mechanism}: {curve.guarantee}" for curve in all_curves)]
     return document(title, [*parts, "<h2>Limits</h2>", _list(_LIMITS)])
@@ -270,11 +285,11 @@ def _rows(all_curves: Sequence[Curve]) -> list[tuple[str, ...]]:
                     f"{level:.0%}",
                     curve.mechanism,
                     f"{point.epsilon:.3g}",
-                    _share(point.figures.get(_ALONE)),
-                    _share(point.figures.get(_CONTEXT)),
+                    share(point.figures.get(_ALONE)),
+                    share(point.figures.get(_CONTEXT)),
                     f"{loss.value:.1f}" if loss else "",
-                    _share(point.figures.get("kept")),
-                    *(_cell(point.figures.get(name)) for name in BETTER),
+                    share(point.figures.get("kept")),
+                    *(figure(point.figures.get(name)) for name in BETTER),
                 )
             )
     return rows
@@ -282,17 +297,9 @@ def _rows(all_curves: Sequence[Curve]) -> list[tuple[str, ...]]:
 
 def _bounds(lines: Sequence[Line]) -> list[tuple[str, ...]]:
     return [
-        (name, *(_cell(own.get(measure)) for measure in BETTER))
+        (name, *(figure(own.get(measure)) for measure in BETTER))
         for name, own in floors(lines).items()
     ]
-
-
-def _share(value: Value | None) -> str:
-    return "" if value is None else f"{value.value:.0%}"
-
-
-def _cell(value: Value | None) -> str:
-    return "" if value is None else str(value)
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -46,6 +46,7 @@ def _summary(page: StudyPage) -> str:
 def _section(section: Section, study: str) -> list[str]:
     anchor = f"{escape(study)}-{escape(section.name)}"
     parts = [f'<h3 id="{anchor}">{escape(section.title)}</h3>', f"<p>{escape(section.about)}</p>"]
+    parts.append(f"<p>{escape(section.throughout)}</p>")
     if section.verdicts:
         parts.append(_table(section.verdicts))
     drawn = [pair for spec in section.plots for pair in plots(spec, section.lines)]
@@ -53,7 +54,7 @@ def _section(section: Section, study: str) -> list[str]:
         figures = (f"<figure>{s}<figcaption>{escape(c)}</figcaption></figure>" for c, s in drawn)
         parts.append(f'<div class="plots">{"".join(figures)}</div>')
     parts += _figures(section)
-    parts += [f"<p>Data are missing: run <code>{escape(c)}</code>.</p>" for c in section.missing]
+    parts += [f"<p>Data are missing: {escape(remedy)}</p>" for remedy in section.missing]
     return parts
 
 

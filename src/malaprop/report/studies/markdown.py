@@ -35,12 +35,22 @@ def _summary(page: StudyPage) -> str:
     return grid(page.summary_head, tuple(rows), frozenset(range(2, len(page.summary_head))))
 
 
+def _as_code(remedy: str) -> str:
+    before, run, command = remedy.partition("run  ")
+    return f"run `{command}`" if run and not before else remedy
+
+
 def _facts(page: StudyPage) -> list[str]:
     return [f"{name}: {text(str(value))}" for name, value in page.paper.setting.items()]
 
 
 def _section(section: Section, stem: str, pictures: dict[str, str]) -> list[str]:
-    parts = [f'<a id="{section.name}"></a>', f"## {text(section.title)}", section.about]
+    parts = [
+        f'<a id="{section.name}"></a>',
+        f"## {text(section.title)}",
+        section.about,
+        text(section.throughout),
+    ]
     if section.verdicts:
         parts.append(_table(section.verdicts))
     drawn = [pair for spec in section.plots for pair in plots(spec, section.lines)]
@@ -49,7 +59,7 @@ def _section(section: Section, stem: str, pictures: dict[str, str]) -> list[str]
         pictures[name] = svg
         parts.append(f"![{text(caption)}]({name})")
     parts += _figures(section)
-    parts += [f"Data are missing: run `{command}`." for command in section.missing]
+    parts += [f"Data are missing: {_as_code(remedy)}." for remedy in section.missing]
     return [part for part in parts if part]
 
 

@@ -50,6 +50,18 @@ class Section:
         return str(self.entry.get("about", ""))
 
     @property
+    def throughout(self) -> str:
+        """What is the same for all figures, such as the lexicon, and what errors are over."""
+        names = dict.fromkeys(name for line in self.lines for name in line.setting)
+        varying = {*_varying(self.lines), str(self.entry.get("columns", ""))}
+        same = [
+            f"{'errors over' if name == 'spread' else name} {_shown(self.lines[0].setting[name])}"
+            for name in names
+            if name not in varying
+        ]
+        return f"Throughout: {'; '.join(same)}." if same else ""
+
+    @property
     def verdicts(self) -> Table | None:
         """Each claim of the paper, and on how many figures ours confirm it."""
         outcomes: dict[str, Counter[str]] = {}
@@ -86,8 +98,9 @@ class Section:
 
     @property
     def missing(self) -> list[str]:
-        """The commands that get data which were missing."""
-        return list(dict.fromkeys(line.command for line in self.lines if line.command))
+        """How to get the data that were missing: `run  COMMAND`, or what to do instead."""
+        commands = dict.fromkeys(line.command for line in self.lines if line.command)
+        return [f"run  {one}" if one.startswith("malaprop ") else one for one in commands]
 
     @property
     def plots(self) -> Sequence[Mapping[str, Any]]:

@@ -25,8 +25,8 @@ def _study(page: StudyPage) -> Iterator[str]:
             )
             yield f"  claim: {claim}\n    {verdicts}"
         yield from _figures(section)
-        for command in section.missing:
-            yield f"  data are missing: run  {command}"
+        for remedy in section.missing:
+            yield f"  data are missing: {remedy}"
     yield ""
 
 
