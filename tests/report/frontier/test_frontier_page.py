@@ -1,6 +1,8 @@
 """The frontier's page: mechanisms at equal success, and where the recommended one is not best."""
 
 import json
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,6 +69,22 @@ def test_who_is_better_is_told_either_way() -> None:
 def test_figures_without_errors_decide_nothing() -> None:
     plain = [Line(**{**line.to_dict(), "error": None}) for line in LINES]
     assert {verdict.better for verdict in verdicts(curves(plain))} == {None}
+
+
+def test_draws_that_happen_to_agree_do_not_decide() -> None:
+    own = lines_of("balanced", 1.0, success_alone=0.2, accuracy=0.5)
+    own += lines_of("balanced", 4.0, success_alone=0.6, accuracy=0.5)
+    other = lines_of("tem", 1.0, success_alone=0.2, accuracy=0.55)
+    other += lines_of("tem", 4.0, success_alone=0.6, accuracy=0.55)
+    errors = [0.0, 0.0, 0.1, 0.1]  # the first mechanism's draws agree
+    accuracy = iter(errors)
+    lines = [
+        replace(line, error=next(accuracy)) if line.measure == "accuracy" else line
+        for line in [*other, *own]
+    ]
+    pooled = [point.figures["accuracy"].error for point in curves(lines)[0].points]
+    assert pooled == pytest.approx([math.sqrt(0.005)] * 2)
+    assert {verdict.better for verdict in verdicts(curves(lines))} == {None}
 
 
 def test_pages_are_made_from_lines(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ BETTER: Final[Mapping[str, int]] = {
     "attribution_adaptive": -1,
 }
 """What is compared, and whether more of it is better."""
-_ATTACKS = ("success_alone", "success_context")
+_ATTACKS: Final = ("success_alone", "success_context")
 _APART = 2.0  # joint standard errors between figures that count as different
 
 
@@ -65,11 +65,24 @@ class Curve:
 def curves(lines: Iterable[Line]) -> list[Curve]:
     """Return the curve of each mechanism, in the order of the lines."""
     cells: dict[str, dict[float, dict[str, Line]]] = {}
+    measured = [line for line in lines if "epsilon" in line.setting]
+    for line in measured:
+        own = cells.setdefault(str(line.setting["mechanism"]), {})
+        own.setdefault(float(line.setting["epsilon"]), {})[line.measure] = line
+    least = _pooled(measured)
+    return [_curve(name, own, least) for name, own in cells.items()]
+
+
+def _pooled(lines: Iterable[Line]) -> dict[str, float]:
+    """Return the root mean square of each measure's errors, the least that an error counts for.
+
+    Two draws that happen to agree have no spread, and would decide a comparison by luck.
+    """
+    squares: dict[str, list[float]] = {}
     for line in lines:
-        if "epsilon" in line.setting:
-            own = cells.setdefault(str(line.setting["mechanism"]), {})
-            own.setdefault(float(line.setting["epsilon"]), {})[line.measure] = line
-    return [_curve(name, own) for name, own in cells.items()]
+        if line.measure in BETTER and line.error is not None:
+            squares.setdefault(line.measure, []).append(line.error**2)
+    return {measure: math.sqrt(sum(own) / len(own)) for measure, own in squares.items()}
 
 
 def floors(lines: Iterable[Line]) -> dict[str, dict[str, Value]]:
@@ -124,19 +137,23 @@ def verdicts(all_curves: Iterable[Curve]) -> Iterator[Verdict]:
                     )
 
 
-def _curve(name: str, cells: Mapping[float, Mapping[str, Line]]) -> Curve:
+def _figure(value: float, error: float | None, least: float) -> Value:
+    return Value(value, None if error is None else max(error, least))
+
+
+def _curve(
+    name: str, cells: Mapping[float, Mapping[str, Line]], least: Mapping[str, float]
+) -> Curve:
     points, guarantee = [], ""
     for epsilon, own in cells.items():
         figures = {
-            measure: Value(float(line.ours), line.error)
+            measure: _figure(float(line.ours), line.error, least.get(measure, 0.0))
             for measure, line in own.items()
             if isinstance(line.ours, int | float)
         }
         if "guarantee" in own:
             guarantee = str(own["guarantee"].ours)
-        attacks = [
-            figures[each] for each in ("success_alone", "success_context") if each in figures
-        ]
+        attacks = [figures[each] for each in _ATTACKS if each in figures]
         if attacks:
             best = max(attacks, key=lambda one: one.value)
             points.append(Point(epsilon=epsilon, success=best, figures=figures))

@@ -11,7 +11,8 @@ _READING = (
     "Each claim is judged on every figure that it is about. “Not decided” means that a difference "
     "is within two standard errors, “not measured” that we have no figure. The tables show our "
     "figure ± one standard error, and the paper's own in brackets where it prints one. In the "
-    "plots, bars are two standard errors, and dashed lines the paper's."
+    "plots, bars are two standard errors, and dashed lines the paper's. Errors of few repetitions "
+    "are rough themselves: trust a direction that many figures share more than a single one."
 )
 
 

@@ -18,7 +18,8 @@ def as_markdown(page: StudyPage, stem: str) -> tuple[str, dict[str, str]]:
         "Each claim is judged on every figure that it is about. “Not decided” means that a "
         "difference is within two standard errors, “not measured” that we have no figure. The "
         "tables below show our figure ± one standard error, and the paper's own in brackets where "
-        "it prints one."
+        "it prints one. Errors of few repetitions are rough themselves: trust a direction that "
+        "many figures share more than a single one."
     )
     parts += ["## What the paper ran", bullets(_facts(page)), "## Where we deviate"]
     parts.append(bullets(f"{one['what']} *Why:* {one['why']}" for one in page.paper.deviations))
