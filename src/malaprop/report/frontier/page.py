@@ -67,9 +67,10 @@ root mean square of its measure's errors over all points: two draws that agree p
 _LIMITS = tuple(
     """
 The law of words under noise on vectors (laplace, mahalanobis, priv-emb, coordinate-laplace,
-gaussian, nadp) is not known, so attacks on them use estimates from draws: what they recover is a
-lower bound, and their curves may lie further to the right. Attacks on balanced and tem use the
-exact law.
+gaussian, nadp) is not known, so attacks on them use estimates from draws, and recover hardly more
+than the words that are kept: a lower bound. Their curves may lie further to the right, and their
+lead over balanced in sts and word similarity may be smaller than it looks. Attacks on balanced and
+tem use the exact law.
 
 sts and word similarity reward words that stay as they are: on the STS benchmark a random table with
 no embedding scores 0.47, the true vectors 0.48 (docs/tasks.md). A mechanism that keeps a word or
