@@ -147,8 +147,7 @@ def test_a_copy_that_is_given_up_puts_everything_back() -> None:
     with Rewriting.open(io.BytesIO(data), io.BytesIO(), LAYOUTS["csv"]) as rewriting:
         held = rewriting.batches()
         assert set(next(held)) == {"a"}
-        assert csv.field_size_limit() != before
-    assert csv.field_size_limit() == before
+        assert csv.field_size_limit() == before
     assert list(held) == []
 
 
@@ -157,7 +156,12 @@ def test_every_format_has_its_copy() -> None:
     assert all(name in vars(formats) for name in formats.__all__)
 
 
-ALLOWED = ("malaprop.core.errors", "malaprop.core.suggest", "malaprop.pipeline.formats")
+ALLOWED = (
+    "malaprop.core.errors",
+    "malaprop.core.long_fields",
+    "malaprop.core.suggest",
+    "malaprop.pipeline.formats",
+)
 
 
 def test_nothing_heavy_and_nothing_else_of_malaprop_is_imported() -> None:

@@ -13,6 +13,7 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import Any, BinaryIO
 
 from malaprop.core.errors import DataError, ParameterError
+from malaprop.core.long_fields import next_row
 from malaprop.jobs.job import PIPE
 from malaprop.jobs.planning import check_piped, plan_jobs
 from malaprop.jobs.reading import Listener
@@ -104,10 +105,8 @@ def _rows(stream: BinaryIO, separator: str, encoding: str) -> Generator[list[str
     with _decoded(stream, encoding) as decoded:
         reader = csv.reader(decoded, delimiter=separator, strict=True)
         while True:
-            # The limit is the process's: it is ours only while a row is read.
-            usual = csv.field_size_limit(LONGEST_RECORD)
             try:
-                row = next(reader, None)
+                row = next_row(reader)
             except UnicodeError:
                 raise _undecodable(number, encoding) from None
             except csv.Error:
@@ -115,8 +114,6 @@ def _rows(stream: BinaryIO, separator: str, encoding: str) -> Generator[list[str
                     f"record {number:,} is not well-formed: a quote is not closed, or more text "
                     "follows a closing quote"
                 ) from None
-            finally:
-                csv.field_size_limit(usual)
             if row is None:
                 return
             number += 1

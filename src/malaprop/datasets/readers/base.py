@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from malaprop.core.errors import DataError
+from malaprop.core.long_fields import next_row
 from malaprop.datasets.entries import Dataset
 
 Files = Mapping[str, Path]
@@ -16,8 +17,6 @@ Reader = Callable[[Dataset, Files], Any]
 _registry: dict[str, Reader] = {}
 readers: Mapping[str, Reader] = MappingProxyType(_registry)
 """All readers by name."""
-
-_LONGEST_FIELD = 1 << 24
 
 
 def reader(name: str) -> Callable[[Reader], Reader]:
@@ -59,8 +58,11 @@ def fields_of(path: Path, least: int, header: bool = False) -> list[list[str]]:
 
 def csv_rows(path: Path) -> Iterator[dict[str, str]]:
     """Yield the rows of a CSV file by their column names."""
-    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_FIELD))
-    yield from csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8"), newline=""))
+    reader = csv.reader(io.StringIO(path.read_bytes().decode("utf-8"), newline=""))
+    header = next_row(reader) or []
+    while (row := next_row(reader)) is not None:
+        if row:
+            yield dict(zip(header, row, strict=False))
 
 
 def split_of(name: str) -> str:

@@ -16,6 +16,7 @@ from itertools import chain
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from malaprop.core.errors import DataError, ParameterError
+from malaprop.core.long_fields import next_row
 from malaprop.pipeline.formats.copying import Passing
 from malaprop.pipeline.formats.decoding import DecodedText
 from malaprop.pipeline.formats.faults import LONGEST_RECORD, TOO_LONG, FlawError, has_half_pairs
@@ -23,7 +24,6 @@ from malaprop.pipeline.formats.layout import Layout
 from malaprop.pipeline.formats.naming import UNSHOWN, there_are
 from malaprop.pipeline.formats.textual import Record, RecordCopy
 
-_LONGEST_FIELD: Final = 2**31 - 1
 _LINE_ENDS: Final = ("\r", "\n")
 
 
@@ -167,28 +167,24 @@ class DelimitedCopy(RecordCopy):
         tape = _Tape(text, self._separator)
         reader = csv.reader(tape, delimiter=self._separator, strict=True)
         number = 0
-        usual = csv.field_size_limit(_LONGEST_FIELD)
-        try:
-            while row := self._next_row(reader, tape, number):
-                yield row
-                number += bool(row.fields or row.flaw)
-        finally:
-            csv.field_size_limit(usual)
+        while row := self._next_row(reader, tape, number):
+            yield row
+            number += bool(row.fields or row.flaw)
 
     def _next_row(self, reader: Any, tape: _Tape, number: int) -> _Row | None:
         """Return the next record; one that is too long has no fields."""
         flaw, malformed = None, False
-        fields: list[str] = []
+        fields: list[str] | None = []
         try:
-            fields = next(reader)
-        except StopIteration:
-            return None
+            fields = next_row(reader)
         except csv.Error:
             malformed = True
         except FlawError as too_long:
             flaw = FlawError(too_long.reason)  # without a trace, which holds the record
         if malformed:
             raise _malformed(number, reader.line_num)
+        if fields is None:
+            return None
         return _Row(number, reader.line_num, fields, tape.cut(), flaw)
 
     def _read_header(self, row: _Row) -> None:
