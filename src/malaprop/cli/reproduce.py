@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from malaprop.cli.measuring import PIPE
+from malaprop.cli.study_lines import (
+    Force,
+    Fresh,
+    FromFile,
+    JsonLines,
+    Seed,
+    read_results,
+    write_results,
+)
 
 if TYPE_CHECKING:
     from malaprop.studies import Line
@@ -24,14 +32,7 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer settings, words and repeats: a minute a study.")
     ] = False,
-    json_: Annotated[
-        str | None,
-        typer.Option(
-            "--json",
-            metavar="FILE",
-            help="Write every figure as a JSON line to this file, or to standard output (-).",
-        ),
-    ] = None,
+    json_: JsonLines = None,
     report: Annotated[
         Path | None,
         typer.Option(
@@ -43,19 +44,10 @@ def reproduce(
         list[str] | None,
         typer.Option(metavar="NAME", help="Only this table or figure, such as fig2; repeatable."),
     ] = None,
-    seed: Annotated[
-        int, typer.Option(metavar="NUMBER", min=0, help="Repeat the same draws and splits.")
-    ] = 0,
-    lines: Annotated[
-        Path | None,
-        typer.Option(
-            "--from", metavar="FILE", help="Measure nothing: read a file that --json wrote."
-        ),
-    ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Measure again what an earlier run kept.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace existing outputs.")] = False,
+    seed: Seed = 0,
+    lines: FromFile = None,
+    fresh: Fresh = False,
+    force: Force = False,
 ) -> None:
     """Run a paper's experiments, and show its figures beside ours.
 
@@ -64,22 +56,23 @@ def reproduce(
     a run that was stopped resumes. Data that are missing are named, with the command that gets
     them.
     """
-    from malaprop.pipeline.outputs.staging import Staging
     from malaprop.report.studies.page import pages
     from malaprop.report.studies.terminal import readable
-    from malaprop.report.studies.written import checked_page, page_files
-    from malaprop.studies import written
+    from malaprop.report.studies.written import page_files
 
-    page = None if report is None else checked_page(report)
-    with Staging() as stage:
-        target = stage.open(Path(json_), force=force) if json_ not in (None, PIPE) else None
-        results = _read(lines, study) if lines else _measured(study, quick, seed, item, fresh)
-        if target:
-            target.write(written(results).encode())
-        for path, text in page_files(results, page).items() if page else ():
-            stage.open(path, force=force).write(text.encode())
-        stage.complete()
-    typer.echo(written(results) if json_ == PIPE else readable(pages(results)), nl=False)
+    def results() -> "list[Line]":
+        if lines:
+            return read_results(lines, lambda line: study in (_ALL, line.study), study)
+        return _measured(study, quick, seed, item, fresh)
+
+    write_results(
+        results,
+        json_,
+        report,
+        force=force,
+        page_files=page_files,
+        readable=lambda measured: readable(pages(measured)),
+    )
 
 
 def _measured(
@@ -96,13 +89,3 @@ def _measured(
                 name, quick=quick, seed=seed, items=items, fresh=fresh, progress=shown.to
             )
     return results
-
-
-def _read(path: Path, study: str) -> "list[Line]":
-    from malaprop.core.errors import DataError
-    from malaprop.studies import read
-
-    lines = [line for line in read(path.read_text("utf-8")) if study in (_ALL, line.study)]
-    if not lines:
-        raise DataError(f"{path} has no results of {study}.")
-    return lines

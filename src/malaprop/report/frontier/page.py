@@ -73,7 +73,7 @@ lead over balanced in sts and word similarity may be smaller than it looks. Atta
 tem use the exact law.
 
 sts and word similarity reward words that stay as they are: on the STS benchmark a random table with
-no embedding scores 0.47, the true vectors 0.48 (docs/tasks.md). A mechanism that keeps a word or
+no embedding comes close to the true vectors (docs/tasks.md). A mechanism that keeps a word or
 replaces it by a far one does well there, and one that takes near words instead does not.
 
 Nats to the nearest word say nothing about words that are far apart: there, a metric guarantee

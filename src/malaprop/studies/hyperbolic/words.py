@@ -11,9 +11,9 @@ from malaprop.measure.chosen_words import word_ids
 from malaprop.measure.similarity import Similarity
 from malaprop.measure.words.statistic import Draws, Options, registry
 from malaprop.measure.words.statistics import statistics_of
-from malaprop.studies.framework.claims import Claim, above, below
+from malaprop.studies.framework.claims import Claim, Results, above, below
 from malaprop.studies.framework.items import Figure, Item
-from malaprop.studies.framework.lines import Setting
+from malaprop.studies.framework.lines import Line, Setting
 from malaprop.studies.framework.measuring import mean_of, share_in_clear
 from malaprop.studies.framework.run import Run
 from malaprop.studies.hyperbolic.mechanisms import (
@@ -87,6 +87,11 @@ def _next(epsilon: float) -> float | None:
     return later[0] if later else None
 
 
+def _at_next(line: Line, results: Results) -> Line | None:
+    """Return the same figure at the next larger ε."""
+    return results.like(line, epsilon=_next(line.setting["epsilon"]))
+
+
 def _is_of_the_paper(setting: Setting) -> bool:
     return "control" not in setting and setting["epsilon"] in EPSILONS[:-1]
 
@@ -104,25 +109,19 @@ FIG5 = Item(
             text="N_w grows with ε",
             measure="N_w",
             about=_is_of_the_paper,
-            holds=lambda line, results: below(
-                line, results.like(line, epsilon=_next(line.setting["epsilon"]))
-            ),
+            holds=lambda line, results: below(line, _at_next(line, results)),
         ),
         Claim(
             text="S_w falls as ε grows",
             measure="S_w",
             about=_is_of_the_paper,
-            holds=lambda line, results: above(
-                line, results.like(line, epsilon=_next(line.setting["epsilon"]))
-            ),
+            holds=lambda line, results: above(line, _at_next(line, results)),
         ),
         Claim(
             text="K_w falls as ε grows, in the same manner as S_w",
             measure="K_w",
             about=_is_of_the_paper,
-            holds=lambda line, results: above(
-                line, results.like(line, epsilon=_next(line.setting["epsilon"]))
-            ),
+            holds=lambda line, results: above(line, _at_next(line, results)),
         ),
     ),
 )
