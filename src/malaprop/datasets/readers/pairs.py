@@ -1,5 +1,8 @@
 """Pairs of sentences, and pairs of words."""
 
+from collections.abc import Iterable
+from typing import Any
+
 from malaprop.datasets.entries import Dataset
 from malaprop.datasets.readers.base import Files, fields_of, lines_of, reader, split_of
 from malaprop.datasets.values import TextPairs, WordPairs
@@ -8,63 +11,51 @@ from malaprop.datasets.values import TextPairs, WordPairs
 @reader("mrpc")
 def mrpc(dataset: Dataset, files: Files) -> TextPairs:
     """Read quality, two numbers and two sentences."""
-    rows = [
+    rows = (
         (first, second, label, split_of(name))
         for name, path in files.items()
         for label, _, _, first, second in fields_of(path, 5, header=True)
-    ]
-    firsts, seconds, labels, splits = zip(*rows, strict=True)
-    return TextPairs(name=dataset.name, first=firsts, second=seconds, labels=labels, splits=splits)
+    )
+    return _text_pairs(dataset, rows, "first", "second", "labels", "splits")
 
 
 @reader("sick")
 def sick(dataset: Dataset, files: Files) -> TextPairs:
     """Read a number, two sentences, a score and a judgement."""
-    rows = [
+    rows = (
         (first, second, float(score), label, split_of(name))
         for name, path in files.items()
         for _, first, second, score, label in fields_of(path, 5, header=True)
-    ]
-    firsts, seconds, scores, labels, splits = zip(*rows, strict=True)
-    return TextPairs(
-        name=dataset.name,
-        first=firsts,
-        second=seconds,
-        scores=scores,
-        labels=labels,
-        splits=splits,
     )
+    return _text_pairs(dataset, rows, "first", "second", "scores", "labels", "splits")
 
 
 @reader("sts14")
 def sts14(dataset: Dataset, files: Files) -> TextPairs:
     """Read a score and two sentences; each file is a group."""
-    rows = [
+    rows = (
         (first, second, float(score), name.removesuffix(".tsv"))
         for name, path in files.items()
         for score, first, second in fields_of(path, 3)
-    ]
-    firsts, seconds, scores, groups = zip(*rows, strict=True)
-    return TextPairs(name=dataset.name, first=firsts, second=seconds, scores=scores, groups=groups)
+    )
+    return _text_pairs(dataset, rows, "first", "second", "scores", "groups")
 
 
 @reader("stsb")
 def stsb(dataset: Dataset, files: Files) -> TextPairs:
     """Read the genre, three fields of origin, a score and two sentences; more may follow."""
-    rows = [
+    rows = (
         (row[5], row[6], float(row[4]), row[0], split_of(name))
         for name, path in files.items()
         for row in fields_of(path, 7)
-    ]
-    firsts, seconds, scores, groups, splits = zip(*rows, strict=True)
-    return TextPairs(
-        name=dataset.name,
-        first=firsts,
-        second=seconds,
-        scores=scores,
-        groups=groups,
-        splits=splits,
     )
+    return _text_pairs(dataset, rows, "first", "second", "scores", "groups", "splits")
+
+
+def _text_pairs(dataset: Dataset, rows: Iterable[tuple[Any, ...]], *columns: str) -> TextPairs:
+    """Return the rows by column; `columns` names their fields as `TextPairs` has them."""
+    by_name = dict(zip(columns, zip(*rows, strict=True), strict=True))
+    return TextPairs(name=dataset.name, **by_name)
 
 
 @reader("word-pairs")
