@@ -185,7 +185,9 @@ def test_nothing_of_a_text_comes_out_but_what_is_drawn(text: str, unknown: str) 
     release = typed(unknown=unknown, placeholder="gone")(text)
     for token in cut(release.text):
         if read(token, "mdy") is None and any(map(str.isalnum, token)):
-            assert token.casefold() in (*WORDS, "gone", *_PARTS_OF_VALUES)
+            # An emoji becomes a word, and an apostrophe may tie it to the next one.
+            words = token.casefold().split("'")
+            assert {*words} <= {"", "gone", *WORDS, *_PARTS_OF_VALUES}
     assert release.counts["kept"] == 0
 
 
