@@ -18,3 +18,9 @@ class WordDraws:
     """The id that was drawn for each of them."""
     lengths: Ids = field(repr=False)
     """How many words each text has."""
+
+    def first(self, texts: int) -> "WordDraws":
+        """Return the draws of the first texts alone."""
+        lengths = self.lengths[:texts]
+        words = int(lengths.sum())
+        return WordDraws(secret=self.secret[:words], drawn=self.drawn[:words], lengths=lengths)

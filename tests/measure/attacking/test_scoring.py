@@ -1,6 +1,7 @@
 """Intervals of what attacks recover."""
 
 import numpy as np
+import pytest
 
 from malaprop.measure.attacking.scoring import interval
 
@@ -15,6 +16,23 @@ def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
         low, high = interval(hits, np.full(60, 20), rng)
         covered += low <= 0.4 <= high
     assert 176 <= covered <= 199
+
+
+def test_the_interval_covers_texts_and_draws_as_often_as_it_says() -> None:
+    """Texts differ, and each draw has its own luck: more draws narrow the latter part alone."""
+    rng = np.random.Generator(np.random.PCG64(8))
+    covered, widths = 0, {1: 0.0, 5: 0.0}
+    for _ in range(200):
+        chances = np.repeat(rng.choice([0.2, 0.6], size=60), 20)
+        hits = rng.random((5, 60 * 20)) < chances
+        for draws in widths:
+            low, high = interval(hits[:draws], np.full(60, 20), rng)
+            widths[draws] += (high - low) / 200
+        covered += low <= 0.4 <= high
+    assert 176 <= covered <= 199
+    # Of a text's share: between texts 0.04, and 0.2/20 from the noise of one draw.
+    expected = ((0.04 + 0.2 / 20 / 5) / (0.04 + 0.2 / 20)) ** 0.5
+    assert widths[5] / widths[1] == pytest.approx(expected, abs=0.02)
 
 
 def test_a_few_long_texts_have_an_interval_too() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import statistics
 
 import pytest
 from tests.measure.evaluating.conftest import LABELS, TEXTS
@@ -9,7 +10,13 @@ from tests.measure.evaluating.conftest import LABELS, TEXTS
 from malaprop import TEM, Lexicon, seeded_rng
 from malaprop.core.channel import LawChannel
 from malaprop.core.errors import DataError, ParameterError
-from malaprop.measure import BigramModel, Evaluation, EvaluationSettings, evaluate
+from malaprop.measure import (
+    BigramModel,
+    Evaluation,
+    EvaluationSettings,
+    evaluate,
+    train_model,
+)
 from malaprop.measure.evaluating.run import EvaluationProgress
 
 
@@ -113,6 +120,45 @@ def test_attacks_on_labels_get_the_labels(words: Lexicon) -> None:
     assert strongest[0] != "attribute"
     with pytest.raises(ParameterError, match="attribute is on labels: give `labels`"):
         evaluate(TEXTS, mechanisms=["tem:9"], lexicon=words, settings=settings)
+
+
+def test_attacks_are_over_all_draws_and_splits(evaluation: Evaluation, words: Lexicon) -> None:
+    for figure in evaluation.cells[1].attacks.values():
+        assert len(figure.values) == 3
+        assert figure.score == pytest.approx(sum(figure.values) / 3)
+        assert figure.spread == pytest.approx(statistics.stdev(figure.values))
+        assert figure.over == "bootstrap over 50 texts, with 3 draws of the noise each"
+        assert figure.interval[0] <= figure.score <= figure.interval[1]
+        assert (figure.measured, figure.unprotected) == ("share of words", 1.0)
+    settings = EvaluationSettings(attacks=("attribute", "membership"), models=("ngrams",), runs=2)
+    found = evaluate(TEXTS, LABELS, mechanisms=["tem:9"], lexicon=words, settings=settings)
+    attacks = found.cells[0].attacks
+    assert attacks["membership"].measured == "area under the curve"
+    for figure in attacks.values():
+        assert len(figure.values) == 2
+        assert figure.over == "bootstrap over texts and 2 splits, each with its own noise"
+
+
+def test_attacks_on_words_share_their_draws(words: Lexicon) -> None:
+    """All words are equally likely: at a large ε both take the output for the word."""
+    settings = EvaluationSettings(attacks=("bayes", "majority"), runs=4)
+    cell = evaluate(TEXTS[:6], mechanisms=["tem:9"], lexicon=words, settings=settings).cells[0]
+    assert cell.attacks["bayes"].values == cell.kept.values
+    assert cell.attacks["bayes"].baseline == pytest.approx(cell.kept.value)
+
+
+def test_what_attacks_cannot_do_with_is_refused_before_any_work(words: Lexicon) -> None:
+    told: list[EvaluationProgress] = []
+    long = [" ".join(TEXTS[i : i + 6]) for i in range(0, 180, 6)]
+    own = EvaluationSettings(model=train_model(long, words))
+    with pytest.raises(ParameterError, match="was trained on these texts"):
+        evaluate(long, lexicon=words, mechanisms=["tem"], settings=own, progress=told.append)
+    settings = EvaluationSettings(attacks=("authorship",), models=("ngrams",))
+    distinct = [f"good {'!' * i}" if i % 2 else "bad" for i in range(180)]
+    authors = [str(i % 2) for i in range(180)]  # of the one, there is one text 90 times
+    with pytest.raises(DataError, match="two authors with 4 distinct texts or more each"):
+        evaluate(distinct, authors, lexicon=words, settings=settings, progress=told.append)
+    assert told == []
 
 
 def test_one_draw_for_each_distinct_word_is_attacked_by_frequency(words: Lexicon) -> None:

@@ -1,6 +1,8 @@
 """The rule that chooses a setting."""
 
-from malaprop.measure.evaluating.cells import AttackFigure, Bounds, Cell
+from tests.measure.evaluating.figures import attack_figure
+
+from malaprop.measure.evaluating.cells import Bounds, Cell
 from malaprop.measure.evaluating.recommending import recommend
 from malaprop.measure.tasks.result import Estimate
 
@@ -20,13 +22,8 @@ BOUNDS = Bounds(
 
 
 def cell(epsilon: float, accuracy: float, recovered: float, *, kept: float = 0.1) -> Cell:
-    attack = AttackFigure(
-        score=recovered,
-        interval=(recovered - 0.02, recovered + 0.02),
-        baseline=0.1,
-        recovers_words=True,
-    )
-    label = AttackFigure(score=1.0, interval=(1.0, 1.0), baseline=0.5, recovers_words=False)
+    attack = attack_figure(recovered, interval=(recovered - 0.02, recovered + 0.02))
+    label = attack_figure(1.0, interval=(1.0, 1.0), recovers_words=False)
     return Cell(
         mechanism={"name": "tem", "epsilon": epsilon},
         kept=estimate(kept),

@@ -5,10 +5,11 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from tests.measure.evaluating.figures import attack_figure
 
 from malaprop.core.errors import MissingExtraError, ParameterError
 from malaprop.measure import Evaluation
-from malaprop.measure.evaluating.cells import AttackFigure, Bounds, Cell
+from malaprop.measure.evaluating.cells import Bounds, Cell
 from malaprop.measure.tasks.result import Estimate
 from malaprop.report.evaluation import written
 from malaprop.report.evaluation.html import as_html
@@ -25,9 +26,7 @@ def accuracies(value: float) -> dict[str, dict[str, Estimate]]:
 
 
 def cell(name: str, epsilon: float, share: float) -> Cell:
-    attack = AttackFigure(
-        score=share, interval=(share - 0.01, share + 0.01), baseline=0.1, recovers_words=True
-    )
+    attack = attack_figure(share, interval=(share - 0.01, share + 0.01))
     return Cell(
         mechanism={"name": name, "epsilon": epsilon},
         kept=estimate(share / 2),

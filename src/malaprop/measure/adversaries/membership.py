@@ -10,12 +10,11 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.core.arrays import Floats, Ids
-from malaprop.core.progress import Progress, report
+from malaprop.measure.attacking.base import Target
 from malaprop.measure.attacking.labels import Forms, LabelAttack
 from malaprop.measure.attacking.learners import Predictor, Regression, regression
 from malaprop.measure.attacking.result import InferredLabels
 from malaprop.measure.attacking.scoring import area, interval_of_areas
-from malaprop.pipeline.privatizer import Privatizer
 
 _WEAKNESS = 100.0  # of the regularisation: models that learn by heart tell most
 _HIDDEN = (64, 64)
@@ -41,34 +40,27 @@ class Membership(LabelAttack, name="membership"):
         """Train a classifier as the target and its shadow are."""
         return self._classifier(texts, labels)
 
-    def run(
-        self,
-        privatizer: Privatizer,
-        texts: Sequence[Any],
-        labels: Sequence[object] | None,
-        rng: Generator,
-        progress: Progress | None = None,
-    ) -> InferredLabels:
+    def run(self, target: Target) -> InferredLabels:
         """Attack classifiers that were trained on private texts."""
-        data = self.checked(texts, labels)
+        data, rng = self.checked(target.texts, target.labels), target.rng
         scores: list[list[tuple[Floats, Floats]]] = [[], [], []]
-        for done in range(self.repeats):
-            forms = self.forms(data.texts, privatizer, rng)
+        for forms in self.draws(data.texts, target):
             parts = _quarters(data.labels, rng)
             for kept, form in zip(scores, (forms.private, forms.clean, forms.random), strict=True):
                 kept.append(self._told(form, forms, data.labels, parts, rng))
-            report(progress, done + 1, self.repeats)
-        areas = [float(np.mean([area(*pair) for pair in own])) for own in scores]
+        values = [[area(*pair) for pair in own] for own in scores]
+        areas = [float(np.mean(own)) for own in values]
         return InferredLabels(
             attack=self.name,
             measured="area under the curve",
             score=areas[0],
+            values=tuple(values[0]),
             interval=interval_of_areas(scores[0], rng),
             spread=self.about_interval,
             baseline=0.5,
             unprotected=areas[1],
             random_words=areas[2],
-            **self.facts(data, privatizer),
+            **self.facts(data, target.privatizer),
         )
 
     def _told(

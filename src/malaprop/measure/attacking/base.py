@@ -7,7 +7,7 @@ recovers words, `LabelAttack` infers labels of texts, `VectorAttack` recovers wo
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, dataclass, fields
+from dataclasses import Field, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -24,6 +24,19 @@ _registry: "dict[str, type[Attack]]" = {}
 
 attacks: "Mapping[str, type[Attack]]" = MappingProxyType(_registry)
 """All attacks, by name."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Target:
+    """What is attacked: texts, with what they go through."""
+
+    privatizer: Privatizer
+    texts: Sequence[Any] = field(repr=False)
+    labels: Sequence[object] | None = field(repr=False)
+    """A label for each text, for attacks on labels."""
+    rng: Generator
+    """Splits and resamples; private words come from the privatizer's own generator."""
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,14 +62,7 @@ class Attack(ABC):
                 require_choice(self, option.name, (True, False))
 
     @abstractmethod
-    def run(
-        self,
-        privatizer: Privatizer,
-        texts: Sequence[Any],
-        labels: Sequence[object] | None,
-        rng: Generator,
-        progress: Progress | None = None,
-    ) -> AttackResult:
+    def run(self, target: Target) -> AttackResult:
         """Privatize the texts, attack what comes out, and return how far the attack got."""
 
     def values(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Attacks on labels: who wrote a text, or something else that it should not give away."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.core.arrays import Ids
-from malaprop.core.progress import Progress, report
-from malaprop.measure.attacking.base import Attack
+from malaprop.core.progress import report
+from malaprop.measure.attacking.base import Attack, Target
 from malaprop.measure.attacking.labelled import LabelledTexts, labelled_texts
 from malaprop.measure.attacking.learners import Predictor, plain, require_sklearn
 from malaprop.measure.attacking.result import InferredLabels
@@ -58,39 +58,31 @@ class LabelAttack(Attack):
     def learn(self, texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
         """Train on texts and their labels; return what predicts labels of other texts."""
 
-    def run(
-        self,
-        privatizer: Privatizer,
-        texts: Sequence[Any],
-        labels: Sequence[object] | None,
-        rng: Generator,
-        progress: Progress | None = None,
-    ) -> InferredLabels:
+    def run(self, target: Target) -> InferredLabels:
         """Infer the labels of private texts, over several splits and draws of the noise."""
-        data = self.checked(texts, labels)
+        data, rng = self.checked(target.texts, target.labels), target.rng
         tested: list[Ids] = []
         hits: list[Flags] = []
         bounds = []
-        for done in range(self.repeats):
-            forms = self.forms(data.texts, privatizer, rng)
+        for forms in self.draws(data.texts, target):
             train, test = split(data.labels, rng)
             private, *others = self._correct(forms, data.labels, train, test, rng)
             tested.append(test)
             hits.append(private)
             bounds.append([each.mean() for each in others])
-            report(progress, done + 1, self.repeats)
         clean, random = np.mean(bounds, axis=0).tolist()
         every = np.concatenate(tested)
         return InferredLabels(
             attack=self.name,
             measured="accuracy",
             score=float(np.concatenate(hits).mean()),
+            values=tuple(float(each.mean()) for each in hits),
             interval=interval_of_repeats(tested, hits, rng),
             spread=self.about_interval,
             baseline=float((data.labels[every] == data.majority).mean()),
             unprotected=clean,
             random_words=random,
-            **self.facts(data, privatizer),
+            **self.facts(data, target.privatizer),
         )
 
     def checked(self, texts: Sequence[Any], labels: Sequence[object] | None) -> LabelledTexts:
@@ -117,7 +109,13 @@ class LabelAttack(Attack):
             "options": self.values(),
         }
 
-    def forms(self, texts: list[str], privatizer: Privatizer, rng: Generator) -> Forms:
+    def draws(self, texts: list[str], target: Target) -> Iterator[Forms]:
+        """Yield all forms of the texts for each draw of the noise."""
+        for done in range(self.repeats):
+            yield self._forms(texts, target.privatizer, target.rng)
+            report(target.progress, done + 1, self.repeats)
+
+    def _forms(self, texts: list[str], privatizer: Privatizer, rng: Generator) -> Forms:
         """Draw private texts, and return all forms of the texts as the attacker reads them."""
         private = privatizer.texts(texts)
         words = privatizer.lexicon.words

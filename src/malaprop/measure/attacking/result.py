@@ -30,6 +30,8 @@ class AttackResult:
     """A 95 % interval of the score."""
     spread: str = ""
     """What the interval is over: texts, splits, draws of the noise."""
+    values: tuple[float, ...] = ()
+    """The score of each draw of the noise; for attacks on labels, each has its own split."""
     baseline: float
     """What an observer has without any inference."""
     mechanism: dict[str, object] = field(default_factory=dict)
@@ -39,14 +41,15 @@ class AttackResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values for JSON."""
-        return asdict(self) | {"interval": list(self.interval)}
+        return asdict(self) | {"interval": list(self.interval), "values": list(self.values)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecoveredWords(AttackResult):
     """The share of protected words that an attack recovered exactly, over all places.
 
-    `baseline` is the better of `kept` and `floor`. All figures are about one draw of the noise.
+    `baseline` is the better of `kept` and `floor`. With several draws of the noise, shares are over
+    all of them.
     """
 
     kept: float
@@ -58,7 +61,7 @@ class RecoveredWords(AttackResult):
     occurrences: tuple[Group, ...]
     """By the number of times that a word occurs in its text."""
     words: int
-    """How many words were attacked."""
+    """How many words were attacked, in each draw."""
     texts: int
     """How many texts have words."""
     likelihoods: str
@@ -77,7 +80,7 @@ class RecoveredWords(AttackResult):
         beside = f"{content.kept:.1%} kept (without function words)"
         lines = [
             f"recovered    {self.score:.1%} of {self.words:,} words, by the attack {self.attack}",
-            f"interval     {low:.1%} to {high:.1%} (95 %, over {self.texts:,} texts)",
+            f"interval     {low:.1%} to {high:.1%} (95 %: {self.spread})",
             f"kept         {kept}; guessing the most frequent word recovers {self.floor:.1%}",
             f"content      {content.score:.1%} of {content.words:,} words recovered, {beside}",
         ]

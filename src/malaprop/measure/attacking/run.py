@@ -10,7 +10,7 @@ from malaprop.core.parameters import type_name
 from malaprop.core.progress import Progress
 from malaprop.core.randomness import checked_rng, secure_rng
 from malaprop.measure.adversaries import attacks as _registered  # defines the attacks
-from malaprop.measure.attacking.base import attack_with
+from malaprop.measure.attacking.base import Target, attack_with
 from malaprop.measure.attacking.result import AttackResult
 from malaprop.pipeline.privatizer import Privatizer
 
@@ -47,5 +47,11 @@ def attack(
     if isinstance(labels, str):
         raise ParameterError("`labels` must have one label for each text, not be one string.")
     rng = secure_rng() if rng is None else checked_rng(rng)
-    listed = None if labels is None else list(labels)
-    return chosen.run(privatizer, list(texts), listed, rng, progress)
+    target = Target(
+        privatizer=privatizer,
+        texts=list(texts),
+        labels=None if labels is None else list(labels),
+        rng=rng,
+        progress=progress,
+    )
+    return chosen.run(target)

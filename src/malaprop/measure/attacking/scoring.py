@@ -10,7 +10,8 @@ from malaprop.core.arrays import Floats, Ids
 from malaprop.measure.attacking.result import Group
 
 _RESAMPLES = 1000
-_FEW = 20  # texts: with fewer, runs of words are resampled
+FEW = 20
+"""With fewer texts, runs of words are resampled."""
 _RUN = 25  # words
 _OCCURRENCES = (("once", 1, 1), ("twice", 2, 2), ("3 or 4 times", 3, 4), ("5 to 9 times", 5, 9))
 _MANY = ("10 times or more", 10, np.iinfo(np.int64).max)
@@ -24,8 +25,10 @@ def share(hits: Flags) -> float:
 
 
 def group(name: str, of: Flags, hits: Flags, kept: Flags) -> Group:
-    """Return the shares among some words."""
-    return Group(name=name, words=int(of.sum()), score=share(hits[of]), kept=share(kept[of]))
+    """Return the shares among some words; hits may have a row for each draw of the noise."""
+    return Group(
+        name=name, words=int(of.sum()), score=share(hits[..., of]), kept=share(kept[..., of])
+    )
 
 
 def by_occurrence(same: Ids, hits: Flags, kept: Flags) -> tuple[Group, ...]:
@@ -43,13 +46,16 @@ def by_occurrence(same: Ids, hits: Flags, kept: Flags) -> tuple[Group, ...]:
 def interval(hits: Flags, lengths: Ids, rng: Generator) -> tuple[float, float]:
     """Return a 95 % interval of the share of hits, by bootstrap over texts.
 
-    With fewer than 20 texts, runs of 25 words are resampled instead: neighbours share a context.
+    `hits` has a row for each draw of the noise, or is one row. Draws are independent from text to
+    text, so a text is resampled with all its draws: the interval then covers both what texts differ
+    in and the noise. With fewer than 20 texts, runs of 25 words are resampled instead: neighbours
+    share a context.
     """
-    lengths = lengths[lengths > 0]
-    if len(lengths) < _FEW:
-        lengths = np.diff(np.unique([*range(0, len(hits), _RUN), *np.cumsum(lengths)]), prepend=0)
+    lengths, each = lengths[lengths > 0], np.atleast_2d(hits).mean(axis=0)
+    if len(lengths) < FEW:
+        lengths = np.diff(np.unique([*range(0, len(each), _RUN), *np.cumsum(lengths)]), prepend=0)
         lengths = lengths[lengths > 0]
-    sums = np.add.reduceat(hits.astype(np.int64), np.cumsum(lengths) - lengths)
+    sums = np.add.reduceat(each, np.cumsum(lengths) - lengths)
     chosen = rng.integers(0, len(lengths), size=(_RESAMPLES, len(lengths)))
     shares = sums[chosen].sum(axis=1) / lengths[chosen].sum(axis=1)
     low, high = np.percentile(shares, [2.5, 97.5])

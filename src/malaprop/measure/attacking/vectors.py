@@ -1,12 +1,10 @@
 """Attacks on released vectors: which word of the lexicon one belongs to."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.random import Generator
 
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import VectorChannel
@@ -16,7 +14,7 @@ from malaprop.core.progress import Progress
 from malaprop.lexicon.bigrams import shipped_model
 from malaprop.lexicon.search.exact import NearestSearch
 from malaprop.lexicon.search.poincare import PoincareSearch
-from malaprop.measure.attacking.base import Attack
+from malaprop.measure.attacking.base import Attack, Target
 from malaprop.measure.attacking.result import FoundVectors
 from malaprop.measure.attacking.scoring import share
 from malaprop.measure.intervals import clopper_pearson
@@ -63,22 +61,15 @@ class VectorAttack(Attack):
     def guess(self, released: Floats, places: Places, progress: Progress | None = None) -> Guesses:
         """Return a guess for each released vector."""
 
-    def run(
-        self,
-        privatizer: Privatizer,
-        texts: Sequence[Any],
-        labels: Sequence[object] | None,
-        rng: Generator,
-        progress: Progress | None = None,
-    ) -> FoundVectors:
+    def run(self, target: Target) -> FoundVectors:
         """Release the vectors of the texts' words, and return the share of words recovered."""
-        if labels is not None:
+        if target.labels is not None:
             raise ParameterError(f"The attack {self.name} is on vectors, and takes no labels.")
-        channel = self._channel(privatizer)
-        ids = self._words(privatizer, texts, rng)
+        channel = self._channel(target.privatizer)
+        ids = self._words(target)
         places = places_of(channel)
-        guessed = self.guess(channel.release_words(ids, rng), places, progress)
-        return self._result(privatizer, ids, places, guessed)
+        guessed = self.guess(channel.release_words(ids, target.rng), places, target.progress)
+        return self._result(target.privatizer, ids, places, guessed)
 
     def _channel(self, privatizer: Privatizer) -> VectorChannel[Noise]:
         channel = privatizer.channel
@@ -91,16 +82,17 @@ class VectorAttack(Attack):
             "bayes or context."
         )
 
-    def _words(self, privatizer: Privatizer, texts: Sequence[Any], rng: Generator) -> Ids:
+    def _words(self, target: Target) -> Ids:
         """Return the words of the texts, or as many of them as are wanted, at random."""
-        there = [text for text in in_places(texts, "attack", list) if not is_missing(text)]
+        there = [text for text in in_places(target.texts, "attack", list) if not is_missing(text)]
+        privatizer = target.privatizer
         parsed = TextParser(privatizer.lexicon.words, privatizer.policy).parse(there)
         ids = np.asarray(parsed.ids[~parsed.typed])
         if not ids.size:
             raise DataError("The texts have no words to attack.")
         if len(ids) <= self.most:
             return ids
-        return ids[np.sort(rng.choice(len(ids), self.most, replace=False))]
+        return ids[np.sort(target.rng.choice(len(ids), self.most, replace=False))]
 
     def _result(
         self, privatizer: Privatizer, ids: Ids, places: Places, guessed: Guesses
@@ -116,6 +108,7 @@ class VectorAttack(Attack):
         return FoundVectors(
             attack=self.name,
             score=share(hits),
+            values=(share(hits),),
             interval=(float(low), float(high)),
             spread="over words, for one draw of the noise",
             baseline=floor if guessed.beside is None else share(guessed.beside == ids),

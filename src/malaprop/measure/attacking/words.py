@@ -11,15 +11,15 @@ from numpy.random import Generator
 
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import DataError, ParameterError
-from malaprop.core.progress import Progress
+from malaprop.core.progress import Progress, stage
 from malaprop.lexicon.bigrams import BigramModel
 from malaprop.measure.attacking.adapting import adapted_prior
-from malaprop.measure.attacking.base import Attack
+from malaprop.measure.attacking.base import Attack, Target
 from malaprop.measure.attacking.function_words import FUNCTION_WORDS
 from malaprop.measure.attacking.likelihoods import Likelihoods, likelihoods_of
 from malaprop.measure.attacking.models import check_corpus, model_for, prior_of
 from malaprop.measure.attacking.result import RecoveredWords
-from malaprop.measure.attacking.scoring import by_occurrence, group, interval, share
+from malaprop.measure.attacking.scoring import FEW, Flags, by_occurrence, group, interval, share
 from malaprop.pipeline.privatizer import Privatizer
 from malaprop.pipeline.word_draws import WordDraws
 
@@ -81,6 +81,20 @@ class Seen:
         return parts
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Drawn:
+    """Draws of the same texts, and what is public about them: several attacks can share it."""
+
+    privatizer: Privatizer
+    draws: Sequence[WordDraws] = field(repr=False)
+    """The same words each time, each time with fresh noise."""
+    model: BigramModel | None
+    prior: Floats = field(repr=False)
+    likelihoods: Likelihoods = field(repr=False)
+    same: Ids = field(repr=False)
+    """As in `Seen`."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class WordAttack(Attack):
     """An attempt to recover words from private text."""
@@ -100,6 +114,9 @@ class WordAttack(Attack):
         default=False,
         metadata={"help": "learn how frequent words are from the private text, too"},
     )
+    repeats: int = field(
+        default=1, metadata={"help": "how many draws of the noise, each attacked by itself"}
+    )
 
     needs_model: ClassVar[bool] = False
     """Whether the attack cannot do without a model."""
@@ -110,24 +127,43 @@ class WordAttack(Attack):
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
         """Return the observer's guess for each private word."""
 
-    def run(
-        self,
-        privatizer: Privatizer,
-        texts: Sequence[Any],
-        labels: Sequence[object] | None,
-        rng: Generator,
-        progress: Progress | None = None,
-    ) -> RecoveredWords:
+    def run(self, target: Target) -> RecoveredWords:
         """Privatize the texts, and return the share of words that were recovered."""
-        self._check(privatizer, labels)
+        privatizer = target.privatizer
+        self._check(privatizer, target.labels)
+        draws = [privatizer.word_draws(target.texts) for _ in range(self.repeats)]
+        return self.recover(self.drawn(privatizer, draws, target.rng), target.rng, target.progress)
+
+    def drawn(self, privatizer: Privatizer, draws: Sequence[WordDraws], rng: Generator) -> Drawn:
+        """Return draws of some texts with what is public about them."""
         model = model_for(self.model, privatizer.lexicon, needed=self.needs_model)
-        draws = privatizer.word_draws(texts)
-        if not draws.secret.size:
+        first = draws[0]
+        if not first.secret.size:
             raise DataError("The texts have no words to attack.")
-        check_corpus(model, draws.secret, draws.lengths)
-        seen = self._seen(privatizer, draws, model, rng)
-        guesses = self.guesses(seen, progress)
-        return self._result(privatizer, draws, seen, model, guesses, rng)
+        check_corpus(model, first.secret, first.lengths)
+        prior = prior_of(model, len(privatizer.lexicon))
+        return Drawn(
+            privatizer=privatizer,
+            draws=draws,
+            model=model,
+            prior=prior,
+            likelihoods=likelihoods_of(privatizer.channel, prior, self.draws, rng),
+            same=_same(first, len(privatizer.lexicon)),
+        )
+
+    def recover(
+        self, drawn: Drawn, rng: Generator, progress: Progress | None = None
+    ) -> RecoveredWords:
+        """Attack each draw by itself, and return the share of words that were recovered."""
+        guesses, floors = [], []
+        secret = drawn.draws[0].secret
+        for number, draws in enumerate(drawn.draws):
+            seen = self._seen(drawn, draws)
+            guesses.append(self.guesses(seen, stage(progress, number, len(drawn.draws))))
+            floors.append(share(secret == int(seen.prior.argmax())))
+        hits = np.stack(guesses) == secret
+        kept = np.stack([draws.drawn for draws in drawn.draws]) == secret
+        return self._result(drawn, hits, kept, float(np.mean(floors)), rng)
 
     def _check(self, privatizer: Privatizer, labels: object) -> None:
         if labels is not None:
@@ -138,58 +174,57 @@ class WordAttack(Attack):
                 'make the privatizer with `repeat="document"`.'
             )
 
-    def _seen(
-        self, privatizer: Privatizer, draws: WordDraws, model: BigramModel | None, rng: Generator
-    ) -> Seen:
-        """Return what the observer gets: everything but the secret words."""
-        prior = prior_of(model, len(privatizer.lexicon))
-        likelihoods = likelihoods_of(privatizer.channel, prior, self.draws, rng)
+    def _seen(self, drawn: Drawn, draws: WordDraws) -> Seen:
+        """Return what the observer of one draw gets: everything but the secret words."""
+        prior, model = drawn.prior, drawn.model
         if self.adaptive:
-            prior, model = adapted_prior(likelihoods, draws.drawn, prior, model)
+            prior, model = adapted_prior(drawn.likelihoods, draws.drawn, prior, model)
         return Seen(
             outputs=draws.drawn,
             lengths=draws.lengths,
-            same=_same(draws, len(privatizer.lexicon)),
-            reused=privatizer.policy.repeat != "fresh",
-            likelihoods=likelihoods,
+            same=drawn.same,
+            reused=drawn.privatizer.policy.repeat != "fresh",
+            likelihoods=drawn.likelihoods,
             prior=prior,
             model=model,
         )
 
     def _result(
-        self,
-        privatizer: Privatizer,
-        draws: WordDraws,
-        seen: Seen,
-        model: BigramModel | None,
-        guesses: Ids,
-        rng: Generator,
+        self, drawn: Drawn, hits: Flags, kept: Flags, floor: float, rng: Generator
     ) -> RecoveredWords:
+        privatizer, first = drawn.privatizer, drawn.draws[0]
         words = privatizer.lexicon.words
-        hits, kept = guesses == draws.secret, draws.drawn == draws.secret
         functional = np.array([word.lower() in FUNCTION_WORDS for word in words])
-        floor = share(draws.secret == int(seen.prior.argmax()))
         values = self.values()
-        values["model"] = "" if model is None else model.fingerprint
+        values["model"] = "" if drawn.model is None else drawn.model.fingerprint
         return RecoveredWords(
             attack=self.name,
             score=share(hits),
-            interval=interval(hits, draws.lengths, rng),
-            spread="bootstrap over texts, for one draw of the noise",
+            values=tuple(hits.mean(axis=1).tolist()),
+            interval=interval(hits, first.lengths, rng),
+            spread=_spread(first.lengths, len(hits)),
             baseline=max(share(kept), floor),
             kept=share(kept),
             floor=floor,
-            content=group("content words", ~functional[draws.secret], hits, kept),
-            occurrences=by_occurrence(seen.same, hits, kept),
-            words=len(hits),
-            texts=int((draws.lengths > 0).sum()),
-            likelihoods=seen.likelihoods.source,
-            prior=_prior(model, adaptive=self.adaptive),
+            content=group("content words", ~functional[first.secret], hits, kept),
+            occurrences=by_occurrence(drawn.same, hits, kept),
+            words=len(first.secret),
+            texts=int((first.lengths > 0).sum()),
+            likelihoods=drawn.likelihoods.source,
+            prior=_prior(drawn.model, adaptive=self.adaptive),
             model=values["model"],
             repeat=privatizer.policy.repeat,
             mechanism=privatizer.mechanism.to_dict(),
             options=values,
         )
+
+
+def _spread(lengths: Ids, draws: int) -> str:
+    """Return what the interval of a share of words is over."""
+    texts = int((lengths > 0).sum())
+    over = f"{texts:,} texts" if texts >= FEW else "runs of words"
+    noise = "one draw of the noise" if draws == 1 else f"{draws} draws of the noise each"
+    return f"bootstrap over {over}, with {noise}"
 
 
 def _same(draws: WordDraws, size: int) -> Ids:

@@ -15,14 +15,15 @@ from malaprop.core.mechanism import Mechanism
 from malaprop.core.progress import Progress, report, stage
 from malaprop.lexicon.graph.lookup import with_graph_if_needed
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.measure.attacking.run import attack
-from malaprop.measure.evaluating.cells import Accuracies, AttackFigure, Bounds, Cell
-from malaprop.measure.evaluating.settings import EvaluationSettings, recovers_words
+from malaprop.measure.attacking.models import check_corpus
+from malaprop.measure.evaluating.attackers import Attackers
+from malaprop.measure.evaluating.cells import Accuracies, Bounds, Cell
+from malaprop.measure.evaluating.settings import EvaluationSettings
 from malaprop.measure.intervals import mean_interval
 from malaprop.measure.similarity import Similarity
 from malaprop.measure.tasks.classification import Classification
 from malaprop.measure.tasks.copies import private_copies
-from malaprop.measure.tasks.result import Estimate
+from malaprop.measure.tasks.result import Estimate, spread_of
 from malaprop.pipeline.privatizer import Privatizer
 from malaprop.pipeline.word_draws import WordDraws
 from malaprop.text import Policy, TextOptions, TextParser
@@ -51,6 +52,8 @@ class Bench:
         self._secret, self.lengths = self._parsed()
         if not len(self._secret):
             raise DataError("The texts have no words to measure on.")
+        check_corpus(settings.model, self._secret, self.lengths)
+        self._attackers = Attackers(settings, self._texts, labels)
 
     def _prepared(
         self, labels: Sequence[object], policy: Policy, rng: Generator
@@ -119,9 +122,18 @@ class Bench:
         """Measure one mechanism."""
         started = monotonic()
         privatizer = self.privatizer(mechanism)
-        words = self._words(privatizer, stage(progress, 0, 3))
+        draws = []
+        for done in range(self.runs):
+            draws.append(privatizer.word_draws(self._texts))
+            report(stage(progress, 0, 3), done + 1, self.runs)
+        words = self._words(draws)
         accuracy = self._accuracy(privatizer, stage(progress, 1, 3))
-        attacks = self._attacks(privatizer, stage(progress, 2, 3))
+        attacks = self._attackers.figures(
+            privatizer,
+            [each.first(self.attacked) for each in draws],
+            self._rng,
+            stage(progress, 2, 3),
+        )
         return Cell(
             mechanism=mechanism.to_dict(),
             kept=words[0],
@@ -132,18 +144,15 @@ class Bench:
             seconds=monotonic() - started,
         )
 
-    def _words(
-        self, privatizer: Privatizer, progress: Progress | None
-    ) -> tuple[Estimate, Estimate, Estimate]:
+    def _words(self, draws: Sequence[WordDraws]) -> tuple[Estimate, Estimate, Estimate]:
         """Return the words kept, their similarity, and that of texts, over several draws."""
         kept, words, texts = [], [], []
-        for done in range(self._settings.runs):
-            draws = privatizer.word_draws(self._texts)
-            kept.append(_by_text(draws.secret == draws.drawn, draws))
-            words.append(_by_text(self._similarity.between(draws.secret, draws.drawn), draws))
-            texts.append(self._similarity.of_texts(draws.secret, draws.drawn, draws.lengths))
-            report(progress, done + 1, self._settings.runs)
-        sizes = draws.lengths[draws.lengths > 0].astype(np.float64)
+        for each in draws:
+            kept.append(_by_text(each.secret == each.drawn, each))
+            words.append(_by_text(self._similarity.between(each.secret, each.drawn), each))
+            texts.append(self._similarity.of_texts(each.secret, each.drawn, each.lengths))
+        lengths = draws[0].lengths
+        sizes = lengths[lengths > 0].astype(np.float64)
         return (
             _over_texts(kept, sizes),
             _over_texts(words, sizes, (-1.0, 1.0)),
@@ -161,32 +170,6 @@ class Bench:
             results = task.of_copies(copies, stage(progress, number, 1 + len(self._tasks)))
             scores[model] = {result.tested: result.score for result in results}
         return scores
-
-    def _attacks(
-        self, privatizer: Privatizer, progress: Progress | None
-    ) -> dict[str, AttackFigure]:
-        names = self._settings.attacks or ()
-        figures = {}
-        for number, name in enumerate(names):
-            on_words = recovers_words(name)
-            texts = self._texts[: self.attacked] if on_words else self._texts
-            options = {"model": self._settings.model} if on_words else {}
-            result = attack(
-                name,
-                privatizer,
-                texts,
-                None if on_words else self._labels,
-                rng=self._rng,
-                progress=stage(progress, number, len(names)),
-                **options,
-            )
-            figures[name] = AttackFigure(
-                score=result.score,
-                interval=result.interval,
-                baseline=result.baseline,
-                recovers_words=on_words,
-            )
-        return figures
 
     @cached_property
     def _similarity(self) -> Similarity:
@@ -214,7 +197,7 @@ def _over_texts(
     low, high = mean_interval((average - mean * sizes) * len(sizes) / sizes.sum())
     return Estimate(
         value=mean,
-        spread=float(np.std(values, ddof=1)) if len(values) > 1 else 0.0,
+        spread=spread_of(values),
         interval=(max(between[0], mean + low), min(between[1], mean + high)),
         values=tuple(values),
     )

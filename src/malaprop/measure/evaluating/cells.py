@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from malaprop.measure.tasks.result import Estimate
+from malaprop.measure.attacking.result import InferredLabels, RecoveredWords
+from malaprop.measure.tasks.result import Estimate, spread_of
 
 NAIVE = "taking the output for the word"
 """What recovers the words that are kept."""
@@ -17,22 +18,52 @@ class AttackFigure:
     """How far an attack got."""
 
     score: float
-    """The share of words recovered, or the accuracy of labels."""
+    """The share of words recovered, the accuracy of labels, or the area under the curve."""
     interval: tuple[float, float]
     """A 95 % interval of the score."""
+    over: str
+    """What the interval is over."""
+    spread: float
+    """The standard deviation between noise draws, each with a split of its own if there is one."""
+    values: tuple[float, ...]
+    """The score of each draw."""
     baseline: float
     """What an observer has without inference."""
+    floor: float
+    """What useless texts give away: the most frequent word, or the attack on random words."""
+    unprotected: float
+    """What texts give away as they are."""
+    measured: str
+    """What the score is: a share of words, accuracy, or the area under the curve."""
     recovers_words: bool
     """Whether the score is a share of words."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figure as plain values for JSON."""
-        return {**vars(self), "interval": list(self.interval)}
+        return {**vars(self), "interval": list(self.interval), "values": list(self.values)}
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> "AttackFigure":
         """Return the figure that `to_dict` wrote."""
-        return cls(**{**value, "interval": _pair(value["interval"])})
+        lists = {"interval": _pair(value["interval"]), "values": tuple(value["values"])}
+        return cls(**{**value, **lists})
+
+    @classmethod
+    def of(cls, result: RecoveredWords | InferredLabels) -> "AttackFigure":
+        """Return the figure of an attack on words or on labels."""
+        on_words = isinstance(result, RecoveredWords)
+        return cls(
+            score=result.score,
+            interval=result.interval,
+            over=result.spread,
+            spread=spread_of(result.values),
+            values=result.values,
+            baseline=result.baseline,
+            floor=result.floor if on_words else result.random_words,
+            unprotected=1.0 if on_words else result.unprotected,
+            measured="share of words" if on_words else result.measured,
+            recovers_words=on_words,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +111,16 @@ class Cell:
             return None
         kept = self.kept
         naive = AttackFigure(
-            score=kept.value, interval=kept.interval, baseline=kept.value, recovers_words=True
+            score=kept.value,
+            interval=kept.interval,
+            over="texts and their noise",
+            spread=kept.spread,
+            values=kept.values,
+            baseline=kept.value,
+            floor=0.0,
+            unprotected=1.0,
+            measured="share of words",
+            recovers_words=True,
         )
         return max((*on_words, (NAIVE, naive)), key=lambda pair: pair[1].interval[1])
 

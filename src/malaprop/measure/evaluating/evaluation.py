@@ -16,8 +16,9 @@ from malaprop.measure.evaluating.recommending import (
 
 INTERVALS = (
     "kept and similarity: 95 % over texts and their noise; accuracy: 95 % over noise draws and "
-    "splits, corrected for the texts that splits share; attacks: 95 % by bootstrap over texts, "
-    "for one noise draw"
+    "splits, corrected for the texts that splits share; attacks on words: 95 % by bootstrap over "
+    "texts, each with all its noise draws; attacks on labels: 95 % by bootstrap over texts and "
+    "splits, each with its own noise draw"
 )
 
 

@@ -9,6 +9,15 @@ import numpy as np
 from malaprop.measure.intervals import LEVEL
 
 
+def spread_of(values: Sequence[float]) -> float:
+    """Return the standard deviation between runs; 0 for one run.
+
+    >>> spread_of([0.5, 0.5]), spread_of([0.7])
+    (0.0, 0.0)
+    """
+    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
     """A figure over several runs: its mean, its spread and a 95 % interval of the mean."""
@@ -45,7 +54,7 @@ class Estimate:
             return cls(value=mean, spread=0.0, interval=(mean, mean), values=tuple(values))
         from scipy.stats import t
 
-        spread = float(np.std(values, ddof=1))
+        spread = spread_of(values)
         sure = float(t.ppf(0.5 + LEVEL / 2.0, len(values) - 1))
         margin = sure * spread * (1.0 / len(values) + shared) ** 0.5
         low, high = between

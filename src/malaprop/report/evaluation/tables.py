@@ -64,8 +64,8 @@ def columns_of(evaluation: Evaluation, model: str) -> tuple[Column, ...]:
 
 
 def _attack_column(name: str, evaluation: Evaluation) -> Column:
-    on_words = evaluation.cells[0].attacks[name].recovers_words
-    what = "share of words recovered" if on_words else "accuracy of labels inferred"
+    figure = evaluation.cells[0].attacks[name]
+    what = "share of words recovered" if figure.recovers_words else f"{figure.measured} reached"
     return Column(name=name, about=f"{what} by the attack {name}")
 
 
@@ -97,7 +97,9 @@ def _figures(cell: Cell, model: str) -> Iterator[Figure]:
 
 
 def _bounds(evaluation: Evaluation, model: str) -> Iterator[Row]:
-    bounds, rest = evaluation.bounds, tuple(Figure() for _ in attacks_of(evaluation))
+    bounds, attacks = evaluation.bounds, evaluation.cells[0].attacks
+    in_clear = tuple(_over_cells(evaluation, name, "unprotected") for name in attacks)
+    useless = tuple(_over_cells(evaluation, name, "floor") for name in attacks)
     all_kept = (Figure(value=1.0),) * 3
     words = tuple(
         Figure(value=value) for value in (bounds.kept, bounds.similarity, bounds.text_similarity)
@@ -107,12 +109,22 @@ def _bounds(evaluation: Evaluation, model: str) -> Iterator[Row]:
     if model:
         unprotected = (_figure(bounds.unprotected[model]),) * 2
         random = tuple(map(_figure, _both(bounds.random_words[model])))
-    yield Row(name="unprotected", epsilon="", figures=all_kept + unprotected + rest, bound=True)
-    yield Row(name="random words", epsilon="", figures=words + random + rest, bound=True)
+    yield Row(name="unprotected", epsilon="", figures=all_kept + unprotected + in_clear, bound=True)
+    yield Row(name="random words", epsilon="", figures=words + random + useless, bound=True)
     if model and bounds.majority is not None:
         most = (_figure(bounds.majority),) * 2
         nothing = (Figure(),) * 3
-        yield Row(name="majority class", epsilon="", figures=nothing + most + rest, bound=True)
+        guessed = tuple(
+            Figure() if attacks[name].recovers_words else _over_cells(evaluation, name, "baseline")
+            for name in attacks
+        )
+        yield Row(name="majority class", epsilon="", figures=nothing + most + guessed, bound=True)
+
+
+def _over_cells(evaluation: Evaluation, attack: str, bound: str) -> Figure:
+    """Return a bound of an attack, the mean of what each setting was measured with."""
+    values = [getattr(cell.attacks[attack], bound) for cell in evaluation.cells]
+    return Figure(value=sum(values) / len(values))
 
 
 def _both(tested: Mapping[str, Estimate]) -> tuple[Estimate, Estimate]:
@@ -134,7 +146,15 @@ def about_lines(evaluation: Evaluation) -> list[str]:
     lines = [f"{sampled}; attacks on {attacked}.", f"Lexicon {name}, {runs} noise draws."]
     if evaluation.runs:
         lines.append(f"Classifiers: {evaluation.classes} classes; {evaluation.runs}.")
-    return [*lines, f"Intervals: {INTERVALS}."]
+    return [*lines, f"Intervals: {INTERVALS}.", *_about_attacks(evaluation)]
+
+
+def _about_attacks(evaluation: Evaluation) -> Iterator[str]:
+    """Yield what the intervals of attacks are over, here: once for all attacks that share it."""
+    attacks = evaluation.cells[0].attacks
+    for over in dict.fromkeys(figure.over for figure in attacks.values()):
+        names = ", ".join(name for name, figure in attacks.items() if figure.over == over)
+        yield f"Intervals of {names}: {over}."
 
 
 def opened(sentence: str) -> str:
