@@ -6,7 +6,7 @@ import numpy as np
 
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.progress import Progress, report, stage
-from malaprop.measure.attacking.likelihoods import Candidates
+from malaprop.measure.attacking.likelihoods import Candidates, Likelihoods
 from malaprop.measure.attacking.words import CANDIDATES, Seen, WordAttack
 
 
@@ -40,20 +40,49 @@ class Majority(WordAttack, name="majority"):
 def _likeliest(seen: Seen, candidates: Candidates, log_prior: Floats) -> Ids:
     """Return the likeliest word of each group of places."""
     groups = np.unique(seen.same, return_inverse=True)[1]
-    draws = np.unique(np.stack([groups, seen.outputs]), axis=1, return_counts=True)
-    (of_group, outputs), times = draws
+    (of_group, outputs), times = np.unique(
+        np.stack([groups, seen.outputs]), axis=1, return_counts=True
+    )
     if seen.reused:  # the same draw again says nothing new
         times = np.ones_like(times)
+    alone = np.bincount(of_group)[of_group] == 1
+    best = np.empty(int(groups.max(initial=-1)) + 1, dtype=np.int64)
+    best[of_group[alone]] = _of_one_output(outputs[alone], times[alone], candidates, log_prior)
+    owners, words = _of_several(
+        of_group[~alone], outputs[~alone], times[~alone], seen.likelihoods, candidates, log_prior
+    )
+    best[owners] = words
+    return best[groups]
+
+
+def _of_one_output(outputs: Ids, times: Ids, candidates: Candidates, log_prior: Floats) -> Ids:
+    """Return the likeliest word of each group whose places all have the same output."""
+    rows = candidates.rows(outputs)
+    words = candidates.words[rows]
+    scores = log_prior[words] + candidates.logs[rows] * times[:, None]
+    return np.asarray(words[np.arange(len(words)), scores.argmax(axis=1)])
+
+
+def _of_several(
+    of_group: Ids,
+    outputs: Ids,
+    times: Ids,
+    likelihoods: Likelihoods,
+    candidates: Candidates,
+    log_prior: Floats,
+) -> tuple[Ids, Ids]:
+    """Return the groups with several outputs, in rising order, and the likeliest word of each."""
     # All candidates of a group's outputs, each once.
     words = candidates.words[candidates.rows(outputs)]
     labels = np.repeat(of_group, words.shape[1])
     owners, proposed = np.unique(np.stack([labels, words.ravel()]), axis=1)
     left, right = _joined(owners, of_group)
-    logs = seen.likelihoods.of_pairs(proposed[left], outputs[right])
+    logs = likelihoods.of_pairs(proposed[left], outputs[right])
     scores = log_prior[proposed] + np.bincount(left, logs * times[right], len(proposed))
     order = np.lexsort((scores, owners))
-    last = np.searchsorted(owners[order], np.arange(groups.max(initial=-1) + 1), "right")
-    return np.asarray(proposed[order[last - 1]][groups])
+    distinct = np.unique(of_group)
+    last = np.searchsorted(owners[order], distinct, "right")
+    return distinct, np.asarray(proposed[order[last - 1]])
 
 
 def _joined(left: Ids, right: Ids) -> tuple[Ids, Ids]:
