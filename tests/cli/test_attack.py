@@ -90,14 +90,14 @@ def test_a_sample_is_attacked(cli: Cli, folder: Path, lexicon_file: Path) -> Non
     assert ended.code == 0
     assert "of 80 words" in ended.text
     assert "estimated from 500 draws: a lower bound" in ended.text
-    assert "over 10 texts" in ended.text
+    assert "words in 10 texts" in ended.text
 
 
 def test_standard_input_is_read(cli: Cli, lexicon_file: Path) -> None:
     common = ("-e", "1", "-m", "tem", "-l", lexicon_file)
     ended = cli("attack", "bayes", "-", *common, stdin=b"the patient is cold\n\nhot!\n")
     assert "of 5 words" in ended.text
-    assert "over 2 texts" in ended.text
+    assert "words in 2 texts" in ended.text
 
 
 @pytest.mark.parametrize(
@@ -150,6 +150,26 @@ def test_a_corpus_without_words_leaves_nothing(cli: Cli, folder: Path, lexicon_f
     assert ended.code == 1
     assert "no words" in ended.err
     assert sorted(os.listdir(folder)) == ["empty.txt"]
+
+
+def test_a_model_goes_where_there_is_a_folder(cli: Cli, folder: Path, lexicon_file: Path) -> None:
+    write(folder / "notes.csv", 5)
+    target = str(Path("not", "there", "model"))
+    ended = cli("lm", "train", "notes.csv", "-c", "note", "-o", target, "-l", lexicon_file)
+    assert (ended.code, "there is no folder" in ended.flat) == (1, True)
+    assert sorted(os.listdir(folder)) == ["notes.csv"]
+
+
+def test_an_attack_on_words_can_have_several_draws(
+    cli: Cli, folder: Path, lexicon_file: Path
+) -> None:
+    write(folder / "notes.csv", 40)
+    common = ("notes.csv", "-c", "note", "-e", "1", "-m", "tem", "-l", str(lexicon_file))
+    ended = cli("attack", "bayes", *common, "--repeats", "3", "--json", "-")
+    assert ended.code == 0
+    result = json.loads(ended.text)
+    assert len(result["values"]) == result["options"]["repeats"] == 3
+    assert result["spread"].endswith("with 3 draws of the noise each")
 
 
 def test_an_attack_can_be_interrupted(folder: Path) -> None:

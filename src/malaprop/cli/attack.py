@@ -1,16 +1,17 @@
 """`malaprop attack`: what an observer recovers from the owner's own texts."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from malaprop.cli.measuring import ReportFile
+from malaprop.cli.measuring import JsonFile, ReportFile
 from malaprop.cli.messages import command_line
 from malaprop.cli.options import (
     DEFAULT,
     PIPE,
+    Encoding,
     Epsilon,
     FormatName,
     LexiconName,
@@ -20,13 +21,12 @@ from malaprop.cli.options import (
     open_lexicon,
 )
 from malaprop.cli.outputs import check_outputs
+from malaprop.cli.own_texts import Force, Repeat, TextFile, read_pairs, write_for_owner
 
 if TYPE_CHECKING:
-    from malaprop.jobs.reading import Listener
+    from malaprop.jobs.labelled import Pair
     from malaprop.measure import AttackResult
     from malaprop.report.measured.common import Setting
-
-Item = TypeVar("Item")
 
 
 def attack(
@@ -39,9 +39,7 @@ def attack(
             "attribute or membership. On vectors: inversion or float.",
         ),
     ],
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="The file of texts, or - for standard input.")
-    ],
+    file: TextFile,
     epsilon: Epsilon,
     mechanism: MechanismName = DEFAULT,
     param: Parameters = None,
@@ -61,16 +59,8 @@ def attack(
         ),
     ] = None,
     format_: FormatName = None,
-    encoding: Annotated[
-        str, typer.Option(metavar="NAME", help="The encoding of text files.")
-    ] = "utf-8",
-    repeat: Annotated[
-        Literal["fresh", "document"],
-        typer.Option(
-            metavar="fresh|document",
-            help="A fresh draw for each word, or one draw for each distinct word of a text.",
-        ),
-    ] = "fresh",
+    encoding: Encoding = "utf-8",
+    repeat: Repeat = "fresh",
     model: Annotated[
         str | None,
         typer.Option(
@@ -98,8 +88,8 @@ def attack(
         typer.Option(
             metavar="NUMBER",
             min=1,
-            help="For attacks on labels: how many random splits, each with noise of its own; by "
-            "default 5.",
+            help="How many draws of the noise: for attacks on words 1 by default, for attacks on "
+            "labels 5, each with a random split of its own.",
         ),
     ] = None,
     sample: Annotated[
@@ -121,14 +111,9 @@ def attack(
         int | None,
         typer.Option(metavar="NUMBER", min=0, help="Repeat a measurement exactly."),
     ] = None,
-    json_: Annotated[
-        str | None,
-        typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is stdout."),
-    ] = None,
+    json_: JsonFile = None,
     report: ReportFile = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Overwrite the files of --json and --report.")
-    ] = False,
+    force: Force = False,
 ) -> None:
     """Privatize texts, attack the result, and show how far the attack got.
 
@@ -146,7 +131,6 @@ def attack(
     """
     from malaprop.cli.progress import bar, working
     from malaprop.core.randomness import secure_rng, seeded_rng
-    from malaprop.jobs.labelled import read_labelled
     from malaprop.measure import attack as run_attack
     from malaprop.measure.attacking.base import attack_named
     from malaprop.pipeline.privatizer import Privatizer
@@ -165,24 +149,11 @@ def attack(
     )
     check_outputs(json_, () if report is None else (report,), file, force=force)
     made = make_mechanism(mechanism, epsilon, param)
-    labels: list[str] | None = None
     with bar("reading the texts") as progress:
-        if label is None:
-            texts = _sampled(
-                _texts(file, column, format_, encoding, progress.to), sample, seed, str.strip
-            )
-        else:
-            pairs = read_labelled(
-                file,
-                column=_only(column),
-                label=label,
-                format=format_,
-                encoding=encoding,
-                progress=progress.to,
-            )
-            chosen = _sampled(pairs, sample, seed, lambda pair: pair[0].strip())
-            texts = [text for text, _ in chosen]
-            labels = ["" if own is None else str(own) for _, own in chosen]
+        pairs = read_pairs(file, column or [], label, format_, encoding, progress.to)
+        chosen = _sampled(pairs, sample, seed)
+    texts = [text for text, _ in chosen]
+    labels = None if label is None else [own for _, own in chosen]
     with working(f"preparing {mechanism} on {lexicon}"):
         privatizer = Privatizer(
             open_lexicon(lexicon, made),
@@ -208,7 +179,7 @@ def attack(
         lexicon=privatizer.lexicon,
         name=lexicon,
     )
-    _write(result, json_, report, setting, force=force)
+    write_for_owner(result.to_dict(), json_, lambda: _pages(result, report, setting), force=force)
 
 
 def _check_label(on: str, name: str, column: list[str] | None, label: str | None) -> None:
@@ -237,66 +208,27 @@ def _options(name: str, **given: Any) -> dict[str, Any]:
     return chosen
 
 
-def _only(column: list[str] | None) -> str:
-    return (column or [""])[0]
-
-
-def _texts(
-    file: str,
-    column: list[str] | None,
-    format_: str | None,
-    encoding: str,
-    progress: "Listener",
-) -> Iterator[str]:
-    from malaprop.jobs.reading import read_texts
-
-    return read_texts(
-        [file], columns=column or (), format=format_, encoding=encoding, progress=progress
-    )
-
-
-def _sampled(
-    items: Iterable[Item], sample: int, seed: int | None, filled: Callable[[Item], object]
-) -> list[Item]:
-    """Return the items that have something in them, or as many of them as are wanted."""
+def _sampled(pairs: "Iterator[Pair]", sample: int, seed: int | None) -> "list[Pair]":
+    """Return the texts that have something in them, or as many of them as are wanted."""
     from malaprop.core.errors import DataError
     from malaprop.core.randomness import secure_rng, seeded_rng
+    from malaprop.measure.evaluating.sampling import Reservoir
 
-    rng = secure_rng() if seed is None else seeded_rng(seed)
-    chosen: list[Item] = []
-    for seen, item in enumerate(filter(filled, items), 1):
-        if len(chosen) < sample:
-            chosen.append(item)
-        elif (place := int(rng.integers(seen))) < sample:  # each text with the same chance
-            chosen[place] = item
-    if not chosen:
+    reservoir: Reservoir[Pair] = Reservoir(
+        sample, secure_rng() if seed is None else seeded_rng(seed)
+    )
+    for pair in pairs:
+        if pair[0].strip():
+            reservoir.add(pair)
+    if not reservoir.seen:
         raise DataError("the file has no texts to attack")
-    return chosen
+    return reservoir.chosen
 
 
-def _write(
-    result: "AttackResult",
-    json_: str | None,
-    report: Path | None,
-    setting: "Setting",
-    *,
-    force: bool,
-) -> None:
-    """Write the result: to stdout, or to files that only their owner can read."""
-    import json
-
-    from malaprop.pipeline.outputs.access import OWNER_ONLY
-    from malaprop.pipeline.outputs.staging import Staging
+def _pages(result: "AttackResult", report: Path | None, setting: "Setting") -> dict[Path, bytes]:
     from malaprop.report.measured.attacks import attack_page
     from malaprop.report.written import rendered_page
 
-    text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-    if json_ == PIPE:
-        typer.echo(text)
-    with Staging() as stage:
-        if json_ not in (None, PIPE):
-            file = stage.open(Path(str(json_)), force=force, limits=[OWNER_ONLY])
-            file.write(f"{text}\n".encode())
-        if report is not None:
-            page = rendered_page(attack_page(result, setting), result.to_dict(), report)
-            stage.open(report, force=force, limits=[OWNER_ONLY]).write(page)
+    if report is None:
+        return {}
+    return {report: rendered_page(attack_page(result, setting), result.to_dict(), report)}

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator, Sequence
 from itertools import tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from malaprop.cli.measuring import PIPE, JsonFile
-from malaprop.cli.options import DEFAULT, FormatName, LexiconName
+from malaprop.cli.options import DEFAULT, Encoding, FormatName, LexiconName
 from malaprop.cli.outputs import check_outputs
+from malaprop.cli.own_texts import Force, Repeat, TextFile, read_pairs, write_for_owner
 
 if TYPE_CHECKING:
     from malaprop.core.mechanism import Mechanism
@@ -24,9 +25,7 @@ _SOON = 10.0  # seconds that nobody needs to be told of
 
 
 def evaluate(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="The file of texts, or - for standard input.")
-    ],
+    file: TextFile,
     column: Annotated[
         str | None, typer.Option("--column", "-c", metavar="NAME", help="The column of texts.")
     ] = None,
@@ -89,17 +88,9 @@ def evaluate(
             metavar="NUMBER", min=1, help="How many noise draws, each with a split of its own."
         ),
     ] = 5,
-    repeat: Annotated[
-        Literal["fresh", "document"],
-        typer.Option(
-            metavar="fresh|document",
-            help="A fresh draw for each word, or one draw for each distinct word of a text.",
-        ),
-    ] = "fresh",
+    repeat: Repeat = "fresh",
     format_: FormatName = None,
-    encoding: Annotated[
-        str, typer.Option(metavar="NAME", help="The encoding of text files.")
-    ] = "utf-8",
+    encoding: Encoding = "utf-8",
     show: Annotated[
         int,
         typer.Option(
@@ -113,9 +104,7 @@ def evaluate(
         Path | None,
         typer.Option(metavar="FILE", help="Write a page: .html, or .md with a picture beside it."),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Overwrite the files of --json and --report.")
-    ] = False,
+    force: Force = False,
     fresh: Annotated[
         bool,
         typer.Option("--fresh", help="Measure again, with new noise, what is kept."),
@@ -140,7 +129,7 @@ def evaluate(
     from malaprop.core.errors import ParameterError
     from malaprop.core.randomness import seeded_rng
     from malaprop.measure.evaluating.settings import EvaluationSettings, mechanisms_at, number
-    from malaprop.report.evaluation.written import files_of
+    from malaprop.report.evaluation.written import files_of, rendered
 
     made = mechanisms_at(_names(mechanism), [number(each) for each in _names(epsilon)])
     settings = EvaluationSettings(
@@ -163,7 +152,8 @@ def evaluate(
     first: list[str] = []
 
     def read(progress: "Listener") -> "Iterator[Pair]":
-        pairs = _read(file, column, label, format_, encoding, progress)
+        columns = [] if column is None else [column]
+        pairs = read_pairs(file, columns, label, format_, encoding, progress)
         return _remembering(pairs, first, show)
 
     result = _measured(
@@ -180,7 +170,12 @@ def evaluate(
         _print(result)
     if show:
         _show(first, made, opened, options)
-    _write(result, json_, report, force=force)
+    write_for_owner(
+        result.to_dict(),
+        json_,
+        lambda: {} if report is None else rendered(result, report),
+        force=force,
+    )
 
 
 def _names(listed: str) -> list[str]:
@@ -193,25 +188,6 @@ def _opened(name: str) -> "Lexicon":
 
     with working(f"opening {name}"):
         return Lexicon.open(name)
-
-
-def _read(
-    file: str,
-    column: str | None,
-    label: str | None,
-    format_: str | None,
-    encoding: str,
-    progress: "Listener",
-) -> "Iterator[Pair]":
-    """Return the texts of the file, with their labels if a column of labels is named."""
-    from malaprop.jobs.labelled import read_labelled
-    from malaprop.jobs.reading import read_texts
-
-    common: Any = {"format": format_, "encoding": encoding, "progress": progress}
-    if label is not None:
-        return read_labelled(file, column=column or "", label=label, **common)
-    columns = [] if column is None else [column]
-    return ((text, "") for text in read_texts([file], columns=columns, **common))
 
 
 def _remembering(pairs: "Iterator[Pair]", first: list[str], number: int) -> "Iterator[Pair]":
@@ -311,22 +287,3 @@ def _show(
 
 def _printable(text: str) -> str:
     return "".join(sign if sign.isprintable() else " " for sign in text)
-
-
-def _write(result: "Evaluation", json_: str | None, report: Path | None, *, force: bool) -> None:
-    """Write the result to files that only their owner can read; all of them or none."""
-    import json
-
-    from malaprop.pipeline.outputs.access import OWNER_ONLY
-    from malaprop.pipeline.outputs.staging import Staging
-    from malaprop.report.evaluation.written import rendered
-
-    text = json.dumps(result.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-    files = {} if report is None else rendered(result, report)
-    if json_ not in (None, PIPE):
-        files[Path(str(json_))] = f"{text}\n".encode()
-    with Staging() as stage:
-        for path, data in files.items():
-            stage.open(path, force=force, limits=[OWNER_ONLY]).write(data)
-    if json_ == PIPE:
-        typer.echo(text)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from malaprop.cli.help import App
-from malaprop.cli.options import FormatName, LexiconName
+from malaprop.cli.options import Encoding, FormatName, LexiconName
 
 app = App(help="Train models of public text, for attacks with context.")
 
@@ -34,9 +34,7 @@ def train(
         ),
     ] = None,
     format_: FormatName = None,
-    encoding: Annotated[
-        str, typer.Option(metavar="NAME", help="The encoding of text files.")
-    ] = "utf-8",
+    encoding: Encoding = "utf-8",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
 ) -> None:
     """Train a bigram model: count the words and the pairs of words of a public corpus.

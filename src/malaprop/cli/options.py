@@ -100,6 +100,7 @@ FormatName = Annotated[
         "name, and txt for standard input.",
     ),
 ]
+Encoding = Annotated[str, typer.Option(metavar="NAME", help="The encoding of text files.")]
 OnErrorChoice = Annotated[
     Literal["fail", "skip", "mask"],
     typer.Option(

@@ -63,7 +63,12 @@ def save_model(model: BigramModel, folder: str | os.PathLike[str], *, force: boo
 
 
 def check_model_folder(path: Path, *, force: bool) -> None:
-    """Refuse to write a model where something is, unless it is a model that may be replaced."""
+    """Refuse to write a model where something is, unless it is a model that may be replaced.
+
+    The folder that it is to be in must be there: none is created, as for other outputs.
+    """
+    if not path.parent.is_dir():
+        raise OutputError(f"there is no folder {path.parent}: create it first")
     if not os.path.lexists(path):
         return
     if not (path / _ABOUT).is_file():

@@ -222,7 +222,7 @@ class WordAttack(Attack):
 def _spread(lengths: Ids, draws: int) -> str:
     """Return what the interval of a share of words is over."""
     texts = int((lengths > 0).sum())
-    over = f"{texts:,} texts" if texts >= FEW else "runs of words"
+    over = f"{texts:,} texts" if texts >= FEW else f"runs of words in {texts:,} texts"
     noise = "one draw of the noise" if draws == 1 else f"{draws} draws of the noise each"
     return f"bootstrap over {over}, with {noise}"
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from typing import Generic, TypeVar
 
 from numpy.random import Generator
 
@@ -11,6 +12,7 @@ from malaprop.measure.evaluating.kept import Digest
 from malaprop.measure.tasks.splits import is_missing_label
 
 _ENDED = object()
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,7 +40,8 @@ def sampled(
     """
     if isinstance(texts, str):
         raise ParameterError("`evaluate` takes several texts, not one string.")
-    reservoir, left = _Reservoir(size, rng), 0
+    reservoir: Reservoir[tuple[str, object]] = Reservoir(size, rng)
+    left = 0
     for text, label in _pairs(texts, labels):
         if not text.strip() or (labels is not None and is_missing_label(label)):
             left += 1
@@ -59,23 +62,27 @@ def sampled(
     )
 
 
-class _Reservoir:
+class Reservoir(Generic[Item]):
     """Some of the items that were added, each with the same chance."""
 
     def __init__(self, size: int, rng: Generator) -> None:
-        self._size, self._rng, self.seen = size, rng, 0
-        self._chosen: list[tuple[str, object]] = []
+        self._size, self._rng = size, rng
+        self.seen = 0
+        """How many items were added."""
+        self.chosen: list[Item] = []
+        """The items that were drawn so far."""
 
-    def add(self, item: tuple[str, object]) -> None:
+    def add(self, item: Item) -> None:
+        """Add an item, which may take the place of another one."""
         self.seen += 1
-        if len(self._chosen) < self._size:
-            self._chosen.append(item)
+        if len(self.chosen) < self._size:
+            self.chosen.append(item)
         elif (place := int(self._rng.integers(self.seen))) < self._size:
-            self._chosen[place] = item
+            self.chosen[place] = item
 
-    def mixed(self) -> list[tuple[str, object]]:
+    def mixed(self) -> list[Item]:
         """Return the items in random order."""
-        return [self._chosen[place] for place in self._rng.permutation(len(self._chosen))]
+        return [self.chosen[place] for place in self._rng.permutation(len(self.chosen))]
 
 
 def _pairs(texts: Iterable[str], labels: Iterable[object] | None) -> Iterator[tuple[str, object]]:

@@ -62,7 +62,7 @@ def _recovered(result: RecoveredWords, setting: Setting) -> Page:
         audience=_AUDIENCE,
         figures=(
             (f"{result.score:.0%}", f"of words were recovered by the attack “{result.attack}”"),
-            (f"{low:.0%}–{high:.0%}", "is the 95 % interval, over texts"),
+            (f"{low:.0%}–{high:.0%}", f"is the 95 % interval ({result.spread})"),
             (f"{result.kept:.0%}", "came out unchanged"),
             (f"{result.words:,}", f"words of {result.texts:,} texts were attacked"),
         ),
@@ -74,10 +74,7 @@ def _recovered(result: RecoveredWords, setting: Setting) -> Page:
                     *([by_occurrence] if result.occurrences else []),
                 ),
             ),
-            not_said(
-                _OTHERS,
-                "The figures are about one draw of these texts.",
-            ),
+            not_said(_OTHERS, _about_draws(len(result.values))),
             setting.method(
                 ("attack", result.attack),
                 ("channel", result.likelihoods),
@@ -88,3 +85,9 @@ def _recovered(result: RecoveredWords, setting: Setting) -> Page:
             ),
         ),
     )
+
+
+def _about_draws(draws: int) -> str:
+    if draws == 1:
+        return "The figures are about one draw of the noise for these texts."
+    return f"The figures are means over {draws} draws of the noise. An observer sees one of them."
