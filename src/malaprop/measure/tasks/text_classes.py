@@ -1,55 +1,13 @@
 """Classification of the texts of a data set: by centroids, or by words and pairs of words."""
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
-from malaprop.core.errors import ParameterError
-from malaprop.core.space import MetricSpace
 from malaprop.datasets.values import LabelledTexts
-from malaprop.measure.tasking.base import Task
+from malaprop.measure.tasking.classes import ClassTask
 from malaprop.measure.tasking.corpus import Corpus, CorpusReader
-from malaprop.measure.tasking.labelled import (
-    LabelledRows,
-    check_options,
-    fixed_split,
-    model_for,
-    spread_over,
-)
+from malaprop.measure.tasking.labelled import LabelledRows
 from malaprop.measure.tasking.sources import Source
-from malaprop.measure.tasks.splits import class_numbers
-
-
-@dataclass(frozen=True, kw_only=True)
-class _TextClasses(Task):
-    test: float = field(default=0.2, metadata={"help": "the share to test on, if not divided"})
-    tested: str = field(
-        default="private", metadata={"help": "whether the test texts are private or clean"}
-    )
-    limit: int | None = field(default=None, metadata={"help": "use at most so many texts"})
-
-    measure = "accuracy"
-    kind = LabelledTexts
-    problem: ClassVar[type["TextsWithClasses"]]
-
-    def __post_init__(self) -> None:
-        check_options(self.test, self.tested, self.limit)
-
-    def prepare(self, space: MetricSpace) -> "TextsWithClasses":
-        """Read the texts, and number the classes."""
-        sets: tuple[LabelledTexts, ...] = self.sets()
-        if len(sets) != 1:
-            raise ParameterError(f"The task {self.name} takes one data set. Got {len(sets)}.")
-        data = sets[0].rows(spread_over(len(sets[0]), self.limit))
-        return self.problem(
-            items=len(data),
-            covered=len(data) / len(sets[0]),
-            classes=class_numbers(data.labels, len(data)),
-            model=model_for(self.model, space),
-            test=self.test,
-            fixed=fixed_split(data.splits),
-            tested=self.tested,
-            corpus=CorpusReader(space)(data.texts),
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +37,16 @@ class TextsOfWords(TextsWithClasses):
 
 
 @dataclass(frozen=True, kw_only=True)
+class _TextClasses(ClassTask):
+    kind = LabelledTexts
+    default = ("mr",)
+
+    def corpora(self, data: Any, read: CorpusReader) -> dict[str, Corpus]:
+        """Return the texts."""
+        return {"corpus": read(data.texts)}
+
+
+@dataclass(frozen=True, kw_only=True)
 class CentroidClasses(_TextClasses, name="classify"):
     """How often logistic regression on the centroids of private vectors names the right class.
 
@@ -87,7 +55,6 @@ class CentroidClasses(_TextClasses, name="classify"):
     """
 
     model = "centroids"
-    default = ("mr",)
     problem = TextsWithClasses
 
 
@@ -100,5 +67,4 @@ class TextClasses(_TextClasses, name="classify-text"):
     """
 
     model = "ngrams"
-    default = ("mr",)
     problem = TextsOfWords
