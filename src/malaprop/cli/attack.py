@@ -17,6 +17,7 @@ from malaprop.cli.options import (
     LexiconName,
     MechanismName,
     Parameters,
+    TextColumns,
     make_mechanism,
     open_lexicon,
 )
@@ -44,12 +45,7 @@ def attack(
     mechanism: MechanismName = DEFAULT,
     param: Parameters = None,
     lexicon: LexiconName = "english",
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column", "-c", metavar="NAME", help="A column that holds text; may be repeated."
-        ),
-    ] = None,
+    column: TextColumns = None,
     label: Annotated[
         str | None,
         typer.Option(

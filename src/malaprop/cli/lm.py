@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from malaprop.cli.help import App
-from malaprop.cli.options import Encoding, FormatName, LexiconName
+from malaprop.cli.options import Encoding, FormatName, LexiconName, TextColumns
 
 app = App(help="Train models of public text, for attacks with context.")
 
@@ -27,12 +27,7 @@ def train(
         typer.Option("--output", "-o", metavar="MODEL", help="The folder of the new model."),
     ],
     lexicon: LexiconName = "english",
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column", "-c", metavar="NAME", help="A column that holds text; may be repeated."
-        ),
-    ] = None,
+    column: TextColumns = None,
     format_: FormatName = None,
     encoding: Encoding = "utf-8",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,

@@ -100,6 +100,12 @@ FormatName = Annotated[
         "name, and txt for standard input.",
     ),
 ]
+TextColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column", "-c", metavar="NAME", help="A column that holds text; may be repeated."
+    ),
+]
 Encoding = Annotated[str, typer.Option(metavar="NAME", help="The encoding of text files.")]
 OnErrorChoice = Annotated[
     Literal["fail", "skip", "mask"],

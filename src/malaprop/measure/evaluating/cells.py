@@ -9,6 +9,8 @@ from malaprop.measure.tasks.result import Estimate, spread_of
 
 NAIVE = "taking the output for the word"
 """What recovers the words that are kept."""
+WORDS = "share of words"
+"""The score of an attack on words."""
 Accuracies = Mapping[str, Mapping[str, Estimate]]
 """Accuracies by model, and by what the model was tested on."""
 
@@ -51,7 +53,10 @@ class AttackFigure:
     @classmethod
     def of(cls, result: RecoveredWords | InferredLabels) -> "AttackFigure":
         """Return the figure of an attack on words or on labels."""
-        on_words = isinstance(result, RecoveredWords)
+        if isinstance(result, RecoveredWords):
+            floor, unprotected, measured = result.floor, 1.0, WORDS
+        else:
+            floor, unprotected, measured = result.random_words, result.unprotected, result.measured
         return cls(
             score=result.score,
             interval=result.interval,
@@ -59,10 +64,10 @@ class AttackFigure:
             spread=spread_of(result.values),
             values=result.values,
             baseline=result.baseline,
-            floor=result.floor if on_words else result.random_words,
-            unprotected=1.0 if on_words else result.unprotected,
-            measured="share of words" if on_words else result.measured,
-            recovers_words=on_words,
+            floor=floor,
+            unprotected=unprotected,
+            measured=measured,
+            recovers_words=isinstance(result, RecoveredWords),
         )
 
 
@@ -119,7 +124,7 @@ class Cell:
             baseline=kept.value,
             floor=0.0,
             unprotected=1.0,
-            measured="share of words",
+            measured=WORDS,
             recovers_words=True,
         )
         return max((*on_words, (NAIVE, naive)), key=lambda pair: pair[1].interval[1])

@@ -16,10 +16,9 @@ from malaprop.measure.evaluating.recommending import (
 
 INTERVALS = (
     "kept and similarity: 95 % over texts and their noise; accuracy: 95 % over noise draws and "
-    "splits, corrected for the texts that splits share; attacks on words: 95 % by bootstrap over "
-    "texts, each with all its noise draws; attacks on labels: 95 % by bootstrap over texts and "
-    "splits, each with its own noise draw"
+    "splits, corrected for the texts that splits share"
 )
+"""What the intervals are over, but for attacks, which say it themselves."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +63,15 @@ class Evaluation:
         """The setting to choose, and why."""
         return recommend(self.cells, self.bounds, self.most)
 
+    @property
+    def about_attacks(self) -> tuple[str, ...]:
+        """What the intervals of attacks are over: once for all attacks that share it."""
+        attacks = self.cells[0].attacks
+        names: dict[str, list[str]] = {}
+        for name, figure in attacks.items():
+            names.setdefault(figure.over, []).append(name)
+        return tuple(f"{', '.join(own)}: 95 % by {over}" for over, own in names.items())
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values for JSON; docs/evaluate.md explains the keys."""
         return {
@@ -74,7 +82,7 @@ class Evaluation:
             "texts": dict(self.texts),
             "classes": self.classes,
             "runs": self.runs,
-            "intervals": INTERVALS,
+            "intervals": "; ".join((INTERVALS, *self.about_attacks)),
             **self.bounds.to_dict(),
             "cells": [cell.to_dict() for cell in self.cells],
             "recommendation": self.recommendation.to_dict(),

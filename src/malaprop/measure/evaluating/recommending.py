@@ -159,7 +159,7 @@ def _none_is_safe(cell: Cell, name: str, figure: AttackFigure, all_: int, most: 
 
 def _none_is_useful(safe: int, all_: int, utility: Utility, most: float) -> str:
     return (
-        f"{safe} of {all_} settings keep every attack on words at or under {most:g}, but the "
-        f"{utility.name} of none is clearly above {utility.floor:.3f}, which useless texts reach: "
+        f"{safe} of {all_} settings keep every attack on words at or under {most:g}, but in "
+        f"{utility.name}, none is clearly above {utility.floor:.3f}, which useless texts reach: "
         "no setting measured here is both private and useful. A larger sample may tell more."
     )

@@ -13,6 +13,7 @@ from malaprop.report.evaluation.tables import (
     advice,
     columns_of,
     opened,
+    rounded,
     rows_of,
 )
 from malaprop.report.page import document
@@ -104,13 +105,13 @@ def _cell(figure: Figure) -> str:
     if figure.value is None:
         return "–"
     if figure.interval is None:
-        return f"{figure.value:.3f}"
+        return rounded(figure.value)
     low, high = figure.interval
-    return f"{figure.value:.3f}<small>{_short(low)}–{_short(high)}</small>"
+    return f"{rounded(figure.value)}<small>{_short(low)}–{_short(high)}</small>"
 
 
 def _short(share: float) -> str:
-    return f"{share:.3f}".replace("0.", ".", 1) if abs(share) < 1.0 else f"{share:.2f}"
+    return rounded(share).replace("0.", ".", 1) if abs(share) < 0.9995 else f"{share:.2f}"
 
 
 def _legend(evaluation: Evaluation) -> str:

@@ -10,6 +10,7 @@ from malaprop.report.evaluation.tables import (
     advice,
     columns_of,
     opened,
+    rounded,
     rows_of,
 )
 from malaprop.report.markup import bullets
@@ -60,5 +61,6 @@ def _cell(figure: Figure) -> str:
     if figure.value is None:
         return "–"
     if figure.interval is None:
-        return f"{figure.value:.3f}"
-    return f"{figure.value:.3f} ({figure.interval[0]:.3f}–{figure.interval[1]:.3f})"
+        return rounded(figure.value)
+    low, high = map(rounded, figure.interval)
+    return f"{rounded(figure.value)} ({low}–{high})"

@@ -14,6 +14,12 @@ LOWER = (
     "recovers more. The guarantee holds whatever the attack."
 )
 
+BOUNDS = (
+    "Bounds of attacks: texts as they are; texts of random words, from which an attack on words "
+    "can only guess the most frequent one; for attacks on labels, the most frequent label, and "
+    "chance for membership."
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
@@ -132,7 +138,17 @@ def _both(tested: Mapping[str, Estimate]) -> tuple[Estimate, Estimate]:
 
 
 def _figure(estimate: Estimate) -> Figure:
-    return Figure(value=estimate.value, interval=estimate.interval)
+    low, high = estimate.interval
+    return Figure(value=estimate.value, interval=None if low == high else (low, high))
+
+
+def rounded(value: float, digits: int = 3) -> str:
+    """Return a figure with some digits; what rounds to 0 has no sign.
+
+    >>> rounded(-0.0001)
+    '0.000'
+    """
+    return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def about_lines(evaluation: Evaluation) -> list[str]:
@@ -146,15 +162,9 @@ def about_lines(evaluation: Evaluation) -> list[str]:
     lines = [f"{sampled}; attacks on {attacked}.", f"Lexicon {name}, {runs} noise draws."]
     if evaluation.runs:
         lines.append(f"Classifiers: {evaluation.classes} classes; {evaluation.runs}.")
-    return [*lines, f"Intervals: {INTERVALS}.", *_about_attacks(evaluation)]
-
-
-def _about_attacks(evaluation: Evaluation) -> Iterator[str]:
-    """Yield what the intervals of attacks are over, here: once for all attacks that share it."""
-    attacks = evaluation.cells[0].attacks
-    for over in dict.fromkeys(figure.over for figure in attacks.values()):
-        names = ", ".join(name for name, figure in attacks.items() if figure.over == over)
-        yield f"Intervals of {names}: {over}."
+    if evaluation.cells[0].attacks:
+        lines.append(BOUNDS)
+    return [*lines, f"Intervals: {'; '.join((INTERVALS, *evaluation.about_attacks))}."]
 
 
 def opened(sentence: str) -> str:

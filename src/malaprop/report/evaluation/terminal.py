@@ -13,6 +13,7 @@ from malaprop.report.evaluation.tables import (
     advice,
     columns_of,
     opened,
+    rounded,
     rows_of,
 )
 
@@ -27,7 +28,8 @@ def readable(evaluation: Evaluation, width: int = _WIDEST) -> str:
     columns = columns_of(evaluation, model)
     recommendation = evaluation.recommendation
     lines = [*_table(evaluation, columns, model, width), ""]
-    lines += [_filled(f"{column.name:<10}{column.about}", width, 10) for column in columns]
+    margin = 2 + max(len(column.name) for column in columns)
+    lines += [_filled(f"{each.name:<{margin}}{each.about}", width, margin) for each in columns]
     lines += ["", f"{advice(evaluation)}.", _filled(recommendation.reason, width)]
     lines += [_filled(opened(f"The rule: {recommendation.rule}"), width), ""]
     about = (*about_lines(evaluation), *map(opened, evaluation.notes), LOWER, OWNER)
@@ -90,5 +92,5 @@ def _shown(figure: Figure, column: Column) -> str:
         return ""
     margin = None if column.name in _NARROW else figure.margin
     if margin is None:
-        return f"{figure.value:.2f}"
-    return f"{figure.value:.2f}±{f'{margin:.2f}'.removeprefix('0')}"
+        return rounded(figure.value, 2)
+    return f"{rounded(figure.value, 2)}±{f'{margin:.2f}'.removeprefix('0')}"
