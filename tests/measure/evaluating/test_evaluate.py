@@ -73,6 +73,9 @@ def test_json_names_floors_and_the_context_attack(evaluation: Evaluation) -> Non
     assert set(value["unprotected"]["accuracy"]) == {"centroids", "ngrams"}
     cell = value["cells"][0]
     assert 0.0 <= cell["attacks"]["context"]["score"] <= 1.0
+    documented = "score interval over spread values baseline floor unprotected measured"
+    assert set(cell["attacks"]["context"]) == {*documented.split(), "recovers_words"}
+    assert "context, majority: 95 % by bootstrap over 50 texts, with 3 draws" in value["intervals"]
     assert set(cell["accuracy"]["ngrams"]) == {"clean", "private"}
     assert value["texts"]["attacked_words"] == 100
     assert not any(word in json.dumps(value) for word in ("good", "awful", "down"))

@@ -1,5 +1,6 @@
 """Figures of an earlier run are taken over, and no text is kept."""
 
+import json
 import os
 import stat
 from pathlib import Path
@@ -83,6 +84,20 @@ def test_a_damaged_file_counts_as_none(words: Lexicon, state: Path) -> None:
     file.write_text('{"cells": [{"mechanism": 1}]}')
     assert run(words, epsilons=[1.0]).earlier == 0
     assert run(words, epsilons=[1.0]).earlier == 1
+
+
+def test_attacks_without_several_draws_are_measured_again(words: Lexicon, state: Path) -> None:
+    """As an earlier version kept them: with the interval of one draw."""
+    run(words)
+    (file,) = state.iterdir()
+    kept = json.loads(file.read_text())
+    for cell in kept["cells"]:
+        for figure in cell["attacks"].values():
+            del figure["values"]
+    file.write_text(json.dumps(kept))
+    found = run(words)
+    assert found.earlier == 0
+    assert all(len(figure.values) == 2 for figure in found.cells[0].attacks.values())
 
 
 def test_nothing_is_kept_unless_asked_for(words: Lexicon, state: Path) -> None:
