@@ -18,7 +18,8 @@ from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.attacking.models import check_corpus
 from malaprop.measure.evaluating.attackers import Attackers
 from malaprop.measure.evaluating.cells import Accuracies, Bounds, Cell
-from malaprop.measure.evaluating.settings import EvaluationSettings
+from malaprop.measure.evaluating.settings import EvaluationSettings, recovers_words
+from malaprop.measure.evaluating.timing import Work
 from malaprop.measure.intervals import mean_interval
 from malaprop.measure.similarity import Similarity
 from malaprop.measure.tasks.classification import Classification
@@ -84,9 +85,17 @@ class Bench:
         return min(len(self._texts), int(enough) + 1)
 
     @property
-    def runs(self) -> int:
-        """How many noise draws there are."""
-        return self._settings.runs
+    def work(self) -> Work:
+        """How much there is to do at each setting."""
+        on_words = sum(map(recovers_words, self._settings.attacks or ()))
+        return Work(
+            words=int(self.lengths.sum()),
+            attacked=int(self.lengths[: self.attacked].sum()),
+            runs=self._settings.runs,
+            models=len(self._tasks),
+            on_words=on_words,
+            on_labels=len(self._settings.attacks or ()) - on_words,
+        )
 
     @property
     def about_runs(self) -> str:
@@ -123,9 +132,9 @@ class Bench:
         started = monotonic()
         privatizer = self.privatizer(mechanism)
         draws = []
-        for done in range(self.runs):
+        for done in range(self._settings.runs):
             draws.append(privatizer.word_draws(self._texts))
-            report(stage(progress, 0, 3), done + 1, self.runs)
+            report(stage(progress, 0, 3), done + 1, self._settings.runs)
         words = self._words(draws)
         accuracy = self._accuracy(privatizer, stage(progress, 1, 3))
         attacks = self._attackers.figures(

@@ -18,6 +18,7 @@ from malaprop.measure.evaluating.evaluation import Evaluation
 from malaprop.measure.evaluating.kept import Digest, KeptCells
 from malaprop.measure.evaluating.sampling import Sample, sampled
 from malaprop.measure.evaluating.settings import EvaluationSettings, mechanisms_at, recovers_words
+from malaprop.measure.evaluating.timing import seconds_for
 from malaprop.measure.tasks.splits import class_numbers
 from malaprop.text import Policy, TextOptions
 
@@ -39,10 +40,6 @@ class EvaluationProgress:
 
 
 Listener = Callable[[EvaluationProgress], None]
-
-# Seconds for a run over a thousand words, attacks included, on one core: film reviews, two models.
-_USUAL = {"balanced": 0.25, "tem": 0.6}
-_OTHERS = 0.9
 
 
 def evaluate(
@@ -131,7 +128,7 @@ class _Run:
     def all(self) -> tuple[Bounds, tuple[Cell, ...]]:
         bounds = self._kept.bounds
         if self._todo:
-            self._tell("preparing", self._guessed_seconds(), rough=True)
+            self._tell("preparing", sum(map(self._guessed, self._todo)), rough=True)
         if bounds is None:
             self._tell("floors and ceilings")
             bounds = self._bench.bounds()
@@ -144,13 +141,13 @@ class _Run:
             self._kept.keep(cell)
             self._done += 1000
             if number == 0 and len(self._todo) > 1:
-                self._tell(title, cell.seconds * (len(self._todo) - 1))
+                first, *rest = map(self._guessed, self._todo)
+                self._tell(title, cell.seconds * sum(rest) / first)
         cells = [self._kept.get(each) for each in self._mechanisms]
         return bounds, tuple(cell for cell in cells if cell is not None)
 
-    def _guessed_seconds(self) -> float:
-        thousands = self._bench.runs * int(self._bench.lengths.sum()) / 1000
-        return thousands * sum(_USUAL.get(each.name, _OTHERS) for each in self._todo)
+    def _guessed(self, mechanism: Mechanism) -> float:
+        return seconds_for(mechanism.name, self._bench.work)
 
     def _within(self, title: str) -> Progress:
         def to(done: int, total: int) -> None:
@@ -186,7 +183,7 @@ def _counts(sample: Sample, bench: Bench) -> dict[str, int]:
     return {
         "given": sample.given,
         "sampled": len(sample.texts),
-        "words": int(bench.lengths.sum()),
+        "words": bench.work.words,
         "attacked": bench.attacked,
-        "attacked_words": int(bench.lengths[: bench.attacked].sum()),
+        "attacked_words": bench.work.attacked,
     }
