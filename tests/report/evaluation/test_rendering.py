@@ -2,6 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,26 @@ def test_the_table_fits_the_terminal(evaluation: Evaluation, width: int) -> None
     for name in ("unprotected", "random words", "majority class", "context", "Something to know."):
         assert name in shown
     assert "2,000 of 9,000 texts, drawn at random, with 40,000 words" in " ".join(shown.split())
+
+
+def test_attacks_have_bounds_and_say_what_their_intervals_are_over(evaluation: Evaluation) -> None:
+    label = attack_figure(0.8, interval=(0.7, 0.9), recovers_words=False)
+    cells = tuple(
+        replace(each, attacks={**each.attacks, "membership": label}) for each in evaluation.cells
+    )
+    shown = " ".join(readable(replace(evaluation, cells=cells), 200).split())
+    assert "membership accuracy reached by the attack membership" in shown
+    over = "bootstrap over 9 texts, with 2 draws of the noise each"
+    assert f"bayes, context, majority, membership: 95 % by {over}." in shown
+    text = written.rendered(replace(evaluation, cells=cells), Path("x.md"))[Path("x.md")].decode()
+    for name, bounds in (
+        ("unprotected", ("1.000",) * 4),
+        ("random words", ("0.050",) * 4),
+        ("majority class", ("–", "–", "–", "0.100")),
+    ):
+        rows = [line for line in text.splitlines() if line.startswith(f"| {name}")]
+        assert len(rows) == 2  # two classifiers
+        assert all(row.endswith(f"| {' | '.join(bounds)} |") for row in rows)
 
 
 def test_the_page_holds_everything_and_escapes(evaluation: Evaluation) -> None:
