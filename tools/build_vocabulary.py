@@ -296,7 +296,7 @@ def without_collisions(targets: Mapping[str, int], ranks: Mapping[str, int]) -> 
     """Return the words in order of their keys; of two with the same key, the more frequent one."""
     kept: dict[int, str] = {}
     for word in sorted(targets, key=lambda word: (ranks[word], word)):
-        kept.setdefault(mixed(hash_of(word))[0], word)
+        kept.setdefault(mixed(hash_of(word)) >> 32, word)
     return [kept[key] for key in sorted(kept)]
 
 
@@ -307,9 +307,9 @@ def write(
     marks = [mixed(hash_of(word)) for word in entries]
     costs = [round(vocabulary.COST_UNIT * math.log2(1 + ranks[word])) for word in entries]
     columns: list[NDArray[np.generic]] = [
-        np.array([key for key, _ in marks], dtype="<u4"),
+        np.array([mark >> 32 for mark in marks], dtype="<u4"),
         np.array([targets[word] for word in entries], dtype="<u2"),
-        np.array([check for _, check in marks], dtype="<u1"),
+        np.array([mark >> 24 & 0xFF for mark in marks], dtype="<u1"),
         np.array(costs, dtype="<u1"),
     ]
     content = vocabulary.header(len(entries)) + b"".join(map(np.ndarray.tobytes, columns))

@@ -1,28 +1,15 @@
-"""Unknown words by meaning: the vocabulary, misspellings, compounds, and other lexicons."""
+"""Unknown words by meaning: misspellings, compounds, and other lexicons."""
 
-import hashlib
 import pickle
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malaprop import Lexicon, LexiconError, ParameterError, Privatizer
+from malaprop import Lexicon, ParameterError, Privatizer
 from malaprop.text import MAP_VERSION, Policy, Way, WordMap, tokenize
-from malaprop.text.mapping import vocabulary
-from malaprop.text.mapping.compounds import cheapest_head
-from malaprop.text.mapping.hashing import (
-    LONGEST,
-    edit,
-    hash_of,
-    hashes_around,
-    mixed,
-    mixed_all,
-    part_bounds,
-)
 
 ENGLISH = Lexicon.open("english")
 WORDS = WordMap(ENGLISH.words)
@@ -93,116 +80,11 @@ def test_numerals_under_marks_have_a_word(numeral: str, marks: str) -> None:
         assert WORDS.map(token) in range(len(ENGLISH))
 
 
-class TestVocabulary:
-    def test_the_shipped_table_is_the_one_that_is_pinned(self) -> None:
-        content = (vocabulary.FOLDER / vocabulary.TABLE).read_bytes()
-        assert hashlib.sha256(content).hexdigest() == vocabulary.SHA256
-        assert vocabulary.SHA256[:12] in MAP_VERSION
-        notes = (vocabulary.FOLDER / "README.md").read_text(encoding="utf-8")
-        assert vocabulary.SHA256 in notes
-        assert ENGLISH.fingerprint in notes
-
-    def test_its_targets_are_the_words_of_english(self) -> None:
-        assert vocabulary.target_words() == ENGLISH.words
-        table = vocabulary.shipped()
-        assert len(table) > 320_000
-        assert int(table.targets.max()) < len(ENGLISH)
-        assert ENGLISH.tables.nearest is not None
-        listed = ENGLISH.tables.nearest.listed
-        assert (vocabulary.nearest_targets() == listed).all()
-
-    def test_words_of_english_count_as_themselves(self) -> None:
-        table = vocabulary.shipped()
-        listed = [(i, table.place(word)) for i, word in enumerate(ENGLISH.words) if len(word) > 1]
-        missing = [i for i, place in listed if place is None]
-        assert len(missing) <= 3  # another word has the same key
-        assert all(int(table.targets[place]) == i for i, place in listed if place is not None)
-
-    def test_frequent_words_cost_less(self) -> None:
-        table = vocabulary.shipped()
-        places = [table.place(word) for word in ("the", "news", "oncologist", "metformin")]
-        costs = [int(table.costs[place]) for place in places if place is not None]
-        assert costs == sorted(costs)
-        assert len(set(costs)) == 4
-
-    def test_what_is_not_listed_has_no_place(self) -> None:
-        table = vocabulary.shipped()
-        assert [table.place(word) for word in ("qzxkvj", "", "worldnews", "x" * 300)] == [None] * 4
-
-    @pytest.mark.parametrize("damage", ["changed", "short", "missing"])
-    def test_another_file_is_refused(
-        self, damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        content = bytearray((vocabulary.FOLDER / vocabulary.TABLE).read_bytes())
-        content[1000] ^= damage == "changed"
-        if damage != "missing":
-            (tmp_path / vocabulary.TABLE).write_bytes(content[: -(damage == "short") or None])
-        monkeypatch.setattr(vocabulary, "FOLDER", tmp_path)
-        vocabulary.shipped.cache_clear()
-        try:
-            with pytest.raises(LexiconError, match="install malaprop again"):
-                WordMap(["cold", "hot"]).map("metformin")
-        finally:
-            vocabulary.shipped.cache_clear()
-
-    def test_a_table_whose_size_is_not_what_it_says(self) -> None:
-        for content in (b"", vocabulary.header(3) + bytes(23), b"x" * 32):
-            with pytest.raises(LexiconError):
-                vocabulary.Vocabulary(content)
-
-
 def test_words_are_mapped_together_as_they_are_alone() -> None:
     words = ["metforminn", "rain", "worldnews", "soooo", "qqqq", "x", "worldnews", "definately"]
     words += ["naïveté", "𐄇", "3rd", "thisisasentence", "recieve", "beleive", "zzz's"]
     assert WORDS.map_all(words) == [WORDS.map(word) for word in words]
     assert WORDS.map_all([]) == []
-
-
-class TestHashing:
-    @given(st.text(min_size=1, max_size=LONGEST))
-    def test_hashes_of_edits_and_parts_are_those_of_the_words(self, word: str) -> None:
-        words = ["x" * len(word), word]
-        _, parts = hashes_around(words, edits=False).tolist()
-        _, edits = hashes_around(words, parts=False).tolist()
-        assert hashes_around(words).tolist()[1] == parts + edits
-        assert [hash_of(edit(word, place)) for place in range(len(edits))] == edits
-        starts, ends = part_bounds(len(word))
-        bounds = zip(starts, ends, strict=True)
-        assert [hash_of(word[start:end]) for start, end in bounds] == parts
-
-    def test_all_edits_are_there(self) -> None:
-        edits = {edit("cat", place) for place in range(hashes_around(["cat"], parts=False).size)}
-        assert {
-            "at",
-            "ct",
-            "ca",
-            "act",
-            "cta",
-            "bat",
-            "cut",
-            "car",
-            "scat",
-            "cart",
-            "cats",
-        } <= edits
-
-    def test_keys_and_checks_agree(self) -> None:
-        hashes = hashes_around(["metforminn"])[0]
-        for value, whole in zip(hashes.tolist(), mixed_all(hashes).tolist(), strict=True):
-            assert mixed(value) == (whole >> 32, whole >> 24 & 0xFF)
-
-
-class TestCompounds:
-    def test_letters_left_over_need_a_long_part(self) -> None:
-        assert cheapest_head("qqqnews", [(3, 7, 90, 5)])[1:] == (("news", 5), False)
-        assert cheapest_head("qqqned", [(3, 6, 90, 5)])[1:] == (None, False)
-
-    def test_function_words_and_endings_name_nothing(self) -> None:
-        hits = [(0, 3, 10, 1), (0, 4, 20, 2), (4, 6, 9, 3), (4, 8, 30, 4)]
-        assert cheapest_head("newsof", [hits[1], hits[2]])[1] == ("news", 2)
-        assert cheapest_head("newsless", [hits[1], hits[3]])[1] == ("news", 2)
-        assert cheapest_head("ofthe", [(0, 2, 9, 7), (2, 5, 3, 8)])[1] == ("the", 8)
-        assert cheapest_head("", [])[1] is None
 
 
 class TestOtherLexicons:

@@ -4,13 +4,14 @@ Each part costs the surprise of its word, and each joint some bits. A letter tha
 costs more than a random letter would. The cheapest way through the word wins (dynamic programming).
 """
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
 
-from malaprop.text.mapping.vocabulary import COST_UNIT
+from malaprop.text.mapping.hashing import part_bounds
+from malaprop.text.mapping.vocabulary import COST_UNIT, Listed
 
 _JOINT, _LEFT_OVER = 4 * COST_UNIT, 7 * COST_UNIT
 _LONG_ENOUGH = 4  # letters of a part that may stand for a word with letters left over
+_NO_HIT = (-1, 0)  # the last of `part_bounds` is none
 SHORT_PARTS = frozenset(
     {
         *("am", "an", "as", "at", "be", "by", "co", "de", "do", "ex", "go", "he", "if", "in", "is"),
@@ -33,61 +34,61 @@ _NOT_HEADS = SHORT_PARTS | frozenset(
     }
 )
 
-Hit = tuple[int, int, int, int]
-"""A listed word in a word: where it starts and ends, its cost, and its place in the vocabulary."""
+Hit = tuple[int, int]
+"""A listed word in a word: where it starts, and its entry in the vocabulary."""
+Part = tuple[str, int]
+"""A part of a compound: its letters, and its entry in the vocabulary."""
+Head = tuple[int, Part | None, bool]
+"""The cost of a word's likeliest parts, the one that it is named for, and if that is all."""
 
 
-class Part(NamedTuple):
-    """A part of a compound: its letters, and its place in the vocabulary."""
-
-    text: str
-    place: int
-
-
-def cheapest_head(word: str, hits: Iterable[Hit]) -> tuple[int, Part | None, bool]:
+def cheapest_head(word: str, listed: Iterable[Listed], short: Mapping[str, int]) -> Head:
     """Return the cost of a word's likeliest parts, the one it is named for, and if that is all.
 
     That is the last one that is no function word and no ending. If letters are left over, it must
-    be four letters long.
+    be four letters long. `listed` has the listed parts among those of `part_bounds`, in that order;
+    `short` the entries of parts of two letters.
 
-    >>> hits = [(0, 5, 80, 7), (1, 3, 30, 8), (5, 9, 90, 9)]  # world, or, news
-    >>> cheapest_head("worldnews", hits)
-    (222, Part(text='news', place=9), True)
+    >>> of, world, news = 30 << 16, 80 << 16, 90 << 16
+    >>> cheapest_head("worldnews", [(3, world), (26, news)], {"or": of})
+    (222, ('news', 5898240), True)
     """
-    by_end: list[list[Hit]] = [[] for _ in range(len(word) + 1)]
-    for hit in hits:
-        by_end[hit[1]].append(hit)
-    costs = [-_JOINT]
-    last: list[Hit | None] = [None]  # of the cheapest way to each letter; None: it is left over
-    for ending in by_end[1:]:
-        least, best = costs[-1] + _LEFT_OVER, None
-        for hit in ending:
-            cost = costs[hit[0]] + _JOINT + hit[2]
+    starts, ends = part_bounds(len(word))
+    hits = iter(listed)
+    number, entry = next(hits, _NO_HIT)
+    least = -_JOINT
+    joined = [0]  # the cost of the cheapest way to each letter, and of a joint there
+    last: dict[int, Hit] = {}  # of the cheapest way; none: the letter is left over
+    for end in range(1, len(word) + 1):
+        least += _LEFT_OVER
+        pair = short.get(word[end - 2 : end])
+        if pair is not None:
+            cost = joined[end - 2] + (pair >> 16 & 0xFF)
             if cost < least:
-                least, best = cost, hit
-        costs.append(least)
-        last.append(best)
-    parts, whole = _traced(word, last)
-    return costs[-1], _head(parts, whole), whole
+                least, last[end] = cost, (end - 2, pair)
+        while ends[number] == end:
+            start = starts[number]
+            cost = joined[start] + (entry >> 16 & 0xFF)
+            if cost < least:
+                least, last[end] = cost, (start, entry)
+            number, entry = next(hits, _NO_HIT)
+        joined.append(least + _JOINT)
+    return least, *_head(word, last)
 
 
-def _traced(word: str, last: Sequence[Hit | None]) -> tuple[list[Part], bool]:
-    """Return the parts of the cheapest way, the last one first, and whether they are the word."""
-    parts, end, whole = [], len(word), True
+def _head(word: str, last: Mapping[int, Hit]) -> tuple[Part | None, bool]:
+    """Return the last part of the cheapest way that counts, and whether the parts are the word."""
+    parts: list[Part] = []
+    end, whole = len(word), True
     while end:
-        hit = last[end]
+        hit = last.get(end)
         if hit is None:
             end, whole = end - 1, False
         else:
-            parts.append(Part(word[hit[0] : end], hit[3]))
+            parts.append((word[hit[0] : end], hit[1]))
             end = hit[0]
-    return parts, whole
-
-
-def _head(parts: Sequence[Part], whole: bool) -> Part | None:
-    """Return the last part that counts, if there is one; the last one comes first."""
     shortest = 1 if whole else _LONG_ENOUGH
-    for part in parts:
-        if part.text not in _NOT_HEADS and len(part.text) >= shortest:
-            return part
-    return parts[0] if whole and parts else None
+    for text, entry in parts:
+        if len(text) >= shortest and text not in _NOT_HEADS:
+            return (text, entry), whole
+    return parts[0] if whole and parts else None, whole

@@ -7,6 +7,7 @@ on whole arrays. `mixed` then spreads a hash over 40 bits: a key of 32 and a che
 
 from collections.abc import Sequence
 from functools import cache
+from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -20,26 +21,41 @@ Hashes = NDArray[np.uint64]
 _BASE = 0x9E3779B97F4A7C15
 _FACTOR = 0xD6E8FEB86659FD93
 _WORD = (1 << 64) - 1
-_HALF, _FACTOR_64 = np.uint64(32), np.uint64(_FACTOR)
+# Numpy takes arrays without dimensions in less time than numbers.
+_HALF, _FACTOR_64 = (np.array(number, dtype=np.uint64) for number in (32, _FACTOR))
 
 
 def hash_of(word: str) -> int:
     """Return the hash of a word."""
+    if len(word) <= LONGEST:
+        try:
+            return sum(map(getitem, _TERMS, word)) & _WORD
+        except KeyError:
+            pass  # a rare letter
     value = 0
     for code in map(ord, reversed(word)):
         value = value * _BASE + code & _WORD
     return value
 
 
-def mixed(value: int) -> tuple[int, int]:
-    """Return the key and the check of a hash."""
-    value = (value ^ value >> 32) * _FACTOR & _WORD
-    return value >> 32, value >> 24 & 0xFF
+# What each of the usual letters adds to a hash at each place: nothing is faster in Python.
+_TERMS = [
+    {letter: ord(letter) * power & _WORD for letter in f"{LETTERS}'"}
+    for power in (pow(_BASE, i, _WORD + 1) for i in range(LONGEST))
+]
+
+
+def mixed(value: int) -> int:
+    """Return a number whose first 32 bits are the key of a hash; the next 8 are its check."""
+    return (value ^ value >> 32) * _FACTOR & _WORD
 
 
 def mixed_all(hashes: Hashes) -> Hashes:
-    """Return numbers whose first 32 bits are the keys of hashes; the next 8 are their checks."""
-    return (hashes ^ hashes >> _HALF) * _FACTOR_64
+    """Return `mixed` of each hash."""
+    numbers = hashes >> _HALF
+    numbers ^= hashes
+    numbers *= _FACTOR_64
+    return numbers
 
 
 def hashes_around(words: Sequence[str], *, parts: bool = True, edits: bool = True) -> Hashes:
@@ -48,11 +64,18 @@ def hashes_around(words: Sequence[str], *, parts: bool = True, edits: bool = Tru
     There is a row for each word. `part_bounds` lists the parts. An edit deletes a letter, swaps
     two neighbours, replaces a letter, or inserts one; `edit` makes the edited word.
     """
-    content = "".join(words).encode("utf-32-le", "surrogatepass")
-    codes = np.frombuffer(content, dtype="<u4").reshape(len(words), -1)
-    weights, columns, letters = _moves(codes.shape[1], parts, edits)
-    sums: Hashes = codes.astype(np.uint64) @ weights
+    weights, columns, letters = _moves(len(words[0]), parts, edits)
+    if len(words) == 1:  # no more than needed: most of the time of one word is that of calls
+        sums: Hashes = _codes(words[0]).dot(weights)
+        return (sums[columns] + letters if edits else sums)[None]
+    sums = _codes("".join(words)).reshape(len(words), -1) @ weights
     return sums.take(columns, axis=1) + letters if edits else sums
+
+
+def _codes(text: str) -> Hashes:
+    if text.isascii():
+        return np.frombuffer(text.encode("ascii"), np.uint8).astype(np.uint64)
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
 
 
 @cache
@@ -95,15 +118,18 @@ def edit(word: str, place: int) -> str:
 
 @cache
 def part_bounds(size: int) -> tuple[list[int], list[int]]:
-    """Return where the parts of a word of this length start and end: three letters or more."""
+    """Return where the parts of a word of this length start and end: three letters or more.
+
+    They are in order of their ends. The last one is none: it ends before it starts.
+    """
     starts, ends = _part_bounds(size)
-    return starts.tolist(), ends.tolist()
+    return [*starts.tolist(), size], [*ends.tolist(), 0]
 
 
 @cache
 def _part_bounds(size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    starts, ends = np.triu_indices(size, 2)
-    return starts, ends + 1
+    lasts, starts = np.tril_indices(size, -2)
+    return starts, lasts + 1
 
 
 @cache

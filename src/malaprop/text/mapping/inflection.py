@@ -8,6 +8,10 @@ _ENDINGS = (
     *("ness", "ment", "able", "ible", "est", "ing", "ful", "ish", "ed", "er", "ly"),
     "s",
 )
+_ENDINGS_BY_LETTER = {
+    letter: tuple(ending for ending in _ENDINGS if ending[-1] == letter)
+    for letter in {ending[-1] for ending in _ENDINGS}
+}
 # One vowel and one consonant: a silent e was dropped ("hop-ing" comes from "hope", not "hop").
 _LOST_E = re.compile(r"(?:.*[^aeiou])?[aeiouy][^aeiouwxy]")
 _VOWEL = re.compile("[aeiouy]")
@@ -19,16 +23,17 @@ def base_forms(word: str) -> Iterator[str]:
     >>> next(base_forms("cities")), next(base_forms("hoping")), list(base_forms("running"))
     ('city', 'hope', ['runn', 'run', 'runne'])
     """
-    once = list(_without_ending(word))
-    yield from once
-    for form in once:
-        yield from _without_ending(form)
+    if word[-1:] in _ENDINGS_BY_LETTER:
+        once = list(_without_ending(word))
+        yield from once
+        for form in once:
+            yield from _without_ending(form)
 
 
 def _without_ending(word: str) -> Iterator[str]:
-    for ending in _ENDINGS:
+    for ending in _ENDINGS_BY_LETTER.get(word[-1:], ()):
         stem = word.removesuffix(ending)
-        if stem != word and len(stem) >= 2 and _VOWEL.search(stem):
+        if 2 <= len(stem) < len(word) and _VOWEL.search(stem):
             yield from _singular(stem) if ending == "s" else _restored(stem, ending)
 
 

@@ -10,18 +10,17 @@ share with `english` at least half of their own words, or half of its words.
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.text.mapping import vocabulary
-from malaprop.text.mapping.compounds import SHORT_PARTS, Hit, Part, cheapest_head
+from malaprop.text.mapping.compounds import SHORT_PARTS, Head, cheapest_head
 from malaprop.text.mapping.hashing import Hashes, edit, hashes_around, part_bounds
-from malaprop.text.mapping.vocabulary import COST_UNIT, Vocabulary
+from malaprop.text.mapping.route import Route, Way
+from malaprop.text.mapping.vocabulary import COST_UNIT, Listed, Vocabulary, cost_of, target_of
 
 SHARED = 2
 """One word in so many must be shared."""
@@ -31,28 +30,10 @@ STEP = 10
 SHORTEST_REPAIRED = 4
 """Letters of the shortest word that is taken for a misspelling or a compound."""
 _EDIT, _FIRST_LETTER = 7 * COST_UNIT, 3 * COST_UNIT
+_MOST, _NO_ENTRY = 1 << 30, 1 << 64
 # A word of so many letters whose parts cost at most so much a letter is no misspelling.
 _LONG, _SURE = 10, 3 * COST_UNIT
 _TOGETHER = 256  # words that are searched at once: some megabytes
-
-
-Listed = tuple[int, int, int]
-"""A listed word: the number of its hash, its place, its cost."""
-
-
-class Found(NamedTuple):
-    """A word of the lexicon, and the listed word that led to it."""
-
-    id: int
-    via: str
-
-
-Head = tuple[int, Part | None, bool]
-"""What `cheapest_head` returns."""
-Searched = tuple[Head, list[Listed]]
-"""The parts of a word, and what is listed of its edits."""
-Repair = tuple[Found | None, Found | None]
-"""What a word is a misspelling of, and what it is a compound of; at most one of them."""
 
 
 class Meaning:
@@ -64,131 +45,130 @@ class Meaning:
         shared = int((direct >= 0).sum())
         self.serves = SHARED * shared >= min(len(ids), len(direct))
         self._direct = direct
+        # A view of memory gives one number in less time than an array does.
+        self._direct_of = memoryview(direct)  # type: ignore[arg-type]
         self.steps = STEP * shared >= len(direct) > shared
         self._gaps = shared < len(direct)
 
     @cached_property
-    def _near(self) -> NDArray[np.int64]:
+    def _near_of(self) -> memoryview:
         """The id that each target leads to, with a step to a near word if need be."""
         if not self.steps:
-            return self._direct
+            return self._direct_of
         listed = self._direct[vocabulary.nearest_targets()[:, :-1]]
         first = (listed >= 0).argmax(axis=1)
-        near: NDArray[np.int64] = listed[np.arange(len(listed)), first]
-        return near
+        return memoryview(listed[np.arange(len(listed)), first])
 
     def find(self, word: str) -> int | None:
         """Return the word of the lexicon that a word counts as, without a step."""
-        return self._of(word, self._direct)
+        entry = self._table.entry(word)
+        if entry is None:
+            return None
+        own: int = self._direct_of[target_of(entry)]
+        return own if own >= 0 else None
 
     def find_near(self, word: str) -> int | None:
         """Return the word of the lexicon that a word counts as, with a step if need be."""
-        return self._of(word, self._near)
-
-    def _of(self, word: str, ids: NDArray[np.int64]) -> int | None:
-        place = self._table.place(word)
-        if place is None:
+        entry = self._table.entry(word)
+        if entry is None:
             return None
-        own = int(ids[self._table.targets[place]])
+        own = self._id(entry)
         return own if own >= 0 else None
 
-    def repair(self, words: Sequence[str]) -> list[Repair]:
-        """Return what each word is a misspelling of, or a compound of; the likelier one, not both.
+    def repair(self, word: str) -> Route | None:
+        """Return what a word is a misspelling of, or a compound of; the likelier one, not both.
 
         A misspelling is one edit from a listed word, the most frequent one. Of a compound counts
         the last part that is no function word. Letters that are in no part may be left over.
+        """
+        return self._repaired([word])[0]
+
+    def repair_all(self, words: Iterable[str]) -> dict[str, Route | None]:
+        """Return what `repair` does for each word.
 
         Words of one length are searched together, which is faster than one by one.
         """
-        if len(words) == 1:
-            return self._repaired(words)
         by_length: dict[int, list[str]] = {}
         for word in words:
             by_length.setdefault(len(word), []).append(word)
-        repairs: dict[str, Repair] = {}
+        repairs: dict[str, Route | None] = {}
         for some in by_length.values():
             for start in range(0, len(some), _TOGETHER):
                 few = some[start : start + _TOGETHER]
                 repairs.update(zip(few, self._repaired(few), strict=True))
-        return list(map(repairs.__getitem__, words))
+        return repairs
 
-    def _repaired(self, words: Sequence[str]) -> list[Repair]:
+    def _repaired(self, words: Sequence[str]) -> list[Route | None]:
         """Repair words of one length."""
-        search = self._search_parts_first if len(words[0]) >= _LONG else self._search_at_once
+        if len(words[0]) < _LONG:
+            return self._repaired_at_once(words)
+        listed = self._listed(hashes_around(words, edits=False))
+        heads = list(map(self._head, words, listed))
+        unsure = [word for word, head in zip(words, heads, strict=True) if not _is_sure(word, head)]
+        around = self._listed(hashes_around(unsure, parts=False)) if unsure else []
+        edits = dict(zip(unsure, around, strict=True))
         return [
-            self._likelier(word, head, edits)
-            for word, (head, edits) in zip(words, search(words), strict=True)
+            self._likelier(word, head, edits.get(word, ()))
+            for word, head in zip(words, heads, strict=True)
         ]
 
-    def _search_at_once(self, words: Sequence[str]) -> Iterator[Searched]:
-        """Search for parts and edits of short words: one search is faster than two."""
-        count = len(part_bounds(len(words[0]))[0])
+    def _repaired_at_once(self, words: Sequence[str]) -> list[Route | None]:
+        """Search for parts and edits of short words together: faster than one after the other."""
+        count = len(part_bounds(len(words[0]))[0]) - 1
+        repaired = []
         for word, listed in zip(words, self._listed(hashes_around(words)), strict=True):
-            first = bisect_left(listed, (count,))
-            head = cheapest_head(word, self._parts(word, listed[:first]))
-            yield head, [(hit - count, place, cost) for hit, place, cost in listed[first:]]
+            first_edit = bisect_left(listed, (count,))
+            head = self._head(word, listed[:first_edit])
+            repaired.append(self._likelier(word, head, listed[first_edit:], count))
+        return repaired
 
-    def _search_parts_first(self, words: Sequence[str]) -> Iterator[Searched]:
-        """Search for parts of long words, and only if these are unlikely for edits."""
-        heads = [
-            cheapest_head(word, self._parts(word, listed))
-            for word, listed in zip(
-                words, self._listed(hashes_around(words, edits=False)), strict=True
-            )
-        ]
-        sure = list(map(_is_sure, words, heads))
-        unsure = [word for word, settled in zip(words, sure, strict=True) if not settled]
-        edits = iter(self._listed(hashes_around(unsure, parts=False)) if unsure else ())
-        for head, settled in zip(heads, sure, strict=True):
-            yield head, [] if settled else next(edits)
+    def _head(self, word: str, listed: Iterable[Listed]) -> Head:
+        return cheapest_head(word, listed, self._short)
 
-    def _likelier(self, word: str, head: Head, edits: Iterable[Listed]) -> Repair:
+    def _likelier(
+        self, word: str, head: Head, edits: Iterable[Listed], first: int = 0
+    ) -> Route | None:
         cost, part, _ = head
-        best = min((_edited(word, *listed) for listed in edits), default=None)
-        if best is not None and (part is None or best[0] <= cost):
-            return Found(self._id(best[1]), best[2]), None
-        return None, None if part is None else Found(self._id(part.place), part.text)
+        spelling, entry = _cheapest_edit(word, edits, first, _MOST if part is None else cost)
+        if spelling:
+            return Route(self._id(entry), Way.CORRECTED, spelling)
+        if part is None:
+            return None
+        text, entry = part
+        return Route(self._id(entry), Way.COMPOUND, text)
 
-    def _parts(self, word: str, listed: Iterable[Listed]) -> Iterator[Hit]:
-        """Yield the listed words in a word; of two letters, only those that can be parts."""
-        for start in range(len(word) - 1):
-            if (known := self._short.get(word[start : start + 2])) is not None:
-                yield start, start + 2, *known
-        starts, ends = part_bounds(len(word))
-        for hit, place, cost in listed:
-            yield starts[hit], ends[hit], cost, place
-
-    def _listed(self, hashes: Hashes) -> Iterable[list[Listed]]:
+    def _listed(self, hashes: Hashes) -> list[list[Listed]]:
         """Return the hashes of each row that are those of listed words that lead to the lexicon."""
-        hits, places = self._table.places(hashes.ravel())
+        listed = self._table.listed(hashes.ravel())
         if self._gaps:
-            usable = self._near[self._table.targets[places]] >= 0
-            hits, places = hits[usable], places[usable]
-        costs = self._table.costs[places].tolist()
+            listed = [each for each in listed if self._id(each[1]) >= 0]
         count, width = hashes.shape
         if count == 1:
-            return (list(zip(hits.tolist(), places.tolist(), costs, strict=True)),)
-        listed = list(zip((hits % width).tolist(), places.tolist(), costs, strict=True))
-        bounds = hits.searchsorted(np.arange(count + 1) * width).tolist()
-        return (listed[start:end] for start, end in pairwise(bounds))
+            return [listed]
+        rows: list[list[Listed]] = [[] for _ in range(count)]
+        for hit, entry in listed:
+            row, column = divmod(hit, width)
+            rows[row].append((column, entry))
+        return rows
 
     @cached_property
-    def _short(self) -> dict[str, tuple[int, int]]:
-        """The short parts of compounds that lead to the lexicon: cost and place."""
-        places = {word: self._table.place(word) for word in SHORT_PARTS}
+    def _short(self) -> dict[str, int]:
+        """The short parts of compounds that lead to the lexicon: their entries."""
+        entries = {word: self._table.entry(word) for word in SHORT_PARTS}
         return {
-            word: (int(self._table.costs[place]), place)
-            for word, place in places.items()
-            if place is not None and self._id(place) >= 0
+            word: entry
+            for word, entry in entries.items()
+            if entry is not None and self._id(entry) >= 0
         }
 
-    def _id(self, place: int) -> int:
-        return int(self._near[self._table.targets[place]])
+    def _id(self, entry: int) -> int:
+        own: int = self._near_of[target_of(entry)]
+        return own
 
 
 def _own_ids(ids: Mapping[str, int]) -> NDArray[np.int64]:
     """Return the id that each word of `english` has in the lexicon, or -1."""
-    listed = "".join(f"{word}\n" for word in ids).encode("utf-8", "surrogatepass")
+    listed = "\n".join((*ids, "")).encode("utf-8", "surrogatepass")
     if hashlib.sha256(listed).hexdigest() == vocabulary.TARGETS_SHA256:
         return np.fromiter(ids.values(), dtype=np.int64, count=len(ids))
     return np.array([ids.get(word, -1) for word in vocabulary.target_words()])
@@ -200,7 +180,17 @@ def _is_sure(word: str, head: Head) -> bool:
     return len(word) >= _LONG and whole and cost <= _SURE * len(word)
 
 
-def _edited(word: str, hit: int, place: int, cost: int) -> tuple[int, int, str]:
-    """Return the cost of an edit, the place of the word that it leads to, and the word."""
-    spelling = edit(word, hit)
-    return _EDIT + _FIRST_LETTER * (spelling[0] != word[0]) + cost, place, spelling
+def _cheapest_edit(word: str, edits: Iterable[Listed], first: int, most: int) -> tuple[str, int]:
+    """Return the cheapest edit of a word that costs at most so much, and the entry of the result.
+
+    Edits are counted from `first` on. Another first letter makes an edit dearer.
+    """
+    best, best_entry, best_spelling = most, _NO_ENTRY, ""
+    for cost, entry, number in sorted([(cost_of(entry), entry, hit) for hit, entry in edits]):
+        if _EDIT + cost > best:
+            break
+        spelling = edit(word, number - first)
+        own = _EDIT + _FIRST_LETTER * (spelling[0] != word[0]) + cost
+        if (own, entry) < (best, best_entry):
+            best, best_entry, best_spelling = own, entry, spelling
+    return best_spelling, best_entry

@@ -6,13 +6,16 @@ bound costs one addition of bytes for each letter of x, and it rules out most wo
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 _CLASSES = 32  # of letters: a to z get one each, other letters share them
 _TIMES = 4  # occurrences of a letter in a word beyond this do not count
+_AT_ONCE = 64  # words that are compared at once
 _LONGEST = 255  # longer words count as this long: bounds are bytes
 
 
@@ -32,22 +35,23 @@ class NearestSpelling:
 
     def nearest(self, spelling: str) -> int:
         """Return the position of the spelling nearest to one of up to 255 letters."""
-        from rapidfuzz.distance import Levenshtein
-        from rapidfuzz.process import extractOne
-
+        extract_one, distance = _rapidfuzz()
         bounds = self._bounds(spelling)
-        least, place, edits = int(bounds.min()), -1, len(spelling) + self._longest
-        # By ascending bound, until no remaining word can be as near.
-        for bound in range(least, edits + 1):
-            if bound > edits:
-                break
-            places = np.flatnonzero(bounds == bound).tolist()
-            choices = list(map(self._spellings.__getitem__, places))
-            best = extractOne(spelling, choices, scorer=Levenshtein.distance, score_cutoff=edits)
-            if best is not None:
-                _, score, index = best
-                if score < edits or place < 0 or places[index] < place:
-                    place, edits = places[index], int(score)
+        place, edits = -1, len(spelling) + self._longest + 1  # more than any word needs
+        bound = int(bounds.min())
+        while bound <= edits:  # else no remaining word can be as near
+            places = (bounds == bound).nonzero()[0]
+            if bound == edits:  # then only a word before this one can be better
+                places = places[: places.searchsorted(place)]
+            for start in range(0, len(places), _AT_ONCE):
+                few = places[start : start + _AT_ONCE].tolist()
+                choices = list(map(self._spellings.__getitem__, few))
+                best = extract_one(spelling, choices, scorer=distance, score_cutoff=edits)
+                if best is not None and (best[1] < edits or few[best[2]] < place):
+                    place, edits = few[best[2]], int(best[1])
+                    if edits == bound:  # those that follow are no better
+                        break
+            bound += 1
         return place
 
     def _bounds(self, spelling: str) -> NDArray[np.uint8]:
@@ -63,6 +67,15 @@ class NearestSpelling:
         if more:
             bounds -= np.uint8(more)  # as if every word had these, too
         return bounds
+
+
+@cache
+def _rapidfuzz() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Import what is needed only for the few words that have no other way."""
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import extractOne
+
+    return extractOne, Levenshtein.distance
 
 
 def _has(spellings: Sequence[str]) -> NDArray[np.uint8]:

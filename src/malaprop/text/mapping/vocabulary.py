@@ -16,6 +16,7 @@ import hashlib
 from bisect import bisect_left
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +40,26 @@ COST_UNIT = 13
 _MAGIC = b"malaprop vocabulary 1\n"
 _HEADER = 32
 _FILTER_BITS = 23
-_FILTER_SHIFT, _KEY_SHIFT, _CHECK_SHIFT = np.uint64(64 - _FILTER_BITS), np.uint64(32), np.uint64(24)
+_OTHER_BITS = 24  # of an entry, after those of the word
+_WORD_MASK = (1 << 64) - (1 << _OTHER_BITS)
+# Numpy takes arrays without dimensions in less time than numbers.
+_FILTER_SHIFT, _WORD_MASK_64, _LIMIT = (
+    np.array(number, dtype=np.uint64)
+    for number in (64 - _FILTER_BITS, _WORD_MASK, 1 << _OTHER_BITS)
+)
 
-Places = NDArray[np.int64]
+Listed = tuple[int, int]
+"""A listed word: which of some hashes is its own, and its entry."""
+
+
+def target_of(entry: int) -> int:
+    """Return the id of the word of `english` that a word of the vocabulary counts as."""
+    return entry & 0xFFFF
+
+
+def cost_of(entry: int) -> int:
+    """Return the cost of a word of the vocabulary."""
+    return entry >> 16 & 0xFF
 
 
 def header(count: int) -> bytes:
@@ -50,54 +68,63 @@ def header(count: int) -> bytes:
 
 
 class Vocabulary:
-    """Looks words up by their hashes; a word's place is its number in the table."""
+    """Looks words up by their hashes.
+
+    The entry of a word is one number of 64 bits: key, check, cost and target. What is read together
+    is kept together, and entries are in order of their words' hashes.
+    """
 
     def __init__(self, content: bytes) -> None:
         count = int.from_bytes(content[_HEADER - 4 : _HEADER], "little")
         if content[:_HEADER] != header(count) or len(content) != _HEADER + 8 * count:
             raise _damaged(TABLE)
 
-        def column(dtype: str, offset: int) -> NDArray[np.generic]:
-            start = _HEADER + offset * count
-            array = np.frombuffer(content, dtype, count, start)
-            return array.astype(array.dtype.newbyteorder("="), copy=False)
+        def column(dtype: str, offset: int) -> NDArray[Any]:
+            return np.frombuffer(content, dtype, count, _HEADER + offset * count)
 
-        self._keys: NDArray[np.uint32] = column("<u4", 0)  # type: ignore[assignment]
-        self.targets: NDArray[np.uint16] = column("<u2", 4)  # type: ignore[assignment]
-        self._checks = column("<u1", 6)
-        self.costs: NDArray[np.uint8] = column("<u1", 7)  # type: ignore[assignment]
-        self._sorted = memoryview(self._keys)  # type: ignore[arg-type]
+        self.entries: Hashes = column("<u4", 0).astype(np.uint64)
+        for shift, values in ((8, column("u1", 6)), (8, column("u1", 7)), (16, column("<u2", 4))):
+            self.entries <<= np.uint64(shift)
+            self.entries |= values
+        # A view of memory gives one number in less time than an array does.
+        self._entry_at = memoryview(self.entries)  # type: ignore[arg-type]
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return len(self.entries)
 
-    def place(self, word: str) -> int | None:
-        """Return the place of a word, if the vocabulary has it."""
-        key, check = mixed(hash_of(word))
-        place = bisect_left(self._sorted, key)
-        if place < len(self._sorted) and self._sorted[place] == key:
-            return place if self._checks[place] == check else None
-        return None
+    def entry(self, word: str) -> int | None:
+        """Return the entry of a word, if the vocabulary has it."""
+        number = mixed(hash_of(word))
+        if not self._is_likely[number >> 64 - _FILTER_BITS]:
+            return None
+        place = bisect_left(self._entry_at, number & _WORD_MASK)
+        if place == len(self._entry_at):
+            return None
+        entry: int = self._entry_at[place]
+        return entry if (entry ^ number) >> _OTHER_BITS == 0 else None
 
-    def places(self, hashes: Hashes) -> tuple[Places, Places]:
-        """Return which hashes are those of words, and the places of these words."""
-        mixed_hashes = mixed_all(hashes)
+    def listed(self, hashes: Hashes) -> list[Listed]:
+        """Return which hashes are those of words, and the entries of these words."""
+        numbers = mixed_all(hashes)
         # The filter rules out most of them without a search.
-        likely = self._filter.take((mixed_hashes >> _FILTER_SHIFT).view(np.int64)).nonzero()[0]
-        mixed_hashes = mixed_hashes.take(likely)
-        keys = (mixed_hashes >> _KEY_SHIFT).astype(np.uint32)
-        places = self._keys.searchsorted(keys)
-        known = (self._keys.take(places, mode="clip") == keys).nonzero()[0]
-        likely, places, mixed_hashes = likely[known], places[known], mixed_hashes[known]
-        sure = self._checks[places] == (mixed_hashes >> _CHECK_SHIFT).astype(np.uint8)
-        return likely[sure], places[sure]
+        likely = self._filter[(numbers >> _FILTER_SHIFT).view(np.int64)].nonzero()[0]
+        numbers = numbers[likely]
+        numbers &= _WORD_MASK_64
+        entries = self.entries.take(self.entries.searchsorted(numbers), mode="clip")
+        numbers ^= entries
+        known = (numbers < _LIMIT).nonzero()[0]
+        return list(zip(likely[known].tolist(), entries[known].tolist(), strict=True))
 
     @cached_property
     def _filter(self) -> NDArray[np.bool_]:
-        """Whether any key begins with these bits."""
+        """Whether the number of any word begins with these bits."""
         has = np.zeros(1 << _FILTER_BITS, dtype=np.bool_)
-        has[self._keys >> np.uint32(32 - _FILTER_BITS)] = True
+        has[(self.entries >> _FILTER_SHIFT).view(np.int64)] = True
         return has
+
+    @cached_property
+    def _is_likely(self) -> memoryview:
+        return memoryview(self._filter)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=1)

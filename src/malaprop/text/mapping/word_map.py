@@ -30,7 +30,7 @@ from malaprop.core.errors import ParameterError
 from malaprop.text.mapping import vocabulary
 from malaprop.text.mapping.folding import LIMIT, bare, fold
 from malaprop.text.mapping.inflection import base_forms
-from malaprop.text.mapping.meaning import SHORTEST_REPAIRED, Found, Meaning, Repair
+from malaprop.text.mapping.meaning import SHORTEST_REPAIRED, Meaning
 from malaprop.text.mapping.numbers import number_words
 from malaprop.text.mapping.route import Route, Way
 from malaprop.text.mapping.spelling import NearestSpelling
@@ -63,12 +63,14 @@ def readings(token: str) -> tuple[str, ...]:
     >>> readings("😀")
     ('grinning', 'face', 'symbol')
     """
-    if token.isascii() and token.isalpha():
-        return (fold(token),)
-    # Before folding, which would turn "™" into two letters.
-    if kind_of(symbols := token.casefold()[:LIMIT]) is TokenKind.EMOJI:
-        return _names(symbols)
     text = fold(token)
+    if token.isascii():
+        body = text.removeprefix("#")
+        if body.isalnum():  # a word or a hashtag: it has no sign of any other kind
+            return (body,) if body.isalpha() else number_words(body) or (body,)
+    # Folding would turn "™" into two letters.
+    elif kind_of(symbols := token.casefold()[:LIMIT]) is TokenKind.EMOJI:
+        return _names(symbols)
     kind = kind_of(text)
     if kind in _STAND_INS:
         return (_STAND_INS[kind],)
@@ -96,6 +98,8 @@ def without_diacritics(word: str) -> Iterable[str]:
 def without_clitic(word: str) -> Iterable[str]:
     """Drop n't, 's and the like: "don't" is tried as "not", "doctor's" as "doctor"."""
     word = bare(word)
+    if "'" not in word:
+        return ()
     if word.endswith("n't"):
         return ("not",)
     match = _CLITIC.fullmatch(word)
@@ -179,12 +183,23 @@ class WordMap:
 
     def _route(self, token: str) -> Route:
         route = self._read(token)
-        return self._repaired([route])[0] if isinstance(route, str) else route
+        if not isinstance(route, str):
+            return route
+        meaning, letters = self._meaning, _repairable(route)
+        repaired = meaning.repair(letters) if meaning is not None and letters else None
+        return self._nearest(route) if repaired is None else repaired
 
     def _routes(self, tokens: Sequence[str]) -> list[Route]:
-        read = [self._read(token) for token in tokens]
-        repaired = iter(self._repaired([each for each in read if isinstance(each, str)]))
-        return [route if isinstance(route, Route) else next(repaired) for route in read]
+        read = list(map(self._read, tokens))
+        damaged = {route: _repairable(route) for route in read if isinstance(route, str)}
+        repairs: dict[str, Route | None] = {}
+        if self._meaning is not None:
+            repairs = self._meaning.repair_all(set(filter(None, damaged.values())))
+        routes = {
+            route: repairs.get(letters) or self._nearest(route)
+            for route, letters in damaged.items()
+        }
+        return [routes[route] if isinstance(route, str) else route for route in read]
 
     def _read(self, token: str) -> Route | str:
         """Return the word that a token is a form of; if there is none, the letters to repair."""
@@ -194,46 +209,38 @@ class WordMap:
                 return route
         word = words[-1]
         letters = (word if word.isalpha() else _letters_of(word) or word)[:NEAREST_LETTERS]
-        for spelling in _shortened(letters):
-            if (word_id := self._find(spelling)) is not None:
-                return Route(word_id, Way.FORM, spelling)
+        if _DRAWN_OUT.search(letters):
+            for shortest in (r"\1\1", r"\1"):  # "soooo" is tried as "soo", then as "so"
+                spelling = _DRAWN_OUT.sub(shortest, letters)
+                if (word_id := self._find(spelling)) is not None:
+                    return Route(word_id, Way.FORM, spelling)
         return letters
 
     def _as_form(self, reading: str) -> Route | None:
         """Try a reading and its forms: in the lexicon, then in the vocabulary."""
-        meaning = self._meaning
-        for spelling in _spellings(reading):
-            if (word_id := self._find(spelling)) is not None:
-                return Route(word_id, Way.FORM, spelling)
-            if meaning is not None and (word_id := meaning.find(spelling)) is not None:
-                return Route(word_id, Way.MEANING, spelling)
-        if meaning is not None and meaning.steps:
-            for spelling in _spellings(reading):
-                if (word_id := meaning.find_near(spelling)) is not None:
+        if (route := self._sought(reading)) is not None:
+            return route
+        for spelling in _forms(reading):
+            if (route := self._sought(spelling)) is not None:
+                return route
+        if self._meaning is not None and self._meaning.steps:
+            for spelling in (reading, *_forms(reading)):
+                if (word_id := self._meaning.find_near(spelling)) is not None:
                     return Route(word_id, Way.MEANING, spelling)
+        return None
+
+    def _sought(self, spelling: str) -> Route | None:
+        if (word_id := self._find(spelling)) is not None:
+            return Route(word_id, Way.FORM, spelling)
+        if self._meaning is not None and (word_id := self._meaning.find(spelling)) is not None:
+            return Route(word_id, Way.MEANING, spelling)
         return None
 
     def _find(self, spelling: str) -> int | None:
         word_id = self._ids.get(spelling)
         return self._bare_ids.get(spelling) if word_id is None else word_id
 
-    def _repaired(self, damaged: Sequence[str]) -> list[Route]:
-        """Read letters as a misspelling or a compound; else take the nearest spelling."""
-        repairs: dict[str, Repair] = {}
-        if self._meaning is not None:
-            long = [letters for letters in damaged if len(letters) >= SHORTEST_REPAIRED]
-            # Of marks alone nothing is left: those of a numeral that is no digit, such as 𐄇.
-            plain = {letters: bare(letters)[:NEAREST_LETTERS] for letters in long}
-            asked = [letters for letters, rest in plain.items() if rest]
-            answers = self._meaning.repair([plain[letters] for letters in asked])
-            repairs = dict(zip(asked, answers, strict=True))
-        return [self._chosen(letters, *repairs.get(letters, (None, None))) for letters in damaged]
-
-    def _chosen(self, letters: str, corrected: Found | None, compound: Found | None) -> Route:
-        if corrected is not None:
-            return Route(corrected.id, Way.CORRECTED, corrected.via)
-        if compound is not None:
-            return Route(compound.id, Way.COMPOUND, compound.via)
+    def _nearest(self, letters: str) -> Route:
         place = self._by_spelling.nearest(letters)
         return Route(self._ids[self._spellings[place]], Way.SPELLING, "")
 
@@ -262,17 +269,18 @@ def _folded_ids(words: Sequence[str]) -> dict[str, int]:
     return ids
 
 
-def _spellings(reading: str) -> Iterator[str]:
-    yield reading
-    for step in STEPS:
-        yield from step(reading)
+def _forms(reading: str) -> Iterable[str]:
+    if reading.isascii() and reading.isalpha():  # the other steps find nothing to drop
+        return base_forms(reading)
+    return itertools.chain.from_iterable(step(reading) for step in STEPS)
 
 
-def _shortened(letters: str) -> Iterator[str]:
-    """Yield a word without letters that are drawn out: "soooo" as "soo", then as "so"."""
-    if _DRAWN_OUT.search(letters):
-        yield _DRAWN_OUT.sub(r"\1\1", letters)
-        yield _DRAWN_OUT.sub(r"\1", letters)
+def _repairable(letters: str) -> str:
+    """Return the letters that are repaired, if there are enough of them.
+
+    Of marks alone nothing is left: those of a numeral that is no digit, such as 𐄇.
+    """
+    return bare(letters)[:NEAREST_LETTERS] if len(letters) >= SHORTEST_REPAIRED else ""
 
 
 def _letters_of(word: str) -> str:
