@@ -19,6 +19,7 @@ from malaprop.cli.measuring import (
     ReportFile,
     WordCount,
     outputs,
+    page_profile,
     prior_of,
     words_of,
 )
@@ -268,19 +269,14 @@ def _page(
     *,
     context: bool,
 ) -> "Page":
-    """Return the page; as a web page, with what the mechanism does around the ε that was result."""
+    """Return the page; as a web page, with what the mechanism does around the ε."""
     from dataclasses import replace
 
-    from malaprop.cli.progress import bar
-    from malaprop.measure.profile import profile_of
     from malaprop.report.measured.calibration import calibration_page
     from malaprop.report.measured.common import Setting
-    from malaprop.report.written import is_page
 
-    chosen, profile = replace(mechanism, epsilon=result.epsilon), None
-    if is_page(report):
-        with bar("computing the figures of the page") as progress:
-            profile = profile_of(chosen, opened, progress=progress.to)
+    chosen = replace(mechanism, epsilon=result.epsilon)
+    profile = page_profile(chosen, opened, report)
     setting = Setting(
         occasion=clock.occasion(), mechanism=chosen.to_dict(), lexicon=opened, name=name
     )

@@ -13,7 +13,9 @@ from malaprop.cli.messages import check_ending
 from malaprop.core.errors import ParameterError
 
 if TYPE_CHECKING:
+    from malaprop.core.mechanism import Mechanism
     from malaprop.core.space import MetricSpace
+    from malaprop.measure.profile import Profile
     from malaprop.report.page import Page
 
 PIPE = "-"
@@ -126,6 +128,20 @@ def prior_of(option: str | None) -> str | dict[str, float] | None:
                 "word"
             ) from None
     return numbers
+
+
+def page_profile(
+    mechanism: "Mechanism", lexicon: "MetricSpace", report: Path | None
+) -> "Profile | None":
+    """Return the figures by ε and by occurrences that a web page has; None for other reports."""
+    from malaprop.cli.progress import bar
+    from malaprop.measure.profile import profile_of
+    from malaprop.report.written import is_page
+
+    if not is_page(report):
+        return None
+    with bar("computing the figures of the page") as progress:
+        return profile_of(mechanism, lexicon, progress=progress.to)
 
 
 def finite(number: float) -> float | None:

@@ -12,6 +12,7 @@ from malaprop.cli.measuring import (
     Words,
     finite,
     outputs,
+    page_profile,
     prior_of,
     words_of,
 )
@@ -129,6 +130,7 @@ def stats(
                 overlap=float(shared.mean()),
                 skewness=finite(skewness(shared)),
                 density=crowd,
+                profile=page_profile(made, opened, report),
             ),
         )
     if json_ != PIPE:

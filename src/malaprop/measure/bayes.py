@@ -22,7 +22,7 @@ from malaprop.core.randomness import checked_rng, secure_rng
 from malaprop.core.space import blocks
 from malaprop.measure.chosen_words import MOST
 from malaprop.measure.intervals import bootstrap_interval, clopper_pearson
-from malaprop.measure.noise_guesses import noise_success
+from malaprop.measure.noise_guesses import noise_bounds
 from malaprop.measure.priors import belief_over, prior_over
 from malaprop.measure.several_draws import best_guesses, has_columns, promising_guesses
 from malaprop.pipeline.guessing import guesses_outputs, largest_posteriors
@@ -181,6 +181,9 @@ class OccurrenceSuccess:
     interval: tuple[float, float]
     at_least: bool = False
     """Whether a better observer may exceed `value`."""
+    bounds: bool = False
+    """Whether `interval` bounds the best guess: from below by an attack, from above by what is
+    proved of vectors. Otherwise it is the error of `value`."""
 
 
 def success_by_occurrences(
@@ -195,13 +198,14 @@ def success_by_occurrences(
     """Estimate the best guess for several numbers of occurrences, from the same trials.
 
     On more than 10,000 words, unless the law has a cheap form for columns, it is what an observer
-    achieves who weighs the most promising words only, from 200 trials at most. Empty for noise on
-    vectors, whose law of words is unknown.
+    achieves who weighs the most promising words only, from 200 trials at most. So it is for noise
+    on vectors, whose law of words is unknown, with bounds on the best guess as the interval: see
+    `malaprop.measure.noise_guesses`.
     """
-    if not isinstance(channel, LawChannel):
-        return ()
     belief = prior_over(channel.lexicon, prior)
     noise = secure_rng() if rng is None else checked_rng(rng)
+    if not isinstance(channel, LawChannel):
+        return _bounded(channel, belief, sorted(occurrences), min(trials, _DEAR_TRIALS), noise)
     promising = len(belief) > MOST and not has_columns(channel)
     if promising:
         trials = min(trials, _DEAR_TRIALS)
@@ -216,6 +220,18 @@ def success_by_occurrences(
         )
         for times, count in hits.items()
         for low, high in [clopper_pearson(count, trials)]
+    )
+
+
+def _bounded(
+    channel: Channel, belief: Floats, occurrences: Sequence[int], trials: int, rng: Generator
+) -> tuple[OccurrenceSuccess, ...]:
+    bounds = noise_bounds(channel, belief, occurrences, rng, trials=trials, seen=trials)
+    return tuple(
+        OccurrenceSuccess(
+            occurrences=times, value=each.value, interval=each.interval, at_least=True, bounds=True
+        )
+        for times, each in zip(occurrences, bounds, strict=True)
     )
 
 
@@ -266,9 +282,14 @@ def _learned(
     """Learn the best guess at each output from half of the draws, and try it on the others."""
     size = len(belief)
     if draws > 1 or size > _DEAR:
-        value, bounds = noise_success(channel, belief, draws, rng)
+        (bounds,) = noise_bounds(channel, belief, [draws], rng)
         return BayesSuccess(
-            value=value, interval=bounds, exact=False, per_word=None, candidates=None, **facts
+            value=bounds.value,
+            interval=bounds.interval,
+            exact=False,
+            per_word=None,
+            candidates=None,
+            **facts,
         )
     truth = rng.choice(size, size=_DRAWS, p=belief)
     drawn = channel.substitute(truth, rng)
