@@ -17,10 +17,10 @@ from numpy.random import Generator
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import Channel, LawChannel, checked_channel
 from malaprop.core.errors import ParameterError
-from malaprop.core.progress import Progress, report
+from malaprop.core.progress import Progress
 from malaprop.core.randomness import checked_rng, secure_rng
-from malaprop.core.space import blocks
 from malaprop.measure.chosen_words import MOST
+from malaprop.measure.exact_success import best_guesses_of
 from malaprop.measure.intervals import bootstrap_interval, clopper_pearson
 from malaprop.measure.noise_guesses import noise_bounds
 from malaprop.measure.priors import belief_over, prior_over
@@ -32,9 +32,7 @@ _TRIALS = 2_000
 _DEAR_TRIALS = 200  # where each word that is weighed takes a row of a large law
 _SAMPLES = 1_000
 _DEAR = 1_000  # words from which draws of noise take long
-_OUTPUTS = 200  # outputs whose candidates are counted
 _DRAWS = 1 << 17  # from a channel whose law is unknown
-_FACTOR = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +121,7 @@ def bayes_success(
     if not isinstance(channel, LawChannel):
         return _learned(channel, belief, draws, noise, facts)
     if draws == 1:
-        return _exact(channel, belief, noise, facts, progress)
+        return _exact(channel, belief, noise, facts, progress, even=prior is None)
     hits = _hits(channel, belief, [draws], trials, noise, progress)[draws]
     low, high = clopper_pearson(hits, trials).tolist()
     return BayesSuccess(
@@ -142,32 +140,19 @@ def _exact(
     rng: Generator,
     facts: dict[str, Any],
     progress: Progress | None,
+    *,
+    even: bool,
 ) -> BayesSuccess:
-    """Go through all rows once: the best guess at each output, and columns of some outputs."""
     size = len(belief)
-    best, guesses = np.zeros(size), np.zeros(size, dtype=np.int64)
-    outputs = channel.substitute(rng.choice(size, size=_OUTPUTS, p=belief), rng)
-    columns = np.full((size, _OUTPUTS), -np.inf, dtype=np.float32)
-    possible = np.flatnonzero(belief > 0.0)
-    steps = blocks(len(possible), row_cells=size)
-    for done, block in enumerate(steps, 1):
-        ids = possible[block]
-        joint = channel.log_probabilities(ids) + np.log(belief[ids])[:, None]
-        columns[ids] = joint[:, outputs]
-        rows = joint.argmax(axis=0)
-        chances = np.exp(joint[rows, np.arange(size)])
-        better = chances > best
-        best[better], guesses[better] = chances[better], ids[rows[better]]
-        report(progress, done, len(steps))
-    value = min(1.0, float(best.sum()))
-    by_word = np.bincount(guesses, weights=best, minlength=size)
-    near = (columns >= columns.max(axis=0) - math.log(_FACTOR)).sum(axis=0)
+    best = best_guesses_of(channel, belief, rng, progress, even=even)
+    value = min(1.0, float(best.chances.sum()))
+    by_word = np.bincount(best.words, weights=best.chances, minlength=size)
     return BayesSuccess(
         value=value,
         interval=(value, value),
         exact=True,
         per_word=np.divide(by_word, belief, out=np.zeros(size), where=belief > 0.0),
-        candidates=float(near.mean()),
+        candidates=best.candidates,
         **facts,
     )
 

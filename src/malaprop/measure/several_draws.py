@@ -14,6 +14,7 @@ from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import LawChannel
 from malaprop.core.progress import Progress, report
 from malaprop.core.space import blocks
+from malaprop.measure.law_columns import columns_of
 from malaprop.pipeline.spreading import spread
 
 _TOTALS: Final = 512  # rows from which the sum of weights of every word is estimated
@@ -22,7 +23,7 @@ _PROMISING: Final = 4  # words weighed for each trial and number of draws
 
 def has_columns(channel: LawChannel[Any]) -> bool:
     """Whether columns of the law are cheaper than all of its rows."""
-    return channel.law.log_likelihoods(np.zeros(1, dtype=np.int64)) is not None
+    return columns_of(channel.law).cheap
 
 
 def best_guesses(
@@ -40,9 +41,10 @@ def _by_columns(
     channel: LawChannel[Any], belief: Floats, drawn: Ids, last: Ids, progress: Progress | None
 ) -> Ids:
     guesses = np.empty((len(drawn), len(last)), dtype=np.int64)
-    logs = _logs(belief)
+    logs, columns = _logs(belief), columns_of(channel.law)
     for trial, outputs in enumerate(drawn):
-        scores = np.cumsum(channel.law.log_likelihoods(outputs), axis=0)[last] + logs
+        seen = np.concatenate(list(columns.parts(outputs)))
+        scores = np.cumsum(seen, axis=0)[last] + logs
         guesses[trial] = scores.argmax(axis=1)
         report(progress, trial + 1, len(drawn))
     return guesses

@@ -6,13 +6,16 @@ from numpy.random import Generator
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import LawChannel
 from malaprop.core.law import Law
-from malaprop.core.progress import Progress, report
+from malaprop.core.progress import Progress, report, stage
 from malaprop.core.space import blocks
+from malaprop.measure.law_columns import columns_of
 from malaprop.measure.words.statistic import ColumnStatistic, Draws, Options
 
 SMALL = 1_000
 """Words of a lexicon up to which all outputs count; beyond, `OUTPUTS` drawn ones of each word."""
 OUTPUTS = 4
+_TOGETHER = 256  # outputs whose columns are computed together,
+_COLUMNS = 2  # and compared at once, in a processor's cache
 
 
 class CandidateCount(ColumnStatistic):
@@ -85,8 +88,8 @@ def _explaining(
     channel: LawChannel[Law], outputs: Ids, own: Floats, width: float, progress: Progress | None
 ) -> Floats:
     """Count the words under which an output's log-probability is within `width` of its own."""
-    if channel.law.log_likelihoods(outputs[:1]) is not None:
-        return _by_columns(channel, outputs, own, width, progress)
+    if columns_of(channel.law).prepare(stage(progress, 0, 2)):
+        return _by_columns(channel, outputs, own, width, stage(progress, 1, 2))
     size = len(channel.lexicon)
     counts = np.zeros(len(outputs))
     distinct, places = np.unique(outputs, return_inverse=True)
@@ -102,13 +105,19 @@ def _explaining(
 def _by_columns(
     channel: LawChannel[Law], outputs: Ids, own: Floats, width: float, progress: Progress | None
 ) -> Floats:
-    """Count them from columns of the law, where those are cheaper than all rows."""
-    counts = np.zeros(len(outputs))
-    steps = blocks(len(outputs), row_cells=len(channel.lexicon))
+    """Count them from columns of the law, each of which is computed once."""
+    order = np.argsort(outputs, kind="stable")
+    distinct, firsts = np.unique(outputs[order], return_index=True)
+    ends = np.append(firsts, len(outputs))
+    counts, columns = np.zeros(len(outputs)), columns_of(channel.law)
+    steps = blocks(len(distinct), row_cells=1, budget=_TOGETHER)
     for done, block in enumerate(steps, 1):
-        columns = channel.law.log_likelihoods(outputs[block])
-        if columns is not None:
-            near = np.abs(columns - own[block, None]) <= width + 1e-9
-            counts[block] = np.count_nonzero(near, axis=1)
+        row = block.start
+        for part in columns.parts(distinct[block], _COLUMNS):
+            for column in part:
+                for place in order[ends[row] : ends[row + 1]]:
+                    low, high = own[place] - width - 1e-9, own[place] + width + 1e-9
+                    counts[place] = np.count_nonzero((column >= low) & (column <= high))
+                row += 1
         report(progress, done, len(steps))
     return counts
