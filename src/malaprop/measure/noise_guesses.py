@@ -46,10 +46,13 @@ def noise_bounds(
     The upper bound is 1 if the density of the noise is unknown.
     """
     most, last = max(occurrences), np.array(occurrences) - 1
-    rule = learned_rule(channel, belief, rng)
     truth = rng.choice(len(belief), size=trials, p=belief)
     drawn = channel.substitute(np.repeat(truth, most), rng).reshape(trials, most)
-    hits = (rule.guesses(belief, drawn, last) == truth[:, None]).sum(axis=0)
+    if most == 1 and belief.min() == belief.max():
+        guesses = drawn  # a rule would guess the output itself, but for few words
+    else:
+        guesses = learned_rule(channel, belief, rng).guesses(belief, drawn, last)
+    hits = (guesses == truth[:, None]).sum(axis=0)
     lows = clopper_pearson(hits, trials)[:, 0]
     highs = vector_bounds(channel, belief, occurrences, rng, trials=seen)
     return [
