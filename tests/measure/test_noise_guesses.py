@@ -7,7 +7,7 @@ import pytest
 
 from malaprop import CoordinateLaplace, Gaussian, Laplace, Lexicon, Mahalanobis, seeded_rng
 from malaprop.core.channel import Channel
-from malaprop.measure import bayes_success
+from malaprop.measure import bayes_success, distance_rule
 from malaprop.measure.noise_guesses import noise_bounds, vector_bounds
 
 LINE = Lexicon(["cold", "cool", "warm", "hot"], [[0.0], [1.0], [3.0], [3.5]])
@@ -72,3 +72,24 @@ def test_an_observer_of_vectors_beats_one_of_words(mechanism: Laplace) -> None:
     learned = bayes_success(channel, rng=seeded_rng(1))
     (bound,) = vector_bounds(channel, np.full(60, 1 / 60), [1], seeded_rng(2))
     assert learned.interval[0] <= bound < learned.interval[1] + 0.15
+
+
+@pytest.mark.parametrize("mechanism", [Laplace(epsilon=3.0), Gaussian(epsilon=1.0)])
+def test_distances_are_guessed_by_almost_as_well_as_by_the_whole_law(
+    mechanism: Laplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    channel, rng, last = mechanism.on(CLOUD), seeded_rng(4), np.array([0, 2, 7])
+    belief = np.full(60, 1 / 60)
+    truth = rng.choice(60, size=600)
+    drawn = channel.substitute(np.repeat(truth, 8), rng).reshape(600, 8)
+    shares = []
+    for small in (1_000, 0):
+        monkeypatch.setattr(distance_rule, "_SMALL", small)
+        rule = distance_rule.learned_rule(channel, belief, rng)
+        shares.append((rule.guesses(belief, drawn, last) == truth[:, None]).mean(axis=0))
+    whole, distances = shares
+    assert (distances > whole - 0.1).all()
+    assert distances[2] > distances[0] + 0.1  # repetition tells more
+    shuffled = rng.permutation(drawn)
+    chance = (rule.guesses(belief, shuffled, last) == truth[:, None]).mean()
+    assert chance < 0.06  # outputs of other words tell nothing

@@ -14,6 +14,7 @@ from malaprop.cli.calibrate_vectors import (
 )
 from malaprop.cli.measuring import (
     PIPE,
+    Force,
     JsonFile,
     Prior,
     ReportFile,
@@ -155,6 +156,7 @@ def calibrate(
     words: WordCount = None,
     json_: JsonFile = None,
     report: ReportFile = None,
+    force: Force = False,
 ) -> None:
     """Find the largest ε that keeps to a target, and show the curve around it.
 
@@ -185,7 +187,7 @@ def calibrate(
             vectors,
             correlation=correlation,
             inversion=inversion,
-            targets=Targets(json_, report, clock),
+            targets=Targets(json_, report, clock, force),
         )
         return
     if lambda_grid is not None or epsilon is not None:
@@ -199,11 +201,11 @@ def calibrate(
             kept,
             similarity,
             words,
-            Targets(json_, report, clock),
+            Targets(json_, report, clock, force),
         )
         return
     made = make_mechanism(mechanism, "1", param)
-    with outputs(json_, report) as write:
+    with outputs(json_, report, force=force) as write:
         with working(f"opening {lexicon}"):
             opened = open_lexicon(lexicon, made)
             model = _model(like, lexicon)

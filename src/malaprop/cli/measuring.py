@@ -38,6 +38,7 @@ ReportFile = Annotated[
         "with plots (.html), Markdown (.md) or JSON (.json).",
     ),
 ]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the files of --json and --report.")]
 Words = Annotated[
     str | None,
     typer.Option(
@@ -166,13 +167,13 @@ Write = Callable[[dict[str, Any], "Callable[[], Page]"], None]
 
 
 @contextmanager
-def outputs(json_: str | None, report: Path | None = None) -> Iterator[Write]:
+def outputs(json_: str | None, report: Path | None, *, force: bool) -> Iterator[Write]:
     """Open the targets of --json and --report before any work; yield what writes both."""
     from malaprop.pipeline.outputs.staging import Staging
 
     with Staging() as stage:
-        files = [stage.open(Path(json_))] if json_ not in (None, PIPE) else []
-        page = None if report is None else stage.open(report)
+        files = [stage.open(Path(json_), force=force)] if json_ not in (None, PIPE) else []
+        page = None if report is None else stage.open(report, force=force)
 
         def write(value: dict[str, Any], made: "Callable[[], Page]") -> None:
             if json_ == PIPE:

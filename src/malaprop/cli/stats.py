@@ -6,6 +6,7 @@ import typer
 
 from malaprop.cli.measuring import (
     PIPE,
+    Force,
     JsonFile,
     Prior,
     ReportFile,
@@ -66,6 +67,7 @@ def stats(
     ] = None,
     json_: JsonFile = None,
     report: ReportFile = None,
+    force: Force = False,
 ) -> None:
     """Show statistics of single words, and how often an observer guesses a word right.
 
@@ -87,7 +89,7 @@ def stats(
     belief = prior_of(prior)
     rng = secure_rng() if seed is None else seeded_rng(seed)
     clock = Clock(command_line(context))
-    with outputs(json_, report) as write:
+    with outputs(json_, report, force=force) as write:
         with working(f"preparing {mechanism} on {lexicon}"):
             opened = open_lexicon(lexicon, made)
             channel = made.on(opened)

@@ -7,8 +7,8 @@ from malaprop.measure.profile import Profile
 HEAD = "a word occurs, with as many draws"
 _BOUNDED = (
     "Right guesses, by occurrences of a word. The best guess lies in the band: it reaches from "
-    "what an attack on drawn words achieves to what nobody exceeds who sees the noisy vectors "
-    "themselves, who learns more."
+    "what an attack on drawn words achieves to the most that is possible for an observer of the "
+    "noisy vectors themselves, which tell more than words."
 )
 
 
@@ -51,13 +51,14 @@ def bounded(profile: Profile) -> bool:
 
 def occurrence_table(profile: Profile) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the head and the rows of the table by occurrences."""
-    interval = "bounds on the best guess (95 %)" if bounded(profile) else "95 % interval"
+    known = not bounded(profile)
+    head = ("guessed right", "95 % interval") if known else ("by an attack", "95 % bounds")
     rows = [
         (
             str(one.occurrences),
-            f"{'at least ' if one.at_least else ''}{one.value:.0%}",
+            f"{'at least ' if one.at_least and known else ''}{one.value:.0%}",
             f"{one.interval[0]:.0%}–{one.interval[1]:.0%}",
         )
         for one in profile.occurrences
     ]
-    return (HEAD, "guessed right", interval), rows
+    return (HEAD, *head), rows
