@@ -74,7 +74,9 @@ def test_an_observer_of_vectors_beats_one_of_words(mechanism: Laplace) -> None:
     assert learned.interval[0] <= bound < learned.interval[1] + 0.15
 
 
-@pytest.mark.parametrize("mechanism", [Laplace(epsilon=3.0), Gaussian(epsilon=1.0)])
+@pytest.mark.parametrize(
+    "mechanism", [Laplace(epsilon=3.0), Gaussian(epsilon=4.0, sensitivity=1.0)]
+)
 def test_distances_are_guessed_by_almost_as_well_as_by_the_whole_law(
     mechanism: Laplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,7 +90,7 @@ def test_distances_are_guessed_by_almost_as_well_as_by_the_whole_law(
         rule = distance_rule.learned_rule(channel, belief, rng)
         shares.append((rule.guesses(belief, drawn, last) == truth[:, None]).mean(axis=0))
     whole, distances = shares
-    assert (distances > whole - 0.1).all()
+    assert (distances > whole - 0.2).all()
     assert distances[2] > distances[0] + 0.1  # repetition tells more
     shuffled = rng.permutation(drawn)
     chance = (rule.guesses(belief, shuffled, last) == truth[:, None]).mean()

@@ -154,4 +154,5 @@ def _crowding(rule: DistanceRule, outputs: Ids) -> NDArray[np.float32]:
         gains = np.exp(rule.scores(some[block]))
         gains[np.arange(len(gains)), some[block]] = 0.0  # the word itself is added for all alike
         sums += gains.sum(axis=0)
-    return np.log(sums / len(some) + np.exp(rule.same) / size).astype(np.float32)
+    totals: Floats = sums / len(some) + np.exp(rule.same) / size
+    return np.log(totals).astype(np.float32)

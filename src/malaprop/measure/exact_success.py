@@ -16,7 +16,7 @@ from malaprop.measure.law_columns import columns_of
 _OUTPUTS: Final = 200  # outputs whose candidates are counted
 _FACTOR: Final = 2.0
 _TOGETHER: Final = 256  # outputs whose columns are computed together,
-_COLUMNS: Final = 2  # and weighed at once, in a processor's cache
+_COLUMNS: Final = 8  # and weighed at once, in a processor's cache
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -22,7 +22,8 @@ class VectorLikelihoods:
         self.slow = isinstance(density, ExponentialDensity) and density.metric == "manhattan"
         """Whether `of_all` orders words by another norm, since their own takes long."""
         roots = density.roots if isinstance(density, ExponentialDensity) else ()
-        self._inverses = [np.linalg.inv(root) for root in roots] or [None]
+        self._inverses: list[Floats | None] = [np.asarray(np.linalg.inv(root)) for root in roots]
+        self._inverses = self._inverses or [None]
         self._shifts = [float(np.linalg.slogdet(root)[1]) for root in roots]
         self._centres = [self._mapped(density.centres, part) for part in self._inverses]
 

@@ -53,7 +53,7 @@ def occurrence_table(profile: Profile) -> tuple[tuple[str, ...], list[tuple[str,
     """Return the head and the rows of the table by occurrences."""
     known = not bounded(profile)
     head = ("guessed right", "95 % interval") if known else ("by an attack", "95 % bounds")
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             str(one.occurrences),
             f"{'at least ' if one.at_least and known else ''}{one.value:.0%}",

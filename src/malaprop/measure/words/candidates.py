@@ -15,7 +15,7 @@ SMALL = 1_000
 """Words of a lexicon up to which all outputs count; beyond, `OUTPUTS` drawn ones of each word."""
 OUTPUTS = 4
 _TOGETHER = 256  # outputs whose columns are computed together,
-_COLUMNS = 2  # and compared at once, in a processor's cache
+_COLUMNS = 8  # and compared at once, in a processor's cache
 
 
 class CandidateCount(ColumnStatistic):
@@ -44,8 +44,7 @@ class CandidateCount(ColumnStatistic):
             law = channel.log_probabilities(np.arange(len(channel.lexicon)))
             return _over_all_outputs(law, width)[ids]
         outputs = channel.substitute(np.repeat(ids, OUTPUTS), rng).reshape(-1, OUTPUTS)
-        own = _own(channel, ids, outputs)
-        counts = _explaining(channel, outputs.ravel(), own.ravel(), width, progress)
+        counts = _explaining(channel, ids, outputs, width, progress)
         return np.asarray(counts.reshape(-1, OUTPUTS).mean(axis=1))
 
     def sampled(self, draws: Draws) -> Floats:
@@ -85,11 +84,17 @@ def _own(channel: LawChannel[Law], ids: Ids, outputs: Ids) -> Floats:
 
 
 def _explaining(
-    channel: LawChannel[Law], outputs: Ids, own: Floats, width: float, progress: Progress | None
+    channel: LawChannel[Law], ids: Ids, drawn: Ids, width: float, progress: Progress | None
 ) -> Floats:
-    """Count the words under which an output's log-probability is within `width` of its own."""
+    """Count the words under which an output's log-probability is within `width` of its own.
+
+    `drawn` has a row of outputs for each of the words `ids`.
+    """
+    outputs = drawn.ravel()
     if columns_of(channel.law).prepare(stage(progress, 0, 2)):
-        return _by_columns(channel, outputs, own, width, stage(progress, 1, 2))
+        words = np.repeat(ids, drawn.shape[1])
+        return _by_columns(channel, words, outputs, width, stage(progress, 1, 2))
+    own = _own(channel, ids, drawn).ravel()
     size = len(channel.lexicon)
     counts = np.zeros(len(outputs))
     distinct, places = np.unique(outputs, return_inverse=True)
@@ -103,7 +108,7 @@ def _explaining(
 
 
 def _by_columns(
-    channel: LawChannel[Law], outputs: Ids, own: Floats, width: float, progress: Progress | None
+    channel: LawChannel[Law], words: Ids, outputs: Ids, width: float, progress: Progress | None
 ) -> Floats:
     """Count them from columns of the law, each of which is computed once."""
     order = np.argsort(outputs, kind="stable")
@@ -116,8 +121,9 @@ def _by_columns(
         for part in columns.parts(distinct[block], _COLUMNS):
             for column in part:
                 for place in order[ends[row] : ends[row + 1]]:
-                    low, high = own[place] - width - 1e-9, own[place] + width + 1e-9
-                    counts[place] = np.count_nonzero((column >= low) & (column <= high))
+                    own, wide = column[words[place]], width + 1e-9
+                    near = (column >= own - wide) & (column <= own + wide)
+                    counts[place] = np.count_nonzero(near)
                 row += 1
         report(progress, done, len(steps))
     return counts
