@@ -16,6 +16,7 @@ SMALL = 1_000
 OUTPUTS = 4
 _TOGETHER = 256  # outputs whose columns are computed together,
 _COLUMNS = 8  # and compared at once, in a processor's cache
+_ROUNDING = 1e-9  # of logarithms: probabilities that are equal but for it count as equal
 
 
 class CandidateCount(ColumnStatistic):
@@ -68,8 +69,8 @@ def _over_all_outputs(law: Floats, width: float) -> Floats:
     means = np.zeros(len(law))
     for column in law.T:
         ordered = np.sort(column)
-        low = np.searchsorted(ordered, column - width - 1e-12, side="left")
-        high = np.searchsorted(ordered, column + width + 1e-12, side="right")
+        low = np.searchsorted(ordered, column - width - _ROUNDING, side="left")
+        high = np.searchsorted(ordered, column + width + _ROUNDING, side="right")
         means += np.exp(column) * (high - low)
     return means
 
@@ -102,7 +103,7 @@ def _explaining(
     for done, block in enumerate(steps, 1):
         columns = channel.log_probabilities(np.arange(size)[block])[:, distinct]
         for row in columns:
-            counts += np.abs(row[places] - own) <= width + 1e-12
+            counts += np.abs(row[places] - own) <= width + _ROUNDING
         report(progress, done, len(steps))
     return counts
 
@@ -121,7 +122,7 @@ def _by_columns(
         for part in columns.parts(distinct[block], _COLUMNS):
             for column in part:
                 for place in order[ends[row] : ends[row + 1]]:
-                    own, wide = column[words[place]], width + 1e-9
+                    own, wide = column[words[place]], width + _ROUNDING
                     near = (column >= own - wide) & (column <= own + wide)
                     counts[place] = np.count_nonzero(near)
                 row += 1
