@@ -18,6 +18,10 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("stats", "-m", "laplace", "-e", "2", "--runs", "50"),
         ("estimated from 50 draws", "95 % interval"),
     ),
+    "stats of noise by occurrences": (
+        ("stats", "-m", "gaussian", "-e", "1", "--runs", "50"),
+        ("What a mechanism does to words",),
+    ),
     "calibrate": (
         ("calibrate", "-m", "tem", "--kept", "0.4"),
         ("The ε that keeps to a target", "chosen", "At most 0.4 of words stay"),
@@ -63,6 +67,11 @@ def test_a_page_tells_result_method_and_limits(
         assert "<script" not in shown
         assert not re.search(r"""(src|href)=["'](?!#)""", shown)
         assert "<svg" in shown or name in ("lambda", "audit")
+        if command[0] == "stats":
+            noisy = "tem" not in command
+            assert "a word occurs, with as many draws" in shown
+            assert ("the best guess lies here" in shown) is noisy
+            assert ("by an attack" in shown) is noisy
 
 
 def test_the_report_as_json_is_what_json_gives(cli: Cli, vectors: str, tmp_path: Path) -> None:

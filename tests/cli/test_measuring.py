@@ -29,6 +29,26 @@ def test_statistics_are_printed_and_written(cli: Cli, vectors: str, tmp_path: Pa
     again = cli("stats", "-m", "tem", "-e", "2", "-l", vectors, "--json", str(target))
     assert again.code != 0
     assert "exists" in again.err
+    assert "--force" in again.err
+    forced = cli("stats", "-m", "tem", "-e", "3", "-l", vectors, "--json", str(target), "--force")
+    assert forced.code == 0
+    assert json.loads(target.read_text())["mechanism"]["epsilon"] == 3.0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("calibrate", "-m", "tem", "--kept", "0.5"), ("audit", "-m", "tem", "-e", "2")],
+)
+def test_results_are_replaced_only_by_force(
+    cli: Cli, vectors: str, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("mine")
+    done = cli(*command, "-l", vectors, "--report", str(page))
+    assert done.code != 0
+    assert page.read_text() == "mine"
+    assert cli(*command, "-l", vectors, "--report", str(page), "--force").code == 0
+    assert page.read_text() != "mine"
 
 
 def test_words_and_priors_come_from_files(cli: Cli, vectors: str, tmp_path: Path) -> None:

@@ -4,7 +4,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from malaprop.cli.measuring import PIPE, AuditedWords, JsonFile, ReportFile, outputs, words_to_audit
+from malaprop.cli.measuring import (
+    PIPE,
+    AuditedWords,
+    Force,
+    JsonFile,
+    ReportFile,
+    outputs,
+    words_to_audit,
+)
 from malaprop.cli.messages import command_line
 from malaprop.cli.options import (
     DEFAULT,
@@ -44,6 +52,7 @@ def audit(
     words: AuditedWords = None,
     json_: JsonFile = None,
     report: ReportFile = None,
+    force: Force = False,
 ) -> None:
     """Compute the worst loss over all pairs of words, and whether the guarantee is true.
 
@@ -63,7 +72,7 @@ def audit(
 
     made = make_mechanism(mechanism, epsilon, param)
     clock = Clock(command_line(context))
-    with outputs(json_, report) as write:
+    with outputs(json_, report, force=force) as write:
         with working(f"preparing {mechanism} on {lexicon}"):
             privatizer = Privatizer(open_lexicon(lexicon, made), made)
         channel = privatizer.channel

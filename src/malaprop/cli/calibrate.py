@@ -14,11 +14,13 @@ from malaprop.cli.calibrate_vectors import (
 )
 from malaprop.cli.measuring import (
     PIPE,
+    Force,
     JsonFile,
     Prior,
     ReportFile,
     WordCount,
     outputs,
+    page_profile,
     prior_of,
     words_of,
 )
@@ -154,6 +156,7 @@ def calibrate(
     words: WordCount = None,
     json_: JsonFile = None,
     report: ReportFile = None,
+    force: Force = False,
 ) -> None:
     """Find the largest ε that keeps to a target, and show the curve around it.
 
@@ -184,7 +187,7 @@ def calibrate(
             vectors,
             correlation=correlation,
             inversion=inversion,
-            targets=Targets(json_, report, clock),
+            targets=Targets(json_, report, clock, force),
         )
         return
     if lambda_grid is not None or epsilon is not None:
@@ -198,11 +201,11 @@ def calibrate(
             kept,
             similarity,
             words,
-            Targets(json_, report, clock),
+            Targets(json_, report, clock, force),
         )
         return
     made = make_mechanism(mechanism, "1", param)
-    with outputs(json_, report) as write:
+    with outputs(json_, report, force=force) as write:
         with working(f"opening {lexicon}"):
             opened = open_lexicon(lexicon, made)
             model = _model(like, lexicon)
@@ -268,19 +271,14 @@ def _page(
     *,
     context: bool,
 ) -> "Page":
-    """Return the page; as a web page, with what the mechanism does around the ε that was result."""
+    """Return the page; as a web page, with what the mechanism does around the ε."""
     from dataclasses import replace
 
-    from malaprop.cli.progress import bar
-    from malaprop.measure.profile import profile_of
     from malaprop.report.measured.calibration import calibration_page
     from malaprop.report.measured.common import Setting
-    from malaprop.report.written import is_page
 
-    chosen, profile = replace(mechanism, epsilon=result.epsilon), None
-    if is_page(report):
-        with bar("computing the figures of the page") as progress:
-            profile = profile_of(chosen, opened, progress=progress.to)
+    chosen = replace(mechanism, epsilon=result.epsilon)
+    profile = page_profile(chosen, opened, report)
     setting = Setting(
         occasion=clock.occasion(), mechanism=chosen.to_dict(), lexicon=opened, name=name
     )

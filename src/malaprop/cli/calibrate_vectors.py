@@ -29,10 +29,11 @@ class Targets:
     json_: str | None
     report: Path | None
     clock: "Clock"
+    force: bool
 
     def open(self) -> "AbstractContextManager[Write]":
         """Open the files before any work."""
-        return outputs(self.json_, self.report)
+        return outputs(self.json_, self.report, force=self.force)
 
     def setting(
         self, mechanism: "Mechanism", lexicon: "Lexicon | None" = None, name: str = ""

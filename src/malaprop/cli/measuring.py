@@ -13,7 +13,9 @@ from malaprop.cli.messages import check_ending
 from malaprop.core.errors import ParameterError
 
 if TYPE_CHECKING:
+    from malaprop.core.mechanism import Mechanism
     from malaprop.core.space import MetricSpace
+    from malaprop.measure.profile import Profile
     from malaprop.report.page import Page
 
 PIPE = "-"
@@ -36,6 +38,7 @@ ReportFile = Annotated[
         "with plots (.html), Markdown (.md) or JSON (.json).",
     ),
 ]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the files of --json and --report.")]
 Words = Annotated[
     str | None,
     typer.Option(
@@ -128,6 +131,20 @@ def prior_of(option: str | None) -> str | dict[str, float] | None:
     return numbers
 
 
+def page_profile(
+    mechanism: "Mechanism", lexicon: "MetricSpace", report: Path | None
+) -> "Profile | None":
+    """Return the figures by ε and by occurrences that a web page has; None for other reports."""
+    from malaprop.cli.progress import bar
+    from malaprop.measure.profile import profile_of
+    from malaprop.report.written import is_page
+
+    if not is_page(report):
+        return None
+    with bar("computing the figures of the page") as progress:
+        return profile_of(mechanism, lexicon, progress=progress.to)
+
+
 def finite(number: float) -> float | None:
     """Return a number as JSON can hold it: None for NaN and infinity."""
     return number if math.isfinite(number) else None
@@ -150,13 +167,13 @@ Write = Callable[[dict[str, Any], "Callable[[], Page]"], None]
 
 
 @contextmanager
-def outputs(json_: str | None, report: Path | None = None) -> Iterator[Write]:
+def outputs(json_: str | None, report: Path | None, *, force: bool) -> Iterator[Write]:
     """Open the targets of --json and --report before any work; yield what writes both."""
     from malaprop.pipeline.outputs.staging import Staging
 
     with Staging() as stage:
-        files = [stage.open(Path(json_))] if json_ not in (None, PIPE) else []
-        page = None if report is None else stage.open(report)
+        files = [stage.open(Path(json_), force=force)] if json_ not in (None, PIPE) else []
+        page = None if report is None else stage.open(report, force=force)
 
         def write(value: dict[str, Any], made: "Callable[[], Page]") -> None:
             if json_ == PIPE:

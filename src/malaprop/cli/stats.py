@@ -6,12 +6,14 @@ import typer
 
 from malaprop.cli.measuring import (
     PIPE,
+    Force,
     JsonFile,
     Prior,
     ReportFile,
     Words,
     finite,
     outputs,
+    page_profile,
     prior_of,
     words_of,
 )
@@ -65,6 +67,7 @@ def stats(
     ] = None,
     json_: JsonFile = None,
     report: ReportFile = None,
+    force: Force = False,
 ) -> None:
     """Show statistics of single words, and how often an observer guesses a word right.
 
@@ -86,7 +89,7 @@ def stats(
     belief = prior_of(prior)
     rng = secure_rng() if seed is None else seeded_rng(seed)
     clock = Clock(command_line(context))
-    with outputs(json_, report) as write:
+    with outputs(json_, report, force=force) as write:
         with working(f"preparing {mechanism} on {lexicon}"):
             opened = open_lexicon(lexicon, made)
             channel = made.on(opened)
@@ -129,6 +132,7 @@ def stats(
                 overlap=float(shared.mean()),
                 skewness=finite(skewness(shared)),
                 density=crowd,
+                profile=page_profile(made, opened, report),
             ),
         )
     if json_ != PIPE:

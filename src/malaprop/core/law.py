@@ -88,6 +88,14 @@ class Law(ABC):
         """Yield Pr[y | w] for `count` outputs at a time, where `log_likelihoods` has a form."""
         return map(np.exp, self.log_likelihood_parts(outputs, count))
 
+    @property
+    def outputs_are_best_guesses(self) -> bool:
+        """Whether it is proved that no word gives an output more often than the output itself.
+
+        Then Pr[y | w] ≤ Pr[y | y], and who takes all words for equally likely guesses what is seen.
+        """
+        return False
+
     def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
         """Return the rows to draw from, which follow the law that `log_weights` states.
 

@@ -24,6 +24,7 @@ from malaprop.core.loss import (
     rounding,
 )
 from malaprop.core.progress import Progress, report
+from malaprop.core.proofs import proof_of
 from malaprop.core.space import blocks
 
 _METHOD = "all pairs, in closed form: the law is one whose loss from w to w' is largest at w"
@@ -43,6 +44,15 @@ class PeakedLaw(Law):
     def log_weights(self, ids: Ids) -> Floats:
         """Return the log-weights of whole rows."""
         return self.weights_at(self.space.distances(ids))
+
+    @property
+    def outputs_are_best_guesses(self) -> bool:
+        """Whether the law is proved to be peaked.
+
+        Pr[y | w]/Pr[y | w'] is largest at y = w, and 1 or more somewhere, so no word w' explains w
+        better than w does.
+        """
+        return bool(proof_of(self))
 
     def closed_loss(self, guarantee: Guarantee, progress: Progress | None) -> ClosedLoss:
         """Compute the worst loss over all pairs, at the output w."""

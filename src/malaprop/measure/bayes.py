@@ -17,24 +17,25 @@ from numpy.random import Generator
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import Channel, LawChannel, checked_channel
 from malaprop.core.errors import ParameterError
-from malaprop.core.progress import Progress, report
+from malaprop.core.progress import Progress
 from malaprop.core.randomness import checked_rng, secure_rng
-from malaprop.core.space import blocks
 from malaprop.measure.chosen_words import MOST
+from malaprop.measure.exact_success import best_guesses_of
 from malaprop.measure.intervals import bootstrap_interval, clopper_pearson
-from malaprop.measure.noise_guesses import noise_success
+from malaprop.measure.noise_guesses import noise_bounds
 from malaprop.measure.priors import belief_over, prior_over
 from malaprop.measure.several_draws import best_guesses, has_columns, promising_guesses
 from malaprop.pipeline.guessing import guesses_outputs, largest_posteriors
-from malaprop.pipeline.spreading import sample
+from malaprop.pipeline.spreading import sample, spread
 
 _TRIALS = 2_000
 _DEAR_TRIALS = 200  # where each word that is weighed takes a row of a large law
+_SEVERAL = 400  # likewise, for one number of draws
+_NOISE_TRIALS = 256  # of an attack on noise
 _SAMPLES = 1_000
+_STAYING = 1_000  # words whose chance to stay is known at once
 _DEAR = 1_000  # words from which draws of noise take long
-_OUTPUTS = 200  # outputs whose candidates are counted
 _DRAWS = 1 << 17  # from a channel whose law is unknown
-_FACTOR = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +94,9 @@ def bayes_success(
     `prior`: see `malaprop.measure.priors`. A word that occurs `occurrences` times has as many
     draws, or one that is `reused` for all of them (which hides no more than one draw does, and
     lets others find the places of equal words). For one draw from a law the result is exact. For
-    several it is an estimate from `trials` trials. For noise on vectors, whose law of words is
+    several it is an estimate from `trials` trials; from 400 at most, with promising words only, on
+    more than 10,000 words of a law without cheap columns: then the interval bounds the best guess.
+    For noise on vectors, whose law of words is
     unknown, the value is what an observer achieves who learns from draws, a lower bound of the best
     guess, and the interval bounds the best guess. Up to 1,000 words and for one draw, the guess is
     learned from half of 131,072 draws and tried on the others; otherwise, see
@@ -121,14 +124,13 @@ def bayes_success(
         "reused": reused,
     }
     if not isinstance(channel, LawChannel):
-        return _learned(channel, belief, draws, noise, facts)
+        return _learned(channel, belief, draws, trials, noise, facts)
     if draws == 1:
-        return _exact(channel, belief, noise, facts, progress)
-    hits = _hits(channel, belief, [draws], trials, noise, progress)[draws]
-    low, high = clopper_pearson(hits, trials).tolist()
+        return _exact(channel, belief, noise, facts, progress, even=prior is None)
+    (found,) = _tried(channel, belief, [draws], trials, noise, progress, most=_SEVERAL)
     return BayesSuccess(
-        value=hits / trials,
-        interval=(low, high),
+        value=found.value,
+        interval=found.interval,
         exact=False,
         per_word=None,
         candidates=None,
@@ -142,32 +144,19 @@ def _exact(
     rng: Generator,
     facts: dict[str, Any],
     progress: Progress | None,
+    *,
+    even: bool,
 ) -> BayesSuccess:
-    """Go through all rows once: the best guess at each output, and columns of some outputs."""
     size = len(belief)
-    best, guesses = np.zeros(size), np.zeros(size, dtype=np.int64)
-    outputs = channel.substitute(rng.choice(size, size=_OUTPUTS, p=belief), rng)
-    columns = np.full((size, _OUTPUTS), -np.inf, dtype=np.float32)
-    possible = np.flatnonzero(belief > 0.0)
-    steps = blocks(len(possible), row_cells=size)
-    for done, block in enumerate(steps, 1):
-        ids = possible[block]
-        joint = channel.log_probabilities(ids) + np.log(belief[ids])[:, None]
-        columns[ids] = joint[:, outputs]
-        rows = joint.argmax(axis=0)
-        chances = np.exp(joint[rows, np.arange(size)])
-        better = chances > best
-        best[better], guesses[better] = chances[better], ids[rows[better]]
-        report(progress, done, len(steps))
-    value = min(1.0, float(best.sum()))
-    by_word = np.bincount(guesses, weights=best, minlength=size)
-    near = (columns >= columns.max(axis=0) - math.log(_FACTOR)).sum(axis=0)
+    best = best_guesses_of(channel, belief, rng, progress, even=even)
+    value = min(1.0, float(best.chances.sum()))
+    by_word = np.bincount(best.words, weights=best.chances, minlength=size)
     return BayesSuccess(
         value=value,
         interval=(value, value),
         exact=True,
         per_word=np.divide(by_word, belief, out=np.zeros(size), where=belief > 0.0),
-        candidates=float(near.mean()),
+        candidates=best.candidates,
         **facts,
     )
 
@@ -181,6 +170,9 @@ class OccurrenceSuccess:
     interval: tuple[float, float]
     at_least: bool = False
     """Whether a better observer may exceed `value`."""
+    bounds: bool = False
+    """Whether `interval` bounds the best guess: from below by an attack, from above by what is
+    proved of vectors. Otherwise it is the error of `value`."""
 
 
 def success_by_occurrences(
@@ -189,33 +181,34 @@ def success_by_occurrences(
     *,
     prior: Any = None,
     trials: int = _TRIALS,
+    most: int = _DEAR_TRIALS,
     rng: Generator | None = None,
     progress: Progress | None = None,
 ) -> tuple[OccurrenceSuccess, ...]:
     """Estimate the best guess for several numbers of occurrences, from the same trials.
 
     On more than 10,000 words, unless the law has a cheap form for columns, it is what an observer
-    achieves who weighs the most promising words only, from 200 trials at most. Empty for noise on
-    vectors, whose law of words is unknown.
+    achieves who weighs promising words only, from `most` trials at most. So it is for noise
+    on vectors, whose law of words is unknown, with bounds on the best guess as the interval: see
+    `malaprop.measure.noise_guesses`.
     """
-    if not isinstance(channel, LawChannel):
-        return ()
     belief = prior_over(channel.lexicon, prior)
     noise = secure_rng() if rng is None else checked_rng(rng)
-    promising = len(belief) > MOST and not has_columns(channel)
-    if promising:
-        trials = min(trials, _DEAR_TRIALS)
+    if not isinstance(channel, LawChannel):
+        return _bounded(channel, belief, sorted(occurrences), min(trials, most), noise)
     times = sorted(occurrences)
-    hits = _hits(channel, belief, times, trials, noise, progress, promising=promising)
+    return _tried(channel, belief, times, trials, noise, progress, most=most)
+
+
+def _bounded(
+    channel: Channel, belief: Floats, occurrences: Sequence[int], trials: int, rng: Generator
+) -> tuple[OccurrenceSuccess, ...]:
+    bounds = noise_bounds(channel, belief, occurrences, rng, trials=trials, seen=trials)
     return tuple(
         OccurrenceSuccess(
-            occurrences=times,
-            value=count / trials,
-            interval=(float(low), float(high)),
-            at_least=promising,
+            occurrences=times, value=each.value, interval=each.interval, at_least=True, bounds=True
         )
-        for times, count in hits.items()
-        for low, high in [clopper_pearson(count, trials)]
+        for times, each in zip(occurrences, bounds, strict=True)
     )
 
 
@@ -229,7 +222,10 @@ def estimated_success(
     words spread evenly. None for other laws without a cheap form for columns.
     """
     if prior is None and guesses_outputs(channel):
-        stays = channel.law.staying(sample(len(channel.lexicon)))
+        size = len(channel.lexicon)
+        stays = channel.law.staying(
+            spread(size, _STAYING) if has_columns(channel) else sample(size)
+        )
         return float(stays.mean()), bootstrap_interval(stays, rng)
     posterior = largest_posteriors(channel, prior_over(channel.lexicon, prior), samples, rng)
     if posterior is None:
@@ -238,7 +234,7 @@ def estimated_success(
     return float(posterior.mean()), (max(0.0, low), min(1.0, high))
 
 
-def _hits(
+def _tried(
     channel: LawChannel[Any],
     belief: Floats,
     occurrences: Sequence[int],
@@ -246,29 +242,58 @@ def _hits(
     rng: Generator,
     progress: Progress | None,
     *,
-    promising: bool = False,
-) -> dict[int, int]:
-    """Draw words and replacements; count right best guesses from the first few replacements."""
-    most, last = max(occurrences), np.array(occurrences) - 1
+    most: int,
+) -> tuple[OccurrenceSuccess, ...]:
+    """Draw words and replacements; count right best guesses from the first few replacements.
+
+    Where all words cannot be weighed quickly, promising ones are, in `most` trials or fewer.
+    """
+    promising = len(belief) > MOST and not has_columns(channel)
+    trials = min(trials, most) if promising else trials
+    draws, last = max(occurrences), np.array(occurrences) - 1
     truth = rng.choice(len(belief), size=trials, p=belief)
-    drawn = channel.substitute(np.repeat(truth, most), rng).reshape(trials, most)
+    drawn = channel.substitute(np.repeat(truth, draws), rng).reshape(trials, draws)
     if promising:
-        guesses = promising_guesses(channel, belief, drawn, last)
+        tried = promising_guesses(channel, belief, drawn, last, truth)
+        guesses, possible = tried.words, tried.unbeaten.sum(axis=0)
     else:
         guesses = best_guesses(channel, belief, drawn, last, progress)
-    right = (guesses == truth[:, None]).sum(axis=0).tolist()
-    return dict(zip(occurrences, right, strict=True))
+        possible = (guesses == truth[:, None]).sum(axis=0)
+    right = (guesses == truth[:, None]).sum(axis=0)
+    lows, highs = clopper_pearson(right, trials)[:, 0], clopper_pearson(possible, trials)[:, 1]
+    return tuple(
+        OccurrenceSuccess(
+            occurrences=times,
+            value=float(right[place] / trials),
+            interval=(float(lows[place]), float(highs[place])),
+            at_least=promising,
+        )
+        for place, times in enumerate(occurrences)
+    )
 
 
 def _learned(
-    channel: Channel, belief: Floats, draws: int, rng: Generator, facts: dict[str, Any]
+    channel: Channel,
+    belief: Floats,
+    draws: int,
+    trials: int,
+    rng: Generator,
+    facts: dict[str, Any],
 ) -> BayesSuccess:
     """Learn the best guess at each output from half of the draws, and try it on the others."""
     size = len(belief)
     if draws > 1 or size > _DEAR:
-        value, bounds = noise_success(channel, belief, draws, rng)
+        tries = min(trials, _NOISE_TRIALS)
+        (bounds,) = noise_bounds(
+            channel, belief, [draws], rng, trials=tries, seen=min(trials, _SAMPLES)
+        )
         return BayesSuccess(
-            value=value, interval=bounds, exact=False, per_word=None, candidates=None, **facts
+            value=bounds.value,
+            interval=bounds.interval,
+            exact=False,
+            per_word=None,
+            candidates=None,
+            **facts,
         )
     truth = rng.choice(size, size=_DRAWS, p=belief)
     drawn = channel.substitute(truth, rng)

@@ -19,7 +19,7 @@ from malaprop.core.mechanism import Mechanism
 from malaprop.core.progress import Progress
 from malaprop.core.randomness import checked_rng, secure_rng, seeded_rng
 from malaprop.core.space import MetricSpace
-from malaprop.measure.bayes import bayes_success, estimated_success
+from malaprop.measure.bayes import bayes_success, estimated_success, success_by_occurrences
 from malaprop.measure.chosen_words import MOST, word_ids
 from malaprop.measure.context_calibration import calibrate_context, require_success_alone
 from malaprop.measure.figures import normalised
@@ -38,6 +38,7 @@ from malaprop.measure.words.statistic import registry
 from malaprop.measure.words.statistics import statistics_of
 
 _WORDS = 256  # of a large lexicon
+_LOOKS = (200, 1_000)  # trials: many only where few do not decide
 _RUNS = 64  # draws of each word where the law is unknown
 
 
@@ -179,18 +180,33 @@ def _success_goal(search: "_Search", **targets: Any) -> _Goal:
             estimate = estimated_success(channel, targets["prior"], rng=search.rng)
             if estimate is not None:
                 return Figure(estimate[0], estimate[1][1])
-        chance = bayes_success(
-            channel, prior=targets["prior"], occurrences=occurrences, rng=seeded_rng(seed)
-        )
+        for trials in _LOOKS:
+            value, (low, high) = _tried(channel, occurrences, targets["prior"], trials, seed)
+            if not low <= bound <= high:  # more trials would hardly change the answer
+                break
         # For a law the value is exact or a simulation; for noise it is a lower bound, and the
-        # interval's end an upper one.
-        return Figure(chance.value, chance.interval[1])
+        # interval's end an upper one: 97.5 % sure at each of two looks.
+        return Figure(value, high)
 
     times = "" if occurrences == 1 else f" that occurs {occurrences} times"
     text = f"an observer without context guesses at most {bound:g} of words right{times}"
     if targets["prior"] is not None:
         text += f" (prior: {belief_over(search.lexicon, targets['prior']).source})"
     return _Goal(text=text, bound=bound, figure=figure)
+
+
+def _tried(
+    channel: Channel, occurrences: int, prior: Any, trials: int, seed: int
+) -> tuple[float, tuple[float, float]]:
+    """Return the success and its interval, from so many trials unless it can be computed soon."""
+    rng = seeded_rng(seed)
+    if isinstance(channel, LawChannel) and len(channel.lexicon) > MOST:
+        (tried,) = success_by_occurrences(
+            channel, [occurrences], prior=prior, trials=trials, most=trials, rng=rng
+        )
+        return tried.value, tried.interval
+    chance = bayes_success(channel, prior, occurrences, rng=rng, trials=trials)
+    return chance.value, chance.interval
 
 
 class _Search:

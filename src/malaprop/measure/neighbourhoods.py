@@ -11,7 +11,9 @@ from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import Channel, VectorChannel
 from malaprop.core.errors import ParameterError
 from malaprop.core.space import MetricSpace, blocks
+from malaprop.lexicon.lexicon import Lexicon
 from malaprop.lexicon.search.exact import NearestSearch
+from malaprop.lexicon.search.listed import nearest_words
 
 _FEW = 50  # the words in the sparsest and in the densest regions
 
@@ -91,14 +93,12 @@ def density(lexicon: MetricSpace) -> Density:
     """Return how unevenly the words of a lexicon lie, by Euclidean distances of their vectors."""
     if len(lexicon) < 2:
         raise ParameterError("Density needs a lexicon of two words or more.")
+    # A list of nearest words that the lexicon carries is one of Euclidean distances.
+    space = lexicon.with_metric("euclidean") if isinstance(lexicon, Lexicon) else lexicon
+    two, own = nearest_words(space, 2), np.arange(len(lexicon))
+    other = np.where(two[:, 0] == own, two[:, 1], two[:, 0])
     vectors = np.asarray(lexicon.vectors, dtype=np.float64)
-    search = NearestSearch(lexicon.vectors)
-    nearest = np.empty(len(lexicon))
-    for block in blocks(len(lexicon), row_cells=len(lexicon)):
-        own = np.arange(len(lexicon))[block]
-        two = search.nearest(lexicon.vectors[block], 2)
-        other = np.where(two[:, 0] == own, two[:, 1], two[:, 0])
-        nearest[block] = np.linalg.norm(vectors[own] - vectors[other], axis=1)
+    nearest = np.linalg.norm(vectors - vectors[other], axis=1)
     ordered = np.sort(nearest)
     apart = ordered[ordered > 0.0]
     return Density(

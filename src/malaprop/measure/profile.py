@@ -113,7 +113,7 @@ def profile_of(
 ) -> Profile:
     """Compute what a mechanism does at its ε and around it.
 
-    On `english` it takes about ten seconds.
+    On `english` it takes six seconds of one core for `balanced`, and 17 for noise on vectors.
 
     >>> from malaprop import Lexicon, TEM, seeded_rng
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])

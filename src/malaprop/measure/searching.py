@@ -24,6 +24,10 @@ class Figure:
     value: float
     unsafe: float
 
+    def __str__(self) -> str:
+        error = "" if self.unsafe == self.value else f" ({self.unsafe:.4g} with its error)"
+        return f"{self.value:.4g}{error}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
@@ -173,7 +177,7 @@ class _Bisection:
         raise self._too_low(min(self.tried))
 
     def _too_high(self, epsilon: float) -> ParameterError:
-        value = f"the figure is {self.tried[epsilon].value:.4g} there"
+        value = f"the figure is {self.tried[epsilon]} there"
         if self._reaches:
             return ParameterError(
                 f"The target ({self._target}) is out of reach: up to ε = {epsilon:.4g}, the "
@@ -185,7 +189,7 @@ class _Bisection:
         )
 
     def _too_low(self, epsilon: float) -> ParameterError:
-        value = f"{self.tried[epsilon].value:.4g}"
+        value = f"{self.tried[epsilon]}"
         if self._reaches:
             return ParameterError(
                 f"Every ε down to {epsilon:.4g}, the smallest that is searched, meets the target "

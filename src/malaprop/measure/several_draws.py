@@ -1,28 +1,32 @@
 """The best guess at a word from several of its draws, by the law of a channel.
 
 All words are weighed where that is quick, from columns of the law or from all of its rows. On a
-large lexicon, a page weighs the most promising words of each trial only. That is an attack, too,
-so its success is a lower bound.
+large lexicon, only the most promising words of each trial are weighed. That is an attack, too, so
+its success is a lower bound. An upper one is how often no promising word beats the true word.
 """
 
 import math
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import LawChannel
 from malaprop.core.progress import Progress, report
 from malaprop.core.space import blocks
+from malaprop.measure.law_columns import columns_of
 from malaprop.pipeline.spreading import spread
 
 _TOTALS: Final = 512  # rows from which the sum of weights of every word is estimated
+_TOGETHER: Final = 256  # outputs whose columns are held at a time: 64 MB on a large lexicon
 _PROMISING: Final = 4  # words weighed for each trial and number of draws
 
 
 def has_columns(channel: LawChannel[Any]) -> bool:
     """Whether columns of the law are cheaper than all of its rows."""
-    return channel.law.log_likelihoods(np.zeros(1, dtype=np.int64)) is not None
+    return columns_of(channel.law).cheap
 
 
 def best_guesses(
@@ -40,12 +44,25 @@ def _by_columns(
     channel: LawChannel[Any], belief: Floats, drawn: Ids, last: Ids, progress: Progress | None
 ) -> Ids:
     guesses = np.empty((len(drawn), len(last)), dtype=np.int64)
-    logs = _logs(belief)
-    for trial, outputs in enumerate(drawn):
-        scores = np.cumsum(channel.law.log_likelihoods(outputs), axis=0)[last] + logs
-        guesses[trial] = scores.argmax(axis=1)
-        report(progress, trial + 1, len(drawn))
+    logs, columns = _logs(belief), columns_of(channel.law)
+    # A graph is searched for many outputs at once.
+    for block in blocks(len(drawn), row_cells=drawn.shape[1], budget=_TOGETHER):
+        outputs, places = np.unique(drawn[block], return_inverse=True)
+        seen = np.concatenate(list(columns.parts(outputs)))
+        for trial, rows in enumerate(places.reshape(-1, drawn.shape[1]), block.start):
+            guesses[trial] = _best(seen, rows, last, logs)
+        report(progress, block.stop, len(drawn))
     return guesses
+
+
+def _best(seen: Floats, rows: Ids, last: Ids, logs: Floats) -> list[int]:
+    """Return the best guess after draw number `last`, given the rows of the draws in `seen`."""
+    scores, guesses = logs.copy(), {}
+    for draw, row in enumerate(rows[: last[-1] + 1]):
+        scores += seen[row]
+        if draw in last:
+            guesses[draw] = int(scores.argmax())
+    return [guesses[draw] for draw in last.tolist()]
 
 
 def _by_rows(
@@ -68,9 +85,36 @@ def _by_rows(
     return guesses
 
 
-def promising_guesses(channel: LawChannel[Any], belief: Floats, drawn: Ids, last: Ids) -> Ids:
-    """Return the best guess of each trial among its most promising words: (trials, len(last))."""
+@dataclass(frozen=True, kw_only=True)
+class PromisingGuesses:
+    """Guesses among promising words, and what they say about the best guess of all words."""
+
+    words: Ids
+    """The best of the promising words, for each trial and number of draws."""
+    unbeaten: NDArray[np.bool_]
+    """Whether no promising word is better than the true word. Where one is, the best guess of all
+    is wrong; so the share of these trials bounds the best guess from above."""
+
+
+def promising_guesses(
+    channel: LawChannel[Any], belief: Floats, drawn: Ids, last: Ids, truth: Ids
+) -> PromisingGuesses:
+    """Weigh the most promising words of each trial, and its true word for comparison."""
     trials, words = _promising(channel, belief, drawn, last)
+    scores = _weighed(channel, belief, drawn, last, trials, words)
+    own = _weighed(channel, belief, drawn, last, np.arange(len(drawn)), truth)
+    guesses, best = np.empty((len(drawn), len(last)), dtype=np.int64), np.empty(own.shape)
+    for place in range(len(last)):
+        order = np.lexsort((scores[:, place], trials))
+        guesses[trials[order], place] = words[order]  # the last one of each trial stays
+        best[trials[order], place] = scores[order, place]
+    return PromisingGuesses(words=guesses, unbeaten=own >= best)
+
+
+def _weighed(
+    channel: LawChannel[Any], belief: Floats, drawn: Ids, last: Ids, trials: Ids, words: Ids
+) -> Floats:
+    """Return the score of a word for a trial, pair by pair: (pairs, len(last))."""
     needed, which = np.unique(words, return_inverse=True)
     scores = np.empty((len(words), len(last)))
     for block in blocks(len(needed), row_cells=len(belief)):
@@ -78,12 +122,7 @@ def promising_guesses(channel: LawChannel[Any], belief: Floats, drawn: Ids, last
         rows = channel.log_probabilities(needed[block])
         seen = rows[(which[chosen] - block.start)[:, None], drawn[trials[chosen]]]
         scores[chosen] = np.cumsum(seen, axis=1)[:, last]
-    scores += _logs(belief)[words][:, None]
-    guesses = np.empty((len(drawn), len(last)), dtype=np.int64)
-    for place in range(len(last)):
-        order = np.lexsort((scores[:, place], trials))
-        guesses[trials[order], place] = words[order]  # the last one of each trial stays
-    return guesses
+    return np.asarray(scores + _logs(belief)[words][:, None])
 
 
 def _promising(channel: LawChannel[Any], belief: Floats, drawn: Ids, last: Ids) -> tuple[Ids, Ids]:

@@ -3,6 +3,7 @@
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.space import MetricSpace
@@ -19,8 +20,8 @@ class Similarity:
 
     >>> from malaprop import Lexicon
     >>> axes = Lexicon(["east", "north", "west"], [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
-    >>> Similarity(axes).to_all(np.array([0])).tolist()
-    [[1.0, 0.0, -1.0]]
+    >>> Similarity(axes).to_some(0, np.array([0, 1, 2])).tolist()
+    [1.0, 0.0, -1.0]
     """
 
     def __init__(self, space: MetricSpace) -> None:
@@ -37,9 +38,17 @@ class Similarity:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.asarray(vectors / np.where(lengths > 0.0, lengths, 1.0))
 
-    def to_all(self, ids: Ids) -> Floats:
-        """Return the similarity of some words with all words: (len(ids), words)."""
-        return np.asarray(self._units[ids] @ self._units.T)
+    @cached_property
+    def _short_units(self) -> NDArray[np.float32]:
+        return self._units.astype(np.float32)
+
+    def expected(self, ids: Ids, probabilities: Floats) -> Floats:
+        """Return the mean similarity of each word with all words: one row of probabilities each.
+
+        It is right to six digits: sums in float32 take half the time.
+        """
+        means = probabilities.astype(np.float32) @ self._short_units
+        return np.asarray(np.einsum("ij,ij->i", self._units[ids], means))
 
     def between(self, ids: Ids, others: Ids) -> Floats:
         """Return the similarity of each word with the word at the same place of `others`."""

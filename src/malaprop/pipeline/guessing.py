@@ -13,8 +13,6 @@ from numpy.random import Generator
 from malaprop.core.arrays import Floats
 from malaprop.core.channel import Channel, LawChannel
 from malaprop.core.law import Law
-from malaprop.core.peaked import PeakedLaw
-from malaprop.core.proofs import proof_of
 from malaprop.core.randomness import seeded_rng
 from malaprop.core.space import blocks
 from malaprop.pipeline.nearby_guesses import nearby_chances
@@ -70,12 +68,8 @@ def guessed_share(channel: Channel, kept: float = 0.0) -> Guessed:
 
 
 def guesses_outputs(channel: LawChannel[Law]) -> bool:
-    """Whether the best guess is the output itself, all words being equally likely.
-
-    That is true of a peaked law: Pr[y | w]/Pr[y | w'] is largest at y = w, and 1 or more somewhere,
-    so no word w' explains w better than w does.
-    """
-    return isinstance(channel.law, PeakedLaw) and bool(proof_of(channel.law))
+    """Whether the best guess is the output itself, all words being equally likely."""
+    return channel.law.outputs_are_best_guesses
 
 
 def largest_posteriors(

@@ -22,6 +22,7 @@ from malaprop.report.phrases import (
     printable,
     repetition,
 )
+from malaprop.report.profiles import occurrence_table, profile_plots
 
 _MOST_FAULTS = 100
 _NUMBERS = frozenset({1, 2})  # columns of numbers
@@ -132,16 +133,7 @@ def _observer(profile: Profile) -> list[str]:
     if profile.context:
         parts.append(f"<p>{escape(opened(str(profile.context)))}.</p>")
     if profile.occurrences:
-        rows = [
-            (
-                str(one.occurrences),
-                f"{'at least ' if one.at_least else ''}{one.value:.0%}",
-                f"{one.interval[0]:.0%}–{one.interval[1]:.0%}",
-            )
-            for one in profile.occurrences
-        ]
-        head = ("a word occurs, with as many draws", "guessed right", "95 % interval")
-        parts.append(table(head, rows, _NUMBERS))
+        parts.append(table(*occurrence_table(profile), _NUMBERS))
     words = ", ".join(f"{escape(word)} ({share:.0%})" for word, share in profile.worst_words)
     parts.append(
         f"<p>Of {profile.words:,} words spread over the lexicon, these stay as they are most "
@@ -152,21 +144,13 @@ def _observer(profile: Profile) -> list[str]:
 
 def _plots(profile: Profile) -> str:
     try:
-        from malaprop.report import plots
-
-        least = ", at least" if profile.chosen.at_least else ""
-        figures = [
-            (plots.kept_by_epsilon(profile), "Words that stay, by ε. The dotted line is this run."),
-            (plots.distinct_by_epsilon(profile), "Different outputs of a word, by ε."),
-            (plots.success_by_epsilon(profile), f"Right guesses without context{least}, by ε."),
-        ]
-        if profile.occurrences:
-            least = ", at least" if profile.occurrences[0].at_least else ""
-            text = f"Right guesses{least}, by occurrences of a word."
-            figures.append((plots.success_by_occurrences(profile), text))
+        figures = [(paint(), caption) for paint, caption in profile_plots(profile)]
     except MissingExtraError as error:
         return f"<p>Without plots: {escape(str(error))}</p>"
-    cells = (f"<figure>{svg}<figcaption>{text}</figcaption></figure>" for svg, text in figures)
+    cells = (
+        f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
+        for svg, caption in figures
+    )
     return f'<div class="plots">{"".join(cells)}</div>'
 
 

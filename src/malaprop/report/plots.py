@@ -96,12 +96,23 @@ def success_by_epsilon(profile: Profile) -> str:
 
 
 def success_by_occurrences(profile: Profile) -> str:
-    """Plot how often an observer guesses right who sees a word several times."""
+    """Plot how often an observer guesses right who sees a word several times.
+
+    Where only bounds are known, the band lies between them, and the line is an attack.
+    """
 
     def paint(axes: Any) -> None:
         points = profile.occurrences
         times = [point.occurrences for point in points]
-        _line(axes, times, [p.value for p in points], [p.interval for p in points])
+        values, intervals = [p.value for p in points], [p.interval for p in points]
+        if any(point.bounds for point in points):
+            low, high = zip(*intervals, strict=True)
+            between = "the best guess lies here (95 %)"
+            axes.fill_between(times, low, high, color=PALE, linewidth=0, label=between)
+            axes.plot(times, values, "s-", color=INK, label="what an attack achieves")
+            axes.legend(loc="lower right", frameon=True)
+        else:
+            _line(axes, times, values, intervals)
         axes.set(xlabel="occurrences, each with its own draw", ylabel="right guesses", ylim=(0, 1))
         axes.set_xticks(times)
 

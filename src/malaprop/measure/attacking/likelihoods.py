@@ -6,7 +6,6 @@ channels they are estimated from draws.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -18,6 +17,7 @@ from malaprop.core.channel import Channel, LawChannel
 from malaprop.core.law import Law
 from malaprop.core.progress import Progress, report, stage
 from malaprop.core.space import blocks
+from malaprop.measure.law_columns import columns_of
 
 _NEVER = -1e30  # the log of a probability of 0: sums with it stay finite
 _COLUMNS = 1 << 23  # cells of columns at a time: a graph is searched for 256 words at once,
@@ -96,7 +96,7 @@ class LawLikelihoods(Likelihoods):
 
     def __init__(self, law: Law) -> None:
         self._law, self._size = law, len(law.space)
-        self._log_masses: Floats | None = None
+        self._columns = columns_of(law)
         self._prior: Floats | None = None
         self._known: Candidates | None = None
 
@@ -108,22 +108,6 @@ class LawLikelihoods(Likelihoods):
     @property
     def exact(self) -> bool:
         """True."""
-        return True
-
-    def _prepare(self, progress: Progress | None) -> bool:
-        """Return whether columns can be computed; sum up all rows if that takes their masses."""
-        if self._law.log_likelihoods(np.zeros(1, dtype=np.int64)) is not None:
-            return True
-        if not self._law.symmetric:
-            return False
-        if self._log_masses is None:
-            masses = np.empty(self._size)
-            steps = blocks(self._size, row_cells=self._size)
-            for done, block in enumerate(steps, 1):
-                weights = self._law.log_weights(np.arange(self._size)[block])
-                masses[block] = np.log(np.exp(weights, out=weights).sum(axis=1))
-                report(progress, done, len(steps))
-            self._log_masses = masses
         return True
 
     def candidates(
@@ -159,7 +143,7 @@ class LawLikelihoods(Likelihoods):
         best = _Best(len(distinct), count)
         # The most likely words first: what they reach is seldom exceeded by later ones.
         usual = np.argsort(-log_prior, kind="stable")
-        if self._prepare(stage(progress, 0, 2)):
+        if self._columns.prepare(stage(progress, 0, 2)):
             self._by_columns(best, distinct, log_prior, usual, stage(progress, 1, 2))
         else:
             self._by_rows(best, distinct, log_prior, usual, progress)
@@ -178,7 +162,7 @@ class LawLikelihoods(Likelihoods):
         some = usual[: 64 * best.count]
         row, steps = 0, blocks(len(outputs), row_cells=self._size, budget=_COLUMNS)
         for done, block in enumerate(steps, 1):
-            for scores in self._columns(outputs[block]):
+            for scores in self._columns.parts(outputs[block], _ROWS):
                 scores += log_prior  # in place: such arrays are large
                 # The best of some words bound the best of all from below.
                 some_scores = scores[:, some]
@@ -209,7 +193,7 @@ class LawLikelihoods(Likelihoods):
 
     def of_pairs(self, words: Ids, outputs: Ids, progress: Progress | None = None) -> Floats:
         """Return the log-probability of each output for its word."""
-        by_output = self._prepare(progress)
+        by_output = self._columns.prepare(progress)
         keys, others = (outputs, words) if by_output else (words, outputs)
         order = np.argsort(keys, kind="stable")
         distinct, firsts = np.unique(keys[order], return_index=True)
@@ -219,7 +203,7 @@ class LawLikelihoods(Likelihoods):
         for done, block in enumerate(steps, 1):
             rows = distinct[block]
             logs = (
-                np.concatenate(list(self._columns(rows)))
+                np.concatenate(list(self._columns.parts(rows, _ROWS)))
                 if by_output
                 else self._law.log_probabilities(rows)
             )
@@ -227,16 +211,6 @@ class LawLikelihoods(Likelihoods):
             chosen_logs[places] = logs[np.searchsorted(rows, keys[places]), others[places]]
             report(progress, done, len(steps))
         return _finite(chosen_logs)
-
-    def _columns(self, outputs: Ids) -> Iterator[Floats]:
-        """Yield ln Pr[y | w] of all words w for each output y, some outputs at a time."""
-        if self._log_masses is None:
-            yield from self._law.log_likelihood_parts(outputs, _ROWS)
-            return
-        for start in range(0, len(outputs), _ROWS):
-            weights = self._law.log_weights(outputs[start : start + _ROWS])
-            weights -= self._log_masses
-            yield weights
 
 
 @lru_cache(maxsize=1)

@@ -6,13 +6,17 @@ from numpy.random import Generator
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import LawChannel
 from malaprop.core.law import Law
-from malaprop.core.progress import Progress, report
+from malaprop.core.progress import Progress, report, stage
 from malaprop.core.space import blocks
+from malaprop.measure.law_columns import columns_of
 from malaprop.measure.words.statistic import ColumnStatistic, Draws, Options
 
 SMALL = 1_000
 """Words of a lexicon up to which all outputs count; beyond, `OUTPUTS` drawn ones of each word."""
 OUTPUTS = 4
+_TOGETHER = 256  # outputs whose columns are computed together,
+_COLUMNS = 8  # and compared at once, in a processor's cache
+_ROUNDING = 1e-9  # of logarithms: probabilities that are equal but for it count as equal
 
 
 class CandidateCount(ColumnStatistic):
@@ -41,8 +45,7 @@ class CandidateCount(ColumnStatistic):
             law = channel.log_probabilities(np.arange(len(channel.lexicon)))
             return _over_all_outputs(law, width)[ids]
         outputs = channel.substitute(np.repeat(ids, OUTPUTS), rng).reshape(-1, OUTPUTS)
-        own = _own(channel, ids, outputs)
-        counts = _explaining(channel, outputs.ravel(), own.ravel(), width, progress)
+        counts = _explaining(channel, ids, outputs, width, progress)
         return np.asarray(counts.reshape(-1, OUTPUTS).mean(axis=1))
 
     def sampled(self, draws: Draws) -> Floats:
@@ -66,8 +69,8 @@ def _over_all_outputs(law: Floats, width: float) -> Floats:
     means = np.zeros(len(law))
     for column in law.T:
         ordered = np.sort(column)
-        low = np.searchsorted(ordered, column - width - 1e-12, side="left")
-        high = np.searchsorted(ordered, column + width + 1e-12, side="right")
+        low = np.searchsorted(ordered, column - width - _ROUNDING, side="left")
+        high = np.searchsorted(ordered, column + width + _ROUNDING, side="right")
         means += np.exp(column) * (high - low)
     return means
 
@@ -82,11 +85,17 @@ def _own(channel: LawChannel[Law], ids: Ids, outputs: Ids) -> Floats:
 
 
 def _explaining(
-    channel: LawChannel[Law], outputs: Ids, own: Floats, width: float, progress: Progress | None
+    channel: LawChannel[Law], ids: Ids, drawn: Ids, width: float, progress: Progress | None
 ) -> Floats:
-    """Count the words under which an output's log-probability is within `width` of its own."""
-    if channel.law.log_likelihoods(outputs[:1]) is not None:
-        return _by_columns(channel, outputs, own, width, progress)
+    """Count the words under which an output's log-probability is within `width` of its own.
+
+    `drawn` has a row of outputs for each of the words `ids`.
+    """
+    outputs = drawn.ravel()
+    if columns_of(channel.law).prepare(stage(progress, 0, 2)):
+        words = np.repeat(ids, drawn.shape[1])
+        return _by_columns(channel, words, outputs, width, stage(progress, 1, 2))
+    own = _own(channel, ids, drawn).ravel()
     size = len(channel.lexicon)
     counts = np.zeros(len(outputs))
     distinct, places = np.unique(outputs, return_inverse=True)
@@ -94,21 +103,28 @@ def _explaining(
     for done, block in enumerate(steps, 1):
         columns = channel.log_probabilities(np.arange(size)[block])[:, distinct]
         for row in columns:
-            counts += np.abs(row[places] - own) <= width + 1e-12
+            counts += np.abs(row[places] - own) <= width + _ROUNDING
         report(progress, done, len(steps))
     return counts
 
 
 def _by_columns(
-    channel: LawChannel[Law], outputs: Ids, own: Floats, width: float, progress: Progress | None
+    channel: LawChannel[Law], words: Ids, outputs: Ids, width: float, progress: Progress | None
 ) -> Floats:
-    """Count them from columns of the law, where those are cheaper than all rows."""
-    counts = np.zeros(len(outputs))
-    steps = blocks(len(outputs), row_cells=len(channel.lexicon))
+    """Count them from columns of the law, each of which is computed once."""
+    order = np.argsort(outputs, kind="stable")
+    distinct, firsts = np.unique(outputs[order], return_index=True)
+    ends = np.append(firsts, len(outputs))
+    counts, columns = np.zeros(len(outputs)), columns_of(channel.law)
+    steps = blocks(len(distinct), row_cells=1, budget=_TOGETHER)
     for done, block in enumerate(steps, 1):
-        columns = channel.law.log_likelihoods(outputs[block])
-        if columns is not None:
-            near = np.abs(columns - own[block, None]) <= width + 1e-9
-            counts[block] = np.count_nonzero(near, axis=1)
+        row = block.start
+        for part in columns.parts(distinct[block], _COLUMNS):
+            for column in part:
+                for place in order[ends[row] : ends[row + 1]]:
+                    own, wide = column[words[place]], width + _ROUNDING
+                    near = (column >= own - wide) & (column <= own + wide)
+                    counts[place] = np.count_nonzero(near)
+                row += 1
         report(progress, done, len(steps))
     return counts

@@ -15,9 +15,7 @@ class ExpectedSimilarity(Statistic):
 
     def exact(self, rows: Rows) -> Floats:
         """Average the similarities over the law."""
-        return np.asarray(
-            np.einsum("ij,ij->i", rows.probabilities, rows.similarity.to_all(rows.ids))
-        )
+        return rows.similarity.expected(rows.ids, rows.probabilities)
 
     def sampled(self, draws: Draws) -> Floats:
         """Average the similarities over the draws."""

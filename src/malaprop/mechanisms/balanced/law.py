@@ -83,6 +83,19 @@ class BalancedLaw(Law):
             near_share = 1.0 / self.balance.masses[ids]
         return np.asarray(self.balance.weights[ids] * (near_share + rest))
 
+    @property
+    def outputs_are_best_guesses(self) -> bool:
+        """Whether Pr[y | w] ≤ Pr[y | y] for all words.
+
+        With a = 1/Z and b = 0 it holds always: Z(y) ≤ e^(t·d(w, y))·Z(w), by the triangle
+        inequality. A spread law must be so even that a step outweighs all differences of a and b.
+        """
+        if self.balance.scale is None:
+            return True
+        near_share, rest = self._shares(np.arange(len(self.space)))
+        step = self._falls[1] if self.graph.unit else 1.0
+        return bool((near_share + rest).min() >= (near_share * step + rest).max())
+
     def log_likelihoods(self, outputs: Ids) -> Floats | None:
         """Return ln Pr[y | w] for each output y and each word w; distances are symmetric.
 

@@ -5,6 +5,7 @@ from malaprop.measure.regularization import LambdaChoice
 from malaprop.measure.searching import Calibration
 from malaprop.report.measured.common import NO_CONTEXT, PUBLIC, Setting, not_said
 from malaprop.report.page import Facts, Grid, Page, Paragraph, Piece, Plot, Section, opened
+from malaprop.report.profiles import profile_plots
 
 _FIGURE = "the figure"
 _OF_VECTORS = (
@@ -126,18 +127,7 @@ def _plots(result: Calibration, profile: Profile | None) -> tuple[Piece, ...]:
     )
     if profile is None:
         return (own,)
-    least = ", at least" if profile.chosen.at_least else ""
-    return (
-        own,
-        Plot(lambda: plots.kept_by_epsilon(profile), "Words that stay, by ε (N_w)."),
-        Plot(
-            lambda: plots.distinct_by_epsilon(profile), "Different outputs of a word, by ε (S_w)."
-        ),
-        Plot(
-            lambda: plots.success_by_epsilon(profile),
-            f"Right guesses without context{least}, by ε.",
-        ),
-    )
+    return (own, *(Plot(paint, caption) for paint, caption in profile_plots(profile)))
 
 
 def _limits(*, vectors: bool, context: bool) -> tuple[str, ...]:

@@ -2,10 +2,12 @@
 
 from malaprop.measure.bayes import BayesSuccess
 from malaprop.measure.neighbourhoods import Density
+from malaprop.measure.profile import Profile
 from malaprop.measure.words.statistics import Summary, WordStatistics
 from malaprop.report.measured.common import DESCRIPTIVE, NO_CONTEXT, PUBLIC, Setting, not_said
-from malaprop.report.page import Grid, Page, Paragraph, Plot, Section
+from malaprop.report.page import Grid, Page, Paragraph, Piece, Plot, Section
 from malaprop.report.phrases import printable
+from malaprop.report.profiles import occurrence_table, profile_plots
 
 _WORST = 5
 
@@ -18,8 +20,9 @@ def statistics_page(
     overlap: float,
     skewness: float | None,
     density: Density | None,
+    profile: Profile | None = None,
 ) -> Page:
-    """Return the page of `malaprop stats`."""
+    """Return the page of `malaprop stats`; `profile` adds figures by ε and by occurrences."""
     summary = result.summary()
     return Page(
         title="What a mechanism does to words",
@@ -36,7 +39,7 @@ def statistics_page(
         sections=(
             Section("The statistics", (_table(summary, exact=result.exact), *_plots(result))),
             Section("The words protected least", (_worst(summary),)),
-            Section("What an observer learns", tuple(map(Paragraph, _observer(guess)))),
+            Section("What an observer learns", (*map(Paragraph, _observer(guess)), *_by(profile))),
             Section(
                 "Neighbourhoods",
                 tuple(map(Paragraph, _neighbourhoods(overlap, skewness, density))),
@@ -94,6 +97,15 @@ def _plots(result: WordStatistics) -> tuple[Plot, ...]:
         spread("kept", "chance that a word stays (N_w)"),
         spread("distinct", f"different outputs in {result.runs:,} runs (S_w)"),
     )
+
+
+def _by(profile: Profile | None) -> tuple[Piece, ...]:
+    """Return what is known by ε and by occurrences."""
+    if profile is None:
+        return ()
+    head, rows = occurrence_table(profile)
+    plots = (Plot(paint, caption) for paint, caption in profile_plots(profile))
+    return (Grid(head, tuple(rows), frozenset({1, 2})), *plots)
 
 
 def _observer(guess: BayesSuccess) -> list[str]:
