@@ -134,7 +134,7 @@ class BalancedLaw(Law):
         near_share, rest = self._shares(ids)
 
         def fall(rows: Ids, keys: Keys) -> Floats:
-            return np.asarray(near_share[rows] * self._kernel(keys) + rest[rows])
+            return np.asarray(near_share.take(rows) * self._kernel(keys) + rest.take(rows))
 
         if self.graph.unit and (self.balance.verified or self.balance.masses is None):
             mean = 1.0 if draws is None else float(draws.mean())
