@@ -12,7 +12,7 @@ one chunk of them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +40,7 @@ _TOO_LONG = "x" * (_LETTERS + 1)
 _SHAPES = 2**14
 _SEVERAL = 2**18  # ids of chunks with none or several words
 _OFFSET_BITS = 32
+_NEW = -1  # in place of the code of a chunk that was not seen before
 
 PUNCTUATION = "punctuation"
 
@@ -178,15 +179,15 @@ class ChunkCodes(dict[str, int]):
         return glue_values(text, joined, self._policy.cut)
 
     def _encode(self, texts: Iterable[str]) -> CodedTexts:
-        codes: list[int | None] = []
+        codes: list[int] = []
         lengths: list[int] = []
         new: dict[int, str] = {}  # chunks by their places
         for text in texts:
             chunks = chunks_of(text)
-            known = list(map(self.get, chunks))
-            if None in known:
+            known = list(map(self.get, chunks, repeat(_NEW)))
+            if _NEW in known:
                 start = len(codes)
-                new.update((start + i, chunks[i]) for i, code in enumerate(known) if code is None)
+                new.update((start + i, chunks[i]) for i, code in enumerate(known) if code == _NEW)
             codes += known
             lengths.append(len(chunks))
         self._learn_all(set(new.values()))
