@@ -78,7 +78,8 @@ class CodedTexts(NamedTuple):
         ends_there = shapes["solid"][before] & ~shapes["white_end"][before]
         begins_there = shapes["solid"][after] & ~shapes["white_start"][after]
         special = np.minimum(before, after) <= VANISHING_SHAPE
-        return places[ends_there & begins_there & ~special]
+        between: Ids = places[ends_there & begins_there & ~special]
+        return between
 
     def _inside(self, chunks: Ids, first: int, last: int) -> Ids:
         """Return those chunks whose neighbours, from `first` to `last`, are of the same text."""
