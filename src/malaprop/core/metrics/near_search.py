@@ -24,6 +24,7 @@ Lookup = Callable[[Ids, Ids], Bytes]
 """Returns the levels of words, given their rows and ids."""
 
 _MOST_PLACES = 1 << 20  # of a search from far words: with more, whole searches are faster
+_MANY, _SHORT = 1024, np.iinfo(np.int32)  # numbers to sort
 _TOGETHER = 64  # rows that are searched together: their levels fit a processor's cache
 
 
@@ -77,7 +78,7 @@ class NearSearch:
             if not cells.size:
                 continue
             near.append(cells)
-            places = cells - cells // self._size * self._size
+            places = cells % self._size
             for length, neighbours in self._joined.items():
                 if k + length < self._last:
                     there = neighbours.of(places, cells - places)
@@ -135,11 +136,16 @@ def _distinct(numbers: Ids) -> Ids:
     """Return each number once, in order; on few numbers faster than numpy's function."""
     if not numbers.size:
         return numbers
-    # Sorting short integers takes half as long, and less on some processors.
-    kind = np.int32 if numbers.max() <= np.iinfo(np.int32).max else np.int64
-    in_order = np.sort(numbers.astype(kind))
-    first = np.append(True, in_order[1:] != in_order[:-1])
-    return in_order.compress(first).astype(np.int64)
+    if len(numbers) >= _MANY and numbers.max() <= _SHORT.max:
+        # Sorting short integers takes half as long, and less on some processors.
+        in_order = np.sort(numbers.astype(np.int32)).astype(np.int64)
+    else:
+        numbers.sort()
+        in_order = numbers
+    first = np.empty(len(in_order), dtype=np.bool_)
+    first[0] = True
+    np.not_equal(in_order[1:], in_order[:-1], out=first[1:])
+    return in_order.compress(first)
 
 
 class _Even:
