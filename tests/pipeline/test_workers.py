@@ -1,6 +1,8 @@
 """Worker processes: fresh noise in each, all work done once, and an end that is an end."""
 
 import os
+import platform
+import resource
 import signal
 import subprocess
 import sys
@@ -9,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from malaprop import TEM
@@ -190,3 +193,22 @@ def _alive(pid: int) -> bool:
         return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return False
+
+
+def _page_faults(_: Any, texts: list[str]) -> int:
+    def use() -> None:
+        [np.ones(2**20) for _ in range(6)]  # 8 MB each, 2,048 pages
+
+    use()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        use()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only this C library is told to")
+def test_a_worker_keeps_the_memory_of_arrays() -> None:
+    with WorkerPool(_page_faults, size=2) as pool:
+        for number in range(2):
+            pool.add((0, number), [])
+        assert all(faults < 2048 for _, faults in pool.results())

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
     from multiprocessing.process import BaseProcess
 
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of malloc.h
+_LARGEST_KEPT = 1 << 25  # bytes of a freed array that is kept: the most that glibc allows
+_MOST_KEPT = 1 << 27  # bytes that a worker keeps
+
 StartMethod = Literal["fork", "spawn", "forkserver"]
 
 
@@ -204,6 +209,9 @@ def _serve(work: Work, connection: "Connection[Any, Any]") -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     # What is inherited stays: looking through it for garbage takes time, and would copy its pages.
     gc.freeze()
+    # Nor is most of what a worker remembers ever garbage: look through it seldom.
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, 10, 10)
+    _keep_freed_memory()
     # There is a worker for each core: matrix products of theirs must not wait for each other.
     threadpool_limits(1)
     try:
@@ -213,6 +221,21 @@ def _serve(work: Work, connection: "Connection[Any, Any]") -> None:
     except (EOFError, OSError):
         # Without Python's usual end, which would flush buffers that a fork has inherited.
         os._exit(0)
+
+
+def _keep_freed_memory() -> None:
+    """Have the C library keep the memory of freed arrays, for those of the next batch.
+
+    Otherwise it returns large ones to the system, and clearing new pages takes a tenth of the time.
+    """
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # not every C library has it
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, _LARGEST_KEPT)
+        mallopt(_M_TRIM_THRESHOLD, _MOST_KEPT)
 
 
 def _attempt(work: Work, key: Any, texts: list[str]) -> Any:

@@ -13,6 +13,7 @@ what it is | drawn |
 | what `keep` or `markup` declares public | shown | shown |
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -234,6 +235,7 @@ TreatmentCounts = dict[str, int]
 """How many tokens have each of the `TAGS`."""
 PUBLIC_TAGS = {origin: f"public_{origin}" for origin in ("markup", PLACEHOLDERS, "words", "spans")}
 """Tags of what was declared public, by what made it public; counted where there is any."""
+_WITH_APOSTROPHES = re.compile(r"[A-Za-z]++(?:'[A-Za-z]++)++")
 _MEMO_ENTRIES = 2**17
 _MEMO_LETTERS = 64
 
@@ -288,11 +290,11 @@ class BoundPolicy:
         Together, unknown words are mapped in less time than one by one.
         """
         new = set(tokens).difference(self._memo, self._older)
-        words = [word for word in new if word.isalpha() and len(word) <= _MEMO_LETTERS]
+        words = [word for word in new if len(word) <= _MEMO_LETTERS and _is_plain(word)]
         if len(words) > _MEMO_ENTRIES - len(self._memo):
             return
         unknown = []
-        for word in filter(str.isascii, words):
+        for word in words:
             word_id = self.words.lookup(word)
             if word_id is None:
                 unknown.append(word)
@@ -329,6 +331,13 @@ class BoundPolicy:
         if self.policy.unknown == "keep" and kind is TokenKind.WORD and _may_be_kept(token):
             return Treatment(Action.KEEP, _NO_WORD, "kept", token)
         return Treatment(Action.PROTECT, self.words.map(token), _TAGS_OF_MAPPED[kind], None)
+
+
+def _is_plain(word: str) -> bool:
+    """Tell whether a word has letters of ASCII only, and apostrophes only between them."""
+    if not word.isascii():
+        return False
+    return word.isalpha() or _WITH_APOSTROPHES.fullmatch(word) is not None
 
 
 def _may_be_kept(word: str) -> bool:

@@ -21,9 +21,11 @@ from malaprop.text import (
     Unknown,
     tokenize,
 )
+from malaprop.text.forms.grammar import cut
 from malaprop.text.parsing import chunk_codes, parser, shapes
 from malaprop.text.parsing.by_chunk import TextsByChunk
 from malaprop.text.parsing.by_token import TextsByToken
+from malaprop.text.parsing.gluing import glue_values
 from malaprop.text.rebuilding import Rebuilder
 
 WORDS = ["a", "an", "the", "i", "i'm", "apple", "user", "hour", "dog", "rain", "ŉa", "b c", "two"]
@@ -74,6 +76,8 @@ NUMERIC = st.lists(
     st.sampled_from(
         [
             *("3", "12", "2023", "555", "(555)", "1234", "4567,", "+44", "12th", "$5", "5%", "1st"),
+            *("3,", "3rd.,", "May", "GB29 NWBK 6016 1331 9268 19", "AB12 ABCD ABC1 1ABC ABCD"),
+            *("ABCD", "A1B", "of March", "May 3, 2023", "3rd of May, 2023"),
             *("March", "Mar.", "May,", "of", "a", "an", "pm", "p.m.", "am.", "10:30", "3/4/2023"),
             *(
                 "AB-1234",
@@ -130,6 +134,12 @@ def assert_equal(
 @example([""], Policy(), 0)
 @example(["", " ", "\n", "\t", "  ", " \n ", "a", " a ", "\ta\n"], Policy(), 0)
 @example(["a \x96 a", "a\n\x96\na", "a \x96. a", "\x96", "a.\x96\n \x96\na"], Policy(), 1)
+@example(["a. \x96 a", "a \x96 \x96 a", "3 May \x96 3 May", "a \x96  a", "a \x96 Zyx a"], TYPED, 1)
+@example(
+    ["a Zyx a", "Zyx a", "a, Zyx. a", "a Zyx Zyx a Zyx an"],
+    Policy(unknown="drop", kinds="words"),
+    1,
+)
 @example(["a\n\na", "a\n", "\na", "a\n \t\na", "a\n.\na", "a\r\n\r\na"], Policy(), 2)
 @example(["a.\na", "a. a", "a.) a", "a.a", "a . a", "a 。a", "a。 - a"], Policy(), 3)
 @example(["a-a-a-a.a@b", "3.5mg a", "a - a", "a\t\ta"], Policy(), 4)
@@ -159,7 +169,7 @@ def test_no_token_but_white_space_goes_beyond_a_chunk(text: str) -> None:
 def test_prose_goes_chunk_by_chunk_and_what_is_awkward_does_not() -> None:
     text_parser = TextParser(WORDS, Policy())
     assert isinstance(text_parser.parse([PROSE, ""]), TextsByChunk)
-    for awkward in ("the \x96 rain", "x" * 129):
+    for awkward in ("the \x96\train", "the rain \x96", "x" * 129):
         assert isinstance(text_parser.parse([awkward]), TextsByToken)
         mixed = text_parser.parse([PROSE, awkward, PROSE])
         assert not isinstance(mixed, TextsByChunk | TextsByToken)
@@ -256,6 +266,27 @@ def test_values_go_chunk_by_chunk_too() -> None:
         texts.insert(1, f"a\0b {joined}")
         assert not isinstance(text_parser.parse(texts), TextsByChunk)
         assert_equal(text_parser.parse(texts), by_token(texts, TYPED), 1)
+
+
+def test_what_vanishes_goes_chunk_by_chunk_between_words() -> None:
+    texts = ["A dog \x96 an hour. \x85 rain", '5 \x96 3 May \x97 rain\n\nthe \x96 "rain"']
+    parsed = TextParser(WORDS, TYPED).parse(texts)
+    assert isinstance(parsed, TextsByChunk)
+    assert parsed.counts()["removed"] == 5
+    assert_equal(parsed, by_token(texts, TYPED), 1)
+
+
+def test_only_stretches_that_may_hold_values_are_cut() -> None:
+    stretches: list[str] = []
+
+    def noted(text: str) -> list[str]:
+        stretches.append(text)
+        return cut(text)
+
+    text = "w " * 9 + "on 3 May, 2023 " + "w " * 9 + "at\n3 pm"
+    expected = text.replace("3 May, 2023", "3\0May,\x002023").replace("3 pm", "3\0pm")
+    assert glue_values(text, [10, 11, 24], noted) == expected
+    assert stretches == ["w on 3 May, 2023 w w w w w w", "at \n 3 pm"]
 
 
 def test_values_are_written_where_they_belong() -> None:

@@ -71,13 +71,13 @@ def law_rows(near: NearWords, weights: Floats, pool: Pool, fall: Fall) -> LawRow
     scale = _to_powers_of_two(fall(rows, near.beyond) * parts.max())
 
     def scaled(row: Ids, keys: Keys) -> Floats:
-        return np.asarray(scale[row] * fall(row, keys))
+        return np.asarray(scale.take(row) * fall(row, keys))
 
     keys_of = _keys_of_tried(near, scaled, parts)
 
     def of_rest(row: Ids, tried: Ids, compared: Floats | None = None) -> Floats:
         keys = near.at(row, tried) if compared is None else keys_of(row, tried, compared)
-        return np.where(keys < near.beyond[row], 0.0, parts.take(tried) * scaled(row, keys))
+        return np.where(keys < near.beyond.take(row), 0.0, parts.take(tried) * scaled(row, keys))
 
     near_weights = weights[near.words] * scaled(np.repeat(rows, near.sizes), near.keys)
     bounds = scaled(rows, near.beyond) * parts.max()
@@ -100,7 +100,7 @@ def _keys_of_tried(
 
     def keys_of(row: Ids, tried: Ids, compared: Floats) -> Keys:
         # The same product as that of the weight, so rounding cannot make a difference.
-        above = parts.take(tried)[:, None] * falls[row] > compared[:, None]
+        above = parts.take(tried)[:, None] * falls.take(row, axis=0) > compared[:, None]
         return search.keys(row, tried, border + above.sum(axis=1) - 1)
 
     return keys_of

@@ -28,6 +28,7 @@ _DEEPEST = 1000  # weights below 2^-1000 are never drawn: float64 ends near ther
 _FEW = 1 << 19  # magnitudes of tries that are compared together, not row by row
 _LEAST_RATE = 0.2  # of acceptance, assumed of rows whose rest weighs much
 _TRIES = 1 << 19  # tries at a time over all rows: some 50 MB
+_TRIES_AHEAD = 1 << 17  # the same if a seed need not repeat the draws: faster, but other draws
 
 
 class Rest(NamedTuple):
@@ -73,14 +74,14 @@ def draw(rows: LawRows, counts: Ids, rng: Generator, *, enough: Ids | None = Non
     accepted_so_far, tried = np.zeros_like(counts), np.zeros_like(counts)
     # Without `enough`, always the same: a seed gives the same draws in all versions of Malaprop.
     expected = np.full(len(counts), 0.5) if enough is None else envelope.expected_rates()
-    least, spare = (counts, 8) if enough is None else (enough, 2)
+    least, spare, together = (counts, 8, _TRIES) if enough is None else (enough, 2, _TRIES_AHEAD)
     while (short := np.flatnonzero(accepted_so_far < least)).size:
         # As many tries as the rate of acceptance so far suggests, and a few more.
         lacking = counts[short] - accepted_so_far[short]
         rate = (accepted_so_far[short] + 8.0 * expected[short]) / (tried[short] + 8.0)
         most = max(16, _TRIES // len(short)) if enough is None else _TRIES
         tries = np.minimum((lacking / rate).astype(np.int64) + spare, most)
-        for some in _blocks_of_tries(tries):
+        for some in _blocks_of_tries(tries, together):
             rows_of_block = short[some]
             words, accepted = envelope.tries(rows_of_block, tries[some], rng)
             for row, drawn in zip(rows_of_block.tolist(), _split(words, accepted), strict=True):
@@ -97,11 +98,11 @@ def draw(rows: LawRows, counts: Ids, rng: Generator, *, enough: Ids | None = Non
 _NONE: Ids = np.empty(0, dtype=np.int64)
 
 
-def _blocks_of_tries(tries: Ids) -> Iterable[slice]:
-    """Cut rows into runs with about `_TRIES` tries each: one, unless many draws are wanted."""
-    if tries.sum() <= _TRIES:
+def _blocks_of_tries(tries: Ids, together: int) -> Iterable[slice]:
+    """Cut rows into runs with about `together` tries each: one, unless many draws are wanted."""
+    if tries.sum() <= together:
         return (slice(None),)
-    block = (np.cumsum(tries) - tries) // _TRIES
+    block = (np.cumsum(tries) - tries) // together
     starts = np.flatnonzero(np.diff(block, prepend=-1))
     return map(slice, starts.tolist(), [*starts[1:].tolist(), len(tries)])
 
@@ -179,14 +180,15 @@ class _Envelope:
         level = rng.random(len(at))
         if self._rest is not None:
             resting = np.flatnonzero(places >= held)
-            tried = self._rest.words.take(places[resting] - held[resting]).astype(np.int64)
+            beyond = places.take(resting) - held.take(resting)
+            tried = self._rest.words.take(beyond).astype(np.int64)
             words[resting] = tried
             level[resting] = _fine(len(resting), rng)  # a word of the rest may be far rarer
         level *= self._tops.take(magnitudes)
         if self._rest is not None:
-            weights[resting] = self._rest.weights(at[resting], tried, level[resting])
+            weights[resting] = self._rest.weights(at.take(resting), tried, level.take(resting))
         accepted = level < weights
-        return words[accepted], np.add.reduceat(
+        return words.compress(accepted), np.add.reduceat(
             accepted, np.cumsum(counts) - counts, dtype=np.int64
         )
 

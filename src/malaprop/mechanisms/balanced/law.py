@@ -21,9 +21,10 @@ from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.balanced.balance import Balance, sampled_words
 from malaprop.mechanisms.balanced.edge_loss import worst_edge
 
-# Microseconds, about: a near word of a row, and a word within reach of a far one that is tried; a
-# search of the whole graph, and its share for a word if it is for many.
-_NEAR, _IN_REACH, _WHOLE, _SHARE = 0.25, 0.05, 8000.0, 110.0
+# Microseconds, about: what a near word of a row takes more if it is searched for alone, and a word
+# within reach of a far one that is tried; a search of the whole graph, and its share for a word if
+# it is for many.
+_NEAR, _IN_REACH, _WHOLE, _SHARE = 0.08, 0.05, 8000.0, 85.0
 
 
 @proved("docs/proofs/balanced.md")
@@ -147,7 +148,7 @@ class BalancedLaw(Law):
         near_share, rest = self._shares(ids)
 
         def fall(rows: Ids, keys: Keys) -> Floats:
-            return np.asarray(near_share[rows] * self._kernel(keys) + rest[rows])
+            return np.asarray(near_share.take(rows) * self._kernel(keys) + rest.take(rows))
 
         if self.graph.unit and (self.balance.verified or self.balance.masses is None):
             mean = 1.0 if draws is None else float(draws.mean())

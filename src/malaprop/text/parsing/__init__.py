@@ -4,6 +4,7 @@ parser         chooses between the two ways, which give the same result
 by_token       token by token: slow, and right for every text and policy
 by_chunk       chunk by chunk, for a whole batch at once
 chunk_codes    what is remembered of chunks
+gluing         chunks that must be parsed together
 shapes         what a chunk is but for its secret words
 plain_chunks   chunks of words and signs alone
 """

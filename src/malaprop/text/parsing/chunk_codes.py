@@ -7,19 +7,20 @@ all texts of a batch at once.
 Why chunks may be parsed one by one: no token but whitespace and some values holds a space, none
 a line feed, and no pattern looks back, or ahead beyond a space. So the tokens of a text are those
 of its chunks, except for whitespace, which is shown as it is anyway, and for values such as
-"3 May". Texts that may have one are found by how their chunks begin and end; they are cut as a
-whole, and glue replaces the spaces inside values.
+"3 May". Chunks that may be parts of one are found by how they begin and end, and `gluing` makes
+one chunk of them.
 """
 
-from collections.abc import Iterable, Sequence
-from itertools import chain, islice
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, islice, repeat
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.arrays import Ids, distinct
+from malaprop.core.arrays import Ids
 from malaprop.text.forms.joining import PARTS_OF_VALUES, joining
+from malaprop.text.parsing.gluing import GLUE, LINE, chunks_of, glue_to_previous, glue_values
 from malaprop.text.parsing.plain_chunks import one_word, plain_tokens
 from malaprop.text.parsing.shapes import GrowingTable, Records, Shapes
 from malaprop.text.policy import BoundPolicy
@@ -28,16 +29,10 @@ from malaprop.text.template import (
     WORD_MARK,
 )
 
-LINE = "\n"
-PADDED_LINE = f" {LINE} "
-"""Makes a line feed a chunk of its own, so that lines share their other chunks."""
-
-GLUE = "\0"
-"""Replaces the spaces inside a value, so that it is part of one chunk."""
-
 AWKWARD = 0
 """The code of a chunk that is too long, or has a NUL or something to drop, mask, keep or show."""
-EMPTY_SHAPE, LINE_SHAPE = 1, 2
+EMPTY_SHAPE, LINE_SHAPE, VANISHING_SHAPE = 1, 2, 3
+"""Shapes of an empty chunk, of a line feed, and of a chunk of which nothing is shown."""
 
 _ENTRIES = 2**18  # five million words of film reviews have as many different chunks
 _LETTERS = 128
@@ -45,6 +40,7 @@ _TOO_LONG = "x" * (_LETTERS + 1)
 _SHAPES = 2**14
 _SEVERAL = 2**18  # ids of chunks with none or several words
 _OFFSET_BITS = 32
+_NEW = -1  # in place of the code of a chunk that was not seen before
 
 PUNCTUATION = "punctuation"
 
@@ -64,16 +60,42 @@ class CodedTexts(NamedTuple):
     def awkward_texts(self) -> NDArray[np.bool_]:
         """Return which texts have an awkward chunk."""
         awkward = np.zeros(len(self.lengths), dtype=np.bool_)
-        chunks = np.flatnonzero(self.shapes == AWKWARD)
+        chunks = np.flatnonzero((self.shapes == AWKWARD) | (self.shapes == VANISHING_SHAPE))
         awkward[self._texts_of(chunks)] = True
         return awkward
 
-    def joined_texts(self, shapes: Records) -> Ids:
-        """Return the texts that may have a token that goes beyond a chunk."""
+    def joined(self, shapes: Records) -> Ids:
+        """Return the chunks that the next chunk of the text may continue."""
         if not shapes["stops"].any():
-            return self.lengths[:0]
+            return _NO_CHUNKS
         stops, starts = shapes["stops"][self.shapes], shapes["starts"][self.shapes]
-        return distinct(self._texts_of(np.flatnonzero(stops[:-1] & starts[1:])))
+        return self._inside(np.flatnonzero(stops[:-1] & starts[1:]), 0, 1)
+
+    def vanishing(self, shapes: Records) -> Ids:
+        """Return the chunks that leave nothing, each between two that show more than whitespace."""
+        places = self._inside(np.flatnonzero(self.shapes == VANISHING_SHAPE), -1, 1)
+        before, after = self.shapes[places - 1], self.shapes[places + 1]
+        ends_there = shapes["solid"][before] & ~shapes["white_end"][before]
+        begins_there = shapes["solid"][after] & ~shapes["white_start"][after]
+        special = np.minimum(before, after) <= VANISHING_SHAPE
+        between: Ids = places[ends_there & begins_there & ~special]
+        return between
+
+    def _inside(self, chunks: Ids, first: int, last: int) -> Ids:
+        """Return those chunks whose neighbours, from `first` to `last`, are of the same text."""
+        texts = self._texts_of(chunks)
+        ends = np.cumsum(self.lengths)[texts]
+        starts = ends - self.lengths[texts]
+        return chunks[(chunks + first >= starts) & (chunks + last < ends)]
+
+    def by_text(self, chunks: Ids) -> dict[int, list[int]]:
+        """Return the texts of chunks, and where in its text each chunk is."""
+        texts = self._texts_of(chunks)
+        places = chunks - (np.cumsum(self.lengths) - self.lengths)[texts]
+        grouped: dict[int, list[int]] = {}
+        for text, place in zip(texts.tolist(), places.tolist(), strict=True):
+            grouped.setdefault(text, []).append(place)
+        return grouped
 
     def with_others(self, texts: Ids, others: "CodedTexts") -> "CodedTexts":
         """Return these texts with some replaced by others."""
@@ -90,6 +112,9 @@ class CodedTexts(NamedTuple):
         """Return the text of each chunk."""
         texts: Ids = np.searchsorted(np.cumsum(self.lengths), chunks, side="right")
         return texts
+
+
+_NO_CHUNKS: Ids = np.empty(0, dtype=np.int64)
 
 
 class ChunkTables(NamedTuple):
@@ -114,6 +139,7 @@ class ChunkCodes(dict[str, int]):
         self._ids.add(range(words))
         for chunk in ("", LINE):
             self[chunk] = self._learn_any(chunk)
+        self._shapes.number(("vanishing",), ())
 
     def __missing__(self, chunk: str) -> int:
         if len(chunk) > _LETTERS:
@@ -130,33 +156,39 @@ class ChunkCodes(dict[str, int]):
 
     def encode(self, texts: Sequence[str]) -> CodedTexts:
         """Encode texts as chunks."""
-        if not self._policy.typed:
-            return self._encode(texts)
-        coded = self._encode(_TOO_LONG if GLUE in text else text for text in texts)
-        joined = coded.joined_texts(self._shapes.tables()[0])
-        if not joined.size:
-            return coded
-        glued = [self._glued(texts[text]) for text in joined.tolist()]
-        return coded.with_others(joined, self._encode(glued))
+        texts = [_TOO_LONG if GLUE in text else text for text in texts]
+        coded = self._encode(texts)
+        coded = self._glue(texts, coded, CodedTexts.joined, self._glue_values)
+        return self._glue(texts, coded, CodedTexts.vanishing, glue_to_previous)
 
-    def _glued(self, text: str) -> str:
-        """Replace the spaces inside values."""
-        tokens = self._policy.cut(text)
-        return "".join(
-            token.replace(" ", GLUE) if " " in token and not token.isspace() else token
-            for token in tokens
-        )
+    def _glue(
+        self,
+        texts: list[str],
+        coded: CodedTexts,
+        find: Callable[[CodedTexts, Records], Ids],
+        glue: Callable[[str, list[int]], str],
+    ) -> CodedTexts:
+        """Glue chunks of texts, in the list itself, and return its new codes."""
+        places = coded.by_text(find(coded, self._shapes.tables()[0]))
+        if not places:
+            return coded
+        for text, chunks in places.items():
+            texts[text] = glue(texts[text], chunks)
+        return coded.with_others(np.array(list(places)), self._encode([texts[i] for i in places]))
+
+    def _glue_values(self, text: str, joined: list[int]) -> str:
+        return glue_values(text, joined, self._policy.cut)
 
     def _encode(self, texts: Iterable[str]) -> CodedTexts:
-        codes: list[int | None] = []
+        codes: list[int] = []
         lengths: list[int] = []
         new: dict[int, str] = {}  # chunks by their places
         for text in texts:
-            chunks = text.replace(LINE, PADDED_LINE).split(" ")
-            known = list(map(self.get, chunks))
-            if None in known:
+            chunks = chunks_of(text)
+            known = list(map(self.get, chunks, repeat(_NEW)))
+            if _NEW in known:
                 start = len(codes)
-                new.update((start + i, chunks[i]) for i, code in enumerate(known) if code is None)
+                new.update((start + i, chunks[i]) for i, code in enumerate(known) if code == _NEW)
             codes += known
             lengths.append(len(chunks))
         self._learn_all(set(new.values()))
@@ -205,22 +237,25 @@ class ChunkCodes(dict[str, int]):
             return self._learn_any(chunk)
         treatments = [self._policy.treat(token) for token in tokens]
         _, ids, tags, shown, marks = zip(*treatments, strict=True)
-        if _is_awkward(marks):
-            return AWKWARD
+        if (special := self._special(chunk, marks)) is not None:
+            return special
         may_join = any(token.lower() in PARTS_OF_VALUES for token in tokens)
         joins = joining(chunk) if may_join and self._policy.typed else (0, 0)
         offset = self._offset([word for word in ids if word >= 0], typed=False)
         return self._shapes.number(shown, tags, joins) << _OFFSET_BITS | offset
 
     def _learn_any(self, chunk: str) -> int:
-        if self._policy.typed:
-            chunk = chunk.replace(GLUE, " ")
+        was_glued = GLUE in chunk
+        chunk = chunk.replace(GLUE, " ")
         if self._policy.pieces is not None and self._policy.pieces.may_concern(chunk):
             return AWKWARD
         treatments = self._policy.treat_all(self._policy.cut(chunk))
         _, ids, tags, shown, marks = zip(*treatments, strict=True) if treatments else ((),) * 5
-        if _is_awkward(marks):
-            return AWKWARD
+        if was_glued:  # a space that is not part of a value stands before what vanishes
+            shown = tuple(part for part in shown if part != " ")
+            marks = tuple(mark for mark in marks if mark != "s")
+        if (special := self._special(chunk, marks)) is not None:
+            return special
         joins = joining(chunk) if self._policy.typed else (0, 0)
         offset = self._offset([word for word in ids if word >= 0], VALUE_MARK in marks)
         return self._shapes.number(shown, tags, joins) << _OFFSET_BITS | offset
@@ -231,13 +266,17 @@ class ChunkCodes(dict[str, int]):
         self._ids.add(ids)
         return len(self._ids) - len(ids)
 
+    def _special(self, chunk: str, marks: Sequence[str]) -> int | None:
+        """Return the code of a chunk that cannot be parsed by itself, given its tokens' marks.
 
-def _is_awkward(marks: Sequence[str]) -> bool:
-    """Tell whether tokens with these marks (see `template.mark`) must be parsed one by one."""
-    if "k" in marks:  # kept or masked: a word without a slot
-        return True
-    if "" not in marks:  # nothing is left out
-        return False
-    # Leaving it out may join two runs of whitespace: inside the chunk, or around it if nothing of
-    # the chunk remains.
-    return "o" in marks or not any(marks)
+        See `template.mark`. None for all other chunks.
+        """
+        if "k" in marks:  # kept or masked: a word without a slot
+            return AWKWARD
+        if "" not in marks:  # nothing is left out
+            return None
+        if not any(marks):  # nothing remains, and the runs of whitespace around it are joined
+            may_join = self._policy.typed and any(joining(chunk))
+            return AWKWARD if may_join else VANISHING_SHAPE << _OFFSET_BITS
+        # Leaving it out may join two runs of whitespace inside the chunk.
+        return AWKWARD if "o" in marks else None
