@@ -23,6 +23,7 @@ from malaprop.datasets.values import (
     TextPairs,
     WordList,
     WordPairs,
+    WordVectors,
 )
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "TextPairs",
     "WordList",
     "WordPairs",
+    "WordVectors",
     "add",
     "catalogue",
     "dataset_named",

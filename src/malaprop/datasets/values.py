@@ -5,8 +5,12 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from malaprop.core.errors import DataError, ParameterError
 from malaprop.core.suggest import did_you_mean
+from malaprop.lexicon.lexicon import Lexicon
 
 _Data = TypeVar("_Data", bound="_Rows")
 
@@ -107,6 +111,36 @@ class WordList(_Rows):
     words: tuple[str, ...]
     numbers: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class WordVectors:
+    """Words with a vector each."""
+
+    name: str
+    words: tuple[str, ...]
+    vectors: NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        if self.vectors.ndim != 2 or len(self.words) != len(self.vectors):
+            raise DataError(f"The data set {self.name} must have a vector for each word.")
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __repr__(self) -> str:
+        return f"WordVectors({self.name!r}, {len(self):,} × {self.vectors.shape[1]})"
+
+    def lexicon(self, words: Sequence[str]) -> Lexicon:
+        """Return a lexicon of those words that have a vector here, in the order given.
+
+        >>> three = WordVectors(name="three", words=("a", "b", "c"), vectors=np.eye(3))
+        >>> three.lexicon(["c", "z", "a"]).words
+        ('c', 'a')
+        """
+        places = {word: place for place, word in enumerate(self.words)}
+        known = [word for word in words if word in places]
+        return Lexicon(known, self.vectors[[places[word] for word in known]])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ import pytest
 from malaprop import MissingExtraError, ParameterError
 from malaprop.report import plots as report_plots
 from malaprop.report.studies.page import LONG, cell, pages
+from malaprop.report.studies.plots import plots
 from malaprop.report.studies.terminal import readable
 from malaprop.report.studies.written import checked_page, page_files
 from malaprop.studies import Line
@@ -141,3 +142,15 @@ def test_a_page_says_what_is_of_a_quick_run() -> None:
     (mixed,) = pages([line(), line(item="fig2", quick=True)])
     assert "--quick" not in mixed.how
     assert "Of the quick run: Figure 2." in mixed.how
+
+
+def test_a_logarithmic_axis_names_the_values_that_were_measured() -> None:
+    pytest.importorskip("matplotlib")
+    spec = {"x": "epsilon", "y": "kept", "series": ["mechanism"], "scale": "log"}
+    lines = [
+        line(measure="kept", setting={"mechanism": "tem", "epsilon": value})
+        for value in (0.125, 0.5, 8)
+    ]
+    ((_, svg),) = plots(spec, lines)
+    assert all(f">{value}<" in svg for value in ("0.125", "0.5", "8"))
+    assert ">0.12<" not in svg

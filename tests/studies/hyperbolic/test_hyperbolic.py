@@ -10,12 +10,19 @@ from malaprop import Lexicon, seeded_rng
 from malaprop.datasets import LabelledTexts, TextPairs
 from malaprop.lexicon.bigrams import BigramModel
 from malaprop.lexicon.bigrams.model import words_digest
-from malaprop.studies import Run, study_named
+from malaprop.studies import Line, Run, study_named
 from malaprop.studies.framework.cells import Cells
+from malaprop.studies.framework.not_at_hand import ENCODERS
 from malaprop.studies.framework.reproducing import run_study
 from malaprop.studies.hyperbolic.density import density
-from malaprop.studies.hyperbolic.euclidean import Curve, reduced
-from malaprop.studies.hyperbolic.mechanisms import HIERARCHY, drawn_in
+from malaprop.studies.hyperbolic.euclidean import Curve
+from malaprop.studies.hyperbolic.mechanisms import (
+    EQUAL_EUCLIDEAN,
+    HIERARCHY,
+    channel_of,
+    drawn_in,
+    lexicon_of,
+)
 from malaprop.studies.hyperbolic.slots import (
     ALL_WORDS,
     RARE_TRANSITIONS,
@@ -25,6 +32,8 @@ from malaprop.studies.hyperbolic.slots import (
     SlotTexts,
     WordIds,
 )
+from malaprop.studies.hyperbolic.spaces import largest_ratio, reduced
+from malaprop.studies.hyperbolic.utility import FLAT
 
 
 @pytest.fixture
@@ -113,6 +122,26 @@ def test_principal_components_keep_distances(tiny: Lexicon) -> None:
     assert (part.distances([0]) <= whole.distances([0]) + 1e-5).all()
 
 
+def test_the_ratio_of_distances_is_that_of_the_worst_pair(ball: Lexicon, tiny: Lexicon) -> None:
+    flat = tiny.subset(ball.words)
+    curved, lengths = ball.distances(range(30)), flat.distances(range(30))
+    pairs = ~np.eye(30, dtype=bool)
+    expected = (curved[pairs] / lengths[pairs]).max()
+    assert largest_ratio(ball, tiny) == pytest.approx(expected)
+
+
+def test_an_equal_euclidean_epsilon_promises_as_much(ball: Lexicon, tiny: Lexicon) -> None:
+    run = Run(lexicons={"english": tiny, HIERARCHY: ball})
+    setting = {**FLAT, "epsilon": 2.0, "control": EQUAL_EUCLIDEAN}
+    channel = channel_of(run, setting)
+    curved, flat = lexicon_of(run, {}), lexicon_of(run, setting)
+    promised = float(channel.guarantee.epsilon) * flat.distances(range(30))
+    asked = 2.0 * curved.distances(range(30))
+    pairs = ~np.eye(30, dtype=bool)
+    assert (promised[pairs] >= asked[pairs] * (1.0 - 1e-6)).all()
+    assert (promised[pairs] / asked[pairs]).min() == pytest.approx(1.0)
+
+
 def _sets(tiny: Lexicon, model: BigramModel) -> dict[str, object]:
     sets: dict[str, object] = dict(planted(tiny.words))
     texts = sets["mr"]
@@ -130,14 +159,21 @@ def _sets(tiny: Lexicon, model: BigramModel) -> dict[str, object]:
     return {**sets, "bigrams": model}
 
 
+def _is_only_the_papers(line: Line) -> bool:
+    """Whether nobody but PAN or a sentence encoder could give our figure."""
+    pan = str(line.setting.get("data", "")).startswith("pan")
+    return pan or line.setting.get("mechanism") in ENCODERS
+
+
 @pytest.mark.parametrize("item", [item.name for item in study_named("hyperbolic").items])
 def test_every_item_runs(
     item: str, tiny: Lexicon, ball: Lexicon, model: BigramModel, cells: Cells
 ) -> None:
-    lexicons = {"english": tiny, HIERARCHY: ball}
+    smaller = Lexicon(tiny.words, tiny.vectors[:, :4])
+    lexicons = {"english": tiny, HIERARCHY: ball, "glove-6b-50d": smaller}
     run = Run(quick=True, lexicons=lexicons, sets=_sets(tiny, model))
     lines = run_study(study_named("hyperbolic"), run, items=[item], cells=cells)
-    known = [line for line in lines if not str(line.setting.get("data", "")).startswith("pan")]
+    known = [line for line in lines if not _is_only_the_papers(line)]
     assert known
     assert not any(line.command for line in known)
     assert sum(line.ours is not None for line in known) > 0.6 * len(known)
@@ -145,6 +181,10 @@ def test_every_item_runs(
         printed = [line for line in lines if line.paper is not None]
         assert len({str(line.setting) for line in printed}) == 30
         assert all(line.command for line in printed)
+    if item == "table6":
+        encoded = [line for line in lines if line.setting["mechanism"] in ENCODERS]
+        assert all(line.command and line.paper is not None for line in encoded)
+        assert len(encoded) == 16  # 14 scores, two of them as two correlations
     if item in ("fig5", "table4", "table6"):
         assert any(line.paper is not None and line.ours is not None for line in lines)
     assert any(line.claim for line in lines)

@@ -12,7 +12,7 @@ from malaprop.studies.framework.cells import Cells
 from malaprop.studies.framework.lines import Line
 from malaprop.studies.framework.reproducing import run_study
 from malaprop.studies.privemb import STUDY
-from malaprop.studies.privemb.mechanisms import M1, M2, bound
+from malaprop.studies.privemb.mechanisms import M1, M2, SCALED, bound, lexicon_of
 from malaprop.studies.privemb.preservation import compared, squared_length
 
 WORDS = 240
@@ -47,7 +47,9 @@ def lines(lexicon: Lexicon, tmp_path_factory: pytest.TempPathFactory) -> list[Li
         texts=tuple(lexicon.words),
         labels=tuple("pos" if i % 2 else "neg" for i in range(WORDS)),
     )
-    run = Run(quick=True, lexicons={"english": lexicon}, sets=sets)
+    smaller = Lexicon(lexicon.words, lexicon.vectors[:, :20] / 4.0)
+    lexicons = {"english": lexicon, "glove-6b-50d": smaller}
+    run = Run(quick=True, lexicons=lexicons, sets=sets)
     return run_study(STUDY, run, cells=Cells(tmp_path_factory.mktemp("cells")))
 
 
@@ -69,15 +71,52 @@ def test_every_item_has_lines_and_the_table_has_the_papers_figures(lines: list[L
         for line in lines
         if line.paper is not None
     }
-    assert len(printed) == 20
+    assert len(printed) == 30
     assert printed["trec", M2, "accuracy"] == 0.73
-    assert all(line.setting["noise"] == "table" for line in lines if line.paper is not None)
+    assert printed["trec", "InferSent", "accuracy"] == 0.882
+    ours = [line for line in lines if line.paper is not None and not line.command]
+    assert all(line.setting["noise"] == "table" for line in ours)
 
 
-def test_vectors_that_are_missing_leave_a_command(lines: list[Line]) -> None:
-    missing = {line.item for line in lines if line.command}
-    assert missing == {"fig4", "fig5", "fig6", "fig7"}
+def test_what_is_missing_leaves_a_command(lines: list[Line]) -> None:
+    commands = {(line.item, line.setting.get("lexicon")): line.command for line in lines}
+    missing = {place: command for place, command in commands.items() if command}
+    fasttext = {(item, "fasttext") for item in ("fig5", "fig6", "fig7")}
+    assert missing.keys() == fasttext | {("fig4", "glove-6b-200d"), ("table1", None)}
+    for place in (*fasttext, ("fig4", "glove-6b-200d")):
+        assert str(missing[place]).startswith("malaprop lexicon import ")
+        assert "https://" in str(missing[place])
     assert all(line.ours is None for line in lines if line.command)
+
+
+def test_other_vectors_are_judged_apart_from_fasttext(lines: list[Line]) -> None:
+    for item in ("fig5", "fig6", "fig7"):
+        claimed = [line for line in lines if line.item == item and line.claim]
+        by_vectors = {line.setting["lexicon"]: line for line in claimed}
+        assert by_vectors.keys() == {"fasttext", "glove-6b-50d"}
+        assert by_vectors["fasttext"].ours is None
+        assert by_vectors["glove-6b-50d"].ours is not None
+        assert str(by_vectors["glove-6b-50d"].claim).startswith("beyond the paper")
+
+
+def test_the_formula_may_ask_for_more_dimensions_than_there_are(lines: list[Line]) -> None:
+    (asked,) = values(lines, "fig5", "m", lexicon="glove-6b-50d", published=True)
+    (sound,) = values(lines, "fig5", "m", lexicon="glove-6b-50d", projection="pca")
+    assert asked > 20
+    assert sound == 20
+
+
+def test_a_scaled_lexicon_has_the_distances_of_english(lexicon: Lexicon) -> None:
+    lexicons = {"english": lexicon, "glove-6b-50d": Lexicon(lexicon.words, lexicon.vectors / 4.0)}
+    setting = {"lexicon": "glove-6b-50d", "control": SCALED}
+    scaled = lexicon_of(Run(lexicons=lexicons), setting)
+    np.testing.assert_allclose(scaled.vectors, lexicon.vectors, rtol=1e-5)
+
+
+def test_a1_at_an_equal_share_keeps_as_many_words_as_m2(lines: list[Line]) -> None:
+    kept = values(lines, "fig4", "kept", control="equal share kept", dimension=50)
+    m2 = values(lines, "fig4", "kept", mechanism=M2, published=True, dimension=50)
+    assert kept == pytest.approx(m2, abs=0.15)
 
 
 def test_a_constant_beats_the_noise_of_m1(lines: list[Line]) -> None:

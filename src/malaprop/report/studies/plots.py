@@ -9,7 +9,7 @@ from malaprop.report.plots import drawn
 from malaprop.studies import Line
 
 _UNSEEN = (
-    (re.compile(r"(\d\.\d\d)\d+"), r"\1"),
+    (re.compile(r"(\d\.\d\d)\d+(?![\d<])"), r"\1"),  # but not in what a label says
     (re.compile(r"\n\s+"), "\n"),
     (re.compile(r"font-family: [^;\"]*"), "font-family: sans-serif"),
 )
@@ -71,9 +71,17 @@ def _plot(spec: Mapping[str, Any], lines: Sequence[Line]) -> str:
             if printed:
                 axes.plot(*zip(*printed, strict=True), "--", mfc="none", lw=1, **look)
         axes.set(xlabel=spec["x"], ylabel=spec["y"], xscale=spec.get("scale", "linear"))
+        if spec.get("scale") == "log":
+            _mark(axes, sorted({float(line.setting[spec["x"]]) for line in lines}))
         _name_series(axes)
 
     return _smaller(drawn(paint))
+
+
+def _mark(axes: Any, values: Sequence[float]) -> None:
+    """Mark the values themselves on a logarithmic axis: names of its powers would overlap."""
+    axes.set_xticks(values, labels=[f"{value:g}" for value in values])
+    axes.set_xticks([], minor=True)
 
 
 def _name_series(axes: Any) -> None:

@@ -61,7 +61,8 @@ class _Bench:
         try:
             figures, command = self._figures(item, setting), None
         except (MissingDataError, MissingExtraError) as missing:
-            figures, command = [Figure(name, None) for name in item.measures], missing.command
+            names = getattr(missing, "measures", ()) or item.measures
+            figures, command = [Figure(name, None) for name in names], missing.command
         return [
             self._line(item, {**setting, **figure.setting}, figure, command)
             for figure in figures

@@ -4,12 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from malaprop._version import __version__
 from malaprop.core.errors import DataError, MalapropError, ParameterError
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.studies.framework.lines import Setting
+
+if TYPE_CHECKING:
+    from malaprop.datasets import Dataset, WordVectors
 
 Thing = TypeVar("Thing")
 DEFAULT_LEXICON = "english"
@@ -17,11 +20,14 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
 class MissingDataError(DataError):
-    """Data that a cell needs are not on this machine; `command` gets them."""
+    """Data that a cell needs are not on this machine; `command` gets them.
 
-    def __init__(self, what: str, command: str) -> None:
+    `measures` are the figures that lack them: by default all of the item.
+    """
+
+    def __init__(self, what: str, command: str, measures: tuple[str, ...] = ()) -> None:
         super().__init__(f"{what} is not on this machine: run  {command}")
-        self.command = command
+        self.command, self.measures = command, measures
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,13 +66,27 @@ class Run:
         return thing
 
     def lexicon(self, name: str = DEFAULT_LEXICON, command: str = "") -> Lexicon:
-        """Open a lexicon; if it is not there, `command` says how to get it."""
+        """Open a lexicon; if it is not there, `command` says how to get it.
+
+        The name of vectors in the catalogue of data sets stands for the default lexicon's words
+        with those vectors, of the words that have one.
+        """
         if name in self.lexicons:
             return self.lexicons[name]
+        if entry := _vectors_named(name):
+            return self.once(("lexicon", name), lambda: self._with_vectors(entry))
         try:
             return self.once(("lexicon", name), lambda: Lexicon.open(name))
         except ParameterError:
             raise MissingDataError(f"The lexicon {name}", command) from None
+
+    def _with_vectors(self, entry: "Dataset") -> Lexicon:
+        from malaprop.datasets import is_kept, load
+
+        if not is_kept(entry):
+            raise MissingDataError(f"The data set {entry.name}", entry.get_it)
+        vectors: WordVectors = load(entry.name)  # large, and not held
+        return vectors.lexicon(self.lexicon().words)
 
     def data(self, name: str) -> Any:
         """Load a data set, once in a run; if it is not there, say which command gets it."""
@@ -86,10 +106,22 @@ class Run:
 
     def fingerprint(self, setting: Setting) -> str:
         """Return the fingerprint of the lexicon that a setting names; empty if it is missing."""
+        name = setting.get("lexicon", DEFAULT_LEXICON)
+        entry = None if name in self.lexicons else _vectors_named(name)
+        if entry:  # the files are pinned: no need to read them
+            return " ".join([self.lexicon().fingerprint, *(file.sha256 for file in entry.files)])
         try:
-            return self.lexicon(setting.get("lexicon", DEFAULT_LEXICON)).fingerprint
+            return self.lexicon(name).fingerprint
         except MalapropError:
             return ""
+
+
+def _vectors_named(name: str) -> "Dataset | None":
+    """Return the entry of word vectors in the catalogue of data sets; None if it is no such."""
+    from malaprop.datasets import catalogue
+
+    entry = catalogue().get(name)
+    return entry if entry and entry.has_lexicon else None
 
 
 def _version(package: str) -> str:

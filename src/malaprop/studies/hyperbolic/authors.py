@@ -52,7 +52,7 @@ def grid(run: Run) -> Iterator[Setting]:
         for epsilon in EPSILONS:
             yield {"data": data, **PUBLISHED, "epsilon": epsilon, **_PLAIN, **_SHARED}
     for data in ("sotu", "gutenberg"):
-        for form in _forms(data):
+        for form in _forms(run, data):
             yield from ({"data": data, **one, **form, **_SHARED} for one in _compared(run, form))
         for control in (EQUAL_KEPT, AT_THE_EDGE):
             yield {"data": data, **SOUND, "epsilon": 8, "control": control, **_PLAIN, **_SHARED}
@@ -67,11 +67,12 @@ def _compared(run: Run, form: Setting) -> Iterator[dict[str, Any]]:
             yield {**one, "epsilon": epsilon}
 
 
-def _forms(data: str) -> Iterator[dict[str, Any]]:
+def _forms(run: Run, data: str) -> Iterator[dict[str, Any]]:
+    """Attackers and protocols: all, but in a quick run on books only the plain attacker."""
     for protocol in (STOP_WORDS_KEPT, ALL_WORDS):
         for attacker in ("static", "adaptive"):
             for punctuation in (True, False):
-                if data == "sotu" or (punctuation and attacker == "static"):
+                if not run.quick or data == "sotu" or (punctuation and attacker == "static"):
                     yield {"attacker": attacker, "punctuation": punctuation, "protocol": protocol}
 
 

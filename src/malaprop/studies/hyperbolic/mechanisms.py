@@ -11,6 +11,7 @@ from malaprop.core.channel import Channel, VectorChannel
 from malaprop.core.randomness import seeded_rng
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.mechanisms.hyperbolic_laplace import HyperbolicLaplace
+from malaprop.mechanisms.laplace import Laplace
 from malaprop.mechanisms.poincare_metropolis import MetropolisWalk, PoincareMetropolis
 from malaprop.mechanisms.tangent_laplace import TangentLaplace
 from malaprop.mechanisms.tem import TEM
@@ -18,6 +19,7 @@ from malaprop.studies.framework.lines import Setting
 from malaprop.studies.framework.measuring import epsilon_for_kept, share_kept
 from malaprop.studies.framework.run import Run
 from malaprop.studies.hyperbolic.slots import WordIds
+from malaprop.studies.hyperbolic.spaces import euclidean, largest_ratio
 
 HIERARCHY: Final = "english-hierarchy"
 DRAWN_IN: Final = 0.2
@@ -25,6 +27,7 @@ DRAWN_IN: Final = 0.2
 paper's own N_w suggests; the shipped vectors lie at the edge of the ball."""
 AT_THE_EDGE: Final = "words at the edge"
 EQUAL_KEPT: Final = "equal share kept"
+EQUAL_EUCLIDEAN: Final = "equal Euclidean ε"
 PUBLISHED: Final[dict[str, Any]] = {
     "mechanism": "poincare-metropolis",
     "published": True,
@@ -40,8 +43,13 @@ _SEED = 21
 
 
 def lexicon_of(run: Run, setting: Setting) -> Lexicon:
-    """Return the words of a hierarchy, drawn in towards the origin unless they stay at the edge."""
+    """Return the words of a hierarchy, drawn in towards the origin unless they stay at the edge.
+
+    A setting with a Euclidean `space` has the same words there.
+    """
     shipped = run.lexicon(setting.get("lexicon", HIERARCHY))
+    if "space" in setting:
+        return euclidean(run, setting["space"], shipped.words)
     if setting.get("control") == AT_THE_EDGE:
         return shipped
     return run.once(("drawn in", shipped.fingerprint), lambda: drawn_in(shipped, DRAWN_IN))
@@ -64,18 +72,31 @@ def channel_of(run: Run, setting: Setting) -> Channel:
     """Bind the mechanism of a setting.
 
     Under `equal share kept`, ε is the one at which as many words stay as with the published
-    mechanism at the setting's ε.
+    mechanism at the setting's ε; under `equal Euclidean ε`, what the setting's ε for hyperbolic
+    distance promises for a Euclidean one.
     """
     lexicon, epsilon = lexicon_of(run, setting), float(setting["epsilon"])
     if setting.get("control") == EQUAL_KEPT:
         epsilon = _matched(run, lexicon, setting["mechanism"], epsilon)
+    elif setting.get("control") == EQUAL_EUCLIDEAN and "space" in setting:
+        epsilon *= ratio_to(run, setting["space"])
     if setting["mechanism"] != PUBLISHED["mechanism"]:
         return _bound(lexicon, setting["mechanism"], epsilon)
     steps, sigma = int(setting.get("steps", _STEPS)), float(setting["sigma"])
     return _published(run, lexicon, epsilon, sigma, steps)
 
 
+def ratio_to(run: Run, space: str) -> float:
+    """Return how much Euclidean ε an ε of hyperbolic distance is: see `largest_ratio`."""
+    hierarchy = lexicon_of(run, {})
+    other = euclidean(run, space, hierarchy.words)
+    every = run.pick(quick=8, full=1)
+    return run.once(("ratio", space), lambda: largest_ratio(hierarchy, other, every))
+
+
 def _bound(lexicon: Lexicon, name: str, epsilon: float) -> Channel:
+    if name == "laplace":
+        return Laplace(epsilon=epsilon).on(lexicon)
     if name == "tem":
         return TEM(epsilon=epsilon, exponent="half").on(lexicon)
     if name == "tangent-laplace":
@@ -110,7 +131,8 @@ def _matched(run: Run, lexicon: Lexicon, name: str, epsilon: float) -> float:
     words = run.pick(quick=100, full=400)
 
     def search() -> float:
-        published = _published(run, lexicon, epsilon, float(PUBLISHED["sigma"]), _STEPS)
+        hierarchy = lexicon_of(run, {})
+        published = _published(run, hierarchy, epsilon, float(PUBLISHED["sigma"]), _STEPS)
         kept = share_kept(published, words, seeded_rng(20), draws=10)
         return epsilon_for_kept(lambda e: _bound(lexicon, name, e), kept, words, (0.05, 200.0))
 

@@ -1,7 +1,6 @@
-"""Figures 3 and 4: a linear model that tells positive from negative words."""
+"""Figure 3: a linear model that tells positive from negative words."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from numpy.random import Generator
 
@@ -12,21 +11,16 @@ from malaprop.studies.framework.lines import Setting
 from malaprop.studies.framework.measuring import estimated
 from malaprop.studies.framework.run import Run
 from malaprop.studies.privemb.mechanisms import (
-    DIMENSIONS,
     EQUAL,
     FLOORS,
     M1,
-    M2,
-    SOUND,
     channel_of,
     grid_of,
     kept_by,
     subject_for,
 )
-from malaprop.studies.privemb.preservation import against_m1, is_published, smaller
+from malaprop.studies.privemb.preservation import against_m1, is_published, onto, smaller
 
-TRAINED = {50: "glove-6b-50d", 100: "glove-6b-100d", 200: "glove-6b-200d"}
-"""The lexicons of GloVe vectors that were trained with fewer dimensions."""
 _TEST, _TRAIN = 0.2, 0.8
 SPREAD = "noise and splits"
 
@@ -55,7 +49,7 @@ def linear(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
         "sentiment-words",
         subject_for(run, setting),
         data=run.data("opinion-words"),
-        repeats=run.pick(quick=3, full=10),
+        repeats=run.pick(quick=3, full=20),
         floors=False,
         rng=rng,
         test=_TEST,
@@ -67,15 +61,17 @@ def linear(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
         return
     channel = channel_of(run, setting)
     yield Figure("kept", kept_by(run, channel, rng))
-    if "control" in setting:
+    yield from onto(channel)
+    if "epsilon" in setting and setting.get("control") == EQUAL:
         yield Figure("epsilon_of_equal_share", float(channel.guarantee.epsilon))
 
 
-MEASURES = ("accuracy", "auc", "kept", "epsilon_of_equal_share", "words")
+MEASURES = ("accuracy", "auc", "kept", "epsilon_of_equal_share", "words", "m")
 FIG3 = Item(
     name="fig3",
     grid=grid,
     cell=linear,
+    revision=2,
     measures=MEASURES,
     claims=(
         Claim(
@@ -98,62 +94,3 @@ FIG3 = Item(
         ),
     ),
 )
-
-
-def dimension_grid(run: Run) -> Iterator[Setting]:
-    """M2 onto 50, 100 and 200 dimensions, sound ones beside it, and A1 where vectors are."""
-    sound: tuple[str, ...] = run.pick(quick=("pca",), full=SOUND)
-    for beta, size in DIMENSIONS.items():
-        for setting in grid_of(run.pick(quick=(10,), full=(5, 10)), (beta,), sound):
-            if setting["mechanism"] == M2:
-                yield {**setting, "dimension": size, "spread": SPREAD}
-    for size, name in TRAINED.items():
-        for setting in crossed(mechanism=["a1"], epsilon=run.pick(quick=(10,), full=(5, 10))):
-            yield {**setting, "dimension": size, "lexicon": name, "spread": SPREAD}
-
-
-def dimension(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
-    """Measure as for Figure 3; A1 adds M1's noise to vectors trained with fewer dimensions."""
-    if setting["mechanism"] == "a1":
-        setting = {**setting, "mechanism": M1}
-    return linear(run, setting, rng)
-
-
-FIG4 = Item(
-    name="fig4",
-    grid=dimension_grid,
-    cell=dimension,
-    measures=("accuracy", "auc", "kept"),
-    claims=(
-        Claim(
-            text="reducing the dimension in training (A1) is better than after it (M2)",
-            measure="accuracy",
-            about=is_published,
-            holds=lambda line, results: above(
-                results.like(
-                    line,
-                    mechanism="a1",
-                    published=None,
-                    beta=None,
-                    lexicon=TRAINED[int(line.setting["dimension"])],
-                ),
-                line,
-            ),
-        ),
-    ),
-)
-
-
-def fasttext_grid(run: Run) -> Iterator[Setting]:
-    """One setting of the paper's: the vectors are not at hand."""
-    yield {
-        "mechanism": M2,
-        "published": True,
-        "epsilon": 10,
-        "beta": 0.9,
-        "lexicon": "fasttext",
-        "spread": SPREAD,
-    }
-
-
-FIG7 = replace(FIG3, name="fig7", grid=fasttext_grid, measures=("accuracy", "auc"), claims=())

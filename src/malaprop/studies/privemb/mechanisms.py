@@ -17,16 +17,20 @@ from malaprop.mechanisms.priv_emb import PrivEmb
 from malaprop.studies.framework.items import crossed
 from malaprop.studies.framework.lines import Setting
 from malaprop.studies.framework.measuring import epsilon_for_kept, share_kept
+from malaprop.studies.framework.not_at_hand import VECTORS
 from malaprop.studies.framework.run import DEFAULT_LEXICON, Run
 
-M1, M2 = "laplace", "priv-emb"
+M1, M2, A1 = "laplace", "priv-emb", "a1"
+"""A1 is M1's noise on vectors that were trained with fewer dimensions."""
 SOUND = ("orthonormal", "pca", "gaussian")
 DIMENSIONS = {0.93: 50, 0.66: 100, 0.468: 200}
 """m where the paper names it. For other β we compute m as the paper must have done."""
 EQUAL = "equal share kept"
+SCALED = "distances as in english"
+"""The control that makes a word vector's ε that of `english`: the same loss for a typical pair."""
 FLOORS = ("random table", "random words", "no noise")
-_DECODED = {True: 300, False: 1500}  # words decoded for the share kept, in a quick run or not
-_GET_LEXICON = "malaprop lexicon import FILE --name {}"
+_DECODED = {True: 300, False: 4000}  # words decoded for the share kept, in a quick run or not
+_TYPICAL = 1000  # words whose distances give the scale of vectors
 
 Vectors = VectorChannel[Noise]
 
@@ -43,9 +47,30 @@ def grid_of(
 
 
 def lexicon_of(run: Run, setting: Setting) -> Lexicon:
-    """Return the lexicon that a setting names, `english` by default."""
+    """Return the lexicon that a setting names, `english` by default, in the scale that it asks."""
     name = setting.get("lexicon", DEFAULT_LEXICON)
-    return run.lexicon(name, _GET_LEXICON.format(name))
+    lexicon = run.lexicon(name, VECTORS.get(name, ""))
+    if name in VECTORS:  # of what a user imports, the words that all other vectors here are of
+        words = run.lexicon().words
+        lexicon = run.once(("part", name), lambda: lexicon.subset(words))
+    if setting.get("control") != SCALED:
+        return lexicon
+    return run.once(("scaled", name), lambda: _scaled(lexicon, run.lexicon()))
+
+
+def _scaled(lexicon: Lexicon, like: Lexicon) -> Lexicon:
+    """Return vectors of the scale at which the median distance is that of another lexicon."""
+    common = [word for word in lexicon.words if word in like.index]
+    chosen = common[:: max(1, len(common) // _TYPICAL)]
+    medians = [_median_distance(each, chosen) for each in (lexicon, like)]
+    vectors = lexicon.vectors.astype(np.float64) * (medians[1] / medians[0])
+    return Lexicon(lexicon.words, vectors)
+
+
+def _median_distance(lexicon: Lexicon, words: Sequence[str]) -> float:
+    from scipy.spatial.distance import pdist
+
+    return float(np.median(pdist(lexicon.vectors[[lexicon.index[word] for word in words]])))
 
 
 def channel_of(run: Run, setting: Setting, seed: int = 0) -> Vectors:
@@ -58,7 +83,7 @@ def channel_of(run: Run, setting: Setting, seed: int = 0) -> Vectors:
 
 def bound(lexicon: Lexicon, setting: Setting, seed: int) -> Vectors:
     """Bind the mechanism of a setting to a lexicon."""
-    if setting["mechanism"] == M1:
+    if setting["mechanism"] in (M1, A1):
         return Laplace(epsilon=setting["epsilon"]).on(lexicon)
     return mechanism_of(setting, seed, lexicon).on(lexicon)
 
@@ -82,12 +107,13 @@ def kept_by(run: Run, channel: Vectors, rng: Generator) -> float:
 
 
 def _equal_epsilon(run: Run, setting: Setting) -> float:
-    """Return the ε at which M1 keeps as many words as the published M2 does at this setting."""
+    """Return the ε at which M1, or A1, keeps as many words as the published M2 does there."""
     lexicon = lexicon_of(run, setting)
-    other = bound(lexicon, {**setting, "mechanism": M2, "published": True}, 0)
+    source = run.lexicon() if setting["mechanism"] == A1 else lexicon
+    other = bound(source, {**setting, "mechanism": M2, "published": True}, 0)
 
     def searched() -> float:
-        words = run.pick(quick=200, full=600)
+        words = run.pick(quick=200, full=1000)
         kept = share_kept(other, words, np.random.default_rng(run.seed))
         return epsilon_for_kept(
             lambda epsilon: Laplace(epsilon=epsilon).on(lexicon), kept, words, (0.5, 500.0)

@@ -2,8 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -15,7 +13,7 @@ from malaprop.core.noise.projected import ProjectedLaplace
 from malaprop.core.randomness import seeded_rng
 from malaprop.measure.tasking.correlations import pearson, spearman
 from malaprop.studies.framework.claims import Claim, Results, below
-from malaprop.studies.framework.items import Figure, Item, crossed
+from malaprop.studies.framework.items import Figure, Item
 from malaprop.studies.framework.lines import Line, Setting
 from malaprop.studies.framework.measuring import mean_of
 from malaprop.studies.framework.run import Run
@@ -55,7 +53,7 @@ def preservation(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]
     noisy = "control" not in setting
     channel = channel_of(run, setting) if noisy else None
     rows: list[dict[str, float]] = []
-    for _ in range(run.pick(quick=3, full=10)):
+    for _ in range(run.pick(quick=3, full=30)):
         if channel is None:
             private = rng.normal(size=true.shape) * np.linalg.norm(true, axis=1).mean()
             private /= math.sqrt(true.shape[1])
@@ -67,6 +65,7 @@ def preservation(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]
         yield mean_of(name, [row[name] for row in rows])
     if channel is not None:
         yield Figure("kept", kept_by(run, channel, rng))
+        yield from onto(channel)
         yield from bounds(setting, channel, true)
 
 
@@ -99,6 +98,12 @@ def squared_length(noise: Noise) -> float:
     else:
         raise TypeError(f"This noise is not spherical: {type(noise).__name__}.")
     return size * (size + 1) * noise.scale**2
+
+
+def onto(channel: Vectors) -> Iterator[Figure]:
+    """Tell how many dimensions remain. The formula for m may ask for more than there are."""
+    if isinstance(channel.noise, ProjectedLaplace):
+        yield Figure("m", len(channel.noise.matrix))
 
 
 def bounds(setting: Setting, channel: Vectors, true: Floats) -> Iterator[Figure]:
@@ -189,13 +194,14 @@ def _claims(kind: str) -> tuple[Claim, ...]:
 def _measures(kind: str) -> tuple[str, ...]:
     ends = ("", "_p95", "_max", "_of_constant")
     errors = tuple(f"{kind}_error{end}" for end in ends)
-    return (*errors, f"{kind}_spearman", f"{kind}_pearson", f"{kind}_bound", "kept")
+    return (*errors, f"{kind}_spearman", f"{kind}_pearson", f"{kind}_bound", "kept", "m")
 
 
 FIG1 = Item(
     name="fig1",
     grid=grid,
     cell=preservation,
+    revision=2,
     measures=(*_measures("distance"), "distance_error_corrected"),
     claims=_claims("distance"),
 )
@@ -203,19 +209,7 @@ FIG2 = Item(
     name="fig2",
     grid=grid,
     cell=preservation,
+    revision=2,
     measures=_measures("product"),
     claims=_claims("product"),
 )
-
-
-def on_fasttext(item: Item, name: str) -> Item:
-    """Return the item with fastText's vectors, which the paper's appendix has."""
-
-    def with_fasttext(run: Run) -> Iterator[Setting]:
-        published: Any = crossed(
-            mechanism=[M2], published=[True], epsilon=[EPSILONS[-1]], beta=[BETAS[-1]]
-        )
-        for setting in published:
-            yield {**setting, "lexicon": "fasttext", "spread": SPREAD}
-
-    return replace(item, name=name, grid=with_fasttext, measures=item.measures[:1], claims=())

@@ -33,7 +33,7 @@ def stretch(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     lexicon = lexicon_of(run, setting)
     ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=300, full=1000)))
     some = np.asarray(lexicon.vectors[ids], dtype=np.float64)
-    seeds = range(1 if setting["projection"] == "pca" else run.pick(quick=2, full=5))
+    seeds = range(1 if setting["projection"] == "pca" else run.pick(quick=2, full=20))
     noises = [mechanism_of(setting, seed, lexicon).bind(lexicon.vectors)[0] for seed in seeds]
     ratios = [_ratios(some, noise) for noise in noises]
     size, covered = len(noises[0].matrix), min(noise.scale for noise in noises)
@@ -66,6 +66,7 @@ LEMMA4 = Item(
     name="lemma4",
     grid=grid,
     cell=stretch,
+    revision=2,
     measures=(
         "stretch_max",
         "stretch_p95",
