@@ -10,6 +10,7 @@ import pytest
 from malaprop.cli.main import run
 from malaprop.report.frontier.curves import curves, floors, verdicts
 from malaprop.report.frontier.page import page_files, readable
+from malaprop.report.frontier.plot import plot
 from malaprop.studies import Line, written
 
 
@@ -87,13 +88,50 @@ def test_draws_that_happen_to_agree_do_not_decide() -> None:
     assert {verdict.better for verdict in verdicts(curves(lines))} == {None}
 
 
+def test_errors_over_splits_count_in_comparisons() -> None:
+    wide = [
+        replace(line, setting={**line.setting, "spread": "splits"}, error=1.0)
+        for line in LINES
+        if line.measure == "similarity"
+    ]
+    (balanced, *_) = curves([*LINES, *wide])
+    point = balanced.at(0.4)
+    assert point is not None
+    assert point.figures["similarity"].splits == pytest.approx(1.0)
+    assert point.figures["similarity"].error == pytest.approx(0.01)  # of draws alone
+    assert {verdict.better for verdict in verdicts(curves([*LINES, *wide]))} == {None}
+
+
+def test_who_wins_where_the_recommended_one_loses_is_named() -> None:
+    lines = [line for line in LINES if line.setting["mechanism"] != "tem"]
+    lines += lines_of("balanced", 1.0, loss_of_nearest=1.0)
+    lines += lines_of("balanced", 4.0, loss_of_nearest=4.0)
+    assert "If similarity is what you need" not in readable(lines)  # laplace bounds nothing here
+    lines += lines_of("laplace", 9.0, loss_of_nearest=45.0)
+    lines += lines_of("laplace", 20.0, loss_of_nearest=100.0)
+    shown = readable(lines)
+    assert "Take `balanced`" in shown
+    assert "If similarity is what you need, take `laplace`: it is the best at 30%, 40%" in shown
+    assert "59 to 86 nats" in shown  # where it is the best
+    assert "try ε = 2, where 40% are recovered" in shown
+
+
+def test_the_plot_is_against_epsilon_and_against_success() -> None:
+    pytest.importorskip("matplotlib")
+    svg = plot(curves(LINES), floors(LINES))
+    for label in ("ε, each in its own unit", "share of words recovered", "no noise", "balanced"):
+        assert label in svg
+
+
 def test_pages_are_made_from_lines(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     page, picture = page_files(LINES, tmp_path / "frontier.md").items()
     assert "frontier.svg" in page[1]
     assert "| 40% | balanced | 2 | 30% | 40% |" in page[1]  # both attacks
-    assert "| 40% | 2.00 | 30% | 0.50 |" in page[1]  # which ε to take
-    assert "| balanced | 4 | 50% | 60% | 50% | 0.70 ± 0.01 |" in page[1]  # as it was measured
+    assert "| 40% | 2.00 | 30% | 40% | 30% | 0.50 |" in page[1]  # which ε to take
+    assert "| balanced | 4 |  | 50% | 60% | 50% | 0.70 ± 0.01 |" in page[1]  # as it was measured
+    assert "| similarity | 40% | laplace | 0.80 ± 0.02 |  | 0.50 ± 0.01 | yes |" in page[1]
+    assert "`jaccard` is left out" in page[1]
     assert "Not measured at 50% recovered: `tem`, `laplace`." in page[1]
     assert picture[1].startswith("<svg")
     (html,) = page_files(LINES, tmp_path / "frontier.html").values()

@@ -32,7 +32,7 @@ def test_a_page_is_made_from_the_lines_beside_it(
 
 def test_the_frontier_is_made_from_the_lines_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(frontier, "plot", lambda curves: "<svg/>")
+    monkeypatch.setattr(frontier, "plot", lambda curves, floors: "<svg/>")
     path = DOCS / "frontier.md"
     files = frontier.page_files(lines_beside(path), path)
     assert files[path] == path.read_text("utf-8"), (

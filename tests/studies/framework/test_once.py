@@ -28,3 +28,11 @@ def test_another_repetition_has_other_noise(tiny: Lexicon) -> None:
     subject = drawn_once(Laplace(epsilon=1.0).on(tiny))
     one, two = (subject.begin(seeded_rng(seed)).vectors(np.array([3])) for seed in (1, 2))
     assert (one != two).all()
+
+
+def test_all_places_of_a_word_become_the_same_word(tiny: Lexicon) -> None:
+    source = drawn_once(Laplace(epsilon=0.5).on(tiny)).begin(seeded_rng(1))
+    words = source.words(np.array([3, 5, 3, 7]))
+    assert words[0] == words[2]
+    assert (source.words(np.array([7, 3])) == words[[3, 0]]).all()
+    assert (words != [3, 5, 3, 7]).any()

@@ -8,9 +8,10 @@ from tests.studies.planted_sets import planted
 from malaprop import Lexicon, seeded_rng, studies
 from malaprop.datasets import LabelledTexts
 from malaprop.measure.attacking.training import train_model
+from malaprop.mechanisms import registry
 from malaprop.studies import Run
 from malaprop.studies.frontier.measures import MEASURES, frontier
-from malaprop.studies.frontier.mechanisms import EPSILONS, QUICK, grid
+from malaprop.studies.frontier.mechanisms import EPSILONS, FLOORS, LEFT_OUT, QUICK, grid
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def tiny_run(tiny: Lexicon) -> Run:
     return Run(quick=True, lexicons={"english": tiny}, sets=sets)
 
 
-@pytest.mark.parametrize("name", ["balanced", "tem", "laplace", "no noise", "random words"])
+@pytest.mark.parametrize("name", ["balanced", "tem", "laplace", *FLOORS])
 def test_a_mechanism_is_measured(name: str, tiny_run: Run) -> None:
     setting: dict[str, Any] = {"mechanism": name}
     if name in EPSILONS:
@@ -35,16 +36,34 @@ def test_a_mechanism_is_measured(name: str, tiny_run: Run) -> None:
         assert figures["success_context"] >= figures["kept"]  # type: ignore[operator]
         assert str(figures["guarantee"]).startswith("metric-dp")
         assert ("euclidean_epsilon" in figures) == (name != "balanced")
+        assert figures["kept_of_lexicon_max"] >= figures["kept_of_lexicon_p95"]  # type: ignore[operator]
     else:
-        assert figures["word_similarity"] is not None
+        assert figures["accuracy"] is not None
         assert "kept" not in figures
+
+
+def test_errors_are_over_noise_draws_and_over_splits(tiny_run: Run) -> None:
+    setting = {"mechanism": "laplace", "epsilon": 2.0, "spread": "noise draws"}
+    figures = [one for one in frontier(tiny_run, setting, seeded_rng(1)) if one.error is not None]
+    spreads = {(one.measure, one.setting.get("spread", "noise draws")) for one in figures}
+    for measure in ("accuracy", "attribution", "attribution_adaptive_no_marks"):
+        assert {(measure, "noise draws"), (measure, "splits")} <= spreads
+    for measure in ("success_alone", "success_context", "similarity", "sts", "word_similarity"):
+        assert (measure, "noise draws") in spreads
+        assert (measure, "splits") not in spreads
+
+
+def test_every_mechanism_is_measured_or_left_out_with_a_reason() -> None:
+    assert {*EPSILONS, *LEFT_OUT} == set(registry)
+    assert not {*EPSILONS} & {*LEFT_OUT}
+    assert all(LEFT_OUT.values())
 
 
 def test_the_grid_has_all_mechanisms_in_both_kinds_of_run() -> None:
     for quick, epsilons in ((True, QUICK), (False, EPSILONS)):
         named = [setting["mechanism"] for setting in grid(Run(quick=quick))]
-        assert set(named) == {*EPSILONS, "no noise", "random words"}
-        assert len(named) == 2 + sum(map(len, epsilons.values()))
+        assert set(named) == {*EPSILONS, *FLOORS}
+        assert len(named) == len(FLOORS) + sum(map(len, epsilons.values()))
 
 
 def test_it_is_run_by_its_own_command() -> None:

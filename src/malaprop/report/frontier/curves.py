@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,18 +22,26 @@ BETTER: Final[Mapping[str, int]] = {
 }
 """What is compared, and whether more of it is better."""
 _ATTACKS: Final = ("success_alone", "success_context")
+SPLITS: Final = "splits"
+"""The spread of lines whose errors are over splits; those of others are over noise draws."""
+_COARSE = 0.005  # below this error, a figure has a third digit
 _APART = 2.0  # joint standard errors between figures that count as different
 
 
 @dataclass(frozen=True)
 class Value:
-    """A figure with one standard error, if that is known."""
+    """A figure with one standard error over draws of the noise, if that is known."""
 
     value: float
     error: float | None = None
+    splits: float = 0.0
+    """One standard error over splits of the texts, which all mechanisms share."""
 
     def __str__(self) -> str:
-        return f"{self.value:.2f}" + ("" if self.error is None else f" ± {self.error:.2f}")
+        if self.error is None:
+            return f"{self.value:.2f}"
+        digits = 2 if self.error >= _COARSE else 3
+        return f"{self.value:.{digits}f} ± {self.error:.{digits}f}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,18 +73,47 @@ class Curve:
 def curves(lines: Iterable[Line]) -> list[Curve]:
     """Return the curve of each mechanism, in the order of the lines."""
     cells: dict[str, dict[float, dict[str, Line]]] = {}
-    measured = [line for line in lines if "epsilon" in line.setting]
+    lines = [line for line in lines if "epsilon" in line.setting]
+    measured = [line for line in lines if not _is_of_splits(line)]
     for line in measured:
         own = cells.setdefault(str(line.setting["mechanism"]), {})
         own.setdefault(float(line.setting["epsilon"]), {})[line.measure] = line
-    least = _pooled(measured)
-    return [_curve(name, own, least) for name, own in cells.items()]
+    errors = _Errors(_pooled(measured), {_place(li): li.error or 0.0 for li in split_lines(lines)})
+    return [_curve(name, own, errors) for name, own in cells.items()]
+
+
+def split_lines(lines: Iterable[Line]) -> list[Line]:
+    """Return the lines whose errors are over splits of the texts."""
+    return [line for line in lines if _is_of_splits(line)]
+
+
+def _is_of_splits(line: Line) -> bool:
+    return line.setting.get("spread") == SPLITS
+
+
+def _place(line: Line) -> tuple[Any, ...]:
+    return line.setting["mechanism"], line.setting["epsilon"], line.measure
+
+
+@dataclass(frozen=True)
+class _Errors:
+    """What belongs to a figure beside its own error."""
+
+    least: Mapping[str, float]
+    """The least that the error of a measure counts for."""
+    splits: Mapping[tuple[Any, ...], float]
+
+    def added_to(self, line: Line) -> Value:
+        """Return a line's figure with its errors."""
+        least = self.least.get(line.measure, 0.0)
+        error = None if line.error is None else max(line.error, least)
+        return Value(float(line.ours or 0.0), error, self.splits.get(_place(line), 0.0))
 
 
 def _pooled(lines: Iterable[Line]) -> dict[str, float]:
     """Return the root mean square of each measure's errors, the least that an error counts for.
 
-    Two draws that happen to agree have no spread, and would decide a comparison by luck.
+    Few draws that happen to agree have no spread, and would decide a comparison by luck.
     """
     squares: dict[str, list[float]] = {}
     for line in lines:
@@ -91,7 +128,8 @@ def floors(lines: Iterable[Line]) -> dict[str, dict[str, Value]]:
     for line in lines:
         if "epsilon" not in line.setting and isinstance(line.ours, int | float):
             own = values.setdefault(str(line.setting["mechanism"]), {})
-            own[line.measure] = Value(float(line.ours), line.error)
+            if line.measure not in own:  # the errors over splits come second
+                own[line.measure] = Value(float(line.ours), line.error)
     return values
 
 
@@ -107,13 +145,16 @@ class Verdict:
 
     @property
     def better(self) -> bool | None:
-        """Whether it is better than the recommended one; None if the errors do not tell."""
-        if self.own.error is None or self.recommended.error is None:
+        """Whether it is better than the recommended one; None if the errors do not tell.
+
+        Errors over splits count in full, although both have the same splits: this is cautious.
+        """
+        both = (self.own, self.recommended)
+        if any(each.error is None for each in both):
             return None
         gain = BETTER[self.measure] * (self.own.value - self.recommended.value)
-        if abs(gain) <= _APART * math.hypot(self.own.error, self.recommended.error):
-            return None
-        return gain > 0.0
+        errors = [error for each in both for error in (each.error or 0.0, each.splits)]
+        return None if abs(gain) <= _APART * math.hypot(*errors) else gain > 0.0
 
 
 def verdicts(all_curves: Iterable[Curve]) -> Iterator[Verdict]:
@@ -137,17 +178,11 @@ def verdicts(all_curves: Iterable[Curve]) -> Iterator[Verdict]:
                     )
 
 
-def _figure(value: float, error: float | None, least: float) -> Value:
-    return Value(value, None if error is None else max(error, least))
-
-
-def _curve(
-    name: str, cells: Mapping[float, Mapping[str, Line]], least: Mapping[str, float]
-) -> Curve:
+def _curve(name: str, cells: Mapping[float, Mapping[str, Line]], errors: _Errors) -> Curve:
     points, guarantee = [], ""
     for epsilon, own in cells.items():
         figures = {
-            measure: _figure(float(line.ours), line.error, least.get(measure, 0.0))
+            measure: errors.added_to(line)
             for measure, line in own.items()
             if isinstance(line.ours, int | float)
         }
@@ -183,7 +218,8 @@ def _value(low: Value, high: Value, part: float, span: float, error: float | Non
     if own is None:
         return Value(value)
     slope = (high.value - low.value) / span if span else 0.0
-    return Value(value, math.hypot(own, slope * (error or 0.0)))
+    splits = (1 - part) * low.splits + part * high.splits  # both have the same splits
+    return Value(value, math.hypot(own, slope * (error or 0.0)), splits)
 
 
 def _mixed(low: float | None, high: float | None, part: float) -> float | None:

@@ -3,24 +3,55 @@
 from collections.abc import Sequence
 from typing import Final
 
-from malaprop.report.frontier.curves import BETTER, Curve, Value
+from malaprop.report.frontier.curves import BETTER, Curve, Point, Value
 
-HEAD: Final = ("mechanism", "ε", "word alone", "with context", "kept", *BETTER)
+HEAD: Final = ("mechanism", "ε", "Euclidean ε", "word alone", "with context", "kept", *BETTER)
 _SHARES = ("success_alone", "success_context", "kept")
+_AUTHORS = (
+    *("attribution", "attribution_no_marks"),
+    *("attribution_adaptive", "attribution_adaptive_no_marks"),
+)
+_WORDS = ("kept_of_lexicon", "kept_of_lexicon_p95", "kept_of_lexicon_max")
+MORE_HEAD: Final = ("mechanism", "ε", *_AUTHORS, "N_w", "N_w p95", "N_w max")
 
 
 def measured_rows(all_curves: Sequence[Curve]) -> list[tuple[str, ...]]:
     """Return a row for each mechanism and ε: what attacks recover, what is kept, and utility."""
     return [
         (
-            curve.mechanism,
+            name,
             f"{point.epsilon:.3g}",
-            *(share(point.figures.get(name)) for name in _SHARES),
-            *(figure(point.figures.get(name)) for name in BETTER),
+            _short(point.figures.get("euclidean_epsilon")),
+            *(share(point.figures.get(each)) for each in _SHARES),
+            *(figure(point.figures.get(each)) for each in BETTER),
         )
+        for name, point in _points(all_curves)
+    ]
+
+
+def more_rows(all_curves: Sequence[Curve]) -> list[tuple[str, ...]]:
+    """Return attribution with and without punctuation, and N_w, for each mechanism and ε."""
+    return [
+        (
+            name,
+            f"{point.epsilon:.3g}",
+            *(figure(point.figures.get(each)) for each in _AUTHORS),
+            *(share(point.figures.get(each)) for each in _WORDS),
+        )
+        for name, point in _points(all_curves)
+    ]
+
+
+def _points(all_curves: Sequence[Curve]) -> list[tuple[str, Point]]:
+    return [
+        (curve.mechanism, point)
         for curve in all_curves
         for point in sorted(curve.points, key=lambda each: each.epsilon)
     ]
+
+
+def _short(value: Value | None) -> str:
+    return "" if value is None else f"{value.value:.3g}"
 
 
 def share(value: Value | None) -> str:

@@ -27,6 +27,18 @@ def mean_of(measure: str, values: ArrayLike) -> Figure:
     return Figure(measure, float(array.mean()), error)
 
 
+def over_both(measure: str, table: ArrayLike, shared: float) -> Iterator[Figure]:
+    """Return the mean of (noise draws × splits) twice: with its error over draws, and over splits.
+
+    Each draw is scored on the same splits. `shared` is as in `estimated`.
+    """
+    array = np.asarray(table, dtype=np.float64)
+    yield mean_of(measure, array.mean(axis=1))
+    by_split = array.mean(axis=0)
+    error = float(by_split.std(ddof=1)) * math.sqrt(1.0 / len(by_split) + shared)
+    yield Figure(measure, float(array.mean()), error, {"spread": "splits"})
+
+
 def bootstrapped(
     measure: str, values: Floats, of: Callable[[Any], float], rng: Generator, times: int = 100
 ) -> Figure:

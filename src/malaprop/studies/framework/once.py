@@ -48,4 +48,6 @@ class _GrowingTable(Source):
         return self._table
 
     def _words(self, ids: Ids) -> Ids:
-        return self._channel.decoder.decode(self.vectors(ids), self._rng)
+        distinct, places = np.unique(ids, return_inverse=True)
+        words: Ids = self._channel.decoder.decode(self.vectors(distinct), self._rng)[places]
+        return words

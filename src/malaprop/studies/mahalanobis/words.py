@@ -18,6 +18,7 @@ from malaprop.studies.framework.measuring import mean_of
 from malaprop.studies.framework.run import Run
 from malaprop.studies.mahalanobis.channels import (
     EQUAL_EUCLIDEAN,
+    EQUAL_KEPT,
     FASTTEXT,
     LAMBDAS,
     SQUARE_ROOT,
@@ -56,6 +57,13 @@ def grid_of(lexicon: str) -> Any:
                 spread=["words"],
                 control=[EQUAL_EUCLIDEAN],
             )
+            yield from crossed(
+                **shared,
+                **{"lambda": [1.0] if some else [0.5, 1.0]},
+                epsilon=[10] if some else [10, 20],
+                spread=["words"],
+                control=[EQUAL_KEPT],
+            )
 
     return grid
 
@@ -64,12 +72,14 @@ def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     """Run the mechanism 100 times on each of some words; count as the paper does."""
     channel = channel_of(run, setting)
     size = len(channel.lexicon)
-    ids = word_ids(channel.lexicon, min(size, run.pick(quick=12, full=50)))
+    ids = word_ids(channel.lexicon, min(size, run.pick(quick=12, full=300)))
     drawn = channel.substitute(np.repeat(ids, RUNS), rng).reshape(len(ids), RUNS)
     stayed = (drawn == ids[:, None]).sum(axis=1).astype(np.float64)
     different = np.array([len(np.unique(row)) for row in drawn], dtype=np.float64)
     yield from _summary("kept", stayed)
     yield from _summary("distinct", different)
+    if "control" in setting:
+        yield Figure("epsilon_used", channel.guarantee.epsilon)
     yield Figure("euclidean_epsilon", euclidean_epsilon(channel))
 
 
@@ -104,11 +114,13 @@ def _claims(name: str, suffixes: tuple[str, ...]) -> tuple[Claim, ...]:
 
 def _item(name: str, lexicon: str, statistic: str, suffixes: tuple[str, ...]) -> Item:
     measures = tuple(statistic + suffix for suffix in suffixes)
+    used = () if lexicon == FASTTEXT else ("epsilon_used",)  # controls are of GloVe
     return Item(
         name=name,
         grid=grid_of(lexicon),
         cell=words,
-        measures=(*measures, "euclidean_epsilon"),
+        revision=2,
+        measures=(*measures, *used, "euclidean_epsilon"),
         claims=_claims(statistic, suffixes[:1] if suffixes[0] == "" else suffixes[:3]),
     )
 
