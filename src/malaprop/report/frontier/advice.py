@@ -6,6 +6,7 @@ from typing import NamedTuple
 from malaprop.report.frontier.curves import (
     BETTER,
     LEVELS,
+    NAMES,
     RECOMMENDED,
     Curve,
     Point,
@@ -52,11 +53,11 @@ def advice(all_curves: Sequence[Curve]) -> Iterator[str]:
     for verb, sign in (("better", 1), ("worse", -1)):
         leads = {name: each for name, each in counts.items() if each.lead * sign > 0}
         if leads:
-            shown = "; ".join(f"{name} ({_counted(each)})" for name, each in leads.items())
+            shown = "; ".join(f"{NAMES[name]} ({_counted(each)})" for name, each in leads.items())
             yield f"At an equal share recovered it is more often {verb} in {shown}."
     even = [name for name, each in counts.items() if each.lead == 0 and any(each)]
     if even:
-        shown = "; ".join(f"{name} ({_counted(counts[name])})" for name in even)
+        shown = "; ".join(f"{NAMES[name]} ({_counted(counts[name])})" for name in even)
         yield f"No difference is established in {shown}."
     yield from _instead(all_curves)
     yield (
@@ -108,7 +109,7 @@ def _instead(all_curves: Sequence[Curve]) -> Iterator[str]:
         own = [row for row in winners if row.mechanism == chosen]
         losses = [row.point.figures[LOSS].value for row in own]
         yield (
-            f"If {measure} is what you need, take `{chosen}`: it is the best at "
+            f"If {NAMES[measure]} is what you need, take `{chosen}`: it is the best at "
             f"{', '.join(f'{row.level:.0%}' for row in own)} recovered, of the mechanisms that "
             f"bound the loss between any two words. Its guarantee is far weaker there: "
             f"{min(losses):.0f} to {max(losses):.0f} nats to the nearest word."

@@ -21,6 +21,11 @@ BETTER: Final[Mapping[str, int]] = {
     "attribution_adaptive": -1,
 }
 """What is compared, and whether more of it is better."""
+NAMES: Final[Mapping[str, str]] = {measure: measure.replace("_", " ") for measure in BETTER} | {
+    "sts": "STS",
+    "attribution_adaptive": "adaptive attribution",
+}
+"""What pages call it."""
 _ATTACKS: Final = ("success_alone", "success_context")
 SPLITS: Final = "splits"
 """The spread of lines whose errors are over splits; those of others are over noise draws."""

@@ -3,16 +3,21 @@
 from collections.abc import Sequence
 from typing import Final
 
-from malaprop.report.frontier.curves import BETTER, Curve, Point, Value
+from malaprop.report.frontier.curves import BETTER, NAMES, Curve, Point, Value
 
-HEAD: Final = ("mechanism", "ε", "Euclidean ε", "word alone", "with context", "kept", *BETTER)
-_SHARES = ("success_alone", "success_context", "kept")
-_AUTHORS = (
-    *("attribution", "attribution_no_marks"),
-    *("attribution_adaptive", "attribution_adaptive_no_marks"),
+HEAD: Final = (
+    *("mechanism", "ε", "Euclidean ε", "word alone", "with context", "kept"),
+    *NAMES.values(),
 )
+_SHARES = ("success_alone", "success_context", "kept")
+_AUTHORS = {
+    "attribution": "attribution",
+    "attribution_no_marks": "without punctuation",
+    "attribution_adaptive": "adaptive attribution",
+    "attribution_adaptive_no_marks": "adaptive, without punctuation",
+}
 _WORDS = ("kept_of_lexicon", "kept_of_lexicon_p95", "kept_of_lexicon_max")
-MORE_HEAD: Final = ("mechanism", "ε", *_AUTHORS, "N_w", "N_w p95", "N_w max")
+MORE_HEAD: Final = ("mechanism", "ε", *_AUTHORS.values(), "N_w", "N_w p95", "N_w max")
 
 
 def measured_rows(all_curves: Sequence[Curve]) -> list[tuple[str, ...]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from malaprop.report.frontier import prose, tables
 from malaprop.report.frontier.advice import advice
-from malaprop.report.frontier.curves import BETTER, RECOMMENDED, Curve, curves, floors
+from malaprop.report.frontier.curves import NAMES, RECOMMENDED, Curve, curves, floors
 from malaprop.report.frontier.measured import HEAD as MEASURED
 from malaprop.report.frontier.measured import MORE_HEAD, measured_rows, more_rows
 from malaprop.report.frontier.plot import plot
@@ -78,7 +78,7 @@ def _markdown(lines: Sequence[Line], all_curves: Sequence[Curve], picture: str) 
         prose.MARKS,
         *_folded("With and without punctuation, and N_w", MORE_HEAD, more_rows(all_curves)),
         "## Floors and ceiling",
-        _table(("", *BETTER), tables.bounds_rows(lines)),
+        _table(("", *NAMES.values()), tables.bounds_rows(lines)),
         "## Guarantees",
         bullets(f"`{curve.mechanism}`: {text(curve.guarantee)}" for curve in all_curves),
         "## Limits",
@@ -103,7 +103,7 @@ def _html(lines: Sequence[Line], all_curves: Sequence[Curve], picture: str) -> s
     parts += [_said(prose.BY_EPSILON), _html_table(MEASURED, measured_rows(all_curves))]
     parts += [_said(prose.MARKS), _html_table(MORE_HEAD, more_rows(all_curves))]
     parts += ["<h2>Floors and ceiling</h2>"]
-    parts += [_html_table(("", *BETTER), tables.bounds_rows(lines)), "<h2>Guarantees</h2>"]
+    parts += [_html_table(("", *NAMES.values()), tables.bounds_rows(lines)), "<h2>Guarantees</h2>"]
     parts += [_list(f"{curve.mechanism}: {curve.guarantee}" for curve in all_curves)]
     return document(prose.TITLE, [*parts, "<h2>Limits</h2>", _list(prose.limits(quick))])
 

@@ -48,7 +48,7 @@ from its nearest word in the vectors, as a log-ratio, the median over words. Emp
 promises (ε, δ).
 
 **Similarity** is the mean similarity of a word and its replacement; **word similarity** Spearman's
-correlation on MEN; **accuracy** that of logistic regression on private film reviews (MR); **sts**
+correlation on MEN; **accuracy** that of logistic regression on private film reviews (MR); **STS**
 Pearson's correlation on the STS benchmark. **Attribution** is the share of presidents identified by
 Koppel's method, which a mechanism should lower; the attacker learns from clean texts, or (adaptive)
 from private ones.
@@ -69,10 +69,10 @@ def limits(quick: bool) -> list[str]:
 The law of words under noise on vectors (laplace, mahalanobis, priv-emb, coordinate-laplace,
 gaussian, nadp) is not known, so attacks on them use estimates from draws, and recover hardly more
 than the words that are kept: a lower bound. Their curves may lie further to the right, and their
-lead over balanced in sts and word similarity may be smaller than it looks. Attacks on balanced and
+lead over balanced in STS and word similarity may be smaller than it looks. Attacks on balanced and
 tem use the exact law.
 
-sts and word similarity reward words that stay as they are: on the STS benchmark a random table with
+STS and word similarity reward words that stay as they are: on the STS benchmark a random table with
 no embedding comes close to the true vectors (docs/tasks.md). A mechanism that keeps a word or
 replaces it by a far one does well there, and one that takes near words instead does not.
 

@@ -7,6 +7,7 @@ from malaprop.report.frontier.advice import LOSS, champions, tallies
 from malaprop.report.frontier.curves import (
     BETTER,
     LEVELS,
+    NAMES,
     RECOMMENDED,
     Curve,
     Value,
@@ -25,9 +26,9 @@ HEAD: Final = (
     "with context",
     "nats to the nearest word",
     "kept",
-    *BETTER,
+    *NAMES.values(),
 )
-CHOICE: Final = ("recovered", "ε", "word alone", "with context", "words that stay", *BETTER)
+CHOICE: Final = ("recovered", "ε", "word alone", "with context", "words that stay", *NAMES.values())
 COMPARED: Final = (
     *("measure", "better", "worse", "not decided", "who is better, at which share recovered"),
 )
@@ -91,7 +92,7 @@ def compared(all_curves: Sequence[Curve]) -> Rows:
             own.setdefault(verdict.mechanism, []).append(f"{verdict.success:.0%}")
     return [
         (
-            measure,
+            NAMES[measure],
             *map(str, tally),
             "; ".join(f"{name} at {', '.join(at)}" for name, at in rivals.get(measure, {}).items()),
         )
@@ -103,7 +104,7 @@ def best_rows(all_curves: Sequence[Curve]) -> Rows:
     """Return the best mechanism of each measure at each level, beside the recommended one."""
     return [
         (
-            measure,
+            NAMES[measure],
             f"{row.level:.0%}",
             row.mechanism,
             figure(row.point.figures[measure]),
