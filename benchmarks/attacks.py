@@ -47,7 +47,11 @@ FURTHER = (
     *[("tem", epsilon) for epsilon in (1.2, 1.8, 2.0)],
     *[("laplace", epsilon) for epsilon in (8.0, 20.0)],
 )
-REPEATED = (("balanced", 1.35), ("balanced", 1.5), ("balanced", 2.0))
+REPEATED = (
+    *[("balanced", epsilon) for epsilon in (1.35, 1.5, 2.0)],
+    *[("tem", epsilon) for epsilon in (1.42, 1.6)],
+    *[("laplace", epsilon) for epsilon in (12.0, 15.0)],
+)
 
 
 def main() -> None:
@@ -135,8 +139,8 @@ def stated(*mechanisms: str) -> None:
             measure(keys[kind], kind, privatizer, sample, None)
 
 
-def reviews() -> None:
-    """Attack whole reviews, in which words occur several times."""
+def reviews(*mechanisms: str) -> None:
+    """Attack whole reviews, in which words occur several times; all mechanisms, or some."""
     _, imdb = texts()
     sample, lexicon = imdb[TUNED : TUNED + REVIEWS], malaprop.Lexicon.open("english")
     others = imdb[TUNED + REVIEWS :]
@@ -146,13 +150,17 @@ def reviews() -> None:
     }
     for repeat in ("fresh", "document"):
         for name, epsilon in REPEATED:
-            privatizer = made(name, epsilon, repeat)
+            if mechanisms and name not in mechanisms:
+                continue
             kinds = ["bayes", "context", "majority" if repeat == "fresh" else "frequency"]
-            for kind in kinds if privatizer else []:
-                for model in models:
+            privatizer = None
+            for model in models:  # attacks with one model share their candidates
+                for kind in kinds:
                     key = f"reviews {name} {epsilon} {kind} {model} {repeat}"
-                    if key not in stored():
-                        measure(key, kind, privatizer, sample, models[model])
+                    if key in stored():
+                        continue
+                    privatizer = privatizer or made(name, epsilon, repeat)
+                    measure(key, kind, privatizer, sample, models[model])
 
 
 def made(name: str, epsilon: float, repeat: str = "fresh") -> Any:

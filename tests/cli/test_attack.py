@@ -6,6 +6,7 @@ import signal
 import stat
 import time
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -54,6 +55,32 @@ def test_an_attack_prints_what_was_recovered(
         assert "corpus.txt" in ended.text
         for word in WORDS - {"a", "one", "the", "is"}:
             assert word not in ended.text.split()
+
+
+def test_the_attacker_does_not_draw_from_the_noise(
+    cli: Cli, folder: Path, lexicon_file: Path
+) -> None:
+    """With one seed for both, estimates of the channel would repeat the noise they are about."""
+    write(folder / "notes.csv", 5)
+    with mock.patch("malaprop.measure.attack", side_effect=KeyboardInterrupt) as attack:
+        cli(
+            "attack",
+            "bayes",
+            "notes.csv",
+            "-c",
+            "note",
+            "-e",
+            "1",
+            "-l",
+            lexicon_file,
+            "-m",
+            "tem",
+            "--seed",
+            "1",
+        )
+    noise = attack.call_args.args[1]._rng
+    own = attack.call_args.kwargs["rng"]
+    assert not set(noise.random(100)) & set(own.random(100))
 
 
 def test_the_result_as_json(cli: Cli, folder: Path, lexicon_file: Path, model: Path) -> None:

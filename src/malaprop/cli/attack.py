@@ -25,6 +25,8 @@ from malaprop.cli.outputs import check_outputs
 from malaprop.cli.own_texts import Force, Repeat, TextFile, read_pairs, write_for_owner
 
 if TYPE_CHECKING:
+    from numpy.random import Generator
+
     from malaprop.jobs.labelled import Pair
     from malaprop.measure import AttackResult
     from malaprop.report.measured.common import Setting
@@ -144,10 +146,13 @@ def attack(
         repeats=repeats,
     )
     check_outputs(json_, () if report is None else (report,), file, force=force)
+    # The attacker must not share the stream that the noise comes from.
+    rng = secure_rng() if seed is None else seeded_rng(seed)
+    noise = None if seed is None else seeded_rng(int(rng.integers(2**62)))
     made = make_mechanism(mechanism, epsilon, param)
     with bar("reading the texts") as progress:
         pairs = read_pairs(file, column or [], label, format_, encoding, progress.to)
-        chosen = _sampled(pairs, sample, seed)
+        chosen = _sampled(pairs, sample, rng)
     texts = [text for text, _ in chosen]
     labels = None if label is None else [own for _, own in chosen]
     with working(f"preparing {mechanism} on {lexicon}"):
@@ -155,7 +160,7 @@ def attack(
             open_lexicon(lexicon, made),
             made,
             repeat=repeat,
-            rng=None if seed is None else seeded_rng(seed),
+            rng=noise,
         )
     with bar(f"attacking {len(texts):,} texts") as progress:
         result = run_attack(
@@ -163,7 +168,7 @@ def attack(
             privatizer,
             texts,
             labels,
-            rng=secure_rng() if seed is None else seeded_rng(seed),
+            rng=rng,
             progress=progress.to,
             **options,
         )
@@ -204,15 +209,12 @@ def _options(name: str, **given: Any) -> dict[str, Any]:
     return chosen
 
 
-def _sampled(pairs: "Iterator[Pair]", sample: int, seed: int | None) -> "list[Pair]":
+def _sampled(pairs: "Iterator[Pair]", sample: int, rng: "Generator") -> "list[Pair]":
     """Return the texts that have something in them, or as many of them as are wanted."""
     from malaprop.core.errors import DataError
-    from malaprop.core.randomness import secure_rng, seeded_rng
     from malaprop.measure.evaluating.sampling import Reservoir
 
-    reservoir: Reservoir[Pair] = Reservoir(
-        sample, secure_rng() if seed is None else seeded_rng(seed)
-    )
+    reservoir: Reservoir[Pair] = Reservoir(sample, rng)
     for pair in pairs:
         if pair[0].strip():
             reservoir.add(pair)

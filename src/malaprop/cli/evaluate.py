@@ -78,6 +78,14 @@ def evaluate(
             "one that ships for english.",
         ),
     ] = None,
+    adaptive: Annotated[
+        bool,
+        typer.Option(
+            "--adaptive",
+            help="Attackers train on private text, not on clean text; on words, they learn from it "
+            "how frequent words are. Takes several times as long.",
+        ),
+    ] = False,
     sample: Annotated[
         int,
         typer.Option(metavar="NUMBER", min=1, help="How many texts to draw at random, at most."),
@@ -139,6 +147,7 @@ def evaluate(
         attacks=None if attack is None else tuple(_names(attack)),
         models=tuple(_names(classifier)),
         model=model,
+        adaptive=adaptive,
     )
     check_outputs(json_, () if report is None else files_of(report), file, force=force)
     if label is not None:

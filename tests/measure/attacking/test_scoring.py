@@ -39,3 +39,20 @@ def test_a_few_long_texts_have_an_interval_too() -> None:
     rng = np.random.Generator(np.random.PCG64(6))
     low, high = interval(rng.random(1000) < 0.4, np.array([700, 0, 300]), rng)
     assert low < 0.4 < high < low + 0.2
+
+
+@pytest.mark.parametrize("words", [4, 20, 60])
+def test_the_interval_of_a_few_words_is_wide_enough(words: int) -> None:
+    """A bootstrap over one or two runs of words would be of no width, or nearly."""
+    rng = np.random.Generator(np.random.PCG64(9))
+    covered = 0
+    for _ in range(200):
+        low, high = interval(rng.random(words) < 0.4, np.array([words]), rng)
+        covered += low <= 0.4 <= high
+    assert covered >= 181  # of 200 at 95 % or more: fewer once in 700
+
+
+def test_words_that_are_all_recovered_do_not_make_a_certainty() -> None:
+    rng = np.random.Generator(np.random.PCG64(9))
+    low, high = interval(np.ones((5, 300), dtype=bool), np.full(30, 10), rng)
+    assert (low, high) == (pytest.approx(0.025 ** (1 / 300)), 1.0)

@@ -3,6 +3,8 @@
 import json
 import math
 import statistics
+from dataclasses import replace
+from unittest import mock
 
 import pytest
 from tests.measure.evaluating.conftest import LABELS, TEXTS
@@ -17,6 +19,7 @@ from malaprop.measure import (
     evaluate,
     train_model,
 )
+from malaprop.measure.evaluating import attackers
 from malaprop.measure.evaluating.run import EvaluationProgress
 
 
@@ -223,3 +226,30 @@ def test_bad_input_is_refused(
 def test_bad_settings_are_refused(options: dict[str, object], complaint: str) -> None:
     with pytest.raises(ParameterError, match=complaint):
         EvaluationSettings(**options)  # type: ignore[arg-type]
+
+
+def test_one_run_is_no_certainty(words: Lexicon) -> None:
+    settings = EvaluationSettings(attacks=("bayes",), models=("ngrams",), runs=1)
+    found = evaluate(TEXTS, LABELS, mechanisms=["tem:9"], lexicon=words, settings=settings)
+    accuracy = found.cells[0].accuracy["ngrams"]["clean"]
+    assert accuracy.interval[1] - accuracy.interval[0] > 0.05
+    assert "accuracy: 95 % over the test texts, for one noise draw" in found.about_intervals
+    assert found.runs.startswith("one noise draw, with a random split: ")
+
+
+def test_one_text_says_nothing_of_others(words: Lexicon) -> None:
+    settings = EvaluationSettings(attacks=("bayes",))
+    found = evaluate(["good, great"], mechanisms=["tem:9"], lexicon=words, settings=settings)
+    assert found.cells[0].kept.interval == (0.0, 1.0)
+    low, high = found.cells[0].attacks["bayes"].interval
+    assert high - low > 0.5
+    assert found.recommendation.cell is None
+
+
+def test_attackers_adapt_if_they_are_told_to(words: Lexicon) -> None:
+    settings = EvaluationSettings(attacks=("bayes", "attribute"), models=("ngrams",), runs=2)
+    settings = replace(settings, adaptive=True)
+    with mock.patch.object(attackers, "attack_with", wraps=attackers.attack_with) as made:
+        found = evaluate(TEXTS, LABELS, mechanisms=["tem:9"], lexicon=words, settings=settings)
+    assert [call.args[1]["adaptive"] for call in made.call_args_list] == [True, True]
+    assert found.settings["adaptive"] is True

@@ -81,6 +81,14 @@ def test_the_interval_of_runs_that_share_texts_is_wider() -> None:
     assert Estimate.of([0.99, 0.9, 1.0]).interval[1] == 1.0
 
 
+def test_one_run_has_the_interval_of_its_test_texts() -> None:
+    alone = Estimate.of([0.5], tested=20)
+    # Clopper and Pearson, 10 of 20, by the tables.
+    assert alone.interval == pytest.approx((0.272, 0.728), abs=0.001)
+    assert Estimate.of([1.0, 1.0], tested=20).interval[0] == pytest.approx(0.025 ** (1 / 20))
+    assert Estimate.of([0.5]).interval == (0.5, 0.5)
+
+
 @pytest.mark.parametrize(
     ("labels", "complaint"),
     [

@@ -22,6 +22,7 @@ class Majority(WordAttack, name="majority"):
     candidates: int = field(
         default=CANDIDATES, metadata={"help": "how many words to consider for each output"}
     )
+    knows = "the observer knows which places of a text hold the same word"
 
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
         """Return the likeliest word of each group of places."""

@@ -7,7 +7,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from malaprop.core.arrays import Floats, Ids
+from malaprop.core.space import blocks
 from malaprop.measure.attacking.result import Group
+from malaprop.measure.intervals import clopper_pearson
 
 _RESAMPLES = 1000
 FEW = 20
@@ -49,16 +51,23 @@ def interval(hits: Flags, lengths: Ids, rng: Generator) -> tuple[float, float]:
     `hits` has a row for each draw of the noise, or is one row. Draws are independent from text to
     text, so a text is resampled with all its draws: the interval then covers both what texts differ
     in and the noise. With fewer than 20 texts, runs of 25 words are resampled instead: neighbours
-    share a context.
+    share a context. A bootstrap over fewer than 20 runs, or over texts that are all alike, knows
+    too little of what else could be: the interval is then no narrower than Clopper and Pearson's
+    for as many independent words.
     """
     lengths, each = lengths[lengths > 0], np.atleast_2d(hits).mean(axis=0)
     if len(lengths) < FEW:
         lengths = np.diff(np.unique([*range(0, len(each), _RUN), *np.cumsum(lengths)]), prepend=0)
         lengths = lengths[lengths > 0]
     sums = np.add.reduceat(each, np.cumsum(lengths) - lengths)
-    chosen = rng.integers(0, len(lengths), size=(_RESAMPLES, len(lengths)))
-    shares = sums[chosen].sum(axis=1) / lengths[chosen].sum(axis=1)
-    low, high = np.percentile(shares, [2.5, 97.5])
+    shares = []
+    for part in blocks(_RESAMPLES, row_cells=len(lengths)):
+        chosen = rng.integers(0, len(lengths), size=(part.stop - part.start, len(lengths)))
+        shares.append(sums[chosen].sum(axis=1) / lengths[chosen].sum(axis=1))
+    low, high = np.percentile(np.concatenate(shares), [2.5, 97.5])
+    if len(lengths) < FEW or low == high:
+        exact = clopper_pearson(each.sum(), len(each))
+        low, high = min(low, exact[0]), max(high, exact[1])
     return float(low), float(high)
 
 

@@ -120,6 +120,8 @@ class WordAttack(Attack):
 
     needs_model: ClassVar[bool] = False
     """Whether the attack cannot do without a model."""
+    knows: ClassVar[str] = ""
+    """What the observer knows besides public text, as a clause; empty for nothing."""
     needs_reuse: ClassVar[bool] = False
     """Whether the attack is on one draw for each distinct word of a text."""
 
@@ -211,7 +213,7 @@ class WordAttack(Attack):
             words=len(first.secret),
             texts=int((first.lengths > 0).sum()),
             likelihoods=drawn.likelihoods.source,
-            prior=_prior(drawn.model, adaptive=self.adaptive),
+            prior=_prior(drawn.model, self.knows, adaptive=self.adaptive),
             model=values["model"],
             repeat=privatizer.policy.repeat,
             mechanism=privatizer.mechanism.to_dict(),
@@ -222,7 +224,8 @@ class WordAttack(Attack):
 def _spread(lengths: Ids, draws: int) -> str:
     """Return what the interval of a share of words is over."""
     texts = int((lengths > 0).sum())
-    over = f"{texts:,} texts" if texts >= FEW else f"runs of words in {texts:,} texts"
+    named = "one text" if texts == 1 else f"{texts:,} texts"
+    over = named if texts >= FEW else f"runs of words in {named}"
     noise = "one draw of the noise" if draws == 1 else f"{draws} draws of the noise each"
     return f"bootstrap over {over}, with {noise}"
 
@@ -238,10 +241,11 @@ def _same(draws: WordDraws, size: int) -> Ids:
     return ranks[places]
 
 
-def _prior(model: BigramModel | None, *, adaptive: bool) -> str:
+def _prior(model: BigramModel | None, knows: str, *, adaptive: bool) -> str:
     if model is None:
         told = "even: all words are equally likely"
     else:
         named = ", ".join(model.sources) or "a corpus without a name"
         told = f"a bigram model of {named}, fingerprint {model.fingerprint[:16]}"
-    return f"{told}; the shares of words adapted to the private text" if adaptive else told
+    adapted = "the shares of words adapted to the private text" if adaptive else ""
+    return "; ".join(filter(None, (told, adapted, knows)))

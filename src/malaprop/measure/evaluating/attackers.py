@@ -58,5 +58,5 @@ class Attackers:
 
 
 def _made(name: str, settings: EvaluationSettings) -> Attack:
-    on_words = recovers_words(name)
-    return attack_with(name, {"model": settings.model} if on_words else {"repeats": settings.runs})
+    own = {"model": settings.model} if recovers_words(name) else {"repeats": settings.runs}
+    return attack_with(name, {"adaptive": settings.adaptive, **own})

@@ -20,7 +20,7 @@ from malaprop.measure.evaluating.attackers import Attackers
 from malaprop.measure.evaluating.cells import Accuracies, Bounds, Cell
 from malaprop.measure.evaluating.settings import EvaluationSettings, recovers_words
 from malaprop.measure.evaluating.timing import Work
-from malaprop.measure.intervals import mean_interval
+from malaprop.measure.intervals import LEVEL
 from malaprop.measure.similarity import Similarity
 from malaprop.measure.tasks.classification import Classification
 from malaprop.measure.tasks.copies import private_copies
@@ -95,6 +95,7 @@ class Bench:
             models=len(self._tasks),
             on_words=on_words,
             on_labels=len(self._settings.attacks or ()) - on_words,
+            adaptive=self._settings.adaptive,
         )
 
     @property
@@ -198,15 +199,21 @@ def _over_texts(
     """Return a mean over all texts and draws, with a 95 % interval over texts and their noise.
 
     The mean is Σsᵢ/Σnᵢ with the sums and sizes of texts, and its error that of the residuals
-    sᵢ − mean·nᵢ.
+    sᵢ − mean·nᵢ, by Student's law. One text says nothing of others: its interval is all there is.
     """
+    from scipy.stats import t
+
     values = [float(each.sum() / sizes.sum()) for each in sums]
     average = np.mean(sums, axis=0)
     mean = float(np.mean(values))
-    low, high = mean_interval((average - mean * sizes) * len(sizes) / sizes.sum())
+    margin = np.inf
+    if len(sizes) > 1:
+        residuals = (average - mean * sizes) * len(sizes) / sizes.sum()
+        sure = float(t.ppf(0.5 + LEVEL / 2.0, len(sizes) - 1))
+        margin = sure * float(np.std(residuals, ddof=1)) / len(sizes) ** 0.5
     return Estimate(
         value=mean,
         spread=spread_of(values),
-        interval=(max(between[0], mean + low), min(between[1], mean + high)),
+        interval=(max(between[0], mean - margin), min(between[1], mean + margin)),
         values=tuple(values),
     )

@@ -14,11 +14,9 @@ from malaprop.measure.evaluating.recommending import (
     utility_of,
 )
 
-INTERVALS = (
-    "kept and similarity: 95 % over texts and their noise; accuracy: 95 % over noise draws and "
-    "splits, corrected for the texts that splits share"
-)
-"""What the intervals are over, but for attacks, which say it themselves."""
+_WORDS = "kept and similarity: 95 % over texts and their noise"
+_RUNS = "accuracy: 95 % over noise draws and splits, corrected for the texts that splits share"
+_ONE_RUN = "accuracy: 95 % over the test texts, for one noise draw and one split"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +62,12 @@ class Evaluation:
         return recommend(self.cells, self.bounds, self.most)
 
     @property
+    def about_intervals(self) -> str:
+        """What the intervals are over."""
+        accuracy = _ONE_RUN if self.settings["runs"] == 1 else _RUNS
+        return "; ".join((_WORDS, *((accuracy,) if self.classes else ()), *self.about_attacks))
+
+    @property
     def about_attacks(self) -> tuple[str, ...]:
         """What the intervals of attacks are over: once for all attacks that share it."""
         attacks = self.cells[0].attacks
@@ -82,7 +86,7 @@ class Evaluation:
             "texts": dict(self.texts),
             "classes": self.classes,
             "runs": self.runs,
-            "intervals": "; ".join((INTERVALS, *self.about_attacks)),
+            "intervals": self.about_intervals,
             **self.bounds.to_dict(),
             "cells": [cell.to_dict() for cell in self.cells],
             "recommendation": self.recommendation.to_dict(),

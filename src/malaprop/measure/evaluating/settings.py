@@ -45,12 +45,16 @@ class EvaluationSettings:
     """The share of words that no attack may recover more of."""
     model: Any = None
     """A bigram model for the attacks, or its folder; None for the one that ships."""
+    adaptive: bool = False
+    """Whether attackers learn from private text, too."""
 
     def __post_init__(self) -> None:
         for name in ("sample", "attacked", "runs"):
             value = getattr(self, name)
             if not isinstance(value, int) or value < 1:
                 raise ParameterError(f"`{name}` must be a whole number, 1 or more.")
+        if not isinstance(self.adaptive, bool):
+            raise ParameterError("`adaptive` must be True or False.")
         if not isinstance(self.most, Real) or not 0.0 < self.most <= 1.0:
             raise ParameterError("`most` must be a share of words: above 0, and up to 1.")
         for name in self.attacks or ():

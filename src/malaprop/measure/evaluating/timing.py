@@ -23,6 +23,8 @@ class Work:
     """How many attacks on words there are."""
     on_labels: int
     """How many attacks on labels there are."""
+    adaptive: bool = False
+    """Whether attackers adapt, which attacks on words do anew for each draw."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,4 +59,5 @@ def seconds_for(mechanism: str, work: Work) -> float:
     copies = 1 + (work.models > 0) + work.on_labels  # classifiers and such attacks draw anew
     learnt = _LEARN * work.models + _INFER * work.on_labels
     each = work.words * (cost.draw * copies + learnt) + work.attacked * cost.attack * work.on_words
-    return cost.start + work.runs * each / 1000.0
+    starts = 1 + work.adaptive * work.runs * work.on_words
+    return cost.start * starts + work.runs * each / 1000.0

@@ -83,15 +83,18 @@ class Classification:
     def about_runs(self) -> str:
         """What the runs differ in."""
         split = self._splits[0]
+        draws = "one noise draw" if self.runs == 1 else f"{self.runs} noise draws"
         sizes = f"{len(split.train):,} texts to train on and {len(split.test):,} to test on"
         if self._fixed:
-            return f"{self.runs} noise draws, one split: {sizes}"
-        return f"{self.runs} noise draws, each with a random split of its own: {sizes}"
+            return f"{draws}, one split: {sizes}"
+        each = "with a random split" if self.runs == 1 else "each with a random split of its own"
+        return f"{draws}, {each}: {sizes}"
 
     @cached_property
     def majority(self) -> Estimate:
         """The accuracy of always naming the most frequent class of the training part."""
-        return self._estimate([self._most_frequent(split) for split in self._splits])
+        values = [self._most_frequent(split) for split in self._splits]
+        return Estimate.of(values, shared=self._shared)
 
     @cached_property
     def unprotected(self) -> Estimate:
@@ -163,7 +166,11 @@ class Classification:
         return float(np.mean(self._classes[split.test] == most))
 
     def _estimate(self, values: Sequence[float]) -> Estimate:
-        return Estimate.of(values, shared=0.0 if self._fixed else self._splits[0].shared)
+        return Estimate.of(values, shared=self._shared, tested=len(self._splits[0].test))
+
+    @property
+    def _shared(self) -> float:
+        return 0.0 if self._fixed else self._splits[0].shared
 
     @property
     def _distinct_splits(self) -> list[Split]:

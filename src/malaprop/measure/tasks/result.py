@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from malaprop.measure.intervals import LEVEL
+from malaprop.measure.intervals import LEVEL, clopper_pearson
 
 
 def spread_of(values: Sequence[float]) -> float:
@@ -37,6 +37,7 @@ class Estimate:
         values: Sequence[float],
         *,
         shared: float = 0.0,
+        tested: int = 0,
         between: tuple[float, float] = (0.0, 1.0),
     ) -> "Estimate":
         """Summarize the values of several runs.
@@ -46,15 +47,19 @@ class Estimate:
         part over that of the training part: the variance of the mean is then s²·(1/n + shared)
         (Nadeau and Bengio 2003). The interval is cut off at `between`, the range of the figure.
 
+        One run, or runs that all agree, say nothing of how sure a figure is. If it is a share of
+        `tested` texts, the interval is then Clopper and Pearson's, over these texts.
+
         >>> Estimate.of([0.7, 0.8]).value
         0.75
         """
-        mean = float(np.mean(values))
-        if len(values) < 2:
-            return cls(value=mean, spread=0.0, interval=(mean, mean), values=tuple(values))
+        mean, spread = float(np.mean(values)), spread_of(values)
+        if not spread:
+            low, high = clopper_pearson(mean * tested, tested) if tested else (mean, mean)
+            alone = (float(low), float(high))
+            return cls(value=mean, spread=0.0, interval=alone, values=tuple(map(float, values)))
         from scipy.stats import t
 
-        spread = spread_of(values)
         sure = float(t.ppf(0.5 + LEVEL / 2.0, len(values) - 1))
         margin = sure * spread * (1.0 / len(values) + shared) ** 0.5
         low, high = between

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from malaprop.measure.attacking.base import attack_named
 from malaprop.measure.evaluating.cells import Cell
-from malaprop.measure.evaluating.evaluation import INTERVALS, Evaluation
+from malaprop.measure.evaluating.evaluation import Evaluation
 from malaprop.measure.tasks.models import models
 from malaprop.measure.tasks.result import Estimate
 
@@ -14,6 +15,14 @@ LOWER = (
     "recovers more. The guarantee holds whatever the attack."
 )
 
+STATIC = (
+    "Attackers learn from clean text alone. Those who learn from private text, too, may do better: "
+    "--adaptive measures them."
+)
+ADAPTIVE = (
+    "Attackers adapt: on labels, they train on private text; on words, they learn from it how "
+    "frequent words are."
+)
 BOUNDS = (
     "Bounds of attacks: texts as they are; texts of random words, from which an attack on words "
     "can only guess the most frequent one; for attacks on labels, the most frequent label, and "
@@ -72,7 +81,8 @@ def columns_of(evaluation: Evaluation, model: str) -> tuple[Column, ...]:
 def _attack_column(name: str, evaluation: Evaluation) -> Column:
     figure = evaluation.cells[0].attacks[name]
     what = "share of words recovered" if figure.recovers_words else f"{figure.measured} reached"
-    return Column(name=name, about=f"{what} by the attack {name}")
+    how = attack_named(name).summary().removesuffix(".")
+    return Column(name=name, about=f"{what} by the attack {name}: {how[:1].lower()}{how[1:]}")
 
 
 def attacks_of(evaluation: Evaluation) -> list[str]:
@@ -159,12 +169,13 @@ def about_lines(evaluation: Evaluation) -> list[str]:
     number = f"{texts['sampled']:,} of {texts['given']:,} texts" if drawn else "All texts"
     sampled = f"{number}{drawn} with {texts['words']:,} words"
     name, runs = evaluation.lexicon["name"] or "of your own", evaluation.settings["runs"]
-    lines = [f"{sampled}; attacks on {attacked}.", f"Lexicon {name}, {runs} noise draws."]
+    draws = "one noise draw" if runs == 1 else f"{runs} noise draws"
+    lines = [f"{sampled}; attacks on {attacked}.", f"Lexicon {name}, {draws}."]
     if evaluation.runs:
         lines.append(f"Classifiers: {evaluation.classes} classes; {evaluation.runs}.")
     if evaluation.cells[0].attacks:
-        lines.append(BOUNDS)
-    return [*lines, f"Intervals: {'; '.join((INTERVALS, *evaluation.about_attacks))}."]
+        lines += [ADAPTIVE if evaluation.settings.get("adaptive") else STATIC, BOUNDS]
+    return [*lines, f"Intervals: {evaluation.about_intervals}."]
 
 
 def opened(sentence: str) -> str:
