@@ -19,6 +19,11 @@ LABEL_CHANNELS = (
     *[("tem", epsilon) for epsilon in (1.42, 1.6)],
     *[("laplace", epsilon) for epsilon in (12.0, 15.0)],
 )
+REVIEWED = (
+    *[("balanced", epsilon) for epsilon in (1.35, 1.5, 2.0)],
+    *[("tem", epsilon) for epsilon in (1.42, 1.6)],
+    *[("laplace", epsilon) for epsilon in (12.0, 15.0)],
+)
 VECTOR_EPSILONS = (1.0, 5.0, 8.0, 10.0, 12.0, 15.0, 20.0)
 ATTACKS = (
     *[("bayes", model) for model in ("web", "IMDB")],
@@ -49,6 +54,7 @@ def tables(results: Results) -> Iterator[Iterator[str]]:
     yield sentence_table(results, content=False)
     yield sentence_table(results, content=True)
     yield review_table(results)
+    yield other_review_table(results)
     yield adaptive_table(results)
     yield author_table(results, "regression")
     yield author_table(results, "koppel")
@@ -95,10 +101,28 @@ def review_table(results: Results) -> Iterator[str]:
         part, *rest = key.split()
         if part != "reviews":
             continue
-        _, epsilon, kind, model, repeat = rest
+        mechanism, epsilon, kind, model, repeat = rest
+        if mechanism != "balanced":
+            continue
         cells = [f"{group['score']:.3f}" for group in result["occurrences"]]
         front = [repeat, f"{float(epsilon):g}", kind, model, f"{result['score']:.3f}"]
         yield f"| {' | '.join([*front, *cells])} |"
+
+
+def other_review_table(results: Results) -> Iterator[str]:
+    """Yield the table of whole reviews for all mechanisms, attacked with a model of reviews."""
+    yield "| mechanism | ε | kept | bayes | context | majority | majority, 5 to 9 | context, document | frequency, document |"  # noqa: E501
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    forms = [f"{kind} IMDB fresh" for kind in ("bayes", "context", "majority")]
+    forms += [f"{kind} IMDB document" for kind in ("context", "frequency")]
+    for name, epsilon in REVIEWED:
+        rows = [results.get(f"reviews {name} {epsilon} {form}") for form in forms]
+        if None in rows:
+            continue
+        shares = [row["score"] for row in rows if row]
+        often = [each for each in rows[2]["occurrences"] if each["name"] == "5 to 9 times"]
+        shares = [rows[0]["kept"], *shares[:3], often[0]["score"], *shares[3:]]
+        yield f"| {name} | {epsilon:g} | {' | '.join(f'{share:.3f}' for share in shares)} |"
 
 
 def sentiment_table(results: Results) -> Iterator[str]:

@@ -28,7 +28,7 @@ from typing import Any
 import attack_tables
 import label_attacks
 import numpy as np
-from attack_tables import ATTACKS, CHANNELS
+from attack_tables import ATTACKS, CHANNELS, REVIEWED
 from numpy.typing import NDArray
 
 import malaprop
@@ -46,11 +46,6 @@ FURTHER = (
     *[("balanced", epsilon) for epsilon in (0.5, 0.8, 3.0, 4.0)],
     *[("tem", epsilon) for epsilon in (1.2, 1.8, 2.0)],
     *[("laplace", epsilon) for epsilon in (8.0, 20.0)],
-)
-REPEATED = (
-    *[("balanced", epsilon) for epsilon in (1.35, 1.5, 2.0)],
-    *[("tem", epsilon) for epsilon in (1.42, 1.6)],
-    *[("laplace", epsilon) for epsilon in (12.0, 15.0)],
 )
 
 
@@ -149,7 +144,7 @@ def reviews(*mechanisms: str) -> None:
         "IMDB": train_model(others, lexicon, sources={"IMDB": "the other reviews"}),
     }
     for repeat in ("fresh", "document"):
-        for name, epsilon in REPEATED:
+        for name, epsilon in REVIEWED:
             if mechanisms and name not in mechanisms:
                 continue
             kinds = ["bayes", "context", "majority" if repeat == "fresh" else "frequency"]

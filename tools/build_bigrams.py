@@ -54,7 +54,7 @@ Attacks use it as what an observer knows of English: see docs/attacks.md.
 |---|---|
 | made from | `{unigrams}` and `{bigrams}` of the PyPI package `{package}` |
 | their SHA-256 | `{unigrams_sha}`, `{bigrams_sha}` |
-| pairs in the file | {all_pairs:,}: those that occur most often |
+| pairs in the file | {all_pairs:,}: those that occur most often; lines of one pair are added up |
 | pairs kept | {pairs:,}: both words are in `english`, or the first is the start of a sentence |
 | words with a count | {known:,} of {words:,}; the others count as the rarest word of the list |
 | pairs covered | {covered:.1%} of all pairs on the web that begin with a word of `english` |

@@ -19,6 +19,7 @@ from malaprop.measure import (
     evaluate,
     train_model,
 )
+from malaprop.measure.attacking.base import attack_with
 from malaprop.measure.evaluating import attackers
 from malaprop.measure.evaluating.run import EvaluationProgress
 
@@ -249,7 +250,7 @@ def test_one_text_says_nothing_of_others(words: Lexicon) -> None:
 def test_attackers_adapt_if_they_are_told_to(words: Lexicon) -> None:
     settings = EvaluationSettings(attacks=("bayes", "attribute"), models=("ngrams",), runs=2)
     settings = replace(settings, adaptive=True)
-    with mock.patch.object(attackers, "attack_with", wraps=attackers.attack_with) as made:
+    with mock.patch.object(attackers, "attack_with", wraps=attack_with) as made:
         found = evaluate(TEXTS, LABELS, mechanisms=["tem:9"], lexicon=words, settings=settings)
     assert [call.args[1]["adaptive"] for call in made.call_args_list] == [True, True]
     assert found.settings["adaptive"] is True
