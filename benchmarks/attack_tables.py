@@ -117,12 +117,12 @@ def other_review_table(results: Results) -> Iterator[str]:
     forms += [f"{kind} IMDB document" for kind in ("context", "frequency")]
     for name, epsilon in REVIEWED:
         rows = [results.get(f"reviews {name} {epsilon} {form}") for form in forms]
-        if None in rows:
+        if None in rows[:3]:
             continue
-        shares = [row["score"] for row in rows if row]
-        often = [each for each in rows[2]["occurrences"] if each["name"] == "5 to 9 times"]
-        shares = [rows[0]["kept"], *shares[:3], often[0]["score"], *shares[3:]]
-        yield f"| {name} | {epsilon:g} | {' | '.join(f'{share:.3f}' for share in shares)} |"
+        often = next(each for each in rows[2]["occurrences"] if each["name"] == "5 to 9 times")
+        shares = [f"{row['score']:.3f}" if row else "–" for row in rows]
+        shares = [f"{rows[0]['kept']:.3f}", *shares[:3], f"{often['score']:.3f}", *shares[3:]]
+        yield f"| {name} | {epsilon:g} | {' | '.join(shares)} |"
 
 
 def sentiment_table(results: Results) -> Iterator[str]:
