@@ -1,7 +1,7 @@
 """Figure 2: four tasks, with the noise of each mechanism, by ε; beside floors and controls."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,13 @@ from malaprop.core.channel import Channel
 from malaprop.core.randomness import seeded_rng
 from malaprop.measure import tasks
 from malaprop.measure.tasking.sources import Source, Table
-from malaprop.measure.tasks.result import Estimate
 from malaprop.studies.framework.items import Figure, crossed
 from malaprop.studies.framework.lines import Setting
-from malaprop.studies.framework.measuring import epsilon_for_kept, estimated, share_in_clear
+from malaprop.studies.framework.measuring import epsilon_for_kept, mean_of, share_in_clear
 from malaprop.studies.framework.measuring import share_kept as kept_by
 from malaprop.studies.framework.once import drawn_once
 from malaprop.studies.framework.run import Run
+from malaprop.studies.framework.splitting import classified
 from malaprop.studies.nadp.channels import COMPARED, SOUND, channel_of
 
 TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -33,10 +33,13 @@ FLOORS = ("no noise", "random table", "random words", "majority")
 EQUAL = "equal share kept"
 SAME_CLEAR = "the same words in clear, all others random"
 NADP = {"mechanism": "nadp", "published": True, "tau": 0.5}
+EQUAL_EUCLIDEAN = "equal Euclidean ε"
+NOISE, SPLITS = "noise draws", "splits"
+"""What errors of classification are over: there are two lines for each score."""
 _TEST = 0.2
 _SEED = 11
-_TASK = ("task", "spread", "noise", "control", "epsilon")  # what does not change the channel
 _OVER = "noise draws, and splits where there are any"
+_TASK = ("task", "spread", "noise", "control", "epsilon")  # what does not change the channel
 
 
 def fig2_grid(run: Run) -> Iterator[Setting]:
@@ -49,12 +52,14 @@ def fig2_grid(run: Run) -> Iterator[Setting]:
     anew = crossed(of=each, epsilon=few, noise=[EACH])
     controls: list[dict[str, Any]] = [{"mechanism": "coin", "control": SAME_CLEAR}]
     controls += [{**mechanism, "control": EQUAL} for mechanism in COMPARED[2:4]]
+    controls += [{**COMPARED[2], "control": EQUAL_EUCLIDEAN}]
     controlled = crossed(of=controls, epsilon=few, noise=[ONCE])
     settings = [*floors, *compared, *anew, *controlled]
     for setting in settings:
         for task in TASKS:  # one after the other with the same channel
             own = {**setting.get("of", {}), **setting}
-            yield {"task": task, "spread": _OVER, **_without(own, "of")}
+            spread = NOISE if task == "classification" else _OVER
+            yield {"task": task, "spread": spread, **_without(own, "of")}
 
 
 def _without(setting: Setting, name: str) -> dict[str, Any]:
@@ -68,12 +73,11 @@ def fig2(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
         yield from _floor(run, setting, rng)
         return
     if control == SAME_CLEAR:
-        subject: Any = _same_clear(channel_of(run, {**NADP, "epsilon": setting["epsilon"]}))
-        yield from _scored(run, setting, subject, rng)
+        model = channel_of(run, {**NADP, "epsilon": setting["epsilon"]})
+        yield from _scored(run, setting, _same_clear(model), rng)
         return
-    epsilon = setting["epsilon"]
-    if control == EQUAL:
-        epsilon = _matched(run, setting)
+    epsilon = _epsilon(run, setting)
+    if control is not None:
         yield Figure("epsilon_used", epsilon)
     key = (*sorted((name, str(setting[name])) for name in setting if name not in _TASK), epsilon)
     channel = run.latest("channel", key, lambda: channel_of(run, setting, epsilon))
@@ -83,26 +87,36 @@ def fig2(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     yield Figure("share_in_clear", share_in_clear(channel))
 
 
-def _scored(run: Run, setting: Setting, subject: Any, rng: Generator) -> Iterator[Figure]:
+def _scored(run: Run, setting: Setting, subject: tasks.Subject, rng: Generator) -> Iterator[Figure]:
     """Do a task on a subject; a task with several sets to learn from takes their mean."""
     name, measure, sets = TASKS[setting["task"]]
     data = [run.data(one) for one in sets]
     options: dict[str, Any] = {"repeats": run.pick(quick=2, full=5), "floors": False, "rng": rng}
     if name != "classify":
         result = tasks.run(name, subject, data=tuple(data), **options)
-        yield _named("score", result.measures[measure])
+        yield mean_of("score", result.measures[measure].values)
         return
-    limit = run.pick(quick=600, full=1000)
-    each = [
-        tasks.run(name, subject, data=one, limit=limit, test=_TEST, **options).score for one in data
+    draws = options["repeats"]
+    figures = [
+        list(classified(_problem(run, one), subject, [measure], draws, rng))[:2] for one in data
     ]
-    figures = [estimated("score", one, shared=_TEST / (1.0 - _TEST)) for one in each]
-    error = math.hypot(*(one.error or 0.0 for one in figures)) / len(figures)
-    yield Figure("score", float(np.mean([one.value for one in each])), error)
+    for each in zip(*figures, strict=True):  # the errors over noise draws, then those over splits
+        yield _mean(each)
 
 
-def _named(measure: str, estimate: Estimate) -> Figure:
-    return estimated(measure, estimate)
+def _problem(run: Run, data: Any) -> Any:
+    """Return a set to classify, read once in a run."""
+    limit = run.pick(quick=600, full=1000)
+    made = tasks.registry["classify"](data=data, limit=limit, test=_TEST)  # type: ignore[call-arg]
+    return run.once(("classify", data.name), lambda: made.prepare(run.lexicon()))
+
+
+def _mean(figures: Sequence[Figure]) -> Figure:
+    """Return the mean of several sets' scores, with its error."""
+    value = float(np.mean([one.value for one in figures if isinstance(one.value, float)]))
+    errors = [one.error for one in figures if one.error is not None]
+    error = math.hypot(*errors) / len(figures) if errors else None
+    return Figure("score", value, error, figures[0].setting)
 
 
 def _floor(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
@@ -141,6 +155,16 @@ def _kept(run: Run, setting: Setting, channel: Channel, epsilon: float) -> float
     words = run.pick(quick=100, full=500)
     key = ("kept", setting["mechanism"], setting["published"], setting.get("tau"), epsilon)
     return run.once(key, lambda: kept_by(channel, words, seeded_rng(_SEED)))
+
+
+def _epsilon(run: Run, setting: Setting) -> float:
+    """Return the ε that a mechanism is run at, under the control of a setting."""
+    epsilon = float(setting["epsilon"])
+    if setting.get("control") == EQUAL:
+        return _matched(run, setting)
+    if setting.get("control") == EQUAL_EUCLIDEAN:
+        return epsilon**2 / channel_of(run, setting).guarantee.in_metric("euclidean").epsilon
+    return epsilon
 
 
 def _matched(run: Run, setting: Setting) -> float:
