@@ -17,7 +17,7 @@ def lambda_grid(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     """Look for the λ of the largest similarity with at most a share of words kept."""
     lexicon = run.lexicon()
     shapes = run.pick(quick=(0.0, 1.0), full=LAMBDAS)
-    words = min(len(lexicon), run.pick(quick=8, full=20))
+    words = min(len(lexicon), run.pick(quick=8, full=200))
     bound = setting["kept_at_most"]
     try:
         choice = best_lambda(
@@ -43,6 +43,7 @@ GRID = Item(
         kept_at_most=[0.5, 0.999],
     ),
     cell=lambda_grid,
+    revision=2,
     measures=(
         "chosen_lambda",
         "chosen_euclidean_epsilon",
