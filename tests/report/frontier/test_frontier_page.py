@@ -111,7 +111,7 @@ def test_who_wins_where_the_recommended_one_loses_is_named() -> None:
     lines += lines_of("laplace", 20.0, loss_of_nearest=100.0)
     shown = readable(lines)
     assert "Take `balanced`" in shown
-    assert "If similarity is what you need, take `laplace`: it is the best at 30%, 40%" in shown
+    assert "need, take `laplace`: it has the best figure at 30%, 40%" in shown
     assert "59 to 86 nats" in shown  # where it is the best
     assert "try ε = 2, where 40% are recovered" in shown
 
@@ -137,6 +137,8 @@ def test_pages_are_made_from_lines(tmp_path: Path) -> None:
     (html,) = page_files(LINES, tmp_path / "frontier.html").values()
     assert "<svg" in html
     assert "laplace at 30%, 40%" in html
+    assert "<b>Take <code>balanced</code>" in html
+    assert "**" not in html
 
 
 def test_the_command_reads_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

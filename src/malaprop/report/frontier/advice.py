@@ -87,8 +87,8 @@ def _guaranteed(best: Curve, others: Sequence[Curve]) -> Iterator[str]:
     if pairs:
         stronger = sum(own < theirs for own, theirs in pairs)
         yield (
-            f"At an equal share of words recovered, `{RECOMMENDED}` guarantees more between a word "
-            f"and its nearest word in {stronger} of {len(pairs)} comparisons: "
+            f"At an equal share of words recovered, `{RECOMMENDED}` has the stronger guarantee "
+            f"between a word and its nearest word in {stronger} of {len(pairs)} comparisons: "
             f"{min(own for own, _ in pairs):.1f} to {max(own for own, _ in pairs):.1f} nats, the "
             f"others {min(theirs for _, theirs in pairs):.1f} and more."
         )
@@ -109,9 +109,10 @@ def _instead(all_curves: Sequence[Curve]) -> Iterator[str]:
         own = [row for row in winners if row.mechanism == chosen]
         losses = [row.point.figures[LOSS].value for row in own]
         yield (
-            f"If {NAMES[measure]} is what you need, take `{chosen}`: it is the best at "
+            f"If {NAMES[measure]} is what you need, take `{chosen}`: it has the best figure at "
             f"{', '.join(f'{row.level:.0%}' for row in own)} recovered, of the mechanisms that "
-            f"bound the loss between any two words. Its guarantee is far weaker there: "
+            f"bound the loss between any two words. (Its lead over `{RECOMMENDED}` is decided; "
+            f"that over the others may be luck.) Its guarantee is far weaker there: "
             f"{min(losses):.0f} to {max(losses):.0f} nats to the nearest word."
         )
 

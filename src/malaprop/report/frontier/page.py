@@ -1,5 +1,6 @@
 """The page of the frontier, as Markdown or HTML, and what the terminal shows."""
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
@@ -75,7 +76,7 @@ def _markdown(lines: Sequence[Line], all_curves: Sequence[Curve], picture: str) 
         "## By ε",
         prose.BY_EPSILON,
         *_folded("All points", MEASURED, measured_rows(all_curves)),
-        prose.MARKS,
+        prose.marks(quick),
         *_folded("With and without punctuation, and N_w", MORE_HEAD, more_rows(all_curves)),
         "## Floors and ceiling",
         _table(("", *NAMES.values()), tables.bounds_rows(lines)),
@@ -101,7 +102,7 @@ def _html(lines: Sequence[Line], all_curves: Sequence[Curve], picture: str) -> s
     parts += [_html_table(tables.COMPARED, tables.compared(all_curves)), _said(prose.BEST)]
     parts += [_html_table(tables.BEST_HEAD, tables.best_rows(all_curves)), "<h2>By ε</h2>"]
     parts += [_said(prose.BY_EPSILON), _html_table(MEASURED, measured_rows(all_curves))]
-    parts += [_said(prose.MARKS), _html_table(MORE_HEAD, more_rows(all_curves))]
+    parts += [_said(prose.marks(quick)), _html_table(MORE_HEAD, more_rows(all_curves))]
     parts += ["<h2>Floors and ceiling</h2>"]
     parts += [_html_table(("", *NAMES.values()), tables.bounds_rows(lines)), "<h2>Guarantees</h2>"]
     parts += [_list(f"{curve.mechanism}: {curve.guarantee}" for curve in all_curves)]
@@ -125,11 +126,17 @@ def _folded(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> l
 
 
 def _said(sentence: str) -> str:
-    return f"<p>{escape(sentence)}</p>"
+    return f"<p>{_inline(sentence)}</p>"
 
 
 def _list(rows: Iterable[str]) -> str:
-    return f"<ul>{''.join(f'<li>{escape(row)}</li>' for row in rows)}</ul>"
+    return f"<ul>{''.join(f'<li>{_inline(row)}</li>' for row in rows)}</ul>"
+
+
+def _inline(sentence: str) -> str:
+    """Escape a sentence, and turn its Markdown for bold and code into HTML."""
+    bold = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(sentence), flags=re.DOTALL)
+    return re.sub(r"`(.+?)`", r"<code>\1</code>", bold)
 
 
 def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -229,7 +229,7 @@ def _values(lines: Sequence[Line], name: str) -> list[Any]:
 
 def _spelled(item: str) -> str:
     """Turn `fig2` into `Figure 2`, `table3` into `Table 3`."""
-    for short, long in (("fig", "Figure "), ("table", "Table ")):
+    for short, long in (("fig", "Figure "), ("table", "Table "), ("lemma", "Lemma ")):
         if item.startswith(short) and item[len(short) :][:1].isdigit():
             return long + item[len(short) :]
     return item.capitalize()

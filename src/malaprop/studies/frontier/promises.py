@@ -1,6 +1,7 @@
 """What a mechanism promises, and how often the words of the lexicon stay."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 from numpy.random import Generator
@@ -16,14 +17,22 @@ from malaprop.studies.framework.items import Figure
 from malaprop.studies.framework.measuring import mean_of
 from malaprop.studies.framework.run import Run
 
-_RUNS = 100
+KEPT_RUNS: Final = 100
+"""How often a word is drawn for N_w where there is no law."""
+NEAREST_OF: Final = 300
+"""How many words the median loss between a word and its nearest one is over."""
+
+
+def lexicon_words(run: Run) -> int:
+    """Return how many words of the lexicon N_w is measured for."""
+    return run.pick(quick=20, full=100)
 
 
 def kept_words(run: Run, channel: Channel, rng: Generator) -> Iterator[Figure]:
-    """Measure N_w over the lexicon: exactly where there is a law, else in 100 runs of each word."""
+    """Measure N_w of words spread over the lexicon: exactly if there is a law, else by runs."""
     lexicon = channel.lexicon
-    ids = word_ids(lexicon, min(run.pick(quick=20, full=100), len(lexicon)))
-    values = statistics_of(channel, ids, Kept(), _RUNS, rng)
+    ids = word_ids(lexicon, min(lexicon_words(run), len(lexicon)))
+    values = statistics_of(channel, ids, Kept(), KEPT_RUNS, rng)
     yield mean_of("kept_of_lexicon", values)
     yield Figure("kept_of_lexicon_p95", float(np.percentile(values, 95)))
     yield Figure("kept_of_lexicon_max", float(values.max()))
@@ -39,7 +48,7 @@ def promised(lexicon: Lexicon, guarantee: Guarantee) -> Iterator[Figure]:
     if euclidean.kind is Kind.METRIC:
         yield Figure("euclidean_epsilon", euclidean.epsilon)
         guarantee = euclidean
-    ids = word_ids(lexicon, min(300, len(lexicon)))
+    ids = word_ids(lexicon, min(NEAREST_OF, len(lexicon)))
     near = nearest_words(lexicon, 2)[ids]
     others = np.where(near[:, 0] == ids, near[:, 1], near[:, 0])
     if guarantee.metric == "euclidean":
