@@ -38,7 +38,10 @@ def _summary(page: StudyPage) -> str:
 
 def _as_code(remedy: str) -> str:
     before, run, command = remedy.partition("run  ")
-    return f"run `{command}`" if run and not before else remedy
+    if before or not run:
+        return remedy
+    command, _, note = command.partition("  ")  # where the file is, which no shell should get
+    return f"run `{command}` {note}".rstrip()
 
 
 def _facts(page: StudyPage) -> list[str]:

@@ -8,10 +8,9 @@ from malaprop.lexicon.lexicon import Lexicon
 from malaprop.mechanisms.mahalanobis import Mahalanobis
 from malaprop.studies.framework.lines import Setting
 from malaprop.studies.framework.measuring import epsilon_for_kept, share_kept
+from malaprop.studies.framework.not_at_hand import VECTORS
 from malaprop.studies.framework.run import Run
 
-FASTTEXT = "fasttext"
-GET_FASTTEXT = f"malaprop lexicon import crawl-300d-2M.vec.zip --name {FASTTEXT} --limit 30000"
 LAMBDAS = (0.0, 0.25, 0.5, 0.75, 1.0)
 EQUAL_EUCLIDEAN = "equal Euclidean ε"
 EQUAL_KEPT = "equal share kept"
@@ -22,7 +21,7 @@ _WORDS = 400
 def lexicon_of(run: Run, setting: Setting) -> Lexicon:
     """Open the lexicon of a setting; fastText's vectors are the user's to import."""
     name = setting.get("lexicon", "english")
-    return run.lexicon(name, GET_FASTTEXT if name == FASTTEXT else "")
+    return run.lexicon(name, VECTORS.get(name, ""))
 
 
 def channel_of(run: Run, setting: Setting) -> VectorChannel[Any]:

@@ -15,11 +15,11 @@ from malaprop.studies.framework.claims import Claim, above, below
 from malaprop.studies.framework.items import Figure, Item, crossed
 from malaprop.studies.framework.lines import Setting
 from malaprop.studies.framework.measuring import mean_of
+from malaprop.studies.framework.not_at_hand import FASTTEXT
 from malaprop.studies.framework.run import Run
 from malaprop.studies.mahalanobis.channels import (
     EQUAL_EUCLIDEAN,
     EQUAL_KEPT,
-    FASTTEXT,
     LAMBDAS,
     SQUARE_ROOT,
     channel_of,

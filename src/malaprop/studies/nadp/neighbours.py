@@ -9,12 +9,11 @@ from malaprop.studies.framework.claims import Claim
 from malaprop.studies.framework.items import Figure, Item
 from malaprop.studies.framework.lines import Setting
 from malaprop.studies.framework.measuring import mean_of, share_in_clear
+from malaprop.studies.framework.not_at_hand import GLOVE_42B, VECTORS
 from malaprop.studies.framework.run import MissingDataError, Run
 from malaprop.studies.nadp.channels import channel_of
 
 WORDS = ("misogynist", "police", "hitler", "wikileaks", "fbi")
-LARGE = "glove-42b"
-GET_LARGE = f"malaprop lexicon import glove.42B.300d.zip --name {LARGE}"
 _SHOWN = 3
 COLUMNS = (
     {"mechanism": "no noise"},
@@ -40,10 +39,10 @@ def table1(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     word = setting["word"]
     lexicon = run.lexicon()
     if word not in lexicon:
-        lexicon = run.lexicon(LARGE, GET_LARGE)
+        lexicon = run.lexicon(GLOVE_42B, VECTORS[GLOVE_42B])
         if word not in lexicon:
-            raise MissingDataError(f"The word {word}", GET_LARGE)
-        setting = {**setting, "lexicon": LARGE}
+            raise MissingDataError(f"The word {word}", VECTORS[GLOVE_42B])
+        setting = {**setting, "lexicon": GLOVE_42B}
     own = lexicon.index[word]
     if setting["mechanism"] == "no noise":
         ids = lexicon.nearest(lexicon.vectors[[own]], _SHOWN + 1)[:, 1:]
