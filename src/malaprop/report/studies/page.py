@@ -11,6 +11,7 @@ from malaprop.studies import Line, Paper, paper_of
 VERDICTS = {True: "confirmed", False: "not confirmed", None: "not decided"}
 OUTCOMES: Final = (*VERDICTS.values(), "not measured")
 """What becomes of a claim on one figure."""
+_LONG_NAMES = {"fig": "Figure ", "table": "Table ", "lemma": "Lemma ", "theorem": "Theorem "}
 _REPLACED = "of the sound replacement: "
 _NO_ERROR = 1e-9  # what rounding leaves of an error of 0
 PRINTED: Final = "The figures that the paper prints, in brackets beside ours:"
@@ -229,7 +230,7 @@ def _values(lines: Sequence[Line], name: str) -> list[Any]:
 
 def _spelled(item: str) -> str:
     """Turn `fig2` into `Figure 2`, `table3` into `Table 3`."""
-    for short, long in (("fig", "Figure "), ("table", "Table "), ("lemma", "Lemma ")):
+    for short, long in _LONG_NAMES.items():
         if item.startswith(short) and item[len(short) :][:1].isdigit():
             return long + item[len(short) :]
-    return item.capitalize()
+    return item.replace("_", " ").capitalize()
