@@ -128,10 +128,11 @@ def test_claims_are_judged_where_they_are_about(run: Run, cells: Cells) -> None:
     assert verdicts == {2: True, 3: True}
 
 
-def test_a_figure_that_is_no_number_is_null_and_others_are_hidden(run: Run, cells: Cells) -> None:
+def test_a_figure_that_is_no_number_has_no_line_and_others_are_hidden(
+    run: Run, cells: Cells
+) -> None:
     lines = run_study(STUDY, run, items=["fig2"], cells=cells)
-    assert {line.measure for line in lines} == {"score", "worthless"}
-    assert {line.ours for line in lines if line.measure == "worthless"} == {None}
+    assert {line.measure for line in lines} == {"score"}
 
 
 def test_lines_survive_writing_and_reading(run: Run, cells: Cells) -> None:

@@ -57,7 +57,11 @@ class _Bench:
     fresh: bool
 
     def lines(self, item: Item, setting: Setting) -> list[Line]:
-        """Return the lines of a cell, without claims."""
+        """Return the lines of a cell, without claims.
+
+        A figure that is not defined, such as the skewness of equal values, has no line: a line
+        without a figure says that data are missing.
+        """
         try:
             figures, command = self._figures(item, setting), None
         except (MissingDataError, MissingExtraError) as missing:
@@ -66,7 +70,7 @@ class _Bench:
         return [
             self._line(item, {**setting, **figure.setting}, figure, command)
             for figure in figures
-            if figure.measure in item.measures
+            if figure.measure in item.measures and (command or figure.value is not None)
         ]
 
     def _figures(self, item: Item, setting: Setting) -> list[Figure]:
