@@ -5,6 +5,8 @@ import pytest
 
 from malaprop import TEM, Laplace, Lexicon, ParameterError, seeded_rng
 from malaprop.measure import bayes_success, calibrate, statistics
+from malaprop.measure.calibration import _Search
+from malaprop.measure.searching import maker_of
 
 WORDS = Lexicon([f"w{i}" for i in range(60)], seeded_rng(1).normal(size=(60, 3)))
 
@@ -54,6 +56,33 @@ def test_noise_on_vectors_is_calibrated_with_confidence() -> None:
     kept = statistics(Laplace(epsilon=found.epsilon).on(WORDS), runs=2000, rng=seeded_rng(3)).kept
     assert 0.2 < kept.mean() <= 0.3
     assert not found.exact
+
+
+@pytest.mark.parametrize("worst", [None, 0.0])
+@pytest.mark.parametrize("words", [["w1"], ["w1", "w2", "w3"]])
+def test_few_words_with_noise_have_an_error_too(words: list[str], worst: float | None) -> None:
+    beyond = 0
+    for seed in range(12):
+        found = calibrate(Laplace, WORDS, kept=0.3, worst=worst, words=words, rng=seeded_rng(seed))
+        channel = Laplace(epsilon=found.epsilon).on(WORDS)
+        kept = statistics(channel, words=words, runs=4000, rng=seeded_rng(99)).kept
+        beyond += (kept.mean() if worst is None else kept.max()) > 0.3
+        assert max(found.bounds) > max(value for _, value in found.curve)
+    assert beyond <= 4  # 1 is expected at most, and 6 without the error
+
+
+def test_noise_that_words_share_is_part_of_the_error() -> None:
+    size = 1_000  # from here on words share noise
+    many = Lexicon([f"w{i}" for i in range(size)], seeded_rng(1).normal(size=(size, 3)))
+    words = [f"w{i}" for i in range(100)]
+    figures = [
+        _Search(maker_of("laplace"), many, words, seeded_rng(seed)).figure(
+            Laplace(epsilon=4.0).on(many), "kept", None
+        )
+        for seed in range(40)
+    ]
+    truth = np.mean([figure.value for figure in figures])
+    assert sum(figure.unsafe < truth for figure in figures) <= 9  # 2 expected; chance below 1e-4
 
 
 def test_targets_out_of_reach_say_which_end() -> None:
