@@ -66,7 +66,7 @@ def test_few_words_with_noise_have_an_error_too(words: list[str], worst: float |
         found = calibrate(Laplace, WORDS, kept=0.3, worst=worst, words=words, rng=seeded_rng(seed))
         channel = Laplace(epsilon=found.epsilon).on(WORDS)
         kept = statistics(channel, words=words, runs=4000, rng=seeded_rng(99)).kept
-        beyond += (kept.mean() if worst is None else kept.max()) > 0.3
+        beyond += float(kept.mean() if worst is None else kept.max()) > 0.3
         assert max(found.bounds) > max(value for _, value in found.curve)
     assert beyond <= 4  # 1 is expected at most, and 6 without the error
 
@@ -81,7 +81,7 @@ def test_noise_that_words_share_is_part_of_the_error() -> None:
         )
         for seed in range(40)
     ]
-    truth = np.mean([figure.value for figure in figures])
+    truth = float(np.mean([figure.value for figure in figures]))
     assert sum(figure.unsafe < truth for figure in figures) <= 9  # 2 expected; chance below 1e-4
 
 

@@ -74,7 +74,8 @@ def calibrate(
       over `occurrences` draws; see `bayes_success`. With `context=True`, what share of the words
       of a public text an observer recovers who knows which words follow which: on `sample`, public
       texts like those to privatize, or else on film reviews, where that was measured.
-    - `candidates`: how many inputs explain an output within a factor of 2, at least.
+    - `candidates`: how many inputs explain an output within a factor of 2, at least. For noise, the
+      number is a rough estimate, see `malaprop.measure.words.candidates`: ε may be too large.
     - `similarity`: the expected similarity of a word and its replacement, at most.
     - `like`: a channel; as many words stay as with that one.
 

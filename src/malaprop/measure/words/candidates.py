@@ -49,7 +49,12 @@ class CandidateCount(ColumnStatistic):
         return np.asarray(counts.reshape(-1, OUTPUTS).mean(axis=1))
 
     def sampled(self, draws: Draws) -> Floats:
-        """Compare shares of draws, among the sampled words only: a lower bound of the number."""
+        """Compare shares of draws, among the sampled words only.
+
+        That is an estimate, and no bound. Words that were not sampled do not count, which lowers
+        it. Shares of few draws look alike, such as those of two words that gave an output once
+        each, which raises it.
+        """
         words = np.repeat(np.arange(len(draws.ids)), [len(outputs) for outputs, _ in draws.shares])
         outputs = np.concatenate([outputs for outputs, _ in draws.shares])
         shares = np.concatenate([shares for _, shares in draws.shares])
