@@ -35,7 +35,7 @@ MEASURED = {
 # These run other programs, with flags of theirs.
 OTHER_PROGRAMS = {"datasets/packages.py"}
 # A command that the user is told to run has its flags.
-COMMAND = re.compile(r"malaprop (audit|bench|calibrate|lexicon|lm|privatize|reproduce) ")
+COMMAND = re.compile(r"malaprop (attack|audit|bench|calibrate|lexicon|lm|privatize|reproduce) ")
 
 
 def test_parameters_become_flags_and_all_else_stays() -> None:
