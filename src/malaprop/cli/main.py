@@ -23,7 +23,7 @@ def main() -> None:
     """Run the command line and exit."""
     # A command leaves little garbage in cycles. Looking for it as often as usual, also while
     # modules are imported, takes a twentieth of the time of a small file.
-    gc.set_threshold(50_000)
+    gc.set_threshold(200_000)
     listen()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal may know no ε and no bars

@@ -7,33 +7,31 @@ the limit is raised only while a row is read: a reader that is left halfway leav
 import csv
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Final
 
 _LONGEST: Final = 1 << 24  # beyond it, a quote is more likely not closed
 
 
 class _Limit:
-    """The process's limit; several threads may need it raised at a time."""
+    """The process's limit, raised in its context; several threads may need that at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._readers = 0
         self._usual = 0
 
-    @contextmanager
-    def raised(self) -> Iterator[None]:
+    # Methods, not a generator: that would take as long as reading a short row.
+    def __enter__(self) -> None:
         with self._lock:
             if not self._readers:
                 self._usual = csv.field_size_limit(_LONGEST)
             self._readers += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._readers -= 1
-                if not self._readers:
-                    csv.field_size_limit(self._usual)
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._readers -= 1
+            if not self._readers:
+                csv.field_size_limit(self._usual)
 
 
 _LIMIT: Final = _Limit()
@@ -44,5 +42,5 @@ def next_row(reader: Iterator[list[str]]) -> list[str] | None:
 
     Fields may have up to 16 million characters.
     """
-    with _LIMIT.raised():
+    with _LIMIT:
         return next(reader, None)
