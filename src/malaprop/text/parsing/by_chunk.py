@@ -10,13 +10,9 @@ from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
 from malaprop.text.forms.form import Form
-from malaprop.text.parsing.chunk_codes import (
-    EMPTY_SHAPE,
-    LINE_SHAPE,
-    ChunkTables,
-    CodedTexts,
-)
+from malaprop.text.parsing.coded_texts import EMPTY_SHAPE, LINE_SHAPE, CodedTexts
 from malaprop.text.parsing.gluing import LINE, PADDED_LINE
+from malaprop.text.parsing.learning import ChunkTables
 from malaprop.text.parsing.shapes import SPACES
 from malaprop.text.policy import PUNCTUATION_TAGS, TAGS, WORD_TAGS, TreatmentCounts
 from malaprop.text.rebuilding import Rebuilder, Strings
