@@ -32,7 +32,7 @@ _CLITIC = re.compile("'[^ ]*+")
 
 
 def parts_of_values(words: Sequence[str]) -> Iterator[bool]:
-    """Tell of each word whether it may be part of a value beside a number; of one at least.
+    """Tell of each word whether it may be part of a value beside a number.
 
     The words are plain: without spaces, with letters of ASCII.
 
@@ -40,8 +40,8 @@ def parts_of_values(words: Sequence[str]) -> Iterator[bool]:
     [True, True, False, False]
     """
     # All at once: two loops in C.
-    small = _CLITIC.sub("", " ".join(words).lower()).split(" ")
-    return map(_PARTS_OF_VALUES.__contains__, small)
+    small = _CLITIC.sub("", " ".join([*words, ""]).lower()).split(" ")
+    return map(_PARTS_OF_VALUES.__contains__, small[:-1])
 
 
 def joining(chunk: str) -> Joins:

@@ -82,16 +82,19 @@ class ChunkCodes(dict[str, int]):
 
     def _codes_of(self, chunks: list[str]) -> Ids:
         codes = np.array(list(map(self.get, chunks, repeat(_NEW))), dtype=np.int64)
-        places = np.flatnonzero(codes == _NEW).tolist()
-        if places:
-            codes[places] = self._learn([chunks[place] for place in places])
+        places = np.flatnonzero(codes == _NEW)
+        if places.size:
+            codes[places] = self._learn([chunks[place] for place in places.tolist()])
         return codes
 
-    def _learn(self, chunks: list[str]) -> list[int]:
-        """Return the codes of new chunks, and remember them."""
-        short = [chunk for chunk in chunks if len(chunk) <= _LETTERS]
-        learnt = dict(zip(short, self._learner.learn(short), strict=True))
-        if len(self) + len(learnt) > _ENTRIES:
+    def _learn(self, chunks: list[str]) -> Ids:
+        """Return the codes of new chunks, and remember them, but for long ones."""
+        long = [place for place, chunk in enumerate(chunks) if len(chunk) > _LETTERS]
+        for place in long:
+            chunks[place] = ""
+        codes = self._learner.learn(chunks)
+        if len(self) + len(chunks) > _ENTRIES:
             self.clear()
-        self.update(islice(learnt.items(), _ENTRIES))
-        return [learnt.get(chunk, AWKWARD) for chunk in chunks]
+        self.update(islice(zip(chunks, codes.tolist(), strict=True), _ENTRIES))
+        codes[long] = AWKWARD
+        return codes

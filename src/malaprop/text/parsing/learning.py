@@ -4,8 +4,9 @@ Most chunks are a word with signs before and after it. They are learnt together,
 each.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Sequence
+from itertools import chain, compress
+from operator import itemgetter, not_
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ OFFSET_BITS = 32
 """Bits of a code that say where the ids of its chunk start. Those above them number its shape."""
 
 _PUNCTUATION = "punctuation"
+_WORD = itemgetter(1)
 
 
 class ChunkTables(NamedTuple):
@@ -62,40 +64,42 @@ class ChunkLearner:
         """Return the tables for all chunks so far. Later chunks do not change them."""
         return ChunkTables(*self._shapes.tables(), self._ids.table())
 
-    def learn(self, chunks: Sequence[str]) -> list[int]:
+    def learn(self, chunks: Sequence[str]) -> Ids:
         """Return the codes of chunks. Together, they are learnt in less time than one by one."""
         if self._policy.pieces is not None:
-            return list(map(self._learn_any, chunks))
+            return np.array(list(map(self._learn_any, chunks)), dtype=np.int64)
         parts = one_words(chunks)
-        others = [chunk for chunk, (_, word, _) in zip(chunks, parts, strict=True) if not word]
+        has_word = list(map(any, parts))
+        simple, others = compress(parts, has_word), list(compress(chunks, map(not_, has_word)))
         plain = list(map(plain_tokens, others))
-        words = [word for _, word, _ in parts if word]
-        self._policy.learn(chain(words, *filter(None, plain)))
-        of_words = self._learn_words(list(filter(_has_word, parts)), words)
-        of_others = map(self._learn_plain, others, plain)
-        return [next(of_words if word else of_others) for _, word, _ in parts]
+        self._policy.learn(chain(map(_WORD, simple), *filter(None, plain)))
+        codes, are_simple = np.empty(len(chunks), dtype=np.int64), np.array(has_word, dtype=np.bool_)
+        codes[are_simple] = self._learn_words(list(compress(parts, has_word)))
+        codes[~are_simple] = list(map(self._learn_plain, others, plain))
+        return codes
 
-    def _learn_words(self, parts: list[OneWord], words: list[str]) -> Iterator[int]:
+    def _learn_words(self, parts: list[OneWord]) -> list[int]:
         """Learn words with signs before and after them."""
-        if not words:
-            return
-        treatments, may_join = self._policy.treat_all(words), parts_of_values(words)
-        shapes = self._simple_shapes
-        for one, treatment, joins in zip(parts, treatments, may_join, strict=True):
+        codes: list[int] = []
+        words = list(map(_WORD, parts))
+        treatments = self._policy.treat_all(words)
+        for one, treatment, may_join in zip(parts, treatments, parts_of_values(words), strict=True):
             _, word_id, tag, _, mark = treatment
-            if joins or mark != WORD_MARK:
-                yield self._learn_any("".join(one))
+            if may_join or mark != WORD_MARK:
+                codes.append(self._learn_any("".join(one)))
                 continue
             before, _, after = one
-            shape = shapes.get((before, tag, after))
+            shape = self._simple_shapes.get((before, tag, after))
             if shape is None:
-                shape = shapes[before, tag, after] = self._simple_shape(before, tag, after)
-            yield shape << OFFSET_BITS | word_id
+                shape = self._simple_shape(before, tag, after)
+            codes.append(shape << OFFSET_BITS | word_id)
+        return codes
 
     def _simple_shape(self, before: str, tag: str, after: str) -> int:
         every = ((before, _PUNCTUATION), (None, tag), (after, _PUNCTUATION))
         shown, tags = zip(*(part for part in every if part[0] != ""), strict=True)
-        return self._shapes.number(shown, tags)
+        shape = self._simple_shapes[before, tag, after] = self._shapes.number(shown, tags)
+        return shape
 
     def _learn_plain(self, chunk: str, tokens: list[str] | None) -> int:
         """Learn a chunk of words and signs, given its tokens; or any, without."""
@@ -145,7 +149,3 @@ class ChunkLearner:
             return AWKWARD if may_join else VANISHING_SHAPE << OFFSET_BITS
         # Leaving it out may join two runs of whitespace inside the chunk.
         return AWKWARD if "o" in marks else None
-
-
-def _has_word(parts: OneWord) -> bool:
-    return bool(parts[1])
