@@ -20,6 +20,8 @@ from malaprop.text.template import (
 )
 
 Strings = NDArray[np.object_]
+NOTHING = -1
+"""The place of an empty string in the list that `Rebuilder.written` looks at."""
 
 
 class Rebuilder:
@@ -30,7 +32,7 @@ class Rebuilder:
     >>> rebuilder = Rebuilder(["i", "an", "the", "a", "dog"], "keep")
     >>> rebuilder.fill([None, " ", None, " ", None], [1, 4, 0], "wswsw")
     'A dog I'
-    >>> rebuilder.written(np.array([0, 4, 4 + len(rebuilder), -1])).tolist()
+    >>> rebuilder.written(np.array([0, 4, 4 + len(rebuilder), NOTHING])).tolist()
     ['I', 'dog', 'Dog', '']
     """
 
@@ -77,14 +79,16 @@ class Rebuilder:
         """Return what is at some places of a list.
 
         The list has all words as written inside a sentence, then as at its start, then values, from
-        `first_value` on, then an empty string.
+        `first_value` on. There is an empty string at `NOTHING`.
         """
-        words = places[(places >= 0) & (places < self.first_value)]
-        self._write(words[~self._known[words]])
         if not len(values):
+            self._write(places[~self._known[places]])
             return self._written[places]
-        shown = [*self._escaped(values), ""]
-        return np.concatenate([self._written[:-1], np.array(shown, dtype=object)])[places]
+        are_values = places >= self.first_value
+        shown = self.written(np.where(are_values, NOTHING, places))
+        escaped = np.array(self._escaped(values), dtype=object)
+        shown[are_values] = escaped[places[are_values] - self.first_value]
+        return shown
 
     def _write(self, new: Ids) -> None:
         """Write words for the first time: few of all words occur in a short text."""
@@ -100,7 +104,9 @@ class Rebuilder:
 
     @cached_property
     def _known(self) -> NDArray[np.bool_]:
-        return np.zeros(self.first_value, dtype=np.bool_)
+        known = np.zeros(self.first_value + 1, dtype=np.bool_)
+        known[NOTHING] = True
+        return known
 
     def _escaped(self, strings: Sequence[str]) -> Sequence[str]:
         return strings if self._escape is None else list(map(self._escape, strings))

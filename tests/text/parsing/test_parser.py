@@ -146,6 +146,7 @@ def assert_equal(
 @example(["5\u200bdog", "dog5 5", "5dog 5.5dog", "a 8 a\n11", "2023-01-02T10:30"], TYPED, 5)
 @example(["+ 12345678901", "the + (44) 20 7946 0958", "(+ 44 20 7946 0958"], TYPED, 7)
 @example(["March\xa03, 2023", "3\xa0of March", "3 of\xa0March", "3 March", "a 3 pm"], TYPED, 6)
+@example(["3 May's", "3 May'x", "3 pm's", "3 d'May 3", "5 of's March"], TYPED, 6)
 @example(["(555) 123-4567", "+44 (20) 7946 0958", "555 123 4567", "3 March\n2023"], TYPED, 7)
 def test_chunk_by_chunk_is_like_token_by_token(texts: list[str], policy: Policy, seed: int) -> None:
     assert_equal(PARSERS[policy].parse(texts), by_token(texts, policy), seed)

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from malaprop.text.forms import grammar
-from malaprop.text.parsing.plain_chunks import one_word, plain_tokens
+from malaprop.text.parsing.plain_chunks import one_words, plain_tokens
 from malaprop.text.policy import BoundPolicy, Policy
 from malaprop.text.tokens import tokenize
 
@@ -26,15 +26,24 @@ def test_plain_chunks_are_cut_as_the_tokenizer_cuts_them(chunk: str) -> None:
     tokens = plain_tokens(chunk)
     if tokens is not None:
         assert tokens == tokenize(chunk) == grammar.cut(chunk)
-    parts = one_word(chunk)
-    if parts is not None:
+    (parts,) = one_words([chunk])
+    if any(parts):
         assert [part for part in parts if part] == tokenize(chunk) == grammar.cut(chunk)
 
 
 @pytest.mark.parametrize("chunk", ["3pm", "@ann", "#tag", "naïve", "a\x7f", "", "www.x", "ftp://x"])
 def test_other_chunks_are_left_to_the_tokenizer(chunk: str) -> None:
     assert plain_tokens(chunk) is None
-    assert one_word(chunk) is None
+    assert one_words([chunk]) == [("", "", "")]
+
+
+@given(st.lists(CHUNKS | st.text(st.characters(exclude_characters=" "), max_size=5)))
+@example(["", "\n", "a\nb", "(it's)", "naïve", "aw", "www", "c+", "\x00", "\u2028a"])
+def test_each_chunk_has_its_own_parts(chunks: list[str]) -> None:
+    every = one_words(chunks)
+    assert every == [parts for chunk in chunks for parts in one_words([chunk])]
+    for chunk, parts in zip(chunks, every, strict=True):
+        assert "".join(parts) in ("", chunk)
 
 
 @given(st.lists(CHUNKS, max_size=8), st.sampled_from(["map", "mask", "drop", "keep"]))

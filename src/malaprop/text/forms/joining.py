@@ -4,6 +4,7 @@ This may say so too often: then a text is parsed in the slower way, with the sam
 """
 
 import re
+from collections.abc import Iterator, Sequence
 
 from malaprop.text.forms.dates import MONTH_NAMES
 from malaprop.text.forms.grammar import MONTH, ORDINAL
@@ -24,10 +25,23 @@ _STOPS = (
 
 
 _MONTHS = [name.lower() for name in MONTH_NAMES]
-PARTS_OF_VALUES = frozenset(
+_PARTS_OF_VALUES = frozenset(
     {*_MONTHS, *(name[:3] for name in _MONTHS), "sept", "a", "p", "am", "pm", "m", "of"}
 )
-"""All words, in small letters, that may be part of a value beside a number."""
+_CLITIC = re.compile("'[^ ]*+")
+
+
+def parts_of_values(words: Sequence[str]) -> Iterator[bool]:
+    """Tell of each word whether it may be part of a value beside a number.
+
+    The words are plain: without spaces, with letters of ASCII.
+
+    >>> list(parts_of_values(["May", "may's", "mayor", "it's"]))
+    [True, True, False, False]
+    """
+    # All at once: two loops in C.
+    small = _CLITIC.sub("", " ".join([*words, ""]).lower()).split(" ")
+    return map(_PARTS_OF_VALUES.__contains__, small[:-1])
 
 
 def joining(chunk: str) -> Joins:

@@ -10,16 +10,12 @@ from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
 from malaprop.text.forms.form import Form
-from malaprop.text.parsing.chunk_codes import (
-    EMPTY_SHAPE,
-    LINE_SHAPE,
-    ChunkTables,
-    CodedTexts,
-)
+from malaprop.text.parsing.coded_texts import EMPTY_SHAPE, LINE_SHAPE, CodedTexts
 from malaprop.text.parsing.gluing import LINE, PADDED_LINE
+from malaprop.text.parsing.learning import ChunkTables
 from malaprop.text.parsing.shapes import SPACES
 from malaprop.text.policy import PUNCTUATION_TAGS, TAGS, WORD_TAGS, TreatmentCounts
-from malaprop.text.rebuilding import Rebuilder, Strings
+from malaprop.text.rebuilding import NOTHING, Rebuilder, Strings
 
 
 class TextsByChunk:
@@ -93,7 +89,7 @@ class TextsByChunk:
             starts &= ~typed  # a value is written in one way only
         drawn = self._rebuilder.with_articles(drawn, far, values)
         places = drawn + len(self._rebuilder) * starts
-        shown = self._shown(self._rebuilder.written(places, values)).tolist()
+        shown = self._shown(places, values).tolist()
         bounds = pairwise([*self._first_chunks.tolist(), len(shown)])
         texts = [" ".join(shown[start:end]) for start, end in bounds]
         if LINE_SHAPE in self._coded.shapes:
@@ -108,9 +104,10 @@ class TextsByChunk:
         counts: list[int] = np.add.reduceat(of_chunks, self._first_chunks).tolist()
         return counts
 
-    def _of_chunks(self, column: str) -> NDArray[Any]:
-        """Look up a column of the table of shapes for each chunk."""
-        values: NDArray[Any] = self._tables.shapes[column][self._coded.shapes]
+    def _of_chunks(self, column: str, chunks: Ids | None = None) -> NDArray[Any]:
+        """Look up a column of the table of shapes for each chunk, or for some chunks."""
+        shapes = self._coded.shapes if chunks is None else self._coded.shapes[chunks]
+        values: NDArray[Any] = self._tables.shapes[column][shapes]
         return values
 
     def _each_slot(self, firsts: Ids) -> Ids:
@@ -166,21 +163,32 @@ class TextsByChunk:
         blank: Ids = lines[1:][np.diff(solid) == 0]
         return blank
 
-    def _shown(self, words: Strings) -> Strings:
-        """Return the text of each chunk: its words, and the gaps before, between and after them."""
+    def _shown(self, places: Ids, values: Sequence[str]) -> Strings:
+        """Return the text of each chunk: its words, and the gaps before, between and after them.
+
+        `places` are those of the words in all slots, as `Rebuilder.written` takes them.
+        """
         first = self._next_slots - self._slots
-        shown = np.append(words, "")[np.where(self._slots > 0, first, len(words))]
-        odd = np.flatnonzero(~self._of_chunks("bare"))
-        shapes = self._coded.shapes[odd]
-        shown[odd] = self._tables.shapes["before"][shapes] + shown[odd]
-        several, nth = odd, 0
-        while (several := several[self._slots[several] > nth + 1]).size:
-            nth += 1
-            slots = self._tables.shapes["first"][self._coded.shapes[several]] + nth
+        firsts = np.append(places, NOTHING)[np.where(self._slots > 0, first, len(places))]
+        shown = self._rebuilder.written(firsts, values)
+        chunks, gaps = self._gaps("before")
+        shown[chunks] = gaps + shown[chunks]
+        several, nth = np.flatnonzero(self._slots > 1), 1
+        while several.size:
+            slots = self._of_chunks("first", several) + nth
             shown[several] += self._tables.slots["before"][slots]
-            shown[several] += words[first[several] + nth]
-        shown[odd] += self._tables.shapes["after"][shapes]
+            shown[several] += self._rebuilder.written(places[first[several] + nth], values)
+            nth += 1
+            several = several[self._slots[several] > nth]
+        chunks, gaps = self._gaps("after")
+        shown[chunks] += gaps
         return shown
+
+    def _gaps(self, column: str) -> tuple[Ids, Strings]:
+        """Return the chunks that show something before or after their words, and what it is."""
+        has_any = self._tables.shapes[column].astype(np.bool_)
+        chunks = np.flatnonzero(has_any[self._coded.shapes])
+        return chunks, self._of_chunks(column, chunks)
 
 
 def _by_tag(counts: Ids) -> TreatmentCounts:

@@ -18,7 +18,9 @@ from malaprop.text.forms.form import Form
 from malaprop.text.mapping import WordMap
 from malaprop.text.parsing.by_chunk import TextsByChunk
 from malaprop.text.parsing.by_token import TextsByToken
-from malaprop.text.parsing.chunk_codes import ChunkCodes, ChunkTables, CodedTexts
+from malaprop.text.parsing.chunk_codes import ChunkCodes
+from malaprop.text.parsing.coded_texts import CodedTexts
+from malaprop.text.parsing.learning import ChunkTables
 from malaprop.text.policy import BoundPolicy, Policy, TreatmentCounts
 from malaprop.text.public import Span
 from malaprop.text.rebuilding import Rebuilder

@@ -6,25 +6,30 @@ them; so does one short pattern, much faster.
 """
 
 import re
+from collections.abc import Sequence
+
+OneWord = tuple[str, str, str]
+"""The signs before a word, the word, and the signs after it."""
 
 _PLAIN = re.compile(r"[!\"$-/:-?A-~]++")
 _SIGNS = r"[!\"$-/:-?\[-`{-~]*+"
-_ONE_WORD = re.compile(rf"({_SIGNS})([A-Za-z]++)({_SIGNS})")
-_TOKENS = re.compile(r"[A-Za-z]++(?:'[A-Za-z]++)*+|[^A-Za-z]++")
+_WORD = r"[A-Za-z]++(?:'[A-Za-z]++)*+"
+# A word that ends like "www", or a slash after it, may begin a web address. A plus sign may belong
+# to the telephone number in the next chunk.
+_ONE_WORD = rf"({_SIGNS})({_WORD})(?<![Ww]{{2}})([!\"$-.:-?\[-`{{-~]*+)(?<!\+)"
+_ONE_WORD_EACH = re.compile(rf"{_ONE_WORD} |[^ ]*+ ")
+_TOKENS = re.compile(rf"{_WORD}|[^A-Za-z]++")
 
 
-def one_word(chunk: str) -> tuple[str, str, str] | None:
-    """Return the signs before, the word, and the signs after it, if that is all.
+def one_words(chunks: Sequence[str]) -> list[OneWord]:
+    """Return the signs before, the word, and the signs after it of chunks that are no more.
 
-    >>> one_word("(word)."), one_word("two-fold"), one_word("http://")
-    (('(', 'word', ').'), None, None)
+    Of other chunks, all three are empty. No chunk has a space.
+
+    >>> one_words(["(word).", "two-fold", "http://"])
+    [('(', 'word', ').'), ('', '', ''), ('', '', '')]
     """
-    match = _ONE_WORD.fullmatch(chunk)
-    if match is None:
-        return None
-    before, word, after = match.groups()
-    # It may be the beginning of a web address, or of more than a word.
-    return None if "/" in after or word[-1] in "wW" else (before, word, after)
+    return _ONE_WORD_EACH.findall(" ".join([*chunks, ""]))
 
 
 def plain_tokens(chunk: str) -> list[str] | None:

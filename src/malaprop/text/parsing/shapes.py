@@ -20,7 +20,6 @@ SPACES = TAGS.index("spaces")
 _SHAPE: list[Any] = [
     ("slots", np.int64),
     ("first", np.int64),  # the row of its first slot among the slots of all shapes
-    ("bare", np.bool_),  # it shows nothing but one word
     ("solid", np.bool_),  # it is not just whitespace
     ("white_start", np.bool_),
     ("white_end", np.bool_),
@@ -86,7 +85,6 @@ class Shapes:
         shape = (  # in the order of `_SHAPE`
             len(before),
             len(self._slots),
-            gaps == ["", ""],
             solid,
             white_start,
             white_end,

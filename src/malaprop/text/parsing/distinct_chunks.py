@@ -1,0 +1,74 @@
+"""Finds the distinct chunks of texts, so that what follows is done once for each of them.
+
+A batch of a million characters has some 180,000 chunks, of which 25,000 are distinct. Arrow counts
+them in a fifth of the time that a dictionary takes. It is imported for large batches only, as that
+takes longer than a small one.
+"""
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.core.arrays import Ids
+from malaprop.text.parsing.gluing import LINE, PADDED_LINE, chunks_of
+
+_MANY_LETTERS = 2**18  # from here on, importing Arrow is worth while
+_SPACE = ord(" ")
+_CODEC = "utf-8", "surrogatepass"  # it takes every string, and gives the same one back
+
+
+class DistinctChunks(NamedTuple):
+    """The distinct chunks of texts, which of them each chunk is, and how many a text has."""
+
+    distinct: list[str]
+    numbers: NDArray[np.integer]
+    lengths: Ids
+
+
+def distinct_chunks(texts: Sequence[str]) -> DistinctChunks:
+    """Return the distinct chunks of texts, in the order in which they appear.
+
+    >>> distinct_chunks(["to be or not to be", "or"])
+    DistinctChunks(distinct=['to', 'be', 'or', 'not'], numbers=array([0, 1, 2, 3, 0, 1, 2]), \
+lengths=array([6, 1]))
+    """
+    return (by_arrow if sum(map(len, texts)) >= _MANY_LETTERS else by_dictionary)(texts)
+
+
+def by_dictionary(texts: Sequence[str]) -> DistinctChunks:
+    """Find the distinct chunks of texts, fast if there are few."""
+    chunks = list(map(chunks_of, texts))
+    lengths = np.array(list(map(len, chunks)), dtype=np.int64)
+    numbers = _Numbers()
+    found = np.array(list(map(numbers.__getitem__, chain.from_iterable(chunks))), dtype=np.int64)
+    return DistinctChunks(list(numbers), found, lengths)
+
+
+class _Numbers(dict[str, int]):
+    """Numbers strings in the order in which they appear."""
+
+    def __missing__(self, chunk: str) -> int:
+        number = self[chunk] = len(self)
+        return number
+
+
+def by_arrow(texts: Sequence[str]) -> DistinctChunks:
+    """Find the distinct chunks of texts, fast if there are many. There must be a text."""
+    import pyarrow as pa
+
+    # A space ends each chunk, and stays part of it: so the distinct ones are parted by spaces, too.
+    ended = " ".join([*texts, ""]).replace(LINE, PADDED_LINE).encode(*_CODEC)
+    spaces = np.flatnonzero(np.frombuffer(ended, dtype=np.uint8) == _SPACE)
+    bounds = np.concatenate([[0], spaces + 1])
+    buffers = [None, pa.py_buffer(bounds), pa.py_buffer(ended)]
+    chunks = pa.Array.from_buffers(pa.large_binary(), len(spaces), buffers).dictionary_encode()
+    _, ends, content = chunks.dictionary.buffers()
+    size = np.frombuffer(ends, dtype=np.int64)[len(chunks.dictionary)]
+    distinct = content[:size].to_pybytes().decode(*_CODEC).split(" ")[:-1]
+    lengths = [1 + text.count(" ") + 2 * text.count(LINE) for text in texts]
+    # Arrow's own `to_numpy` would import pandas.
+    numbers = np.frombuffer(chunks.indices.buffers()[1], dtype=np.int32)[: len(chunks)]
+    return DistinctChunks(distinct, numbers, np.array(lengths, dtype=np.int64))
