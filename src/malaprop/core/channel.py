@@ -22,6 +22,7 @@ from malaprop.core.noise.noise import Noise
 from malaprop.core.proofs import proved
 from malaprop.core.randomness import for_a_call
 from malaprop.core.sampling.draws import draw, each_word_once
+from malaprop.core.sampling.urns import Urns, draw_ahead
 from malaprop.core.space import MetricSpace, blocks, checked_ids
 
 # Covariant: a channel with TEM's law is a channel with a law.
@@ -207,8 +208,11 @@ class LawChannel(Channel, Generic[LawT]):
         """
         drawn = []
         for block in blocks(len(words), row_cells=len(self._space), budget=_CELLS):
-            rows = self._law.rows(words[block], counts[block])
-            drawn += draw(rows, counts[block], rng, enough=least[block])
+            rows = self._law.rows_ahead(words[block], counts[block])
+            if isinstance(rows, Urns):
+                drawn += draw_ahead(rows, least[block], counts[block], rng)
+            else:
+                drawn += draw(rows, counts[block], rng, enough=least[block])
         return drawn
 
 

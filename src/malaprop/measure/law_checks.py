@@ -3,6 +3,7 @@
 Users' own laws pass too, as long as they do not draw in a way of their own.
 """
 
+from collections.abc import Callable
 from types import MethodType
 
 import numpy as np
@@ -22,9 +23,19 @@ _TRIED = 64  # words of a rest whose tries are looked at
 def draws_its_law(channel: LawChannel[Law]) -> bool:
     """Whether the channel provably draws from its law's log-weights."""
     law = channel.law
-    # `Law.rows` itself derives rows from log-weights; an instance's field may hide the method.
-    derived = type(law.rows) is MethodType and law.rows == MethodType(Law.rows, law)
+    # `Law.rows` itself derives rows from log-weights.
+    derived = _is_own(law.rows, Law.rows, law) and _draws_ahead_alike(law)
     return bool(proof_of(channel)) and (derived or is_proved(law))
+
+
+def _draws_ahead_alike(law: Law) -> bool:
+    """Whether draws ahead are from the rows of all other draws."""
+    return _is_own(law.rows_ahead, Law.rows_ahead, law)
+
+
+def _is_own(method: object, function: Callable[..., object], law: Law) -> bool:
+    """Whether a law's method is the one of its base class; an instance's field may hide it."""
+    return type(method) is MethodType and method == MethodType(function, law)
 
 
 def flaw(law: Law) -> str:
@@ -39,6 +50,8 @@ def flaw(law: Law) -> str:
     stated = np.exp(normalised(weights))
     asked = [(ids, stated), *((ids[w : w + 1], stated[w : w + 1]) for w in ids)]
     drawn = all(_is_drawn(law.rows(words), rows) for words, rows in asked)
+    if not (_draws_ahead_alike(law) or is_proved(law)):
+        return "it draws ahead in a way of its own"
     if not drawn or not all(_decides_by_weights(law, word) for word in np.array_split(ids, 4)):
         return "it does not draw from its log-weights, or its draws depend on the other words"
     return ""

@@ -36,31 +36,31 @@ class NearSearch:
 
     def __init__(self, joined: dict[int, Ids], order: Ids, place: Ids, last: int) -> None:
         """Take the edges of each length, as pairs of places; `place` inverts `order`."""
-        self._size, self._last, self._order, self._place = len(order), last, order, place
-        self._joined = {s: _neighbours(self._size, edges) for s, edges in joined.items()}
+        self.size, self.last, self.order, self.place = len(order), last, order, place
+        self.joined = {s: _neighbours(self.size, edges) for s, edges in joined.items()}
 
     def near_words(self, ids: Ids, beyond: int, exact: Lookup) -> NearWords:
         """Return the words nearer than level `beyond`; `exact` looks up any level, slowly."""
-        beyond = min(max(beyond, 1), self._last)
-        levels = np.full(len(ids) * self._size, self._last, dtype=np.uint8)
-        starts = np.arange(len(ids)) * self._size + self._place[ids]
+        beyond = min(max(beyond, 1), self.last)
+        levels = np.full(len(ids) * self.size, self.last, dtype=np.uint8)
+        starts = np.arange(len(ids)) * self.size + self.place[ids]
         some = range(0, len(ids), _TOGETHER)
         cells = np.concatenate(
             [_NONE, *(self._spread(levels, starts[i : i + _TOGETHER], beyond) for i in some)]
         )
-        rows = cells // self._size
+        rows = cells // self.size
 
         def within(rows: Ids, words: Ids, limits: Ids) -> Bytes:
-            known = self._within(levels, beyond, rows * self._size, self._place[words], limits)
+            known = self._within(levels, beyond, rows * self.size, self.place[words], limits)
             return exact(rows, words) if known is None else known
 
         return NearWords(
             sizes=np.bincount(rows, minlength=len(ids)),
-            words=self._order[cells - rows * self._size],
+            words=self.order[cells - rows * self.size],
             keys=levels[cells],
             beyond=np.full(len(ids), beyond, dtype=np.uint8),
             at=exact,
-            limited=LimitedSearch(self._last, within),
+            limited=LimitedSearch(self.last, within),
         )
 
     def _spread(self, levels: Bytes, start: Ids, beyond: int) -> Ids:
@@ -69,18 +69,18 @@ class NearSearch:
         Returns the cells of levels below `beyond`, in order. A cell is a place in a row.
         """
         levels[start] = 0
-        reached: list[list[Ids]] = [[start], *([] for _ in range(self._last))]
+        reached: list[list[Ids]] = [[start], *([] for _ in range(self.last))]
         near = []
         for k in range(beyond):
             # A cell that was reached by a shorter path later on is not on this level.
             cells = np.concatenate([_NONE, *reached[k]])
-            cells = _distinct(cells.compress(levels.take(cells) == k))
+            cells = distinct_cells(cells.compress(levels.take(cells) == k))
             if not cells.size:
                 continue
             near.append(cells)
-            places = cells % self._size
-            for length, neighbours in self._joined.items():
-                if k + length < self._last:
+            places = cells % self.size
+            for length, neighbours in self.joined.items():
+                if k + length < self.last:
                     there = neighbours.of(places, cells - places)
                     there = there.compress(levels.take(there) > k + length)
                     levels[there] = k + length
@@ -98,7 +98,7 @@ class NearSearch:
         """
         known: Bytes = levels[rows + places]
         # Without a limit below the last level, only near words matter. Those are known.
-        asked = np.flatnonzero((known > limits) & (limits >= beyond) & (limits < self._last))
+        asked = np.flatnonzero((known > limits) & (limits >= beyond) & (limits < self.last))
         reached = [(asked, places[asked])]
         for k in range(1, int((limits[asked] - beyond).max(initial=0)) + 1):
             asked, there = self._one_farther(reached, k, (known > limits) & (limits >= beyond + k))
@@ -117,22 +117,22 @@ class NearSearch:
     ) -> tuple[Ids, Ids]:
         """Return what is k from each far word that is still `searching`, or was nearer before."""
         cells = [_NONE]
-        for length, neighbours in self._joined.items():
+        for length, neighbours in self.joined.items():
             if length <= k and reached[k - length][0].size:
                 asked, there = reached[k - length]
                 going = searching[asked]
                 cells.append(
-                    neighbours.of(there.compress(going), asked.compress(going) * self._size)
+                    neighbours.of(there.compress(going), asked.compress(going) * self.size)
                 )
-        distinct = _distinct(np.concatenate(cells))
-        asked = distinct // self._size
-        return asked, distinct - asked * self._size
+        distinct = distinct_cells(np.concatenate(cells))
+        asked = distinct // self.size
+        return asked, distinct - asked * self.size
 
 
 _NONE: Ids = np.empty(0, dtype=np.int64)
 
 
-def _distinct(numbers: Ids) -> Ids:
+def distinct_cells(numbers: Ids) -> Ids:
     """Return each number once, in order; on few numbers faster than numpy's function."""
     if not numbers.size:
         return numbers
@@ -164,6 +164,16 @@ class _Even:
         """Return the neighbours of each place, plus the number that is `added` to it."""
         return (self._there.take(places, axis=0) + added[:, None]).ravel()
 
+    def table(self) -> Ids:
+        """Return the neighbours of all places, a row for each."""
+        return self._there
+
+    def pairs(self) -> tuple[Ids, Ids]:
+        """Return each edge both ways: from where, and to where."""
+        here = np.arange(len(self._there)).repeat(self._there.shape[1])
+        there = self._there.ravel()
+        return here[here != there], there[here != there]
+
 
 class _Uneven:
     """The places joined to each place by edges of one length."""
@@ -177,6 +187,14 @@ class _Uneven:
         """Return the neighbours of each place, plus the number that is `added` to it."""
         counts = self._counts.take(places)
         return self._there.take(ranges(self._first.take(places), counts)) + added.repeat(counts)
+
+    def table(self) -> Ids | None:
+        """Return None: a table would be too large."""
+        return None
+
+    def pairs(self) -> tuple[Ids, Ids]:
+        """Return each edge both ways: from where, and to where."""
+        return np.arange(len(self._counts)).repeat(self._counts), self._there
 
 
 def both_ways(size: int, edges: Ids) -> tuple[Ids, Ids, Ids]:

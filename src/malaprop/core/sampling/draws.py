@@ -183,7 +183,7 @@ class _Envelope:
             beyond = places.take(resting) - held.take(resting)
             tried = self._rest.words.take(beyond).astype(np.int64)
             words[resting] = tried
-            level[resting] = _fine(len(resting), rng)  # a word of the rest may be far rarer
+            level[resting] = fine(len(resting), rng)  # a word of the rest may be far rarer
         level *= self._tops.take(magnitudes)
         if self._rest is not None:
             weights[resting] = self._rest.weights(at.take(resting), tried, level.take(resting))
@@ -195,7 +195,7 @@ class _Envelope:
     def _magnitudes(self, rows: Ids, counts: Ids, rng: Generator) -> Ids:
         """Draw magnitudes by their total weights; the rarest come first in the cumulative sums."""
         last = self._cumulative.shape[1] - 1
-        level, places = _fine(int(counts.sum()), rng), list[Ids]()
+        level, places = fine(int(counts.sum()), rng), list[Ids]()
         if (
             level.size * (last + 1) <= _FEW
         ):  # all at once: numpy takes longer to begin than to count
@@ -247,7 +247,7 @@ def _split(values: NDArray[Number], counts: Ids) -> Iterator[NDArray[Number]]:
         end += count
 
 
-def _fine(count: int, rng: Generator) -> Floats:
+def fine(count: int, rng: Generator) -> Floats:
     """Draw uniform numbers that keep a float's precision near 0: 159 binary digits."""
     first, second = rng.random((2, count))
     numbers: Floats = first + 2.0**-53 * second

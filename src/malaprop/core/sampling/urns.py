@@ -1,0 +1,128 @@
+"""Draws from rows of which some members stand for sets of words; for draws ahead of need.
+
+A row is an urn. Each of its members has a ticket for each part of its weight, of equal size for all
+but the last of a member, and the last one counts only for the part that there is. A draw takes a
+ticket, each with the same chance, and accepts it with the probability that it counts. Otherwise it
+starts again. So there is nothing to sort and nothing to sum up, and a rare member has a ticket
+like any other: its probability keeps the relative precision of a float.
+
+A member may stand for a set of words, such as those that are far away. Then a word of it is drawn
+once the member is, and that may fail, too.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from malaprop.core.arrays import Floats, Ids
+from malaprop.core.errors import ParameterError
+from malaprop.core.sampling.draws import fine
+
+_PARTS = 4  # tickets for each member, on average, besides the one that it has in any case
+_TRIES = 1 << 16  # tries at a time over all rows: they fit a processor's cache
+_SPARE = 2  # tries of each row beyond those that are expected to be needed
+_SUCCESS = 0.6  # of sets of words, about
+_RARE = 2.0**-7  # chances that need more binary digits than others
+
+_LEAST_SUM = 2.0**-500  # of a row: parts of smaller ones would not be exact
+
+
+class Urns(NamedTuple):
+    """Rows of members with positive weights."""
+
+    sizes: Ids
+    """How many members each row has; `members` and `weights` hold them row after row."""
+    members: Ids
+    """Numbers below `words` are words, all others are sets of words."""
+    weights: Floats
+    words: int
+    resolve: Callable[[Ids, Ids, Generator], Ids]
+    """Draws a word for sets, given rows and members; returns −1 where that fails."""
+
+
+def draw_ahead(urns: Urns, least: Ids, counts: Ids, rng: Generator) -> list[Ids]:
+    """Draw about `counts[i]` independent words from row i, at least `least[i]`.
+
+    How many tries succeed does not depend on which words they give.
+    """
+    tickets = _Tickets(urns)
+    parts: list[list[Ids]] = [[] for _ in counts]
+    drawn, tried = np.zeros_like(counts), np.zeros_like(counts)
+    while (short := np.flatnonzero(drawn < least)).size:
+        rate = (drawn[short] + 8.0 * tickets.rates[short]) / (tried[short] + 8.0)
+        tries = ((counts[short] - drawn[short]) / rate).astype(np.int64) + _SPARE
+        for some in _blocks(tries):
+            rows = short[some]
+            words, successes = tickets.tries(rows, tries[some], rng)
+            ends = np.cumsum(successes).tolist()
+            for row, start, end in zip(rows.tolist(), [0, *ends], ends, strict=False):
+                parts[row].append(words[start:end])
+            drawn[rows] += successes
+            tried[rows] += tries[some]
+    each = zip(parts, counts.tolist(), strict=True)
+    return [
+        (words[0] if len(words) == 1 else np.concatenate([_NONE, *words]))[:count]
+        for words, count in each
+    ]
+
+
+_NONE: Ids = np.empty(0, dtype=np.int64)
+
+
+def _blocks(tries: Ids) -> Iterator[slice]:
+    """Cut rows into runs with about `_TRIES` tries each."""
+    block = (np.cumsum(tries) - tries) // _TRIES
+    starts = np.flatnonzero(np.diff(block, prepend=-1)).tolist()
+    return map(slice, starts, [*starts[1:], len(tries)])
+
+
+class _Tickets:
+    """The tickets of each row."""
+
+    def __init__(self, urns: Urns) -> None:
+        self._urns = urns
+        starts = np.cumsum(urns.sizes) - urns.sizes
+        sums = np.add.reduceat(urns.weights, starts)
+        if not (sums >= _LEAST_SUM).all():
+            raise ParameterError("The weights of a row must add up to a number above 2^-500.")
+        per_weight = _PARTS * urns.sizes / sums
+        shares = urns.weights * per_weight.repeat(urns.sizes)
+        counts = np.maximum(np.ceil(shares), 1.0)
+        self._chances = shares / counts
+        self._tickets = np.arange(len(shares), dtype=np.int32).repeat(counts.astype(np.int64))
+        self._counts = np.add.reduceat(counts, starts)
+        self._first = (np.cumsum(self._counts) - self._counts).astype(np.int64)
+        self._rare = bool(self._chances.min(initial=1.0) < _RARE)
+        sets = np.add.reduceat(np.where(urns.members < urns.words, 0.0, shares), starts)
+        whole = _PARTS * urns.sizes
+        self.rates: Floats = (whole - (1.0 - _SUCCESS) * sets) / self._counts
+        """About the share of tries that succeed in each row."""
+
+    def tries(self, rows: Ids, counts: Ids, rng: Generator) -> tuple[Ids, Ids]:
+        """Try `counts[i]` tickets of row `rows[i]`; return the words drawn, and their numbers."""
+        places = rng.random(int(counts.sum()))
+        places *= self._counts[rows].repeat(counts)
+        chosen = self._tickets.take(places.astype(np.int64) + self._first[rows].repeat(counts))
+        accepted = self._accepted(self._chances.take(chosen), rng)
+        words = self._urns.members.take(chosen.compress(accepted))
+        sets = np.flatnonzero(words >= self._urns.words)
+        ends = np.cumsum(counts)
+        if sets.size:
+            places_of_sets = np.flatnonzero(accepted).take(sets)
+            at = rows.take(np.searchsorted(ends, places_of_sets, side="right"))
+            resolved = self._urns.resolve(at, words.take(sets), rng)
+            words[sets] = resolved
+            failed = resolved < 0
+            accepted[places_of_sets.compress(failed)] = False
+            words = words.compress(words >= 0)
+        return words, np.add.reduceat(accepted, ends - counts, dtype=np.int64)
+
+    def _accepted(self, chances: Floats, rng: Generator) -> NDArray[np.bool_]:
+        level = rng.random(len(chances))
+        if self._rare:
+            rare = np.flatnonzero(chances < _RARE)
+            level[rare] = fine(len(rare), rng)
+        return level < chances
