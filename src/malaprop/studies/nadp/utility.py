@@ -152,9 +152,10 @@ def _with_same_clear(run: Run, setting: Setting, rng: Generator) -> Iterator[Fig
     model = channel_of(run, {**NADP, "epsilon": setting["epsilon"]})
     subject = _same_clear(model)
     yield from _scored(run, setting, subject, rng)
-    ids = word_ids(model.lexicon, min(len(model.lexicon), run.pick(quick=100, full=500)))
+    lexicon = run.lexicon()
+    ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=100, full=500)))
     released = subject.begin(seeded_rng(_SEED)).vectors(ids)
-    yield Figure("kept", float(np.mean(model.lexicon.nearest(released, 1)[:, 0] == ids)))
+    yield Figure("kept", float(np.mean(lexicon.nearest(released, 1)[:, 0] == ids)))
     yield Figure("share_in_clear", share_in_clear(model))
 
 

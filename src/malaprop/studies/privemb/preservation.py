@@ -78,8 +78,9 @@ def _without_words(floor: str, lexicon: Lexicon, true: Floats, rng: Generator) -
     if floor == "random words":
         drawn = lexicon.vectors[rng.integers(len(lexicon), size=len(true))]
         return np.asarray(drawn, dtype=np.float64)
-    length = np.linalg.norm(true, axis=1).mean()
-    return rng.normal(size=true.shape) * length / math.sqrt(true.shape[1])
+    length = float(np.linalg.norm(true, axis=1).mean())
+    random: Floats = rng.normal(size=true.shape) * length
+    return random / math.sqrt(true.shape[1])
 
 
 def compared(true: Floats, private: Floats, count: int, noise: float) -> dict[str, float]:
