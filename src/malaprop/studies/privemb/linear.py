@@ -22,7 +22,13 @@ from malaprop.studies.privemb.mechanisms import (
     shares_of,
     subject_for,
 )
-from malaprop.studies.privemb.preservation import against_m1, is_published, onto, smaller
+from malaprop.studies.privemb.preservation import (
+    against_m1,
+    is_published,
+    matched_epsilon,
+    onto,
+    smaller,
+)
 
 _TEST, _TRAIN = 0.2, 0.8
 SPREAD = "noise and splits"
@@ -70,8 +76,7 @@ def linear(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
         return
     channel = channel_of(run, setting)
     yield from onto(channel)
-    if "epsilon" in setting and setting.get("control") == EQUAL:
-        yield Figure("epsilon_of_equal_share", float(channel.guarantee.epsilon))
+    yield from matched_epsilon(setting, channel)
 
 
 MEASURES = (

@@ -71,6 +71,7 @@ def preservation(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]
     if channel is not None:
         yield from onto(channel)
         yield from bounds(setting, channel, true)
+        yield from matched_epsilon(setting, channel)
 
 
 def _without_words(floor: str, lexicon: Lexicon, true: Floats, rng: Generator) -> Floats:
@@ -118,6 +119,12 @@ def onto(channel: Vectors) -> Iterator[Figure]:
     """Tell how many dimensions remain. The formula for m may ask for more than there are."""
     if isinstance(channel.noise, ProjectedLaplace):
         yield Figure("m", len(channel.noise.matrix))
+
+
+def matched_epsilon(setting: Setting, channel: Vectors) -> Iterator[Figure]:
+    """Tell at which ε a mechanism keeps as many words as another, under that control."""
+    if setting.get("control") == EQUAL:
+        yield Figure("epsilon_of_equal_share", float(channel.guarantee.epsilon))
 
 
 def bounds(setting: Setting, channel: Vectors, true: Floats) -> Iterator[Figure]:
@@ -208,7 +215,7 @@ def _claims(kind: str) -> tuple[Claim, ...]:
 def _measures(kind: str) -> tuple[str, ...]:
     ends = ("", "_p95", "_max", "_of_constant")
     errors = tuple(f"{kind}_error{end}" for end in ends)
-    beside = ("kept", "share_in_clear", "m")
+    beside = ("kept", "share_in_clear", "m", "epsilon_of_equal_share")
     return (*errors, f"{kind}_spearman", f"{kind}_pearson", f"{kind}_bound", *beside)
 
 
