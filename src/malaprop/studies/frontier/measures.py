@@ -18,6 +18,7 @@ from malaprop.studies.frontier.authors import (
     majority_author,
     untouched,
     with_any_words,
+    with_one_word_each,
 )
 from malaprop.studies.frontier.mechanisms import lexicon_of, mechanism_of
 from malaprop.studies.frontier.promises import kept_words, promised
@@ -65,6 +66,7 @@ def _floor(run: Run, name: str, lexicon: Lexicon, rng: Generator) -> Iterator[Fi
         yield from attributed(run, untouched, noisy=False)
     elif name == "random table":
         yield from served(run, subjects.random_table(lexicon), rng)
+        yield from attributed(run, with_one_word_each(lexicon, rng))
     else:
         yield from served(run, subjects.random_words(lexicon), rng)
         yield from attributed(run, with_any_words(lexicon, rng))
