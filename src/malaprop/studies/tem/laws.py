@@ -115,18 +115,21 @@ def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     yield Figure("kept_max", float(kept.max()))
     yield mean_of("distinct", distinct)
     yield Figure("distinct_p5", float(np.percentile(distinct, 5)))
+    yield Figure("distinct_min", float(distinct.min()))
 
 
 EXPONENT_WORDS = Item(
     name="exponent_words",
     grid=words_grid,
     cell=words,
+    revision=2,
     measures=(
         "kept",
         "kept_p95",
         "kept_max",
         "distinct",
         "distinct_p5",
+        "distinct_min",
         "exponent",
         "exponent_share",
     ),
