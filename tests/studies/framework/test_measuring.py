@@ -2,9 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
 
-from malaprop.studies.framework.measuring import mean_of, over_both
+from malaprop import Lexicon, seeded_rng
+from malaprop.measure.tasking.subjects import random_words
+from malaprop.studies.framework.measuring import floor_shares, mean_of, over_both
 
 
 def test_a_table_has_an_error_over_draws_and_one_over_splits() -> None:
@@ -21,3 +24,32 @@ def test_a_table_has_an_error_over_draws_and_one_over_splits() -> None:
 def test_one_draw_has_no_error() -> None:
     assert mean_of("accuracy", [0.5]).error is None
     assert next(iter(over_both("accuracy", [[0.1, 0.5]], shared=0.0))).error is None
+
+
+@pytest.mark.parametrize(
+    ("floor", "kept", "clear"),
+    [
+        ("no noise", 1.0, 1.0),
+        ("random words", 0.02, 0.0),
+        ("random table", 0.02, 0.0),
+        ("majority", 0.0, 0.0),
+    ],
+)
+def test_the_shares_of_a_floor_follow_from_what_it_is(
+    floor: str, kept: float, clear: float
+) -> None:
+    shares = {figure.measure: figure.value for figure in floor_shares(floor, 50)}
+    assert shares == {"kept": kept, "share_in_clear": clear}
+
+
+def test_random_words_and_vectors_are_a_words_own_by_chance() -> None:
+    rng = seeded_rng(3)
+    lexicon = Lexicon([f"w{i}" for i in range(20)], rng.normal(size=(20, 4)))
+    ids = np.tile(np.arange(20), 4000)
+    drawn = {
+        "random words": random_words(lexicon).begin(rng).words(ids),
+        "random table": lexicon.nearest(rng.normal(size=(len(ids), 4)), 1)[:, 0],
+    }
+    for floor, words in drawn.items():
+        stated = next(iter(floor_shares(floor, 20))).value
+        assert np.mean(words == ids) == pytest.approx(stated, abs=0.004)  # five standard errors

@@ -39,7 +39,9 @@ def test_a_mechanism_is_measured(name: str, tiny_run: Run) -> None:
         assert figures["kept_of_lexicon_max"] >= figures["kept_of_lexicon_p95"]  # type: ignore[operator]
     else:
         assert figures["accuracy"] is not None
-        assert "kept" not in figures
+        assert ("attribution_adaptive" in figures) == (name != "majority")
+        assert figures["kept"] == {"no noise": 1.0, "majority": 0.0}.get(name, 1.0 / 60.0)
+    assert figures["share_in_clear"] == float(name == "no noise")
 
 
 def test_errors_are_over_noise_draws_and_over_splits(tiny_run: Run) -> None:

@@ -5,13 +5,15 @@ import pytest
 
 from malaprop import Lexicon, seeded_rng
 from malaprop.datasets.values import LabelledTexts
+from malaprop.measure.tasking.corpus import Corpus
 from malaprop.report.studies.page import without_repeats
 from malaprop.studies import Run
 from malaprop.studies.framework.cells import Cells
 from malaprop.studies.framework.lines import Line
 from malaprop.studies.framework.reproducing import run_study
 from malaprop.studies.tem import STUDY
-from malaprop.studies.tem.reviews import parts_of
+from malaprop.studies.tem.reviews import Part, parts_of
+from malaprop.text import Policy, TextParser
 
 WORDS, REVIEWS = 120, 400
 
@@ -88,6 +90,31 @@ def test_a_model_that_learnt_by_heart_gives_members_away(lines: list[Line]) -> N
     assert value(lines, "fig1b", "auc", **wanted) > 0.6
     wanted["control"] = "random words"
     assert value(lines, "fig1b", "auc", **wanted) == pytest.approx(0.5, abs=0.1)
+
+
+def test_only_what_is_no_word_stays_whatever_is_drawn(run: Run) -> None:
+    part = parts_of(run, 0)["TR1"]
+    assert part.exempt == 0.0
+    untouched = Corpus(["w1, w2 w3"], TextParser(["w1", "w2"], Policy(keep=("w3",))))
+    assert Part(untouched, np.zeros(1, dtype=np.int64)).exempt == pytest.approx(1 / 3)
+
+
+def test_words_are_in_clear_without_noise_only(lines: list[Line]) -> None:
+    shares = {
+        (str(line.setting.get("control")), line.ours)
+        for line in lines
+        if line.measure == "share_in_clear"
+    }
+    clear = {control for control, share in shares if share == 1.0}
+    assert clear == {"no noise", "no noise, a classifier that learns less by heart"}
+    assert {share for control, share in shares if control not in clear} == {0.0}
+
+
+def test_every_attack_has_a_static_and_an_adaptive_attacker(lines: list[Line]) -> None:
+    for control in ("punctuation kept", "random words, punctuation kept", "equal share kept"):
+        for attacker in ("static", "adaptive", "loss alone"):
+            auc = value(lines, "fig1b", "auc", control=control, attacker=attacker)
+            assert 0.0 <= auc <= 1.0
 
 
 def test_equal_shares_are_equal(lines: list[Line]) -> None:

@@ -77,6 +77,18 @@ def both_shares(channel: Channel, words: int, rng: Generator) -> Iterator[Figure
     yield Figure("share_in_clear", share_in_clear(channel))
 
 
+def floor_shares(floor: str, words: int) -> Iterator[Figure]:
+    """State both shares of a floor over so many words; they follow from what it is.
+
+    Random words and vectors do not depend on the word, so that they are its own, or nearest to it,
+    by chance alone. The most frequent answer releases nothing.
+    """
+    shares = {"no noise": (1.0, 1.0), "majority": (0.0, 0.0)}
+    kept, clear = shares.get(floor, (1.0 / words, 0.0))
+    yield Figure("kept", kept)
+    yield Figure("share_in_clear", clear)
+
+
 def epsilon_for_kept(
     bind: Callable[[float], Channel],
     kept: float,

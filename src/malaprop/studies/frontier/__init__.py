@@ -4,5 +4,5 @@ from malaprop.studies.framework.items import Item, Study
 from malaprop.studies.frontier.measures import MEASURES, frontier
 from malaprop.studies.frontier.mechanisms import grid
 
-FRONTIER = Item(name="frontier", grid=grid, cell=frontier, measures=MEASURES, revision=2)
+FRONTIER = Item(name="frontier", grid=grid, cell=frontier, measures=MEASURES, revision=3)
 STUDY = Study(name="frontier", items=(FRONTIER,))

@@ -12,6 +12,8 @@ from malaprop.datasets.values import LabelledTexts
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.attacking.labels import split, with_random_words
 from malaprop.measure.attacking.learners import koppel, plain
+from malaprop.measure.tasking.corpus import CorpusReader
+from malaprop.measure.tasking.subjects import random_table
 from malaprop.studies.framework.items import Figure
 from malaprop.studies.framework.measuring import over_both
 from malaprop.studies.framework.run import Run
@@ -53,6 +55,12 @@ def untouched(texts: Sequence[str]) -> list[str]:
 def with_any_words(lexicon: Lexicon, rng: Generator) -> Private:
     """Return what draws any word for each place."""
     return lambda texts: [with_random_words(text, lexicon.words, rng) for text in texts]
+
+
+def with_one_word_each(lexicon: Lexicon, rng: Generator) -> Private:
+    """Return what draws any word for each word, the same in all its places: a cipher."""
+    read = CorpusReader(lexicon)
+    return lambda texts: random_table(lexicon).begin(rng).texts(read(texts))
 
 
 def _hits(known: Sequence[str], read: Sequence[str], labels: Ids) -> list[float]:

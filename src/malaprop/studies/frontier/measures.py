@@ -10,6 +10,7 @@ from malaprop.measure.tasking import subjects
 from malaprop.pipeline.privatizer import Privatizer
 from malaprop.studies.framework.items import Figure
 from malaprop.studies.framework.lines import Setting
+from malaprop.studies.framework.measuring import floor_shares, share_in_clear
 from malaprop.studies.framework.run import Run
 from malaprop.studies.frontier.attacks import attacked
 from malaprop.studies.frontier.authors import (
@@ -17,13 +18,22 @@ from malaprop.studies.frontier.authors import (
     majority_author,
     untouched,
     with_any_words,
+    with_one_word_each,
 )
 from malaprop.studies.frontier.mechanisms import lexicon_of, mechanism_of
 from malaprop.studies.frontier.promises import kept_words, promised
 from malaprop.studies.frontier.service import majority, served
 
 MEASURES: Final = (
-    *("kept", "success_alone", "success_context", "similarity", "word_similarity", "accuracy"),
+    *(
+        "kept",
+        "share_in_clear",
+        "success_alone",
+        "success_context",
+        "similarity",
+        "word_similarity",
+        "accuracy",
+    ),
     *("sts", "attribution", "attribution_adaptive"),
     *("attribution_no_marks", "attribution_adaptive_no_marks", "guarantee", "euclidean_epsilon"),
     *("loss_of_nearest", "kept_of_lexicon", "kept_of_lexicon_p95", "kept_of_lexicon_max"),
@@ -42,10 +52,12 @@ def frontier(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     yield from attributed(run, privatizer.texts)
     yield from kept_words(run, privatizer.channel, rng)
     yield from promised(lexicon, privatizer.channel.guarantee)
+    yield Figure("share_in_clear", share_in_clear(privatizer.channel))
 
 
 def _floor(run: Run, name: str, lexicon: Lexicon, rng: Generator) -> Iterator[Figure]:
     """Measure what needs no mechanism: no noise, no meaning, or the most frequent answer."""
+    yield from floor_shares(name, len(lexicon))
     if name == "majority":
         yield majority(run)
         yield from majority_author(run)
@@ -54,6 +66,7 @@ def _floor(run: Run, name: str, lexicon: Lexicon, rng: Generator) -> Iterator[Fi
         yield from attributed(run, untouched, noisy=False)
     elif name == "random table":
         yield from served(run, subjects.random_table(lexicon), rng)
+        yield from attributed(run, with_one_word_each(lexicon, rng))
     else:
         yield from served(run, subjects.random_words(lexicon), rng)
         yield from attributed(run, with_any_words(lexicon, rng))

@@ -14,7 +14,7 @@ from malaprop.measure.attacking.learners import koppel, plain
 from malaprop.studies.framework.claims import Claim, below
 from malaprop.studies.framework.items import Figure, Item
 from malaprop.studies.framework.lines import Setting
-from malaprop.studies.framework.measuring import mean_of
+from malaprop.studies.framework.measuring import floor_shares, mean_of
 from malaprop.studies.framework.run import MissingDataError, Run
 from malaprop.studies.hyperbolic.mechanisms import (
     AT_THE_EDGE,
@@ -28,6 +28,7 @@ from malaprop.studies.hyperbolic.mechanisms import (
 )
 from malaprop.studies.hyperbolic.slots import (
     ALL_WORDS,
+    ONCE,
     STOP_WORDS_KEPT,
     Protocol,
     Replacer,
@@ -39,6 +40,8 @@ GET_PAN: Final = "ask for PAN-2011 and PAN-2012 at https://pan.webis.de/data.htm
 EPSILONS: Final = (0.5, 1, 2, 8)
 NONE: Final[dict[str, Any]] = {"mechanism": "no noise"}
 RANDOM: Final[dict[str, Any]] = {"mechanism": "random words", "control": "floor"}
+TABLE: Final[dict[str, Any]] = {"mechanism": "random table", "control": "floor"}
+"""A random word for each word, always the same: a cipher, which keeps a style as it is."""
 _FEWEST = 4  # texts of an author
 _SHARED: Final = {"lexicon": HIERARCHY, "spread": "noise draws and splits"}
 _PLAIN: Final = {"attacker": "static", "punctuation": True, "protocol": STOP_WORDS_KEPT}
@@ -60,11 +63,13 @@ def grid(run: Run) -> Iterator[Setting]:
 
 def _compared(run: Run, form: Setting) -> Iterator[dict[str, Any]]:
     """Without protection, the floor, and both mechanisms: at each ε for the plain attacker."""
-    yield from (NONE, RANDOM)
+    yield from (NONE, RANDOM, TABLE)
     common = form["attacker"] == "static" and form["punctuation"]
     for epsilon in EPSILONS if common else run.pick(quick=(8,), full=(1, 8)):
         for one in (PUBLISHED, SOUND):
             yield {**one, "epsilon": epsilon}
+    if form["punctuation"]:
+        yield {**PUBLISHED, "epsilon": 8, "control": ONCE}
 
 
 def _forms(run: Run, data: str) -> Iterator[dict[str, Any]]:
@@ -93,7 +98,8 @@ def table3(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     data = run.once(("authors", setting["data"], lexicon.fingerprint), lambda: _read(run, setting))
     name = setting["mechanism"]
     channel = channel_of(run, setting) if "epsilon" in setting else None
-    replacer = Replacer(ids_of(run, lexicon), channel, Protocol(setting["protocol"]))
+    once = name == TABLE["mechanism"] or setting.get("control") == ONCE
+    replacer = Replacer(ids_of(run, lexicon), channel, Protocol(setting["protocol"]), once)
     rights, tested = [], 0
     for _ in range(run.pick(quick=2, full=3)):
         private = data.clean
@@ -111,9 +117,11 @@ def table3(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     yield Figure("tested", tested)
     yield mean_of("accuracy", np.array(rights) / tested)
     yield Figure("majority", float(np.bincount(data.labels).max()) / len(data.labels))
-    if name != "no noise":
-        yield Figure("kept", replacer.kept)
-        yield Figure("share_in_clear", replacer.in_clear)
+    if name == "no noise":
+        yield from floor_shares(name, len(lexicon))
+        return
+    yield Figure("kept", replacer.kept)
+    yield Figure("share_in_clear", replacer.in_clear)
 
 
 def _read(run: Run, setting: Setting) -> _Authors:
@@ -152,6 +160,7 @@ TABLE3 = Item(
     name="table3",
     grid=grid,
     cell=table3,
+    revision=3,
     measures=("correct", "tested", "accuracy", "majority", "kept", "share_in_clear"),
     claims=(
         Claim(

@@ -24,6 +24,7 @@ STOP_WORDS_KEPT: Final = "stop words kept"
 RARE_TRANSITIONS: Final = "rare transitions"
 ALL_WORDS: Final = "all words"
 NO_WORDS: Final = "no words"
+ONCE: Final = "a table noised once"
 RARE: Final = 1e-3
 """A word is a slot if it follows the word before it with a smaller probability."""
 Flags = NDArray[np.bool_]

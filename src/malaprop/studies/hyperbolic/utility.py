@@ -11,7 +11,7 @@ from malaprop.measure.tasking import subjects
 from malaprop.studies.framework.claims import Claim, above, alike
 from malaprop.studies.framework.items import Figure, Item
 from malaprop.studies.framework.lines import Line, Setting
-from malaprop.studies.framework.measuring import estimated
+from malaprop.studies.framework.measuring import estimated, floor_shares
 from malaprop.studies.framework.not_at_hand import ENCODERS
 from malaprop.studies.framework.run import MissingDataError, Run
 from malaprop.studies.hyperbolic.mechanisms import (
@@ -27,6 +27,7 @@ from malaprop.studies.hyperbolic.mechanisms import (
 from malaprop.studies.hyperbolic.slots import (
     ALL_WORDS,
     NO_WORDS,
+    ONCE,
     RARE_TRANSITIONS,
     Protocol,
     Replacer,
@@ -41,7 +42,6 @@ TASKS: Final = {
 EPSILONS: Final = (0.125, 1, 8)
 NONE: Final = {"mechanism": "no noise"}
 RANDOM: Final = {"mechanism": "random words"}
-ONCE: Final = "a table noised once"
 FLAT: Final = {**SOUND, "space": "Euclidean, 300 dimensions"}
 """The sound mechanism on GloVe's distances of the same words: what the hierarchy adds to it."""
 _NOT_PRINTED = (("SkipThought", "sst5"), ("SkipThought", "mrpc"))
@@ -94,6 +94,7 @@ def table6(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
         return
     if name == "random table":
         yield from _scores(task, tasks.run(task, subjects.random_table(space), **options))
+        yield from floor_shares(name, len(space))
         return
     channel = channel_of(run, setting) if "epsilon" in setting else None
     lexicon = lexicon_of(run, setting)
@@ -101,6 +102,7 @@ def table6(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     replacer = Replacer(ids_of(run, lexicon), channel, _protocol(run, setting), once)
     yield from _scores(task, tasks.run(task, subject(space, replacer), **options))
     if name == "no noise":
+        yield from floor_shares(name, len(lexicon))
         return
     yield Figure("kept", replacer.kept)
     yield Figure("share_in_clear", replacer.in_clear)
@@ -134,6 +136,7 @@ def _majority(task: str, data: Any, space: Any) -> Iterator[Figure]:
     if task != "sts":
         most = tasks.registry[task](data=data).prepare(space).majority
         yield Figure("accuracy", most)
+        yield from floor_shares("majority", len(space))
 
 
 def _scores(task: str, result: tasks.BenchmarkResult) -> Iterator[Figure]:
@@ -186,7 +189,7 @@ TABLE6 = Item(
     name="table6",
     grid=grid,
     cell=table6,
-    revision=4,
+    revision=5,
     measures=("accuracy", "pearson", "spearman", "kept", "share_in_clear", "epsilon_used"),
     claims=(*_claims("accuracy"), *_claims("pearson"), *_claims("spearman")),
 )

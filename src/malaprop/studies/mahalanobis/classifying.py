@@ -10,13 +10,14 @@ from malaprop.measure.tasking import subjects
 from malaprop.studies.framework.claims import Claim, alike
 from malaprop.studies.framework.items import Figure, Item
 from malaprop.studies.framework.lines import Setting
-from malaprop.studies.framework.measuring import share_in_clear, share_kept
+from malaprop.studies.framework.measuring import floor_shares, share_in_clear, share_kept
 from malaprop.studies.framework.once import drawn_once
 from malaprop.studies.framework.run import Run
 from malaprop.studies.framework.splitting import classified
 from malaprop.studies.mahalanobis.channels import (
     EQUAL_EUCLIDEAN,
     EQUAL_KEPT,
+    LAMBDAS,
     channel_of,
     euclidean_epsilon,
 )
@@ -43,7 +44,7 @@ def grid_of(item: str) -> Any:
         noisy = {**shared, "mechanism": "mahalanobis", "noise": EACH}
         for floor in (*FLOORS, MAJORITY):
             yield {**shared, "mechanism": floor, "control": "floor"}
-        for shape in run.pick(quick=(0.0, 1.0), full=(0.0, 0.5, 1.0)):
+        for shape in run.pick(quick=(0.0, 1.0), full=LAMBDAS):
             for epsilon in run.pick(quick=(10, 20), full=(5, 10, 20, 40)):
                 yield {**noisy, "lambda": shape, "epsilon": epsilon}
         for shape in run.pick(quick=(1.0,), full=(0.0, 1.0)):
@@ -63,8 +64,10 @@ def classifying(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     problem: Any = task(data=data, limit=limit, test=_TEST).prepare(lexicon)  # type: ignore[call-arg]
     if name == MAJORITY:
         yield Figure("accuracy", problem.majority)
+        yield from floor_shares(name, len(lexicon))
     elif name in FLOORS:
         yield from classified(problem, FLOORS[name](lexicon), MEASURES, draws, rng)
+        yield from floor_shares(name, len(lexicon))
     else:
         channel = channel_of(run, setting)
         once = setting["noise"] == ONCE
@@ -100,7 +103,7 @@ def _item(name: str) -> Item:
         name=name,
         grid=grid_of(name),
         cell=classifying,
-        revision=2,
+        revision=3,
         measures=(*MEASURES, *beside),
         claims=_alike(0.05),
     )

@@ -9,8 +9,9 @@ from malaprop.measure import best_lambda
 from malaprop.studies.framework.claims import Claim
 from malaprop.studies.framework.items import Figure, Item, crossed
 from malaprop.studies.framework.lines import Setting
+from malaprop.studies.framework.measuring import share_in_clear
 from malaprop.studies.framework.run import Run
-from malaprop.studies.mahalanobis.channels import LAMBDAS
+from malaprop.studies.mahalanobis.channels import LAMBDAS, channel_of
 
 
 def lambda_grid(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
@@ -33,6 +34,8 @@ def lambda_grid(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
         yield Figure("kept", row.kept, None, own)
         yield Figure("similarity", row.similarity, None, own)
         yield Figure("euclidean_epsilon", row.euclidean, None, own)
+        channel = channel_of(run, {**own, "epsilon": setting["epsilon"]})
+        yield Figure("share_in_clear", share_in_clear(channel), None, own)
 
 
 GRID = Item(
@@ -43,11 +46,12 @@ GRID = Item(
         kept_at_most=[0.5, 0.999],
     ),
     cell=lambda_grid,
-    revision=2,
+    revision=3,
     measures=(
         "chosen_lambda",
         "chosen_euclidean_epsilon",
         "kept",
+        "share_in_clear",
         "similarity",
         "euclidean_epsilon",
     ),

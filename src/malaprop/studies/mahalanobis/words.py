@@ -27,7 +27,7 @@ from malaprop.studies.mahalanobis.channels import (
 )
 
 RUNS = 100
-_ENDS = (5, 50, 95, 100)
+_ENDS = {"p5": 5, "p50": 50, "p95": 95, "max": 100, "min": 0}
 
 
 def grid_of(lexicon: str) -> Any:
@@ -87,8 +87,7 @@ def _summary(name: str, values: Floats) -> Iterator[Figure]:
     """Measure the mean, the spread over words, percentiles and the maximum."""
     yield mean_of(name, values)
     yield Figure(f"{name}_sd", float(values.std(ddof=1)) if len(values) > 1 else 0.0)
-    for end in _ENDS:
-        title = "max" if end == 100 else f"p{end}"
+    for title, end in _ENDS.items():
         yield Figure(f"{name}_{title}", float(np.percentile(values, end)))
 
 
@@ -119,7 +118,7 @@ def _item(name: str, lexicon: str, statistic: str, suffixes: tuple[str, ...]) ->
         name=name,
         grid=grid_of(lexicon),
         cell=words,
-        revision=2,
+        revision=3,
         measures=(*measures, *used, "euclidean_epsilon"),
         claims=_claims(statistic, suffixes[:1] if suffixes[0] == "" else suffixes[:3]),
     )
@@ -127,11 +126,12 @@ def _item(name: str, lexicon: str, statistic: str, suffixes: tuple[str, ...]) ->
 
 _MEANS = ("", "_sd")
 _PERCENTILES = ("_p5", "_p50", "_p95", "_max")
+_WITH_LEAST = (*_PERCENTILES, "_min")  # the words that are worst off have a low S_w
 TABLE1 = _item("table1", FASTTEXT, "kept", _MEANS)
 TABLE2 = _item("table2", FASTTEXT, "distinct", _MEANS)
 TABLE3 = _item("table3", "english", "kept", _MEANS)
 TABLE4 = _item("table4", "english", "distinct", _MEANS)
 FIG2 = _item("fig2", FASTTEXT, "kept", _PERCENTILES)
-FIG3 = _item("fig3", FASTTEXT, "distinct", _PERCENTILES)
+FIG3 = _item("fig3", FASTTEXT, "distinct", _WITH_LEAST)
 FIG4 = _item("fig4", "english", "kept", _PERCENTILES)
-FIG5 = _item("fig5", "english", "distinct", _PERCENTILES)
+FIG5 = _item("fig5", "english", "distinct", _WITH_LEAST)

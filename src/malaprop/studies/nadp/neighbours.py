@@ -8,7 +8,7 @@ from numpy.random import Generator
 from malaprop.studies.framework.claims import Claim
 from malaprop.studies.framework.items import Figure, Item
 from malaprop.studies.framework.lines import Setting
-from malaprop.studies.framework.measuring import mean_of, share_in_clear
+from malaprop.studies.framework.measuring import floor_shares, mean_of, share_in_clear
 from malaprop.studies.framework.not_at_hand import GLOVE_42B, VECTORS
 from malaprop.studies.framework.run import MissingDataError, Run
 from malaprop.studies.nadp.channels import channel_of
@@ -47,6 +47,7 @@ def table1(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     if setting["mechanism"] == "no noise":
         ids = lexicon.nearest(lexicon.vectors[[own]], _SHOWN + 1)[:, 1:]
         yield Figure("neighbours", _joined(lexicon.words, ids[0]))
+        yield from floor_shares("no noise", len(lexicon))
         return
     channel = channel_of(run, setting)
     noisy = channel.release_words(np.full(run.pick(quick=20, full=200), own), rng)
@@ -65,6 +66,7 @@ TABLE1 = Item(
     name="table1",
     grid=grid,
     cell=table1,
+    revision=2,
     measures=("neighbours", "disclosed", "kept", "share_in_clear"),
     claims=(
         Claim(

@@ -54,10 +54,10 @@ def fig4(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     """Measure the histogram of p for Gaussian noise of one width."""
     lexicon = run.lexicon()
     ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=250, full=1000)))
-    noisy = lexicon.vectors[ids].astype(np.float64)
+    noisy, clear = lexicon.vectors[ids].astype(np.float64), 1.0
     if setting["sigma"] > 0.0:
         channel = spherical(lexicon, setting["sigma"], "the width is given, not an ε")
-        noisy = channel.release_words(ids, rng)
+        noisy, clear = channel.release_words(ids, rng), share_in_clear(channel)
     shared, kept = _overlap(run, ids, noisy)
     yield bootstrapped("skewness", shared, skewness, rng)
     yield mean_of("overlap", shared)
@@ -65,6 +65,7 @@ def fig4(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     counts, ends = np.histogram(shared, bins=_BINS, range=(0.0, 1.0))
     for count, low in zip(counts, ends, strict=False):
         yield Figure("share_of_words", count / len(ids), None, {"from": round(float(low), 2)})
+    yield Figure("share_in_clear", clear)
 
 
 def fig4_grid(run: Run) -> Iterator[Setting]:
@@ -156,7 +157,8 @@ FIG4 = Item(
     name="fig4",
     grid=fig4_grid,
     cell=fig4,
-    measures=("skewness", "overlap", "kept", "share_of_words"),
+    revision=2,
+    measures=("skewness", "overlap", "kept", "share_in_clear", "share_of_words"),
     claims=(
         Claim(
             text="without noise all words are discovered: p is 1",

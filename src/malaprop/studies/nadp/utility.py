@@ -11,10 +11,16 @@ from malaprop.core.arrays import Floats
 from malaprop.core.channel import Channel
 from malaprop.core.randomness import seeded_rng
 from malaprop.measure import tasks
+from malaprop.measure.chosen_words import word_ids
 from malaprop.measure.tasking.sources import Source, Table
 from malaprop.studies.framework.items import Figure, crossed
 from malaprop.studies.framework.lines import Setting
-from malaprop.studies.framework.measuring import epsilon_for_kept, mean_of, share_in_clear
+from malaprop.studies.framework.measuring import (
+    epsilon_for_kept,
+    floor_shares,
+    mean_of,
+    share_in_clear,
+)
 from malaprop.studies.framework.measuring import share_kept as kept_by
 from malaprop.studies.framework.once import drawn_once
 from malaprop.studies.framework.run import Run
@@ -73,8 +79,7 @@ def fig2(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
         yield from _floor(run, setting, rng)
         return
     if control == SAME_CLEAR:
-        model = channel_of(run, {**NADP, "epsilon": setting["epsilon"]})
-        yield from _scored(run, setting, _same_clear(model), rng)
+        yield from _with_same_clear(run, setting, rng)
         return
     epsilon = _epsilon(run, setting)
     if control is not None:
@@ -129,7 +134,9 @@ def _floor(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
         chosen = tasks.registry[name]
         prepared = [chosen(data=run.data(one)).prepare(lexicon).majority for one in sets]
         shares = [share for share in prepared if share is not None]
-        yield Figure("score", float(np.mean(shares)) if shares else None)
+        if shares:
+            yield Figure("score", float(np.mean(shares)))
+            yield from floor_shares(floor, len(lexicon))
         return
     make = {
         "no noise": subjects.unprotected,
@@ -137,6 +144,19 @@ def _floor(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
         "random words": subjects.random_words,
     }[floor]
     yield from _scored(run, setting, make(lexicon), rng)
+    yield from floor_shares(floor, len(lexicon))
+
+
+def _with_same_clear(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
+    """Do a task with the words that the published NADP leaves in clear."""
+    model = channel_of(run, {**NADP, "epsilon": setting["epsilon"]})
+    subject = _same_clear(model)
+    yield from _scored(run, setting, subject, rng)
+    lexicon = run.lexicon()
+    ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=100, full=500)))
+    released = subject.begin(seeded_rng(_SEED)).vectors(ids)
+    yield Figure("kept", float(np.mean(lexicon.nearest(released, 1)[:, 0] == ids)))
+    yield Figure("share_in_clear", share_in_clear(model))
 
 
 def _same_clear(channel: Any) -> tasks.Subject:

@@ -56,7 +56,7 @@ FIG2 = Item(
     name="fig2",
     grid=fig2_grid,
     cell=fig2,
-    revision=2,
+    revision=3,
     measures=("score", "kept", "share_in_clear", "epsilon_used"),
     claims=(
         Claim(

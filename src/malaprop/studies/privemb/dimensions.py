@@ -11,7 +11,16 @@ from malaprop.studies.framework.lines import Line, Setting
 from malaprop.studies.framework.not_at_hand import GLOVE_200
 from malaprop.studies.framework.run import Run
 from malaprop.studies.privemb.linear import SPREAD, linear
-from malaprop.studies.privemb.mechanisms import A1, DIMENSIONS, EQUAL, M2, SCALED, SOUND, grid_of
+from malaprop.studies.privemb.mechanisms import (
+    A1,
+    DIMENSIONS,
+    EQUAL,
+    FLOORS,
+    M2,
+    SCALED,
+    SOUND,
+    grid_of,
+)
 from malaprop.studies.privemb.preservation import is_published
 
 TRAINED = {50: "glove-6b-50d", 100: "glove-6b-100d", 200: GLOVE_200}
@@ -38,7 +47,8 @@ def _settings(run: Run, epsilons: tuple[int, ...]) -> Iterator[dict[str, Any]]:
     for setting in grid_of(epsilons, (_SMALLER[50],), ("pca",)) if not run.quick else ():
         if setting["mechanism"] == M2:
             yield {**setting, "dimension": 50, "lexicon": TRAINED[100], "control": ONE_CORPUS}
-    yield {"control": "no noise", "dimension": 300}
+    yield from crossed(control=FLOORS, dimension=[300])
+    yield from crossed(control=["random table"], dimension=[*DIMENSIONS.values()])
 
 
 def _trained(size: int, epsilons: tuple[int, ...]) -> Iterator[dict[str, Any]]:
@@ -48,7 +58,7 @@ def _trained(size: int, epsilons: tuple[int, ...]) -> Iterator[dict[str, Any]]:
         return
     yield from crossed(**own, control=[SCALED])
     yield from crossed(**own, beta=[_SMALLER[size]], control=[EQUAL])
-    yield {"control": "no noise", "dimension": size, "lexicon": TRAINED[size]}
+    yield from crossed(control=FLOORS, dimension=[size], lexicon=[TRAINED[size]])
 
 
 def dimension(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
@@ -67,8 +77,8 @@ FIG4 = Item(
     name="fig4",
     grid=grid,
     cell=dimension,
-    revision=2,
-    measures=("accuracy", "auc", "kept", "epsilon_of_equal_share", "words"),
+    revision=3,
+    measures=("accuracy", "auc", "kept", "share_in_clear", "epsilon_of_equal_share", "words"),
     claims=(
         Claim(
             text="reducing the dimension in training (A1) is better than after it (M2)",

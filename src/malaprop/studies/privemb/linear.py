@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from numpy.random import Generator
 
+from malaprop.measure.tasking.base import task_with
 from malaprop.measure.tasking.run import run as run_task
 from malaprop.studies.framework.claims import Claim, above
 from malaprop.studies.framework.items import Figure, Item, crossed
@@ -14,12 +15,20 @@ from malaprop.studies.privemb.mechanisms import (
     EQUAL,
     FLOORS,
     M1,
+    MAJORITY,
     channel_of,
     grid_of,
-    kept_by,
+    lexicon_of,
+    shares_of,
     subject_for,
 )
-from malaprop.studies.privemb.preservation import against_m1, is_published, onto, smaller
+from malaprop.studies.privemb.preservation import (
+    against_m1,
+    is_published,
+    matched_epsilon,
+    onto,
+    smaller,
+)
 
 _TEST, _TRAIN = 0.2, 0.8
 SPREAD = "noise and splits"
@@ -45,6 +54,11 @@ def grid(run: Run) -> Iterator[Setting]:
 
 def linear(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     """Train a linear SVM on the private vectors of opinion words; test it on a fifth of them."""
+    if setting.get("control") == MAJORITY:
+        task = task_with("sentiment-words", {"data": run.data("opinion-words"), "test": _TEST})
+        yield Figure("accuracy", task.prepare(lexicon_of(run, setting)).majority)
+        yield from shares_of(run, setting, rng)
+        return
     result = run_task(
         "sentiment-words",
         subject_for(run, setting),
@@ -57,21 +71,23 @@ def linear(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     for name in ("accuracy", "auc"):
         yield estimated(name, result.measures[name], shared=_TEST / _TRAIN)
     yield Figure("words", result.items)
+    yield from shares_of(run, setting, rng)
     if setting.get("control") in FLOORS:
         return
     channel = channel_of(run, setting)
-    yield Figure("kept", kept_by(run, channel, rng))
     yield from onto(channel)
-    if "epsilon" in setting and setting.get("control") == EQUAL:
-        yield Figure("epsilon_of_equal_share", float(channel.guarantee.epsilon))
+    yield from matched_epsilon(setting, channel)
 
 
-MEASURES = ("accuracy", "auc", "kept", "epsilon_of_equal_share", "words", "m")
+MEASURES = (
+    *("accuracy", "auc", "kept", "share_in_clear"),
+    *("epsilon_of_equal_share", "words", "m"),
+)
 FIG3 = Item(
     name="fig3",
     grid=grid,
     cell=linear,
-    revision=2,
+    revision=3,
     measures=MEASURES,
     claims=(
         Claim(

@@ -14,9 +14,14 @@ from malaprop.measure.tasking import sources
 from malaprop.measure.tasking.subjects import Subject, random_words, subject_of, unprotected
 from malaprop.mechanisms.laplace import Laplace
 from malaprop.mechanisms.priv_emb import PrivEmb
-from malaprop.studies.framework.items import crossed
+from malaprop.studies.framework.items import Figure, crossed
 from malaprop.studies.framework.lines import Setting
-from malaprop.studies.framework.measuring import epsilon_for_kept, share_kept
+from malaprop.studies.framework.measuring import (
+    both_shares,
+    epsilon_for_kept,
+    floor_shares,
+    share_kept,
+)
 from malaprop.studies.framework.not_at_hand import VECTORS
 from malaprop.studies.framework.run import DEFAULT_LEXICON, Run
 
@@ -28,7 +33,8 @@ DIMENSIONS = {0.93: 50, 0.66: 100, 0.468: 200}
 EQUAL = "equal share kept"
 SCALED = "distances as in english"
 """The control that makes a word vector's ε that of `english`: the same loss for a typical pair."""
-FLOORS = ("random table", "random words", "no noise")
+MAJORITY = "majority"
+FLOORS = ("random table", "random words", "no noise", MAJORITY)
 _DECODED = {True: 300, False: 4000}  # words decoded for the share kept, in a quick run or not
 _TYPICAL = 1000  # words whose distances give the scale of vectors
 
@@ -74,11 +80,15 @@ def _median_distance(lexicon: Lexicon, words: Sequence[str]) -> float:
 
 
 def channel_of(run: Run, setting: Setting, seed: int = 0) -> Vectors:
-    """Return the channel of a setting; `seed` draws the projection."""
-    lexicon = lexicon_of(run, setting)
-    if setting.get("control") == EQUAL:
-        return bound(lexicon, {**setting, "epsilon": _equal_epsilon(run, setting)}, seed)
-    return bound(lexicon, setting, seed)
+    """Return the channel of a setting; `seed` draws the projection. The last one is held."""
+
+    def bind() -> Vectors:
+        lexicon = lexicon_of(run, setting)
+        if setting.get("control") == EQUAL:
+            return bound(lexicon, {**setting, "epsilon": _equal_epsilon(run, setting)}, seed)
+        return bound(lexicon, setting, seed)
+
+    return run.latest("channel", (dict(setting), seed), bind)
 
 
 def bound(lexicon: Lexicon, setting: Setting, seed: int) -> Vectors:
@@ -101,9 +111,16 @@ def mechanism_of(setting: Setting, seed: int, lexicon: Lexicon) -> PrivEmb:
     return PrivEmb(projection=setting["projection"], **common)
 
 
-def kept_by(run: Run, channel: Vectors, rng: Generator) -> float:
-    """Return the share of words that the nearest neighbour of their private vector gives away."""
-    return share_kept(channel, min(_DECODED[run.quick], len(channel.lexicon)), rng)
+def shares_of(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
+    """Measure the shares of words kept and in clear.
+
+    A word is kept if the nearest neighbour of its private vector gives it away. It is in clear if
+    its vector has no noise.
+    """
+    if setting.get("control") in FLOORS:
+        yield from floor_shares(setting["control"], len(lexicon_of(run, setting)))
+    else:
+        yield from both_shares(channel_of(run, setting), _DECODED[run.quick], rng)
 
 
 def _equal_epsilon(run: Run, setting: Setting) -> float:

@@ -29,13 +29,14 @@ def _on(
 
 
 def distance_grid(run: Run) -> Iterator[Setting]:
-    """Figures 5 and 6: both mechanisms, and a random table as the floor."""
+    """Figures 5 and 6: both mechanisms, and floors."""
     epsilons = run.pick(quick=preservation.EPSILONS[-1:], full=preservation.EPSILONS)
     betas = run.pick(quick=preservation.BETAS[-1:], full=preservation.BETAS)
     for name, setting in _on(run, epsilons, betas):
         yield {**setting, "lexicon": name, "spread": preservation.SPREAD}
     for name in run.pick(quick=STANDINS[:1], full=STANDINS):
-        yield {"control": "random table", "lexicon": name, "spread": preservation.SPREAD}
+        for control in preservation.FLOORS:
+            yield {"control": control, "lexicon": name, "spread": preservation.SPREAD}
 
 
 def linear_grid(run: Run) -> Iterator[Setting]:

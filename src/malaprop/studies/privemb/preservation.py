@@ -11,6 +11,7 @@ from malaprop.core.noise.laplace import SphericalLaplace
 from malaprop.core.noise.noise import Noise
 from malaprop.core.noise.projected import ProjectedLaplace
 from malaprop.core.randomness import seeded_rng
+from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.tasking.correlations import pearson, spearman
 from malaprop.studies.framework.claims import Claim, Results, below
 from malaprop.studies.framework.items import Figure, Item
@@ -18,13 +19,14 @@ from malaprop.studies.framework.lines import Line, Setting
 from malaprop.studies.framework.measuring import mean_of
 from malaprop.studies.framework.run import Run
 from malaprop.studies.privemb.mechanisms import (
+    EQUAL,
     M1,
     M2,
     Vectors,
     channel_of,
     grid_of,
-    kept_by,
     lexicon_of,
+    shares_of,
 )
 
 EPSILONS = (1, 2, 5)
@@ -33,6 +35,8 @@ COUNT = 100
 """Words on either side, as in the paper; the same ones in all cells."""
 DELTA = 1e-6
 SPREAD = "noise"
+FLOORS = ("random table", "random words")
+"""The best constant, the counterpart of a majority class, is a figure of each cell."""
 
 
 def grid(run: Run) -> Iterator[Setting]:
@@ -41,7 +45,9 @@ def grid(run: Run) -> Iterator[Setting]:
     for setting in grid_of(EPSILONS, betas):
         if setting["published"] or setting["beta"] == betas[-1] or not run.quick:
             yield {**setting, "spread": SPREAD}
-    yield {"control": "random table", "spread": SPREAD}
+    yield {"mechanism": M1, "epsilon": 5, "beta": 0.7, "control": EQUAL, "spread": SPREAD}
+    for control in FLOORS:
+        yield {"control": control, "spread": SPREAD}
 
 
 def preservation(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
@@ -50,23 +56,32 @@ def preservation(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]
     count = min(COUNT, len(lexicon) // 2)
     ids = seeded_rng(run.seed).choice(len(lexicon), size=2 * count, replace=False)
     true = np.asarray(lexicon.vectors[ids], dtype=np.float64)
-    noisy = "control" not in setting
-    channel = channel_of(run, setting) if noisy else None
+    channel = channel_of(run, setting) if "mechanism" in setting else None
+    length = 0.0 if channel is None else squared_length(channel.noise)
     rows: list[dict[str, float]] = []
     for _ in range(run.pick(quick=3, full=30)):
         if channel is None:
-            private = rng.normal(size=true.shape) * np.linalg.norm(true, axis=1).mean()
-            private /= math.sqrt(true.shape[1])
-            rows.append(compared(true, private, count, 0.0))
+            private = _without_words(setting["control"], lexicon, true, rng)
         else:
             private = channel.release_words(ids, rng)
-            rows.append(compared(true, private, count, squared_length(channel.noise)))
+        rows.append(compared(true, private, count, length))
     for name in rows[0]:
         yield mean_of(name, [row[name] for row in rows])
+    yield from shares_of(run, setting, rng)
     if channel is not None:
-        yield Figure("kept", kept_by(run, channel, rng))
         yield from onto(channel)
         yield from bounds(setting, channel, true)
+        yield from matched_epsilon(setting, channel)
+
+
+def _without_words(floor: str, lexicon: Lexicon, true: Floats, rng: Generator) -> Floats:
+    """Return random vectors as long as those of words, or the vectors of random words."""
+    if floor == "random words":
+        drawn = lexicon.vectors[rng.integers(len(lexicon), size=len(true))]
+        return np.asarray(drawn, dtype=np.float64)
+    length = float(np.linalg.norm(true, axis=1).mean())
+    random: Floats = rng.normal(size=true.shape) * length
+    return random / math.sqrt(true.shape[1])
 
 
 def compared(true: Floats, private: Floats, count: int, noise: float) -> dict[str, float]:
@@ -104,6 +119,12 @@ def onto(channel: Vectors) -> Iterator[Figure]:
     """Tell how many dimensions remain. The formula for m may ask for more than there are."""
     if isinstance(channel.noise, ProjectedLaplace):
         yield Figure("m", len(channel.noise.matrix))
+
+
+def matched_epsilon(setting: Setting, channel: Vectors) -> Iterator[Figure]:
+    """Tell at which ε a mechanism keeps as many words as another, under that control."""
+    if setting.get("control") == EQUAL:
+        yield Figure("epsilon_of_equal_share", float(channel.guarantee.epsilon))
 
 
 def bounds(setting: Setting, channel: Vectors, true: Floats) -> Iterator[Figure]:
@@ -194,14 +215,15 @@ def _claims(kind: str) -> tuple[Claim, ...]:
 def _measures(kind: str) -> tuple[str, ...]:
     ends = ("", "_p95", "_max", "_of_constant")
     errors = tuple(f"{kind}_error{end}" for end in ends)
-    return (*errors, f"{kind}_spearman", f"{kind}_pearson", f"{kind}_bound", "kept", "m")
+    beside = ("kept", "share_in_clear", "m", "epsilon_of_equal_share")
+    return (*errors, f"{kind}_spearman", f"{kind}_pearson", f"{kind}_bound", *beside)
 
 
 FIG1 = Item(
     name="fig1",
     grid=grid,
     cell=preservation,
-    revision=2,
+    revision=3,
     measures=(*_measures("distance"), "distance_error_corrected"),
     claims=_claims("distance"),
 )
@@ -209,7 +231,7 @@ FIG2 = Item(
     name="fig2",
     grid=grid,
     cell=preservation,
-    revision=2,
+    revision=3,
     measures=_measures("product"),
     claims=_claims("product"),
 )

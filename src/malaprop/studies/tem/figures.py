@@ -19,6 +19,7 @@ from malaprop.studies.tem.trials import (
     CLEAN_REGULARIZED,
     LOSS,
     PUNCTUATION,
+    RANDOM_PUNCTUATED,
     REGULARIZED,
     STATIC,
     trial,
@@ -47,7 +48,7 @@ def _settings(run: Run) -> Iterator[dict[str, Any]]:
     yield {"mechanism": "laplace", **at_two, "control": EQUAL}
     for control in (PUNCTUATION, REGULARIZED):
         yield {"mechanism": "tem", "exponent": "half", **at_two, "control": control}
-    for control in (NO_NOISE, CLEAN_REGULARIZED, RANDOM_WORDS, RANDOM_TABLE):
+    for control in (NO_NOISE, CLEAN_REGULARIZED, RANDOM_WORDS, RANDOM_PUNCTUATED, RANDOM_TABLE):
         yield {"control": control}
 
 
@@ -87,11 +88,13 @@ FIG1A = Item(
     name="fig1a",
     grid=grid,
     cell=trial,
+    revision=2,
     measures=(
         "accuracy",
         "accuracy_ci95",
         "accuracy_private",
         "kept",
+        "share_in_clear",
         "majority",
         "epsilon_of_equal_share",
     ),
@@ -117,7 +120,8 @@ FIG1B = Item(
     name="fig1b",
     grid=grid,
     cell=trial,
-    measures=("auc", "kept"),
+    measures=("auc", "kept", "share_in_clear"),
+    revision=2,
     claims=(
         Claim(
             text="at ε = 2, membership is inferred no better than by chance",
@@ -152,5 +156,6 @@ EXPONENT = Item(
     name="exponent",
     grid=exponent_grid,
     cell=trial,
-    measures=("accuracy", "accuracy_private", "auc", "kept", "exponent"),
+    measures=("accuracy", "accuracy_private", "auc", "kept", "share_in_clear", "exponent"),
+    revision=2,
 )

@@ -32,8 +32,9 @@ def tail_grid(run: Run) -> Iterator[Setting]:
     """ε and β on the lexicon, and on a vocabulary for which the bound is tight."""
     betas = (BETA, 0.01, 0.1)
     common: dict[str, Any] = {"mechanism": ["tem"], "exponent": ["half"], "beta": betas}
-    yield from crossed(**common, epsilon=(1, 2, 4, 6), lexicon=["english"])
-    yield from crossed(**common, epsilon=(2,), lexicon=["english"], control=[WORST])
+    common |= {"lexicon": ["english"], "spread": ["words"]}
+    yield from crossed(**common, epsilon=(1, 2, 4, 6))
+    yield from crossed(**common, epsilon=(2,), control=[WORST])
 
 
 def tail(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
@@ -114,18 +115,21 @@ def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     yield Figure("kept_max", float(kept.max()))
     yield mean_of("distinct", distinct)
     yield Figure("distinct_p5", float(np.percentile(distinct, 5)))
+    yield Figure("distinct_min", float(distinct.min()))
 
 
 EXPONENT_WORDS = Item(
     name="exponent_words",
     grid=words_grid,
     cell=words,
+    revision=2,
     measures=(
         "kept",
         "kept_p95",
         "kept_max",
         "distinct",
         "distinct_p5",
+        "distinct_min",
         "exponent",
         "exponent_share",
     ),

@@ -54,10 +54,10 @@ def bound(lexicon: Lexicon, setting: Setting, epsilon: float) -> Channel:
 
 def source_of(run: Run, setting: Setting, rng: Generator) -> Source:
     """Return what the reviews of one trial are drawn from."""
-    control, space = setting.get("control"), vocabulary(run)
-    if control is not None and control.startswith(NO_NOISE):
+    control, space = setting.get("control", ""), vocabulary(run)
+    if control.startswith(NO_NOISE):
         return unprotected(space).begin(rng)
-    if control == RANDOM_WORDS:
+    if control.startswith(RANDOM_WORDS):
         return random_words(space).begin(rng)
     if control == RANDOM_TABLE:
         return sources.WordTable(space, rng, rng.permutation(len(space)))

@@ -33,6 +33,14 @@ class Part:
         """The reviews as they are, in small letters and without punctuation."""
         return _plain(self.corpus.texts, punctuation=False)
 
+    @cached_property
+    def exempt(self) -> float:
+        """The share of words that stay whatever is drawn: those that are no place for a draw."""
+        drawn = (np.full(len(self.corpus.ids), word) for word in (0, 1))
+        first, second = (_plain(self.corpus.rebuilt(ids), punctuation=False) for ids in drawn)
+        pairs = zip(" ".join(first).split(), " ".join(second).split(), strict=True)
+        return float(np.mean([one == other for one, other in pairs]))
+
     def clean_form(self, punctuation: bool) -> list[str]:
         """Return the reviews as they are, with punctuation if that is wanted."""
         return _plain(self.corpus.texts, punctuation=True) if punctuation else self.clean
@@ -61,7 +69,7 @@ def parts_of(run: Run, trial: int) -> dict[str, Part]:
 
 def _cut(run: Run, trial: int) -> dict[str, Part]:
     data: LabelledTexts = run.data("imdb")
-    size, words = run.pick(quick=(250, 60), full=(1000, 60))
+    size, words = run.pick(quick=(250, 60), full=(2000, 60))
     classes = class_numbers(data.labels, len(data))
     rng = seeded_rng(1000 * run.seed + trial)
     reader, chosen = CorpusReader(vocabulary(run)), _places(classes, size, rng)

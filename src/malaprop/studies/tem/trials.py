@@ -19,15 +19,22 @@ from malaprop.studies.framework.items import Figure
 from malaprop.studies.framework.lines import Setting
 from malaprop.studies.framework.measuring import mean_of
 from malaprop.studies.framework.run import Run
-from malaprop.studies.tem.mechanisms import EQUAL, TABLE, channel_of, equal_epsilon, source_of
+from malaprop.studies.tem.mechanisms import (
+    EQUAL,
+    NO_NOISE,
+    RANDOM_WORDS,
+    channel_of,
+    equal_epsilon,
+    source_of,
+)
 from malaprop.studies.tem.reviews import WEAKNESS, Part, classifier, parts_of
 
 PUNCTUATION = "punctuation kept"
+RANDOM_PUNCTUATED = f"{RANDOM_WORDS}, {PUNCTUATION}"
+"""The floor for the former: what punctuation alone gives away."""
 REGULARIZED = "a classifier that learns less by heart"
 CLEAN_REGULARIZED = f"no noise, {REGULARIZED}"
 _WEAK = 1.0  # its C
-MORE = {"tem": (2,), "laplace": (10,)}
-"""ε at which there is an adaptive attack, too: it needs three times as many private words."""
 STATIC, ADAPTIVE, LOSS = "static", "adaptive", "loss alone"
 
 
@@ -62,21 +69,16 @@ def _half_width(values: Sequence[float]) -> float | None:
 
 def _one(run: Run, setting: Setting, number: int, rng: Generator) -> dict[str, float]:
     """Return the figures of one trial; those of attackers are named `auc:attacker`."""
-    control = setting.get("control")
+    control = setting.get("control", "")
     trial = _Trial(
         run,
         number,
-        punctuation=control == PUNCTUATION,
+        punctuation=control.endswith(PUNCTUATION),
         weakness=_WEAK if control in (REGULARIZED, CLEAN_REGULARIZED) else WEAKNESS,
     )
-    return trial.figures(source_of(run, setting, rng), adaptive=_has_more(setting))
-
-
-def _has_more(setting: Setting) -> bool:
-    """Whether TE1 and TE2 are made private, too."""
-    if "mechanism" not in setting or setting["noise"] == TABLE:
-        return True
-    return "control" not in setting and setting["epsilon"] in MORE[setting["mechanism"]]
+    figures = trial.figures(source_of(run, setting, rng))
+    clear = 1.0 if control.startswith(NO_NOISE) else parts_of(run, number)["TR1"].exempt
+    return {**figures, "share_in_clear": clear}
 
 
 @dataclass(frozen=True)
@@ -88,27 +90,26 @@ class _Trial:
     punctuation: bool
     weakness: float
 
-    def figures(self, source: Source, adaptive: bool) -> dict[str, float]:
+    def figures(self, source: Source) -> dict[str, float]:
         """Train on private TR1; return accuracies, the share of words kept, and areas."""
-        members = self._parts["TR1"]
-        target = self._trained(members.private(source, self.punctuation), members)
+        target = self._trained(self._private("TR1", source), self._parts["TR1"])
         kept = source.kept
-        figures = {
+        tested = self._private("TE1", source)
+        shadow = self._trained(self._private("TE2", source), self._parts["TE2"])
+        return {
             "accuracy": self._right(target, self._clean("TE1")),
+            "accuracy_private": self._right(target, tested),
             "kept": 1.0 if kept is None else kept,
             **self._areas(target, self._static_attacker, STATIC),
+            **self._areas(target, self._attacker(shadow), ADAPTIVE),
         }
-        if not adaptive:
-            return figures
-        private = self._parts["TE1"].private(source, self.punctuation)
-        shadowed = self._parts["TE2"]
-        shadow = self._trained(shadowed.private(source, self.punctuation), shadowed)
-        figures["accuracy_private"] = self._right(target, private)
-        return figures | self._areas(target, self._attacker(shadow), ADAPTIVE)
 
     @property
     def _parts(self) -> dict[str, Part]:
         return parts_of(self.run, self.number)
+
+    def _private(self, name: str, source: Source) -> list[str]:
+        return self._parts[name].private(source, self.punctuation)
 
     def _clean(self, name: str) -> list[str]:
         return self._parts[name].clean_form(self.punctuation)
