@@ -24,8 +24,13 @@ class Figure:
     value: float
     unsafe: float
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether it has no error."""
+        return self.unsafe == self.value
+
     def __str__(self) -> str:
-        error = "" if self.unsafe == self.value else f" ({self.unsafe:.4g} with its error)"
+        error = "" if self.is_exact else f" ({self.unsafe:.4g} with its error)"
         return f"{self.value:.4g}{error}"
 
 
