@@ -54,6 +54,12 @@ class Calibration:
     exact: bool
     """Whether the figure was computed from a law, for all words or all that were listed."""
 
+    @property
+    def figure(self) -> Figure:
+        """The figure at this ε, with its error."""
+        at = [epsilon for epsilon, _ in self.curve].index(self.epsilon)
+        return Figure(self.value, self.bounds[at])
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values for JSON."""
         return {
