@@ -76,8 +76,10 @@ class Draws:
         return replace(self, ids=self.ids[rows], drawn=self.drawn[rows])
 
     def without(self, runs: slice) -> "Draws":
-        """Return the draws without some runs."""
-        return replace(self, drawn=np.delete(self.drawn, runs, axis=1))
+        """Return the draws without some runs; η stands for as many draws as before."""
+        drawn = np.delete(self.drawn, runs, axis=1)
+        least = self.options.least * self.drawn.shape[1] / drawn.shape[1]
+        return replace(self, drawn=drawn, options=replace(self.options, least=least))
 
 
 class Statistic(ABC):
