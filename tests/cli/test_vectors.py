@@ -33,8 +33,9 @@ def test_release_prints_the_guarantee_and_writes_the_file(cli: Cli, vectors: Pat
 
 
 def test_release_warns_and_reports(cli: Cli, vectors: Path) -> None:
-    ended = cli("release", vectors, "-o", "y.npy", "-e", "0.1", "--report", "r.json")
-    assert "state a typical distance with --scale" in ended.flat
+    ended = cli("release", vectors, "-o", "y.npy", "-e", "0.1", "--report", "r.md")
+    assert "give --scale, a typical distance of two of them, or --public vectors" in ended.flat
+    assert "give scale, a typical distance of two of them, or public" in Path("r.md").read_text()
     ended = cli(
         "release", vectors, "-o", "z.npy", "-e", "0.1", "--scale", "3", "--report", "z.json"
     )

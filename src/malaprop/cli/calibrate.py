@@ -234,7 +234,8 @@ def calibrate(
         )
     if json_ != PIPE:
         print_curve(calibration)
-        typer.echo(_WITH_CONTEXT if context else _WITHOUT_CONTEXT)
+        often = "one word, once" if occurrences == 1 else f"a word {occurrences} times"
+        typer.echo(_WITH_CONTEXT if context else _WITHOUT_CONTEXT.format(often))
 
 
 _WITH_CONTEXT = (
@@ -242,7 +243,7 @@ _WITH_CONTEXT = (
     "language model, or words that occur often, raise what is learned."
 )
 _WITHOUT_CONTEXT = (
-    "The figures are for an observer who sees one word, once, and no context. Context raises what "
+    "The figures are for an observer who sees {}, and no context. Context raises what "
     "is learned: see  malaprop attack context, and calibrate --success with --context"
 )
 

@@ -153,7 +153,7 @@ def print_curve(calibration: "Calibration") -> None:
     """Show an ε, and the figures of all that were tried."""
     typer.echo(
         f"ε = {calibration.epsilon:.4g}\n\n"
-        f"Target: {calibration.target}. At this ε: {calibration.value:.4g}.\n"
+        f"Target: {calibration.target}. At this ε: {calibration.figure}.\n"
     )
     top = max(abs(value) for _, value in calibration.curve) or 1.0
     for epsilon, value in calibration.curve:

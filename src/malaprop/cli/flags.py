@@ -19,6 +19,7 @@ FLAGS: Final = {
     "force": "--force",
     "format": "--format",
     "keep": "--keep",
+    "kept": "--kept",
     "label": "--label",
     "labels": "--label",
     "kind_epsilon": "--kind-epsilon",
@@ -43,6 +44,7 @@ FLAGS: Final = {
     "success": "--success",
     "unknown": "--unknown",
     "workers": "--workers",
+    "worst": "--worst",
 }
 """The flag for each parameter of the calls on files that a message may name."""
 

@@ -160,15 +160,18 @@ def _print_statistics(figures: "WordStatistics") -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("words protected least")
     for summary in figures.summary().values():
-        numbers = (summary.mean, summary.p5, summary.p50, summary.p95)
+        low, high = summary.interval
+        interval = "" if low == high else f"\n{low:.3g} … {high:.3g}"
+        numbers = (f"{number:.4g}" for number in (summary.p5, summary.p50, summary.p95))
         worst = ", ".join(word for word, _ in summary.worst[:3])
-        table.add_row(summary.title, *(f"{number:.4g}" for number in numbers), worst)
+        table.add_row(summary.title, f"{summary.mean:.4g}{interval}", *numbers, worst)
     console.print(table)
     how = (
         "computed from the law" if figures.exact else f"estimated from {figures.runs:,} draws each"
     )
     console.print(
-        f"\n{len(figures.words):,} of {figures.size:,} words, {how}; R = {figures.runs:,}."
+        f"\n{len(figures.words):,} of {figures.size:,} words, {how}; R = {figures.runs:,}. "
+        "A range below a mean is its 95 % interval, for the whole lexicon."
     )
 
 

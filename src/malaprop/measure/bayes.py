@@ -46,16 +46,16 @@ class BayesSuccess:
     """The success: exact for one draw from a law, else an estimate."""
     interval: tuple[float, float]
     """95 % interval; of no width if `exact`. For noise on vectors it bounds the best guess."""
-    exact: bool
     prior_success: float
     """How often the best guess without any output is right: the largest prior probability."""
     occurrences: int
     reused: bool
     prior: str
     """What the observer believes before, in a few words."""
-    per_word: Floats | None
+    exact: bool = False
+    per_word: Floats | None = None
     """For each word, how often it is guessed if it went in; None unless `exact`."""
-    candidates: float | None
+    candidates: float | None = None
     """How many words have at least half the posterior probability of the best guess, on average
     over outputs; None where the law is unknown."""
 
@@ -128,14 +128,7 @@ def bayes_success(
     if draws == 1:
         return _exact(channel, belief, noise, facts, progress, even=prior is None)
     (found,) = _tried(channel, belief, [draws], trials, noise, progress, most=_SEVERAL)
-    return BayesSuccess(
-        value=found.value,
-        interval=found.interval,
-        exact=False,
-        per_word=None,
-        candidates=None,
-        **facts,
-    )
+    return BayesSuccess(value=found.value, interval=found.interval, **facts)
 
 
 def _exact(
@@ -287,14 +280,7 @@ def _learned(
         (bounds,) = noise_bounds(
             channel, belief, [draws], rng, trials=tries, seen=min(trials, _SAMPLES)
         )
-        return BayesSuccess(
-            value=bounds.value,
-            interval=bounds.interval,
-            exact=False,
-            per_word=None,
-            candidates=None,
-            **facts,
-        )
+        return BayesSuccess(value=bounds.value, interval=bounds.interval, **facts)
     truth = rng.choice(size, size=_DRAWS, p=belief)
     drawn = channel.substitute(truth, rng)
     half = _DRAWS // 2
@@ -305,14 +291,7 @@ def _learned(
     # at most 1/N (McDiarmid's inequality).
     hindsight = _best_guesses(truth, drawn, size)
     high = float((hindsight[drawn] == truth).mean()) + math.sqrt(math.log(40.0) / (2 * _DRAWS))
-    return BayesSuccess(
-        value=hits / half,
-        interval=(low, min(1.0, high)),
-        exact=False,
-        per_word=None,
-        candidates=None,
-        **facts,
-    )
+    return BayesSuccess(value=hits / half, interval=(low, min(1.0, high)), **facts)
 
 
 def _best_guesses(truth: Ids, drawn: Ids, size: int) -> Ids:

@@ -35,15 +35,19 @@ from malaprop.measure.searching import (
     maker_of,
     share_of,
 )
+from malaprop.measure.sure_candidates import sure_batches
+from malaprop.measure.words.candidates import law_batches
 from malaprop.measure.words.statistic import registry
 from malaprop.measure.words.statistics import statistics_of
+from malaprop.pipeline.spreading import spread
 
-_WORDS = 256  # of a large lexicon
+_WORDS = 256  # of a large lexicon,
 _LOOKS = (200, 1_000)  # trials: many only where few do not decide
-_RUNS = 16  # draws of each word where the law is unknown, in each of several batches,
-_CANDIDATE_RUNS = 64  # and draws that it takes to count candidates
+_RUNS = 16  # draws of each word where the law is unknown, in each of several batches
 _BATCHES = 8
-_SURE_OF_BATCHES = 1.8945786050613054  # one-sided 95 % of Student's t with 7 degrees of freedom
+_NOISE_WORDS = 128  # whose candidates are counted from draws,
+_SURE = 4  # batches where candidates are counted for the whole of some words
+_RIVALS = 4  # inputs that are compared with a word, for each candidate that is asked for
 _FEW = 30  # words whose own errors count for the worst of them
 
 
@@ -74,8 +78,9 @@ def calibrate(
       over `occurrences` draws; see `bayes_success`. With `context=True`, what share of the words
       of a public text an observer recovers who knows which words follow which: on `sample`, public
       texts like those to privatize, or else on film reviews, where that was measured.
-    - `candidates`: how many inputs explain an output within a factor of 2, at least. For noise, the
-      number is a rough estimate, see `malaprop.measure.words.candidates`: ε may be too large.
+    - `candidates`: how many inputs explain an output within a factor of 2, at least. For noise,
+      only those count that draws make sure of, so ε may be smaller than necessary: see
+      `malaprop.measure.sure_candidates`.
     - `similarity`: the expected similarity of a word and its replacement, at most.
     - `like`: a channel; as many words stay as with that one.
 
@@ -159,7 +164,7 @@ def _goal(search: "_Search", **targets: Any) -> _Goal:
         return _Goal(
             text=f"at least {least:g} inputs explain an output within a factor of 2",
             bound=least,
-            figure=lambda channel: search.figure(channel, "candidates", None, rises=False),
+            figure=lambda channel: search.candidates(channel, least),
             rises=False,
         )
     return _Goal(
@@ -179,15 +184,16 @@ def _least_candidates(value: Any) -> float:
 
 def _success_goal(search: "_Search", **targets: Any) -> _Goal:
     bound, occurrences = share_of("success", targets["success"]), targets["occurrences"]
-    seed = int(search.rng.integers(2**32))  # the same draws at each ε make for a smooth curve
 
     def figure(channel: Channel) -> Figure:
         if occurrences == 1 and isinstance(channel, LawChannel) and len(channel.lexicon) > MOST:
-            estimate = estimated_success(channel, targets["prior"], rng=search.rng)
+            estimate = estimated_success(channel, targets["prior"], rng=search.rng())
             if estimate is not None:
                 return Figure(estimate[0], estimate[1][1])
         for trials in _LOOKS:
-            value, (low, high) = _tried(channel, occurrences, targets["prior"], trials, seed)
+            value, (low, high) = _tried(
+                channel, occurrences, targets["prior"], trials, search.rng()
+            )
             if not low <= bound <= high:  # more trials would hardly change the answer
                 break
         # For a law the value is exact or a simulation; for noise it is a lower bound, and the
@@ -202,10 +208,9 @@ def _success_goal(search: "_Search", **targets: Any) -> _Goal:
 
 
 def _tried(
-    channel: Channel, occurrences: int, prior: Any, trials: int, seed: int
+    channel: Channel, occurrences: int, prior: Any, trials: int, rng: Generator
 ) -> tuple[float, tuple[float, float]]:
     """Return the success and its interval, from so many trials unless it can be computed soon."""
-    rng = seeded_rng(seed)
     if isinstance(channel, LawChannel) and len(channel.lexicon) > MOST:
         (tried,) = success_by_occurrences(
             channel, [occurrences], prior=prior, trials=trials, most=trials, rng=rng
@@ -225,7 +230,8 @@ class _Search:
         words: Sequence[str] | int | None,
         rng: Generator,
     ) -> None:
-        self._make, self.lexicon, self.rng = make, lexicon, rng
+        self._make, self.lexicon = make, lexicon
+        self._seed = int(rng.integers(2**32))
         ids = word_ids(lexicon, words)
         if words is None and len(ids) < len(lexicon):
             ids = word_ids(lexicon, _WORDS)
@@ -234,9 +240,14 @@ class _Search:
         self._whole = listed or len(ids) == len(lexicon)
         self._lawful = False
 
-    def figure(
-        self, channel: Channel, name: str, worst: float | None, rises: bool = True
-    ) -> Figure:
+    def rng(self) -> Generator:
+        """Return the generator of a figure's draws, the same for each ε.
+
+        So the curve is smooth, and an ε has one chance, not many, to meet the target by luck.
+        """
+        return seeded_rng(self._seed)
+
+    def figure(self, channel: Channel, name: str, worst: float | None) -> Figure:
         """Return the mean of a statistic over the words, or that of the worst words."""
         batches = self._batches(channel, name)
         values = batches.mean(axis=0)
@@ -244,31 +255,31 @@ class _Search:
             whole = self._whole and isinstance(channel, LawChannel)
             few = len(batches) > 1 and len(values) < _FEW
             return _tail(values, worst, whole, _RUNS * _BATCHES if few else None)
-        mean, margin = float(values.mean()), self._margin(batches)
-        return Figure(mean, mean + margin if rises else mean - margin)
+        return Figure(float(values.mean()), float(values.mean()) + _margin(batches, self._whole))
+
+    def candidates(self, channel: Channel, least: float) -> Figure:
+        """Return the mean number of candidates of the words; for noise, those that are sure."""
+        ids, whole = self._ids, self._whole
+        if isinstance(channel, LawChannel):
+            batches = law_batches(channel, ids, self.rng())
+        else:
+            if len(ids) > _NOISE_WORDS:
+                ids, whole = ids[spread(len(ids), _NOISE_WORDS)], False
+            count = _SURE if whole or len(ids) < _FEW else 1  # words tell the error, if many
+            most = math.ceil(_RIVALS * least)
+            batches = sure_batches(channel, ids, self.rng(), most=most, count=count)
+        mean = float(batches.mean())
+        return Figure(mean, mean - _margin(batches, whole))
 
     def _batches(self, channel: Channel, name: str) -> Floats:
         """Return a statistic of the words: one row from a law, or several rows from draws."""
-        runs = _CANDIDATE_RUNS if name == "candidates" else _RUNS
+        rng = self.rng()
         return np.stack(
             [
-                statistics_of(channel, self._ids, registry[name], runs, self.rng)
+                statistics_of(channel, self._ids, registry[name], _RUNS, rng)
                 for _ in range(1 if isinstance(channel, LawChannel) else _BATCHES)
             ]
         )
-
-    def _margin(self, batches: Floats) -> float:
-        """Return the error of the mean: of a choice of words, and of draws.
-
-        Words may share noise, so that their differences do not tell the error of draws. Batches do.
-        """
-        square, sure, words = 0.0, SURE, batches.shape[1]
-        if not self._whole and words > 1:
-            square += float(batches.mean(axis=0).var(ddof=1)) / words
-        if len(batches) > 1:
-            square += float(batches.mean(axis=1).var(ddof=1)) / len(batches)
-            sure = _SURE_OF_BATCHES
-        return sure * math.sqrt(square)
 
     def run(self, goal: _Goal, progress: Progress | None) -> Calibration:
         """Bisect between an ε that keeps to the target and one that does not."""
@@ -286,8 +297,24 @@ class _Search:
             curve=curve_of(tried),
             bounds=bounds_of(tried),
             normalised=normalised(self.lexicon, epsilon),
-            exact=self._lawful and self._whole,
+            exact=self._lawful and self._whole and tried[epsilon].is_exact,
         )
+
+
+def _margin(batches: Floats, whole: bool) -> float:
+    """Return the error of a mean: of a choice of words unless they are the `whole`, and of draws.
+
+    Words may share noise, so that their differences do not tell the error of draws. Batches do.
+    """
+    from scipy.special import stdtrit
+
+    square, sure, words = 0.0, SURE, batches.shape[1]
+    if not whole and words > 1:
+        square += float(batches.mean(axis=0).var(ddof=1)) / words
+    if len(batches) > 1:
+        square += float(batches.mean(axis=1).var(ddof=1)) / len(batches)
+        sure = float(stdtrit(len(batches) - 1, 0.95))  # Student's t, one-sided
+    return sure * math.sqrt(square)
 
 
 def _tail(values: Floats, worst: float, whole: bool, runs: int | None = None) -> Figure:

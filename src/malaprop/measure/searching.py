@@ -24,8 +24,13 @@ class Figure:
     value: float
     unsafe: float
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether it has no error."""
+        return self.unsafe == self.value
+
     def __str__(self) -> str:
-        error = "" if self.unsafe == self.value else f" ({self.unsafe:.4g} with its error)"
+        error = "" if self.is_exact else f" ({self.unsafe:.4g} with its error)"
         return f"{self.value:.4g}{error}"
 
 
@@ -48,6 +53,12 @@ class Calibration:
     """Figures that can be compared between lexicons and metrics."""
     exact: bool
     """Whether the figure was computed from a law, for all words or all that were listed."""
+
+    @property
+    def figure(self) -> Figure:
+        """The figure at this ε, with its error."""
+        at = [epsilon for epsilon, _ in self.curve].index(self.epsilon)
+        return Figure(self.value, self.bounds[at])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values for JSON."""

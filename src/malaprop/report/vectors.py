@@ -19,8 +19,8 @@ from malaprop.report.written import checked_name, is_page
 AUDIENCE = "For the owner of the data, not for publication."
 NO_SCALE = (
     "nobody said how far apart such vectors are, so nothing tells whether this ε leaves anything "
-    "of them, or protects anything: state a typical distance with `scale`, or give public vectors "
-    "with `public`"
+    "of them, or protects anything: give `scale`, a typical distance of two of them, or `public` "
+    "vectors of the same kind"
 )
 Rows = list[tuple[str, str]]
 
@@ -75,7 +75,8 @@ class VectorReport:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the user should know: about the guarantee, and at which end of the range ε is."""
-        return self.cautions + (self.scale.warnings if self.scale else ())
+        said = self.cautions + (self.scale.warnings if self.scale else ())
+        return tuple(text.replace("`", "") for text in said)  # a page names parameters as words
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values for JSON."""

@@ -152,3 +152,21 @@ def test_words_are_spread_over_a_large_lexicon() -> None:
         TEM(epsilon=1.0).on(large), np.array([0, 5]), registry["kept"], 10, seeded_rng(1)
     )
     assert kept.shape == (2,)
+
+
+def test_the_interval_of_a_mean_has_the_error_of_noise_that_words_share() -> None:
+    """Words at equal distances that share noise have equal errors: words do not tell it."""
+    row = Lexicon([f"w{i}" for i in range(1_000)], np.arange(1_000.0)[:, None])
+    channel, words = Laplace(epsilon=1.0).on(row), [f"w{i}" for i in range(300, 700, 50)]
+    truth = {"kept": 1.0 - math.exp(-0.5), "moved": 0.5 / math.sinh(0.5)}
+    tries = [
+        statistics(channel, words=words, runs=40, rng=seeded_rng(seed)).summary()
+        for seed in range(150)
+    ]
+    for name in ("kept", "moved", "distinct"):
+        means = np.array([summary[name].mean for summary in tries])
+        low, high = np.array([summary[name].interval for summary in tries]).T
+        middle = truth.get(name, means.mean())
+        covered = np.mean((low <= middle) & (middle <= high))
+        assert covered > 0.85, name  # 0.95 expected; chance below 1e-6; by words alone, near 0
+        assert np.median(high - low) < 1.4 * 2.0 * 1.96 * means.std()

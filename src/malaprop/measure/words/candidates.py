@@ -14,6 +14,9 @@ from malaprop.measure.words.statistic import ColumnStatistic, Draws, Options
 SMALL = 1_000
 """Words of a lexicon up to which all outputs count; beyond, `OUTPUTS` drawn ones of each word."""
 OUTPUTS = 4
+_BATCHES = 8  # of outputs and inputs, to tell the error of both,
+_BATCH_OUTPUTS = 2  # with so many outputs of each word,
+_BATCH_INPUTS = 128  # and so many inputs
 _TOGETHER = 256  # outputs whose columns are computed together,
 _COLUMNS = 8  # and compared at once, in a processor's cache
 _ROUNDING = 1e-9  # of logarithms: probabilities that are equal but for it count as equal
@@ -67,6 +70,50 @@ class CandidateCount(ColumnStatistic):
         high = np.searchsorted(keys, outputs * apart + logs + width * (1 + 1e-12) + 1e-9)
         means = np.bincount(words, weights=shares * (high - low), minlength=len(draws.ids))
         return means.astype(np.float64)
+
+
+def law_batches(
+    channel: LawChannel[Law], ids: Ids, rng: Generator, *, factor: float = 2.0
+) -> Floats:
+    """Return estimates of K_w without bias, in independent batches: (batches, words).
+
+    On up to 1,000 words they are exact, in one batch. Beyond, each batch has outputs of its own,
+    and, unless columns of the law are cheap, inputs of its own to compare: 128 drawn ones stand for
+    all. So the law takes some rows, not all.
+    """
+    size, width = len(channel.lexicon), float(np.log(factor))
+    if size <= SMALL:
+        law = channel.log_probabilities(np.arange(size))
+        return _over_all_outputs(law, width)[None, ids]
+    drawn = channel.substitute(np.repeat(ids, _BATCHES * _BATCH_OUTPUTS), rng)
+    outputs = drawn.reshape(len(ids), -1)
+    if columns_of(channel.law).cheap:
+        counts = _by_columns(channel, np.repeat(ids, outputs.shape[1]), drawn, width, None)
+        return _in_batches(counts.reshape(outputs.shape))
+    inputs = rng.choice(size, _BATCHES * min(_BATCH_INPUTS, size // _BATCHES), replace=False)
+    return _among(channel, ids, outputs, inputs.reshape(_BATCHES, -1), width)
+
+
+def _among(channel: LawChannel[Law], ids: Ids, outputs: Ids, inputs: Ids, width: float) -> Floats:
+    """Count explaining words among some inputs, a row for each batch, in place of all words."""
+    own, size = _own(channel, ids, outputs), len(channel.lexicon)
+    batches = np.empty((len(inputs), len(ids)))
+    for batch, some in enumerate(inputs):
+        part = slice(batch * _BATCH_OUTPUTS, (batch + 1) * _BATCH_OUTPUTS)
+        counts = np.zeros((len(ids), _BATCH_OUTPUTS))
+        others = np.zeros(len(ids))
+        for block in blocks(len(some), row_cells=size):
+            for word, row in zip(some[block], channel.log_probabilities(some[block]), strict=True):
+                near = np.abs(row[outputs[:, part]] - own[:, part]) <= width + _ROUNDING
+                counts += near & (ids != word)[:, None]
+                others += ids != word
+        batches[batch] = 1.0 + counts.mean(axis=1) * (size - 1) / others
+    return batches
+
+
+def _in_batches(counts: Floats) -> Floats:
+    """Return the mean counts of each batch of outputs: (batches, words)."""
+    return np.asarray(counts.reshape(len(counts), _BATCHES, -1).mean(axis=2).T)
 
 
 def _over_all_outputs(law: Floats, width: float) -> Floats:

@@ -3,20 +3,21 @@
 import numpy as np
 
 from malaprop.core.arrays import Floats
-from malaprop.measure.words.statistic import Draws, Rows, Statistic
+from malaprop.measure.words.statistic import Draws, MeanStatistic, Rows
 
 
-class Kept(Statistic):
+class Kept(MeanStatistic):
     """N_w = Pr[M(w) = w]. For a law that is largest at the word itself, 2^(−min-entropy)."""
 
     name = "kept"
     title = "chance that the word stays as it is (N_w)"
     worst = "high"
+    bounds = (0.0, 1.0)
 
     def exact(self, rows: Rows) -> Floats:
         """Read it off the law."""
         return np.asarray(rows.probabilities[np.arange(len(rows.ids)), rows.ids])
 
-    def sampled(self, draws: Draws) -> Floats:
-        """Count the draws that return the word."""
-        return np.asarray((draws.drawn == draws.ids[:, None]).mean(axis=1))
+    def each(self, draws: Draws) -> Floats:
+        """Return 1 for a draw that returns the word, else 0."""
+        return np.asarray(draws.drawn == draws.ids[:, None], dtype=np.float64)

@@ -3,24 +3,25 @@
 import numpy as np
 
 from malaprop.core.arrays import Floats
-from malaprop.measure.words.statistic import Draws, Rows, Statistic
+from malaprop.measure.words.statistic import Draws, MeanStatistic, Rows
 
 
-class ExpectedSimilarity(Statistic):
+class ExpectedSimilarity(MeanStatistic):
     """Σ_y p_y·cos(w, y), with the cosines of `malaprop.measure.similarity`."""
 
     name = "similarity"
     title = "expected similarity of the output"
     worst = "high"
+    bounds = (-1.0, 1.0)
 
     def exact(self, rows: Rows) -> Floats:
         """Average the similarities over the law."""
         return rows.similarity.expected(rows.ids, rows.probabilities)
 
-    def sampled(self, draws: Draws) -> Floats:
-        """Average the similarities over the draws."""
-        values = [
-            draws.similarity.to_some(word, outputs) @ shares
-            for word, (outputs, shares) in zip(draws.ids, draws.shares, strict=True)
-        ]
-        return np.array(values)
+    def each(self, draws: Draws) -> Floats:
+        """Return the similarity of each draw with the word."""
+        values = np.empty(draws.drawn.shape)
+        for row, word in enumerate(draws.ids):
+            outputs, places = np.unique(draws.drawn[row], return_inverse=True)
+            values[row] = draws.similarity.to_some(word, outputs)[places]
+        return values

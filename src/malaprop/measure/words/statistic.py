@@ -1,7 +1,8 @@
 """What a statistic of words is, and what it is computed from: rows of a law, or draws."""
 
+import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
@@ -70,6 +71,16 @@ class Draws:
         pairs = (np.unique(row, return_counts=True) for row in self.drawn)
         return [(outputs, counts / self.drawn.shape[1]) for outputs, counts in pairs]
 
+    def of_words(self, rows: Ids) -> "Draws":
+        """Return the draws of some of the words."""
+        return replace(self, ids=self.ids[rows], drawn=self.drawn[rows])
+
+    def without(self, runs: slice) -> "Draws":
+        """Return the draws without some runs; η stands for as many draws as before."""
+        drawn = np.delete(self.drawn, runs, axis=1)
+        least = self.options.least * self.drawn.shape[1] / drawn.shape[1]
+        return replace(self, drawn=drawn, options=replace(self.options, least=least))
+
 
 class Statistic(ABC):
     """A number for each word. Defining a subclass with a `name` registers it."""
@@ -79,6 +90,8 @@ class Statistic(ABC):
     """What it is, in a few words."""
     worst: ClassVar[Literal["high", "low"]]
     """Which end of the scale protects a word least."""
+    bounds: ClassVar[tuple[float, float]] = (0.0, math.inf)
+    """The least and the largest value that is possible."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -96,6 +109,18 @@ class Statistic(ABC):
     @abstractmethod
     def sampled(self, draws: Draws) -> Floats:
         """Estimate the statistic from draws."""
+
+
+class MeanStatistic(Statistic):
+    """A statistic that is the mean of a number for each draw."""
+
+    @abstractmethod
+    def each(self, draws: Draws) -> Floats:
+        """Return the number for each draw: (words, runs)."""
+
+    def sampled(self, draws: Draws) -> Floats:
+        """Average the numbers of each word's draws."""
+        return np.asarray(self.each(draws).mean(axis=1))
 
 
 class ColumnStatistic(Statistic):

@@ -1,7 +1,7 @@
 """Statistics of a channel, word by word."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,10 @@ from malaprop.core.progress import Progress, report
 from malaprop.core.randomness import checked_rng, secure_rng, seeded_rng
 from malaprop.core.space import blocks
 from malaprop.measure.chosen_words import word_ids
-from malaprop.measure.intervals import bootstrap_intervals, clopper_pearson
+from malaprop.measure.intervals import bootstrap_intervals, clopper_pearson, widened
 from malaprop.measure.similarity import Similarity
+from malaprop.measure.words.candidates import SMALL
+from malaprop.measure.words.draw_errors import GROUPS, draw_errors
 from malaprop.measure.words.statistic import (
     ColumnStatistic,
     Draws,
@@ -38,8 +40,8 @@ class Summary:
     title: str
     mean: float
     interval: tuple[float, float]
-    """95 % interval of the mean over the lexicon, by the bootstrap over words; no width if all were
-    measured exactly."""
+    """95 % interval of the mean over the lexicon: by the bootstrap over words unless all were
+    measured, and with the error of draws unless it is `exact`."""
     sd: float
     min: float
     p5: float
@@ -70,6 +72,9 @@ class WordStatistics:
     """How many words the lexicon has."""
     seed: int = 0
     """Of the bootstrap that gives intervals of means; drawn from the generator of the draws."""
+    draw_errors: Mapping[str, float] = field(default_factory=dict)
+    """Standard errors of the means over words that draws cause, with 7 degrees of freedom; none if
+    `exact`."""
 
     @property
     def kept(self) -> Floats:
@@ -109,12 +114,16 @@ class WordStatistics:
         return self.values["similarity"]
 
     def summary(self) -> dict[str, Summary]:
-        """Summarise each statistic; intervals of means by the bootstrap over words."""
-        columns = np.stack(list(self.values.values()), axis=1)
-        if self.exact and len(columns) == self.size:
-            intervals = np.array([[values.mean()] * 2 for values in self.values.values()])
-        else:
+        """Summarise each statistic; intervals of means have the error of words and of draws."""
+        means = np.array([values.mean() for values in self.values.values()])
+        intervals = np.stack([means, means], axis=1)
+        if len(self.words) < self.size:
+            columns = np.stack(list(self.values.values()), axis=1)
             intervals = bootstrap_intervals(columns, seeded_rng(self.seed))
+        errors = np.array([self.draw_errors.get(name, 0.0) for name in self.values])
+        intervals = widened(intervals, means, errors, GROUPS - 1)
+        ends = np.array([registry[name].bounds for name in self.values])
+        intervals = np.clip(intervals, ends[:, :1], ends[:, 1:])
         return {
             name: self._summary(name, (float(low), float(high)))
             for name, (low, high) in zip(self.values, intervals, strict=True)
@@ -178,7 +187,7 @@ def statistics(
     )
     noise = secure_rng() if rng is None else checked_rng(rng)
     wanted = [each for each in registry.values() if each.applies(channel.lexicon)]
-    values = _values(channel, ids, wanted, options, noise, progress)
+    values, errors = _measured(channel, ids, wanted, options, noise, progress)
     return WordStatistics(
         words=tuple(channel.lexicon.words[i] for i in ids),
         values=values,
@@ -186,6 +195,7 @@ def statistics(
         runs=options.runs,
         size=len(channel.lexicon),
         seed=int(noise.integers(1 << 32)),
+        draw_errors=errors,
     )
 
 
@@ -211,21 +221,34 @@ def statistics_of(
 ) -> Floats:
     """Return one statistic of some words, with the usual η and γ."""
     options = Options(runs=_runs(runs), least=1.0 / runs, factor=2.0)
-    values = _values(channel, ids, [statistic], options, rng, None)
-    return values[statistic.name]
+    if isinstance(channel, LawChannel):
+        return _from_law(channel, ids, [statistic], options, rng, None)[statistic.name]
+    return statistic.sampled(_draws(channel, ids, options, rng, None))
 
 
-def _values(
+def _measured(
     channel: Channel,
     ids: Ids,
     wanted: Sequence[Statistic],
     options: Options,
     rng: Generator,
     progress: Progress | None,
-) -> dict[str, Floats]:
+) -> tuple[dict[str, Floats], Mapping[str, float]]:
+    """Return the values of statistics, and the errors of draws."""
     if isinstance(channel, LawChannel):
-        return _from_law(channel, ids, wanted, options, rng, progress)
-    return _from_draws(channel, ids, wanted, options, rng, progress)
+        values = _from_law(channel, ids, wanted, options, rng, progress)
+        return values, _law_errors(values, len(channel.lexicon))
+    draws = _draws(channel, ids, options, rng, progress)
+    values = {statistic.name: statistic.sampled(draws) for statistic in wanted}
+    return values, draw_errors(draws, wanted)
+
+
+def _law_errors(values: Mapping[str, Floats], size: int) -> Mapping[str, float]:
+    """Return the error of drawn outputs where all words of a large lexicon were measured."""
+    counts = values["candidates"]
+    if not SMALL < len(counts) == size:
+        return {}
+    return {"candidates": float(counts.std(ddof=1)) / size**0.5}
 
 
 def _from_law(
@@ -256,26 +279,20 @@ def _from_law(
     return {name: np.concatenate(values) for name, values in parts.items()}
 
 
-def _from_draws(
-    channel: Channel,
-    ids: Ids,
-    wanted: Sequence[Statistic],
-    options: Options,
-    rng: Generator,
-    progress: Progress | None,
-) -> dict[str, Floats]:
+def _draws(
+    channel: Channel, ids: Ids, options: Options, rng: Generator, progress: Progress | None
+) -> Draws:
     if isinstance(channel, VectorChannel) and shares_noise(channel):
         drawn = shared_draws(channel, ids, options.runs, rng, progress)
     else:
         drawn = _own_draws(channel, ids, options.runs, rng, progress)
-    draws = Draws(
+    return Draws(
         space=channel.lexicon,
         ids=ids,
         drawn=drawn,
         similarity=Similarity(channel.lexicon),
         options=options,
     )
-    return {statistic.name: statistic.sampled(draws) for statistic in wanted}
 
 
 def _own_draws(

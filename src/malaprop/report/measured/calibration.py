@@ -37,10 +37,10 @@ def calibration_page(
         audience=_audience(vectors),
         figures=(
             (f"ε = {result.epsilon:.4g}", "keeps to the target"),
-            (f"{result.value:.4g}", f"is {_FIGURE} at this ε"),
-            ("exact" if result.exact else "estimated", "95 % one-sided, from a sample or draws")
-            if not result.exact
-            else ("exact", "computed from the law, for all words"),
+            (f"{result.value:.4g}", f"is {_FIGURE} at this ε{_error(result)}"),
+            ("exact", "computed from the law, for all words")
+            if result.exact
+            else ("estimated", "95 % one-sided, from a sample or draws"),
         ),
         sections=(
             Section("The target", (Paragraph(f"{opened(result.target)}."),)),
@@ -53,6 +53,11 @@ def calibration_page(
             ),
         ),
     )
+
+
+def _error(result: Calibration) -> str:
+    figure = result.figure
+    return "" if figure.is_exact else f", and {figure.unsafe:.4g} with its error"
 
 
 def _compared(result: Calibration) -> tuple[Section, ...]:
