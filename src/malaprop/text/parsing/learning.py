@@ -73,7 +73,10 @@ class ChunkLearner:
         simple, others = compress(parts, has_word), list(compress(chunks, map(not_, has_word)))
         plain = list(map(plain_tokens, others))
         self._policy.learn(chain(map(_WORD, simple), *filter(None, plain)))
-        codes, are_simple = np.empty(len(chunks), dtype=np.int64), np.array(has_word, dtype=np.bool_)
+        codes, are_simple = (
+            np.empty(len(chunks), dtype=np.int64),
+            np.array(has_word, dtype=np.bool_),
+        )
         codes[are_simple] = self._learn_words(list(compress(parts, has_word)))
         codes[~are_simple] = list(map(self._learn_plain, others, plain))
         return codes
