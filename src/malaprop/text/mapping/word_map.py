@@ -169,6 +169,13 @@ class WordMap:
         """Return the id of the word that equals the token after folding, if there is one."""
         return self._ids.get(fold(token))
 
+    def lookup_all(self, tokens: Sequence[str]) -> list[int | None]:
+        """Return what `lookup` does for each token; for many plain words it is faster."""
+        joined = "\n".join(tokens)
+        folded = joined.lower().split("\n")
+        plain = joined.isascii() and len(folded) == len(tokens) and max(map(len, folded)) <= LIMIT
+        return list(map(self._ids.get, folded if plain else map(fold, tokens)))
+
     def map(self, token: str) -> int:
         """Return the id of the word that stands for the token; there always is one."""
         word_id = self.lookup(token)
@@ -181,7 +188,7 @@ class WordMap:
 
     def map_all(self, tokens: Sequence[str]) -> list[int]:
         """Return what `map` does for each of some tokens; for many unknown ones it is faster."""
-        routes = [self.lookup(token) for token in tokens]
+        routes = self.lookup_all(tokens)
         unknown = [token for token, word_id in zip(tokens, routes, strict=True) if word_id is None]
         searched = iter(self._routes(unknown))
         return [next(searched).id if word_id is None else word_id for word_id in routes]

@@ -5,6 +5,7 @@ each.
 """
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain, compress
 from operator import itemgetter, not_
 from typing import NamedTuple
@@ -25,6 +26,7 @@ OFFSET_BITS = 32
 
 _PUNCTUATION = "punctuation"
 _WORD = itemgetter(1)
+_NO_WORDS: AbstractSet[str] = frozenset()
 
 
 class ChunkTables(NamedTuple):
@@ -70,28 +72,32 @@ class ChunkLearner:
             return np.array(list(map(self._learn_any, chunks)), dtype=np.int64)
         parts = one_words(chunks)
         has_word = list(map(any, parts))
-        simple, others = compress(parts, has_word), list(compress(chunks, map(not_, has_word)))
-        plain = list(map(plain_tokens, others))
-        self._policy.learn(chain(map(_WORD, simple), *filter(None, plain)))
+        simple = list(compress(parts, has_word))
+        others = list(compress(chunks, map(not_, has_word)))
+        cut = list(map(plain_tokens, others))
+        tokens = set(chain(map(_WORD, simple), *filter(None, cut)))
+        self._policy.learn(tokens)
+        may_join = parts_of_values(tokens) if self._policy.typed else _NO_WORDS
         codes, are_simple = (
             np.empty(len(chunks), dtype=np.int64),
             np.array(has_word, dtype=np.bool_),
         )
-        codes[are_simple] = self._learn_words(list(compress(parts, has_word)))
-        codes[~are_simple] = list(map(self._learn_plain, others, plain))
+        codes[are_simple] = self._learn_words(simple, may_join)
+        codes[~are_simple] = [
+            self._learn_any(chunk) if some is None else self._learn_plain(chunk, some, may_join)
+            for chunk, some in zip(others, cut, strict=True)
+        ]
         return codes
 
-    def _learn_words(self, parts: list[OneWord]) -> list[int]:
+    def _learn_words(self, parts: list[OneWord], may_join: AbstractSet[str]) -> list[int]:
         """Learn words with signs before and after them."""
         codes: list[int] = []
-        words = list(map(_WORD, parts))
-        treatments = self._policy.treat_all(words)
-        for one, treatment, may_join in zip(parts, treatments, parts_of_values(words), strict=True):
+        treatments = self._policy.treat_all(map(_WORD, parts))
+        for (before, word, after), treatment in zip(parts, treatments, strict=True):
             _, word_id, tag, _, mark = treatment
-            if may_join or mark != WORD_MARK:
-                codes.append(self._learn_any("".join(one)))
+            if word in may_join or mark != WORD_MARK:
+                codes.append(self._learn_any(before + word + after))
                 continue
-            before, _, after = one
             shape = self._simple_shapes.get((before, tag, after))
             if shape is None:
                 shape = self._simple_shape(before, tag, after)
@@ -104,15 +110,12 @@ class ChunkLearner:
         shape = self._simple_shapes[before, tag, after] = self._shapes.number(shown, tags)
         return shape
 
-    def _learn_plain(self, chunk: str, tokens: list[str] | None) -> int:
-        """Learn a chunk of words and signs, given its tokens; or any, without."""
-        if tokens is None or chunk[-1] == "+":
-            return self._learn_any(chunk)
+    def _learn_plain(self, chunk: str, tokens: list[str], may_join: AbstractSet[str]) -> int:
+        """Learn a chunk of words and signs, given its tokens."""
         _, ids, tags, shown, marks = zip(*self._policy.treat_all(tokens), strict=True)
         if (special := self._special(chunk, marks)) is not None:
             return special
-        may_join = self._policy.typed and any(parts_of_values(tokens))
-        joins = joining(chunk) if may_join else (0, 0)
+        joins = (0, 0) if may_join.isdisjoint(tokens) else joining(chunk)
         offset = self._offset([word for word in ids if word >= 0], typed=False)
         return self._shapes.number(shown, tags, joins) << OFFSET_BITS | offset
 
