@@ -19,6 +19,7 @@ from malaprop.text.parsing.gluing import GLUE, LINE
 from malaprop.text.parsing.plain_chunks import OneWord, one_words, plain_tokens
 from malaprop.text.parsing.shapes import GrowingTable, Records, Shapes
 from malaprop.text.policy import BoundPolicy
+from malaprop.text.spellings import Spellings
 from malaprop.text.template import VALUE_MARK, WORD_MARK
 
 OFFSET_BITS = 32
@@ -35,6 +36,8 @@ class ChunkTables(NamedTuple):
     shapes: Records
     slots: Records
     ids: Ids
+    pieces: Ids
+    gaps: Spellings
 
 
 class ChunkLearner:
@@ -64,7 +67,7 @@ class ChunkLearner:
 
     def tables(self) -> ChunkTables:
         """Return the tables for all chunks so far. Later chunks do not change them."""
-        return ChunkTables(*self._shapes.tables(), self._ids.table())
+        return ChunkTables(*self._shapes.tables(), self._ids.table(), *self._shapes.pieces())
 
     def learn(self, chunks: Sequence[str]) -> Ids:
         """Return the codes of chunks. Together, they are learnt in less time than one by one."""
