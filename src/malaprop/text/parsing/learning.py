@@ -56,14 +56,13 @@ class ChunkLearner:
         self._shapes.number(("vanishing",), ())
 
     @property
-    def shapes(self) -> int:
-        """How many shapes there are."""
-        return len(self._shapes)
-
-    @property
     def several(self) -> int:
         """How many ids there are of chunks with none or several words."""
         return len(self._ids) - self._words
+
+    def shape_table(self) -> Records:
+        """Return the table of shapes so far."""
+        return self._shapes.tables()[0]
 
     def tables(self) -> ChunkTables:
         """Return the tables for all chunks so far. Later chunks do not change them."""

@@ -55,6 +55,7 @@ class Shapes:
         self._numbers: dict[tuple[Template, tuple[str, ...], Joins], int] = {}
         self._shapes, self._slots = GrowingTable(_SHAPE), GrowingTable(_SLOT)
         self._pieces, self._gaps = GrowingTable(np.int64), dict[str, int]()
+        self._spelt = Spellings.of(())
         self.number(("awkward",), ())
 
     def __len__(self) -> int:
@@ -78,7 +79,9 @@ class Shapes:
 
         A piece is the number of a gap, or a word, with or without a space after it.
         """
-        return self._pieces.table(), Spellings.of(self._gaps)
+        if len(self._spelt.starts) < len(self._gaps):
+            self._spelt = Spellings.of(self._gaps)
+        return self._pieces.table(), self._spelt
 
     def _add(
         self,
