@@ -294,8 +294,7 @@ class BoundPolicy:
         if len(words) > _MEMO_ENTRIES - len(self._memo):
             return
         unknown = []
-        for word in words:
-            word_id = self.words.lookup(word)
+        for word, word_id in zip(words, self.words.lookup_all(words), strict=True):
             if word_id is None:
                 unknown.append(word)
             else:

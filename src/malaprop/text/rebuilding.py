@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from malaprop.core.arrays import Ids, distinct
 from malaprop.text.articles import ARTICLES, ENGLISH_WORDS, article_before
 from malaprop.text.composing import Style, compose, has_pieces
+from malaprop.text.spellings import Spellings
 from malaprop.text.template import (
     SLOT_MARKS,
     VALUE_MARK,
@@ -19,9 +21,7 @@ from malaprop.text.template import (
     opening,
 )
 
-Strings = NDArray[np.object_]
-NOTHING = -1
-"""The place of an empty string in the list that `Rebuilder.written` looks at."""
+_NOT_YET = -1  # in place of what is not yet known of a word
 
 
 class Rebuilder:
@@ -32,8 +32,9 @@ class Rebuilder:
     >>> rebuilder = Rebuilder(["i", "an", "the", "a", "dog"], "keep")
     >>> rebuilder.fill([None, " ", None, " ", None], [1, 4, 0], "wswsw")
     'A dog I'
-    >>> rebuilder.written(np.array([0, 4, 4 + len(rebuilder), NOTHING])).tolist()
-    ['I', 'dog', 'Dog', '']
+    >>> written = rebuilder.written(np.array([0, 4, 4 + len(rebuilder)]))
+    >>> written.texts(np.ones(3, dtype=int), np.arange(1, 4))
+    ['I', 'dog', 'Dog']
     """
 
     def __init__(
@@ -46,6 +47,8 @@ class Rebuilder:
         self._articles = all(word in words for word in ENGLISH_WORDS)
         self._escape = escape
         self._style = Style(punctuation, self._articles, escape or str)
+        none = np.zeros(self.first_value, dtype=np.int64)
+        self._spelt = Spellings(none[:0].astype(np.uint8), none, none + _NOT_YET)
 
     def __len__(self) -> int:
         return len(self._words)
@@ -75,38 +78,35 @@ class Rebuilder:
             template, words, punctuation=self.punctuation, articles=self._articles, marks=marks
         )
 
-    def written(self, places: Ids, values: Sequence[str] = ()) -> Strings:
+    def written(self, places: Ids, values: Sequence[str] = ()) -> Spellings:
         """Return what is at some places of a list.
 
         The list has all words as written inside a sentence, then as at its start, then values, from
-        `first_value` on. There is an empty string at `NOTHING`.
+        `first_value` on.
         """
-        if not len(values):
-            self._write(places[~self._known[places]])
-            return self._written[places]
-        are_values = places >= self.first_value
-        shown = self.written(np.where(are_values, NOTHING, places))
-        escaped = np.array(self._escaped(values), dtype=object)
-        shown[are_values] = escaped[places[are_values] - self.first_value]
-        return shown
+        are_values = np.flatnonzero(places >= self.first_value)
+        if not are_values.size:
+            return self._with_all(places).take(places)
+        shown = Spellings.of(self._escaped(values)).take(places[are_values] - self.first_value)
+        others = places.copy()
+        others[are_values] = 0
+        return self.written(others).replace(are_values, shown)
 
-    def _write(self, new: Ids) -> None:
-        """Write words for the first time: few of all words occur in a short text."""
-        for place in distinct(new).tolist():
-            start, word_id = divmod(place, len(self))
-            word = (opening if start else inside)(self._words[word_id])
-            self._written[place] = self._escaped([word])[0]
-            self._known[place] = True  # last: other threads read it
+    def _with_all(self, places: Ids) -> Spellings:
+        """Return the list of words, all of those written that are at some places.
 
-    @cached_property
-    def _written(self) -> Strings:
-        return np.full(self.first_value + 1, "", dtype=object)
-
-    @cached_property
-    def _known(self) -> NDArray[np.bool_]:
-        known = np.zeros(self.first_value + 1, dtype=np.bool_)
-        known[NOTHING] = True
-        return known
+        Few of all words occur in a short text.
+        """
+        words = self._spelt
+        new = distinct(places[words.lengths[places] == _NOT_YET])
+        if new.size:
+            strings = [
+                (opening if start else inside)(self._words[word_id])
+                for start, word_id in map(divmod, new.tolist(), repeat(len(self)))
+            ]
+            # Another thread may do so, too: each goes on with the list that it has.
+            self._spelt = words = words.replace(new, Spellings.of(self._escaped(strings)))
+        return words
 
     def _escaped(self, strings: Sequence[str]) -> Sequence[str]:
         return strings if self._escape is None else list(map(self._escape, strings))
@@ -127,14 +127,26 @@ class Rebuilder:
             [drawn == article for article in self._article_ids.values()]
         )
         places = np.flatnonzero(articles[:-1] & ~far[1:])
-        following = drawn[places + 1].tolist()
-        fitting = (article_before(self._word(word_id, values)) for word_id in following)
         fitted = drawn.copy()
-        fitted[places] = [self._article_ids[article] for article in fitting]
+        fitted[places] = self._articles_before(drawn[places + 1], values)
         return fitted
 
-    def _word(self, word_id: int, values: Sequence[str]) -> str:
-        return self._words[word_id] if word_id < len(self) else values[word_id - self.first_value]
+    def _articles_before(self, following: Ids, values: Sequence[str]) -> Ids:
+        """Return the article that fits each of some words and values."""
+        are_values = np.flatnonzero(following >= len(self))
+        words = following.copy()
+        words[are_values] = 0
+        for word_id in distinct(words[self._fitting[words] == _NOT_YET]).tolist():
+            self._fitting[word_id] = self._article_ids[article_before(self._words[word_id])]
+        articles = self._fitting[words]
+        for place, value in zip(are_values, following[are_values] - self.first_value, strict=True):
+            articles[place] = self._article_ids[article_before(values[value])]
+        return articles
+
+    @cached_property
+    def _fitting(self) -> Ids:
+        """The article that fits each word, once it was needed."""
+        return np.full(len(self), _NOT_YET, dtype=np.int64)
 
     @cached_property
     def _article_ids(self) -> dict[str, int]:

@@ -8,6 +8,7 @@ from malaprop.text.mapping.hashing import (
     edit,
     hash_of,
     hashes_around,
+    hashes_of,
     mixed,
     mixed_all,
     part_bounds,
@@ -24,6 +25,11 @@ def test_hashes_of_edits_and_parts_are_those_of_the_words(word: str) -> None:
     starts, ends = part_bounds(len(word))
     bounds = zip(starts, ends, strict=True)
     assert [hash_of(word[start:end]) for start, end in bounds][:-1] == parts
+
+
+@given(st.lists(st.text(min_size=1, max_size=LONGEST)))
+def test_hashes_of_words_are_those_of_each(words: list[str]) -> None:
+    assert hashes_of(words).tolist() == list(map(hash_of, words))
 
 
 def test_all_edits_are_there() -> None:

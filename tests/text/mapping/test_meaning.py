@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from malaprop import Lexicon, ParameterError, Privatizer
@@ -13,6 +13,7 @@ from malaprop.text import MAP_VERSION, Policy, Way, WordMap, tokenize
 
 ENGLISH = Lexicon.open("english")
 WORDS = WordMap(ENGLISH.words)
+ACCENTED = WordMap(("mètformin", *ENGLISH.words))
 
 
 def mapped(token: str) -> str:
@@ -85,6 +86,14 @@ def test_words_are_mapped_together_as_they_are_alone() -> None:
     words += ["naïveté", "𐄇", "3rd", "thisisasentence", "recieve", "beleive", "zzz's"]
     assert WORDS.map_all(words) == [WORDS.map(word) for word in words]
     assert WORDS.map_all([]) == []
+
+
+@given(st.lists(st.sampled_from(ENGLISH.words[::97]) | st.text("aeinrstAK\u212aé'1", max_size=40)))
+@example(["Metformin", "METFORMIN", "metformin's", "\u212aetorolac", "ketorolac", "x" * 33, "cafe"])
+def test_so_are_any_words(words: list[str]) -> None:
+    for lexicon in (WORDS, ACCENTED):
+        assert lexicon.map_all(words) == [lexicon.map(word) for word in words]
+        assert lexicon._routes(words) == list(map(lexicon._route, words))
 
 
 class TestOtherLexicons:

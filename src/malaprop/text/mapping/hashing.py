@@ -45,6 +45,16 @@ _TERMS = [
 ]
 
 
+def hashes_of(words: Sequence[str]) -> Hashes:
+    """Return `hash_of` of each word; none may be empty, or longer than `LONGEST`."""
+    lengths = np.array(list(map(len, words)), dtype=np.int64)
+    starts = np.cumsum(lengths) - lengths
+    codes = _codes("".join(words))
+    codes *= _powers()[np.arange(len(codes)) - np.repeat(starts, lengths)]
+    hashes: Hashes = np.add.reduceat(codes, starts) if len(words) else codes
+    return hashes
+
+
 def mixed(value: int) -> int:
     """Return a number whose first 32 bits are the key of a hash; the next 8 are its check."""
     return (value ^ value >> 32) * _FACTOR & _WORD

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from malaprop.text.mapping import vocabulary
 from malaprop.text.mapping.compounds import SHORT_PARTS, Head, cheapest_head
-from malaprop.text.mapping.hashing import Hashes, edit, hashes_around, part_bounds
+from malaprop.text.mapping.hashing import Hashes, edit, hashes_around, hashes_of, part_bounds
 from malaprop.text.mapping.route import Route, Way
 from malaprop.text.mapping.vocabulary import COST_UNIT, Listed, Vocabulary, cost_of, target_of
 
@@ -66,6 +66,15 @@ class Meaning:
             return None
         own: int = self._direct_of[target_of(entry)]
         return own if own >= 0 else None
+
+    def find_all(self, words: Sequence[str]) -> dict[str, int]:
+        """Return what `find` does, for those words that lead to the lexicon.
+
+        No word may be empty, or longer than `hashing.LONGEST`.
+        """
+        owns = self._direct_of
+        listed = self._table.listed(hashes_of(words))
+        return {words[i]: own for i, entry in listed if (own := owns[target_of(entry)]) >= 0}
 
     def find_near(self, word: str) -> int | None:
         """Return the word of the lexicon that a word counts as, with a step if need be."""

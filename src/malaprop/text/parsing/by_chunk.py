@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,9 @@ from malaprop.text.forms.form import Form
 from malaprop.text.parsing.coded_texts import EMPTY_SHAPE, LINE_SHAPE, CodedTexts
 from malaprop.text.parsing.gluing import LINE, PADDED_LINE
 from malaprop.text.parsing.learning import ChunkTables
-from malaprop.text.parsing.shapes import SPACES
+from malaprop.text.parsing.shapes import SPACED, SPACES
 from malaprop.text.policy import PUNCTUATION_TAGS, TAGS, WORD_TAGS, TreatmentCounts
-from malaprop.text.rebuilding import NOTHING, Rebuilder, Strings
+from malaprop.text.rebuilding import Rebuilder
 
 
 class TextsByChunk:
@@ -89,9 +88,7 @@ class TextsByChunk:
             starts &= ~typed  # a value is written in one way only
         drawn = self._rebuilder.with_articles(drawn, far, values)
         places = drawn + len(self._rebuilder) * starts
-        shown = self._shown(places, values).tolist()
-        bounds = pairwise([*self._first_chunks.tolist(), len(shown)])
-        texts = [" ".join(shown[start:end]) for start, end in bounds]
+        texts = self._texts(places, values)
         if LINE_SHAPE in self._coded.shapes:
             return [text.replace(PADDED_LINE, LINE) for text in texts]
         return texts
@@ -104,16 +101,15 @@ class TextsByChunk:
         counts: list[int] = np.add.reduceat(of_chunks, self._first_chunks).tolist()
         return counts
 
-    def _of_chunks(self, column: str, chunks: Ids | None = None) -> NDArray[Any]:
-        """Look up a column of the table of shapes for each chunk, or for some chunks."""
-        shapes = self._coded.shapes if chunks is None else self._coded.shapes[chunks]
-        values: NDArray[Any] = self._tables.shapes[column][shapes]
-        return values
+    def _of_chunks(self, column: str) -> NDArray[Any]:
+        """Look up a column of the table of shapes for each chunk."""
+        # Copied, the column is all in the cache: it is short, but the rows of the table are long.
+        values: NDArray[Any] = np.ascontiguousarray(self._tables.shapes[column])
+        return values.take(self._coded.shapes, axis=0)
 
     def _each_slot(self, firsts: Ids) -> Ids:
         """Return the row of each slot in a table, given that of the first slot of each chunk."""
-        shift = firsts - self._next_slots + self._slots
-        return np.repeat(shift, self._slots) + np.arange(self._next_slots[-1])
+        return _rows(firsts, self._slots, self._next_slots)
 
     @cached_property
     def _slot_rows(self) -> Ids:
@@ -163,32 +159,24 @@ class TextsByChunk:
         blank: Ids = lines[1:][np.diff(solid) == 0]
         return blank
 
-    def _shown(self, places: Ids, values: Sequence[str]) -> Strings:
-        """Return the text of each chunk: its words, and the gaps before, between and after them.
+    def _texts(self, places: Ids, values: Sequence[str]) -> list[str]:
+        """Write the texts, given the places of the words in all slots; see `Rebuilder.written`."""
+        counts = self._of_chunks("pieces")
+        next_pieces = np.cumsum(counts)
+        pieces = self._tables.pieces[_rows(self._of_chunks("first_piece"), counts, next_pieces)]
+        words = np.flatnonzero(pieces < 0)
+        spaced = pieces & SPACED
+        pieces >>= 1
+        pieces[words] = 0
+        shown = self._tables.gaps.take(pieces).replace(
+            words, self._rebuilder.written(places, values)
+        )
+        return shown.texts(spaced, next_pieces[self._last_chunks])
 
-        `places` are those of the words in all slots, as `Rebuilder.written` takes them.
-        """
-        first = self._next_slots - self._slots
-        firsts = np.append(places, NOTHING)[np.where(self._slots > 0, first, len(places))]
-        shown = self._rebuilder.written(firsts, values)
-        chunks, gaps = self._gaps("before")
-        shown[chunks] = gaps + shown[chunks]
-        several, nth = np.flatnonzero(self._slots > 1), 1
-        while several.size:
-            slots = self._of_chunks("first", several) + nth
-            shown[several] += self._tables.slots["before"][slots]
-            shown[several] += self._rebuilder.written(places[first[several] + nth], values)
-            nth += 1
-            several = several[self._slots[several] > nth]
-        chunks, gaps = self._gaps("after")
-        shown[chunks] += gaps
-        return shown
 
-    def _gaps(self, column: str) -> tuple[Ids, Strings]:
-        """Return the chunks that show something before or after their words, and what it is."""
-        has_any = self._tables.shapes[column].astype(np.bool_)
-        chunks = np.flatnonzero(has_any[self._coded.shapes])
-        return chunks, self._of_chunks(column, chunks)
+def _rows(firsts: Ids, counts: Ids, ends: Ids) -> Ids:
+    """Return rows of a table: the first of each run, how long runs are, and the sums of that."""
+    return np.repeat(firsts - ends + counts, counts) + np.arange(ends[-1])
 
 
 def _by_tag(counts: Ids) -> TreatmentCounts:

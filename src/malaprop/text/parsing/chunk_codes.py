@@ -42,7 +42,7 @@ class ChunkCodes(dict[str, int]):
     @property
     def full(self) -> bool:
         """Whether the tables have grown so large that it is time to start afresh."""
-        return self._learner.shapes > _SHAPES or self._learner.several > _SEVERAL
+        return len(self._learner.shape_table()) > _SHAPES or self._learner.several > _SEVERAL
 
     def tables(self) -> ChunkTables:
         """Return the tables for all chunks so far. Later chunks do not change them."""
@@ -63,7 +63,7 @@ class ChunkCodes(dict[str, int]):
         glue: Callable[[str, list[int]], str],
     ) -> CodedTexts:
         """Glue chunks of texts, in the list itself, and return its new codes."""
-        places = coded.by_text(find(coded, self.tables().shapes))
+        places = coded.by_text(find(coded, self._learner.shape_table()))
         if not places:
             return coded
         for text, chunks in places.items():

@@ -5,6 +5,7 @@ each.
 """
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain, compress
 from operator import itemgetter, not_
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from malaprop.text.parsing.gluing import GLUE, LINE
 from malaprop.text.parsing.plain_chunks import OneWord, one_words, plain_tokens
 from malaprop.text.parsing.shapes import GrowingTable, Records, Shapes
 from malaprop.text.policy import BoundPolicy
+from malaprop.text.spellings import Spellings
 from malaprop.text.template import VALUE_MARK, WORD_MARK
 
 OFFSET_BITS = 32
@@ -25,6 +27,7 @@ OFFSET_BITS = 32
 
 _PUNCTUATION = "punctuation"
 _WORD = itemgetter(1)
+_NO_WORDS: AbstractSet[str] = frozenset()
 
 
 class ChunkTables(NamedTuple):
@@ -33,6 +36,8 @@ class ChunkTables(NamedTuple):
     shapes: Records
     slots: Records
     ids: Ids
+    pieces: Ids
+    gaps: Spellings
 
 
 class ChunkLearner:
@@ -51,18 +56,17 @@ class ChunkLearner:
         self._shapes.number(("vanishing",), ())
 
     @property
-    def shapes(self) -> int:
-        """How many shapes there are."""
-        return len(self._shapes)
-
-    @property
     def several(self) -> int:
         """How many ids there are of chunks with none or several words."""
         return len(self._ids) - self._words
 
+    def shape_table(self) -> Records:
+        """Return the table of shapes so far."""
+        return self._shapes.tables()[0]
+
     def tables(self) -> ChunkTables:
         """Return the tables for all chunks so far. Later chunks do not change them."""
-        return ChunkTables(*self._shapes.tables(), self._ids.table())
+        return ChunkTables(*self._shapes.tables(), self._ids.table(), *self._shapes.pieces())
 
     def learn(self, chunks: Sequence[str]) -> Ids:
         """Return the codes of chunks. Together, they are learnt in less time than one by one."""
@@ -70,25 +74,32 @@ class ChunkLearner:
             return np.array(list(map(self._learn_any, chunks)), dtype=np.int64)
         parts = one_words(chunks)
         has_word = list(map(any, parts))
-        simple, others = compress(parts, has_word), list(compress(chunks, map(not_, has_word)))
-        plain = list(map(plain_tokens, others))
-        self._policy.learn(chain(map(_WORD, simple), *filter(None, plain)))
-        codes, are_simple = np.empty(len(chunks), dtype=np.int64), np.array(has_word, dtype=np.bool_)
-        codes[are_simple] = self._learn_words(list(compress(parts, has_word)))
-        codes[~are_simple] = list(map(self._learn_plain, others, plain))
+        simple = list(compress(parts, has_word))
+        others = list(compress(chunks, map(not_, has_word)))
+        cut = list(map(plain_tokens, others))
+        tokens = set(chain(map(_WORD, simple), *filter(None, cut)))
+        self._policy.learn(tokens)
+        may_join = parts_of_values(tokens) if self._policy.typed else _NO_WORDS
+        codes, are_simple = (
+            np.empty(len(chunks), dtype=np.int64),
+            np.array(has_word, dtype=np.bool_),
+        )
+        codes[are_simple] = self._learn_words(simple, may_join)
+        codes[~are_simple] = [
+            self._learn_any(chunk) if some is None else self._learn_plain(chunk, some, may_join)
+            for chunk, some in zip(others, cut, strict=True)
+        ]
         return codes
 
-    def _learn_words(self, parts: list[OneWord]) -> list[int]:
+    def _learn_words(self, parts: list[OneWord], may_join: AbstractSet[str]) -> list[int]:
         """Learn words with signs before and after them."""
         codes: list[int] = []
-        words = list(map(_WORD, parts))
-        treatments = self._policy.treat_all(words)
-        for one, treatment, may_join in zip(parts, treatments, parts_of_values(words), strict=True):
+        treatments = self._policy.treat_all(map(_WORD, parts))
+        for (before, word, after), treatment in zip(parts, treatments, strict=True):
             _, word_id, tag, _, mark = treatment
-            if may_join or mark != WORD_MARK:
-                codes.append(self._learn_any("".join(one)))
+            if word in may_join or mark != WORD_MARK:
+                codes.append(self._learn_any(before + word + after))
                 continue
-            before, _, after = one
             shape = self._simple_shapes.get((before, tag, after))
             if shape is None:
                 shape = self._simple_shape(before, tag, after)
@@ -101,15 +112,12 @@ class ChunkLearner:
         shape = self._simple_shapes[before, tag, after] = self._shapes.number(shown, tags)
         return shape
 
-    def _learn_plain(self, chunk: str, tokens: list[str] | None) -> int:
-        """Learn a chunk of words and signs, given its tokens; or any, without."""
-        if tokens is None or chunk[-1] == "+":
-            return self._learn_any(chunk)
+    def _learn_plain(self, chunk: str, tokens: list[str], may_join: AbstractSet[str]) -> int:
+        """Learn a chunk of words and signs, given its tokens."""
         _, ids, tags, shown, marks = zip(*self._policy.treat_all(tokens), strict=True)
         if (special := self._special(chunk, marks)) is not None:
             return special
-        may_join = self._policy.typed and any(parts_of_values(tokens))
-        joins = joining(chunk) if may_join else (0, 0)
+        joins = (0, 0) if may_join.isdisjoint(tokens) else joining(chunk)
         offset = self._offset([word for word in ids if word >= 0], typed=False)
         return self._shapes.number(shown, tags, joins) << OFFSET_BITS | offset
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 OneWord = tuple[str, str, str]
 """The signs before a word, the word, and the signs after it."""
 
-_PLAIN = re.compile(r"[!\"$-/:-?A-~]++")
+# A plus sign at the end may belong to the telephone number in the next chunk.
+_PLAIN = re.compile(r"[!\"$-/:-?A-~]++(?<!\+)")
 _SIGNS = r"[!\"$-/:-?\[-`{-~]*+"
 _WORD = r"[A-Za-z]++(?:'[A-Za-z]++)*+"
-# A word that ends like "www", or a slash after it, may begin a web address. A plus sign may belong
-# to the telephone number in the next chunk.
+# A word that ends like "www", or a slash after it, may begin a web address.
 _ONE_WORD = rf"({_SIGNS})({_WORD})(?<![Ww]{{2}})([!\"$-.:-?\[-`{{-~]*+)(?<!\+)"
 _ONE_WORD_EACH = re.compile(rf"{_ONE_WORD} |[^ ]*+ ")
 _TOKENS = re.compile(rf"{_WORD}|[^A-Za-z]++")

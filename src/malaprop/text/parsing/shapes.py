@@ -10,12 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.core.arrays import Ids
 from malaprop.text.forms.form import Form
 from malaprop.text.forms.joining import Joins
 from malaprop.text.policy import TAGS
+from malaprop.text.spellings import Spellings
 from malaprop.text.template import Part, Template, closely, ends_sentence
 
 SPACES = TAGS.index("spaces")
+PIECE, SPACED = 2, 1
+"""A piece is twice a number, plus one if a space follows."""
+WORD = -PIECE
+"""The piece that stands for the word or value of a slot. Other pieces are gaps."""
 
 _SHAPE: list[Any] = [
     ("slots", np.int64),
@@ -25,16 +31,15 @@ _SHAPE: list[Any] = [
     ("white_end", np.bool_),
     ("ends", np.bool_),  # a sentence ends after its last word, given that a space follows
     ("parts", np.bool_),  # something other than whitespace follows its last word
-    ("before", np.object_),  # the text before its first word, if it has any
-    ("after", np.object_),  # the text after its last word
+    ("pieces", np.int64),  # how many pieces it is written with; see `Shapes.pieces`
+    ("first_piece", np.int64),  # the row of the first one among the pieces of all shapes
     ("starts", np.uint8),  # how it may continue the chunk before it; see `forms.joining`
     ("stops", np.uint8),  # how the next chunk may continue it
     ("typed", np.bool_),  # it has a slot for a value
     ("tags", np.int64, len(TAGS)),
 ]
 _SLOT: list[Any] = [
-    ("before", np.object_),  # the text between it and the slot before it, or the start
-    ("starts", np.bool_),  # a sentence ends in that text
+    ("starts", np.bool_),  # a sentence ends in the text between it and the slot before it
     ("parts", np.bool_),  # that text is not just whitespace
     ("form", np.object_),  # the form of a slot for a value
     ("typed", np.bool_),  # whether it is one
@@ -49,6 +54,8 @@ class Shapes:
     def __init__(self) -> None:
         self._numbers: dict[tuple[Template, tuple[str, ...], Joins], int] = {}
         self._shapes, self._slots = GrowingTable(_SHAPE), GrowingTable(_SLOT)
+        self._pieces, self._gaps = GrowingTable(np.int64), dict[str, int]()
+        self._spelt = Spellings.of(())
         self.number(("awkward",), ())
 
     def __len__(self) -> int:
@@ -67,6 +74,15 @@ class Shapes:
         """Return all shapes, and the slots of all shapes."""
         return self._shapes.table(), self._slots.table()
 
+    def pieces(self) -> tuple[Ids, Spellings]:
+        """Return what all shapes are written with: their pieces, and the gaps among them.
+
+        A piece is the number of a gap, or a word, with or without a space after it.
+        """
+        if len(self._spelt.starts) < len(self._gaps):
+            self._spelt = Spellings.of(self._gaps)
+        return self._pieces.table(), self._spelt
+
     def _add(
         self,
         gaps: list[str],
@@ -82,6 +98,7 @@ class Shapes:
         # Whitespace: one run for each solid chunk, plus the runs inside it. `TextsByChunk` corrects
         # for the ends of texts.
         counts[SPACES] += 1 - white_start - white_end if solid else -counts[SPACES]
+        pieces = self._pieces_of(before, after)
         shape = (  # in the order of `_SHAPE`
             len(before),
             len(self._slots),
@@ -90,17 +107,33 @@ class Shapes:
             white_end,
             ends_sentence(f"{after} "),
             bool(after.strip()),
-            "".join(before[:1]),
-            after,
+            len(pieces),
+            len(self._pieces),
             *joins,
             any(form is not None for form in forms),
             counts,
         )
         self._slots.add(
-            (gap, ends_sentence(gap), bool(gap.strip()), form, form is not None)
+            (ends_sentence(gap), bool(gap.strip()), form, form is not None)
             for gap, form in zip(before, forms, strict=True)
         )
+        self._pieces.add(pieces)
         self._shapes.add([shape])
+
+    def _pieces_of(self, before: list[str], after: str) -> list[int]:
+        """Return the pieces of a chunk with these gaps before its words, and after the last."""
+        pieces = []
+        for gap in before:
+            if gap:
+                pieces.append(self._gap(gap))
+            pieces.append(WORD)
+        if after or not pieces:
+            pieces.append(self._gap(after))
+        pieces[-1] += SPACED
+        return pieces
+
+    def _gap(self, gap: str) -> int:
+        return PIECE * self._gaps.setdefault(gap, len(self._gaps))
 
 
 class GrowingTable:
