@@ -16,7 +16,7 @@ def option_chances(walks: Walks, place: int, before: int) -> list[float]:
     bound = walks.bounds[place]
     if before >= 0:
         bound = walks._came[place]
-        terms[2 + int((walks._edges.near[place] == before).argmax())] = 0.0
+        terms[1 + int((walks._edges.near[place] == before).argmax())] = 0.0
     assert terms.sum() <= bound
     return list((terms / bound).tolist())
 
@@ -41,7 +41,7 @@ def law_of_walks(walks: Walks, place: int, length: int) -> Law:
     while states:
         following: dict[tuple[int, int, int], float] = defaultdict(float)
         for (here, before, behind), chance in states.items():
-            stop, longer, *short = option_chances(walks, here, before)
+            longer, *short, stop = option_chances(walks, here, before)
             ends[here, behind] += chance * stop
             for there, step in zip(edges.near[here].tolist(), short, strict=True):
                 if step > 0.0 and behind + edges.length < len(walks._falls):

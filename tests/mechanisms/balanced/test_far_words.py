@@ -87,6 +87,40 @@ def test_the_law_is_exact(size: int, seed: int, radius: int, exponent: float, re
         assert np.allclose(ExactRow(far, around, urns, row).law, stated[row], rtol=1e-10, atol=0.0)
 
 
+@pytest.mark.parametrize(("exponent", "fitting"), [(2.0, True), (1.9, False), (2.1, False)])
+def test_draws_on_a_graph_with_many_ties(exponent: float, fitting: bool) -> None:
+    """Most words are reached by several shortest paths, and many are almost as far as can be."""
+    graph, weights = even_graph(60, 3), np.linspace(0.5, 1.0, 60)
+    falls = [np.exp(-t * graph.unit * np.arange(graph.last + 1)) for t in (exponent, 2.0)]
+    assert graph.borders is not None
+    far = FarWords(graph.borders, weights, falls[0], pool_of(weights))
+    rows = far.rows(np.arange(2), 2, np.ones(2), np.zeros(2))
+    counts = np.full(2, 4 * DRAWS)
+    for row, drawn in enumerate(draw_ahead(rows, counts, counts, seeded_rng(6))):
+        law = weights * falls[1][graph.levels(np.array([row]))[0]]
+        seen = np.bincount(drawn, minlength=60)
+        assert (chisquare(seen, law / law.sum() * len(drawn)).pvalue > 1e-6) == fitting
+
+
+def test_ways_are_kept_with_their_chance() -> None:
+    """Those to the farthest words with several shortest ways, one of n and not near the cutoff."""
+    graph = even_graph(60, 3)
+    falls = np.exp(-0.5 * graph.unit * np.arange(graph.last + 1))
+    assert graph.borders is not None
+    far = FarWords(graph.borders, np.ones(60), falls, pool_of(np.ones(60)))
+    around = graph.borders.surroundings(np.array([0]), 2)
+    levels = graph.levels(np.array([0]))[0][graph.borders.order].astype(np.int64)
+    zeros, far_ones = np.zeros(60, dtype=np.int64), (levels >= 2) & (levels < graph.last)
+    ways = graph.borders.count_shortest(around, zeros, np.arange(60), levels) * far_ones
+    farthest = int(np.argmax(np.where(ways > 1, levels, -1)))
+    length = int(levels[farthest])
+    chance = (1.0 - falls[-1] / falls[length]) / ways[farthest]
+    assert chance < 0.9 / ways[farthest]
+    every = np.full(DRAWS, farthest)
+    kept = far._kept(around, every * 0, every, every * 0 + length, seeded_rng(4))
+    assert abs(kept.mean() - chance) < 5.0 * np.sqrt(chance * (1.0 - chance) / DRAWS)
+
+
 @pytest.fixture(scope="module")
 def law(english: Lexicon) -> BalancedLaw:
     """The law of the default mechanism, of which a far word is drawn in one of six draws."""

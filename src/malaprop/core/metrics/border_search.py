@@ -128,6 +128,9 @@ class BorderSearch:
         there = places[asked]
         reached = [(asked, there, np.full_like(there, -1))]
         for k in range(1, int((lengths[asked] - around.radius).max(initial=0)) + 1):
+            if not any(k >= s and reached[k - s][0].size for s in self._search.joined):
+                reached.append((_NONE, _NONE, _NONE))
+                continue
             asked, there, before = self._one_farther(
                 reached, k, searching & (lengths >= around.radius + k)
             )

@@ -19,8 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from malaprop.core.arrays import Floats, Ids
+from malaprop.core.sampling.draws import fine
 
 _ROUNDS = 60  # of computing the bounds
 _CLOSE = 0.02  # how much too large the bounds may be, at most
@@ -68,12 +70,14 @@ class Walks:
         self._most = longest
         self.long_bounds: Floats = edges.counts * longest
         """Bounds of walks that begin with a longer edge."""
-        options = np.concatenate([[weights, self.long_bounds], steps])
-        self._ends = np.ascontiguousarray(np.cumsum(options, axis=0).T)
+        # The rarest come first, so that their sums are as exact as they are.
+        options = np.concatenate([[self.long_bounds], steps, [weights]])
+        ends = np.cumsum(options, axis=0)
+        self._ends = np.ascontiguousarray(ends.T)
         enough = (came >= least_came * _ROUNDED).all() and (free >= least_free * _ROUNDED).all()
         self.usable = bool(enough and free.mean() <= _LONGEST * weights.mean())
         """Whether walks are exact, and not too long to be of use."""
-        self.rounding = self._rounding(options / free)
+        self.rounding = self._rounding(ends / np.where(options > 0.0, options, np.inf))
         """The relative error that rounding adds to a walk's probability, at most, over 2⁻⁵³."""
 
     def _about(self, weights: Floats) -> tuple[Floats, Floats]:
@@ -85,24 +89,20 @@ class Walks:
         for _ in range(_ROUNDS):
             before = came
             _, _, came, free = self._sums(weights, came, free)
-            if (came - before <= 0.1 * _CLOSE * came).all():
+            too_long = came.mean() > _LONGEST * weights.mean()
+            if too_long or (came - before <= 0.1 * _CLOSE * came).all():
                 break
         # Once more, so that bounds are large enough where ν is 0, too.
         _, _, came, free = self._sums(weights, came * (1.0 + _CLOSE), free * (1.0 + _CLOSE))
         return came, free
 
-    def _rounding(self, shares: Floats) -> float:
-        """Bound the error of all steps of a walk, given the shares of options in their bounds."""
+    def _rounding(self, sums: Floats) -> float:
+        """Bound the error of all steps, given the sums up to each option over the option itself."""
         edges, last = self._edges, len(self._falls)
-        of_ends = 2.0 * len(shares) + 12.0  # of both ends of an interval
-        possible = np.where(shares > 0.0, shares, 1.0)  # others are never taken
-        short = min(possible[0].min(), possible[2:].min())
-        error = (last / edges.length) * of_ends / short
+        of_ends = 2.0 * len(sums) + 12.0  # of both ends of an interval
+        error = (last / edges.length) * of_ends * sums[1:].max()
         if len(edges.there):
-            terms = self._falls.take(edges.lengths) * self.bounds.take(edges.there)
-            least = (terms / self._most.repeat(edges.counts)).min()
-            long = of_ends / possible[1].min()
-            error += (last / edges.lengths.min()) * (long + edges.counts.max() + 4.0 / least)
+            error += (last / edges.lengths.min()) * (of_ends + edges.counts.max() + 4.0)
         return float(error)
 
     def _sums(
@@ -123,51 +123,46 @@ class Walks:
 
     def make(self, places: Ids, lengths: Ids, rng: Generator) -> Ends:
         """Make a walk from each place, to which it has `lengths` behind it; some fail."""
+        edges, width = self._edges, self._edges.near.shape[1]
         walks, before = np.arange(len(places)), np.full_like(places, -1)
         ended = [Ends(walks[:0], places[:0], lengths[:0])]
         while len(walks):
             option = self._options(places, before, rng)
-            ended.append(Ends(*(part.compress(option == 0) for part in (walks, places, lengths))))
-            short = np.flatnonzero((option > 1) & (option < self._ends.shape[1]))
+            end = option == width + 1
+            ended.append(Ends(*(part.compress(end) for part in (walks, places, lengths))))
+            short = np.flatnonzero((option > 0) & (option <= width))
             here = places.take(short)
-            there = self._edges.near.ravel().take(
-                here * self._edges.near.shape[1] + option.take(short) - 2
-            )
-            long = np.flatnonzero(option == 1)
-            edges, taken = self.long_steps(places.take(long), rng)
+            there = edges.near.ravel().take(here * width + option.take(short) - 1)
+            long = np.flatnonzero(option == 0)
+            taken_edges, taken = self.long_steps(places.take(long), rng)
             long = long.compress(taken)
-            behind = lengths.take(short) + self._edges.length
-            farther = lengths.take(long) + self._edges.lengths.take(edges)
-            walks = np.concatenate([walks.take(short), walks.take(long)])
-            places = np.concatenate([there, self._edges.there.take(edges)])
-            before = np.concatenate([here, np.full(len(long), -1)])
+            behind = lengths.take(short) + edges.length
+            farther = lengths.take(long) + edges.lengths.take(taken_edges)
             lengths = np.concatenate([behind, farther])
-            going = lengths < len(self._falls)
-            walks, places, before, lengths = (
-                part.compress(going) for part in (walks, places, before, lengths)
-            )
+            going = np.flatnonzero(lengths < len(self._falls))
+            walks = walks.take(np.concatenate([short, long])).take(going)
+            places = np.concatenate([there, edges.there.take(taken_edges)]).take(going)
+            before = np.concatenate([here, np.full(len(long), -1)]).take(going)
+            lengths = lengths.take(going)
         return Ends(*(np.concatenate(parts) for parts in zip(*ended, strict=True)))
 
     def _options(self, places: Ids, before: Ids, rng: Generator) -> Ids:
-        """Draw what each walk does: 0 to end, 1 for a longer edge, 2 … for short ones.
+        """Draw what each walk does: 0 for a longer edge, 1 … for short ones, then to end, or fail.
 
-        It fails if the number is beyond these.
+        The sums are compared with a number that is as exact near 0 as they are.
         """
-        ends = self._ends.take(places, axis=0)
-        level = rng.random(len(places))
-        came = np.flatnonzero(before >= 0)
-        level *= self.bounds.take(places)
-        if came.size:
-            here = places.take(came)
-            back = (self._edges.near.take(here, axis=0) == before.take(came)[:, None]).argmax(
-                axis=1
-            )
-            below = ends[came, back + 1]
-            x = level.take(came) * (self._came.take(here) / self.bounds.take(here))
-            level[came] = np.where(x < below, x, x + (ends[came, back + 2] - below))
+        ends, came = self._ends.take(places, axis=0), np.flatnonzero(before >= 0)
+        here = places.take(came)
+        bounds = self.bounds.take(places)
+        bounds[came] = self._came.take(here)
+        level = fine(len(places), rng) * bounds
+        # Leave out the step back: what is above it moves down by its term.
+        back = (self._edges.near.take(here, axis=0) == before.take(came)[:, None]).argmax(axis=1)
+        below, above, some = ends[came, back], ends[came, back + 1], level.take(came)
+        level[came] = np.where(some < below, some, some + (above - below))
         return np.asarray((ends <= level[:, None]).sum(axis=1))
 
-    def long_steps(self, places: Ids, rng: Generator) -> tuple[Ids, "np.typing.NDArray[np.bool_]"]:
+    def long_steps(self, places: Ids, rng: Generator) -> tuple[Ids, NDArray[np.bool_]]:
         """Draw a longer edge of each place: the edges of those that do not fail, and which do not.
 
         Each has its term over the place's bound in `long_bounds` for a probability.
@@ -177,5 +172,5 @@ class Walks:
         terms = self._falls.take(self._edges.lengths.take(edges)) * self.bounds.take(
             self._edges.there.take(edges)
         )
-        taken = rng.random(len(places)) * self._most.take(places) < terms
+        taken = fine(len(places), rng) * self._most.take(places) < terms
         return edges.compress(taken), taken

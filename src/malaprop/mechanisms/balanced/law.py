@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # it is for many.
 _NEAR, _IN_REACH, _WHOLE, _SHARE = 0.08, 0.05, 8000.0, 85.0
 # The same for what walks save a row and a draw, and what it takes to prepare for them.
-_ROW, _DRAW, _PREPARING = 40.0, 0.1, 100_000.0
+_ROW, _DRAW, _PREPARING = 20.0, 0.1, 100_000.0
 _ROWS = 64  # rows at a time for which walks are worth while
 
 
