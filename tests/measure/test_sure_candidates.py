@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from malaprop import TEM, Channel, Gaussian, Laplace, Lexicon, ParameterError, seeded_rng
+from malaprop import (
+    TEM,
+    Channel,
+    Gaussian,
+    Laplace,
+    Lexicon,
+    ParameterError,
+    TangentLaplace,
+    seeded_rng,
+)
 from malaprop.core.arrays import Floats
 from malaprop.core.channel import LawChannel
 from malaprop.core.mechanism import Mechanism
@@ -96,6 +105,14 @@ def test_a_word_without_noise_has_itself_alone() -> None:
     assert few.mean() < 1.3
     wide = Gaussian(epsilon=0.01, delta=0.1).on(LINE)
     assert sure_candidates(wide, np.arange(12), seeded_rng(7), draws=64, most=99).min() > 10.0
+
+
+def test_points_cut_off_at_the_end_of_the_ball_leave_the_count_to_draws() -> None:
+    disc = Lexicon(LINE.words, 0.2 * PLANE.vectors.clip(-2, 2), metric="poincare")
+    channel = TangentLaplace(epsilon=0.1).on(disc)
+    counted = sure_candidates(channel, np.arange(12), seeded_rng(8), draws=4_000, most=99)
+    assert np.isfinite(counted).all()
+    assert counted.mean() > 6.0
 
 
 def test_what_counts_is_at_most_one_inside_and_nothing_outside() -> None:

@@ -61,7 +61,10 @@ def sure_candidates(
     likelihoods = vector_likelihoods(channel)
     if likelihoods is None or not isinstance(channel, VectorChannel):
         return _by_labels(channel, ids, rng, draws, factor)
-    return _by_density(channel, likelihoods, ids, rng, draws, most, factor)
+    values = _by_density(channel, likelihoods, ids, rng, draws, most, factor)
+    if (untold := np.isnan(values)).any():
+        values[untold] = _by_labels(channel, ids[untold], rng, draws, factor)
+    return values
 
 
 class Inside:
@@ -95,6 +98,7 @@ def _by_density(
     most: int,
     factor: float,
 ) -> Floats:
+    """Compare densities; NaN for a word with draws about which its density says nothing."""
     inside, values = Inside(factor), np.empty(len(ids))
     for block in blocks(len(ids), row_cells=draws * channel.lexicon.vectors.shape[1]):
         some = ids[block]
@@ -105,7 +109,7 @@ def _by_density(
         for row, word in enumerate(some):
             place = block.start + row
             if likelihoods.untold(noisy[row], np.full(draws, word)).any():
-                values[place] = 1.0  # the word itself is all that is sure
+                values[place] = np.nan
                 continue
             scores = likelihoods.of_some(noisy[row], np.append(rivals[row], word))
             logs = np.minimum(scores[:, :-1] - scores[:, -1:], _FAR)
