@@ -18,6 +18,7 @@ words out can only lower the sum.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -31,7 +32,7 @@ from malaprop.measure.vector_likelihoods import VectorLikelihoods, vector_likeli
 SMALL: Final = 1_000
 """Words of a lexicon up to which all of them are drawn where the density is unknown."""
 _CELLS: Final = 1 << 27  # draws of all words, times words of the lexicon, that take a second
-_LEAST_DRAWS, _MOST_DRAWS = 32, 1_024  # of each word
+_LEAST_DRAWS, _MOST_DRAWS = 32, 2_048  # of each word
 _PILOTS: Final = 2  # draws that choose the words to compare
 _LEAST: Final = 24  # draws of two words that become an output: fewer say too little
 _TOLD: Final = 4  # draws of a word that become an output: fewer do not choose words for it
@@ -60,7 +61,10 @@ def sure_candidates(
     likelihoods = vector_likelihoods(channel)
     if likelihoods is None or not isinstance(channel, VectorChannel):
         return _by_labels(channel, ids, rng, draws, factor)
-    return _by_density(channel, likelihoods, ids, rng, draws, most, factor)
+    values = _by_density(channel, likelihoods, ids, rng, draws, most, factor)
+    if (untold := np.isnan(values)).any():
+        values[untold] = _by_labels(channel, ids[untold], rng, draws, factor)
+    return values
 
 
 class Inside:
@@ -94,6 +98,7 @@ def _by_density(
     most: int,
     factor: float,
 ) -> Floats:
+    """Compare densities; NaN for a word with draws about which its density says nothing."""
     inside, values = Inside(factor), np.empty(len(ids))
     for block in blocks(len(ids), row_cells=draws * channel.lexicon.vectors.shape[1]):
         some = ids[block]
@@ -104,7 +109,7 @@ def _by_density(
         for row, word in enumerate(some):
             place = block.start + row
             if likelihoods.untold(noisy[row], np.full(draws, word)).any():
-                values[place] = 1.0  # the word itself is all that is sure
+                values[place] = np.nan
                 continue
             scores = likelihoods.of_some(noisy[row], np.append(rivals[row], word))
             logs = np.minimum(scores[:, :-1] - scores[:, -1:], _FAR)
@@ -132,38 +137,50 @@ def _rivals(
     return rivals
 
 
-def _counted(ratios: Floats, outputs: Ids, inside: Inside) -> float:
+@dataclass(frozen=True, eq=False)
+class _Half:
+    """The ratios of half of the draws of a word, and their means at each output."""
+
+    ratios: Floats
+    outputs: Ids
+    """Those that occur, in order."""
+    counts: Ids
+    means: Floats
+
+    @classmethod
+    def of(cls, ratios: Floats, drawn: Ids) -> "_Half":
+        order = np.argsort(drawn, kind="stable")
+        outputs, firsts, counts = np.unique(drawn[order], return_index=True, return_counts=True)
+        sums = np.add.reduceat(ratios[order], firsts, axis=0)
+        return cls(ratios, outputs, counts, sums / counts[:, None])
+
+
+def _counted(ratios: Floats, drawn: Ids, inside: Inside) -> float:
     """Return how many of the words with these ratios count, on average over outputs.
 
     Each half of the draws chooses which words to count at an output of the other half.
     """
-    half = len(outputs) // 2
-    halves = [(ratios[:half], outputs[:half]), (ratios[half:], outputs[half:])]
-    return (_chosen(*halves, inside) + _chosen(*halves[::-1], inside)) / 2.0
+    middle = len(drawn) // 2
+    first = _Half.of(ratios[:middle], drawn[:middle])
+    second = _Half.of(ratios[middle:], drawn[middle:])
+    return (_chosen(first, second, inside) + _chosen(second, first, inside)) / 2.0
 
 
-def _chosen(chosen_by: tuple[Floats, Ids], counted_by: tuple[Floats, Ids], inside: Inside) -> float:
-    before, seen, numbers = _means(*chosen_by)
-    means, outputs, counts = _means(*counted_by)
-    hopes = np.broadcast_to(_surely(inside(chosen_by[0], 1)), means.shape).copy()
-    places = np.minimum(np.searchsorted(seen, outputs), len(seen) - 1)
-    known = (seen[places] == outputs) & (numbers[places] >= _TOLD)
-    hopes[known] = inside(before[places[known]], numbers[places[known], None])
-    counted = np.where(hopes > 0.0, inside(means, counts[:, None]), 0.0).sum(axis=1)
-    return float(counted @ counts / counts.sum())
+def _chosen(choosing: _Half, counting: _Half, inside: Inside) -> float:
+    hopes = np.broadcast_to(_surely(inside(choosing.ratios, 1)), counting.means.shape).copy()
+    places = np.searchsorted(choosing.outputs, counting.outputs)
+    places = np.minimum(places, len(choosing.outputs) - 1)
+    seen = choosing.outputs[places] == counting.outputs
+    known = seen & (choosing.counts[places] >= _TOLD)
+    there = places[known]
+    hopes[known] = inside(choosing.means[there], choosing.counts[there, None])
+    sums = np.where(hopes > 0.0, inside(counting.means, counting.counts[:, None]), 0.0).sum(axis=1)
+    return float(sums @ counting.counts / counting.counts.sum())
 
 
 def _surely(values: Floats) -> Floats:
     """Return the means of columns, less their standard errors."""
     return np.asarray(values.mean(axis=0) - values.std(axis=0) / len(values) ** 0.5)
-
-
-def _means(ratios: Floats, outputs: Ids) -> tuple[Floats, Ids, Ids]:
-    """Return the mean ratios at each output, the outputs in order, and how often they occur."""
-    seen, places, counts = np.unique(outputs, return_inverse=True, return_counts=True)
-    sums = np.zeros((len(seen), ratios.shape[1]))
-    np.add.at(sums, places, ratios)
-    return sums / counts[:, None], seen, counts
 
 
 def _by_labels(channel: Channel, ids: Ids, rng: Generator, draws: int, factor: float) -> Floats:

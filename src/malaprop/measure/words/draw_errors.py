@@ -5,6 +5,7 @@ over words. The runs are independent in any case. So the error is told from grou
 with all words.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -40,8 +41,8 @@ def draw_errors(draws: Draws, wanted: Sequence[Statistic]) -> Mapping[str, float
 
 def _of_groups(values: Floats, groups: Sequence[slice]) -> float:
     means = values.mean(axis=0)
-    return float(np.std([means[group].mean() for group in groups], ddof=1)) / GROUPS**0.5
+    return float(np.std([means[group].mean() for group in groups], ddof=1)) / math.sqrt(GROUPS)
 
 
 def _by_jackknife(means: Sequence[float]) -> float:
-    return float(np.std(means)) * (GROUPS - 1) ** 0.5
+    return float(np.std(means)) * math.sqrt(GROUPS - 1)
