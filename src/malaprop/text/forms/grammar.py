@@ -96,7 +96,8 @@ _READERS: dict[str | None, Callable[[str], tuple[Form, int]]] = {
 
 @cache
 def _cutter(addresses: bool, scope: Scope) -> Callable[[str], list[str]]:
-    if addresses:  # rare: not worth one more pattern, which takes as long as a thousand texts
+    # Rare texts are not worth one more pattern: it takes as long to compile as a thousand of them.
+    if addresses or scope is not Scope.ASCII:
         search = _kinds(scope).finditer
         return lambda text: [match[0] for match in search(text)]
     skipped = (TokenKind.URL, TokenKind.EMAIL)

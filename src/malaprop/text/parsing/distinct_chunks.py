@@ -60,15 +60,16 @@ def by_arrow(texts: Sequence[str]) -> DistinctChunks:
     import pyarrow as pa
 
     # A space ends each chunk, and stays part of it: so the distinct ones are parted by spaces, too.
-    ended = " ".join([*texts, ""]).replace(LINE, PADDED_LINE).encode(*_CODEC)
-    spaces = np.flatnonzero(np.frombuffer(ended, dtype=np.uint8) == _SPACE)
-    bounds = np.concatenate([[0], spaces + 1])
-    buffers = [None, pa.py_buffer(bounds), pa.py_buffer(ended)]
-    chunks = pa.Array.from_buffers(pa.large_binary(), len(spaces), buffers).dictionary_encode()
-    _, ends, content = chunks.dictionary.buffers()
-    size = np.frombuffer(ends, dtype=np.int64)[len(chunks.dictionary)]
+    encoded = [text.replace(LINE, PADDED_LINE).encode(*_CODEC) for text in texts]
+    ended = b" ".join([*encoded, b""])
+    ends = np.flatnonzero(np.frombuffer(ended, dtype=np.uint8) == _SPACE) + 1
+    buffers = [None, pa.py_buffer(np.concatenate([[0], ends])), pa.py_buffer(ended)]
+    chunks = pa.Array.from_buffers(pa.large_binary(), len(ends), buffers).dictionary_encode()
+    _, bounds, content = chunks.dictionary.buffers()
+    size = np.frombuffer(bounds, dtype=np.int64)[len(chunks.dictionary)]
     distinct = content[:size].to_pybytes().decode(*_CODEC).split(" ")[:-1]
-    lengths = [1 + text.count(" ") + 2 * text.count(LINE) for text in texts]
     # Arrow's own `to_numpy` would import pandas.
     numbers = np.frombuffer(chunks.indices.buffers()[1], dtype=np.int32)[: len(chunks)]
-    return DistinctChunks(distinct, numbers, np.array(lengths, dtype=np.int64))
+    text_ends = np.cumsum([len(text) + 1 for text in encoded])
+    lengths = np.diff(np.searchsorted(ends, text_ends, side="right"), prepend=0)
+    return DistinctChunks(distinct, numbers, lengths)

@@ -93,14 +93,14 @@ class ChunkLearner:
 
     def _learn_words(self, parts: list[OneWord], may_join: AbstractSet[str]) -> list[int]:
         """Learn words with signs before and after them."""
-        codes: list[int] = []
+        codes, shapes = list[int](), self._simple_shapes
         treatments = self._policy.treat_all(map(_WORD, parts))
         for (before, word, after), treatment in zip(parts, treatments, strict=True):
             _, word_id, tag, _, mark = treatment
             if word in may_join or mark != WORD_MARK:
                 codes.append(self._learn_any(before + word + after))
                 continue
-            shape = self._simple_shapes.get((before, tag, after))
+            shape = shapes.get((before, tag, after))
             if shape is None:
                 shape = self._simple_shape(before, tag, after)
             codes.append(shape << OFFSET_BITS | word_id)
