@@ -30,10 +30,11 @@ Sampler = Callable[[Ids, Ids, Ids], list[Ids]]
 
 _KEPT = 1 << 24  # the most draws in stock: 64 MB
 # How many draws to stock for a word: `_TIMES` what was needed so far, within limits. Beyond some
-# thousands, computing the row again takes no longer than drawing from it.
-_LEAST, _TIMES, _MOST = 64, 2, 4096
+# thousands, computing the row again takes no longer than drawing from it. But if it is known that
+# as many will be needed, the rest is saved.
+_LEAST, _TIMES, _MOST, _MOST_OF_JOB = 64, 2, 4096, 1 << 16
 _FEW, _LEAST_OF_FEW = 256, 8  # for few words at a time, somebody waits: each draw counts
-_STOCKED = 0.25  # the share of the room that the stocks of all words together may take
+_STOCKED = 0.4  # the share of the room that the stocks of all words together may take
 _SPARE = 4  # draws beyond the estimated need, once there is an estimate
 _AT_ONCE = 512  # words whose rows are computed before their draws are stored
 _IDLE = 5.0  # seconds after which draws are thrown away if nobody asks for any
@@ -157,12 +158,24 @@ class DrawStock:
         if expected > 0.0:
             times = max(expected / orders - 1.0, 0.0)
             spare = _SPARE if times else 0
-        wanted = np.minimum(times * needed, _MOST)
+        most = _MOST_OF_JOB if expected > 0.0 else _MOST
+        part = 1.0
         # The stocks of all words must fit, or many draws would be thrown away unused.
         if times * draws > (room := _STOCKED * _KEPT):
-            wanted *= min(1.0, room / float(np.minimum(times * self._needed, _MOST).sum()))
+            most, part = self._that_fit(times, most, room)
+        wanted = part * np.minimum(times * needed, most)
         wanted = np.maximum(wanted, spare) if expected <= 0.0 else wanted + np.sqrt(wanted) + spare
         return np.asarray(wanted, dtype=np.int64)
+
+    def _that_fit(self, times: float, most: int, room: float) -> tuple[int, float]:
+        """Return the most draws of a word, and what part of the wanted ones fit the room.
+
+        First, frequent words get fewer: their rows are few.
+        """
+        wanted = times * self._needed
+        while most > _MOST and np.minimum(wanted, most).sum() > room:
+            most //= 2
+        return most, min(1.0, room / float(np.minimum(wanted, most).sum()))
 
     def _keep(self, words: Ids, counts: Ids, drawn: Ids) -> None:
         if len(drawn) > _KEPT:
