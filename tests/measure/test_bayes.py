@@ -72,6 +72,10 @@ def test_noise_on_vectors_is_bounded() -> None:
     assert found.interval[0] <= truth + 0.002
     assert truth <= found.interval[1]
     assert abs(found.value - truth) < 0.01
+    assert found.per_word is not None
+    best = np.argmax(drawn, axis=0)
+    of_words = [sum(drawn[w][y] for y in range(4) if best[y] == w) for w in range(4)]
+    assert found.per_word == pytest.approx(of_words, abs=0.03)
 
 
 @pytest.mark.parametrize(

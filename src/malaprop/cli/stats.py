@@ -144,9 +144,9 @@ def stats(
         )
 
 
-def _guesses(guess: "BayesSuccess", ids: "Ids") -> list[float] | None:
+def _guesses(guess: "BayesSuccess", ids: "Ids") -> list[float | None] | None:
     """Return how often each of the measured words is guessed, if that is known."""
-    return None if guess.per_word is None else [float(each) for each in guess.per_word[ids]]
+    return None if guess.per_word is None else [finite(float(each)) for each in guess.per_word[ids]]
 
 
 def _print_statistics(figures: "WordStatistics") -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import Channel, LawChannel, checked_channel
@@ -54,7 +55,9 @@ class BayesSuccess:
     """What the observer believes before, in a few words."""
     exact: bool = False
     per_word: Floats | None = None
-    """For each word, how often it is guessed if it went in; None unless `exact`."""
+    """For each word, how often it is guessed if it went in. Of noise, an estimate from draws (NaN
+    for a word that was not drawn), on 1,000 words at most. None for several draws, and for noise on
+    more words: then `statistics(…).kept` is what an observer achieves who guesses the output."""
     candidates: float | None = None
     """How many words have at least half the posterior probability of the best guess, on average
     over outputs; None where the law is unknown."""
@@ -285,13 +288,26 @@ def _learned(
     drawn = channel.substitute(truth, rng)
     half = _DRAWS // 2
     rule = _best_guesses(truth[:half], drawn[:half], size)
-    hits = int((rule[drawn[half:]] == truth[half:]).sum())
+    right = rule[drawn[half:]] == truth[half:]
+    hits = int(right.sum())
     low, _ = clopper_pearson(hits, half).tolist()
     # The best guess in hindsight is right more often than the best one; one draw changes that by
     # at most 1/N (McDiarmid's inequality).
     hindsight = _best_guesses(truth, drawn, size)
     high = float((hindsight[drawn] == truth).mean()) + math.sqrt(math.log(40.0) / (2 * _DRAWS))
-    return BayesSuccess(value=hits / half, interval=(low, min(1.0, high)), **facts)
+    return BayesSuccess(
+        value=hits / half,
+        interval=(low, min(1.0, high)),
+        per_word=_shares(right, truth[half:], size),
+        **facts,
+    )
+
+
+def _shares(right: NDArray[np.bool_], truth: Ids, size: int) -> Floats:
+    """Return how often each word was guessed right; NaN for one that never went in."""
+    tried = np.bincount(truth, minlength=size)
+    hits = np.bincount(truth, weights=right, minlength=size)
+    return np.divide(hits, tried, out=np.full(size, np.nan), where=tried > 0)
 
 
 def _best_guesses(truth: Ids, drawn: Ids, size: int) -> Ids:
