@@ -178,4 +178,4 @@ def _from_pool(far: FarWords) -> Floats:
     count = len(words)
     numbers = (np.arange(count) + 0.5) / count
     chances = thresholds(count, lambda u: far._from_pool(count, Scripted(numbers, u)) >= 0)
-    return np.bincount(words, chances / count, far._size)
+    return np.asarray(np.bincount(words, chances / count, far._size), dtype=np.float64)

@@ -78,7 +78,7 @@ def worst_ratio(seed: int, shape: Pairs, off: float) -> float | None:
     ids = random.integers(0, graph.size, 2)
     radius = int(random.integers(1, graph.last - graph.borders.edges.length))
     share = random.uniform(0.1, 1.0, 2)
-    rest = random.integers(0, 2) * np.exp(random.uniform(-20.0, 0.0, 2))
+    rest = float(random.integers(0, 2)) * np.exp(random.uniform(-20.0, 0.0, 2))
     stated = share[:, None] * falls[graph.levels(ids)] ** off + rest[:, None]
     stated *= weights
     stated /= stated.sum(axis=1, keepdims=True)
@@ -96,6 +96,21 @@ def test_each_word_has_its_probability(shape: Callable[[Generator], Pairs]) -> N
     known = [error for error in errors if error is not None]
     assert len(known) >= 2
     assert max(known) < 1e-12
+
+
+@pytest.mark.parametrize("radius", [1, 2, 3, 4])
+def test_longer_edges_that_lead_to_the_same_word_count_once(radius: int) -> None:
+    """From one ring to another, by four edges of the same length to each of two words."""
+    rings = [(8 * k + i, 8 * k + (i + 1) % 8) for k in range(2) for i in range(8)]
+    bridges = [(i, there) for i in (7, 1, 2, 6) for there in (8, 10)]
+    graph = WordGraph(16, rings + bridges, [1] * 16 + [5] * 8, cutoff=9.0)
+    weights, falls = np.linspace(0.5, 1.0, 16), np.exp(-1.5 * np.arange(10))
+    assert graph.borders is not None
+    far = FarWords(graph.borders, weights, falls, pool_of(weights))
+    assert far._walks.usable
+    stated = weights * falls[graph.levels(np.arange(16))]
+    law = drawn_law(far, np.arange(16), radius, np.ones(16), np.zeros(16))
+    assert np.allclose(law, stated / stated.sum(axis=1, keepdims=True), rtol=1e-12, atol=0.0)
 
 
 def test_an_exponent_off_by_1_percent_is_noticed() -> None:
