@@ -23,6 +23,7 @@ from malaprop.core.sampling.draws import fine
 
 _PARTS = 4  # tickets for each member, on average, besides the one that it has in any case
 _TRIES = 1 << 16  # tries at a time over all rows: they fit a processor's cache
+_MOST_TRIES = 1 << 19  # tries of a row at a time, however many are wanted: it limits the memory
 _SPARE = 2  # tries of each row beyond those that are expected to be needed
 _SUCCESS = 0.3  # of sets of words, about
 _RARE = 2.0**-7  # chances that need more binary digits than others
@@ -54,6 +55,7 @@ def draw_ahead(urns: Urns, least: Ids, counts: Ids, rng: Generator) -> list[Ids]
     while (short := np.flatnonzero(drawn < least)).size:
         rate = (drawn[short] + 8.0 * tickets.rates[short]) / (tried[short] + 8.0)
         tries = ((counts[short] - drawn[short]) / rate).astype(np.int64) + _SPARE
+        tries = np.minimum(tries, _MOST_TRIES)
         for some in _blocks(tries):
             rows = short[some]
             words, successes = tickets.tries(rows, tries[some], rng)

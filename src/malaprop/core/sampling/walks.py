@@ -116,10 +116,12 @@ class Walks:
             terms = self._falls.take(edges.lengths) * free.take(edges.there)
             starts = edges.first[self._with_long]
             longest[self._with_long] = np.maximum.reduceat(terms, starts)
-        free = weights + edges.counts * longest + steps.sum(axis=0)
-        # One step leads back. It has at least the least term.
+        other, short = weights + edges.counts * longest, steps.sum(axis=0)
+        # One step leads back. It has at least the least term. Subtract it from short steps only:
+        # where it is the only one, exactly 0 is left of them, and other terms may be far smaller.
         back = np.where(self._joined, steps, np.inf).min(axis=0)
-        return steps, longest, free - np.where(np.isfinite(back), back, 0.0), free
+        onward = other + (short - np.where(np.isfinite(back), back, 0.0))
+        return steps, longest, onward, other + short
 
     def make(self, places: Ids, lengths: Ids, rng: Generator) -> Ends:
         """Make a walk from each place, to which it has `lengths` behind it; some fail."""

@@ -27,6 +27,7 @@ _FROM_BORDER, _BY_LONG_EDGE, _ANYWHERE = 1, 2, 3
 _WALKING = (
     1.25  # what a word within reach of a far one costs a draw, over what a member costs a row
 )
+_LAST_FALL = 2.0**-4  # more would make the stated rounding error too small for urns
 
 
 class FarWords:
@@ -43,7 +44,8 @@ class FarWords:
     @property
     def usable(self) -> bool:
         """Whether walks are short enough to be of use, and exact enough for so many words."""
-        return self._walks.usable and self._walks.rounding <= self._size
+        exact = self._walks.rounding <= self._size and self._falls[-1] <= _LAST_FALL
+        return bool(self._walks.usable and exact)
 
     def radius(self, counts: Floats, draws: float) -> int:
         """Return the level up to which words should be near, for the least total cost.

@@ -200,7 +200,9 @@ class BalancedLaw(Law):
 
     def __getstate__(self) -> dict[str, object]:
         # What can be computed again need not travel.
-        return {name: part for name, part in vars(self).items() if name != "_far"}
+        state = vars(self).copy()  # at once: other threads may be adding to it
+        state.pop("_far", None)
+        return state
 
     def _kernel(self, keys: Keys) -> Floats:
         """Return e^(−t·d), given the keys of distances."""
