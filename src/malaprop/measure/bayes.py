@@ -307,7 +307,7 @@ def _shares(right: NDArray[np.bool_], truth: Ids, size: int) -> Floats:
     """Return how often each word was guessed right; NaN for one that never went in."""
     tried = np.bincount(truth, minlength=size)
     hits = np.bincount(truth, weights=right, minlength=size)
-    return np.divide(hits, tried, out=np.full(size, np.nan), where=tried > 0)
+    return np.asarray(np.divide(hits, tried, out=np.full(size, np.nan), where=tried > 0))
 
 
 def _best_guesses(truth: Ids, drawn: Ids, size: int) -> Ids:
