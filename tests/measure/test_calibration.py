@@ -51,6 +51,13 @@ def test_candidates_similarity_and_likeness_are_met() -> None:
     assert found.epsilon == pytest.approx(2.0, rel=0.01)
 
 
+def test_likeness_to_noise_counts_the_error_of_its_draws() -> None:
+    model = Laplace(epsilon=2.0).on(WORDS)
+    stays = statistics(model, runs=20_000, rng=seeded_rng(3)).kept.mean()
+    for seed in range(8):
+        assert calibrate(TEM, WORDS, like=model, rng=seeded_rng(seed)).value <= stays + 0.002
+
+
 def test_noise_on_vectors_is_calibrated_with_confidence() -> None:
     found = calibrate(Laplace, WORDS, kept=0.3, rng=seeded_rng(2))
     kept = statistics(Laplace(epsilon=found.epsilon).on(WORDS), runs=2000, rng=seeded_rng(3)).kept

@@ -139,11 +139,11 @@ def test_calibration_is_never_beyond_its_target(
 ) -> None:
     make = mechanism if isinstance(mechanism, type) else type(mechanism)
     for seed in range(3):
-        found = calibrate(mechanism, lexicon, candidates=target, rng=seeded_rng(seed))
-        truth = _truth(make(epsilon=found.epsilon).on(lexicon)).mean()
+        calibration = calibrate(mechanism, lexicon, candidates=target, rng=seeded_rng(seed))
+        truth = _truth(make(epsilon=calibration.epsilon).on(lexicon)).mean()
         assert target <= truth < 2.0 * target  # on the safe side, and not far from the target
-        assert found.value <= truth
-        assert not found.exact
+        assert calibration.value <= truth
+        assert not calibration.exact
 
 
 def test_a_number_beyond_the_lexicon_is_out_of_reach() -> None:

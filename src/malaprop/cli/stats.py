@@ -138,9 +138,11 @@ def stats(
     if json_ != PIPE:
         _print_statistics(figures)
         _print_guess(guess)
+        lopsided = finite(skewness(shared))  # of three words or more
+        beside = "" if lopsided is None else f"; skewness {lopsided:.3g}, no measure of privacy"
         typer.echo(
             f"Of a word's 10 nearest words, what comes out shares {shared.mean():.1%} on average "
-            f"(one draw each; skewness {skewness(shared):.3g}, which says nothing about privacy)."
+            f"(one draw each{beside})."
         )
 
 
@@ -169,9 +171,10 @@ def _print_statistics(figures: "WordStatistics") -> None:
     how = (
         "computed from the law" if figures.exact else f"estimated from {figures.runs:,} draws each"
     )
+    chosen = "" if len(figures.words) == figures.size else ", if these words stand for it"
     console.print(
         f"\n{len(figures.words):,} of {figures.size:,} words, {how}; R = {figures.runs:,}. "
-        "A range below a mean is its 95 % interval, for the whole lexicon."
+        f"A range below a mean is its 95 % interval for the whole lexicon{chosen}."
     )
 
 

@@ -107,8 +107,8 @@ def bayes_success(
 
     >>> from malaprop import Lexicon, TEM
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
-    >>> found = bayes_success(TEM(epsilon=2.0, gamma=2.0, exponent="half").on(line))
-    >>> round(found.value, 4), found.exact
+    >>> guess = bayes_success(TEM(epsilon=2.0, gamma=2.0, exponent="half").on(line))
+    >>> round(guess.value, 4), guess.exact
     (0.7058, True)
     """
     space = checked_channel(channel).lexicon
@@ -130,8 +130,8 @@ def bayes_success(
         return _learned(channel, belief, draws, trials, noise, facts)
     if draws == 1:
         return _exact(channel, belief, noise, facts, progress, even=prior is None)
-    (found,) = _tried(channel, belief, [draws], trials, noise, progress, most=_SEVERAL)
-    return BayesSuccess(value=found.value, interval=found.interval, **facts)
+    (tried,) = _tried(channel, belief, [draws], trials, noise, progress, most=_SEVERAL)
+    return BayesSuccess(value=tried.value, interval=tried.interval, **facts)
 
 
 def _exact(

@@ -82,7 +82,8 @@ def calibrate(
       only those count that draws make sure of, so ε may be smaller than necessary: see
       `malaprop.measure.sure_candidates`.
     - `similarity`: the expected similarity of a word and its replacement, at most.
-    - `like`: a channel; as many words stay as with that one.
+    - `like`: a channel; as many words stay as with that one, at most. For noise, that is the lower
+      end of an estimate.
 
     `mechanism` is a class, a registered name, or a mechanism whose other parameters are kept. On
     lexicons of up to 10,000 words a figure is computed for all words, on larger ones for 256 of
@@ -153,7 +154,7 @@ def _goal(search: "_Search", **targets: Any) -> _Goal:
         return _success_goal(search, **targets)
     if given == ["like"]:
         model = checked_channel(targets["like"])
-        bound = search.figure(model, "kept", None).value
+        bound = search.surely_kept(model)
         return _Goal(
             text=f"as many words stay as with the other mechanism, {bound:.4g}",
             bound=bound,
@@ -256,6 +257,11 @@ class _Search:
             few = len(batches) > 1 and len(values) < _FEW
             return _tail(values, worst, whole, _RUNS * _BATCHES if few else None)
         return Figure(float(values.mean()), float(values.mean()) + _margin(batches, self._whole))
+
+    def surely_kept(self, channel: Channel) -> float:
+        """Return the lower end of the mean share of the words that stay, given the same words."""
+        batches = self._batches(channel, "kept")
+        return max(0.0, float(batches.mean()) - _margin(batches, whole=True))
 
     def candidates(self, channel: Channel, least: float) -> Figure:
         """Return the mean number of candidates of the words; for noise, those that are sure."""

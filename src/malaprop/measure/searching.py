@@ -30,8 +30,12 @@ class Figure:
         return self.unsafe == self.value
 
     def __str__(self) -> str:
-        error = "" if self.is_exact else f" ({self.unsafe:.4g} with its error)"
-        return f"{self.value:.4g}{error}"
+        error = "" if self.is_exact else f" ({_shown(self.unsafe)} with its error)"
+        return f"{_shown(self.value)}{error}"
+
+
+def _shown(value: float) -> str:
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
 
 
 @dataclass(frozen=True, kw_only=True)

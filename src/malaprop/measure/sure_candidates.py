@@ -7,14 +7,14 @@ r, and f is convex, at least 0, and at least 1 outside of 1/γ … γ. By Jensen
 
     E[1 − f(r̄) | y] ≤ 1 − f(r) ≤ 1 if 1/γ ≤ r ≤ γ, else 0.
 
-So the expectation of the sum over any words w' is at most K_w, however few draws there are; more
-draws bring it closer. Which words to sum over is chosen with other draws than those of r̄: leaving
-words out can only lower the sum.
+So the expectation of the sum over any words w' is at most the number of candidates among them, and
+that is at most K_w, however few draws there are. More draws bring it closer. Which words to sum
+over is chosen with other draws than those of r̄.
 
 - Where the density of the noise is known, draws z of w itself are enough. The mean of
   density(z|w')/density(z|w), over the draws that become y, has the expectation r.
-- Otherwise w and w' are drawn equally often, and r̄ is the share of w' among those that become y.
-  Its expectation is r/(1 + r), so that γ turns into γ/(1 + γ).
+- Otherwise w and w' are drawn equally often, and the share of w' among the draws that become y
+  stands for r̄. Its expectation is r/(1 + r), so the ends are 1/(1 + γ) and γ/(1 + γ).
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ _PILOTS: Final = 2  # draws that choose the words to compare
 _LEAST: Final = 24  # draws of two words that become an output: fewer say too little
 _TOLD: Final = 4  # draws of a word that become an output: fewer do not choose words for it
 _STEEPER: Final = 8.0  # draws from which on f is much steeper than for one
-_FAR: Final = 60.0  # the largest logarithm of a ratio that is told from larger ones
+_FAR: Final = 60.0  # cuts off logarithms of ratios: a larger one has a chance below e^−60
 
 
 def sure_batches(channel: Channel, ids: Ids, rng: Generator, *, most: int, count: int) -> Floats:

@@ -53,8 +53,8 @@ def calibrate_vectors(
 
     >>> from malaprop import seeded_rng
     >>> sample = seeded_rng(1).normal(size=(300, 20))
-    >>> found = calibrate_vectors("laplace", sample, correlation=0.9, rng=seeded_rng(2))
-    >>> 0.9 <= found.value < 0.93
+    >>> calibration = calibrate_vectors("laplace", sample, correlation=0.9, rng=seeded_rng(2))
+    >>> 0.9 <= calibration.value < 0.93
     True
     """
     given = {"correlation": correlation, "inversion": inversion}

@@ -177,8 +177,8 @@ def statistics(
 
     >>> from malaprop import Lexicon, TEM
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
-    >>> found = statistics(TEM(epsilon=2.0, gamma=2.0, exponent="half").on(line))
-    >>> found.kept.round(6).tolist(), found.exact
+    >>> figures = statistics(TEM(epsilon=2.0, gamma=2.0, exponent="half").on(line))
+    >>> figures.kept.round(6).tolist(), figures.exact
     ([0.665241, 0.665241, 0.786986], True)
     """
     ids = word_ids(checked_channel(channel).lexicon, words)
@@ -202,7 +202,7 @@ def statistics(
 def _runs(runs: int) -> int:
     if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < LEAST_RUNS:
         raise ParameterError(
-            f"The 'runs' parameter of statistics must be a whole number of {LEAST_RUNS} or more: "
+            f"`runs` must be a whole number of {LEAST_RUNS} or more: "
             "fewer draws say nothing about a word."
         )
     return int(runs)
