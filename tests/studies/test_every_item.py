@@ -1,6 +1,8 @@
 """Every item of every study runs in a tiny setting, and writes lines of the contract."""
 
 import json
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.studies.planted_sets import planted
@@ -11,6 +13,7 @@ from malaprop.report.studies.terminal import readable
 from malaprop.studies import Run, written
 from malaprop.studies.framework.cells import Cells
 from malaprop.studies.framework.reproducing import run_study
+from malaprop.studies.framework.run import MissingDataError
 
 KEYS = {"study", "item", "setting", "measure", "ours", "error", "paper", "claim", "holds"}
 OURS = ("nadp", "mahalanobis")
@@ -44,6 +47,22 @@ def test_without_data_lines_are_null_with_a_command(
     lines = run_study(studies.study_named(study), run, items=[item], cells=cells)
     assert {line.ours for line in lines} == {None}
     assert all((line.command or "").startswith("malaprop ") for line in lines)
+
+
+@pytest.mark.parametrize("name", ["nadp", "mahalanobis", "tem", "privemb", "hyperbolic"])
+@pytest.mark.parametrize("quick", [True, False])
+def test_every_item_does_without_any_data(name: str, quick: bool, cells: Cells) -> None:
+    def gone(run: Run, setting: Any, rng: Any) -> Any:
+        raise MissingDataError("The data set planted", "malaprop data get planted")
+
+    study = studies.study_named(name)
+    bare = replace(study, items=tuple(replace(item, cell=gone) for item in study.items))
+    lines = run_study(bare, Run(quick=quick), cells=cells)
+    assert {line.item for line in lines} == {item.name for item in study.items}
+    assert {(line.ours, line.holds, line.command) for line in lines} == {
+        (None, None, "malaprop data get planted")
+    }
+    assert "malaprop data get planted" in readable(pages(lines))
 
 
 def test_the_quick_runs_have_most_of_the_papers_values(tiny: Lexicon, cells: Cells) -> None:

@@ -78,6 +78,11 @@ def _madlib(line: Line, results: Results) -> Line | None:
     return results.like(line, mechanism="laplace", exponent=None)
 
 
+def _is_static(setting: Setting) -> bool:
+    """Whether the attacker is the paper's; without data, a line names none."""
+    return bool(setting.get("attacker", STATIC) == STATIC)
+
+
 def _is_chance(line: Line) -> bool | None:
     if not isinstance(line.ours, float):
         return None
@@ -127,9 +132,7 @@ FIG1B = Item(
             text="at ε = 2, membership is inferred no better than by chance",
             measure="auc",
             about=lambda s: (
-                (_is_papers(s) or _is_papers(s, "laplace"))
-                and s["epsilon"] == 2
-                and s["attacker"] == STATIC
+                (_is_papers(s) or _is_papers(s, "laplace")) and s["epsilon"] == 2 and _is_static(s)
             ),
             holds=lambda line, results: _is_chance(line),
         ),
@@ -140,14 +143,14 @@ FIG1B = Item(
             about=lambda s: (
                 (_is_papers(s) or _is_papers(s, "laplace"))
                 and s["epsilon"] == 2
-                and s["attacker"] == LOSS
+                and s.get("attacker") == LOSS
             ),
             holds=lambda line, results: _is_chance(line),
         ),
         Claim(
             text="at ε ≥ 4, TEM protects less against the attack than Madlib",
             measure="auc",
-            about=lambda s: _is_papers(s) and s["epsilon"] >= 4 and s["attacker"] == STATIC,
+            about=lambda s: _is_papers(s) and s["epsilon"] >= 4 and _is_static(s),
             holds=lambda line, results: above(line, _madlib(line, results)),
         ),
     ),
