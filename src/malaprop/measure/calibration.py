@@ -275,7 +275,8 @@ class _Search:
             most = math.ceil(_RIVALS * least)
             batches = sure_batches(channel, ids, self.rng(), most=most, count=count)
         mean = float(batches.mean())
-        return Figure(mean, mean - _margin(batches, whole))
+        # The word itself always explains its output, so nothing below 1 is possible.
+        return Figure(max(1.0, mean), max(1.0, mean - _margin(batches, whole)))
 
     def _batches(self, channel: Channel, name: str) -> Floats:
         """Return a statistic of the words: one row from a law, or several rows from draws."""

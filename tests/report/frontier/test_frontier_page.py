@@ -149,3 +149,13 @@ def test_the_command_reads_lines(tmp_path: Path, capsys: pytest.CaptureFixture[s
     source.write_text("")
     assert run(["bench", "frontier", "--from", str(source)]) != 0
     assert "no results of the frontier" in capsys.readouterr().err
+
+
+def test_without_data_nothing_is_recommended(tmp_path: Path) -> None:
+    bare = [
+        replace(line, ours=None, error=None, command="malaprop data fetch men") for line in LINES
+    ]
+    (page,) = (each for each in page_files(bare, tmp_path / "page.md").values() if "#" in each[:1])
+    for shown in (readable(bare), page):
+        assert "run `malaprop data fetch men`" in shown
+        assert "Take `balanced`" not in shown

@@ -1,6 +1,6 @@
 """What a newcomer takes from the frontier: which mechanism, which ε, and what speaks against it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from malaprop.report.frontier.curves import (
@@ -13,6 +13,7 @@ from malaprop.report.frontier.curves import (
     Verdict,
     verdicts,
 )
+from malaprop.studies import Line
 
 LOSS = "loss_of_nearest"
 _START = 0.4  # the share recovered that a newcomer starts with
@@ -42,10 +43,19 @@ def tallies(all_curves: Sequence[Curve]) -> dict[str, Tally]:
     }
 
 
+def missing(lines: Iterable[Line]) -> Iterator[str]:
+    """Name the commands that get the data without which figures are left out."""
+    for command in dict.fromkeys(line.command for line in lines if line.command):
+        yield f"**Data are missing:** run `{command}`. Figures that need them are left out."
+
+
 def advice(all_curves: Sequence[Curve]) -> Iterator[str]:
-    """Say what speaks for the recommended mechanism, what against it, and which ε to take."""
+    """Say what speaks for the recommended mechanism, what against it, and which ε to take.
+
+    There is none if nothing was measured.
+    """
     best = next((curve for curve in all_curves if curve.mechanism == RECOMMENDED), None)
-    if best is None:
+    if best is None or not best.points:
         return
     yield f"**Take `{RECOMMENDED}`, unless your task is one where it is worse.**"
     yield from _guaranteed(best, [curve for curve in all_curves if curve is not best])

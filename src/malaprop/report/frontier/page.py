@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from malaprop.report.frontier import prose, tables
-from malaprop.report.frontier.advice import advice
+from malaprop.report.frontier.advice import advice, missing
 from malaprop.report.frontier.curves import NAMES, RECOMMENDED, Curve, curves, floors
 from malaprop.report.frontier.measured import HEAD as MEASURED
 from malaprop.report.frontier.measured import MORE_HEAD, measured_rows, more_rows
@@ -27,7 +27,7 @@ def readable(lines: Sequence[Line]) -> str:
                 "",
                 *better,
                 "",
-                *(each.replace("*", "") for each in advice(all_curves)),
+                *(each.replace("*", "") for each in (*missing(lines), *advice(all_curves))),
                 *_columns([tables.CHOICE, *tables.choices(all_curves, lines)]),
             ]
         )
@@ -59,7 +59,7 @@ def _markdown(lines: Sequence[Line], all_curves: Sequence[Curve], picture: str) 
         f"# {prose.TITLE}",
         _how(lines[0]),
         "## What to choose",
-        bullets(advice(all_curves)),
+        bullets((*missing(lines), *advice(all_curves))),
         _table(tables.CHOICE, tables.choices(all_curves, lines)),
         f"![utility against ε and against the share of words recovered]({picture})",
         prose.CAPTION,
@@ -91,7 +91,7 @@ def _markdown(lines: Sequence[Line], all_curves: Sequence[Curve], picture: str) 
 def _html(lines: Sequence[Line], all_curves: Sequence[Curve], picture: str) -> str:
     quick = lines[0].quick
     parts = [f"<h1>{prose.TITLE}</h1>", _said(_how(lines[0])), "<h2>What to choose</h2>"]
-    parts += [_list(advice(all_curves))]
+    parts += [_list((*missing(lines), *advice(all_curves)))]
     parts += [_html_table(tables.CHOICE, tables.choices(all_curves, lines))]
     parts += [f"<figure>{picture}</figure>", _said(prose.CAPTION)]
     parts += ["<h2>How to read it</h2>", _list(prose.reading(quick))]

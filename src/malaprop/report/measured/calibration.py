@@ -38,7 +38,7 @@ def calibration_page(
         figures=(
             (f"ε = {result.epsilon:.4g}", "keeps to the target"),
             (f"{result.value:.4g}", f"is {_FIGURE} at this ε{_error(result)}"),
-            ("exact", "computed from the law, for all words")
+            ("exact", "computed from the law, not from draws")
             if result.exact
             else ("estimated", "95 % one-sided, from a sample or draws"),
         ),
