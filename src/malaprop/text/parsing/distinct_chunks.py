@@ -43,8 +43,8 @@ def by_dictionary(texts: Sequence[str]) -> DistinctChunks:
     chunks = list(map(chunks_of, texts))
     lengths = np.array(list(map(len, chunks)), dtype=np.int64)
     numbers = _Numbers()
-    found = np.array(list(map(numbers.__getitem__, chain.from_iterable(chunks))), dtype=np.int64)
-    return DistinctChunks(list(numbers), found, lengths)
+    places = np.array(list(map(numbers.__getitem__, chain.from_iterable(chunks))), dtype=np.int64)
+    return DistinctChunks(list(numbers), places, lengths)
 
 
 class _Numbers(dict[str, int]):
