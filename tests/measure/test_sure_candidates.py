@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.measure.opaque import Opaque
 
 from malaprop import (
     TEM,
@@ -18,7 +19,6 @@ from malaprop import (
     seeded_rng,
 )
 from malaprop.core.arrays import Floats
-from malaprop.core.channel import LawChannel
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.space import MetricSpace
 from malaprop.measure import calibrate
@@ -31,23 +31,12 @@ LINE = Lexicon([f"w{i}" for i in range(12)], 2.0 * seeded_rng(1).normal(size=(12
 PLANE = Lexicon([f"w{i}" for i in range(12)], seeded_rng(1).normal(size=(12, 2)))
 
 
-class _Opaque(Channel):
-    """A channel that hides its law."""
-
-    def __init__(self, inner: LawChannel) -> None:  # type: ignore[type-arg]
-        super().__init__(inner.lexicon, inner.guarantee)
-        self._inner = inner
-
-    def _substitute(self, ids: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return self._inner.substitute(ids, rng)
-
-
 @dataclass(frozen=True, kw_only=True)
 class _OpaqueTEM(Mechanism):
     epsilon: float
 
     def on(self, lexicon: MetricSpace) -> Channel:
-        return _Opaque(TEM(epsilon=self.epsilon).on(lexicon))
+        return Opaque(TEM(epsilon=self.epsilon).on(lexicon))
 
 
 def _by_definition(law: Floats) -> Floats:
@@ -64,8 +53,9 @@ def _by_definition(law: Floats) -> Floats:
 
 
 def _truth(channel: Any) -> Floats:
-    if isinstance(channel, _Opaque):
-        return _by_definition(channel._inner.log_probabilities(np.arange(len(channel.lexicon))))
+    if isinstance(channel, Opaque):
+        hidden: Any = channel._inner
+        return _by_definition(hidden.log_probabilities(np.arange(len(channel.lexicon))))
     bounds = next(enclosures(channel, channel.noise.density(channel.lexicon)))
     return _by_definition((bounds.low + bounds.high) / 2.0)
 
@@ -76,8 +66,8 @@ def _truth(channel: Any) -> Floats:
         lambda: Laplace(epsilon=0.5).on(LINE),
         lambda: Laplace(epsilon=3.0).on(LINE),
         lambda: Laplace(epsilon=2.0).on(PLANE),
-        lambda: _Opaque(TEM(epsilon=1.0).on(LINE)),
-        lambda: _Opaque(TEM(epsilon=4.0).on(LINE)),
+        lambda: Opaque(TEM(epsilon=1.0).on(LINE)),
+        lambda: Opaque(TEM(epsilon=4.0).on(LINE)),
     ],
 )
 @pytest.mark.parametrize("draws", [8, 200])
@@ -91,7 +81,7 @@ def test_no_word_has_too_many_on_average(make: Callable[[], Channel], draws: int
 
 @pytest.mark.parametrize(
     "channel",
-    [Laplace(epsilon=1.0).on(LINE), _Opaque(TEM(epsilon=1.0).on(LINE))],
+    [Laplace(epsilon=1.0).on(LINE), Opaque(TEM(epsilon=1.0).on(LINE))],
     ids=["density", "labels"],
 )
 def test_many_draws_find_most_candidates(channel: Channel) -> None:

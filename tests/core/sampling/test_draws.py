@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import Generator
 from scipy.stats import chisquare
+from tests.core.sampling.scripted import Scripted
 
 from malaprop import seeded_rng
 from malaprop.core.arrays import Floats, Ids
@@ -63,17 +64,6 @@ def test_any_weights_give_valid_indices(law: list[float], seed: int) -> None:
 def test_impossible_words_are_never_drawn() -> None:
     drawn = some(whole(np.array([[-np.inf, 0.0, -np.inf]])), 1000, seeded_rng(1))
     assert (drawn == 1).all()
-
-
-class Scripted(Generator):
-    """A generator whose uniform numbers are given; all later ones are 0."""
-
-    def __init__(self, *numbers: float) -> None:
-        super().__init__(np.random.PCG64(1))
-        self.numbers = iter(numbers)
-
-    def random(self, size: int | tuple[int, int]) -> np.ndarray:  # type: ignore[override]
-        return np.array([next(self.numbers, 0.0) for _ in range(np.prod(size))]).reshape(size)
 
 
 def test_a_word_of_probability_1e_20_can_be_drawn() -> None:

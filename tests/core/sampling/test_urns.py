@@ -10,6 +10,7 @@ from scipy.stats import chisquare
 from malaprop import ParameterError, seeded_rng
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.sampling.urns import Urns, _Tickets, draw_ahead
+from tests.core.sampling.scripted import Scripted
 
 COUNT = 200_000
 WEIGHTS = st.one_of(
@@ -75,17 +76,6 @@ def test_draws_follow_the_weights(law: list[float]) -> None:
 @pytest.mark.parametrize("power", [0.95, 1.05])
 def test_an_exponent_off_by_5_percent_is_noticed(law: list[float], power: float) -> None:
     assert fits([weight**power for weight in law], law) < 1e-6
-
-
-class Scripted(Generator):
-    """A generator whose uniform numbers are given; all later ones are 0."""
-
-    def __init__(self, *numbers: float) -> None:
-        super().__init__(np.random.PCG64(1))
-        self.numbers = iter(numbers)
-
-    def random(self, size: int | tuple[int, int]) -> np.ndarray:  # type: ignore[override]
-        return np.array([next(self.numbers, 0.0) for _ in range(np.prod(size))]).reshape(size)
 
 
 @pytest.mark.parametrize(("digit", "drawn"), [(5e-4, [1]), (1e-3, [0])])

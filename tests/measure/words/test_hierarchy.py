@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.measure.opaque import Opaque
 
 from malaprop import TEM, HyperbolicLaplace, Lexicon, seeded_rng
-from malaprop.core.arrays import Floats, Ids
-from malaprop.core.channel import Channel
+from malaprop.core.arrays import Floats
 from malaprop.core.space import MetricSpace
 from malaprop.measure import statistics
 
@@ -26,17 +26,6 @@ def _least_below(depths: Floats, word: int, outputs: set[int]) -> int:
     return min(counts, default=sum(bool(depths[other] >= depths[word]) for other in members))
 
 
-class _Opaque(Channel):
-    """A channel that hides its law."""
-
-    def __init__(self, inner: Channel) -> None:
-        super().__init__(inner.lexicon, inner.guarantee)
-        self._inner = inner
-
-    def _substitute(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        return self._inner.substitute(ids, rng)
-
-
 @pytest.mark.parametrize("epsilon", [0.5, 3.0, 9.0])
 def test_of_a_law_it_is_the_mean_over_runs(epsilon: float) -> None:
     lexicon = _ball()
@@ -49,7 +38,7 @@ def test_of_a_law_it_is_the_mean_over_runs(epsilon: float) -> None:
         drawn = channel.substitute(np.repeat(np.arange(len(lexicon)), runs), rng).reshape(-1, runs)
         trials.append([_least_below(depths, word, set(row)) for word, row in enumerate(drawn)])
         if seed == 0:
-            hidden = statistics(_Opaque(channel), runs=runs, rng=seeded_rng(0))
+            hidden = statistics(Opaque(channel), runs=runs, rng=seeded_rng(0))
             assert hidden.values["hierarchy"].tolist() == trials[0]
     mean, error = np.mean(trials, axis=0), np.std(trials, axis=0) / 300**0.5
     assert (np.abs(mean - exact) < 5.5 * error + 1e-2).all()

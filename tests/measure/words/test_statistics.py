@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.measure.opaque import Opaque
 
 from malaprop import TEM, Laplace, Lexicon, ParameterError, seeded_rng
-from malaprop.core.channel import Channel, LawChannel
+from malaprop.core.channel import LawChannel
 from malaprop.core.space import MetricSpace
 from malaprop.measure import statistics
 from malaprop.measure.words import candidates, registry
@@ -61,21 +62,10 @@ def test_candidates_of_drawn_outputs_are_near_those_of_all_outputs(
     np.testing.assert_allclose(drawn, all_outputs, rtol=0.1)
 
 
-class _Opaque(Channel):
-    """A channel that hides its law."""
-
-    def __init__(self, inner: LawChannel) -> None:  # type: ignore[type-arg]
-        super().__init__(inner.lexicon, inner.guarantee)
-        self._inner = inner
-
-    def _substitute(self, ids: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return self._inner.substitute(ids, rng)
-
-
 def test_sampled_statistics_are_near_exact_ones() -> None:
     channel = TEM(epsilon=2.0).on(LINE)
     exact = statistics(channel, runs=20_000)
-    drawn = statistics(_Opaque(channel), runs=20_000, rng=seeded_rng(5))
+    drawn = statistics(Opaque(channel), runs=20_000, rng=seeded_rng(5))
     assert not drawn.exact
     for name in exact.values:
         np.testing.assert_allclose(drawn.values[name], exact.values[name], rtol=0.05, atol=0.02)
