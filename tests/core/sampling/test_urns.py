@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import Generator
 from scipy.stats import chisquare
+from tests.core.sampling.scripted import Scripted
 
 from malaprop import ParameterError, seeded_rng
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.sampling.urns import Urns, _Tickets, draw_ahead
-from tests.core.sampling.scripted import Scripted
 
 COUNT = 200_000
 WEIGHTS = st.one_of(
