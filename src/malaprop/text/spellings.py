@@ -1,4 +1,4 @@
-"""Strings as bytes, side by side, so that many are joined without a loop over them."""
+"""Strings as bytes in one array, so that many are joined without a loop over them."""
 
 from collections.abc import Iterable
 from typing import NamedTuple, Self

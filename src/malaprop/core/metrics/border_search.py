@@ -1,12 +1,14 @@
 """The words near a word and on the border around them; and shortest paths that cross it.
 
-Let the words w at less than r be *near*, and T(v) be the length of a shortest path to v that leaves
-the near words by its last edge, as in `near_search`. The *border* are the words that have a T of r
-or more, below the last level. For any word y that is r or farther away, each shortest path from
-w to y comes to a word v of the border with T(v) = d(w, v). So it is one of the *ways* to y: a word
-v of the border, and a path from there to y. Its length is T(v) plus that of the path.
+Words at less than r from w are *near*. T(v) is the length of a shortest path from w to v of which
+only the last edge leaves the near words, as in `near_search`. The *border* consists of all words
+that are not near and whose T is below the last level. A *way* to y is a word v of the border and a
+path from there to y. Its length is T(v) plus that of the path.
 
-`count_shortest` tells whether a way is a shortest path, and how many ways to y are as short.
+Let y be at r or farther, but below the last level. Each shortest path from w to y comes to a word v
+of the border with T(v) = d(w, v). So the shortest ways to y are as long as the shortest paths.
+
+`count_shortest` tells whether a way is a shortest one, and how many ways to y are as short.
 """
 
 from typing import NamedTuple
@@ -59,7 +61,7 @@ class BorderSearch:
     def leads_first(
         self, around: Surroundings, rows: Ids, edges: Ids, places: Ids
     ) -> NDArray[np.bool_]:
-        """Whether each longer edge is the first that leads from a near word to T of its end.
+        """Return whether each longer edge is the first from a near word that attains T of its end.
 
         `rows` are the first cells of rows, and `places` are where the edges begin. Ends that
         `around` lists as border words do not count: each border word is to be found in one way.
@@ -135,7 +137,7 @@ class BorderSearch:
                 reached, k, searching & (lengths >= around.radius + k)
             )
             levels = around.levels.take(rows.take(asked) + there)
-            on = levels >= around.radius  # beyond a near word there is nothing shorter
+            on = levels >= around.radius  # a path to a near word is shorter: this ends the search
             total = levels.astype(np.int64) + k
             wanted = lengths.take(asked)
             searching[asked.compress(total < wanted)] = False

@@ -1,13 +1,14 @@
 """Draws from rows of which some members stand for sets of words; for draws ahead of need.
 
-A row is an urn. Each of its members has a ticket for each part of its weight, of equal size for all
-but the last of a member, and the last one counts only for the part that there is. A draw takes a
-ticket, each with the same chance, and accepts it with the probability that it counts. Otherwise it
-starts again. So there is nothing to sort and nothing to sum up, and a rare member has a ticket
-like any other: its probability keeps the relative precision of a float.
+A row is an urn. A ticket stands for a fixed amount of weight, the same for all members of the row.
+Each member gets as many tickets as its weight needs, rounded up, and at least one. A draw takes a
+ticket, each with the same chance. As its member may have been rounded up, the ticket is accepted
+with a probability: the weight of the member over what its tickets stand for. Otherwise the draw
+starts again. So nothing is sorted, and no sums are searched. A rare member has a ticket like any
+other, so its probability keeps the relative precision of a float.
 
-A member may stand for a set of words, such as those that are far away. Then a word of it is drawn
-once the member is, and that may fail, too.
+A member may stand for a set of words, such as those that are far away. Once it is accepted, a word
+of the set is drawn. That may fail, too, and then the draw also starts again.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,7 +33,7 @@ _LEAST_SUM = 2.0**-500  # of a row: parts of smaller ones would not be exact
 
 
 class Urns(NamedTuple):
-    """Rows of members with positive weights."""
+    """Rows of members with weights of 0 or more."""
 
     sizes: Ids
     """How many members each row has; `members` and `weights` hold them row after row."""
@@ -104,7 +105,7 @@ class _Tickets:
         """About the share of tries that succeed in each row."""
 
     def tries(self, rows: Ids, counts: Ids, rng: Generator) -> tuple[Ids, Ids]:
-        """Try `counts[i]` tickets of row `rows[i]`; return the words drawn, and their numbers."""
+        """Try `counts[i]` tickets of row `rows[i]`; return the words, and how many each row got."""
         places = rng.random(int(counts.sum()))
         places *= self._counts[rows].repeat(counts)
         chosen = self._tickets.take(places.astype(np.int64) + self._first[rows].repeat(counts))

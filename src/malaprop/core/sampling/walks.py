@@ -1,18 +1,19 @@
 """Walks in a word graph: far words are reached by steps, without a look at all words.
 
-A walk from v takes steps to neighbours, and ends at some word y. It should be made with a
-probability ∝ ν(y) times the *fall* of each step: e^(−t·s) for an edge of length s. All walks from
-v together weigh no more than some bound, if these bounds satisfy
+A walk from v takes steps to neighbours, and ends at some word y. Its weight is ν(y) times the
+*fall* of each step: e^(−t·s) for an edge of length s. Walks should be made in proportion to their
+weights. Take any bounds that satisfy
 
     bound(v) ≥ ν(v) + the falls of the steps from v, each times the bound of where it leads.
 
-So a walk at v ends there with probability ν(v)/bound(v), takes a step with its term over bound(v),
-and fails with what is left. The bounds cancel, and each walk has exactly the probability that it
-should have, over the bound of its start, however rough the bounds are.
+A walk at v ends there with probability ν(v)/bound(v). It takes a step with the step's term over
+bound(v), and otherwise fails. The bounds along the walk cancel. So each walk from v has exactly the
+probability weight/bound(v), however rough the bounds are.
 
 Most edges are *short*, of the least length. After a short step, the walk does not step back: a
-shortest path never does. So there are two bounds: of a walk that may go anywhere, and of one that
-came by a short edge.
+shortest path never does. So each word has two bounds: one for walks that may go anywhere, and one
+for walks that came by a short edge. Each longer edge of a word counts in them with the largest term
+of all its longer edges, since one of them is tried at random.
 """
 
 from typing import NamedTuple
@@ -57,7 +58,7 @@ class Walks:
     """Makes walks. Only `usable` ones follow the law."""
 
     def __init__(self, edges: Edges, weights: Floats, falls: Floats) -> None:
-        """Take ν of each place, and the fall of each length; walks stay shorter than all falls."""
+        """Take ν of each place, and the fall of each length that a walk may have."""
         self._edges, self._falls = edges, falls
         # By number first: numpy adds up faster that way.
         self._near = np.ascontiguousarray(edges.near.T)
@@ -124,7 +125,7 @@ class Walks:
         return steps, longest, onward, other + short
 
     def make(self, places: Ids, lengths: Ids, rng: Generator) -> Ends:
-        """Make a walk from each place, to which it has `lengths` behind it; some fail."""
+        """Make a walk from each place, with `lengths` already behind it; some walks fail."""
         edges, width = self._edges, self._edges.near.shape[1]
         walks, before = np.arange(len(places)), np.full_like(places, -1)
         ended = [Ends(walks[:0], places[:0], lengths[:0])]
@@ -165,9 +166,9 @@ class Walks:
         return np.asarray((ends <= level[:, None]).sum(axis=1))
 
     def long_steps(self, places: Ids, rng: Generator) -> tuple[Ids, NDArray[np.bool_]]:
-        """Draw a longer edge of each place: the edges of those that do not fail, and which do not.
+        """Draw a longer edge of each place; return the edges where that succeeds, and where it does.
 
-        Each has its term over the place's bound in `long_bounds` for a probability.
+        The probability of an edge is its term over the place's bound in `long_bounds`.
         """
         number = (rng.random(len(places)) * self._edges.counts.take(places)).astype(np.int64)
         edges = self._edges.first.take(places) + number

@@ -2,11 +2,12 @@
 
     Pr[y|w] ∝ ν(y)·(a·e^(−t·d(w, y)) + b) = ν(y)·c + a·ν(y)·(e^(−t·d(w, y)) − e^(−t·D))
 
-with D the largest distance and c = a·e^(−t·D) + b. The first term is a draw of any word by ν. The
-second one is 0 at D. For near words it is a weight. Farther words are reached from the border of
-the near ones by walks (`malaprop.core.sampling.walks`): each way to y is taken with a probability
-∝ ν(y)·e^(−t·its length). It is kept if it is a shortest path, and if n ways to y are as short, then
-with probability 1/n. docs/proofs/sampling.md proves that the law is the same.
+Here D is the last level, which no distance exceeds, and c = a·e^(−t·D) + b. The first term is a
+draw of any word by ν. The second one is 0 at D. Near words have it as their weight. Farther words
+are reached from the border of the near ones by walks (`malaprop.core.sampling.walks`): a way to y
+of length L is taken with a probability ∝ ν(y)·e^(−t·L). If it is not a shortest one, it is dropped.
+If n ways to y are as short, it is kept with probability (1 − e^(−t·(D − L)))/n.
+docs/proofs/sampling.md proves that the law is the same.
 """
 
 from functools import partial
@@ -127,7 +128,7 @@ class FarWords:
     def _kept(
         self, around: Surroundings, cells: Ids, places: Ids, lengths: Ids, rng: Generator
     ) -> NDArray[np.bool_]:
-        """Keep shortest paths, and one of n if so many ways are as short."""
+        """Return which ways to keep: shortest ones, by a chance that falls with n and near D."""
         chances = self._above.take(lengths) / self._falls.take(lengths)
         level = fine(len(places), rng)
         some = np.flatnonzero(level < chances)

@@ -27,7 +27,7 @@ class CodedTexts(NamedTuple):
         return CodedTexts(self.shapes[chunks], self.offsets[chunks], self.lengths[chosen])
 
     def awkward_texts(self) -> NDArray[np.bool_]:
-        """Return which texts have an awkward chunk."""
+        """Return which texts have an awkward chunk, or one that vanishes."""
         awkward = np.zeros(len(self.lengths), dtype=np.bool_)
         chunks = np.flatnonzero((self.shapes == AWKWARD) | (self.shapes == VANISHING_SHAPE))
         awkward[self._texts_of(chunks)] = True
