@@ -166,7 +166,7 @@ class Walks:
         return np.asarray((ends <= level[:, None]).sum(axis=1))
 
     def long_steps(self, places: Ids, rng: Generator) -> tuple[Ids, NDArray[np.bool_]]:
-        """Draw a longer edge of each place; return the edges where that succeeds, and where it does.
+        """Draw a longer edge of each place; return edges that are taken, and at which places.
 
         The probability of an edge is its term over the place's bound in `long_bounds`.
         """

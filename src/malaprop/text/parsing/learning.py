@@ -1,7 +1,7 @@
 """Learns chunks: parses each one once, and turns it into a code.
 
-Most chunks are one word, with or without signs before and after it. These are learnt together, which
-saves a call for each.
+Most chunks are one word, with or without signs before and after it. These are learnt together,
+which saves a call for each.
 """
 
 from collections.abc import Sequence
