@@ -114,7 +114,7 @@ def log_error(members: int, spread: float) -> float:
     set of total probability below 2⁻¹⁰⁰.
     """
     magnitudes = min(spread / _LN2, _DEEPEST) + 2.0
-    return 4.0 * magnitudes * members * 2.0**-53
+    return 8.0 * magnitudes * members * 2.0**-53
 
 
 class _Envelope:
