@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
-from malaprop.core.metrics.near_search import Bytes, NearSearch, distinct_cells
+from malaprop.core.metrics.near_search import Bytes, NearSearch
 from malaprop.core.sampling.draws import ranges
 from malaprop.core.sampling.walks import Edges
 
@@ -86,35 +86,12 @@ class BorderSearch:
         size, last = self._search.size, self._search.last
         levels = np.full(len(ids) * size, last, dtype=np.uint8)
         starts = np.arange(len(ids)) * size + self._search.place[ids]
-        near, border = [_NONE], [_NONE]
+        near, border, listed = [_NONE], [_NONE], min(radius + self._shortest, last)
         for i in range(0, len(ids), _TOGETHER):
-            by_level = self._spread(levels, starts[i : i + _TOGETHER], radius)
+            by_level = self._search.spread(levels, starts[i : i + _TOGETHER], radius, listed)
             near += by_level[:radius]
             border += by_level[radius:]
         return Surroundings(radius, levels, np.concatenate(near), np.concatenate(border))
-
-    def _spread(self, levels: Bytes, start: Ids, radius: int) -> list[Ids]:
-        """Write levels and T into the cells; return the cells of each level, those listed."""
-        size, last = self._search.size, self._search.last
-        listed = min(radius + self._shortest, last)
-        levels[start] = 0
-        reached: list[list[Ids]] = [[start], *([] for _ in range(listed))]
-        for k in range(listed):
-            cells = np.concatenate([_NONE, *reached[k]])
-            # A cell that was reached by a shorter path later on is not on this level.
-            cells = distinct_cells(cells.compress(levels.take(cells) == k))
-            reached[k] = [cells]
-            if k >= radius or not cells.size:
-                continue
-            places = cells % size
-            for length, neighbours in self._search.joined.items():
-                if k + length < last:
-                    there = neighbours.of(places, cells - places)
-                    there = there.compress(levels.take(there) > k + length)
-                    levels[there] = k + length
-                    if k + length < listed:
-                        reached[k + length].append(there)
-        return [cells for (cells,) in reached[:listed]]
 
     def count_shortest(
         self, around: Surroundings, rows: Ids, places: Ids, lengths: Ids

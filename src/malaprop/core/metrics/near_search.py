@@ -3,7 +3,7 @@
 Searching the whole graph takes as long for one word as for 64 (`shortest_paths`). A sentence needs
 only the words near its own, and to know of some far words whether they are within a limit:
 
-Let the words w at less than r be known, and T(v) be the length of the shortest path to v that
+Let the words at less than r from w be known, and T(v) be the length of the shortest path to v that
 leaves them by its last edge. If r ≤ d(w, y) ≤ D, then a shortest path to y has a first word v with
 d(w, v) ≥ r. The word before it is nearer than r, so T(v) = d(w, v), and d(v, y) ≤ D − r. So y is
 within D exactly if T(v) + d(v, y) ≤ D for some v within D − r of y: a search from y, not from w,
@@ -46,7 +46,7 @@ class NearSearch:
         starts = np.arange(len(ids)) * self.size + self.place[ids]
         some = range(0, len(ids), _TOGETHER)
         cells = np.concatenate(
-            [_NONE, *(self._spread(levels, starts[i : i + _TOGETHER], beyond) for i in some)]
+            [_NONE, *(self._near(levels, starts[i : i + _TOGETHER], beyond) for i in some)]
         )
         rows = cells // self.size
 
@@ -63,31 +63,35 @@ class NearSearch:
             limited=LimitedSearch(self.last, within),
         )
 
-    def _spread(self, levels: Bytes, start: Ids, beyond: int) -> Ids:
+    def _near(self, levels: Bytes, start: Ids, beyond: int) -> Ids:
+        """Write what `spread` writes; return the cells of levels below `beyond`, in order."""
+        cells = np.concatenate(self.spread(levels, start, beyond, beyond))
+        cells.sort(kind="stable")  # a merge: the cells of each level are in order
+        return cells
+
+    def spread(self, levels: Bytes, start: Ids, beyond: int, listed: int) -> list[Ids]:
         """Write the levels below `beyond` into the cells, and T into those one edge farther.
 
-        Returns the cells of levels below `beyond`, in order. A cell is a place in a row.
+        Returns the cells of each level below `listed`, in order. A cell is a place in a row.
         """
         levels[start] = 0
-        reached: list[list[Ids]] = [[start], *([] for _ in range(self.last))]
-        near = []
-        for k in range(beyond):
+        reached: list[list[Ids]] = [[start], *([] for _ in range(listed))]
+        for k in range(listed):
             # A cell that was reached by a shorter path later on is not on this level.
             cells = np.concatenate([_NONE, *reached[k]])
             cells = distinct_cells(cells.compress(levels.take(cells) == k))
-            if not cells.size:
+            reached[k] = [cells]
+            if k >= beyond or not cells.size:
                 continue
-            near.append(cells)
             places = cells % self.size
             for length, neighbours in self.joined.items():
                 if k + length < self.last:
                     there = neighbours.of(places, cells - places)
                     there = there.compress(levels.take(there) > k + length)
                     levels[there] = k + length
-                    reached[k + length].append(there)
-        cells = np.concatenate(near)
-        cells.sort(kind="stable")  # a merge: the cells of each level are in order
-        return cells
+                    if k + length < listed:
+                        reached[k + length].append(there)
+        return [cells for (cells,) in reached[:listed]]
 
     def _within(
         self, levels: Bytes, beyond: int, rows: Ids, places: Ids, limits: Ids
