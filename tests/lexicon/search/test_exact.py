@@ -99,6 +99,21 @@ def test_of_tiny_and_huge_words(scale: float) -> None:
     assert np.array_equal(NearestSearch(vectors).nearest(queries, 2), by_hand(vectors, queries, 2))
 
 
+@pytest.mark.parametrize("k", [1, 3])
+def test_scores_that_are_no_numbers_are_not_trusted_and_not_warned_of(
+    k: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        NearestSearch,
+        "_coordinates",
+        lambda self, words, out: np.full_like(out[: len(self._vectors[words])], np.inf),
+    )
+    vectors, queries = cloud(60, 4, seed=6).astype(np.float32), cloud(9, 4, seed=7)
+    exact = NearestSearch(vectors)
+    assert np.isnan(exact.scores(queries)).any()
+    assert (exact.nearest(queries, k) == by_hand(vectors, queries, k)).all()
+
+
 @pytest.mark.parametrize("k", [1, 300])
 def test_memory_is_bounded(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also for many neighbours and small groups: the vectors of all pairs would take 700 MB."""

@@ -28,6 +28,9 @@ _SHARE = 1 << 20  # numbers in the queries of a thread at a time: 8 MB, a few ti
 _FEWEST = 64  # queries that justify starting a thread
 _MAXIMA = 1 << 23  # cells for the groups' highest scores: 32 MB
 _AGAIN = 1 << 21  # cells scored again at a time
+# OpenBLAS (0.3.31, AVX-512) multiplies five columns by a vector with memory that it never wrote. It
+# drops those products, but what they raise would become a warning. A real NaN is dealt with below.
+_unwarned = np.errstate(invalid="ignore")
 
 
 @proved("docs/proofs/laplace.md")
@@ -62,6 +65,7 @@ class NearestSearch:
         k = min(k, len(self._vectors))
         ids = np.empty((len(queries), k), dtype=np.int64)
 
+        @_unwarned
         def search(share: slice) -> None:
             ids[share] = self._share(np.asarray(queries[share], dtype=np.float64), k)
 
@@ -72,6 +76,7 @@ class NearestSearch:
         """Return the distance of each query to the vector of its id, in float64."""
         return np.asarray(np.linalg.norm(self._vectors[ids] - queries, axis=1))
 
+    @_unwarned
     def scores(self, queries: Floats) -> Scores:
         """Return scores of all vectors, higher for nearer ones, in float32: for few vectors."""
         lifted, _ = self._lift(queries)
