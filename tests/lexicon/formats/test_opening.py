@@ -27,6 +27,7 @@ from tests.lexicon.formats.samples import (
     zipped,
 )
 
+from malaprop import seeded_rng
 from malaprop.core.errors import LexiconError, MissingExtraError
 from malaprop.lexicon.formats import text
 from malaprop.lexicon.formats.opening import open_vector_file, read
@@ -184,6 +185,23 @@ words_of_any_kind = st.lists(
 )
 
 
+def _could_be_text(vector: NDArray[np.float32]) -> bool:
+    """Tell whether the few bytes of a vector might be read as numbers at the end of a line."""
+    content = vector.tobytes()
+    return content.isascii() or len(content.split()) != 1 or content.strip() != content
+
+
+def test_a_digit_at_the_end_of_a_line_makes_no_text_of_a_binary_file(tmp_path: Path) -> None:
+    vectors = seeded_rng(1).normal(size=(20, 16)).astype(np.float32)
+    vectors[2, 3] = np.frombuffer(b" 8\n\x3d", dtype=np.float32)[0]
+    words = tuple(f"w{i}" for i in range(20))
+    path = tmp_path / "a"
+    path.write_bytes(binary(words, vectors, b"\n"))
+    again = read(path)
+    assert again.words == words
+    np.testing.assert_array_equal(again.vectors, vectors)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.data(), words_of_any_kind, st.integers(1, 4))
 def test_round_trip(
@@ -194,7 +212,7 @@ def test_round_trip(
     words = tuple(listed)
     path = tmp_path_factory.mktemp("round") / "a"
     contents = [glove(words, vectors), word2vec(words, vectors, " \n")]
-    if not vectors.tobytes().isascii():  # else the few bytes may be a row of text as well
+    if not any(map(_could_be_text, vectors)):
         contents += [binary(words, vectors), binary(words, vectors, b"\n")]
     for content in contents:
         path.write_bytes(content)

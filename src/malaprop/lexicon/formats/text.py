@@ -33,7 +33,8 @@ def detect_layout(head: bytes) -> TextLayout:
     """Detect the header and the dimension from the first bytes of a file.
 
     The dimension is how many numbers most of the first lines end in, so that a single faulty line
-    or a wrong header does not decide it. It is 0 if no line ends in a number.
+    or a wrong header does not decide it. It is 0 if most of them end in none, as in a binary file:
+    a line of it may end in a digit by chance.
     """
     lines = [line for line in head.removeprefix(BOM).split(b"\n") if line.strip()]
     if len(lines) > 1 and len(head) >= HEAD:
@@ -65,7 +66,7 @@ def _header(line: bytes) -> tuple[int, int] | None:
 
 
 def _commonest(lines: list[bytes]) -> int:
-    counts = Counter(count for line in lines if (count := _numbers_at_end(line)))
+    counts = Counter(map(_numbers_at_end, lines))
     return counts.most_common(1)[0][0] if counts else 0
 
 
