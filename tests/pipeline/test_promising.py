@@ -55,6 +55,15 @@ def test_the_guarantee_says_what_stays_visible(unknown: str, punctuation: str, s
     assert shown in str(privatizer.guarantee)
 
 
+def test_the_guarantee_names_gaps_beside_public_pieces_where_others_are_dropped() -> None:
+    shown = "(words' places, line breaks, gaps beside public pieces), each word counting as"
+    privatizer = Privatizer(SMALL, ROUGH, punctuation="drop", keep=["hot"])
+    assert shown in str(privatizer.guarantee)
+    assert shown not in str(Privatizer(SMALL, ROUGH, punctuation="drop").guarantee)
+    spans = Privatizer(SMALL, ROUGH, punctuation="drop").spans("so cold", [(3, 7)])
+    assert shown in str(spans.guarantee)
+
+
 def test_the_guarantee_for_more_words_speaks_of_more_words() -> None:
     one = Privatizer(SMALL, TEM(epsilon=2.0)).guarantee
     assert "differ in one word and look alike" in str(one)

@@ -59,6 +59,12 @@ def test_an_article_fits_across_tags_but_not_across_kept_words() -> None:
     assert compose([None, " ", "big", " ", None], ["a", "apple"], "wsqsw", KEEP) == "A big apple"
 
 
+def test_an_article_fits_across_signs_that_are_dropped() -> None:
+    style = Style("drop", articles=True)
+    assert compose([None, ",", "<b>", None], ["a", "apple"], "wpmw", style) == "An <b>apple"
+    assert compose([None, ",", "<b>", None], ["a", "apple"], "wpmw", KEEP) == "A,<b>apple"
+
+
 def test_dropped_punctuation_leaves_public_pieces_closed_up() -> None:
     style = Style("drop", articles=False)
     template = ["(", "<b>", None, ",", " ", None, "</b>", "; ", "[NAME]", "\n", None, "!"]

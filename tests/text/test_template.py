@@ -7,6 +7,9 @@ from hypothesis import strategies as st
 from malaprop.core.errors import ParameterError
 from malaprop.text import Punctuation, Template, fill, tokenize
 from malaprop.text.articles import article_before
+from malaprop.text.forms.numbers import NumberForm
+from malaprop.text.forms.times import TimeForm
+from malaprop.text.template import Part
 
 
 def template_of(text: str) -> list[str | None]:
@@ -59,6 +62,15 @@ def test_dropped_punctuation_has_no_influence_at_all(text: str, filled: str) -> 
     template = template_of(text)
     words = ["a"] * template.count(None)
     assert fill(template, words, punctuation="drop") == filled
+
+
+@pytest.mark.parametrize("gap", [[" "], [","], [",", " "], [" ", "(", "\xa0"], ["."], []])
+@pytest.mark.parametrize("first", [None, NumberForm("number", 0), TimeForm(seconds=False)])
+def test_dropped_signs_affect_neither_articles_nor_spaces(first: Part, gap: list[str]) -> None:
+    for second in (None, TimeForm(seconds=False, before="T")):
+        template: Template = [first, *gap, second]
+        shown = fill(template, ["an", "dog"], punctuation="drop", articles=True)
+        assert shown.lower() == ("a dog" if first is None else "an dog")
 
 
 @pytest.mark.parametrize("punctuation", ["keep", "drop"])

@@ -48,7 +48,7 @@ def for_texts(guarantee: Guarantee, policy: Policy, *, spans: bool = False) -> G
         guarantee = replace(guarantee, per=EACH_DISTINCT_WORD)
     typed = policy.kinds == "typed"
     texts = (
-        f"look alike when private ({', '.join(_shown(policy))}), each word counting as the lexicon "
+        f"look alike when private ({', '.join(_shown(policy, spans))}), each word counting as the lexicon "
         f"word that it is mapped to{', each value as the nearest one of its grid' if typed else ''}"
     )
     public = list(guarantee.public)
@@ -65,12 +65,17 @@ def for_texts(guarantee: Guarantee, policy: Policy, *, spans: bool = False) -> G
     return replace(guarantee, texts=texts, public=tuple(public))
 
 
-def _shown(policy: Policy) -> list[str]:
+def _shown(policy: Policy, spans: bool) -> list[str]:
     """List what anybody can see of a text, so that two texts must have it in common."""
     shown = ["words' places"]
     if policy.kinds == "typed":
         shown.append("kinds and formats of values")
-    shown += ["line breaks"] if policy.punctuation == "drop" else ["punctuation", "spacing"]
+    if policy.punctuation == "keep":
+        shown += ["punctuation", "spacing"]
+    else:
+        shown.append("line breaks")
+        if spans or policy.keep or policy.markup:  # a gap there is a space, no gap is none
+            shown.append("gaps beside public pieces")
     if policy.unknown == "mask":
         shown.append("masks")
     if policy.repeat == "document":

@@ -68,7 +68,9 @@ def compose(template: Template, words: Sequence[str], marks: str, style: Style) 
     >>> compose([None, " ", "<b>", None, "</b>", "!"], ["cold", "rain"], "wsmwmp", style)
     'Cold <b>rain</b>!'
     """
-    filling = _Filling(with_articles(marks, words) if style.articles else words, style)
+    if style.articles:
+        words = with_articles(marks, words, style.punctuation)
+    filling = _Filling(words, style)
     for stretch in _STRETCHES.finditer(marks):
         start, end = stretch.span()
         if marks[start] in _PUBLIC:

@@ -31,7 +31,8 @@ _SENTENCE_END = re.compile(r"""[.!?…؟۔।]["'”’»)\]}]*\s|[。！？]|\n
 _LINE_BREAK = re.compile(r"[\n\r\u2028\u2029]")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _FIRST_PERSON = {word: f"I{word[1:]}" for word in ("i", "i'm", "i'd", "i'll", "i've")}
-_THIN = f"so{TAG_MARK}{BLOCK_MARK}"
+# Marks that may part an article from its word. Signs that are dropped must not matter.
+_THIN = {"keep": f"so{TAG_MARK}{BLOCK_MARK}", "drop": f"sop{TAG_MARK}{BLOCK_MARK}"}
 # Slots with one space between them, or something that is shown as it is.
 _RUNS = re.compile(r"w(?:sw)*|[kv]")
 
@@ -73,7 +74,8 @@ def fill(
     whitespace side by side, one stays: the one with more line breaks, or else the first.
 
     With `punctuation="drop"` a gap becomes one space, or one line break if it has any, and the
-    gaps at both ends vanish. What a gap held does not affect capitals either.
+    gaps at both ends vanish. What a gap held affects neither capitals nor articles, and "500mg" is
+    written like "500 mg".
 
     With `articles`, each drawn “a” or “an” is made to fit the word that follows. Pass `marks`,
     the marks of the template's parts, if they are known. With `starts`, the first word starts a
@@ -94,13 +96,14 @@ def fill(
             f"{slots}. Got {len(words)}."
         )
     if articles and not ARTICLES.isdisjoint(words):
-        words = with_articles(marks, words)
+        words = with_articles(marks, words, punctuation)
     shown: list[str] = []
     end = taken = 0
     for run in _RUNS.finditer(marks):
         start = run.start()
         if shown:
-            joined = end == start and closely(template[end - 1], template[start])
+            touch = end == start and punctuation == "keep"
+            joined = touch and closely(template[end - 1], template[start])
             shown.append("" if joined else between(template[end:start], punctuation))
             starts = ends_sentence(shown[-1])
         else:
@@ -125,19 +128,19 @@ def closely(part: Part, following: Part) -> bool:
     return following.follows_closely if isinstance(following, Form) else part.takes_units
 
 
-def with_articles(marks: str, words: Sequence[str]) -> list[str]:
+def with_articles(marks: str, words: Sequence[str], punctuation: Punctuation) -> list[str]:
     """Return the words with each article fitted to the next word.
 
-    Only whitespace and tags may part the two.
+    Only whitespace and tags may part the two, and signs that are not shown.
     """
-    fitted = list(words)
+    fitted, thin = list(words), _THIN[punctuation]
     slots = [place for place, letter in enumerate(marks) if letter in SLOT_MARKS]
     for place, word in enumerate(words[:-1]):
         slot, following = slots[place : place + 2]
         if (
             word in ARTICLES
             and marks[slot] == WORD_MARK
-            and not marks[slot + 1 : following].strip(_THIN)
+            and not marks[slot + 1 : following].strip(thin)
         ):
             fitted[place] = article_before(words[place + 1])
     return fitted
