@@ -48,8 +48,9 @@ def for_texts(guarantee: Guarantee, policy: Policy, *, spans: bool = False) -> G
         guarantee = replace(guarantee, per=EACH_DISTINCT_WORD)
     typed = policy.kinds == "typed"
     texts = (
-        f"look alike when private ({', '.join(_shown(policy, spans))}), each word counting as the lexicon "
-        f"word that it is mapped to{', each value as the nearest one of its grid' if typed else ''}"
+        f"look alike when private ({', '.join(_shown(policy, spans))}), each word counting as the "
+        "lexicon word that it is mapped to"
+        f"{', each value as the nearest one of its grid' if typed else ''}"
     )
     public = list(guarantee.public)
     if policy.unknown == "map":

@@ -291,7 +291,8 @@ def visible(privatizer: Privatizer) -> tuple[str, ...]:
     if privatizer.policy.unknown == "keep":
         shown.append("the words that are not in the lexicon, as they are")
     if declared := declared_public(privatizer.policy):
-        shown.append(f"what you declared public, as it is: {'; '.join(declared)}")
+        gaps = "" if kept else ", and gaps beside it"
+        shown.append(f"what you declared public, as it is{gaps}: {'; '.join(declared)}")
     if privatizer.policy.keep:
         shown.append("that the other words are not among those to keep")
     if privatizer.policy.repeat == "document":
