@@ -14,6 +14,14 @@ from malaprop.text.forms.grammar import cut, read
 from malaprop.text.forms.stand_ins import IdentifierForm
 from malaprop.text.parsing import parser
 
+GROUPED = {  # letters and digits in groups of known lengths
+    "e4b06ce6-0741-47a8-bce4-2c8218072e8c": "A9A99AA9-9999-99A9-AAA9-9A9999999A9A",
+    "123456ab-cafe-500a-beef-a12345678901": "999999AA-AAAA-999A-AAAA-A99999999999",
+    "12345678-cafe-12ab-beef-deadbeefcafe": "99999999-AAAA-99AA-AAAA-AAAAAAAAAAAA",
+    "69:33:b3:89:46:71": "99:99:A9:99:99:99",
+    "10:30:00:ab:cd:ef": "99:99:99:AA:AA:AA",
+    "00-1b-44-11-3a-b7": "99-9A-99-99-9A-A9",
+}
 SHAPES = {
     # joined
     "INV-2023-0042": "AAA-9999-9999",
@@ -34,6 +42,7 @@ SHAPES = {
     "H1N1-2009": "A9A9-9999",
     "h2o-5": "A9A-9",
     "550e8400-e29b-41d4-a716-446655440000": "999A9999-A99A-99A9-A999-999999999999",
+    **GROUPED,
     # account numbers in groups
     "GB29 NWBK 6016 1331 9268 19": "AA99 AAAA 9999 9999 9999 99",
     "GB29\xa0NWBK\xa06016\xa01331\xa09268\xa019": "AA99 AAAA 9999 9999 9999 99",
@@ -47,6 +56,7 @@ OTHERS = [
     *("COVID-19", "COVID-19-ICU", "B-52", "F-16C", "MP3", "A4", "Q3-2023", "mid-1990s", "PM-2.5"),
     *("UTF-8", "3-CD", "100-MG", "HLA-B27", "CD4/CD8", "T4/N1/M0", "C3-C4-C5", "SARS-CoV-2"),
     *("AB-500mg", "AB--123", "AB-CD--123", "AB-CD-12345x", "abc-1234", "Inv-2023-0042", "4471-B"),
+    *("children-have-4567-eyes-professional", "so:it:is:as:we:do", "so-it-is-as-we-do", "a1:b2"),
     *("US-$500", "05-MAR-2023", "AB12 CDEF 1234", "AB-123.5"),
 ]
 
@@ -99,6 +109,7 @@ def test_what_is_drawn_is_read_as_the_same_template(
     text: str, before: str, after: str, seed: int
 ) -> None:
     """A released text, parsed again, has the same forms in the same places."""
+    assume(text not in GROUPED or before != "12-")  # drawn in capitals, the parts before belong to it
     parsed = PARSER.parse([f"{before}{text}{after}"])
     assume(any(isinstance(form, IdentifierForm) for form in parsed.forms))
     rng = seeded_rng(seed)

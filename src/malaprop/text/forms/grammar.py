@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from malaprop.text.forms.dates import MONTH_NAMES, DateOrder, read_date, read_named_date
 from malaprop.text.forms.form import Form
-from malaprop.text.forms.identifiers import END, GAP, identifier_patterns
+from malaprop.text.forms.identifiers import END, GAP, grouped_patterns, identifier_patterns
 from malaprop.text.forms.numbers import read_number, read_scientific
 from malaprop.text.forms.stand_ins import EMAIL, MENTION, URL, IdentifierForm, secret_of, shape_of
 from malaprop.text.forms.times import read_time
@@ -29,6 +29,7 @@ from malaprop.text.tokens import (
     tokenize,
 )
 
+_IDENTIFIERS = frozenset({"grouped", "identifier", "long_number"})
 _ADDRESSES = {TokenKind.EMAIL: EMAIL, TokenKind.URL: URL, TokenKind.MENTION: MENTION}
 
 _FULL_MONTH = "|".join(sorted(MONTH_NAMES, key=len, reverse=True))
@@ -79,7 +80,7 @@ def read(token: str, order: DateOrder) -> Read | None:
     kind = None if match is None else match.lastgroup
     if kind in _ADDRESSES:
         return Read(_ADDRESSES[TokenKind(kind)], secret_of(token))
-    if kind in ("identifier", "long_number"):
+    if kind in _IDENTIFIERS:
         return Read(IdentifierForm(shape_of(token)), secret_of(token))
     if kind == "date":
         return Read(*read_date(token, order))
@@ -121,6 +122,7 @@ def _patterns(scope: Scope) -> dict[str, str]:
     begins = rf"[{currency}+(]\d"
     return {
         **{kind: plain[kind] for kind in ("space", "url", "email")},
+        "grouped": grouped_patterns(),
         "named_date": _named_dates(),
         "date": _dates(),
         "time": _times(),

@@ -27,6 +27,8 @@ _LETTER, _ALNUM = r"[^\W\d_]", r"[^\W_]"
 _WHOLE = rf"(?!{_ALNUM}|[.٫]\d)"  # a part of an identifier ends here
 _JOINER = rf"[{_HYPHENS}/_]"
 _MOST_PARTS = 8  # among which the part that tells is sought
+_UUID = (8, 4, 4, 4, 12)
+_PAIRS = 6  # of the address of a network adapter (MAC)
 
 
 def identifier_patterns(mark: str) -> str:
@@ -39,6 +41,32 @@ def identifier_patterns(mark: str) -> str:
     """
     mixed = _mixed(rf"(?:{_LETTER}|[{mark}])", rf"(?:{_ALNUM}|[{mark}])++")
     return "|".join((_joined(), *map(_account, _SPACES), *_digits(), mixed))
+
+
+def grouped_patterns() -> str:
+    """Return the pattern of letters and digits in groups of known lengths: UUIDs, MAC addresses.
+
+    Groups may look like words, numbers or times: 47a8, cafe, 10:30. So of a UUID, the first or the
+    last group must be an identifier by itself, and of six pairs one must have a digit.
+
+    >>> import re
+    >>> pattern = re.compile(grouped_patterns())
+    >>> [bool(pattern.fullmatch(text)) for text in ("00:1b:44:11:3a:b7", "so:it:is:as:we:do")]
+    [True, False]
+    """
+    alone = rf"(?:{_mixed(_LETTER, f'{_ALNUM}++')}|\d++)"
+    first, last = rf"{alone}{_HYPHEN}", rf"(?:{_ALNUM}++{_HYPHEN}){{4}}{alone}{_WHOLE}"
+    uuid = _HYPHEN.join(rf"{_ALNUM}{{{length}}}" for length in _UUID)
+    pair, letters = rf"{_ALNUM}{{2}}", rf"(?:{_LETTER}|[:{_HYPHENS}]){{0,{3 * _PAIRS - 2}}}+"
+    return "|".join(
+        (
+            rf"(?={first}|{last}){uuid}(?!{_ALNUM}|{_JOINER}{_ALNUM})",
+            *(
+                rf"(?={letters}\d){pair}(?:{sign}{pair}){{{_PAIRS - 1}}}(?!{_ALNUM}|{sign}{_ALNUM})"
+                for sign in (":", _HYPHEN)
+            ),
+        )
+    )
 
 
 def _digits() -> tuple[str, ...]:
