@@ -109,7 +109,8 @@ def test_what_is_drawn_is_read_as_the_same_template(
     text: str, before: str, after: str, seed: int
 ) -> None:
     """A released text, parsed again, has the same forms in the same places."""
-    assume(text not in GROUPED or before != "12-")  # drawn in capitals, the parts before belong to it
+    # Such a one is drawn in capitals, and then a number before it is a part of it.
+    assume(text not in GROUPED or before != "12-")
     parsed = PARSER.parse([f"{before}{text}{after}"])
     assume(any(isinstance(form, IdentifierForm) for form in parsed.forms))
     rng = seeded_rng(seed)
