@@ -58,14 +58,14 @@ def grouped_patterns() -> str:
     first, last = rf"{alone}{_HYPHEN}", rf"(?:{_ALNUM}++{_HYPHEN}){{4}}{alone}{_WHOLE}"
     uuid = _HYPHEN.join(rf"{_ALNUM}{{{length}}}" for length in _UUID)
     pair, letters = rf"{_ALNUM}{{2}}", rf"(?:{_LETTER}|[:{_HYPHENS}]){{0,{3 * _PAIRS - 2}}}+"
-    return "|".join(
-        (
-            rf"(?={first}|{last}){uuid}(?!{_ALNUM}|{_JOINER}{_ALNUM})",
-            *(
-                rf"(?={letters}\d){pair}(?:{sign}{pair}){{{_PAIRS - 1}}}(?!{_ALNUM}|{sign}{_ALNUM})"
-                for sign in (":", _HYPHEN)
-            ),
-        )
+    pairs = "|".join(
+        rf"{sign}{pair}(?:{sign}{pair}){{{_PAIRS - 2}}}(?!{_ALNUM}|{sign}{_ALNUM})"
+        for sign in (":", _HYPHEN)
+    )
+    # Most tokens end at the first condition.
+    return (
+        rf"(?={_ALNUM}{{{_UUID[0]}}}{_HYPHEN})(?={first}|{last}){uuid}(?!{_ALNUM}|{_JOINER}{_ALNUM})"
+        rf"|(?={pair}[:{_HYPHENS}])(?={letters}\d){pair}(?:{pairs})"
     )
 
 
