@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import VECTORS
 
 from malaprop import TEM, Laplace, Lexicon, Privatizer
-from malaprop.pipeline.report import Occasion, run_report
+from malaprop.pipeline.report import Occasion, run_report, visible
 from malaprop.report.html import as_html
 from malaprop.report.markdown import as_markdown
 from malaprop.report.terminal import readable
@@ -105,3 +105,10 @@ def test_every_rendering_says_what_was_declared_public() -> None:
         assert named in page
         assert "words shown as they are, declared public" in page
         assert "pieces of markup shown as they are, declared public" in page
+
+
+def test_gaps_beside_what_is_public_are_visible_where_others_are_dropped() -> None:
+    lexicon = Lexicon(list(VECTORS), list(VECTORS.values()))
+    privatizer = Privatizer(lexicon, TEM(epsilon=1.0), keep=["aspirin"], punctuation="drop")
+    named = "what you declared public, as it is, and gaps beside it: the kept word “aspirin”"
+    assert named in visible(privatizer)
