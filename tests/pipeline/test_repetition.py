@@ -258,3 +258,21 @@ def test_equal_identifiers_share_a_stand_in() -> None:
         one, other, again = text.split()
         assert one == again
         assert one != other
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("+44 20 7946 0958", "+44\xa020 7946\u202f0958"),
+        ("01234567", "٠١٢٣٤٥٦٧"),
+        ("AB12345", "ａｂ12345"),
+        ("x1\u00e92", "X1e\u03012"),
+    ],
+)
+def test_identifiers_that_look_alike_when_private_share_a_stand_in(one: str, other: str) -> None:
+    privatizer = Privatizer(
+        SMALL, MECHANISM, rng=seeded_rng(1), repeat="document", kinds="typed", kind_epsilon=1.0
+    )
+    text = privatizer(f"({one}) ({other}) ({one[:-1]}1)").text
+    first, second, third = re.findall(r"\(([^)]*)\)", text)
+    assert first == second != third

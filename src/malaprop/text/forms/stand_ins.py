@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
-from unicodedata import category
+from unicodedata import category, decimal, normalize
 
 import numpy as np
 from numpy.random import Generator
@@ -18,6 +18,7 @@ _DIGITS = np.array(list("0123456789"))
 _LETTERS = np.array(list("BCDFGHJKLNPQRSTVWXYZ"))
 _SYLLABLES = np.array([c + v for c in "bdfghklmnprstvz" for v in "aeiou"])
 _NAME_SYLLABLES = 4
+_NORMALIZED = 256  # characters; normalizing long runs of marks takes quadratic time
 
 Characters = NDArray[np.str_]
 
@@ -106,7 +107,20 @@ def shape_of(token: str) -> str:
 def secret_of(token: str) -> int:
     """Return a number that is equal for equal identifiers or addresses, and says nothing else.
 
-    Two different ones get the same number with a chance of 2⁻⁶². With `repeat="document"` they
-    would then share a draw.
+    They are equal if they differ only in what the private text does not show either: capitals,
+    the script of digits, the kind of a space. Two different ones get the same number with a chance
+    of 2⁻⁶². With `repeat="document"` they would then share a draw.
+
+    >>> secret_of("٠١٢٣٤٥٦٧") == secret_of("01234567") != secret_of("01234568")
+    True
     """
-    return hash(token.casefold()) & (2**62 - 1)
+    return hash(_plain(token).casefold()) & (2**62 - 1)
+
+
+def _plain(token: str) -> str:
+    if token.isascii():
+        return token
+    if len(token) <= _NORMALIZED:
+        token = normalize("NFKC", token)
+    digits = _DIGIT.sub(lambda digit: str(decimal(digit[0])), token)
+    return _SPACE.sub(" ", digits)
