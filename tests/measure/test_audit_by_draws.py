@@ -97,7 +97,9 @@ def test_a_privatizer_is_a_black_box() -> None:
     assert found.to_dict()["violated"] is False
 
 
-@pytest.mark.parametrize("options", [{"draws": 10}, {"pairs": 0}, {"confidence": 1.0}])
+@pytest.mark.parametrize(
+    "options", [{"draws": 10}, {"draws": 1e4}, {"pairs": 0}, {"confidence": 1.0}]
+)
 def test_wrong_parameters_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(ParameterError):
         sampled_audit(TEM(epsilon=1.0).on(WORDS), **options)  # type: ignore[arg-type]

@@ -218,10 +218,11 @@ def sampled_audit(
 
 
 def _check(draws: int, pairs: int, confidence: float) -> None:
-    if draws < _LEAST_DRAWS or pairs < 1:
+    whole = isinstance(draws, int) and isinstance(pairs, int)
+    if not whole or draws < _LEAST_DRAWS or pairs < 1:
         raise ParameterError(
-            f"A sampled audit needs {_LEAST_DRAWS:,} draws or more, and a pair or more. Got "
-            f"{draws:,} draws and {pairs} pairs."
+            f"A sampled audit needs whole numbers: {_LEAST_DRAWS:,} draws or more, and a pair or "
+            f"more. Got {draws} draws and {pairs} pairs."
         )
     if not 0.5 <= confidence < 1.0:
         raise ParameterError(f"A confidence must be 0.5 or more, below 1. Got {confidence!r}.")

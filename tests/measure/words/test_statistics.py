@@ -121,6 +121,9 @@ def test_progress_is_reported_to_the_end() -> None:
         ({"words": 1.5}, "a list of words"),
         ({"runs": 3}, "10 or more"),
         ({"factor": 0.5}, "1 or more"),
+        ({"factor": "two"}, "1 or more"),
+        ({"least": -0.1}, "0 or more, below 1"),
+        ({"least": "x"}, "0 or more, below 1"),
     ],
 )
 def test_wrong_parameters_are_refused(options: dict[str, object], message: str) -> None:
