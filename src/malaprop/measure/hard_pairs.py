@@ -1,6 +1,6 @@
 """Pairs of words that are hard to protect, for the audit by draws."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
@@ -87,7 +87,7 @@ def _sorts(channel: Channel, count: int, ids: Ids, *, spelled: bool) -> list[Ite
     return sorts
 
 
-def _spelled(words: tuple[str, ...], word: int) -> Iterator[HardPair]:
+def _spelled(words: Sequence[str], word: int) -> Iterator[HardPair]:
     """Pair a word with itself in capitals, which are never copied."""
     text = words[word]
     for capitals in (text.capitalize(), text.upper()):
@@ -108,4 +108,4 @@ def _is_covered(subject: Channel | Privatizer, pair: HardPair) -> bool:
 
 def _is_private(private: Privatizer, side: Side) -> bool:
     """Whether a text counts as this word, and is neither public nor a value."""
-    return private.word_draws([side.text]).secret.tolist() == [side.word]
+    return bool(private.word_draws([side.text]).secret.tolist() == [side.word])

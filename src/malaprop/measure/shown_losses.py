@@ -75,7 +75,7 @@ def largest(trials: int, mistake: float) -> float:
     """Return the largest loss that so many measuring draws can show: all against none.
 
     >>> round(largest(10_000, 1e-6), 2)
-    6.58
+    6.59
     """
     return -math.log(float(clopper_pearson(0, trials, 1.0 - 2.0 * mistake)[1]))
 
