@@ -1,5 +1,7 @@
 """Calibration: never beyond the target, and close to it."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -99,6 +101,25 @@ def test_targets_out_of_reach_say_which_end() -> None:
         calibrate(TEM, WORDS, candidates=0.5)
 
 
+def test_words_that_never_came_out_may_still_stay() -> None:
+    """At the smallest ε, one draw in 2,000 keeps the word: none in 128 draws proves nothing."""
+    row = Lexicon([f"w{i}" for i in range(40)], np.arange(40.0)[:, None])
+    for seed in range(5):
+        with pytest.raises(ParameterError, match=r"out of reach.*smallest that is searched"):
+            calibrate(Laplace, row, kept=1e-5, words=["w20"], rng=seeded_rng(seed))
+
+
+def test_the_worst_word_of_many_has_an_error_too() -> None:
+    """One word lies apart, and stays most often: its share decides, with the error of its draws."""
+    places = np.concatenate([np.arange(20.0), [27.0], np.arange(35.0, 55.0)])
+    row = Lexicon([f"w{i}" for i in range(41)], places[:, None])
+    beyond = 0
+    for seed in range(12):
+        epsilon = calibrate(Laplace, row, kept=0.9, worst=0.0, rng=seeded_rng(seed)).epsilon
+        beyond += 1.0 - math.exp(-4.0 * epsilon) > 0.9
+    assert beyond <= 3  # fewer than 1 is expected, and 6 without the error
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -106,6 +127,7 @@ def test_targets_out_of_reach_say_which_end() -> None:
         ({"kept": 0.2, "success": 0.2}, "one target"),
         ({"kept": 1.5}, "between 0 and 1"),
         ({"kept": "much"}, "between 0 and 1"),
+        ({"similarity": "much"}, "between 0 and 1"),
         ({"candidates": -1}, "above 0"),
         ({"candidates": float("nan")}, "above 0"),
         ({"success": 0.2, "worst": 0.1}, "`worst`"),

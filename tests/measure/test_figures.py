@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import skew
 
-from malaprop import Lexicon, seeded_rng
+from malaprop import Lexicon, ParameterError, seeded_rng
 from malaprop.measure.figures import nearest_distances, skewness
 
 
@@ -39,3 +39,8 @@ class TestSkewness:
     def test_without_spread_there_is_none(self) -> None:
         assert math.isnan(skewness([2.0, 2.0, 2.0, 2.0]))
         assert math.isnan(skewness([1.0, 2.0]))
+
+    def test_a_text_among_the_values_is_not_quoted(self) -> None:
+        with pytest.raises(ParameterError, match="list of numbers") as caught:
+            skewness([1.0, "my secret"])
+        assert "secret" not in str(caught.value)

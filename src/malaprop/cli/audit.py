@@ -47,7 +47,11 @@ def audit(
         int, typer.Option(metavar="NUMBER", min=1, help="With --sampled: pairs of words to try.")
     ] = 24,
     draws: Annotated[
-        int, typer.Option(metavar="NUMBER", help="With --sampled: draws of each word.")
+        int,
+        typer.Option(
+            metavar="NUMBER",
+            help="With --sampled: draws of each word; an eighth if more would contradict nothing.",
+        ),
     ] = 20_000,
     words: AuditedWords = None,
     json_: JsonFile = None,

@@ -4,37 +4,43 @@ It takes a channel or a whole `Privatizer` as a black box, draws many times for 
 computes a lower bound on their loss that holds with high confidence. So it cannot prove that a
 guarantee is true, but it can prove that one is false, whatever the code claims about itself.
 Compare `malaprop.audit`, which computes the loss from what a channel states.
+
+Each word is drawn once for all of its pairs. An eighth of the draws comes first. Most pairs need
+no more: for them, not even all draws would contradict the guarantee. The others, and the closest
+few, get all draws. The bounds hold in spite of that choice, because the draws that measure a bound
+have no part in it; and the two looks share the chance of a mistake.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from malaprop.core.arrays import Floats, Ids
+from malaprop.core.arrays import Ids
 from malaprop.core.channel import Channel, checked_channel
 from malaprop.core.errors import ParameterError
-from malaprop.core.guarantee import Kind
-from malaprop.core.progress import Progress, report
+from malaprop.core.loss import LossRows
+from malaprop.core.progress import Progress, report, stage
 from malaprop.core.randomness import checked_rng, secure_rng
-from malaprop.core.space import blocks
 from malaprop.measure.chosen_words import word_ids
-from malaprop.measure.intervals import clopper_pearson
+from malaprop.measure.hard_pairs import HardPair, Side, hard_pairs
 from malaprop.measure.pairs import allowance
+from malaprop.measure.shown_losses import Question, Shown, largest, shown
 from malaprop.pipeline.privatizer import Privatizer
-from malaprop.pipeline.spreading import spread
 
-_EXAMINED = 512  # words among which hard pairs are looked for
-_LEAST_DRAWS = 1_000
+_EXAMINED: Final = 512  # words among which hard pairs are looked for
+_LEAST_DRAWS: Final = 1_000
+_FIRST: Final = 8  # the first look has so many times fewer draws,
+_MANY: Final = 8_000  # unless these are few,
+_FIRST_MISTAKES: Final = 0.1  # and this share of the chance of a mistake
+_CLOSEST: Final = 2  # pairs that get all draws if anything is shown about them
+_CHOOSING: Final = 0.4  # of all draws choose outputs to measure
 
-Outputs = NDArray[Any]
-"""Outputs of one word: ids, or texts."""
-Sampler = Callable[[int, int], Outputs]
-"""From a word's id and a number of draws to that many outputs."""
+Sampler = Callable[[Side, int], Ids]
+"""From a word and a number of draws to that many outputs, each distinct one as a number."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +56,15 @@ class PairFinding:
     """A lower bound on the loss: true with the confidence of the audit. 0 if nothing is shown."""
     delta: float
     """A lower bound on the δ that is needed beside the allowed loss."""
+    draws: int
+    """How often each of the two words was drawn."""
 
     @property
     def ratio(self) -> float:
         """The bound on the loss over what is allowed."""
-        return self.loss / self.allowed if self.allowed > 0.0 else math.inf
+        if self.allowed > 0.0:
+            return self.loss / self.allowed
+        return math.inf if self.loss > 0.0 else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +74,9 @@ class SampledAudit:
     guarantee: str
     pairs: tuple[PairFinding, ...]
     draws: int
+    """How often each word of a pair was drawn that might contradict the guarantee."""
+    can_show: float
+    """The largest loss that so many draws could show, in nats."""
     confidence: float
     """How sure a violation is, over all pairs together."""
     allowed_delta: float
@@ -88,12 +101,33 @@ class SampledAudit:
         """The pair that comes closest to the guarantee, or exceeds it most."""
         return max(self.pairs, key=lambda one: (one.delta > self.allowed_delta, one.ratio))
 
+    @property
+    def how_often(self) -> str:
+        """How often words were drawn, in words."""
+        fewer = [one.draws for one in self.pairs if one.draws < self.draws]
+        if not fewer:
+            return f"each word drawn {self.draws:,} times"
+        return (
+            f"each word drawn {min(fewer):,} times; {self.draws:,} times in "
+            f"{len(self.pairs) - len(fewer)} pairs, those that came closest or might exceed it"
+        )
+
+    @property
+    def limit(self) -> str:
+        """What so many draws could show at best, in words."""
+        visible = sum(one.allowed < self.can_show for one in self.pairs)
+        return (
+            f"so many draws can show a loss of up to {self.can_show:.3g}; less is allowed for "
+            f"{visible or 'none'} of the {len(self.pairs)} pairs"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values for JSON."""
         return {
             "guarantee": self.guarantee,
             "violated": self.violated,
             "draws": self.draws,
+            "can_show": self.can_show,
             "confidence": self.confidence,
             "allowed_delta": self.allowed_delta,
             "pairs": [
@@ -103,6 +137,7 @@ class SampledAudit:
                     "allowed": None if math.isinf(one.allowed) else one.allowed,
                     "loss_at_least": one.loss,
                     "delta_at_least": one.delta,
+                    "draws": one.draws,
                 }
                 for one in self.pairs
             ],
@@ -115,8 +150,9 @@ class SampledAudit:
             f"verdict      {verdict}\n"
             f"closest      {worst.pair[0]} and {worst.pair[1]} ({worst.why}): a loss of at least "
             f"{worst.loss:.4g}, of {worst.allowed:.4g} allowed\n"
-            f"method       {self.draws:,} draws of each word of {len(self.pairs)} pairs; a "
-            f"violation is shown with a confidence of {self.confidence:g}\n"
+            f"method       {len(self.pairs)} pairs, {self.how_often}; a violation is shown with a "
+            f"confidence of {self.confidence:g}\n"
+            f"limits       {self.limit}\n"
             f"guarantee    {self.guarantee}"
         )
 
@@ -134,133 +170,168 @@ def sampled_audit(
     """Draw for pairs of words that are hard to protect, and bound their losses from below.
 
     A channel is asked for ids, a `Privatizer` for whole texts of one word. The pairs are nearest
-    words, the densest word with the sparsest, and isolated words with their nearest. The bounds
-    hold together with the given confidence (Clopper-Pearson, corrected for the number of pairs).
-    `words` are those that pairs start from, by default up to 512 spread evenly over the lexicon.
+    words, the densest word with the sparsest, isolated words with their nearest, and for a
+    `Privatizer` a word with itself in capitals. The bounds hold together with the given confidence
+    (Clopper-Pearson, corrected for the number of bounds). Pairs for which even all `draws` would
+    contradict nothing get an eighth of them. `words` are those that pairs start from, by default up
+    to 512 spread evenly over the lexicon.
 
     >>> from malaprop import Lexicon, TEM, seeded_rng
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
     >>> sampled_audit(TEM(epsilon=2.0).on(line), draws=2000, rng=seeded_rng(1)).violated
     False
     """
-    if draws < _LEAST_DRAWS or pairs < 1:
-        raise ParameterError(
-            f"A sampled audit needs {_LEAST_DRAWS:,} draws or more, and a pair or more. Got "
-            f"{draws:,} draws and {pairs} pairs."
-        )
-    if not 0.5 <= confidence < 1.0:
-        raise ParameterError(f"A confidence must be 0.5 or more, below 1. Got {confidence!r}.")
+    _check(draws, pairs, confidence)
     noise = secure_rng() if rng is None else checked_rng(rng)
     channel = subject.channel if isinstance(subject, Privatizer) else checked_channel(subject)
-    sample = _sampler(subject, noise)
     some = _EXAMINED if words is None else words
-    chosen = _hard_pairs(channel, pairs, np.unique(word_ids(channel.lexicon, some)))
+    chosen = hard_pairs(subject, pairs, np.unique(word_ids(channel.lexicon, some)))
     allowed = allowance(channel)
     if not chosen or allowed is None:
         raise ParameterError("The guarantee covers no pair of words whose loss could be bounded.")
-    # Each pair is looked at both ways round.
-    level = 1.0 - (1.0 - confidence) / (2 * len(chosen))
-    findings = []
-    for done, (word, other, why) in enumerate(chosen, 1):
-        bound = float(allowed(np.array([word]))[0, other])
-        one, two = sample(word, draws), sample(other, draws)
-        here, there = (_bounds(*sides, bound, level) for sides in ((one, two), (two, one)))
-        findings.append(
-            PairFinding(
-                pair=(channel.lexicon.words[word], channel.lexicon.words[other]),
-                why=why,
-                allowed=bound,
-                loss=max(here[0], there[0]),
-                delta=max(here[1], there[1]),
-            )
-        )
-        report(progress, done, len(chosen))
+    looks = _Looks(
+        drawn=_Draws(_sampler(subject, noise)),
+        pairs=chosen,
+        allowed=[_allowed_between(allowed, pair) for pair in chosen],
+        delta=channel.guarantee.delta,
+        mistake=(1.0 - confidence) / len(chosen),
+    )
+    results = looks.all(draws, progress)
     return SampledAudit(
         guarantee=str(subject.guarantee),
-        pairs=tuple(findings),
+        pairs=tuple(
+            PairFinding(
+                pair=(pair.one.text, pair.two.text),
+                why=pair.why,
+                allowed=bound,
+                loss=result.loss,
+                delta=result.delta,
+                draws=drawn,
+            )
+            for pair, bound, (result, drawn) in zip(chosen, looks.allowed, results, strict=True)
+        ),
         draws=draws,
+        can_show=looks.largest(draws),
         confidence=confidence,
         allowed_delta=channel.guarantee.delta,
     )
 
 
+def _check(draws: int, pairs: int, confidence: float) -> None:
+    whole = isinstance(draws, int) and isinstance(pairs, int)
+    if not whole or draws < _LEAST_DRAWS or pairs < 1:
+        raise ParameterError(
+            f"A sampled audit needs whole numbers: {_LEAST_DRAWS:,} draws or more, and a pair or "
+            f"more. Got {draws} draws and {pairs} pairs."
+        )
+    if not 0.5 <= confidence < 1.0:
+        raise ParameterError(f"A confidence must be 0.5 or more, below 1. Got {confidence!r}.")
+
+
+def _allowed_between(rows: LossRows, pair: HardPair) -> float:
+    """Return what is allowed for a pair: it is covered either way round."""
+    if pair.is_one_word:
+        return 0.0
+    words = np.array([pair.one.word, pair.two.word])
+    both = rows(words)[:, words]
+    return float(min(both[0, 1], both[1, 0]))
+
+
 def _sampler(subject: Channel | Privatizer, rng: Generator) -> Sampler:
     if isinstance(subject, Channel):
         channel = subject
-        return lambda word, draws: channel.substitute(np.full(draws, word), rng)
+        return lambda side, draws: channel.substitute(np.full(draws, side.word), rng)
     private = subject.drawing_from(rng)
-    words = subject.lexicon.words
-    return lambda word, draws: np.array([one.text for one in private.many([words[word]] * draws)])
+    numbers: dict[str, int] = {}
+
+    def sample(side: Side, draws: int) -> Ids:
+        texts = private.texts([side.text] * draws)
+        return np.array([numbers.setdefault(text, len(numbers)) for text in texts])
+
+    return sample
 
 
-def _hard_pairs(channel: Channel, count: int, ids: Ids) -> list[tuple[int, int, str]]:
-    """Choose covered pairs of some words: nearest, densest and sparsest, isolated."""
-    nearest, distances = nearest_words(channel, ids)
-    order = np.argsort(distances, kind="stable")
-    dense, sparse = ids[order], ids[order[::-1]]
-    isolated = [
-        (int(w), int(nearest[p]), "isolated") for p, w in zip(order[::-1], sparse, strict=True)
-    ]
-    apart = [(int(a), int(b), "densest and sparsest") for a, b in zip(dense, sparse, strict=True)]
-    near = [
-        (int(ids[p]), int(nearest[p]), "nearest") for p in spread(len(ids), max(count, 3)).tolist()
-    ]
-    mixed = [pair for three in zip(near, isolated, apart, strict=False) for pair in three]
-    pairs, seen = [], set[frozenset[int]]()
-    for word, other, why in (*mixed, *near):
-        both = frozenset((word, other))
-        if len(both) == 2 and both not in seen and _is_covered(channel, word, other):
-            seen.add(both)
-            pairs.append((word, other, why))
-    return pairs[:count]
+class _Draws:
+    """Draws of words, which all pairs of a word share."""
+
+    def __init__(self, sample: Sampler) -> None:
+        self._sample = sample
+        self._made: dict[Side, Ids] = {}
+
+    def of(self, side: Side, draws: int) -> Ids:
+        """Return the first draws of a word; those that are missing are made."""
+        made = self._made.get(side, np.empty(0, dtype=np.int64))
+        if len(made) < draws:
+            made = np.concatenate([made, self._sample(side, draws - len(made))])
+            self._made[side] = made
+        return made[:draws]
 
 
-def _is_covered(channel: Channel, word: int, other: int) -> bool:
-    if channel.guarantee.kind is Kind.NONE:
-        return True  # compare with what the promise would have been
-    return bool(channel.covers(np.array([word]))[0, other])
+@dataclass(frozen=True, kw_only=True)
+class _Looks:
+    """A first look at all pairs, and a second one at some of them."""
+
+    drawn: _Draws
+    pairs: Sequence[HardPair]
+    allowed: Sequence[float]
+    delta: float
+    mistake: float
+    """The chance of a mistake for each pair."""
+
+    def all(self, draws: int, progress: Progress | None) -> list[tuple[Shown, int]]:
+        """Return what is shown about each pair, and by how many draws."""
+        everything = range(len(self.pairs))
+        if draws < _MANY:
+            results = self._look(everything, draws, 1.0, progress)
+            return [(result, draws) for result in results]
+        first = draws // _FIRST
+        results = self._look(
+            everything, first, _FIRST_MISTAKES, stage(progress, 0, 2), further=_measuring(draws)
+        )
+        again = self._worth_more(results)
+        more = self._look(again, draws, 1.0 - _FIRST_MISTAKES, stage(progress, 1, 2))
+        seen = [(result, first) for result in results]
+        for place, result in zip(again, more, strict=True):
+            seen[place] = (result.or_more(results[place]), draws)
+        return seen
+
+    def largest(self, draws: int) -> float:
+        """Return the largest loss that so many draws can show."""
+        share = 1.0 if draws < _MANY else 1.0 - _FIRST_MISTAKES
+        return largest(_measuring(draws), self.mistake * share / 4)
+
+    def _look(
+        self,
+        places: Sequence[int],
+        draws: int,
+        share: float,
+        progress: Progress | None,
+        further: int = 0,
+    ) -> list[Shown]:
+        results = []
+        for done, place in enumerate(places, 1):
+            pair = self.pairs[place]
+            one, two = self.drawn.of(pair.one, draws), self.drawn.of(pair.two, draws)
+            question = Question(
+                allowed=self.allowed[place], delta=self.delta, mistake=self.mistake * share
+            )
+            results.append(shown(one, two, draws - _measuring(draws), question, further))
+            report(progress, done, len(places))
+        return results
+
+    def _worth_more(self, results: Sequence[Shown]) -> list[int]:
+        """Return the places of pairs that may exceed what is allowed, and of the closest."""
+        ratios = [
+            result.loss / allowed if allowed > 0.0 else 0.0
+            for result, allowed in zip(results, self.allowed, strict=True)
+        ]
+        closest = [
+            place for place in np.argsort(ratios)[-_CLOSEST:].tolist() if ratios[place] > 0.0
+        ]
+        promising = {place for place, result in enumerate(results) if result.promising}
+        return sorted(promising | set(closest))
 
 
-def nearest_words(channel: Channel, ids: Ids) -> tuple[Ids, Floats]:
-    """Return the nearest other word of some words, and its distance."""
-    nearest, distances = np.empty_like(ids), np.empty(len(ids))
-    for block in blocks(len(ids), row_cells=len(channel.lexicon)):
-        rows = channel.lexicon.distances(ids[block])
-        rows[np.arange(len(rows)), ids[block]] = np.inf
-        nearest[block], distances[block] = rows.argmin(axis=1), rows.min(axis=1)
-    return nearest, distances
-
-
-def _bounds(one: Outputs, two: Outputs, allowed: float, level: float) -> tuple[float, float]:
-    """Bound loss and δ of one word against another from below, from draws of both.
-
-    Half of the draws choose sets of outputs that tell the words apart; the others measure them.
-    """
-    half = len(one) // 2
-    best_loss = best_delta = 0.0
-    sets = list(_telling(one[:half], two[:half], allowed))
-    for outputs in sets:
-        hits, rivals = (int(np.isin(drawn[half:], outputs).sum()) for drawn in (one, two))
-        trials = len(one) - half
-        sure = 1.0 - (1.0 - level) / len(sets)
-        low = float(clopper_pearson(hits, trials, 2 * sure - 1)[0])
-        high = float(clopper_pearson(rivals, trials, 2 * sure - 1)[1])
-        if low > 0.0:
-            best_loss = max(best_loss, math.log(low / high))
-        if math.isfinite(allowed):
-            best_delta = max(best_delta, low - math.exp(min(allowed, 700.0)) * high)
-    return best_loss, best_delta
-
-
-def _telling(one: Outputs, two: Outputs, allowed: float) -> Iterator[Outputs]:
-    """Yield sets of outputs that are likelier for one word: the best single one, and thresholds."""
-    outputs, places = np.unique(np.concatenate([one, two]), return_inverse=True)
-    here = np.bincount(places[: len(one)], minlength=len(outputs))
-    there = np.bincount(places[len(one) :], minlength=len(outputs))
-    ratios = np.log(here + 0.5) - np.log(there + 0.5)
-    yield outputs[[int(np.argmax(here * (ratios > 0.0)))]]
-    finite = allowed if math.isfinite(allowed) else float(ratios.max())
-    for level in (0.0, 0.5 * finite, finite):
-        chosen = outputs[ratios > min(level, 0.999 * float(ratios.max()))]
-        if len(chosen):
-            yield chosen
+def _measuring(draws: int) -> int:
+    """Return how many of some draws measure; the first ones choose what to measure."""
+    return draws - int(_CHOOSING * draws)

@@ -27,10 +27,10 @@ from malaprop.core.loss import (
 from malaprop.core.noise.noise import ExponentialDensity, GaussianDensity, Noise
 from malaprop.core.progress import Progress
 from malaprop.measure.audit import audit
-from malaprop.measure.audit_by_draws import nearest_words
 from malaprop.measure.chosen_words import word_ids
 from malaprop.measure.finding import TOLERANCE, Audit, delta_finding, finding, undecided
 from malaprop.measure.gaussian_pairs import unproved, worst_gaussians
+from malaprop.measure.hard_pairs import nearest_words
 from malaprop.measure.law_checks import draws_its_law
 from malaprop.measure.pairs import allowance, worse
 from malaprop.measure.stated_density import audit_stated_density

@@ -48,7 +48,7 @@ _BATCHES = 8
 _NOISE_WORDS = 128  # whose candidates are counted from draws,
 _SURE = 4  # batches where candidates are counted for the whole of some words
 _RIVALS = 4  # inputs that are compared with a word, for each candidate that is asked for
-_FEW = 30  # words whose own errors count for the worst of them
+_FEW = 30  # words: from so many on, they tell the error of candidates
 
 
 def calibrate(
@@ -168,9 +168,10 @@ def _goal(search: "_Search", **targets: Any) -> _Goal:
             figure=lambda channel: search.candidates(channel, least),
             rises=False,
         )
+    bound = share_of("similarity", targets["similarity"])
     return _Goal(
-        text=f"an expected similarity of at most {targets['similarity']:g}",
-        bound=share_of("similarity", targets["similarity"]),
+        text=f"an expected similarity of at most {bound:g}",
+        bound=bound,
         figure=lambda channel: search.figure(channel, "similarity", None),
     )
 
@@ -254,9 +255,11 @@ class _Search:
         values = batches.mean(axis=0)
         if worst is not None:
             whole = self._whole and isinstance(channel, LawChannel)
-            few = len(batches) > 1 and len(values) < _FEW
-            return _tail(values, worst, whole, _RUNS * _BATCHES if few else None)
-        return Figure(float(values.mean()), float(values.mean()) + _margin(batches, self._whole))
+            return _tail(values, worst, whole, _RUNS * _BATCHES if len(batches) > 1 else None)
+        mean, unsafe = float(values.mean()), float(values.mean()) + _margin(batches, self._whole)
+        if name == "kept" and len(batches) > 1:
+            unsafe = max(unsafe, _most(mean, len(values) * _RUNS * _BATCHES))
+        return Figure(mean, unsafe)
 
     def surely_kept(self, channel: Channel) -> float:
         """Return the lower end of the mean share of the words that stay, given the same words."""
@@ -324,6 +327,11 @@ def _margin(batches: Floats, whole: bool) -> float:
     return sure * math.sqrt(square)
 
 
+def _most(share: float, draws: int) -> float:
+    """Return the upper end of a share of draws; if it is rare, no spread tells it."""
+    return float(clopper_pearson(np.rint(share * draws), draws, 0.9)[1])
+
+
 def _tail(values: Floats, worst: float, whole: bool, runs: int | None = None) -> Figure:
     """Return the share that a share of words exceeds, with an upper bound for a sample.
 
@@ -337,6 +345,5 @@ def _tail(values: Floats, worst: float, whole: bool, runs: int | None = None) ->
         return Figure(value, value)
     margin = SURE * math.sqrt(len(ordered) * worst * (1.0 - worst))
     upper = min(len(ordered) - 1, place + math.ceil(margin))
-    if runs is None:
-        return Figure(value, float(ordered[upper]))
-    return Figure(value, float(clopper_pearson(np.rint(ordered[upper] * runs), runs, 0.9)[1]))
+    highest = float(ordered[upper])
+    return Figure(value, highest if runs is None else _most(highest, runs))

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from malaprop.core.errors import ParameterError
 from malaprop.core.space import MetricSpace, blocks
 from malaprop.pipeline.spreading import sample
 
@@ -34,7 +35,10 @@ def skewness(values: Any) -> float:
     >>> round(skewness([1, 2, 3, 10]), 14)
     1.76363261480389
     """
-    x = np.asarray(values, dtype=np.float64).ravel()
+    try:
+        x = np.asarray(values, dtype=np.float64).ravel()
+    except (TypeError, ValueError):  # whose message would quote the values
+        raise ParameterError("The skewness is that of a list of numbers.") from None
     n = len(x)
     if n < 3 or (x == x[0]).all():
         return math.nan

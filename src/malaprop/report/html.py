@@ -21,6 +21,7 @@ from malaprop.report.phrases import (
     parameters,
     printable,
     repetition,
+    setting,
 )
 from malaprop.report.profiles import occurrence_table, profile_plots
 
@@ -226,7 +227,7 @@ def _method(report: RunReport, profile: Profile | None) -> list[str]:
         ("mechanism", parameters(report.mechanism)),
         ("lexicon", f"{printable(lexicon.name)}, {lexicon.words:,} words, {lexicon.metric}"),
         ("its fingerprint", lexicon.fingerprint),
-        *((f"policy: {name}", str(value)) for name, value in report.policy.items()),
+        *((f"policy: {name}", setting(value)) for name, value in report.policy.items()),
         ("randomness", report.randomness),
         *((f"engine: {name}", str(value)) for name, value in report.engine.items()),
         ("taken to be public", "; ".join(report.guarantee.public)),

@@ -1,6 +1,6 @@
 """The report of a run as a page of Markdown, for whoever has to sign it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from malaprop.core.guarantee import Kind
 from malaprop.pipeline.passwords import without_passwords
@@ -18,6 +18,7 @@ from malaprop.report.phrases import (
     parameters,
     printable,
     repetition,
+    setting,
 )
 
 _MOST_FAULTS = 100
@@ -159,7 +160,7 @@ def _run(report: RunReport) -> list[str]:
         ("mechanism", _code(parameters(report.mechanism))),
         ("lexicon", f"{_name(lexicon.name)}, {lexicon.words:,} words, {lexicon.metric}"),
         ("its fingerprint", _code(lexicon.fingerprint)),
-        *((f"policy: {name}", _text(_value(value))) for name, value in report.policy.items()),
+        *((f"policy: {name}", _text(setting(value))) for name, value in report.policy.items()),
         ("randomness", report.randomness),
         *((f"engine: {name}", _text(str(value))) for name, value in report.engine.items()),
         ("hint", _text(report.hint)),
@@ -185,9 +186,3 @@ def _names(names: Sequence[str]) -> str:
 
 def _name(name: str) -> str:
     return _text(printable(without_passwords(name)))
-
-
-def _value(value: object) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {each}" for name, each in value.items())
-    return str(value)

@@ -45,8 +45,15 @@ figure { margin: 0; max-width: 32rem; break-inside: avoid; }
 figure svg { width: 100%; height: auto; }
 figcaption { font-size: .88rem; color: #44525f; }
 @media (max-width: 30rem) { .key b { font-size: 1.1rem; } .key div { padding: .6rem; } }
+@media screen and (max-width: 36rem) {
+  .wide thead { display: none; }
+  .wide tr { display: block; padding: .4rem 0; border-bottom: 1px solid #e6ebf0; }
+  .wide td { display: flex; justify-content: space-between; gap: 1rem; padding: 0; border: 0; }
+  .wide td:first-child { font-weight: 600; }
+  .wide td[data-name]::before { content: attr(data-name); color: #44525f; } }
 @media print { body { font-size: 11pt; max-width: none; padding: 0; }
-  h2 { break-after: avoid; } table, .key { break-inside: avoid; } .wide { overflow: visible; } }
+  .key b { font-size: 1.1rem; } .wide { overflow: visible; }
+  h2, h3 { break-after: avoid; } tr, li, p, .key { break-inside: avoid; } }
 """
 
 
@@ -170,19 +177,25 @@ def table(
 ) -> str:
     """Return a table of HTML; the columns in `numbers` are aligned to the right.
 
-    A table of many columns can be moved on a narrow screen.
+    A row of a table of many columns becomes a list on a narrow screen, with the names of columns.
     """
+    wide = len(head) > 3
+
+    def mark(place: int, kind: str) -> str:
+        number = ' class="number"' if place in numbers else ""
+        named = wide and kind == "td" and place > 0
+        return number + (f' data-name="{escape(head[place])}"' if named else "")
 
     def cells(kind: str, row: Sequence[str]) -> str:
-        marks = (' class="number"' if place in numbers else "" for place in range(len(row)))
-        pairs = zip(marks, row, strict=True)
-        return "".join(f"<{kind}{mark}>{escape(cell)}</{kind}>" for mark, cell in pairs)
+        return "".join(
+            f"<{kind}{mark(place, kind)}>{escape(cell)}</{kind}>" for place, cell in enumerate(row)
+        )
 
     top = f"<thead><tr>{cells('th', head)}</tr></thead>" if head else ""
-    mark = "" if head else ' class="facts"'
+    sort = "" if head else ' class="facts"'
     body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-    whole = f"<table{mark}>{top}<tbody>{body}</tbody></table>"
-    return f'<div class="wide">{whole}</div>' if len(head) > 3 else whole
+    whole = f"<table{sort}>{top}<tbody>{body}</tbody></table>"
+    return f'<div class="wide">{whole}</div>' if wide else whole
 
 
 def opened(sentence: str) -> str:

@@ -79,6 +79,13 @@ def parameters(mechanism: Mapping[str, object]) -> str:
     return f"{mechanism['name']}({', '.join(values)})"
 
 
+def setting(value: object) -> str:
+    """Return the value of a setting, which may be several by name."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {each}" for name, each in value.items())
+    return str(value)
+
+
 def listed(names: Mapping[str, str], counts: Mapping[str, int]) -> list[str]:
     """List the counts that are not 0, each with what it counts."""
     return [f"{counts[tag]:,} {text}" for tag, text in names.items() if counts.get(tag)]

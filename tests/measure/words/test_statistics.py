@@ -121,6 +121,9 @@ def test_progress_is_reported_to_the_end() -> None:
         ({"words": 1.5}, "a list of words"),
         ({"runs": 3}, "10 or more"),
         ({"factor": 0.5}, "1 or more"),
+        ({"factor": "two"}, "1 or more"),
+        ({"least": -0.1}, "0 or more, below 1"),
+        ({"least": "x"}, "0 or more, below 1"),
     ],
 )
 def test_wrong_parameters_are_refused(options: dict[str, object], message: str) -> None:
@@ -160,3 +163,21 @@ def test_the_interval_of_a_mean_has_the_error_of_noise_that_words_share() -> Non
         covered = np.mean((low <= middle) & (middle <= high))
         assert covered > 0.85, name  # 0.95 expected; chance below 1e-6; by words alone, near 0
         assert np.median(high - low) < 1.4 * 2.0 * 1.96 * means.std()
+
+
+def test_intervals_stop_at_what_is_possible() -> None:
+    """Nearly equal chances of four words: 2 bits, four outputs and four candidates at most."""
+    equal = Opaque(TEM(epsilon=0.01).on(LINE))
+    tries = [statistics(equal, ["cool", "hot"], 10, seeded_rng(seed)) for seed in range(20)]
+    for name, most in {"entropy": 2.0, "min_entropy": 2.0, "hartley": 2.0, "distinct": 4.0}.items():
+        ends = [found.summary()[name].interval[1] for found in tries]
+        assert max(ends) == most, name  # beyond it without the limit
+        assert all(found.summary()[name].mean <= most for found in tries)
+    assert all(found.summary()["candidates"].interval[0] >= 1.0 for found in tries)
+    assert all(found.summary()["candidates"].interval[1] <= 4.0 for found in tries)
+
+
+def test_rounding_puts_no_mean_beyond_its_interval() -> None:
+    ring = Lexicon([f"w{i}" for i in range(7)], np.eye(7))  # all words are equally far apart
+    entropy = statistics(TEM(epsilon=1e-9).on(ring)).summary()["entropy"]
+    assert entropy.interval == (entropy.mean, entropy.mean)

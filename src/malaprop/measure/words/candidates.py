@@ -34,6 +34,10 @@ class CandidateCount(ColumnStatistic):
     title = "inputs that explain the output within a factor γ (K_w)"
     worst = "low"
 
+    def bounds(self, size: int, runs: int) -> tuple[float, float]:
+        """Return 1, for the word itself, and the number of words."""
+        return 1.0, float(size)
+
     def of_law(
         self,
         channel: LawChannel[Law],

@@ -16,6 +16,10 @@ class Distinct(Statistic):
     title = "different outputs in R runs (S_w)"
     worst = "low"
 
+    def bounds(self, size: int, runs: int) -> tuple[float, float]:
+        """Return 1, and as many as there are words, or runs."""
+        return 1.0, float(min(size, runs))
+
     def exact(self, rows: Rows) -> Floats:
         """Compute the mean number of different outputs."""
         with np.errstate(divide="ignore"):  # a word that always comes out: ln 0

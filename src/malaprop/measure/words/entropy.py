@@ -13,6 +13,10 @@ class Entropy(Statistic):
     title = "Shannon entropy of the output, in bits"
     worst = "low"
 
+    def bounds(self, size: int, runs: int) -> tuple[float, float]:
+        """Return 0, and the entropy of words that are equally likely."""
+        return 0.0, float(np.log2(size))
+
     def exact(self, rows: Rows) -> Floats:
         """Compute the entropy of each row."""
         finite = np.where(rows.probabilities > 0.0, rows.log_probabilities, 0.0)

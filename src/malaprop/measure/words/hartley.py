@@ -13,6 +13,10 @@ class Hartley(Statistic):
     title = "Hartley entropy of the output, in bits"
     worst = "low"
 
+    def bounds(self, size: int, runs: int) -> tuple[float, float]:
+        """Return 0, and the entropy of words that are equally likely."""
+        return 0.0, float(np.log2(size))
+
     def exact(self, rows: Rows) -> Floats:
         """Count the outputs that can occur."""
         return np.asarray(np.log2(np.count_nonzero(rows.probabilities > 0.0, axis=1)))

@@ -26,6 +26,10 @@ class BelowInHierarchy(Statistic):
     title = "outputs as low in the hierarchy as the word (K_w of hyperbolic-2019)"
     worst = "low"
 
+    def bounds(self, size: int, runs: int) -> tuple[float, float]:
+        """Return 1, for the word itself, and the number of words."""
+        return 1.0, float(size)
+
     def applies(self, space: MetricSpace) -> bool:
         """Whether the vectors keep a hierarchy."""
         return str(space.metric) == _METRIC

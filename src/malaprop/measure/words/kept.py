@@ -12,7 +12,10 @@ class Kept(MeanStatistic):
     name = "kept"
     title = "chance that the word stays as it is (N_w)"
     worst = "high"
-    bounds = (0.0, 1.0)
+
+    def bounds(self, size: int, runs: int) -> tuple[float, float]:
+        """Return the ends of chances."""
+        return 0.0, 1.0
 
     def exact(self, rows: Rows) -> Floats:
         """Read it off the law."""

@@ -13,6 +13,10 @@ class Likely(Statistic):
     title = "outputs with a probability above η"
     worst = "low"
 
+    def bounds(self, size: int, runs: int) -> tuple[float, float]:
+        """Return 0 and the number of words."""
+        return 0.0, float(size)
+
     def exact(self, rows: Rows) -> Floats:
         """Count the probable outputs."""
         counts = np.count_nonzero(rows.probabilities > rows.options.least, axis=1)

@@ -13,6 +13,10 @@ class MinEntropy(Statistic):
     title = "min-entropy of the output, in bits"
     worst = "low"
 
+    def bounds(self, size: int, runs: int) -> tuple[float, float]:
+        """Return 0, and the entropy of words that are equally likely."""
+        return 0.0, float(np.log2(size))
+
     def exact(self, rows: Rows) -> Floats:
         """Take the likeliest output of each row."""
         return np.asarray(-rows.log_probabilities.max(axis=1) / np.log(2.0))

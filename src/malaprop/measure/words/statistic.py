@@ -90,8 +90,6 @@ class Statistic(ABC):
     """What it is, in a few words."""
     worst: ClassVar[Literal["high", "low"]]
     """Which end of the scale protects a word least."""
-    bounds: ClassVar[tuple[float, float]] = (0.0, math.inf)
-    """The least and the largest value that is possible."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -101,6 +99,10 @@ class Statistic(ABC):
     def applies(self, space: MetricSpace) -> bool:
         """Whether the statistic says anything on a lexicon; it is left out where it does not."""
         return True
+
+    def bounds(self, size: int, runs: int) -> tuple[float, float]:
+        """Return the least and the largest value that is possible with so many words and runs."""
+        return 0.0, math.inf
 
     @abstractmethod
     def exact(self, rows: Rows) -> Floats:

@@ -122,8 +122,10 @@ class WordStatistics:
             intervals = bootstrap_intervals(columns, seeded_rng(self.seed))
         errors = np.array([self.draw_errors.get(name, 0.0) for name in self.values])
         intervals = widened(intervals, means, errors, GROUPS - 1)
-        ends = np.array([registry[name].bounds for name in self.values])
-        intervals = np.clip(intervals, ends[:, :1], ends[:, 1:])
+        ends = np.array([registry[name].bounds(self.size, self.runs) for name in self.values])
+        # Rounding may have put a mean beyond an end, but never beyond its own interval.
+        least, most = np.minimum(ends[:, 0], means), np.maximum(ends[:, 1], means)
+        intervals = np.clip(intervals, least[:, None], most[:, None])
         return {
             name: self._summary(name, (float(low), float(high)))
             for name, (low, high) in zip(self.values, intervals, strict=True)
@@ -182,9 +184,7 @@ def statistics(
     ([0.665241, 0.665241, 0.786986], True)
     """
     ids = word_ids(checked_channel(channel).lexicon, words)
-    options = Options(
-        runs=_runs(runs), least=1.0 / runs if least is None else least, factor=_factor(factor)
-    )
+    options = Options(runs=_runs(runs), least=_least(least, runs), factor=_factor(factor))
     noise = secure_rng() if rng is None else checked_rng(rng)
     wanted = [each for each in registry.values() if each.applies(channel.lexicon)]
     values, errors = _measured(channel, ids, wanted, options, noise, progress)
@@ -208,8 +208,18 @@ def _runs(runs: int) -> int:
     return int(runs)
 
 
+def _least(least: float | None, runs: int) -> float:
+    if least is None:
+        return 1.0 / runs
+    if isinstance(least, bool) or not isinstance(least, int | float) or not 0.0 <= least < 1.0:
+        raise ParameterError(
+            "The 'least' parameter of statistics must be a probability of 0 or more, below 1."
+        )
+    return float(least)
+
+
 def _factor(factor: float) -> float:
-    if not 1.0 <= factor < np.inf:
+    if not isinstance(factor, int | float) or not 1.0 <= factor < np.inf:
         raise ParameterError(
             f"The 'factor' parameter of statistics must be 1 or more. Got {factor!r}."
         )

@@ -54,7 +54,7 @@ def _sampled(result: SampledAudit, setting: Setting) -> Page:
     from malaprop.report import plots
 
     setting = replace(setting, guarantee=result.guarantee)
-    head = ("pair", "why", "allowed", "loss at least", "δ at least")
+    head = ("pair", "why", "allowed", "loss at least", "δ at least", "draws")
     rows = tuple(
         (
             " and ".join(map(printable, one.pair)),
@@ -62,6 +62,7 @@ def _sampled(result: SampledAudit, setting: Setting) -> Page:
             f"{one.allowed:.4g}",
             f"{one.loss:.4g}",
             f"{one.delta:.3g}",
+            f"{one.draws:,}",
         )
         for one in result.pairs
     )
@@ -72,7 +73,7 @@ def _sampled(result: SampledAudit, setting: Setting) -> Page:
         figures=(
             (verdict, "is the verdict"),
             (f"{result.worst.loss:.3g}", f"nats are shown, of {result.worst.allowed:.3g} allowed"),
-            (f"{result.draws:,}", f"draws of each word of {len(result.pairs)} pairs"),
+            (f"{result.draws:,}", f"draws at most of each word of {len(result.pairs)} pairs"),
             (f"{result.confidence:g}", "is the confidence of a violation"),
         ),
         warnings=("THE GUARANTEE IS FALSE: do not use this mechanism",) if result.violated else (),
@@ -80,7 +81,7 @@ def _sampled(result: SampledAudit, setting: Setting) -> Page:
             Section(
                 "Pairs that are hard to hide",
                 (
-                    Grid(head, rows, frozenset({2, 3, 4})),
+                    Grid(head, rows, frozenset({2, 3, 4, 5})),
                     Plot(
                         lambda: plots.losses_of_pairs(result.pairs),
                         "What draws show about each pair: points above the dotted line would "
@@ -95,7 +96,9 @@ def _sampled(result: SampledAudit, setting: Setting) -> Page:
                 "Faults that change probabilities by less than the draws can show go unnoticed.",
             ),
             setting.method(
-                ("how", "single words privatized as a black box; Clopper-Pearson bounds")
+                ("how", "single words privatized as a black box; Clopper-Pearson bounds"),
+                ("draws", result.how_often),
+                ("limits", result.limit),
             ),
         ),
     )
