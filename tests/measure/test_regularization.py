@@ -45,7 +45,9 @@ def test_the_euclidean_epsilon_is_told_and_grows_with_lambda() -> None:
 def test_a_singular_covariance_is_left_out() -> None:
     flat = np.zeros((60, 4))
     flat[:, :2] = CLOUD.vectors[:, :2]
-    found = best_lambda(Lexicon(CLOUD.words, flat), 1.0, kept=0.9, grid=(0.5, 1.0), rng=seeded_rng(2))
+    found = best_lambda(
+        Lexicon(CLOUD.words, flat), 1.0, kept=0.9, grid=(0.5, 1.0), rng=seeded_rng(2)
+    )
     assert found.skipped == (1.0,)
     assert found.regularization == 0.5
 

@@ -16,7 +16,8 @@ def spread_of(values: Sequence[float]) -> float:
     (0.0, 0.0)
     """
     # Not by numpy alone: the mean of equal numbers may be rounded to another one.
-    return 0.0 if min(values) == max(values) else float(np.std(values, ddof=1))
+    alike = len(values) < 2 or min(values) == max(values)
+    return 0.0 if alike else float(np.std(values, ddof=1))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from malaprop.report.frontier.curves import (
     BETTER,
     LEVELS,
+    LOSS,
     NAMES,
     RECOMMENDED,
     Curve,
@@ -15,7 +16,6 @@ from malaprop.report.frontier.curves import (
 )
 from malaprop.studies import Line
 
-LOSS = "loss_of_nearest"
 _START = 0.4  # the share recovered that a newcomer starts with
 
 
