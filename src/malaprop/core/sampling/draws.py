@@ -196,9 +196,7 @@ class _Envelope:
         """Draw magnitudes by their total weights; the rarest come first in the cumulative sums."""
         last = self._cumulative.shape[1] - 1
         level, places = fine(int(counts.sum()), rng), list[Ids]()
-        if (
-            level.size * (last + 1) <= _FEW
-        ):  # all at once: numpy takes longer to begin than to count
+        if level.size * (last + 1) <= _FEW:  # at once: numpy takes longer to begin than to count
             every = self._cumulative[rows].repeat(counts, axis=0)
             below = np.minimum(level * every[:, -1], np.nextafter(every[:, -1], 0.0))
             return np.asarray(last - (every <= below[:, None]).sum(axis=1))
