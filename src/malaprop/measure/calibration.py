@@ -48,7 +48,7 @@ _BATCHES = 8
 _NOISE_WORDS = 128  # whose candidates are counted from draws,
 _SURE = 4  # batches where candidates are counted for the whole of some words
 _RIVALS = 4  # inputs that are compared with a word, for each candidate that is asked for
-_FEW = 30  # words whose own errors count for the worst of them
+_FEW = 30  # words whose own errors count for the worst of them, and whose differences tell little
 
 
 def calibrate(
@@ -234,6 +234,8 @@ class _Search:
         self._make, self.lexicon = make, lexicon
         self._seed = int(rng.integers(2**32))
         ids = word_ids(lexicon, words)
+        if isinstance(words, int) and len(ids) == 1 < len(lexicon):
+            raise ParameterError("One word tells nothing of the others: take 2 or more, or a list.")
         if words is None and len(ids) < len(lexicon):
             ids = word_ids(lexicon, _WORDS)
         self._ids = ids
@@ -315,12 +317,15 @@ def _margin(batches: Floats, whole: bool) -> float:
     """
     from scipy.special import stdtrit
 
-    square, sure, words = 0.0, SURE, batches.shape[1]
-    if not whole and words > 1:
+    square, least, words = 0.0, math.inf, batches.shape[1]
+    if not whole:
         square += float(batches.mean(axis=0).var(ddof=1)) / words
+        least = words
     if len(batches) > 1:
         square += float(batches.mean(axis=1).var(ddof=1)) / len(batches)
-        sure = float(stdtrit(len(batches) - 1, 0.95))  # Student's t, one-sided
+        least = min(least, len(batches))
+    # Student's t, one-sided, where few words or batches tell the error.
+    sure = SURE if least >= _FEW else float(stdtrit(least - 1, 0.95))
     return sure * math.sqrt(square)
 
 

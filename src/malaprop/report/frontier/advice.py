@@ -8,13 +8,13 @@ from malaprop.report.frontier.curves import (
     LEVELS,
     LOSS,
     NAMES,
-    RECOMMENDED,
     Curve,
     Point,
     Verdict,
     verdicts,
 )
 from malaprop.studies import Line
+from malaprop.studies.frontier.mechanisms import RECOMMENDED
 
 _START = 0.4  # the share recovered that a newcomer starts with
 

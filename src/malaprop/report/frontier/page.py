@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from malaprop.report.frontier import prose, tables
 from malaprop.report.frontier.advice import advice, missing
-from malaprop.report.frontier.curves import NAMES, RECOMMENDED, curves, floors
+from malaprop.report.frontier.curves import NAMES, curves, floors
 from malaprop.report.frontier.measured import HEAD as MEASURED
 from malaprop.report.frontier.measured import MORE_HEAD, measured_rows, more_rows
 from malaprop.report.frontier.plot import plot
@@ -16,6 +16,7 @@ from malaprop.report.markup import bullets, grid, text
 from malaprop.report.page import document
 from malaprop.report.page import table as html_table
 from malaprop.studies import Line
+from malaprop.studies.frontier.mechanisms import RECOMMENDED
 
 
 def readable(lines: Sequence[Line]) -> str:

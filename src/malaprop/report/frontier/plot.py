@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from malaprop.report.frontier.curves import LOSS, RECOMMENDED, Curve, Point, Value
+from malaprop.report.frontier.curves import LOSS, Curve, Point, Value
 from malaprop.report.plots import drawn
+from malaprop.studies.frontier.mechanisms import RECOMMENDED
 
 SHOWN: Final = {
     "similarity": "similarity of words",

@@ -9,7 +9,6 @@ from malaprop.report.frontier.curves import (
     LEVELS,
     LOSS,
     NAMES,
-    RECOMMENDED,
     Curve,
     Value,
     floors,
@@ -17,6 +16,7 @@ from malaprop.report.frontier.curves import (
 )
 from malaprop.report.frontier.measured import figure, share
 from malaprop.studies import Line
+from malaprop.studies.frontier.mechanisms import RECOMMENDED
 
 ALONE, CONTEXT = "success_alone", "success_context"
 HEAD: Final = (
