@@ -99,7 +99,7 @@ def test_few_words_of_many_tell_little_of_the_error() -> None:
     assert _margin(np.tile(values, 50), whole=False) == pytest.approx(
         1.645 * 0.2 / 99**0.5, rel=1e-3
     )
-    with pytest.raises(ParameterError, match="One word tells nothing of the others"):
+    with pytest.raises(ParameterError, match="1 word tells nothing of the others"):
         calibrate(TEM, WORDS, kept=0.3, words=1)
 
 

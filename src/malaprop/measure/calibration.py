@@ -235,7 +235,9 @@ class _Search:
         self._seed = int(rng.integers(2**32))
         ids = word_ids(lexicon, words)
         if isinstance(words, int) and len(ids) == 1 < len(lexicon):
-            raise ParameterError("One word tells nothing of the others: take 2 or more, or a list.")
+            raise ParameterError(
+                "A sample of 1 word tells nothing of the others: take 2 or more, or list words."
+            )
         if words is None and len(ids) < len(lexicon):
             ids = word_ids(lexicon, _WORDS)
         self._ids = ids
