@@ -160,14 +160,3 @@ def test_the_interval_of_a_mean_has_the_error_of_noise_that_words_share() -> Non
         covered = np.mean((low <= middle) & (middle <= high))
         assert covered > 0.85, name  # 0.95 expected; chance below 1e-6; by words alone, near 0
         assert np.median(high - low) < 1.4 * 2.0 * 1.96 * means.std()
-
-
-def test_no_interval_goes_beyond_what_is_possible() -> None:
-    """The word itself always explains its output, and something always comes out."""
-    corner = Lexicon(["w0", "w1", "w2"], [[0.0, 0.0], [0.0, 1.0], [5.0, 5.0]])
-    for seed in range(5):
-        channel = Laplace(epsilon=2.0).on(corner)
-        summary = statistics(channel, runs=20, rng=seeded_rng(seed)).summary()
-        for name, least in (("candidates", 1.0), ("distinct", 1.0), ("kept", 0.0)):
-            low, high = summary[name].interval
-            assert least <= low <= summary[name].mean <= high

@@ -6,9 +6,8 @@ from tests.studies.planted_sets import planted
 from malaprop import Lexicon, seeded_rng
 from malaprop.studies import Run
 from malaprop.studies.framework.items import Figure
-from malaprop.studies.framework.measuring import OVER_SPLITS
 from malaprop.studies.nadp.channels import channel_of
-from malaprop.studies.nadp.utility import EQUAL_EUCLIDEAN, NOISE, ONCE, fig2, fig2_grid
+from malaprop.studies.nadp.utility import EQUAL_EUCLIDEAN, NOISE, ONCE, SPLITS, fig2, fig2_grid
 
 
 def scores(run: Run, **setting: object) -> list[Figure]:
@@ -37,7 +36,7 @@ def test_at_an_equal_euclidean_epsilon_the_guarantee_is_the_epsilon_shown(run: R
 def test_a_score_of_classification_has_both_errors(full: Run) -> None:
     over_noise, over_splits = scores(full, mechanism="gaussian", published=True, epsilon=10.0)
     assert over_noise.value == pytest.approx(over_splits.value)
-    assert over_splits.setting == {"spread": OVER_SPLITS}
+    assert over_splits.setting == {"spread": SPLITS}
     assert over_noise.setting is None or "spread" not in over_noise.setting
     assert over_noise.error is not None
     assert over_splits.error is not None

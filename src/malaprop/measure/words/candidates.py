@@ -1,7 +1,5 @@
 """K_w: how many inputs explain an output about as well as the true word."""
 
-import math
-
 import numpy as np
 from numpy.random import Generator
 
@@ -35,7 +33,6 @@ class CandidateCount(ColumnStatistic):
     name = "candidates"
     title = "inputs that explain the output within a factor γ (K_w)"
     worst = "low"
-    bounds = (1.0, math.inf)
 
     def of_law(
         self,

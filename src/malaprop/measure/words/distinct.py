@@ -1,7 +1,5 @@
 """S_w: how many different words come out in R runs."""
 
-import math
-
 import numpy as np
 
 from malaprop.core.arrays import Floats
@@ -17,7 +15,6 @@ class Distinct(Statistic):
     name = "distinct"
     title = "different outputs in R runs (S_w)"
     worst = "low"
-    bounds = (1.0, math.inf)
 
     def exact(self, rows: Rows) -> Floats:
         """Compute the mean number of different outputs."""

@@ -1,7 +1,5 @@
 """K_w on a hierarchy: how many outputs lie as low in it as the word (hyperbolic-2019, §VI-B)."""
 
-import math
-
 import numpy as np
 
 from malaprop.core.arrays import Floats
@@ -27,7 +25,6 @@ class BelowInHierarchy(Statistic):
     name = "hierarchy"
     title = "outputs as low in the hierarchy as the word (K_w of hyperbolic-2019)"
     worst = "low"
-    bounds = (1.0, math.inf)
 
     def applies(self, space: MetricSpace) -> bool:
         """Whether the vectors keep a hierarchy."""

@@ -122,10 +122,8 @@ class WordStatistics:
             intervals = bootstrap_intervals(columns, seeded_rng(self.seed))
         errors = np.array([self.draw_errors.get(name, 0.0) for name in self.values])
         intervals = widened(intervals, means, errors, GROUPS - 1)
-        least, most = np.array([registry[name].bounds for name in self.values]).T
-        # A mean may be beyond its bounds by rounding.
-        least, most = np.minimum(least, means), np.maximum(most, means)
-        intervals = np.clip(intervals, least[:, None], most[:, None])
+        ends = np.array([registry[name].bounds for name in self.values])
+        intervals = np.clip(intervals, ends[:, :1], ends[:, 1:])
         return {
             name: self._summary(name, (float(low), float(high)))
             for name, (low, high) in zip(self.values, intervals, strict=True)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -16,8 +16,6 @@ from malaprop.measure.chosen_words import word_ids
 from malaprop.measure.tasks.result import Estimate
 from malaprop.studies.framework.items import Figure
 
-OVER_SPLITS: Final = "splits"
-"""The spread of lines whose errors are over splits of the texts; others' are over noise draws."""
 _STEPS = 14  # of a bisection over ε
 _SEED = 20
 
@@ -38,7 +36,7 @@ def over_both(measure: str, table: ArrayLike, shared: float) -> Iterator[Figure]
     yield mean_of(measure, array.mean(axis=1))
     by_split = array.mean(axis=0)
     error = float(by_split.std(ddof=1)) * math.sqrt(1.0 / len(by_split) + shared)
-    yield Figure(measure, float(array.mean()), error, {"spread": OVER_SPLITS})
+    yield Figure(measure, float(array.mean()), error, {"spread": "splits"})
 
 
 def bootstrapped(

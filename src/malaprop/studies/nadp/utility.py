@@ -40,8 +40,8 @@ EQUAL = "equal share kept"
 SAME_CLEAR = "the same words in clear, all others random"
 NADP = {"mechanism": "nadp", "published": True, "tau": 0.5}
 EQUAL_EUCLIDEAN = "equal Euclidean ε"
-NOISE = "noise draws"
-"""What errors of classification are over; there is a second line, with the error over splits."""
+NOISE, SPLITS = "noise draws", "splits"
+"""What errors of classification are over: there are two lines for each score."""
 _TEST = 0.2
 _SEED = 11
 _OVER = "noise draws, and splits where there are any"

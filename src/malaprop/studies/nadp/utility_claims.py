@@ -3,8 +3,7 @@
 from malaprop.studies.framework.claims import Claim, Results, above, alike, below, every
 from malaprop.studies.framework.items import Item
 from malaprop.studies.framework.lines import Line, Setting
-from malaprop.studies.framework.measuring import OVER_SPLITS
-from malaprop.studies.nadp.utility import EQUAL, NADP, ONCE, SAME_CLEAR, fig2, fig2_grid
+from malaprop.studies.nadp.utility import EQUAL, NADP, ONCE, SAME_CLEAR, SPLITS, fig2, fig2_grid
 
 _OTHERS = ("mahalanobis", "gaussian", "jaccard", "laplacian")
 _BY_WORDS = ("word similarity", "classification", "odd man out")
@@ -17,13 +16,13 @@ def _is(setting: Setting, mechanism: str) -> bool:
         and bool(setting.get("published"))
         and setting.get("noise") == ONCE
         and "control" not in setting
-        and setting["spread"] != OVER_SPLITS
+        and setting["spread"] != SPLITS
         and setting.get("tau", 0.5) == NADP["tau"]
     )
 
 
 def _is_control(setting: Setting, control: str) -> bool:
-    return setting.get("control") == control and setting["spread"] != OVER_SPLITS
+    return setting.get("control") == control and setting["spread"] != SPLITS
 
 
 def _other(line: Line, results: Results, mechanism: str) -> Line | None:
