@@ -5,7 +5,8 @@ import pytest
 
 from malaprop import TEM, Laplace, Lexicon, ParameterError, seeded_rng
 from malaprop.measure import bayes_success, calibrate, statistics
-from malaprop.measure.calibration_figures import FiguresOfWords, _margin
+from malaprop.measure.calibration import _margin, _Search
+from malaprop.measure.searching import maker_of
 
 WORDS = Lexicon([f"w{i}" for i in range(60)], seeded_rng(1).normal(size=(60, 3)))
 
@@ -82,7 +83,7 @@ def test_noise_that_words_share_is_part_of_the_error() -> None:
     many = Lexicon([f"w{i}" for i in range(size)], seeded_rng(1).normal(size=(size, 3)))
     words = [f"w{i}" for i in range(100)]
     figures = [
-        FiguresOfWords(many, words, seeded_rng(seed)).figure(
+        _Search(maker_of("laplace"), many, words, seeded_rng(seed)).figure(
             Laplace(epsilon=4.0).on(many), "kept", None
         )
         for seed in range(40)
@@ -102,6 +103,11 @@ def test_few_words_of_many_tell_little_of_the_error() -> None:
         calibrate(TEM, WORDS, kept=0.3, words=1)
 
 
+def test_a_model_on_other_words_is_refused() -> None:
+    with pytest.raises(ParameterError, match="on the same words"):
+        calibrate(TEM, WORDS, like=TEM(epsilon=1.0).on(WORDS.subset(["w1", "w2"])))
+
+
 def test_targets_out_of_reach_say_which_end() -> None:
     with pytest.raises(ParameterError, match=r"out of reach.*smallest"):
         calibrate(TEM, WORDS, kept=0.001)
@@ -116,10 +122,6 @@ def test_targets_out_of_reach_say_which_end() -> None:
         ({"kept": 0.2, "success": 0.2}, "one target"),
         ({"kept": 1.5}, "between 0 and 1"),
         ({"kept": "much"}, "between 0 and 1"),
-        ({"similarity": "much"}, "between 0 and 1"),
-        ({"kept": 0.2, "worst": "few"}, "`worst`"),
-        ({"success": 0.2, "occurrences": 0}, "'occurrences'"),
-        ({"like": TEM(epsilon=1.0).on(WORDS.subset(["w1", "w2"]))}, "these words"),
         ({"candidates": -1}, "above 0"),
         ({"candidates": float("nan")}, "above 0"),
         ({"success": 0.2, "worst": 0.1}, "`worst`"),

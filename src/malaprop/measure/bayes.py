@@ -112,7 +112,8 @@ def bayes_success(
     (0.7058, True)
     """
     space = checked_channel(channel).lexicon
-    checked_occurrences(occurrences)
+    if isinstance(occurrences, bool) or not isinstance(occurrences, int) or occurrences < 1:
+        raise ParameterError("The 'occurrences' parameter must be a whole number of 1 or more.")
     if trials < 1:
         raise ParameterError(f"The 'trials' parameter must be 1 or more. Got {trials}.")
     before = belief_over(space, prior)
@@ -131,13 +132,6 @@ def bayes_success(
         return _exact(channel, belief, noise, facts, progress, even=prior is None)
     (tried,) = _tried(channel, belief, [draws], trials, noise, progress, most=_SEVERAL)
     return BayesSuccess(value=tried.value, interval=tried.interval, **facts)
-
-
-def checked_occurrences(value: Any) -> int:
-    """Return a number of occurrences; refuse anything else."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ParameterError("The 'occurrences' parameter must be a whole number of 1 or more.")
-    return value
 
 
 def _exact(

@@ -5,30 +5,28 @@ the figure is still on the safe side of the target, counting the error of a samp
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
+import numpy as np
 from numpy.random import Generator
 
+from malaprop.core.arrays import Floats
 from malaprop.core.channel import Channel, LawChannel, checked_channel
 from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.progress import Progress
-from malaprop.core.randomness import checked_rng, secure_rng
+from malaprop.core.randomness import checked_rng, secure_rng, seeded_rng
 from malaprop.core.space import MetricSpace
-from malaprop.measure.bayes import (
-    bayes_success,
-    checked_occurrences,
-    estimated_success,
-    success_by_occurrences,
-)
-from malaprop.measure.calibration_figures import FiguresOfWords
-from malaprop.measure.chosen_words import MOST
+from malaprop.measure.bayes import bayes_success, estimated_success, success_by_occurrences
+from malaprop.measure.chosen_words import MOST, word_ids
 from malaprop.measure.context_calibration import calibrate_context, require_success_alone
 from malaprop.measure.figures import normalised
+from malaprop.measure.intervals import clopper_pearson
 from malaprop.measure.priors import belief_over
 from malaprop.measure.searching import (
+    SURE,
     Calibration,
     Figure,
     bounds_of,
@@ -37,10 +35,20 @@ from malaprop.measure.searching import (
     maker_of,
     share_of,
 )
+from malaprop.measure.sure_candidates import sure_batches
+from malaprop.measure.words.candidates import law_batches
+from malaprop.measure.words.statistic import registry
+from malaprop.measure.words.statistics import statistics_of
+from malaprop.pipeline.spreading import spread
 
+_WORDS = 256  # of a large lexicon,
 _LOOKS = (200, 1_000)  # trials: many only where few do not decide
-Targets = Mapping[str, Any]
-"""The targets of a calibration, and what goes with them; None for those that are not given."""
+_RUNS = 16  # draws of each word where the law is unknown, in each of several batches
+_BATCHES = 8
+_NOISE_WORDS = 128  # whose candidates are counted from draws,
+_SURE = 4  # batches where candidates are counted for the whole of some words
+_RIVALS = 4  # inputs that are compared with a word, for each candidate that is asked for
+_FEW = 30  # words whose own errors count for the worst of them
 
 
 def calibrate(
@@ -94,19 +102,21 @@ def calibrate(
         return calibrate_context(
             maker_of(mechanism), lexicon, share_of("success", success), sample, rng, progress
         )
-    make = maker_of(mechanism)
-    figures = FiguresOfWords(lexicon, words, secure_rng() if rng is None else checked_rng(rng))
-    targets = {
-        "kept": kept,
-        "worst": worst,
-        "success": success,
-        "occurrences": occurrences,
-        "prior": prior,
-        "candidates": candidates,
-        "similarity": similarity,
-        "like": like,
-    }
-    return _calibrated(make, figures, _goal(figures, targets), progress)
+    search = _Search(
+        maker_of(mechanism), lexicon, words, secure_rng() if rng is None else checked_rng(rng)
+    )
+    goal = _goal(
+        search,
+        kept=kept,
+        worst=worst,
+        success=success,
+        occurrences=occurrences,
+        prior=prior,
+        candidates=candidates,
+        similarity=similarity,
+        like=like,
+    )
+    return search.run(goal, progress)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,106 +132,71 @@ class _Goal:
         return figure.unsafe <= self.bound if self.rises else figure.unsafe >= self.bound
 
 
-def _calibrated(
-    make: Callable[[float], Mechanism],
-    figures: FiguresOfWords,
-    goal: _Goal,
-    progress: Progress | None,
-) -> Calibration:
-    """Bisect between an ε that keeps to the target and one that does not."""
-    lawful = False
-
-    def figure(epsilon: float) -> Figure:
-        nonlocal lawful
-        channel = make(epsilon).on(figures.lexicon)
-        lawful = isinstance(channel, LawChannel)
-        return goal.figure(channel)
-
-    epsilon, tried = largest_epsilon(figure, goal.met, goal.text, progress=progress)
-    return Calibration(
-        epsilon=epsilon,
-        target=goal.text,
-        value=tried[epsilon].value,
-        curve=curve_of(tried),
-        bounds=bounds_of(tried),
-        normalised=normalised(figures.lexicon, epsilon),
-        exact=lawful and figures.are_whole and tried[epsilon].is_exact,
-    )
-
-
-def _goal(figures: FiguresOfWords, targets: Targets) -> _Goal:
-    given = [name for name in _GOALS if targets[name] is not None]
+def _goal(search: "_Search", **targets: Any) -> _Goal:
+    named = ("kept", "success", "candidates", "similarity", "like")
+    given = [name for name in named if targets[name] is not None]
     if len(given) != 1:
         raise ParameterError(
-            f"Calibrating takes one target of {', '.join(_GOALS)}. "
-            f"Got {', '.join(given) or 'none'}."
+            f"Calibrating takes one target of {', '.join(named)}. Got {', '.join(given) or 'none'}."
         )
-    if targets["worst"] is not None and given != ["kept"]:
-        raise ParameterError(_WORST)
-    return _GOALS[given[0]](figures, targets)
-
-
-_WORST: Final = "`worst` goes with `kept` only, and is a share of 0 or more, below 1."
-
-
-def _kept_goal(figures: FiguresOfWords, targets: Targets) -> _Goal:
-    bound, worst = share_of("kept", targets["kept"]), targets["worst"]
-    if not (worst is None or (isinstance(worst, int | float) and 0.0 <= worst < 1.0)):
-        raise ParameterError(_WORST)
-    whose = "on average" if worst is None else f"for all but {worst:.3g} of words"
+    worst = targets["worst"]
+    if worst is not None and not (given == ["kept"] and 0.0 <= worst < 1.0):
+        raise ParameterError("`worst` goes with `kept` only, and is a share of 0 or more, below 1.")
+    if given == ["kept"]:
+        bound = share_of("kept", targets["kept"])
+        whose = "on average" if worst is None else f"for all but {worst:.3g} of words"
+        return _Goal(
+            text=f"at most {bound:g} of words stay as they are, {whose}",
+            bound=bound,
+            figure=lambda channel: search.figure(channel, "kept", worst),
+        )
+    if given == ["success"]:
+        return _success_goal(search, **targets)
+    if given == ["like"]:
+        model = checked_channel(targets["like"])
+        if tuple(model.lexicon.words) != tuple(search.lexicon.words):
+            raise ParameterError("The 'like' parameter must be a channel on the same words.")
+        bound = search.surely_kept(model)
+        return _Goal(
+            text=f"as many words stay as with the other mechanism, {bound:.4g}",
+            bound=bound,
+            figure=lambda channel: search.figure(channel, "kept", None),
+        )
+    if given == ["candidates"]:
+        least = _least_candidates(targets["candidates"])
+        return _Goal(
+            text=f"at least {least:g} inputs explain an output within a factor of 2",
+            bound=least,
+            figure=lambda channel: search.candidates(channel, least),
+            rises=False,
+        )
     return _Goal(
-        text=f"at most {bound:g} of words stay as they are, {whose}",
-        bound=bound,
-        figure=lambda channel: figures.figure(channel, "kept", worst),
+        text=f"an expected similarity of at most {targets['similarity']:g}",
+        bound=share_of("similarity", targets["similarity"]),
+        figure=lambda channel: search.figure(channel, "similarity", None),
     )
 
 
-def _candidates_goal(figures: FiguresOfWords, targets: Targets) -> _Goal:
-    least = targets["candidates"]
-    if isinstance(least, bool) or not isinstance(least, int | float) or not 0 < least < math.inf:
+def _least_candidates(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise ParameterError(
-            f"The target 'candidates' must be a finite number above 0. Got {least!r}."
+            f"The target 'candidates' must be a finite number above 0. Got {value!r}."
         )
-    return _Goal(
-        text=f"at least {least:g} inputs explain an output within a factor of 2",
-        bound=float(least),
-        figure=lambda channel: figures.candidates(channel, float(least)),
-        rises=False,
-    )
+    return float(value)
 
 
-def _similarity_goal(figures: FiguresOfWords, targets: Targets) -> _Goal:
-    bound = share_of("similarity", targets["similarity"])
-    return _Goal(
-        text=f"an expected similarity of at most {bound:g}",
-        bound=bound,
-        figure=lambda channel: figures.figure(channel, "similarity", None),
-    )
-
-
-def _like_goal(figures: FiguresOfWords, targets: Targets) -> _Goal:
-    model = checked_channel(targets["like"])
-    if tuple(model.lexicon.words) != tuple(figures.lexicon.words):
-        raise ParameterError("The 'like' parameter must be a channel on a lexicon of these words.")
-    bound = figures.surely_kept(model)
-    return _Goal(
-        text=f"as many words stay as with the other mechanism, {bound:.4g}",
-        bound=bound,
-        figure=lambda channel: figures.figure(channel, "kept", None),
-    )
-
-
-def _success_goal(figures: FiguresOfWords, targets: Targets) -> _Goal:
-    bound, prior = share_of("success", targets["success"]), targets["prior"]
-    occurrences = checked_occurrences(targets["occurrences"])
+def _success_goal(search: "_Search", **targets: Any) -> _Goal:
+    bound, occurrences = share_of("success", targets["success"]), targets["occurrences"]
 
     def figure(channel: Channel) -> Figure:
         if occurrences == 1 and isinstance(channel, LawChannel) and len(channel.lexicon) > MOST:
-            estimate = estimated_success(channel, prior, rng=figures.rng())
+            estimate = estimated_success(channel, targets["prior"], rng=search.rng())
             if estimate is not None:
                 return Figure(estimate[0], estimate[1][1])
         for trials in _LOOKS:
-            value, (low, high) = _tried(channel, occurrences, prior, trials, figures.rng())
+            value, (low, high) = _tried(
+                channel, occurrences, targets["prior"], trials, search.rng()
+            )
             if not low <= bound <= high:  # more trials would hardly change the answer
                 break
         # For a law the value is exact or a simulation; for noise it is a lower bound, and the
@@ -230,8 +205,8 @@ def _success_goal(figures: FiguresOfWords, targets: Targets) -> _Goal:
 
     times = "" if occurrences == 1 else f" that occurs {occurrences} times"
     text = f"an observer without context guesses at most {bound:g} of words right{times}"
-    if prior is not None:
-        text += f" (prior: {belief_over(figures.lexicon, prior).source})"
+    if targets["prior"] is not None:
+        text += f" (prior: {belief_over(search.lexicon, targets['prior']).source})"
     return _Goal(text=text, bound=bound, figure=figure)
 
 
@@ -248,10 +223,127 @@ def _tried(
     return chance.value, chance.interval
 
 
-_GOALS: Final[Mapping[str, Callable[[FiguresOfWords, Targets], _Goal]]] = {
-    "kept": _kept_goal,
-    "success": _success_goal,
-    "candidates": _candidates_goal,
-    "similarity": _similarity_goal,
-    "like": _like_goal,
-}
+class _Search:
+    """The search for ε: one channel per ε, and a figure of each."""
+
+    def __init__(
+        self,
+        make: Callable[[float], Mechanism],
+        lexicon: MetricSpace,
+        words: Sequence[str] | int | None,
+        rng: Generator,
+    ) -> None:
+        self._make, self.lexicon = make, lexicon
+        self._seed = int(rng.integers(2**32))
+        ids = word_ids(lexicon, words)
+        if isinstance(words, int) and len(ids) == 1 < len(lexicon):
+            raise ParameterError("A sample of 1 word tells nothing of the others: take 2 or more.")
+        if words is None and len(ids) < len(lexicon):
+            ids = word_ids(lexicon, _WORDS)
+        self._ids = ids
+        listed = words is not None and not isinstance(words, int)
+        self._whole = listed or len(ids) == len(lexicon)
+        self._lawful = False
+
+    def rng(self) -> Generator:
+        """Return the generator of a figure's draws, the same for each ε.
+
+        So the curve is smooth, and an ε has one chance, not many, to meet the target by luck.
+        """
+        return seeded_rng(self._seed)
+
+    def figure(self, channel: Channel, name: str, worst: float | None) -> Figure:
+        """Return the mean of a statistic over the words, or that of the worst words."""
+        batches = self._batches(channel, name)
+        values = batches.mean(axis=0)
+        if worst is not None:
+            whole = self._whole and isinstance(channel, LawChannel)
+            few = len(batches) > 1 and len(values) < _FEW
+            return _tail(values, worst, whole, _RUNS * _BATCHES if few else None)
+        return Figure(float(values.mean()), float(values.mean()) + _margin(batches, self._whole))
+
+    def surely_kept(self, channel: Channel) -> float:
+        """Return the lower end of the mean share of the words that stay, given the same words."""
+        batches = self._batches(channel, "kept")
+        return max(0.0, float(batches.mean()) - _margin(batches, whole=True))
+
+    def candidates(self, channel: Channel, least: float) -> Figure:
+        """Return the mean number of candidates of the words; for noise, those that are sure."""
+        ids, whole = self._ids, self._whole
+        if isinstance(channel, LawChannel):
+            batches = law_batches(channel, ids, self.rng())
+        else:
+            if len(ids) > _NOISE_WORDS:
+                ids, whole = ids[spread(len(ids), _NOISE_WORDS)], False
+            count = _SURE if whole or len(ids) < _FEW else 1  # words tell the error, if many
+            most = math.ceil(_RIVALS * least)
+            batches = sure_batches(channel, ids, self.rng(), most=most, count=count)
+        mean = float(batches.mean())
+        # The word itself always explains its output, so nothing below 1 is possible.
+        return Figure(max(1.0, mean), max(1.0, mean - _margin(batches, whole)))
+
+    def _batches(self, channel: Channel, name: str) -> Floats:
+        """Return a statistic of the words: one row from a law, or several rows from draws."""
+        rng = self.rng()
+        return np.stack(
+            [
+                statistics_of(channel, self._ids, registry[name], _RUNS, rng)
+                for _ in range(1 if isinstance(channel, LawChannel) else _BATCHES)
+            ]
+        )
+
+    def run(self, goal: _Goal, progress: Progress | None) -> Calibration:
+        """Bisect between an ε that keeps to the target and one that does not."""
+
+        def figure(epsilon: float) -> Figure:
+            channel = self._make(epsilon).on(self.lexicon)
+            self._lawful = isinstance(channel, LawChannel)
+            return goal.figure(channel)
+
+        epsilon, tried = largest_epsilon(figure, goal.met, goal.text, progress=progress)
+        return Calibration(
+            epsilon=epsilon,
+            target=goal.text,
+            value=tried[epsilon].value,
+            curve=curve_of(tried),
+            bounds=bounds_of(tried),
+            normalised=normalised(self.lexicon, epsilon),
+            exact=self._lawful and self._whole and tried[epsilon].is_exact,
+        )
+
+
+def _margin(batches: Floats, whole: bool) -> float:
+    """Return the error of a mean: of a choice of words unless they are the `whole`, and of draws.
+
+    Words may share noise, so that their differences do not tell the error of draws. Batches do.
+    """
+    from scipy.special import stdtrit
+
+    square, least = 0.0, math.inf
+    if not whole:
+        least = batches.shape[1]
+        square += float(batches.mean(axis=0).var(ddof=1)) / least
+    if len(batches) > 1:
+        square += float(batches.mean(axis=1).var(ddof=1)) / len(batches)
+        least = min(least, len(batches))
+    # Student's t, one-sided, where few words or batches tell the error.
+    sure = SURE if least >= _FEW else float(stdtrit(least - 1, 0.95))
+    return sure * math.sqrt(square)
+
+
+def _tail(values: Floats, worst: float, whole: bool, runs: int | None = None) -> Figure:
+    """Return the share that a share of words exceeds, with an upper bound for a sample.
+
+    The bound is the order statistic that lies above the true quantile with 95 % confidence. With
+    `runs`, as many draws gave each value, and its own upper bound takes its place.
+    """
+    ordered = np.sort(values)
+    place = min(len(ordered) - 1, math.ceil((1.0 - worst) * len(ordered)) - 1)
+    value = float(ordered[max(place, 0)])
+    if whole:
+        return Figure(value, value)
+    margin = SURE * math.sqrt(len(ordered) * worst * (1.0 - worst))
+    upper = min(len(ordered) - 1, place + math.ceil(margin))
+    if runs is None:
+        return Figure(value, float(ordered[upper]))
+    return Figure(value, float(clopper_pearson(np.rint(ordered[upper] * runs), runs, 0.9)[1]))
