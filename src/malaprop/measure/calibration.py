@@ -29,8 +29,6 @@ from malaprop.measure.searching import (
     SURE,
     Calibration,
     Figure,
-    bounds_of,
-    curve_of,
     largest_epsilon,
     maker_of,
     share_of,
@@ -179,9 +177,7 @@ def _goal(search: "_Search", **targets: Any) -> _Goal:
 
 def _least_candidates(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise ParameterError(
-            f"The target 'candidates' must be a finite number above 0. Got {value!r}."
-        )
+        raise ParameterError(f"The target 'candidates' must be finite, and above 0. Got {value!r}.")
     return float(value)
 
 
@@ -301,12 +297,10 @@ class _Search:
             return goal.figure(channel)
 
         epsilon, tried = largest_epsilon(figure, goal.met, goal.text, progress=progress)
-        return Calibration(
-            epsilon=epsilon,
+        return Calibration.of_search(
+            epsilon,
+            tried,
             target=goal.text,
-            value=tried[epsilon].value,
-            curve=curve_of(tried),
-            bounds=bounds_of(tried),
             normalised=normalised(self.lexicon, epsilon),
             exact=self._lawful and self._whole and tried[epsilon].is_exact,
         )
@@ -326,8 +320,7 @@ def _margin(batches: Floats, whole: bool) -> float:
     if len(batches) > 1:
         square += float(batches.mean(axis=1).var(ddof=1)) / len(batches)
         least = min(least, len(batches))
-    # Student's t, one-sided, where few words or batches tell the error.
-    sure = SURE if least >= _FEW else float(stdtrit(least - 1, 0.95))
+    sure = SURE if least >= _FEW else float(stdtrit(least - 1, 0.95))  # Student's t, one-sided
     return sure * math.sqrt(square)
 
 
