@@ -72,9 +72,10 @@ def test_a_missing_file(server: Server, part: Path) -> None:
 
 
 def test_a_silent_server(server: Server, part: Path) -> None:
-    server.content, server.stated, server.silent = b"beginning", 100, 1.0
-    with pytest.raises(FetchError, match=r"silent for 0\.2 seconds"):
-        download(server.address, part, limit=100, timeout=0.2)
+    server.content, server.stated, server.silent = b"beginning", 100, 5.0
+    # A second: on a busy machine, the beginning itself may take some time.
+    with pytest.raises(FetchError, match="silent for 1 seconds"):
+        download(server.address, part, limit=100, timeout=1.0)
     assert part.read_bytes() == b"beginning"  # what came is kept, for the next time
 
 

@@ -40,3 +40,9 @@ def test_density_is_that_of_nearest_distances() -> None:
     assert found.sparsest == pytest.approx(nearest[-50:].mean(), rel=1e-5)
     assert found.densest == pytest.approx(nearest[:50].mean(), rel=1e-5)
     assert found.to_dict()["largest_over_smallest"] == pytest.approx(nearest[-1] / nearest[0])
+
+
+def test_words_that_share_a_vector_have_no_ratio() -> None:
+    pairs = density(Lexicon(["a", "b", "c", "d"], [[0.0], [0.0], [9.0], [9.0]])).to_dict()
+    assert (pairs["largest"], pairs["smallest"]) == (0.0, 0.0)
+    assert pairs["largest_over_smallest"] is pairs["sparsest_over_densest"] is None

@@ -125,7 +125,7 @@ class Display:
             self._bar = self._shown.enter_context(bar(progress.note))
             self._since = monotonic()
             return
-        rate = progress.words / (monotonic() - self._since)
+        rate = progress.words / max(monotonic() - self._since, 1e-3)  # some clocks are coarse
         note = f"{progress.words:,} {progress.unit}, {rate:,.0f} a second"
         self._bar.to(progress.done, progress.total, note)
 

@@ -29,8 +29,6 @@ from malaprop.measure.searching import (
     SURE,
     Calibration,
     Figure,
-    bounds_of,
-    curve_of,
     largest_epsilon,
     maker_of,
     share_of,
@@ -154,6 +152,8 @@ def _goal(search: "_Search", **targets: Any) -> _Goal:
         return _success_goal(search, **targets)
     if given == ["like"]:
         model = checked_channel(targets["like"])
+        if tuple(model.lexicon.words) != tuple(search.lexicon.words):
+            raise ParameterError("The 'like' parameter must be a channel on the same words.")
         bound = search.surely_kept(model)
         return _Goal(
             text=f"as many words stay as with the other mechanism, {bound:.4g}",
@@ -178,9 +178,7 @@ def _goal(search: "_Search", **targets: Any) -> _Goal:
 
 def _least_candidates(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise ParameterError(
-            f"The target 'candidates' must be a finite number above 0. Got {value!r}."
-        )
+        raise ParameterError(f"The target 'candidates' must be finite, and above 0. Got {value!r}.")
     return float(value)
 
 
@@ -235,6 +233,8 @@ class _Search:
         self._make, self.lexicon = make, lexicon
         self._seed = int(rng.integers(2**32))
         ids = word_ids(lexicon, words)
+        if isinstance(words, int) and len(ids) == 1 < len(lexicon):
+            raise ParameterError("A sample of 1 word tells nothing of the others: take 2 or more.")
         if words is None and len(ids) < len(lexicon):
             ids = word_ids(lexicon, _WORDS)
         self._ids = ids
@@ -300,12 +300,10 @@ class _Search:
             return goal.figure(channel)
 
         epsilon, tried = largest_epsilon(figure, goal.met, goal.text, progress=progress)
-        return Calibration(
-            epsilon=epsilon,
+        return Calibration.of_search(
+            epsilon,
+            tried,
             target=goal.text,
-            value=tried[epsilon].value,
-            curve=curve_of(tried),
-            bounds=bounds_of(tried),
             normalised=normalised(self.lexicon, epsilon),
             exact=self._lawful and self._whole and tried[epsilon].is_exact,
         )
@@ -318,12 +316,14 @@ def _margin(batches: Floats, whole: bool) -> float:
     """
     from scipy.special import stdtrit
 
-    square, sure, words = 0.0, SURE, batches.shape[1]
-    if not whole and words > 1:
-        square += float(batches.mean(axis=0).var(ddof=1)) / words
+    square, least = 0.0, math.inf
+    if not whole:
+        least = batches.shape[1]
+        square += float(batches.mean(axis=0).var(ddof=1)) / least
     if len(batches) > 1:
         square += float(batches.mean(axis=1).var(ddof=1)) / len(batches)
-        sure = float(stdtrit(len(batches) - 1, 0.95))  # Student's t, one-sided
+        least = min(least, len(batches))
+    sure = SURE if least >= _FEW else float(stdtrit(least - 1, 0.95))  # Student's t, one-sided
     return sure * math.sqrt(square)
 
 

@@ -18,8 +18,6 @@ from malaprop.measure.figures import normalised
 from malaprop.measure.searching import (
     Calibration,
     Figure,
-    bounds_of,
-    curve_of,
     largest_epsilon,
 )
 from malaprop.pipeline.privatizer import Privatizer
@@ -117,12 +115,10 @@ def _on_sample(
     epsilon, tried = largest_epsilon(
         figure, lambda each: each.unsafe <= success, target, progress=progress
     )
-    return Calibration(
-        epsilon=epsilon,
+    return Calibration.of_search(
+        epsilon,
+        tried,
         target=target,
-        value=tried[epsilon].value,
-        curve=curve_of(tried),
-        bounds=bounds_of(tried),
         normalised=normalised(lexicon, epsilon),
         exact=False,
     )

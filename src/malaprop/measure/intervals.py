@@ -9,7 +9,6 @@ from malaprop.core.arrays import Floats
 from malaprop.core.space import blocks
 
 LEVEL = 0.95
-_NORMAL = 1.959963984540054
 _RESAMPLES = 2_000
 
 
@@ -26,19 +25,6 @@ def clopper_pearson(successes: Any, trials: Any, level: float = LEVEL) -> Floats
     low = np.where(successes > 0, beta.ppf(tail, successes, trials - successes + 1), 0.0)
     high = np.where(successes < trials, beta.ppf(1 - tail, successes + 1, trials - successes), 1.0)
     return np.stack([low, high], axis=-1)
-
-
-def mean_interval(values: Floats) -> tuple[float, float]:
-    """Return the 95 % interval of a mean, by the normal approximation; all there is of one value.
-
-    >>> [round(end, 3) for end in mean_interval(np.array([0.0, 1.0, 0.0, 1.0]))]
-    [-0.066, 1.066]
-    """
-    mean = float(np.mean(values))
-    if len(values) < 2:
-        return mean, mean
-    margin = _NORMAL * float(np.std(values, ddof=1)) / len(values) ** 0.5
-    return mean - margin, mean + margin
 
 
 def bootstrap_interval(values: Floats, rng: Generator) -> tuple[float, float]:

@@ -73,19 +73,19 @@ class Density:
 
     largest: float
     smallest: float
-    """The smallest distance above 0: words may share a vector."""
+    """The smallest distance above 0, since words may share a vector; 0 if each does."""
     sparsest: float
     """The mean over the 50 words whose nearest word is farthest."""
     densest: float
     """The mean over the 50 words whose nearest word is nearest."""
     median: float
 
-    def to_dict(self) -> dict[str, float]:
-        """Return the figures, with their ratios, for JSON."""
+    def to_dict(self) -> dict[str, float | None]:
+        """Return the figures, with their ratios, for JSON; None for a ratio to 0."""
         return {
             **vars(self),
-            "largest_over_smallest": self.largest / self.smallest,
-            "sparsest_over_densest": self.sparsest / max(self.densest, np.finfo(float).tiny),
+            "largest_over_smallest": self.largest / self.smallest if self.smallest else None,
+            "sparsest_over_densest": self.sparsest / self.densest if self.densest else None,
         }
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from malaprop.core.errors import MalapropError, ParameterError
 from malaprop.core.mechanism import Mechanism
@@ -57,6 +57,28 @@ class Calibration:
     """Figures that can be compared between lexicons and metrics."""
     exact: bool
     """Whether the figure was computed from a law, for all words or all that were listed."""
+
+    @classmethod
+    def of_search(
+        cls,
+        epsilon: float,
+        tried: Mapping[float, Figure],
+        *,
+        target: str,
+        normalised: Mapping[str, float],
+        exact: bool = False,
+    ) -> Self:
+        """Return the result of a search that chose an ε among those that were tried."""
+        figures = [(each, tried[each]) for each in sorted(tried)]
+        return cls(
+            epsilon=epsilon,
+            target=target,
+            value=tried[epsilon].value,
+            curve=tuple((each, figure.value) for each, figure in figures),
+            bounds=tuple(figure.unsafe for _, figure in figures),
+            normalised=normalised,
+            exact=exact,
+        )
 
     @property
     def figure(self) -> Figure:
@@ -132,16 +154,6 @@ def smallest_epsilon(
     low, high = search.bracket(start)
     _, high = search.narrow(low, high)
     return high, search.tried
-
-
-def curve_of(tried: Mapping[float, Figure]) -> tuple[tuple[float, float], ...]:
-    """Return ε and the figure, for each ε that was tried, in ascending order."""
-    return tuple((epsilon, tried[epsilon].value) for epsilon in sorted(tried))
-
-
-def bounds_of(tried: Mapping[float, Figure]) -> tuple[float, ...]:
-    """Return the figures on the unsafe side of their errors, in the order of `curve_of`."""
-    return tuple(tried[epsilon].unsafe for epsilon in sorted(tried))
 
 
 class _Bisection:

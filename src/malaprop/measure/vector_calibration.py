@@ -14,8 +14,6 @@ from malaprop.core.randomness import checked_rng, secure_rng, seeded_rng
 from malaprop.measure.searching import (
     Calibration,
     Figure,
-    bounds_of,
-    curve_of,
     largest_epsilon,
     maker_of,
     share_of,
@@ -88,12 +86,10 @@ def calibrate_vectors(
             start=start,
             progress=progress,
         )
-    return Calibration(
-        epsilon=epsilon,
+    return Calibration.of_search(
+        epsilon,
+        tried,
         target=target,
-        value=tried[epsilon].value,
-        curve=curve_of(tried),
-        bounds=bounds_of(tried),
         normalised={
             "epsilon_times_median_distance": epsilon * distance,
             "median_distance": distance,

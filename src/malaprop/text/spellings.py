@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
 
-_CODEC = "utf-8", "surrogatepass"  # it takes every string, and gives the same one back
+CODEC = "utf-8", "surrogatepass"
+"""How strings become bytes: it takes every string, and gives the same one back."""
 _TOGETHER = 2**15  # strings that are joined at once: caches hold what that takes
 
 
@@ -28,7 +29,7 @@ class Spellings(NamedTuple):
     @classmethod
     def of(cls, strings: Iterable[str]) -> Self:
         """Encode strings."""
-        encoded = [f"{string} ".encode(*_CODEC) for string in strings]
+        encoded = [f"{string} ".encode(*CODEC) for string in strings]
         sizes = np.array(list(map(len, encoded)), dtype=np.int64)
         letters = np.frombuffer(b"".join(encoded), dtype=np.uint8)
         return cls(letters, np.cumsum(sizes) - sizes, sizes - 1)
@@ -56,7 +57,7 @@ class Spellings(NamedTuple):
         )
         texts, start = list[str](), 0
         for end in np.cumsum(sizes)[ends - 1].tolist():
-            texts.append(joined[start : end - 1].decode(*_CODEC))
+            texts.append(joined[start : end - 1].decode(*CODEC))
             start = end
         return texts
 

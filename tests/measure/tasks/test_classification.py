@@ -86,6 +86,8 @@ def test_one_run_has_the_interval_of_its_test_texts() -> None:
     # Clopper and Pearson, 10 of 20, by the tables.
     assert alone.interval == pytest.approx((0.272, 0.728), abs=0.001)
     assert Estimate.of([1.0, 1.0], tested=20).interval[0] == pytest.approx(0.025 ** (1 / 20))
+    thrice = Estimate.of([0.7] * 3, tested=20)  # whose mean is not 0.7, to the last digit
+    assert thrice.interval == pytest.approx(Estimate.of([0.7], tested=20).interval)
     assert Estimate.of([0.5]).interval == (0.5, 0.5)
 
 

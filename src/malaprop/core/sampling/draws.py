@@ -13,22 +13,22 @@ bound on their weights must be known beforehand; a word is weighed when it is tr
 proves it.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from malaprop.core.arrays import Floats, Ids
+from malaprop.core.sampling.rounds import Pace, draw_in_rounds
 
-Number = TypeVar("Number", np.int64, np.float64)
 _LN2 = float(np.log(2.0))
 _DEEPEST = 1000  # weights below 2^-1000 are never drawn: float64 ends near there
 _FEW = 1 << 19  # magnitudes of tries that are compared together, not row by row
 _LEAST_RATE = 0.2  # of acceptance, assumed of rows whose rest weighs much
-_TRIES = 1 << 19  # tries at a time over all rows: some 50 MB
-_TRIES_AHEAD = 1 << 17  # the same if a seed need not repeat the draws: faster, but other draws
+_REPEATED = Pace(spare=8, together=1 << 19, most=1 << 19, divided=True)  # some 50 MB at a time
+_AHEAD = Pace(spare=2, together=1 << 17, most=1 << 19)  # if a seed need not repeat it: faster
 
 
 class Rest(NamedTuple):
@@ -70,41 +70,10 @@ def draw(rows: LawRows, counts: Ids, rng: Generator, *, enough: Ids | None = Non
     rounds as possible. How many of them are accepted does not depend on which words they are.
     """
     envelope = _Envelope(rows)
-    parts: list[list[Ids]] = [[] for _ in rows.sizes]
-    accepted_so_far, tried = np.zeros_like(counts), np.zeros_like(counts)
-    # Without `enough`, always the same: a seed gives the same draws in all versions of Malaprop.
-    expected = np.full(len(counts), 0.5) if enough is None else envelope.expected_rates()
-    least, spare, together = (counts, 8, _TRIES) if enough is None else (enough, 2, _TRIES_AHEAD)
-    while (short := np.flatnonzero(accepted_so_far < least)).size:
-        # As many tries as the rate of acceptance so far suggests, and a few more.
-        lacking = counts[short] - accepted_so_far[short]
-        rate = (accepted_so_far[short] + 8.0 * expected[short]) / (tried[short] + 8.0)
-        most = max(16, _TRIES // len(short)) if enough is None else _TRIES
-        tries = np.minimum((lacking / rate).astype(np.int64) + spare, most)
-        for some in _blocks_of_tries(tries, together):
-            rows_of_block = short[some]
-            words, accepted = envelope.tries(rows_of_block, tries[some], rng)
-            for row, drawn in zip(rows_of_block.tolist(), _split(words, accepted), strict=True):
-                parts[row].append(drawn)
-            accepted_so_far[rows_of_block] += accepted
-            tried[rows_of_block] += tries[some]
-    cut = zip(parts, counts.tolist(), strict=True)
-    return [
-        (np.concatenate(words_of_row) if words_of_row else _NONE)[:count]
-        for words_of_row, count in cut
-    ]
-
-
-_NONE: Ids = np.empty(0, dtype=np.int64)
-
-
-def _blocks_of_tries(tries: Ids, together: int) -> Iterable[slice]:
-    """Cut rows into runs with about `together` tries each: one, unless many draws are wanted."""
-    if tries.sum() <= together:
-        return (slice(None),)
-    block = (np.cumsum(tries) - tries) // together
-    starts = np.flatnonzero(np.diff(block, prepend=-1))
-    return map(slice, starts.tolist(), [*starts[1:].tolist(), len(tries)])
+    if enough is not None:
+        return draw_in_rounds(envelope, envelope.expected_rates(), enough, counts, _AHEAD, rng)
+    # Always the same: a seed gives the same draws in all versions of Malaprop.
+    return draw_in_rounds(envelope, np.full(len(counts), 0.5), counts, counts, _REPEATED, rng)
 
 
 def log_error(members: int, spread: float) -> float:
@@ -196,9 +165,7 @@ class _Envelope:
         """Draw magnitudes by their total weights; the rarest come first in the cumulative sums."""
         last = self._cumulative.shape[1] - 1
         level, places = fine(int(counts.sum()), rng), list[Ids]()
-        if (
-            level.size * (last + 1) <= _FEW
-        ):  # all at once: numpy takes longer to begin than to count
+        if level.size * (last + 1) <= _FEW:  # at once: numpy takes longer to begin than to count
             every = self._cumulative[rows].repeat(counts, axis=0)
             below = np.minimum(level * every[:, -1], np.nextafter(every[:, -1], 0.0))
             return np.asarray(last - (every <= below[:, None]).sum(axis=1))
@@ -239,7 +206,7 @@ def ranges(first: Ids, counts: Ids) -> Ids:
     return np.asarray(np.arange(len(steps)) + steps)
 
 
-def _split(values: NDArray[Number], counts: Ids) -> Iterator[NDArray[Number]]:
+def _split(values: Floats, counts: Ids) -> Iterator[Floats]:
     """Split the values into runs of the given lengths."""
     end = 0
     for count in counts.tolist():

@@ -11,7 +11,7 @@ A member may stand for a set of words, such as those that are far away. Once it 
 of the set is drawn. That may fail, too, and then the draw also starts again.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -21,11 +21,10 @@ from numpy.typing import NDArray
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import ParameterError
 from malaprop.core.sampling.draws import fine
+from malaprop.core.sampling.rounds import Pace, draw_in_rounds
 
 _PARTS = 4  # tickets for each member, on average, besides the one that it has in any case
-_TRIES = 1 << 16  # tries at a time over all rows: they fit a processor's cache
-_MOST_TRIES = 1 << 19  # tries of a row at a time, however many are wanted: it limits the memory
-_SPARE = 2  # tries of each row beyond those that are expected to be needed
+_PACE = Pace(spare=2, together=1 << 16, most=1 << 19)
 _SUCCESS = 0.3  # of sets of words, about
 _RARE = 2.0**-7  # chances that need more binary digits than others
 
@@ -51,35 +50,7 @@ def draw_ahead(urns: Urns, least: Ids, counts: Ids, rng: Generator) -> list[Ids]
     How many tries succeed does not depend on which words they give.
     """
     tickets = _Tickets(urns)
-    parts: list[list[Ids]] = [[] for _ in counts]
-    drawn, tried = np.zeros_like(counts), np.zeros_like(counts)
-    while (short := np.flatnonzero(drawn < least)).size:
-        rate = (drawn[short] + 8.0 * tickets.rates[short]) / (tried[short] + 8.0)
-        tries = ((counts[short] - drawn[short]) / rate).astype(np.int64) + _SPARE
-        tries = np.minimum(tries, _MOST_TRIES)
-        for some in _blocks(tries):
-            rows = short[some]
-            words, successes = tickets.tries(rows, tries[some], rng)
-            ends = np.cumsum(successes).tolist()
-            for row, start, end in zip(rows.tolist(), [0, *ends], ends, strict=False):
-                parts[row].append(words[start:end])
-            drawn[rows] += successes
-            tried[rows] += tries[some]
-    each = zip(parts, counts.tolist(), strict=True)
-    return [
-        (words[0] if len(words) == 1 else np.concatenate([_NONE, *words]))[:count]
-        for words, count in each
-    ]
-
-
-_NONE: Ids = np.empty(0, dtype=np.int64)
-
-
-def _blocks(tries: Ids) -> Iterator[slice]:
-    """Cut rows into runs with about `_TRIES` tries each."""
-    block = (np.cumsum(tries) - tries) // _TRIES
-    starts = np.flatnonzero(np.diff(block, prepend=-1)).tolist()
-    return map(slice, starts, [*starts[1:], len(tries)])
+    return draw_in_rounds(tickets, tickets.rates, least, counts, _PACE, rng)
 
 
 class _Tickets:

@@ -10,12 +10,14 @@ from malaprop.measure.intervals import LEVEL, clopper_pearson
 
 
 def spread_of(values: Sequence[float]) -> float:
-    """Return the standard deviation between runs; 0 for one run.
+    """Return the standard deviation between runs; 0 for one run, and for runs that all agree.
 
-    >>> spread_of([0.5, 0.5]), spread_of([0.7])
+    >>> spread_of([0.7, 0.7, 0.7]), spread_of([0.7])
     (0.0, 0.0)
     """
-    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    # Not by numpy alone: the mean of equal numbers may be rounded to another one.
+    alike = len(values) < 2 or min(values) == max(values)
+    return 0.0 if alike else float(np.std(values, ddof=1))
 
 
 @dataclass(frozen=True, kw_only=True)

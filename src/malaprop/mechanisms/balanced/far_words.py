@@ -25,9 +25,8 @@ from malaprop.core.sampling.walks import Walks
 
 # What a set of words is, times the number of words; the place of a word is added to it.
 _FROM_BORDER, _BY_LONG_EDGE, _ANYWHERE = 1, 2, 3
-_WALKING = (
-    1.25  # what a word within reach of a far one costs a draw, over what a member costs a row
-)
+# What a word within reach of a far one costs a draw, over what a member costs a row.
+_WALKING = 1.25
 _LAST_FALL = 2.0**-4  # more would make the stated rounding error too small for urns
 
 

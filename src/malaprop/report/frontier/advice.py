@@ -6,16 +6,16 @@ from typing import NamedTuple
 from malaprop.report.frontier.curves import (
     BETTER,
     LEVELS,
+    LOSS,
     NAMES,
-    RECOMMENDED,
     Curve,
     Point,
     Verdict,
     verdicts,
 )
 from malaprop.studies import Line
+from malaprop.studies.frontier.mechanisms import RECOMMENDED
 
-LOSS = "loss_of_nearest"
 _START = 0.4  # the share recovered that a newcomer starts with
 
 

@@ -1,19 +1,22 @@
 """The page of the frontier, as Markdown or HTML, and what the terminal shows."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
+from typing import Final, NamedTuple
 
 from malaprop.report.frontier import prose, tables
 from malaprop.report.frontier.advice import advice, missing
-from malaprop.report.frontier.curves import NAMES, RECOMMENDED, Curve, curves, floors
+from malaprop.report.frontier.curves import NAMES, curves, floors
 from malaprop.report.frontier.measured import HEAD as MEASURED
 from malaprop.report.frontier.measured import MORE_HEAD, measured_rows, more_rows
 from malaprop.report.frontier.plot import plot
-from malaprop.report.markup import bullets, text
+from malaprop.report.markup import bullets, grid, text
 from malaprop.report.page import document
+from malaprop.report.page import table as html_table
 from malaprop.studies import Line
+from malaprop.studies.frontier.mechanisms import RECOMMENDED
 
 
 def readable(lines: Sequence[Line]) -> str:
@@ -45,68 +48,60 @@ def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def page_files(lines: Sequence[Line], path: Path) -> dict[Path, str]:
     """Return the page as files: HTML that holds everything, or Markdown with the plot beside."""
-    all_curves = curves(lines)
-    picture = plot(all_curves, floors(lines))
+    picture = plot(curves(lines), floors(lines))
     if path.name.lower().endswith(".html"):
-        return {path: _html(lines, all_curves, picture)}
+        parts = [f"<h1>{prose.TITLE}</h1>"]
+        parts += [_html(piece, picture) for piece in _pieces(lines)]
+        return {path: document(prose.TITLE, parts)}
     name = f"{path.stem}.svg"
-    return {path: _markdown(lines, all_curves, name), path.with_name(name): picture}
+    parts = [f"# {prose.TITLE}", *(_markdown(piece, name) for piece in _pieces(lines))]
+    return {path: "\n\n".join(parts) + "\n", path.with_name(name): picture}
 
 
-def _markdown(lines: Sequence[Line], all_curves: Sequence[Curve], picture: str) -> str:
-    quick = lines[0].quick
-    parts = [
-        f"# {prose.TITLE}",
-        _how(lines[0]),
-        "## What to choose",
-        bullets((*missing(lines), *advice(all_curves))),
-        _table(tables.CHOICE, tables.choices(all_curves, lines)),
-        f"![utility against ε and against the share of words recovered]({picture})",
-        prose.CAPTION,
-        "## How to read it",
-        bullets(prose.reading(quick)),
-        "## At equal measured privacy",
-        _table(tables.HEAD, tables.level_rows(all_curves)),
-        *tables.unreached(all_curves),
-        f"## Where `{RECOMMENDED}` is not the best",
-        prose.UNDECIDED,
-        _table(tables.COMPARED, tables.compared(all_curves)),
-        prose.BEST,
-        *_folded("Who is best", tables.BEST_HEAD, tables.best_rows(all_curves)),
-        "## By ε",
-        prose.BY_EPSILON,
-        *_folded("All points", MEASURED, measured_rows(all_curves)),
-        prose.marks(quick),
-        *_folded("With and without punctuation, and N_w", MORE_HEAD, more_rows(all_curves)),
-        "## Floors and ceiling",
-        _table(("", *NAMES.values()), tables.bounds_rows(lines)),
-        "## Guarantees",
-        bullets(f"`{curve.mechanism}`: {text(curve.guarantee)}" for curve in all_curves),
-        "## Limits",
-        bullets(prose.limits(quick)),
-    ]
-    return "\n\n".join(parts) + "\n"
+class _Table(NamedTuple):
+    """A table; one with a title is folded where that can be done."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    title: str = ""
 
 
-def _html(lines: Sequence[Line], all_curves: Sequence[Curve], picture: str) -> str:
-    quick = lines[0].quick
-    parts = [f"<h1>{prose.TITLE}</h1>", _said(_how(lines[0])), "<h2>What to choose</h2>"]
-    parts += [_list((*missing(lines), *advice(all_curves)))]
-    parts += [_html_table(tables.CHOICE, tables.choices(all_curves, lines))]
-    parts += [f"<figure>{picture}</figure>", _said(prose.CAPTION)]
-    parts += ["<h2>How to read it</h2>", _list(prose.reading(quick))]
-    parts += ["<h2>At equal measured privacy</h2>"]
-    parts += [_html_table(tables.HEAD, tables.level_rows(all_curves))]
-    parts += [_said(each) for each in tables.unreached(all_curves)]
-    parts += [f"<h2>Where {RECOMMENDED} is not the best</h2>", _said(prose.UNDECIDED)]
-    parts += [_html_table(tables.COMPARED, tables.compared(all_curves)), _said(prose.BEST)]
-    parts += [_html_table(tables.BEST_HEAD, tables.best_rows(all_curves)), "<h2>By ε</h2>"]
-    parts += [_said(prose.BY_EPSILON), _html_table(MEASURED, measured_rows(all_curves))]
-    parts += [_said(prose.marks(quick)), _html_table(MORE_HEAD, more_rows(all_curves))]
-    parts += ["<h2>Floors and ceiling</h2>"]
-    parts += [_html_table(("", *NAMES.values()), tables.bounds_rows(lines)), "<h2>Guarantees</h2>"]
-    parts += [_list(f"{curve.mechanism}: {curve.guarantee}" for curve in all_curves)]
-    return document(prose.TITLE, [*parts, "<h2>Limits</h2>", _list(prose.limits(quick))])
+_PICTURE: Final = "the plot"
+_HEADING: Final = "## "
+_Piece = str | list[str] | _Table
+"""A heading, a paragraph, a list or a table. Texts are Markdown."""
+
+
+def _pieces(lines: Sequence[Line]) -> Iterator[_Piece]:
+    """Yield what is on the page, whatever it is written in."""
+    all_curves, quick = curves(lines), lines[0].quick
+    yield _how(lines[0])
+    yield f"{_HEADING}What to choose"
+    yield [*missing(lines), *advice(all_curves)]
+    yield _Table(tables.CHOICE, tables.choices(all_curves, lines))
+    yield _PICTURE
+    yield prose.CAPTION
+    yield f"{_HEADING}How to read it"
+    yield prose.reading(quick)
+    yield f"{_HEADING}At equal measured privacy"
+    yield _Table(tables.HEAD, tables.level_rows(all_curves))
+    yield from tables.unreached(all_curves)
+    yield f"{_HEADING}Where `{RECOMMENDED}` is not the best"
+    yield prose.UNDECIDED
+    yield _Table(tables.COMPARED, tables.compared(all_curves))
+    yield prose.BEST
+    yield _Table(tables.BEST_HEAD, tables.best_rows(all_curves), "Who is best")
+    yield f"{_HEADING}By ε"
+    yield prose.BY_EPSILON
+    yield _Table(MEASURED, measured_rows(all_curves), "All points")
+    yield prose.marks(quick)
+    yield _Table(MORE_HEAD, more_rows(all_curves), "With and without punctuation, and N_w")
+    yield f"{_HEADING}Floors and ceiling"
+    yield _Table(("", *NAMES.values()), tables.bounds_rows(lines))
+    yield f"{_HEADING}Guarantees"
+    yield [f"`{curve.mechanism}`: {text(curve.guarantee)}" for curve in all_curves]
+    yield f"{_HEADING}Limits"
+    yield prose.limits(quick)
 
 
 def _how(line: Line) -> str:
@@ -115,31 +110,32 @@ def _how(line: Line) -> str:
     return f"Made by `{command} --seed {line.seed}` with {versions}."
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    shown = (head, ("---",) * len(head), *rows)
-    return "\n".join(f"| {' | '.join(row)} |" for row in shown).replace("_", r"\_")
+def _markdown(piece: _Piece, picture: str) -> str:
+    if isinstance(piece, list):
+        return bullets(piece)
+    if isinstance(piece, str):
+        shown = f"![utility against ε and against the share of words recovered]({picture})"
+        return shown if piece == _PICTURE else piece
+    table = grid(piece.head, piece.rows).replace("_", r"\_")
+    if not piece.title:
+        return table
+    summary = f"<summary>{piece.title}: {len(piece.rows)} rows</summary>"
+    return f"<details>\n{summary}\n\n{table}\n\n</details>"
 
 
-def _folded(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    summary = f"<summary>{title}: {len(rows)} rows</summary>"
-    return [f"<details>\n{summary}", _table(head, rows), "</details>"]
-
-
-def _said(sentence: str) -> str:
-    return f"<p>{_inline(sentence)}</p>"
-
-
-def _list(rows: Iterable[str]) -> str:
-    return f"<ul>{''.join(f'<li>{_inline(row)}</li>' for row in rows)}</ul>"
+def _html(piece: _Piece, picture: str) -> str:
+    if isinstance(piece, list):
+        return f"<ul>{''.join(f'<li>{_inline(row)}</li>' for row in piece)}</ul>"
+    if not isinstance(piece, str):
+        return html_table(piece.head, piece.rows)
+    if piece == _PICTURE:
+        return f"<figure>{picture}</figure>"
+    if piece.startswith(_HEADING):
+        return f"<h2>{_inline(piece.removeprefix(_HEADING))}</h2>"
+    return f"<p>{_inline(piece)}</p>"
 
 
 def _inline(sentence: str) -> str:
-    """Escape a sentence, and turn its Markdown for bold and code into HTML."""
+    """Escape a sentence, and turn its Markdown for bold, code and plain signs into HTML."""
     bold = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(sentence), flags=re.DOTALL)
-    return re.sub(r"`(.+?)`", r"<code>\1</code>", bold)
-
-
-def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows)
-    top = "".join(f"<th>{escape(name)}</th>" for name in head)
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    return re.sub(r"\\(\W|_)", r"\1", re.sub(r"`(.+?)`", r"<code>\1</code>", bold))

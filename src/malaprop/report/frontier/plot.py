@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from malaprop.report.frontier.curves import RECOMMENDED, Curve, Point, Value
+from malaprop.report.frontier.curves import LOSS, Curve, Point, Value
 from malaprop.report.plots import drawn
+from malaprop.studies.frontier.mechanisms import RECOMMENDED
 
 SHOWN: Final = {
     "similarity": "similarity of words",
@@ -13,7 +14,6 @@ SHOWN: Final = {
     "sts": "STS benchmark (Pearson)",
     "attribution": "authors identified",
 }
-_LOSS = "loss_of_nearest"
 _UNSEEN = (
     (re.compile(r"(\d\.\d\d)\d+"), r"\1"),
     (re.compile(r"\n\s+"), "\n"),
@@ -71,7 +71,7 @@ def _privacy(panels: Sequence[Any], all_curves: Sequence[Curve]) -> None:
     _lines(panels[0], all_curves, _epsilon, "success_alone", mfc="white", lw=0.5)
     panels[0].set(ylabel="words recovered")
     panels[0].set_title("filled: with context; hollow: word alone", fontsize=8)
-    _lines(panels[1], all_curves, _success, _LOSS)
+    _lines(panels[1], all_curves, _success, LOSS)
     panels[1].set(ylabel="nats to the nearest word", yscale="log")
     panels[1].set_yticks(_TICKS[:-1], [f"{tick:g}" for tick in _TICKS[:-1]])
     panels[1].minorticks_off()

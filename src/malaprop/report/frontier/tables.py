@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from malaprop.report.frontier.advice import LOSS, champions, tallies
+from malaprop.report.frontier.advice import champions, tallies
 from malaprop.report.frontier.curves import (
     BETTER,
     LEVELS,
+    LOSS,
     NAMES,
-    RECOMMENDED,
     Curve,
     Value,
     floors,
@@ -16,6 +16,7 @@ from malaprop.report.frontier.curves import (
 )
 from malaprop.report.frontier.measured import figure, share
 from malaprop.studies import Line
+from malaprop.studies.frontier.mechanisms import RECOMMENDED
 
 ALONE, CONTEXT = "success_alone", "success_context"
 HEAD: Final = (
@@ -44,12 +45,11 @@ def choices(all_curves: Sequence[Curve], lines: Sequence[Line]) -> Rows:
 
     The first row is the text without noise, and the last one random words.
     """
-    bounds = floors(lines)
     points = [
         point
         for curve in all_curves
         if curve.mechanism == RECOMMENDED
-        for point in map(curve.at, LEVELS)
+        for point in map(curve.at, reversed(LEVELS))
         if point
     ]
     rows = [
@@ -61,14 +61,14 @@ def choices(all_curves: Sequence[Curve], lines: Sequence[Line]) -> Rows:
         )
         for point in points
     ]
-    ends = [(name, "", "", "", "") for name in ("no noise", "random words") if name in bounds]
+    bounds = floors(lines)
     top, bottom = (
-        [(*end, *(_plain(bounds[end[0]].get(name)) for name in BETTER))]
-        if (end := next((each for each in ends if each[0] == wanted), None))
+        [(name, "", "", "", "", *(_plain(bounds[name].get(measure)) for measure in BETTER))]
+        if name in bounds
         else []
-        for wanted in ("no noise", "random words")
+        for name in ("no noise", "random words")
     )
-    return [*top, *reversed(rows), *bottom]
+    return [*top, *rows, *bottom]
 
 
 def _plain(value: Value | None) -> str:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from malaprop.core.arrays import Ids
 from malaprop.text.parsing.gluing import LINE, PADDED_LINE, chunks_of
+from malaprop.text.spellings import CODEC
 
 _MANY_LETTERS = 2**18  # from here on, importing Arrow is worth while
 _SPACE = ord(" ")
-_CODEC = "utf-8", "surrogatepass"  # it takes every string, and gives the same one back
 
 
 class DistinctChunks(NamedTuple):
@@ -60,14 +60,14 @@ def by_arrow(texts: Sequence[str]) -> DistinctChunks:
     import pyarrow as pa
 
     # A space ends each chunk, and stays part of it: so the distinct ones are parted by spaces, too.
-    encoded = [text.replace(LINE, PADDED_LINE).encode(*_CODEC) for text in texts]
+    encoded = [text.replace(LINE, PADDED_LINE).encode(*CODEC) for text in texts]
     ended = b" ".join([*encoded, b""])
     ends = np.flatnonzero(np.frombuffer(ended, dtype=np.uint8) == _SPACE) + 1
     buffers = [None, pa.py_buffer(np.concatenate([[0], ends])), pa.py_buffer(ended)]
     chunks = pa.Array.from_buffers(pa.large_binary(), len(ends), buffers).dictionary_encode()
     _, bounds, content = chunks.dictionary.buffers()
     size = np.frombuffer(bounds, dtype=np.int64)[len(chunks.dictionary)]
-    distinct = content[:size].to_pybytes().decode(*_CODEC).split(" ")[:-1]
+    distinct = content[:size].to_pybytes().decode(*CODEC).split(" ")[:-1]
     # Arrow's own `to_numpy` would import pandas.
     numbers = np.frombuffer(chunks.indices.buffers()[1], dtype=np.int32)[: len(chunks)]
     text_ends = np.cumsum([len(text) + 1 for text in encoded])

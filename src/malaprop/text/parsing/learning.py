@@ -80,10 +80,7 @@ class ChunkLearner:
         tokens = set(chain(map(_WORD, simple), *filter(None, cut)))
         self._policy.learn(tokens)
         may_join = parts_of_values(tokens) if self._policy.typed else _NO_WORDS
-        codes, are_simple = (
-            np.empty(len(chunks), dtype=np.int64),
-            np.array(has_word, dtype=np.bool_),
-        )
+        codes, are_simple = np.empty(len(chunks), np.int64), np.array(has_word, np.bool_)
         codes[are_simple] = self._learn_words(simple, may_join)
         codes[~are_simple] = [
             self._learn_any(chunk) if some is None else self._learn_plain(chunk, some, may_join)
