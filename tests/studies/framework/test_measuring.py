@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 from malaprop import Lexicon, seeded_rng
+from malaprop.core.channel import Channel
 from malaprop.measure.tasking.subjects import random_words
-from malaprop.studies.framework.measuring import floor_shares, jointly, mean_of, over_both
+from malaprop.mechanisms.laplace import Laplace
+from malaprop.studies.framework.measuring import (
+    epsilon_for_kept,
+    floor_shares,
+    jointly,
+    mean_of,
+    over_both,
+    share_kept,
+)
 
 
 def test_a_table_has_an_error_over_draws_and_one_over_splits() -> None:
@@ -42,6 +51,16 @@ def test_the_joint_error_is_about_right_over_many_tables() -> None:
     errors = [next(iter(jointly("score", table, shared=0.0))).error or 0.0 for table in tables]
     mean = math.sqrt(float(np.mean(np.square(errors))))
     assert true < mean < 1.02 * true  # what depends on both counts twice
+
+
+def test_several_draws_find_the_epsilon_of_a_small_share() -> None:
+    lexicon = Lexicon([f"w{i}" for i in range(20)], seeded_rng(4).normal(size=(20, 4)))
+
+    def bind(epsilon: float) -> Channel:
+        return Laplace(epsilon=epsilon).on(lexicon)
+
+    epsilon = epsilon_for_kept(bind, 0.1, 20, (0.01, 100.0), draws=400)
+    assert share_kept(bind(epsilon), 20, seeded_rng(9), 4000) == pytest.approx(0.1, abs=0.02)
 
 
 def test_one_draw_has_no_error() -> None:

@@ -122,15 +122,17 @@ def epsilon_for_kept(
     kept: float,
     words: int,
     between: tuple[float, float] = (0.05, 2000.0),
+    draws: int = 1,
 ) -> float:
     """Return the ε at which this share of words stays, by bisection with the same noise.
 
-    Each ε is tried with the same random numbers, so that the share grows smoothly with ε.
+    Each ε is tried with the same random numbers, so that the share grows smoothly with ε. Several
+    `draws` of each word tell small shares apart.
     """
     low, high = map(math.log, between)
     for _ in range(_STEPS):
         middle = (low + high) / 2.0
-        if share_kept(bind(math.exp(middle)), words, seeded_rng(_SEED)) < kept:
+        if share_kept(bind(math.exp(middle)), words, seeded_rng(_SEED), draws) < kept:
             low = middle
         else:
             high = middle

@@ -49,19 +49,13 @@ def _settings(run: Run) -> Iterator[dict[str, Any]]:
     common = {"epsilon": [2], "noise": [TABLE]}
     yield from crossed(mechanism=["tem"], exponent=["half"], **common)
     yield from crossed(mechanism=["laplace"], **common)
-    for epsilon in run.pick(quick=(2,), full=(2, 4)):
-        yield from _controls(epsilon)
-    yield {**_TEM, "epsilon": 2, "noise": PLACES, "control": REGULARIZED}
+    at_two: dict[str, Any] = {"epsilon": 2, "noise": PLACES}
+    for control in (EQUAL, PUNCTUATION, EQUAL_PUNCTUATED):
+        yield {"mechanism": "laplace", **at_two, "control": control}
+    for control in (PUNCTUATION, REGULARIZED):
+        yield {**_TEM, **at_two, "control": control}
     for control in (NO_NOISE, CLEAN_REGULARIZED, RANDOM_WORDS, RANDOM_PUNCTUATED, RANDOM_TABLE):
         yield {"control": control}
-
-
-def _controls(epsilon: int) -> Iterator[dict[str, Any]]:
-    """Madlib where it keeps as many words as TEM, and both with punctuation kept."""
-    common = {"epsilon": epsilon, "noise": PLACES}
-    for control in (EQUAL, PUNCTUATION, EQUAL_PUNCTUATED):
-        yield {"mechanism": "laplace", **common, "control": control}
-    yield {**_TEM, **common, "control": PUNCTUATION}
 
 
 def exponents(run: Run) -> Iterator[dict[str, Any]]:
