@@ -10,6 +10,7 @@ import pytest
 
 from malaprop import studies
 from malaprop.studies import Line
+from malaprop.studies.framework.spreads import NOISE, NOTHING, SPLITS, SPREADS
 
 DOCS = Path(__file__).parents[2] / "docs"
 PATHS = {name: DOCS / "studies" / f"{name}.jsonl" for name in studies.names()}
@@ -72,7 +73,36 @@ def test_floors_stand_beside_every_score(study: str, item: str) -> None:
 def test_an_error_says_what_it_is_over(study: str) -> None:
     lines = [line for line in lines_of(study) if line.error is not None]
     assert lines
-    assert [line for line in lines if "spread" not in line.setting] == []
+    assert {line.setting.get("spread") for line in lines} <= {*SPREADS} - {NOTHING}
+
+
+@pytest.mark.parametrize("study", PATHS)
+def test_an_error_is_over_noise_only_where_there_is_some(study: str) -> None:
+    spreads = {
+        line.setting["spread"]
+        for line in lines_of(study)
+        if line.error is not None
+        and any(
+            str(line.setting.get(name)).startswith("no noise") for name in ("mechanism", "control")
+        )
+    }
+    assert spreads <= {SPLITS}
+
+
+@pytest.mark.parametrize(
+    ("study", "item", "measure"),
+    [
+        ("nadp", "fig2", "score"),
+        ("mahalanobis", "fig6", "accuracy"),
+        ("mahalanobis", "fig7", "accuracy"),
+        ("hyperbolic", "table3", "accuracy"),
+        ("frontier", "frontier", "accuracy"),
+        ("frontier", "frontier", "attribution"),
+    ],
+)
+def test_noise_and_splits_have_an_error_each(study: str, item: str, measure: str) -> None:
+    lines = [line for line in lines_of(study) if (line.item, line.measure) == (item, measure)]
+    assert {line.setting["spread"] for line in lines if line.error is not None} >= {NOISE, SPLITS}
 
 
 def test_each_attack_of_tem_has_a_static_and_an_adaptive_attacker() -> None:
@@ -81,7 +111,9 @@ def test_each_attack_of_tem_has_a_static_and_an_adaptive_attacker() -> None:
         if line.measure == "auc":
             own = {k: v for k, v in line.setting.items() if k != "attacker"}
             attackers[line.item, json.dumps(own)].add(line.setting["attacker"])
-    assert any("punctuation kept" in setting for _, setting in attackers)
+    punctuated = [json.loads(own) for _, own in attackers if "punctuation kept" in own]
+    assert {own.get("mechanism") for own in punctuated} == {"tem", "laplace", None}
+    assert any(own["control"].startswith("equal share kept") for own in punctuated)
     assert [own for own, names in attackers.items() if not names >= {"static", "adaptive"}] == []
 
 

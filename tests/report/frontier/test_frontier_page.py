@@ -159,3 +159,17 @@ def test_without_data_nothing_is_recommended(tmp_path: Path) -> None:
     for shown in (readable(bare), page):
         assert "run `malaprop data fetch men`" in shown
         assert "Take `balanced`" not in shown
+
+
+def test_without_one_data_set_the_rest_is_shown_and_what_is_left_out_is_named(
+    tmp_path: Path,
+) -> None:
+    absent = [
+        replace(line, measure="attribution_adaptive", ours=None, command="malaprop data fetch sotu")
+        for line in LINES
+    ]
+    some = [*LINES, *absent]
+    (page,) = (each for each in page_files(some, tmp_path / "page.md").values() if "#" in each[:1])
+    for shown in (readable(some), page):
+        assert "run `malaprop data fetch sotu`. Left out: attribution adaptive." in shown
+        assert "Take `balanced`" in shown

@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 from malaprop import Lexicon, seeded_rng
+from malaprop.core.channel import Channel
 from malaprop.measure.tasking.subjects import random_words
-from malaprop.studies.framework.measuring import floor_shares, mean_of, over_both
+from malaprop.mechanisms.laplace import Laplace
+from malaprop.studies.framework.measuring import (
+    epsilon_for_kept,
+    floor_shares,
+    jointly,
+    mean_of,
+    over_both,
+    share_kept,
+)
 
 
 def test_a_table_has_an_error_over_draws_and_one_over_splits() -> None:
@@ -19,6 +28,39 @@ def test_a_table_has_an_error_over_draws_and_one_over_splits() -> None:
     assert draws.error == pytest.approx(0.1)  # 0.3 and 0.5
     spread = math.sqrt(2) * 0.2  # 0.2 and 0.6
     assert splits.error == pytest.approx(spread * math.sqrt(1 / 2 + 0.25))
+
+
+def test_the_joint_error_is_of_both_and_without_noise_of_splits() -> None:
+    table = [[0.1, 0.5], [0.3, 0.7]]
+    joint, draws, splits = jointly("accuracy", table, shared=0.25)
+    assert joint.setting == {}  # the item says what it is over
+    assert (draws.setting, splits.setting) == ({"spread": "noise draws"}, {"spread": "splits"})
+    assert joint.error == pytest.approx(math.hypot(0.1, math.sqrt(0.08 * 0.75)))
+    (alone,) = jointly("accuracy", table[:1], shared=0.25)
+    assert alone.error == pytest.approx(math.sqrt(0.08 * 0.75))
+    assert alone.setting == {}
+
+
+def test_the_joint_error_is_about_right_over_many_tables() -> None:
+    rng = seeded_rng(7)
+    count, draws, splits = 4000, 3, 5
+    noise = rng.normal(size=(count, draws, 1))
+    parts = 2.0 * rng.normal(size=(count, 1, splits))
+    tables = noise + parts + 0.5 * rng.normal(size=(count, draws, splits))
+    true = math.sqrt(1 / draws + 4 / splits + 0.25 / (draws * splits))
+    errors = [next(iter(jointly("score", table, shared=0.0))).error or 0.0 for table in tables]
+    mean = math.sqrt(float(np.mean(np.square(errors))))
+    assert true < mean < 1.02 * true  # what depends on both counts twice
+
+
+def test_several_draws_find_the_epsilon_of_a_small_share() -> None:
+    lexicon = Lexicon([f"w{i}" for i in range(20)], seeded_rng(4).normal(size=(20, 4)))
+
+    def bind(epsilon: float) -> Channel:
+        return Laplace(epsilon=epsilon).on(lexicon)
+
+    epsilon = epsilon_for_kept(bind, 0.1, 20, (0.01, 100.0), draws=400)
+    assert share_kept(bind(epsilon), 20, seeded_rng(9), 4000) == pytest.approx(0.1, abs=0.02)
 
 
 def test_one_draw_has_no_error() -> None:

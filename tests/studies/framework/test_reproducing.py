@@ -6,12 +6,13 @@ from dataclasses import replace
 import pytest
 from numpy.random import Generator
 
-from malaprop import MissingExtraError, ParameterError
+from malaprop import MissingExtraError, ParameterError, seeded_rng
 from malaprop.studies import MissingDataError, Run, read, written
 from malaprop.studies.framework.cells import Cells
 from malaprop.studies.framework.claims import Claim, above
 from malaprop.studies.framework.items import Figure, Item, Study, crossed
 from malaprop.studies.framework.lines import Line, Setting
+from malaprop.studies.framework.measuring import there_or_missing
 from malaprop.studies.framework.reproducing import run_study
 
 measured: list[Setting] = []
@@ -110,6 +111,53 @@ def test_missing_data_leave_null_and_the_command_and_are_not_kept(run: Run, cell
     assert {line.command for line in lines} == {"malaprop data get it"}
     assert {line.holds for line in lines} == {None}
     assert not list(cells.folder.rglob("*.json"))
+
+
+def partial(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
+    measured.append(setting)
+    yield Figure("score", 1.0)
+
+    def graded() -> Iterator[Figure]:
+        yield Figure("grade", float(len(run.data("mr"))))
+
+    yield from there_or_missing(["grade"], graded())
+
+
+def test_a_cell_has_the_figures_that_it_can_have_and_the_others_when_data_come(
+    run: Run, cells: Cells, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MALAPROP_HOME", str(cells.folder / "nothing here"))
+    item = replace(ITEM, cell=partial, measures=("score", "grade"), claims=())
+    study = Study(name="nadp", items=(item,))
+    first = run_study(study, run, cells=cells)
+    figures = {(line.measure, line.ours, line.command) for line in first}
+    assert figures == {("score", 1.0, None), ("grade", None, "malaprop data fetch mr")}
+    assert run_study(study, run, cells=cells) == first
+    assert len(measured) == 3  # a run without the data resumes as well
+    there = run_study(study, replace(run, sets={"mr": [1, 2]}), cells=cells)
+    assert {(line.measure, line.ours, line.command) for line in there} == {
+        ("score", 1.0, None),
+        ("grade", 2.0, None),
+    }
+    assert len(measured) == 6
+
+
+def test_missing_data_without_a_name_leave_the_whole_cell_out(run: Run) -> None:
+    with pytest.raises(MissingDataError):
+        list(there_or_missing(["score"], absent(run, {}, seeded_rng(0))))
+
+
+def test_an_item_says_what_its_errors_are_over(run: Run, cells: Cells) -> None:
+    def cell(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
+        yield Figure("score", 1.0, 0.1)
+        yield Figure("score", 1.0, 0.2, {"spread": "splits"})
+
+    item = replace(ITEM, cell=cell, claims=(), spread=lambda setting, measure: f"{measure}s")
+    lines = run_study(Study(name="nadp", items=(item,)), run, cells=cells)
+    assert {(line.error, line.setting["spread"]) for line in lines} == {
+        (0.1, "scores"),
+        (0.2, "splits"),
+    }
 
 
 def test_a_missing_package_leaves_null_and_the_command(run: Run, cells: Cells) -> None:

@@ -1,5 +1,7 @@
 """The frontier's cells run in a tiny setting; it is no study of a paper."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from malaprop.datasets import LabelledTexts
 from malaprop.measure.attacking.training import train_model
 from malaprop.mechanisms import registry
 from malaprop.studies import Run
-from malaprop.studies.frontier.measures import MEASURES, frontier
+from malaprop.studies.frontier.measures import MEASURES, frontier, spread
 from malaprop.studies.frontier.mechanisms import EPSILONS, FLOORS, LEFT_OUT, QUICK, grid
 
 
@@ -71,3 +73,32 @@ def test_the_grid_has_all_mechanisms_in_both_kinds_of_run() -> None:
 def test_it_is_run_by_its_own_command() -> None:
     assert "frontier" not in studies.names()
     assert studies.study_named("frontier").name == "frontier"
+
+
+@pytest.mark.parametrize("name", ["laplace", *FLOORS])
+@pytest.mark.parametrize("gone", ["mr", "men", "stsb", "sotu"])
+def test_without_one_data_set_the_other_figures_are_there(
+    name: str, gone: str, tiny_run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MALAPROP_HOME", str(tmp_path))
+    sets = {key: value for key, value in tiny_run.sets.items() if key != gone}
+    setting: dict[str, Any] = {"mechanism": name}
+    if name == "laplace":
+        setting["epsilon"] = 2.0
+    whole = {one.measure for one in frontier(tiny_run, setting, seeded_rng(1))}
+    figures = list(frontier(replace(tiny_run, sets=sets), setting, seeded_rng(1)))
+    assert {one.measure for one in figures} == whole
+    lacking = {one.measure for one in figures if one.value is None}
+    assert {one.missing for one in figures if one.value is None} <= {gone}
+    assert lacking == {
+        "mr": {"kept", "success_alone", "success_context", "similarity", "accuracy"},
+        "men": {"word_similarity"},
+        "stsb": {"sts"},
+        "sotu": {measure for measure in whole if measure.startswith("attribution")},
+    }[gone] & (whole if name == "laplace" else whole - {"kept"})
+
+
+def test_the_error_of_kept_words_is_over_words() -> None:
+    setting = {"mechanism": "laplace", "spread": "noise draws"}
+    assert spread(setting, "kept_of_lexicon") == "words"
+    assert spread(setting, "accuracy") == "noise draws"

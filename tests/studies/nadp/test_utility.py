@@ -6,8 +6,9 @@ from tests.studies.planted_sets import planted
 from malaprop import Lexicon, seeded_rng
 from malaprop.studies import Run
 from malaprop.studies.framework.items import Figure
+from malaprop.studies.framework.spreads import NOISE, SPLITS
 from malaprop.studies.nadp.channels import channel_of
-from malaprop.studies.nadp.utility import EQUAL_EUCLIDEAN, NOISE, ONCE, SPLITS, fig2, fig2_grid
+from malaprop.studies.nadp.utility import EQUAL_EUCLIDEAN, ONCE, fig2, fig2_grid
 
 
 def scores(run: Run, **setting: object) -> list[Figure]:

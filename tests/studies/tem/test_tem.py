@@ -111,18 +111,44 @@ def test_words_are_in_clear_without_noise_only(lines: list[Line]) -> None:
 
 
 def test_every_attack_has_a_static_and_an_adaptive_attacker(lines: list[Line]) -> None:
-    for control in ("punctuation kept", "random words, punctuation kept", "equal share kept"):
+    forms = [
+        {"control": "punctuation kept", "mechanism": "tem"},
+        {"control": "punctuation kept", "mechanism": "laplace"},
+        {"control": "equal share kept, punctuation kept"},
+        {"control": "random words, punctuation kept"},
+        {"control": "equal share kept"},
+    ]
+    for form in forms:
         for attacker in ("static", "adaptive", "loss alone"):
-            auc = value(lines, "fig1b", "auc", control=control, attacker=attacker)
+            auc = value(lines, "fig1b", "auc", **form, attacker=attacker)
             assert 0.0 <= auc <= 1.0
 
 
 def test_equal_shares_are_equal(lines: list[Line]) -> None:
     wanted = {"epsilon": 2, "noise": "each place"}
     tem = value(lines, "fig1a", "kept", mechanism="tem", exponent="half", control=None, **wanted)
-    equal = value(lines, "fig1a", "kept", control="equal share kept", **wanted)
-    assert equal == pytest.approx(tem, abs=0.08)
-    assert value(lines, "fig1a", "epsilon_of_equal_share", **wanted) > 2.0
+    for control in ("equal share kept", "equal share kept, punctuation kept"):
+        own = {**wanted, "control": control}
+        assert value(lines, "fig1a", "kept", **own) == pytest.approx(tem, abs=0.08)
+        assert value(lines, "fig1a", "epsilon_of_equal_share", **own) > 2.0
+
+
+def test_errors_without_noise_are_over_splits_alone(lines: list[Line]) -> None:
+    for item, measure in (("fig1a", "accuracy"), ("fig1b", "auc")):
+        of = [line for line in lines if line.item == item and line.measure == measure]
+        clean = [li for li in of if str(li.setting.get("control")).startswith("no noise")]
+        assert {line.setting["spread"] for line in clean} == {"splits"}
+        others = {line.setting["spread"] for line in of if line not in clean}
+        assert others == {"noise draws and splits"}
+
+
+def test_tem_is_compared_at_an_equal_share_with_and_without_punctuation(lines: list[Line]) -> None:
+    judged = {
+        line.setting["control"]
+        for line in lines
+        if line.item == "fig1a" and line.claim and "as many words" in line.claim
+    }
+    assert judged == {"equal share kept", "equal share kept, punctuation kept"}
 
 
 def test_the_bound_of_theorem_3_is_tight_where_all_words_are_far(lines: list[Line]) -> None:

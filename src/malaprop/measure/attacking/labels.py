@@ -19,7 +19,8 @@ from malaprop.pipeline.privatizer import Privatizer
 from malaprop.text import TokenKind, kind_of, tokenize
 
 _SILENT = (TokenKind.SPACE, TokenKind.PUNCTUATION, TokenKind.INVISIBLE)
-_TEST = 0.3  # of the texts of each label
+TESTED = 0.3
+"""The share of each label's texts that a split tests on."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -143,7 +144,7 @@ def _of(texts: list[str], places: Ids) -> list[str]:
     return [texts[place] for place in places.tolist()]
 
 
-def split(labels: Ids, rng: Generator, test: float = _TEST) -> tuple[Ids, Ids]:
+def split(labels: Ids, rng: Generator, test: float = TESTED) -> tuple[Ids, Ids]:
     """Return texts to train on and texts to test, with a share of each label in both."""
     chosen = np.zeros(len(labels), dtype=bool)
     for label in range(int(labels.max()) + 1):

@@ -44,9 +44,13 @@ def tallies(all_curves: Sequence[Curve]) -> dict[str, Tally]:
 
 
 def missing(lines: Iterable[Line]) -> Iterator[str]:
-    """Name the commands that get the data without which figures are left out."""
-    for command in dict.fromkeys(line.command for line in lines if line.command):
-        yield f"**Data are missing:** run `{command}`. Figures that need them are left out."
+    """Name the commands that get missing data, and the figures that are left out without them."""
+    absent: dict[str, dict[str, None]] = {}
+    for line in lines:
+        if line.command:
+            absent.setdefault(line.command, {})[line.measure.replace("_", " ")] = None
+    for command, measures in absent.items():
+        yield f"**Data are missing:** run `{command}`. Left out: {', '.join(measures)}."
 
 
 def advice(all_curves: Sequence[Curve]) -> Iterator[str]:

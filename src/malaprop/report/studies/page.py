@@ -15,6 +15,7 @@ _LONG_NAMES = {"fig": "Figure ", "table": "Table ", "lemma": "Lemma ", "theorem"
 _REPLACED = "of the sound replacement: "
 _NO_ERROR = 1e-9  # what rounding leaves of an error of 0
 PRINTED: Final = "The figures that the paper prints, in brackets beside ours:"
+ERRORS_OVER: Final = "errors over"
 LONG: Final = 30
 """Rows of a table beyond which the rows with a figure of the paper are shown by themselves."""
 
@@ -56,7 +57,7 @@ class Section:
         names = dict.fromkeys(name for line in self.lines for name in line.setting)
         varying = {*_varying(self.lines), str(self.entry.get("columns", ""))}
         same = [
-            f"{'errors over' if name == 'spread' else name} {_shown(self.lines[0].setting[name])}"
+            f"{_said(name)} {_shown(self.lines[0].setting[name])}"
             for name in names
             if name not in varying
         ]
@@ -93,7 +94,7 @@ class Section:
         for line in lines:
             row = (*(_shown(line.setting.get(name)) for name in names), line.measure)
             rows.setdefault(row, {})[line.setting.get(across)] = cell(line)
-        head = (*names, "measure", *(_column(across, value) for value in columns))
+        head = (*map(_said, names), "measure", *(_column(across, value) for value in columns))
         body = tuple((*row, *(cells.get(v, "") for v in columns)) for row, cells in rows.items())
         return Table(head=head, rows=body)
 
@@ -171,6 +172,11 @@ def cell(line: Line) -> str:
     else:
         own = _with_error(line.ours, line.error)
     return own if line.paper is None else f"{own} ({_with_error(line.paper, line.paper_error)})"
+
+
+def _said(name: str) -> str:
+    """Return what a page calls a name of the setting."""
+    return ERRORS_OVER if name == "spread" else name
 
 
 def _column(name: str, value: Any) -> str:

@@ -17,6 +17,7 @@ _WIDE = (7.2, 3.2)  # inches, where names of series stand beside the plot
 _LABEL = 34  # characters in a line of a series' name
 _INSIDE = 4  # series whose names fit into the plot
 _MARKS = "os^DvP*X<>hd"
+_DASHES = ("-", "-.")  # where there are more series than colours
 _COLOURS = (
     "#1f3b57",
     "#b3541e",
@@ -64,9 +65,11 @@ def _plot(spec: Mapping[str, Any], lines: Sequence[Line]) -> str:
         for place, (label, own) in enumerate(_series(spec, lines).items()):
             own = sorted(own, key=lambda line: float(line.setting[spec["x"]]))
             x = [line.setting[spec["x"]] for line in own]
-            look = {"color": _COLOURS[place % 12], "marker": _MARKS[place % 12]}
+            look = _look(place)
+            dashes = _DASHES[place // len(_COLOURS) % 2]
             errors = [2.0 * (line.error or 0.0) for line in own]
-            axes.errorbar(x, [li.ours for li in own], yerr=errors, label=label, ms=4, **look)
+            ours = [line.ours for line in own]
+            axes.errorbar(x, ours, yerr=errors, label=label, ms=4, ls=dashes, **look)
             printed = [(at, li.paper) for at, li in zip(x, own, strict=True) if _is_number(li)]
             if printed:
                 axes.plot(*zip(*printed, strict=True), "--", mfc="none", lw=1, **look)
@@ -76,6 +79,13 @@ def _plot(spec: Mapping[str, Any], lines: Sequence[Line]) -> str:
         _name_series(axes)
 
     return _smaller(drawn(paint))
+
+
+def _look(place: int) -> dict[str, str]:
+    """Return the colour and the mark of a series; beyond the colours, other pairs of both."""
+    again = place // len(_COLOURS)
+    colour, mark = _COLOURS[place % len(_COLOURS)], _MARKS[(place + again) % len(_MARKS)]
+    return {"color": colour, "marker": mark}
 
 
 def _mark(axes: Any, values: Sequence[float]) -> None:

@@ -2,7 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from malaprop.report.studies.page import OUTCOMES, Section, StudyPage, cell, without_repeats
+from malaprop.report.studies.page import (
+    ERRORS_OVER,
+    OUTCOMES,
+    Section,
+    StudyPage,
+    cell,
+    without_repeats,
+)
 from malaprop.studies import Line
 
 _MOST = 12  # figures of an item that are shown; the file of lines has all
@@ -35,7 +42,7 @@ def _figures(section: Section) -> Iterator[str]:
     measured = [line for line in lines if line.ours is not None]
     printed = [line for line in lines if line.paper is not None] or measured
     for line in printed[:_MOST]:
-        yield f"  {_where(line)}  {line.measure}: {cell(line)}"
+        yield f"  {_where(line)}  {line.measure}: {cell(line)}{_over(line)}"
     if more := len(lines) - len(printed[:_MOST]):
         yield f"  {more} more figures: malaprop reproduce --json or --report writes all of them"
 
@@ -45,4 +52,9 @@ def _where(line: Line) -> str:
     return " ".join(f"{name}={value}" for name, value in shown.items())
 
 
-_OBVIOUS = ("lexicon", "spread")
+_OBVIOUS = ("lexicon", "spread")  # the latter stands beside the error
+
+
+def _over(line: Line) -> str:
+    spread = line.setting.get("spread")
+    return f"; {ERRORS_OVER} {spread}" if line.error is not None and spread else ""

@@ -25,6 +25,8 @@ class Figure:
     error: float | None = None
     setting: Setting = field(default_factory=lambda: MappingProxyType({}))
     """What this figure adds to the setting of its cell, such as the bin of a histogram."""
+    missing: str = ""
+    """The data set without which a figure has no value, where the cell has other figures."""
 
 
 Cell = Callable[["Run", Setting, Generator], Iterable[Figure]]
@@ -44,6 +46,8 @@ class Item:
     measures: tuple[str, ...]
     """The figures of a cell that this item shows."""
     claims: tuple[Claim, ...] = ()
+    spread: Callable[[Setting, str], str] | None = None
+    """What the error of a measure is over, where the grid's `spread` does not say it exactly."""
     revision: int = 1
     """Raise it when `cell` measures something else: what was kept is then measured again."""
 

@@ -1,7 +1,8 @@
 """What cells measure often: means with errors, shares of words kept, ε at an equal share kept."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from malaprop.core.randomness import seeded_rng
 from malaprop.measure.chosen_words import word_ids
 from malaprop.measure.tasks.result import Estimate
 from malaprop.studies.framework.items import Figure
+from malaprop.studies.framework.run import MissingDataError
+from malaprop.studies.framework.spreads import NOISE, SPLITS
 
 _STEPS = 14  # of a bisection over ε
 _SEED = 20
@@ -27,6 +30,16 @@ def mean_of(measure: str, values: ArrayLike) -> Figure:
     return Figure(measure, float(array.mean()), error)
 
 
+def there_or_missing(measures: Iterable[str], figures: Iterable[Figure]) -> Iterator[Figure]:
+    """Yield figures; if a data set is missing, say so for each measure, and let the cell go on."""
+    try:
+        yield from list(figures)
+    except MissingDataError as missing:
+        if not missing.data:
+            raise
+        yield from (Figure(name, None, missing=missing.data) for name in measures)
+
+
 def over_both(measure: str, table: ArrayLike, shared: float) -> Iterator[Figure]:
     """Return the mean of (noise draws × splits) twice: with its error over draws, and over splits.
 
@@ -36,7 +49,22 @@ def over_both(measure: str, table: ArrayLike, shared: float) -> Iterator[Figure]
     yield mean_of(measure, array.mean(axis=1))
     by_split = array.mean(axis=0)
     error = float(by_split.std(ddof=1)) * math.sqrt(1.0 / len(by_split) + shared)
-    yield Figure(measure, float(array.mean()), error, {"spread": "splits"})
+    yield Figure(measure, float(array.mean()), error, {"spread": SPLITS})
+
+
+def jointly(measure: str, table: ArrayLike, shared: float) -> Iterator[Figure]:
+    """Return the mean of (noise draws × splits) with its error over both, then over each alone.
+
+    The joint error is the root of the sum of both squares. This is cautious: what a draw does on
+    one split alone is part of both. A single row, which has no noise, has an error over splits.
+    """
+    draws, splits = over_both(measure, table, shared)
+    if draws.error is None or splits.error is None:
+        yield replace(splits, setting={})
+        return
+    yield replace(draws, error=math.hypot(draws.error, splits.error))
+    yield replace(draws, setting={"spread": NOISE})
+    yield splits
 
 
 def bootstrapped(
@@ -94,15 +122,17 @@ def epsilon_for_kept(
     kept: float,
     words: int,
     between: tuple[float, float] = (0.05, 2000.0),
+    draws: int = 1,
 ) -> float:
     """Return the ε at which this share of words stays, by bisection with the same noise.
 
-    Each ε is tried with the same random numbers, so that the share grows smoothly with ε.
+    Each ε is tried with the same random numbers, so that the share grows smoothly with ε. Several
+    `draws` of each word tell small shares apart.
     """
     low, high = map(math.log, between)
     for _ in range(_STEPS):
         middle = (low + high) / 2.0
-        if share_kept(bind(math.exp(middle)), words, seeded_rng(_SEED)) < kept:
+        if share_kept(bind(math.exp(middle)), words, seeded_rng(_SEED), draws) < kept:
             low = middle
         else:
             high = middle

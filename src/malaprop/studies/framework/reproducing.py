@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from malaprop.core.errors import MissingExtraError
 from malaprop.core.randomness import seeded_rng
@@ -67,11 +67,16 @@ class _Bench:
         except (MissingDataError, MissingExtraError) as missing:
             names = getattr(missing, "measures", ()) or item.measures
             figures, command = [Figure(name, None) for name in names], missing.command
+        remedies = [command or self._remedy(figure) for figure in figures]
         return [
-            self._line(item, {**setting, **figure.setting}, figure, command)
-            for figure in figures
-            if figure.measure in item.measures and (command or figure.value is not None)
+            self._line(item, {**setting, **figure.setting}, figure, remedy)
+            for figure, remedy in zip(figures, remedies, strict=True)
+            if figure.measure in item.measures and (remedy or figure.value is not None)
         ]
+
+    def _remedy(self, figure: Figure) -> str | None:
+        """Return the command that gets what a figure lacks; None if it lacks nothing."""
+        return self.run.lacking(figure.missing) if figure.missing else None
 
     def _figures(self, item: Item, setting: Setting) -> list[Figure]:
         drawn = {
@@ -89,7 +94,7 @@ class _Bench:
             "lexicon": lexicon,
         }
         kept = None if self.fresh else self.cells.read(key)
-        if kept is not None:
+        if kept is not None and all(self._is_up_to_date(figure) for figure in kept):
             return kept
         # A generator for each cell: what was kept before does not change what is drawn now.
         rng = seeded_rng(int(digest(drawn)[:16], 16))
@@ -97,7 +102,13 @@ class _Bench:
         self.cells.keep(key, figures)
         return figures
 
+    def _is_up_to_date(self, figure: Figure) -> bool:
+        """Whether a kept figure has a value, or its data are missing still."""
+        return not figure.missing or self._remedy(figure) is not None
+
     def _line(self, item: Item, setting: Setting, figure: Figure, command: str | None) -> Line:
+        if item.spread is not None and "spread" not in figure.setting:
+            setting = {**setting, "spread": item.spread(setting, figure.measure)}
         printed = paper_of(self.study.name).figure(item.name, figure.measure, setting)
         return Line(
             study=self.study.name,
@@ -118,7 +129,7 @@ class _Bench:
 def _finite(figure: Figure) -> Figure:
     """Return the figure with plain numbers, and None for what is not a number."""
     value = figure.value if isinstance(figure.value, str) else _number(figure.value)
-    return Figure(figure.measure, value, _number(figure.error), dict(figure.setting))
+    return replace(figure, value=value, error=_number(figure.error), setting=dict(figure.setting))
 
 
 def _number(value: float | None) -> float | None:

@@ -22,12 +22,15 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn")
 class MissingDataError(DataError):
     """Data that a cell needs are not on this machine; `command` gets them.
 
-    `measures` are the figures that lack them: by default all of the item.
+    `measures` are the figures that lack them: by default all of the item. `data` is the name of
+    the data set, if it is one.
     """
 
-    def __init__(self, what: str, command: str, measures: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, what: str, command: str, measures: tuple[str, ...] = (), data: str = ""
+    ) -> None:
         super().__init__(f"{what} is not on this machine: run  {command}")
-        self.command, self.measures = command, measures
+        self.command, self.measures, self.data = command, measures, data
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,8 +99,16 @@ class Run:
 
         entry = dataset_named(name)
         if not is_kept(entry):
-            raise MissingDataError(f"The data set {name}", entry.get_it)
+            raise MissingDataError(f"The data set {name}", entry.get_it, data=name)
         return self.once(("data", name), lambda: load(name))
+
+    def lacking(self, name: str) -> str | None:
+        """Return the command that gets a data set; None if it is there."""
+        try:
+            self.data(name)
+        except MissingDataError as missing:
+            return missing.command
+        return None
 
     @cached_property
     def versions(self) -> dict[str, str]:

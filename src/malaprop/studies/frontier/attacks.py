@@ -1,6 +1,7 @@
 """What an observer recovers of words, with and without context, over several draws of noise."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.random import Generator
@@ -13,17 +14,22 @@ from malaprop.measure.attacking.words import Seen
 from malaprop.measure.similarity import Similarity
 from malaprop.pipeline.privatizer import Privatizer
 from malaprop.studies.framework.items import Figure
-from malaprop.studies.framework.measuring import mean_of
+from malaprop.studies.framework.measuring import mean_of, there_or_missing
 from malaprop.studies.framework.run import Run
 from malaprop.studies.frontier.sampling import noise_draws, rows_of, some_rows
+
+_MEASURES: Final = ("kept", "success_alone", "success_context", "similarity")
 
 
 def attacked(run: Run, privatizer: Privatizer, rng: Generator) -> Iterator[Figure]:
     """Attack sentences word by word and with context; taking outputs for words counts, too."""
-    texts = list(some_rows(run, "mr").texts)[: rows_of(run, "attacked")]
-    rows = list(_rows(run, privatizer, texts, rng))
-    for measure in rows[0]:
-        yield mean_of(measure, [row[measure] for row in rows])
+
+    def measured() -> Iterator[Figure]:
+        texts = list(some_rows(run, "mr").texts)[: rows_of(run, "attacked")]
+        rows = list(_rows(run, privatizer, texts, rng))
+        yield from (mean_of(name, [row[name] for row in rows]) for name in _MEASURES)
+
+    return there_or_missing(_MEASURES, measured())
 
 
 def _rows(

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.random import Generator
@@ -10,20 +11,25 @@ from malaprop.core.arrays import Ids
 from malaprop.core.randomness import seeded_rng
 from malaprop.datasets.values import LabelledTexts
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.measure.attacking.labels import split, with_random_words
+from malaprop.measure.attacking.labels import TESTED, split, with_random_words
 from malaprop.measure.attacking.learners import koppel, plain
 from malaprop.measure.tasking.corpus import CorpusReader
 from malaprop.measure.tasking.subjects import random_table
 from malaprop.studies.framework.items import Figure
-from malaprop.studies.framework.measuring import over_both
+from malaprop.studies.framework.measuring import over_both, there_or_missing
 from malaprop.studies.framework.run import Run
 from malaprop.studies.framework.splitting import SPLITS
 from malaprop.studies.frontier.sampling import noise_draws
 
 Private = Callable[[Sequence[str]], list[str]]
 """Draws private texts."""
+_MEASURES: Final = tuple(
+    name + ending
+    for name in ("attribution", "attribution_adaptive")
+    for ending in ("", "_no_marks")
+)
 _FEWEST = 7  # texts of an author
-_SHARED = 0.3 / 0.7  # of the texts: what a split tests on, and what it trains on
+_SHARED = TESTED / (1.0 - TESTED)
 
 
 def attributed(run: Run, private: Private, noisy: bool = True) -> Iterator[Figure]:
@@ -31,6 +37,10 @@ def attributed(run: Run, private: Private, noisy: bool = True) -> Iterator[Figur
 
     They read punctuation, which no mechanism changes, or (`_no_marks`) they do not.
     """
+    return there_or_missing(_MEASURES, _attributed(run, private, noisy))
+
+
+def _attributed(run: Run, private: Private, noisy: bool) -> Iterator[Figure]:
     texts, labels = _authors_of(run)
     draws = [private(texts) for _ in range(noise_draws(run) if noisy else 1)]
     for marks, ending in ((True, ""), (False, "_no_marks")):
@@ -43,8 +53,12 @@ def attributed(run: Run, private: Private, noisy: bool = True) -> Iterator[Figur
 
 def majority_author(run: Run) -> Iterator[Figure]:
     """Return how often the author of most texts is right."""
-    counts = np.bincount(_authors_of(run)[1])
-    yield Figure("attribution", float(counts.max() / counts.sum()))
+
+    def counted() -> Iterator[Figure]:
+        counts = np.bincount(_authors_of(run)[1])
+        yield Figure("attribution", float(counts.max() / counts.sum()))
+
+    return there_or_missing(["attribution"], counted())
 
 
 def untouched(texts: Sequence[str]) -> list[str]:

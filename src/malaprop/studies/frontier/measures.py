@@ -40,8 +40,13 @@ MEASURES: Final = (
 )
 
 
+def spread(setting: Setting, measure: str) -> str:
+    """Return what the error of a measure is over: N_w is of words, all others are of draws."""
+    return "words" if measure == "kept_of_lexicon" else str(setting["spread"])
+
+
 def frontier(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
-    """Measure a mechanism at one ε, or a floor."""
+    """Measure a mechanism at one ε, or a floor. Where a data set is missing, do the rest."""
     lexicon = lexicon_of(run, setting)
     if "epsilon" not in setting:
         yield from _floor(run, setting["mechanism"], lexicon, rng)
@@ -59,7 +64,7 @@ def _floor(run: Run, name: str, lexicon: Lexicon, rng: Generator) -> Iterator[Fi
     """Measure what needs no mechanism: no noise, no meaning, or the most frequent answer."""
     yield from floor_shares(name, len(lexicon))
     if name == "majority":
-        yield majority(run)
+        yield from majority(run)
         yield from majority_author(run)
     elif name == "no noise":
         yield from served(run, subjects.unprotected(lexicon), rng)

@@ -7,7 +7,7 @@ from numpy.random import Generator
 
 from malaprop.measure import tasks
 from malaprop.studies.framework.items import Figure
-from malaprop.studies.framework.measuring import mean_of
+from malaprop.studies.framework.measuring import mean_of, there_or_missing
 from malaprop.studies.framework.run import Run
 from malaprop.studies.framework.splitting import classified
 from malaprop.studies.frontier.sampling import noise_draws, some_rows
@@ -18,19 +18,29 @@ def served(run: Run, subject: Any, rng: Generator) -> Iterator[Figure]:
     release = None if isinstance(subject, tasks.Subject) else "words"
     options: dict[str, Any] = {"floors": False, "rng": rng, "release": release}
     options["repeats"] = noise_draws(run)
-    pairs = tasks.run("similarity", subject, data=some_rows(run, "men"), **options)
-    yield mean_of("word_similarity", pairs.score.values)
-    own = tasks.subject_of(subject, release=release)
-    problem = _problem(run, own.space)
-    scores = classified(problem, own, ["accuracy"], noise_draws(run), rng)
-    yield from (one for one in scores if one.measure == "accuracy")
-    rated = tasks.run("sts", subject, data=some_rows(run, "stsb"), **options)
-    yield mean_of("sts", rated.score.values)
+
+    def correlated(measure: str, task: str, data: str) -> Iterator[Figure]:
+        result = tasks.run(task, subject, data=some_rows(run, data), **options)
+        yield mean_of(measure, result.score.values)
+
+    def trained() -> Iterator[Figure]:
+        own = tasks.subject_of(subject, release=release)
+        scores = classified(_problem(run, own.space), own, ["accuracy"], noise_draws(run), rng)
+        yield from (one for one in scores if one.measure == "accuracy")
+
+    words, sentences = ("word_similarity", "similarity", "men"), ("sts", "sts", "stsb")
+    yield from there_or_missing(words[:1], correlated(*words))
+    yield from there_or_missing(["accuracy"], trained())
+    yield from there_or_missing(sentences[:1], correlated(*sentences))
 
 
-def majority(run: Run) -> Figure:
+def majority(run: Run) -> Iterator[Figure]:
     """Return how often the most frequent class is right."""
-    return Figure("accuracy", _problem(run, run.lexicon()).majority)
+
+    def counted() -> Iterator[Figure]:
+        yield Figure("accuracy", _problem(run, run.lexicon()).majority)
+
+    return there_or_missing(["accuracy"], counted())
 
 
 def _problem(run: Run, space: Any) -> Any:

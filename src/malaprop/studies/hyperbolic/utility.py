@@ -14,6 +14,7 @@ from malaprop.studies.framework.lines import Line, Setting
 from malaprop.studies.framework.measuring import estimated, floor_shares
 from malaprop.studies.framework.not_at_hand import ENCODERS
 from malaprop.studies.framework.run import MissingDataError, Run
+from malaprop.studies.framework.spreads import over
 from malaprop.studies.hyperbolic.mechanisms import (
     EQUAL_EUCLIDEAN,
     EQUAL_KEPT,
@@ -39,6 +40,8 @@ TASKS: Final = {
     **dict.fromkeys(("sick", "mrpc"), "classify-pairs"),
     "sts14": "sts",
 }
+DIVIDED: Final = ("mr", "cr", "mpqa")
+"""The sets that are split at random; the others come with a part to test on, or train nothing."""
 EPSILONS: Final = (0.125, 1, 8)
 NONE: Final = {"mechanism": "no noise"}
 RANDOM: Final = {"mechanism": "random words"}
@@ -79,6 +82,11 @@ def _private(run: Run) -> Iterator[dict[str, Any]]:
             yield {**one, "epsilon": epsilon, **_RARE, "control": control}
     for control in (EQUAL_KEPT, EQUAL_EUCLIDEAN):
         yield {**FLAT, "epsilon": EPSILONS[-1], **_RARE, "control": control}
+
+
+def spread(setting: Setting, measure: str) -> str:
+    """Return what errors are over: noise where there is any, and splits where a set has none."""
+    return over(noisy=setting["mechanism"] != "no noise", divided=setting["data"] in DIVIDED)
 
 
 def table6(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
@@ -182,13 +190,15 @@ def _claims(measure: str) -> tuple[Claim, ...]:
 
 def _without_noise(line: Line, results: Any) -> Any:
     gone = dict.fromkeys(("epsilon", "sigma", "published", "slots"))
-    return results.like(line, mechanism="no noise", **gone)
+    own = {**line.setting, "mechanism": "no noise"}
+    return results.like(line, mechanism="no noise", spread=spread(own, line.measure), **gone)
 
 
 TABLE6 = Item(
     name="table6",
     grid=grid,
     cell=table6,
+    spread=spread,
     revision=5,
     measures=("accuracy", "pearson", "spearman", "kept", "share_in_clear", "epsilon_used"),
     claims=(*_claims("accuracy"), *_claims("pearson"), *_claims("spearman")),

@@ -25,6 +25,7 @@ from malaprop.studies.framework.measuring import share_kept as kept_by
 from malaprop.studies.framework.once import drawn_once
 from malaprop.studies.framework.run import Run
 from malaprop.studies.framework.splitting import classified
+from malaprop.studies.framework.spreads import NOISE
 from malaprop.studies.nadp.channels import COMPARED, SOUND, channel_of
 
 TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -40,11 +41,9 @@ EQUAL = "equal share kept"
 SAME_CLEAR = "the same words in clear, all others random"
 NADP = {"mechanism": "nadp", "published": True, "tau": 0.5}
 EQUAL_EUCLIDEAN = "equal Euclidean ε"
-NOISE, SPLITS = "noise draws", "splits"
-"""What errors of classification are over: there are two lines for each score."""
 _TEST = 0.2
 _SEED = 11
-_OVER = "noise draws, and splits where there are any"
+_OVER = "noise draws, and splits where there are any"  # of a grid; no other task has splits
 _TASK = ("task", "spread", "noise", "control", "epsilon")  # what does not change the channel
 
 
@@ -66,6 +65,11 @@ def fig2_grid(run: Run) -> Iterator[Setting]:
             own = {**setting.get("of", {}), **setting}
             spread = NOISE if task == "classification" else _OVER
             yield {"task": task, "spread": spread, **_without(own, "of")}
+
+
+def spread(setting: Setting, measure: str) -> str:
+    """Return what errors are over. Classification has a second line for each score: over splits."""
+    return NOISE
 
 
 def _without(setting: Setting, name: str) -> dict[str, Any]:

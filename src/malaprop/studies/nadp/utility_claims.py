@@ -3,7 +3,8 @@
 from malaprop.studies.framework.claims import Claim, Results, above, alike, below, every
 from malaprop.studies.framework.items import Item
 from malaprop.studies.framework.lines import Line, Setting
-from malaprop.studies.nadp.utility import EQUAL, NADP, ONCE, SAME_CLEAR, SPLITS, fig2, fig2_grid
+from malaprop.studies.framework.spreads import SPLITS
+from malaprop.studies.nadp.utility import EQUAL, NADP, ONCE, SAME_CLEAR, fig2, fig2_grid, spread
 
 _OTHERS = ("mahalanobis", "gaussian", "jaccard", "laplacian")
 _BY_WORDS = ("word similarity", "classification", "odd man out")
@@ -57,6 +58,7 @@ FIG2 = Item(
     grid=fig2_grid,
     cell=fig2,
     revision=3,
+    spread=spread,
     measures=("score", "kept", "share_in_clear", "epsilon_used"),
     claims=(
         Claim(

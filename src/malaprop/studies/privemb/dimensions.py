@@ -10,7 +10,7 @@ from malaprop.studies.framework.items import Figure, Item, crossed
 from malaprop.studies.framework.lines import Line, Setting
 from malaprop.studies.framework.not_at_hand import GLOVE_200
 from malaprop.studies.framework.run import Run
-from malaprop.studies.privemb.linear import SPREAD, linear
+from malaprop.studies.privemb.linear import SPREAD, linear, spread
 from malaprop.studies.privemb.mechanisms import (
     A1,
     DIMENSIONS,
@@ -77,6 +77,7 @@ FIG4 = Item(
     name="fig4",
     grid=grid,
     cell=dimension,
+    spread=spread,
     revision=3,
     measures=("accuracy", "auc", "kept", "share_in_clear", "epsilon_of_equal_share", "words"),
     claims=(

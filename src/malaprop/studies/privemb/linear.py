@@ -11,6 +11,7 @@ from malaprop.studies.framework.items import Figure, Item, crossed
 from malaprop.studies.framework.lines import Setting
 from malaprop.studies.framework.measuring import estimated
 from malaprop.studies.framework.run import Run
+from malaprop.studies.framework.spreads import over
 from malaprop.studies.privemb.mechanisms import (
     EQUAL,
     FLOORS,
@@ -79,6 +80,11 @@ def linear(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     yield from matched_epsilon(setting, channel)
 
 
+def spread(setting: Setting, measure: str) -> str:
+    """Return what errors are over: splits, and noise where there is any."""
+    return over(noisy=setting.get("control") != "no noise", divided=True)
+
+
 MEASURES = (
     *("accuracy", "auc", "kept", "share_in_clear"),
     *("epsilon_of_equal_share", "words", "m"),
@@ -87,6 +93,7 @@ FIG3 = Item(
     name="fig3",
     grid=grid,
     cell=linear,
+    spread=spread,
     revision=3,
     measures=MEASURES,
     claims=(

@@ -36,6 +36,7 @@ SCALED = "distances as in english"
 MAJORITY = "majority"
 FLOORS = ("random table", "random words", "no noise", MAJORITY)
 _DECODED = {True: 300, False: 4000}  # words decoded for the share kept, in a quick run or not
+_SMALL, _SMALL_DRAWS = 0.01, 5  # a share of words kept that takes several draws to tell
 _TYPICAL = 1000  # words whose distances give the scale of vectors
 
 Vectors = VectorChannel[Noise]
@@ -130,10 +131,14 @@ def _equal_epsilon(run: Run, setting: Setting) -> float:
     other = bound(source, {**setting, "mechanism": M2, "published": True}, 0)
 
     def searched() -> float:
-        words = run.pick(quick=200, full=1000)
+        words, draws = run.pick(quick=200, full=1000), 1
         kept = share_kept(other, words, np.random.default_rng(run.seed))
+        if kept < _SMALL:
+            draws = _SMALL_DRAWS
+            kept = share_kept(other, words, np.random.default_rng(run.seed), draws)
+        between = (0.5, 500.0)
         return epsilon_for_kept(
-            lambda epsilon: Laplace(epsilon=epsilon).on(lexicon), kept, words, (0.5, 500.0)
+            lambda epsilon: Laplace(epsilon=epsilon).on(lexicon), kept, words, between, draws
         )
 
     key = ("equal", lexicon.fingerprint, setting["epsilon"], setting["beta"])

@@ -29,14 +29,15 @@ def _on(
 
 
 def distance_grid(run: Run) -> Iterator[Setting]:
-    """Figures 5 and 6: both mechanisms, and floors."""
+    """Figures 5 and 6: both mechanisms, M1 at an equal share of words kept, and floors."""
     epsilons = run.pick(quick=preservation.EPSILONS[-1:], full=preservation.EPSILONS)
     betas = run.pick(quick=preservation.BETAS[-1:], full=preservation.BETAS)
     for name, setting in _on(run, epsilons, betas):
         yield {**setting, "lexicon": name, "spread": preservation.SPREAD}
     for name in run.pick(quick=STANDINS[:1], full=STANDINS):
-        for control in preservation.FLOORS:
-            yield {"control": control, "lexicon": name, "spread": preservation.SPREAD}
+        equal = crossed(mechanism=[M1], epsilon=[5], beta=[0.7], control=[EQUAL])
+        for setting in (*equal, *({"control": control} for control in preservation.FLOORS)):
+            yield {**setting, "lexicon": name, "spread": preservation.SPREAD}
 
 
 def linear_grid(run: Run) -> Iterator[Setting]:

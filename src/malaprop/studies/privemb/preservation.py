@@ -18,6 +18,7 @@ from malaprop.studies.framework.items import Figure, Item
 from malaprop.studies.framework.lines import Line, Setting
 from malaprop.studies.framework.measuring import mean_of
 from malaprop.studies.framework.run import Run
+from malaprop.studies.framework.spreads import NOISE
 from malaprop.studies.privemb.mechanisms import (
     EQUAL,
     M1,
@@ -212,6 +213,11 @@ def _claims(kind: str) -> tuple[Claim, ...]:
     )
 
 
+def spread(setting: Setting, measure: str) -> str:
+    """Return what errors are over: noise, on the same words and with the same projection."""
+    return NOISE
+
+
 def _measures(kind: str) -> tuple[str, ...]:
     ends = ("", "_p95", "_max", "_of_constant")
     errors = tuple(f"{kind}_error{end}" for end in ends)
@@ -223,6 +229,7 @@ FIG1 = Item(
     name="fig1",
     grid=grid,
     cell=preservation,
+    spread=spread,
     revision=3,
     measures=(*_measures("distance"), "distance_error_corrected"),
     claims=_claims("distance"),
@@ -231,6 +238,7 @@ FIG2 = Item(
     name="fig2",
     grid=grid,
     cell=preservation,
+    spread=spread,
     revision=3,
     measures=_measures("product"),
     claims=_claims("product"),

@@ -24,6 +24,7 @@ from malaprop.studies.tem.reviews import parts_of, vocabulary
 BETA = 0.001
 TABLE, PLACES = "table", "each place"
 EQUAL = "equal share kept"
+PUNCTUATION = "punctuation kept"
 NO_NOISE, RANDOM_WORDS, RANDOM_TABLE = "no noise", "random words", "random table"
 _STEPS = 12  # of a bisection over ε
 _TOKENS = 500  # words of reviews that a share kept is estimated from, in that bisection
@@ -32,10 +33,15 @@ _TOKENS = 500  # words of reviews that a share kept is estimated from, in that b
 def channel_of(run: Run, setting: Setting) -> Channel:
     """Return the channel of a setting on the reviews' vocabulary."""
     lexicon, epsilon = vocabulary(run), float(setting["epsilon"])
-    if setting.get("control") == EQUAL:
+    if is_at_equal_share(setting):
         epsilon = equal_epsilon(run, setting)
     key = ("channel", setting["mechanism"], setting.get("exponent"), epsilon)
     return run.once(key, lambda: bound(lexicon, setting, epsilon))
+
+
+def is_at_equal_share(setting: Setting) -> bool:
+    """Whether Madlib is to keep as many words as TEM does at the same ε."""
+    return str(setting.get("control", "")).startswith(EQUAL)
 
 
 def bound(lexicon: Lexicon, setting: Setting, epsilon: float) -> Channel:

@@ -22,16 +22,18 @@ from malaprop.studies.framework.run import Run
 from malaprop.studies.tem.mechanisms import (
     EQUAL,
     NO_NOISE,
+    PUNCTUATION,
     RANDOM_WORDS,
     channel_of,
     equal_epsilon,
+    is_at_equal_share,
     source_of,
 )
 from malaprop.studies.tem.reviews import WEAKNESS, Part, classifier, parts_of
 
-PUNCTUATION = "punctuation kept"
+EQUAL_PUNCTUATED = f"{EQUAL}, {PUNCTUATION}"
 RANDOM_PUNCTUATED = f"{RANDOM_WORDS}, {PUNCTUATION}"
-"""The floor for the former: what punctuation alone gives away."""
+"""The floor where punctuation is kept: what it gives away alone."""
 REGULARIZED = "a classifier that learns less by heart"
 CLEAN_REGULARIZED = f"no noise, {REGULARIZED}"
 _WEAK = 1.0  # its C
@@ -49,7 +51,7 @@ def trial(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
         yield Figure(figure.measure, figure.value, figure.error, added)
         if name == "accuracy":
             yield Figure("accuracy_ci95", _half_width([row[name] for row in rows]))
-    if setting.get("control") == EQUAL:
+    if is_at_equal_share(setting):
         yield Figure("epsilon_of_equal_share", equal_epsilon(run, setting))
     if setting.get("mechanism") == "tem":
         law: Any = channel_of(run, setting)
