@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from malaprop.studies import Line
+from malaprop.studies.framework.spreads import SPLITS
 from malaprop.studies.frontier.mechanisms import RECOMMENDED
 
 LEVELS: Final = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
@@ -28,7 +29,6 @@ NAMES: Final[Mapping[str, str]] = {measure: measure.replace("_", " ") for measur
 """What pages call it."""
 LOSS: Final = "loss_of_nearest"
 """The guarantee between a word and its nearest one."""
-_SPLITS: Final = "splits"  # the spread of lines whose errors are over splits
 _ATTACKS: Final = ("success_alone", "success_context")
 _COARSE = 0.005  # below this error, a figure has a third digit
 _APART = 2.0  # joint standard errors between figures that count as different
@@ -94,7 +94,7 @@ def split_lines(lines: Iterable[Line]) -> list[Line]:
 
 
 def _is_of_splits(line: Line) -> bool:
-    return line.setting.get("spread") == _SPLITS
+    return line.setting.get("spread") == SPLITS
 
 
 def _place(line: Line) -> tuple[Any, ...]:
