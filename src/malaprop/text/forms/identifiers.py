@@ -13,10 +13,10 @@ END = r"(?![^\W_%]|[.,:/]\d|%)"
 
 _HYPHENS = r"\-\u2010\u2011"
 _HYPHEN = f"[{_HYPHENS}]"
-# How telephone and card numbers are grouped if only spaces or hyphens part the groups.
+# How numbers of telephones, cards and people are grouped if only spaces or hyphens part the groups.
 _GROUPINGS = (
     *((4, 4, 4, 4), (4, 6, 5), (2, 2, 2, 2, 2), (3, 3, 4), (3, 4, 4), (4, 3, 4)),
-    *((5, 3, 3), (4, 3, 3), (5, 6)),
+    *((5, 3, 3), (4, 3, 3), (5, 6), (3, 2, 4)),
 )
 # With one hyphen, other lengths are a range: "3-5", "2019-2020".
 _TWO_GROUPS = ((3, 4), (5, 4), (5, 6))
