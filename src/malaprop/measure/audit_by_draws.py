@@ -5,10 +5,10 @@ computes a lower bound on their loss that holds with high confidence. So it cann
 guarantee is true, but it can prove that one is false, whatever the code claims about itself.
 Compare `malaprop.audit`, which computes the loss from what a channel states.
 
-Each word is drawn once for all of its pairs. An eighth of the draws comes first. Most pairs need
-no more: for them, not even all draws would contradict the guarantee. The others, and the closest
-few, get all draws. The bounds hold in spite of that choice, because the draws that measure a bound
-have no part in it; and the two looks share the chance of a mistake.
+All pairs of a word share its draws. Unless there are few draws, a first look takes an eighth of
+them. Most pairs need no more: even all draws would hardly contradict the guarantee for them. The
+others, and the closest few, get all draws. The bounds hold in spite of that choice: the draws that
+measure in the second look have no part in it, and the two looks share the chance of a mistake.
 """
 
 import math
@@ -33,8 +33,8 @@ from malaprop.pipeline.privatizer import Privatizer
 
 _EXAMINED: Final = 512  # words among which hard pairs are looked for
 _LEAST_DRAWS: Final = 1_000
-_FIRST: Final = 8  # the first look has so many times fewer draws,
-_MANY: Final = 8_000  # unless these are few,
+_FIRST: Final = 8  # the first look has this many times fewer draws,
+_MANY: Final = 8_000  # if there are at least so many,
 _FIRST_MISTAKES: Final = 0.1  # and this share of the chance of a mistake
 _CLOSEST: Final = 2  # pairs that get all draws if anything is shown about them
 _CHOOSING: Final = 0.4  # of all draws choose outputs to measure
@@ -57,7 +57,7 @@ class PairFinding:
     delta: float
     """A lower bound on the δ that is needed beside the allowed loss."""
     draws: int
-    """How often each of the two words was drawn."""
+    """How many draws of each of the two words were used."""
 
     @property
     def ratio(self) -> float:
@@ -74,9 +74,9 @@ class SampledAudit:
     guarantee: str
     pairs: tuple[PairFinding, ...]
     draws: int
-    """How often each word of a pair was drawn that might contradict the guarantee."""
+    """The most draws of a word; pairs that are unlikely to contradict the guarantee have fewer."""
     can_show: float
-    """The largest loss that so many draws could show, in nats."""
+    """The largest loss that this number of draws could show, in nats."""
     confidence: float
     """How sure a violation is, over all pairs together."""
     allowed_delta: float
@@ -88,7 +88,7 @@ class SampledAudit:
 
     @property
     def violated(self) -> bool:
-        """Whether the guarantee is false; if not, the draws do not contradict it."""
+        """Whether draws contradict the guarantee; if not, it may still be false."""
         return bool(self.violations)
 
     @property
@@ -170,11 +170,11 @@ def sampled_audit(
     """Draw for pairs of words that are hard to protect, and bound their losses from below.
 
     A channel is asked for ids, a `Privatizer` for whole texts of one word. The pairs are nearest
-    words, the densest word with the sparsest, isolated words with their nearest, and for a
-    `Privatizer` a word with itself in capitals. The bounds hold together with the given confidence
-    (Clopper-Pearson, corrected for the number of bounds). Pairs for which even all `draws` would
-    contradict nothing get an eighth of them. `words` are those that pairs start from, by default up
-    to 512 spread evenly over the lexicon.
+    words, the closest words of all, isolated words with their nearest, the densest words with the
+    sparsest, and for a `Privatizer` a word with itself in capitals. The bounds hold together with
+    the given confidence (Clopper-Pearson, corrected for the number of bounds). From 8,000 `draws`
+    on, pairs for which they are unlikely to contradict anything get an eighth of them. Pairs start
+    from `words`, by default from up to 512 spread evenly over the lexicon.
 
     >>> from malaprop import Lexicon, TEM, seeded_rng
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
@@ -229,7 +229,7 @@ def _check(draws: int, pairs: int, confidence: float) -> None:
 
 
 def _allowed_between(rows: LossRows, pair: HardPair) -> float:
-    """Return what is allowed for a pair: it is covered either way round."""
+    """Return what is allowed for a pair, by whichever way round allows less."""
     if pair.is_one_word:
         return 0.0
     words = np.array([pair.one.word, pair.two.word])
@@ -259,7 +259,7 @@ class _Draws:
         self._made: dict[Side, Ids] = {}
 
     def of(self, side: Side, draws: int) -> Ids:
-        """Return the first draws of a word; those that are missing are made."""
+        """Return the first draws of a word, and make those that are missing."""
         made = self._made.get(side, np.empty(0, dtype=np.int64))
         if len(made) < draws:
             made = np.concatenate([made, self._sample(side, draws - len(made))])
@@ -296,7 +296,7 @@ class _Looks:
         return seen
 
     def largest(self, draws: int) -> float:
-        """Return the largest loss that so many draws can show."""
+        """Return the largest loss that this number of draws can show."""
         share = 1.0 if draws < _MANY else 1.0 - _FIRST_MISTAKES
         return largest(_measuring(draws), self.mistake * share / 4)
 
@@ -320,7 +320,7 @@ class _Looks:
         return results
 
     def _worth_more(self, results: Sequence[Shown]) -> list[int]:
-        """Return the places of pairs that may exceed what is allowed, and of the closest."""
+        """Return the places of pairs that may exceed what is allowed, and of the closest few."""
         ratios = [
             result.loss / allowed if allowed > 0.0 else 0.0
             for result, allowed in zip(results, self.allowed, strict=True)

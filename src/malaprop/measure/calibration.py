@@ -46,7 +46,7 @@ _BATCHES = 8
 _NOISE_WORDS = 128  # whose candidates are counted from draws,
 _SURE = 4  # batches where candidates are counted for the whole of some words
 _RIVALS = 4  # inputs that are compared with a word, for each candidate that is asked for
-_FEW = 30  # words: from so many on, they tell the error of candidates
+_FEW = 30  # words or batches: fewer say little about their own spread
 
 
 def calibrate(
@@ -310,9 +310,9 @@ class _Search:
 
 
 def _margin(batches: Floats, whole: bool) -> float:
-    """Return the error of a mean: of a choice of words unless they are the `whole`, and of draws.
+    """Return the margin of a mean: for the choice of words, unless `whole`, and for the draws.
 
-    Words may share noise, so that their differences do not tell the error of draws. Batches do.
+    Words may share noise, so their differences do not show the error of draws. Batches do.
     """
     from scipy.special import stdtrit
 
@@ -328,15 +328,15 @@ def _margin(batches: Floats, whole: bool) -> float:
 
 
 def _most(share: float, draws: int) -> float:
-    """Return the upper end of a share of draws; if it is rare, no spread tells it."""
+    """Return the upper end of a share of draws, which holds even if the share is tiny or 0."""
     return float(clopper_pearson(np.rint(share * draws), draws, 0.9)[1])
 
 
 def _tail(values: Floats, worst: float, whole: bool, runs: int | None = None) -> Figure:
     """Return the share that a share of words exceeds, with an upper bound for a sample.
 
-    The bound is the order statistic that lies above the true quantile with 95 % confidence. With
-    `runs`, as many draws gave each value, and its own upper bound takes its place.
+    The bound is the order statistic that lies above the true quantile with 95 % confidence. If each
+    value comes from `runs` draws, the upper bound of that statistic takes its place.
     """
     ordered = np.sort(values)
     place = min(len(ordered) - 1, math.ceil((1.0 - worst) * len(ordered)) - 1)

@@ -22,7 +22,7 @@ class Side(NamedTuple):
 
 
 class HardPair(NamedTuple):
-    """Two words that are hard to tell apart for sure, or easy to confuse in code."""
+    """Two words that are hard to protect, or one word in two spellings."""
 
     one: Side
     two: Side
@@ -30,15 +30,16 @@ class HardPair(NamedTuple):
 
     @property
     def is_one_word(self) -> bool:
-        """Whether both count as the same word, so that nothing may tell them apart."""
+        """Whether both sides are the same word, so that no output may tell them apart."""
         return self.one.word == self.two.word
 
 
 def hard_pairs(subject: Channel | Privatizer, count: int, ids: Ids) -> list[HardPair]:
-    """Choose covered pairs of some words, of each sort in turn.
+    """Choose pairs that start from some words and that the guarantee covers, of each sort in turn.
 
-    Words spread over the lexicon with their nearest, the closest of all, isolated words with their
-    nearest, the densest with the sparsest; and for a `Privatizer` one word written in two ways.
+    The sorts are words spread over the lexicon with their nearest, the closest of all, isolated
+    words with their nearest, the densest with the sparsest, and for a `Privatizer` one word in two
+    spellings.
     """
     channel = subject.channel if isinstance(subject, Privatizer) else subject
     sorts = _sorts(channel, count, ids, spelled=isinstance(subject, Privatizer))
@@ -56,7 +57,7 @@ def hard_pairs(subject: Channel | Privatizer, count: int, ids: Ids) -> list[Hard
 
 
 def nearest_words(channel: Channel, ids: Ids) -> tuple[Ids, Floats]:
-    """Return the nearest other word of some words, and its distance."""
+    """Return the nearest other word of each of some words, and its distance."""
     nearest, distances = np.empty_like(ids), np.empty(len(ids))
     for block in blocks(len(ids), row_cells=len(channel.lexicon)):
         rows = channel.lexicon.distances(ids[block])
@@ -88,7 +89,7 @@ def _sorts(channel: Channel, count: int, ids: Ids, *, spelled: bool) -> list[Ite
 
 
 def _spelled(words: Sequence[str], word: int) -> Iterator[HardPair]:
-    """Pair a word with itself in capitals, which are never copied."""
+    """Pair a word with itself in capitals: a private text must not show them."""
     text = words[word]
     for capitals in (text.capitalize(), text.upper()):
         yield HardPair(Side(word, text), Side(word, capitals), "one word, two spellings")

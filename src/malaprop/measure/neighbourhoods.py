@@ -73,7 +73,7 @@ class Density:
 
     largest: float
     smallest: float
-    """The smallest distance above 0, since words may share a vector; 0 if each does."""
+    """The smallest distance above 0, since words may share a vector; 0 if every word does."""
     sparsest: float
     """The mean over the 50 words whose nearest word is farthest."""
     densest: float
@@ -81,7 +81,7 @@ class Density:
     median: float
 
     def to_dict(self) -> dict[str, float | None]:
-        """Return the figures, with their ratios, for JSON; None for a ratio to 0."""
+        """Return the figures, with their ratios, for JSON; None instead of a division by 0."""
         return {
             **vars(self),
             "largest_over_smallest": self.largest / self.smallest if self.smallest else None,

@@ -1,8 +1,8 @@
 """What draws of two inputs show about the loss between them, with confidence.
 
-Some of the draws choose sets of outputs that tell the inputs apart. Others measure these sets: the
-chance of a set is at least p for the one input and at most q for the other, so the loss is at least
-ln p/q. Draws that choose never measure.
+Some of the draws choose sets of outputs that tell the inputs apart. Others measure these sets: if
+the chance of a set is at least p for one input and at most q for the other, the loss is at least
+ln(p/q). Draws that choose never measure.
 """
 
 import math
@@ -15,7 +15,7 @@ import numpy as np
 from malaprop.core.arrays import Ids
 from malaprop.measure.intervals import clopper_pearson
 
-_LIKELY: Final = 0.999  # of what further draws may show
+_LIKELY: Final = 0.999  # level of the ends that a guess about further draws is made from
 _FAR: Final = 700.0  # e to a larger number is too large for float64
 
 
@@ -28,7 +28,7 @@ class Question:
     delta: float
     """The δ that is allowed beside it."""
     mistake: float
-    """The largest chance that a bound on the pair may be wrong."""
+    """The largest chance that any bound on this pair is wrong."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ def shown(one: Ids, two: Ids, choosing: int, question: Question, further: int = 
 
 
 def largest(trials: int, mistake: float) -> float:
-    """Return the largest loss that so many measuring draws can show: all against none.
+    """Return the largest loss that `trials` draws can show: a set that always or never occurs.
 
     >>> round(largest(10_000, 1e-6), 2)
     6.59
@@ -99,7 +99,7 @@ class _Measured:
         )
 
     def _may_exceed(self, question: Question, mistake: float, further: int) -> bool:
-        """Whether so many more draws may show too much, at the likely ends of both chances."""
+        """Whether this many draws may show too much, if both chances are at their likely ends."""
         high = float(clopper_pearson(self.hits, self.trials, _LIKELY)[1])
         low = float(clopper_pearson(self.rivals, self.trials, _LIKELY)[0])
         level = 1.0 - 2.0 * mistake

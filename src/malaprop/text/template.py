@@ -31,7 +31,7 @@ _SENTENCE_END = re.compile(r"""[.!?…؟۔।]["'”’»)\]}]*\s|[。！？]|\n
 _LINE_BREAK = re.compile(r"[\n\r\u2028\u2029]")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _FIRST_PERSON = {word: f"I{word[1:]}" for word in ("i", "i'm", "i'd", "i'll", "i've")}
-# Marks that may part an article from its word. Signs that are dropped must not matter.
+# Marks that may stand between an article and its word. Signs that are dropped must not matter.
 _THIN = {"keep": f"so{TAG_MARK}{BLOCK_MARK}", "drop": f"sop{TAG_MARK}{BLOCK_MARK}"}
 # Slots with one space between them, or something that is shown as it is.
 _RUNS = re.compile(r"w(?:sw)*|[kv]")
@@ -131,7 +131,7 @@ def closely(part: Part, following: Part) -> bool:
 def with_articles(marks: str, words: Sequence[str], punctuation: Punctuation) -> list[str]:
     """Return the words with each article fitted to the next word.
 
-    Only whitespace and tags may part the two, and signs that are not shown.
+    Only whitespace, tags and signs that are dropped may stand between the two.
     """
     fitted, thin = list(words), _THIN[punctuation]
     slots = [place for place, letter in enumerate(marks) if letter in SLOT_MARKS]

@@ -26,7 +26,7 @@ class Pace(NamedTuple):
     spare: int
     """Tries of each row beyond those that are expected to be needed."""
     together: int
-    """Tries at a time, about: what they take fits a processor's cache, or its memory."""
+    """About how many tries to make at a time, so that they fit a processor's cache, or memory."""
     most: int
     """The most tries of a row in a round, however many are wanted."""
     divided: bool = False

@@ -17,7 +17,7 @@ class Distinct(Statistic):
     worst = "low"
 
     def bounds(self, size: int, runs: int) -> tuple[float, float]:
-        """Return 1, and as many as there are words, or runs."""
+        """Return 1, and the number of words or of runs, whichever is smaller."""
         return 1.0, float(min(size, runs))
 
     def exact(self, rows: Rows) -> Floats:

@@ -14,7 +14,7 @@ class Kept(MeanStatistic):
     worst = "high"
 
     def bounds(self, size: int, runs: int) -> tuple[float, float]:
-        """Return the ends of chances."""
+        """Return 0 and 1: it is a chance."""
         return 0.0, 1.0
 
     def exact(self, rows: Rows) -> Floats:

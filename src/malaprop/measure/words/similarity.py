@@ -14,7 +14,7 @@ class ExpectedSimilarity(MeanStatistic):
     worst = "high"
 
     def bounds(self, size: int, runs: int) -> tuple[float, float]:
-        """Return the ends of cosines."""
+        """Return −1 and 1: it is a cosine."""
         return -1.0, 1.0
 
     def exact(self, rows: Rows) -> Floats:

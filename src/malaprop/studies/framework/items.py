@@ -26,7 +26,7 @@ class Figure:
     setting: Setting = field(default_factory=lambda: MappingProxyType({}))
     """What this figure adds to the setting of its cell, such as the bin of a histogram."""
     missing: str = ""
-    """The data set without which a figure has no value, where the cell has other figures."""
+    """The data set that this figure lacks, if the cell has other figures; empty if none."""
 
 
 Cell = Callable[["Run", Setting, Generator], Iterable[Figure]]
@@ -47,7 +47,7 @@ class Item:
     """The figures of a cell that this item shows."""
     claims: tuple[Claim, ...] = ()
     spread: Callable[[Setting, str], str] | None = None
-    """What the error of a measure is over, where the grid's `spread` does not say it exactly."""
+    """What the error of a measure is over, if the grid's `spread` does not fit every measure."""
     revision: int = 1
     """Raise it when `cell` measures something else: what was kept is then measured again."""
 

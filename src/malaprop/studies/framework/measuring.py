@@ -31,7 +31,10 @@ def mean_of(measure: str, values: ArrayLike) -> Figure:
 
 
 def there_or_missing(measures: Iterable[str], figures: Iterable[Figure]) -> Iterator[Figure]:
-    """Yield figures; if a data set is missing, say so for each measure, and let the cell go on."""
+    """Yield the figures, or for each measure one that names the data set that is missing.
+
+    So a cell still measures the rest. Errors that name no data set are raised.
+    """
     try:
         yield from list(figures)
     except MissingDataError as missing:
@@ -55,8 +58,8 @@ def over_both(measure: str, table: ArrayLike, shared: float) -> Iterator[Figure]
 def jointly(measure: str, table: ArrayLike, shared: float) -> Iterator[Figure]:
     """Return the mean of (noise draws × splits) with its error over both, then over each alone.
 
-    The joint error is the root of the sum of both squares. This is cautious: what a draw does on
-    one split alone is part of both. A single row, which has no noise, has an error over splits.
+    The joint error is the root of the sum of both squares. This is cautious: what a draw changes on
+    a single split counts in both. A single row has no noise, and only an error over splits.
     """
     draws, splits = over_both(measure, table, shared)
     if draws.error is None or splits.error is None:
@@ -126,8 +129,8 @@ def epsilon_for_kept(
 ) -> float:
     """Return the ε at which this share of words stays, by bisection with the same noise.
 
-    Each ε is tried with the same random numbers, so that the share grows smoothly with ε. Several
-    `draws` of each word tell small shares apart.
+    Each ε is tried with the same random numbers, so that the share grows smoothly with ε. To tell
+    small shares apart, take several `draws` of each word.
     """
     low, high = map(math.log, between)
     for _ in range(_STEPS):

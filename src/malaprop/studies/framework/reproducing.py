@@ -103,7 +103,7 @@ class _Bench:
         return figures
 
     def _is_up_to_date(self, figure: Figure) -> bool:
-        """Whether a kept figure has a value, or its data are missing still."""
+        """Whether a kept figure has its data, or they are still missing."""
         return not figure.missing or self._remedy(figure) is not None
 
     def _line(self, item: Item, setting: Setting, figure: Figure, command: str | None) -> Line:

@@ -22,8 +22,8 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn")
 class MissingDataError(DataError):
     """Data that a cell needs are not on this machine; `command` gets them.
 
-    `measures` are the figures that lack them: by default all of the item. `data` is the name of
-    the data set, if it is one.
+    `measures` are the figures that lack them: by default all of the item. `data` names the data
+    set, if one is what is missing.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What an error is over: the values of a setting's `spread`."""
+"""What an error is over: the values that `spread` has in a setting."""
 
 from typing import Final
 
@@ -7,8 +7,9 @@ NOISE: Final = "noise draws"
 SPLITS: Final = "splits"
 """Other splits of the same texts into those to train on and those to test on."""
 BOTH: Final = f"{NOISE} and {SPLITS}"
+"""Other draws and other splits at once."""
 WORDS: Final = "words"
-"""Other words of the lexicon. Where a word's figure is from draws, their noise is part of it."""
+"""Other words of the lexicon. Where a word's figure comes from draws, it includes their noise."""
 WALKS: Final = "walks"
 """Other walks of the sampler of the published hyperbolic mechanism."""
 NOTHING: Final = "nothing"
@@ -17,7 +18,7 @@ SPREADS: Final = (NOISE, SPLITS, BOTH, WORDS, WALKS, NOTHING)
 
 
 def over(*, noisy: bool, divided: bool) -> str:
-    """Return what runs differ in that have noise, splits of their own, both or neither.
+    """Return what runs differ in, if each has its own noise, its own split, both or neither.
 
     >>> over(noisy=True, divided=True)
     'noise draws and splits'

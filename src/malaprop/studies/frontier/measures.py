@@ -41,12 +41,12 @@ MEASURES: Final = (
 
 
 def spread(setting: Setting, measure: str) -> str:
-    """Return what the error of a measure is over: N_w is of words, all others are of draws."""
+    """Return what the error of a measure is over: words for N_w, noise draws for all others."""
     return "words" if measure == "kept_of_lexicon" else str(setting["spread"])
 
 
 def frontier(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
-    """Measure a mechanism at one ε, or a floor. Where a data set is missing, do the rest."""
+    """Measure a mechanism at one ε, or a floor. If a data set is missing, measure the rest."""
     lexicon = lexicon_of(run, setting)
     if "epsilon" not in setting:
         yield from _floor(run, setting["mechanism"], lexicon, rng)

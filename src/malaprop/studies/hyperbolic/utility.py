@@ -85,7 +85,7 @@ def _private(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def spread(setting: Setting, measure: str) -> str:
-    """Return what errors are over: noise where there is any, and splits where a set has none."""
+    """Return what errors are over: noise if there is any, and splits if a set has no test part."""
     return over(noisy=setting["mechanism"] != "no noise", divided=setting["data"] in DIVIDED)
 
 

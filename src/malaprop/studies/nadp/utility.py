@@ -68,7 +68,7 @@ def fig2_grid(run: Run) -> Iterator[Setting]:
 
 
 def spread(setting: Setting, measure: str) -> str:
-    """Return what errors are over. Classification has a second line for each score: over splits."""
+    """Return what errors are over. Scores of classification also have a line over splits."""
     return NOISE
 
 

@@ -49,7 +49,10 @@ def grid(run: Run) -> Iterator[Setting]:
 
 
 def spread(setting: Setting, measure: str) -> str:
-    """Return what errors are over. Two sets have a part to test on, but none to hold out."""
+    """Return what errors are over.
+
+    Two sets come with a test part, but sentences to hold out in training are drawn for each set.
+    """
     control = str(setting.get("control", ""))
     noisy = "noise" in setting or control.startswith("random")
     divided = setting["task"] not in WITH_PARTS or measure == "train_accuracy"

@@ -13,7 +13,7 @@ END = r"(?![^\W_%]|[.,:/]\d|%)"
 
 _HYPHENS = r"\-\u2010\u2011"
 _HYPHEN = f"[{_HYPHENS}]"
-# How numbers of telephones, cards and people are grouped if only spaces or hyphens part the groups.
+# Groups of telephone, card and social security numbers that only spaces or hyphens separate.
 _GROUPINGS = (
     *((4, 4, 4, 4), (4, 6, 5), (2, 2, 2, 2, 2), (3, 3, 4), (3, 4, 4), (4, 3, 4)),
     *((5, 3, 3), (4, 3, 3), (5, 6), (3, 2, 4)),
@@ -46,8 +46,8 @@ def identifier_patterns(mark: str) -> str:
 def grouped_patterns() -> str:
     """Return the pattern of letters and digits in groups of known lengths: UUIDs, MAC addresses.
 
-    Groups may look like words, numbers or times: 47a8, cafe, 10:30. So of a UUID, the first or the
-    last group must be an identifier by itself, and of six pairs one must have a digit.
+    Groups may look like words, numbers or times: 47a8, cafe, 10:30. So the first or the last group
+    of a UUID must be an identifier by itself, and one of six pairs must have a digit.
 
     >>> import re
     >>> pattern = re.compile(grouped_patterns())

@@ -107,8 +107,8 @@ def shape_of(token: str) -> str:
 def secret_of(token: str) -> int:
     """Return a number that is equal for equal identifiers or addresses, and says nothing else.
 
-    They are equal if they differ only in what the private text does not show either: capitals,
-    the script of digits, the kind of a space. Two different ones get the same number with a chance
+    Two are equal if they differ only in what the private text does not show: capitals, the script
+    of digits, the kind of a space. Two different ones get the same number with a chance
     of 2⁻⁶². With `repeat="document"` they would then share a draw.
 
     >>> secret_of("٠١٢٣٤٥٦٧") == secret_of("01234567") != secret_of("01234568")
