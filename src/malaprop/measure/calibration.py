@@ -1,7 +1,7 @@
 """From a target that a person understands to ε.
 
 The figure behind each target grows or falls with ε. So a search finds the largest ε at which
-the figure is still on the safe side of the target, counting the error of a sample in.
+the figure is still on the safe side of the target, with the error of a sample included.
 """
 
 import math
@@ -80,13 +80,13 @@ def calibrate(
       only those count that draws make sure of, so ε may be smaller than necessary: see
       `malaprop.measure.sure_candidates`.
     - `similarity`: the expected similarity of a word and its replacement, at most.
-    - `like`: a channel; as many words stay as with that one, at most. For noise, that is the lower
-      end of an estimate.
+    - `like`: a channel on the same words; at most as many of them stay as with that one. For noise,
+      the lower end of an estimate is the target.
 
     `mechanism` is a class, a registered name, or a mechanism whose other parameters are kept. On
     lexicons of up to 10,000 words a figure is computed for all words, on larger ones for 256 of
-    them (or for `words`, a number of them), with a one-sided confidence of 95 %. With a list of
-    `words`, the figure is about these words, and not a sample of the lexicon.
+    them (or for `words`, a number above 1), with a one-sided confidence of 95 %. With a list of
+    `words`, the figure is about these words, which are then no sample of the lexicon.
 
     >>> from malaprop import Lexicon, TEM
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])

@@ -55,7 +55,7 @@ def bootstrap_intervals(values: Floats, rng: Generator) -> Floats:
 
 
 def widened(intervals: Floats, middles: Floats, errors: Floats, freedom: int) -> Floats:
-    """Return 95 % intervals that count in a further error, independent of theirs: (…, 2).
+    """Return 95 % intervals that include a further error, independent of theirs: (…, 2).
 
     `errors` are standard errors with so many degrees of freedom.
 
