@@ -31,7 +31,7 @@ SPREAD = "noise and splits"
 _CHANCE, _NEAR = 0.5, 0.01
 _TEM: dict[str, Any] = {"mechanism": "tem", "exponent": "half"}
 _BESIDE = {EQUAL: None, EQUAL_PUNCTUATED: PUNCTUATION}
-"""The control under which TEM is compared with Madlib under an equal share kept."""
+"""For each control of Madlib at an equal share kept, the control of TEM to compare it with."""
 
 
 def grid(run: Run) -> Iterator[Setting]:
