@@ -36,7 +36,8 @@ SCALED = "distances as in english"
 MAJORITY = "majority"
 FLOORS = ("random table", "random words", "no noise", MAJORITY)
 _DECODED = {True: 300, False: 4000}  # words decoded for the share kept, in a quick run or not
-_SMALL, _SMALL_DRAWS = 0.01, 5  # a share of words kept that takes several draws to tell
+_SMALL = 0.01  # a share of words kept that takes several draws to tell:
+_SMALL_DRAWS = {True: 5, False: 40}  # so many, in a quick run or not
 _TYPICAL = 1000  # words whose distances give the scale of vectors
 
 Vectors = VectorChannel[Noise]
@@ -134,7 +135,7 @@ def _equal_epsilon(run: Run, setting: Setting) -> float:
         words, draws = run.pick(quick=200, full=1000), 1
         kept = share_kept(other, words, np.random.default_rng(run.seed))
         if kept < _SMALL:
-            draws = _SMALL_DRAWS
+            draws = _SMALL_DRAWS[run.quick]
             kept = share_kept(other, words, np.random.default_rng(run.seed), draws)
         between = (0.5, 500.0)
         return epsilon_for_kept(
