@@ -7,7 +7,7 @@ import pytest
 
 from malaprop import TEM, Laplace, Lexicon, ParameterError, seeded_rng
 from malaprop.measure import bayes_success, calibrate, statistics
-from malaprop.measure.calibration import _margin, _Search
+from malaprop.measure.calibration import _Search
 from malaprop.measure.searching import maker_of
 
 WORDS = Lexicon([f"w{i}" for i in range(60)], seeded_rng(1).normal(size=(60, 3)))
@@ -94,13 +94,7 @@ def test_noise_that_words_share_is_part_of_the_error() -> None:
     assert sum(figure.unsafe < truth for figure in figures) <= 9  # 2 expected; chance below 1e-4
 
 
-def test_few_words_of_many_tell_little_of_the_error() -> None:
-    values = np.array([[0.1, 0.5]])
-    assert _margin(values, whole=False) == pytest.approx(6.3138 * 0.2, rel=1e-4)  # Student's t
-    assert _margin(values, whole=True) == 0.0
-    assert _margin(np.tile(values, 50), whole=False) == pytest.approx(
-        1.645 * 0.2 / 99**0.5, rel=1e-3
-    )
+def test_a_sample_of_one_word_is_refused() -> None:
     with pytest.raises(ParameterError, match="1 word tells nothing of the others"):
         calibrate(TEM, WORDS, kept=0.3, words=1)
 
@@ -148,6 +142,7 @@ def test_the_worst_word_of_many_has_an_error_too() -> None:
         ({"candidates": float("nan")}, "above 0"),
         ({"success": 0.2, "worst": 0.1}, "`worst`"),
         ({"kept": 0.2, "worst": 1.0}, "`worst`"),
+        ({"kept": 0.2, "worst": "few"}, "`worst`"),
     ],
 )
 def test_wrong_targets_are_refused(options: dict[str, object], message: str) -> None:

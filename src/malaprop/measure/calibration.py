@@ -23,16 +23,9 @@ from malaprop.measure.bayes import bayes_success, estimated_success, success_by_
 from malaprop.measure.chosen_words import MOST, word_ids
 from malaprop.measure.context_calibration import calibrate_context, require_success_alone
 from malaprop.measure.figures import normalised
-from malaprop.measure.intervals import clopper_pearson
+from malaprop.measure.margins import FEW, highest_share, margin, tail
 from malaprop.measure.priors import belief_over
-from malaprop.measure.searching import (
-    SURE,
-    Calibration,
-    Figure,
-    largest_epsilon,
-    maker_of,
-    share_of,
-)
+from malaprop.measure.searching import Calibration, Figure, largest_epsilon, maker_of, share_of
 from malaprop.measure.sure_candidates import sure_batches
 from malaprop.measure.words.candidates import law_batches
 from malaprop.measure.words.statistic import registry
@@ -46,7 +39,6 @@ _BATCHES = 8
 _NOISE_WORDS = 128  # whose candidates are counted from draws,
 _SURE = 4  # batches where candidates are counted for the whole of some words
 _RIVALS = 4  # inputs that are compared with a word, for each candidate that is asked for
-_FEW = 30  # words or batches: fewer say little about their own spread
 
 
 def calibrate(
@@ -138,7 +130,7 @@ def _goal(search: "_Search", **targets: Any) -> _Goal:
             f"Calibrating takes one target of {', '.join(named)}. Got {', '.join(given) or 'none'}."
         )
     worst = targets["worst"]
-    if worst is not None and not (given == ["kept"] and 0.0 <= worst < 1.0):
+    if worst is not None and not (given == ["kept"] and _is_share(worst)):
         raise ParameterError("`worst` goes with `kept` only, and is a share of 0 or more, below 1.")
     if given == ["kept"]:
         bound = share_of("kept", targets["kept"])
@@ -174,6 +166,10 @@ def _goal(search: "_Search", **targets: Any) -> _Goal:
         bound=bound,
         figure=lambda channel: search.figure(channel, "similarity", None),
     )
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, int | float) and 0.0 <= value < 1.0
 
 
 def _least_candidates(value: Any) -> float:
@@ -255,16 +251,16 @@ class _Search:
         values = batches.mean(axis=0)
         if worst is not None:
             whole = self._whole and isinstance(channel, LawChannel)
-            return _tail(values, worst, whole, _RUNS * _BATCHES if len(batches) > 1 else None)
-        mean, unsafe = float(values.mean()), float(values.mean()) + _margin(batches, self._whole)
+            return tail(values, worst, whole, _RUNS * _BATCHES if len(batches) > 1 else None)
+        mean, unsafe = float(values.mean()), float(values.mean()) + margin(batches, self._whole)
         if name == "kept" and len(batches) > 1:
-            unsafe = max(unsafe, _most(mean, len(values) * _RUNS * _BATCHES))
+            unsafe = max(unsafe, highest_share(mean, len(values) * _RUNS * _BATCHES))
         return Figure(mean, unsafe)
 
     def surely_kept(self, channel: Channel) -> float:
         """Return the lower end of the mean share of the words that stay, given the same words."""
         batches = self._batches(channel, "kept")
-        return max(0.0, float(batches.mean()) - _margin(batches, whole=True))
+        return max(0.0, float(batches.mean()) - margin(batches, whole=True))
 
     def candidates(self, channel: Channel, least: float) -> Figure:
         """Return the mean number of candidates of the words; for noise, those that are sure."""
@@ -274,12 +270,12 @@ class _Search:
         else:
             if len(ids) > _NOISE_WORDS:
                 ids, whole = ids[spread(len(ids), _NOISE_WORDS)], False
-            count = _SURE if whole or len(ids) < _FEW else 1  # words tell the error, if many
+            count = _SURE if whole or len(ids) < FEW else 1  # words tell the error, if many
             most = math.ceil(_RIVALS * least)
             batches = sure_batches(channel, ids, self.rng(), most=most, count=count)
         mean = float(batches.mean())
         # The word itself always explains its output, so nothing below 1 is possible.
-        return Figure(max(1.0, mean), max(1.0, mean - _margin(batches, whole)))
+        return Figure(max(1.0, mean), max(1.0, mean - margin(batches, whole)))
 
     def _batches(self, channel: Channel, name: str) -> Floats:
         """Return a statistic of the words: one row from a law, or several rows from draws."""
@@ -307,43 +303,3 @@ class _Search:
             normalised=normalised(self.lexicon, epsilon),
             exact=self._lawful and self._whole and tried[epsilon].is_exact,
         )
-
-
-def _margin(batches: Floats, whole: bool) -> float:
-    """Return the margin of a mean: for the choice of words, unless `whole`, and for the draws.
-
-    Words may share noise, so their differences do not show the error of draws. Batches do.
-    """
-    from scipy.special import stdtrit
-
-    square, least = 0.0, math.inf
-    if not whole:
-        least = batches.shape[1]
-        square += float(batches.mean(axis=0).var(ddof=1)) / least
-    if len(batches) > 1:
-        square += float(batches.mean(axis=1).var(ddof=1)) / len(batches)
-        least = min(least, len(batches))
-    sure = SURE if least >= _FEW else float(stdtrit(least - 1, 0.95))  # Student's t, one-sided
-    return sure * math.sqrt(square)
-
-
-def _most(share: float, draws: int) -> float:
-    """Return the upper end of a share of draws, which holds even if the share is tiny or 0."""
-    return float(clopper_pearson(np.rint(share * draws), draws, 0.9)[1])
-
-
-def _tail(values: Floats, worst: float, whole: bool, runs: int | None = None) -> Figure:
-    """Return the share that a share of words exceeds, with an upper bound for a sample.
-
-    The bound is the order statistic that lies above the true quantile with 95 % confidence. If each
-    value comes from `runs` draws, the upper bound of that statistic takes its place.
-    """
-    ordered = np.sort(values)
-    place = min(len(ordered) - 1, math.ceil((1.0 - worst) * len(ordered)) - 1)
-    value = float(ordered[max(place, 0)])
-    if whole:
-        return Figure(value, value)
-    margin = SURE * math.sqrt(len(ordered) * worst * (1.0 - worst))
-    upper = min(len(ordered) - 1, place + math.ceil(margin))
-    highest = float(ordered[upper])
-    return Figure(value, highest if runs is None else _most(highest, runs))
