@@ -11,7 +11,7 @@ TEXT = b"cold 4/3/2023 at 10:30, $5 for 1234567\n"
 
 
 def test_values_are_drawn_as_what_they_are(cli: Cli, folder: Path) -> None:
-    ended = cli.privatize("-", "--dates", "dmy", "--step", "date=a day", epsilon="60", stdin=TEXT)
+    ended = cli.privatize("-", "--dates", "dmy", "--step", "date=a day", epsilon="600", stdin=TEXT)
     assert ended.code == 0
     assert re.fullmatch(r"\w+ 04/03/2023 \w+ 10:30, \$5 \w+ \d{7}\n", ended.text)
 
