@@ -280,6 +280,18 @@ def test_the_unexpected_shows_its_type_and_place_alone(
     assert everything(data) == before
 
 
+def test_no_part_of_the_command_line_shows_local_variables() -> None:
+    """Whoever calls typer's own `app()` gets Python's traceback, not typer's with variables."""
+    from malaprop.cli.app import app
+
+    apps = [app, *(group.typer_instance for group in app.registered_groups)]
+    assert len(apps) > 3
+    for each in apps:
+        assert each is not None
+        assert each.pretty_exceptions_enable is False
+        assert each.pretty_exceptions_show_locals is False
+
+
 def test_out_of_memory(cli: Cli, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(privatizer: Privatizer, texts: list[str]) -> None:
         raise MemoryError
@@ -289,7 +301,9 @@ def test_out_of_memory(cli: Cli, data: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_name_with_line_ends_makes_one_line(cli: Cli, data: Path) -> None:
-    assert_one_line(cli.privatize("no\nsuch\x1b[31m.txt", "-o", "o.txt"), 2, "no such [31m.txt")
+    assert_one_line(
+        cli.privatize("no\nsuch\x1b[31m.txt", "-o", "o.txt"), 2, r"no\nsuch\u001b[31m.txt"
+    )
 
 
 def test_no_arguments_show_the_help(cli: Cli, data: Path) -> None:

@@ -97,6 +97,54 @@ def test_a_signal_while_python_ends_changes_nothing(
     assert_private(out.decode())
 
 
+# What tools that record local variables do, and errors that are no `Exception`, as Rust's panics.
+LOCALS = """
+import rich.traceback, threading
+rich.traceback.install(show_locals=True)
+from malaprop import Privatizer
+class Panic(BaseException):
+    pass
+def fail(privatizer, texts):
+    text = texts[0]
+    raise {}(text)
+Privatizer.batch = {}
+"""
+IN_A_THREAD = """lambda privatizer, texts: (
+    [thread := threading.Thread(target=fail, args=(privatizer, texts)), thread.start(),
+     thread.join()], (texts, {}))[1]"""
+
+
+@pytest.mark.parametrize("kind", ["RuntimeError", "Panic", "SystemExit"])
+def test_the_unexpected_shows_no_local_variables(
+    folder: Path, options: tuple[str, ...], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("_TYPER_STANDARD_TRACEBACK", raising=False)
+    monkeypatch.delenv("TYPER_STANDARD_TRACEBACK", raising=False)
+    with running("privatize", "-", *options, before=LOCALS.format(kind, "fail")) as process:
+        out, err = ended(process, f"{CANARY}\n".encode())
+        assert (process.returncode, out) == (1, b"")
+    assert_one_line(err)
+    assert f"internal error: {kind} at <string>" in err
+
+
+def test_a_failed_thread_shows_no_text(folder: Path, options: tuple[str, ...]) -> None:
+    before = LOCALS.format("RuntimeError", IN_A_THREAD)
+    with running("privatize", "-", "-q", *options, before=before) as process:
+        _, err = ended(process, f"{CANARY}\n".encode())
+    assert_one_line(err)
+    assert "internal error: RuntimeError at <string>" in err
+
+
+def test_a_worker_that_panics_shows_no_text(folder: Path, options: tuple[str, ...]) -> None:
+    (folder / "in.txt").write_text(f"{CANARY}\n" * 40_000)
+    command = ("privatize", "in.txt", "-o", "out.txt", "--workers", "2", *options)
+    with running(*command, before=LOCALS.format("Panic", "fail")) as process:
+        _, err = ended(process)
+        assert process.returncode == 1
+    assert_one_line(err)
+    assert "internal error in a worker: Panic at <string>" in err
+
+
 def test_a_full_disk(folder: Path, options: tuple[str, ...]) -> None:
     (folder / "in.txt").write_text(f"{CANARY}\n" * 5_000)
     before = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"

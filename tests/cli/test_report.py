@@ -178,7 +178,7 @@ def test_names_from_the_file_cannot_command_the_terminal(cli: Cli, folder: Path)
     ended = cli.privatize("-", "--format", "csv", "-c", "text", stdin=f"{head}\n,,x\n".encode())
     assert ended.code == 0
     assert "\x1b" not in ended.err
-    assert r"not protected: '\x1b[31mred', ''" in ended.flat
+    assert r"not protected: \u001b[31mred, ''" in ended.flat
 
 
 def test_many_columns_are_counted_for_people_and_named_in_json(cli: Cli, folder: Path) -> None:

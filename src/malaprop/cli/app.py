@@ -22,6 +22,7 @@ from malaprop.cli import (
     vectors,
 )
 from malaprop.cli.help import App
+from malaprop.cli.messages import say
 
 app = App(
     name="malaprop",
@@ -57,7 +58,7 @@ app.add_typer(bench.app, name="bench")
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"malaprop {__version__}")
+        say(f"malaprop {__version__}")
         raise typer.Exit
 
 

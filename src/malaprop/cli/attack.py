@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from malaprop.cli.measuring import JsonFile, ReportFile
-from malaprop.cli.messages import command_line
+from malaprop.cli.messages import command_line, say_text
 from malaprop.cli.options import (
     DEFAULT,
     PIPE,
@@ -173,7 +173,7 @@ def attack(
             **options,
         )
     if json_ != PIPE:
-        typer.echo(str(result))
+        say_text(str(result))
     setting = Setting(
         occasion=clock.occasion(),
         mechanism=made.to_dict(),

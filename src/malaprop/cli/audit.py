@@ -13,7 +13,7 @@ from malaprop.cli.measuring import (
     outputs,
     words_to_audit,
 )
-from malaprop.cli.messages import command_line
+from malaprop.cli.messages import command_line, say, say_text
 from malaprop.cli.options import (
     DEFAULT,
     Epsilon,
@@ -106,9 +106,9 @@ def audit(
             ),
         )
     if json_ != PIPE:
-        typer.echo(str(finding))
+        say_text(str(finding))
         if channel.hint:
-            typer.echo(f"hint         {channel.hint}")
+            say(f"hint         {channel.hint}")
     if finding.fails:
         raise typer.Exit(1)
 
@@ -146,18 +146,18 @@ def audit_lexicon(
     threshold = math.inf if gamma is None else gamma
     tables = [] if force else _known(lexicon, threshold, epsilon)
     table, *_ = tables or [_audited(lexicon, threshold, epsilon, f"auditing {name}")]
-    typer.echo(f"lexicon      {lexicon.name or name}, fingerprint {table.fingerprint}")
+    say(f"lexicon      {lexicon.name or name}, fingerprint {table.fingerprint}")
     if table.gamma < math.inf:
-        typer.echo(f"threshold    γ = {table.gamma!r}; beyond it all words count as equal")
+        say(f"threshold    γ = {table.gamma!r}; beyond it all words count as equal")
     else:
-        typer.echo(f"diameter     {table.diameter:.6g}; the audit holds without a threshold")
+        say(f"diameter     {table.diameter:.6g}; the audit holds without a threshold")
     if epsilon is not None:
         largest = max(each.largest(epsilon) for each in tables or [table])
-        typer.echo(f"exponent     {_exponent_line(epsilon, largest)}")
+        say(f"exponent     {_exponent_line(epsilon, largest)}")
         return
-    typer.echo("exponents    for a loss of ε per unit of distance, TEM's exponent may be")
+    say("exponents    for a loss of ε per unit of distance, TEM's exponent may be")
     for loss in _round_losses(table.losses):
-        typer.echo(f"             {_exponent_line(loss, table.largest(loss))}")
+        say(f"             {_exponent_line(loss, table.largest(loss))}")
 
 
 def _known(lexicon: "Lexicon", gamma: float, epsilon: float | None) -> "list[ExponentTable]":

@@ -24,7 +24,7 @@ from malaprop.cli.measuring import (
     prior_of,
     words_of,
 )
-from malaprop.cli.messages import command_line
+from malaprop.cli.messages import command_line, say
 from malaprop.cli.options import (
     DEFAULT,
     LexiconName,
@@ -235,7 +235,7 @@ def calibrate(
     if json_ != PIPE:
         print_curve(calibration)
         often = "one word, once" if occurrences == 1 else f"a word {occurrences} times"
-        typer.echo(_WITH_CONTEXT if context else _WITHOUT_CONTEXT.format(often))
+        say(_WITH_CONTEXT if context else _WITHOUT_CONTEXT.format(often))
 
 
 _WITH_CONTEXT = (

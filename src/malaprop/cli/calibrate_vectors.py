@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from malaprop.cli.measuring import PIPE, Write, outputs, words_of
+from malaprop.cli.messages import say, say_text
 from malaprop.cli.options import DEFAULT, make_mechanism, open_lexicon
 from malaprop.core.errors import ParameterError
 
@@ -84,7 +83,7 @@ def vector_epsilon(
         )
     if targets.json_ != PIPE:
         print_curve(calibration)
-        typer.echo("The figures are for public vectors: others may be nearer to each other.")
+        say("The figures are for public vectors: others may be nearer to each other.")
 
 
 def regularization(
@@ -151,23 +150,23 @@ def _numbers(grid: str) -> list[float]:
 
 def print_curve(calibration: "Calibration") -> None:
     """Show an ε, and the figures of all that were tried."""
-    typer.echo(
+    say_text(
         f"ε = {calibration.epsilon:.4g}\n\n"
-        f"Target: {calibration.target}. At this ε: {calibration.figure}.\n"
+        f"Target: {calibration.target}. At this ε: {calibration.figure}.\n\n"
     )
     top = max(abs(value) for _, value in calibration.curve) or 1.0
     for epsilon, value in calibration.curve:
         mark = "◄" if epsilon == calibration.epsilon else ""
         bar = "█" * round(_BAR * abs(value) / top)
-        typer.echo(f"  ε = {epsilon:<8.4g} {value:>9.4g}  {bar} {mark}".rstrip())
-    typer.echo("")
+        say(f"  ε = {epsilon:<8.4g} {value:>9.4g}  {bar} {mark}".rstrip())
+    say("")
     for name, number in calibration.normalised.items():
-        typer.echo(f"{name.replace('_', ' ')}: {number:.4g}")
+        say(f"{name.replace('_', ' ')}: {number:.4g}")
 
 
 def _print_grid(choice: "LambdaChoice") -> None:
-    typer.echo(f"λ = {choice.regularization:g}\n\nTarget: {choice.target}.\n")
-    typer.echo("  λ       ε       ε, Euclidean  kept    similarity")
+    say_text(f"λ = {choice.regularization:g}\n\nTarget: {choice.target}.\n\n")
+    say("  λ       ε       ε, Euclidean  kept    similarity")
     for row in choice.rows:
         mark = "◄" if row.regularization == choice.regularization else ""
         out = "" if row.within else "(beyond the bound)"
@@ -175,10 +174,10 @@ def _print_grid(choice: "LambdaChoice") -> None:
             f"  {row.regularization:<7g} {row.epsilon:<7.4g} {row.euclidean:<13.4g} "
             f"{row.kept:<7.3f} {row.similarity:<10.3f} {out}{mark}"
         )
-        typer.echo(line.rstrip())
+        say(line.rstrip())
     for value in choice.skipped:
-        typer.echo(f"  {value:<7g} is not possible here: the covariance is singular")
-    typer.echo(
+        say(f"  {value:<7g} is not possible here: the covariance is singular")
+    say_text(
         "\nThe rows differ in privacy: the guarantee of each in Euclidean distance is the ε in the "
         "third column."
     )

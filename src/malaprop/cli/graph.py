@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from malaprop.cli.messages import say
+
 if TYPE_CHECKING:
     from malaprop.core.metrics.graph import WordGraph
     from malaprop.lexicon.lexicon import Lexicon
@@ -64,12 +66,12 @@ def _print(name: str, graph: "WordGraph", table: "BalanceTable") -> None:
     from malaprop.mechanisms.balanced.balance_tables import best_balance
 
     whole = int((graph.weights == graph.weights.min()).sum())
-    typer.echo(f"lexicon      {name} with its word graph, fingerprint {table.fingerprint}")
-    typer.echo(
+    say(f"lexicon      {name} with its word graph, fingerprint {table.fingerprint}")
+    say(
         f"graph        {graph.size:,} words, {whole:,} edges of {graph.weights.min():g} step, "
         f"{len(graph.edges) - whole:,} longer ones, cut off at {graph.cutoff:g} steps"
     )
-    typer.echo("balance      ε a step, and the share of words that stay as they are")
+    say("balance      ε a step, and the share of words that stay as they are")
     for epsilon in (0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0):
         law = best_balance(table, graph, epsilon)
-        typer.echo(f"             ε = {epsilon:<6g} {100 * law.kept:5.1f}%  {law.form}")
+        say(f"             ε = {epsilon:<6g} {100 * law.kept:5.1f}%  {law.form}")

@@ -43,10 +43,11 @@ class Command(TyperCommand):
 
 
 class App(typer.Typer):
-    """A group of such commands."""
+    """A group of such commands. Its errors never show local variables, which hold texts."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**{"cls": Group} | settings)
+        hidden = {"pretty_exceptions_enable": False, "pretty_exceptions_show_locals": False}
+        super().__init__(**{"cls": Group} | settings | hidden)
 
     def command(self, *args: Any, **settings: Any) -> Callable[[Any], Any]:
         """Add a command, as `typer.Typer.command` does."""

@@ -9,8 +9,10 @@ import typer
 from malaprop.cli.audit import audit_lexicon
 from malaprop.cli.graph import graph_lexicon
 from malaprop.cli.help import App
+from malaprop.cli.messages import console, say
 from malaprop.cli.options import LexiconName
 from malaprop.cli.train import train_poincare
+from malaprop.core.errors import ParameterError, printable
 
 app = App(help="List, inspect and import lexicons.")
 app.command("train-poincare", short_help="Train vectors from IS-A relations.")(train_poincare)
@@ -22,7 +24,6 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="A lexicon's name or f
 @app.command("list")
 def list_() -> None:
     """List the embedded and the imported lexicons."""
-    from rich.console import Console
     from rich.table import Table
 
     from malaprop.lexicon import catalogue, store
@@ -34,8 +35,8 @@ def list_() -> None:
         for name, folder in folders.items():
             about = store.load(folder).meta
             size = f"{about['count']:,}", str(about["dimension"])
-            table.add_row(name, *size, str(about["metric"]), where)
-    Console(markup=False, emoji=False, highlight=False).print(table)
+            table.add_row(printable(name), *size, str(about["metric"]), where)
+    console().print(table)
 
 
 @app.command(short_help="Show a lexicon's size, scale, provenance and fingerprint.")
@@ -47,13 +48,13 @@ def info(name: Name) -> None:
 
     lexicon = Lexicon.open(name)
     words, dimension = lexicon.vectors.shape
-    typer.echo(f"lexicon      {lexicon.name or name}")
-    typer.echo(f"words        {words:,}, the first of them: {', '.join(lexicon.words[:8])}")
-    typer.echo(f"vectors      {dimension} dimensions, {lexicon.metric} metric")
-    typer.echo(f"fingerprint  {lexicon.fingerprint}")
+    say(f"lexicon      {lexicon.name or name}")
+    say(f"words        {words:,}, the first of them: {', '.join(lexicon.words[:8])}")
+    say(f"vectors      {dimension} dimensions, {lexicon.metric} metric")
+    say(f"fingerprint  {lexicon.fingerprint}")
     if words > 1:
         low, middle, high = nearest_distances(lexicon)
-        typer.echo(
+        say(
             f"scale        nearest word at {middle:.3g} (median; {low:.3g} to {high:.3g} for 9 in "
             f"10): at ε = {1 / middle:.2g}, the odds between such words change by at most e"
         )
@@ -61,15 +62,15 @@ def info(name: Name) -> None:
     if folder.is_dir():
         about = store.load(folder).meta
         for file, digest in about["sources"].items():
-            typer.echo(f"source       {file}, SHA-256 {digest}")
-        typer.echo(f"licence      {about['licence'] or 'not stated'}")
+            say(f"source       {file}, SHA-256 {digest}")
+        say(f"licence      {about['licence'] or 'not stated'}")
         _print_repairs(about)
 
 
 def _print_repairs(about: Mapping[str, Any]) -> None:
     for fault, repair in about["repairs"].items():
         first = ", ".join(map(str, repair["first"]))
-        typer.echo(f"repaired     {fault}: {repair['count']:,}, first in {repair['unit']} {first}")
+        say(f"repaired     {fault}: {repair['count']:,}, first in {repair['unit']} {first}")
 
 
 @app.command("import", short_help="Compile a file of word vectors into a lexicon.")
@@ -114,7 +115,7 @@ def import_(
             force=force,
             progress=progress.to,
         )
-    typer.echo(f"imported     {name}: {report.count:,} words × {report.dimension} dimensions")
+    say(f"imported     {name}: {report.count:,} words × {report.dimension} dimensions")
     _print_repairs(store.load(report.folder).meta)
 
 
@@ -127,7 +128,6 @@ def neighbours(
     ] = 10,
 ) -> None:
     """List the words nearest to a word, with their distances."""
-    from malaprop.core.errors import ParameterError
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.text import WordMap
 
@@ -138,4 +138,4 @@ def neighbours(
         near = opened.words[words.map(word)]
         raise ParameterError(f"That word is not in the lexicon. Did you mean {near!r}?")
     for other, distance in opened.neighbours(opened.words[own], count):
-        typer.echo(f"{distance:9.4f}  {other}")
+        say(f"{distance:9.4f}  {other}")

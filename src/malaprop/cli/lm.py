@@ -6,7 +6,9 @@ from typing import Annotated
 import typer
 
 from malaprop.cli.help import App
+from malaprop.cli.messages import say
 from malaprop.cli.options import Encoding, FormatName, LexiconName, TextColumns
+from malaprop.core.errors import printable
 
 app = App(help="Train models of public text, for attacks with context.")
 
@@ -57,12 +59,11 @@ def train(
             texts, Lexicon.open(lexicon), sources=dict.fromkeys(map(_name, corpus), "a corpus")
         )
     save_model(model, output, force=force)
-    typer.echo(f"words        {int(model.unigrams.sum()):,} of the corpus")
-    typer.echo(f"pairs        {len(model.counts):,} different ones")
-    typer.echo(f"fingerprint  {model.fingerprint}")
+    say(f"words        {int(model.unigrams.sum()):,} of the corpus")
+    say(f"pairs        {len(model.counts):,} different ones")
+    say(f"fingerprint  {model.fingerprint}")
 
 
 def _name(path: str) -> str:
     """Return the name of a file of the corpus, without what no terminal should get."""
-    name = Path(path).name
-    return "".join(sign if sign.isprintable() else "?" for sign in name)[:200]
+    return printable(Path(path).name)[:200]

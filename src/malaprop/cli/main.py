@@ -10,6 +10,8 @@ import gc
 import io
 import os
 import sys
+import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from malaprop.cli.flags import in_flags
@@ -24,6 +26,7 @@ def main() -> None:
     # A command leaves little garbage in cycles. Looking for it as often as usual, also while
     # modules are imported, takes a twentieth of the time of a small file.
     gc.set_threshold(200_000)
+    _hide_tracebacks()
     listen()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal may know no ε and no bars
@@ -56,12 +59,32 @@ def run(arguments: list[str]) -> int:
         return _invoked(arguments)
     except BrokenPipeError:
         return 1
-    except (Exception, KeyboardInterrupt, StoppedError) as error:
-        import typer
+    except BaseException as error:  # such as the panics of libraries in Rust
+        return _told(error)
 
-        message, code = _last_words(error)
-        typer.echo(f"malaprop: {_one_line(in_flags(message))}", err=True)
-        return code
+
+def _told(error: BaseException) -> int:
+    """Say what went wrong, and return the exit code."""
+    from malaprop.cli.messages import say
+
+    message, code = _last_words(error)
+    say(f"malaprop: {in_flags(message)}", err=True)
+    return code
+
+
+def _hide_tracebacks() -> None:
+    """Have what nobody catches, in threads or finalizers, end in one line, too.
+
+    A traceback quotes the error's message, and tools that show local variables show texts.
+    """
+
+    def tell(error: BaseException | None) -> None:
+        with suppress(Exception):  # Python may be ending
+            _told(error or RuntimeError())
+
+    sys.excepthook = lambda kind, error, trace: tell(error)
+    threading.excepthook = lambda args: tell(args.exc_value)
+    sys.unraisablehook = lambda args: tell(args.exc_value)
 
 
 def _invoked(arguments: list[str]) -> int:
@@ -126,15 +149,10 @@ def _usage(error: "typer.TyperException") -> str:
     return f"{message}{end} See  {context.command_path} --help" if context else message
 
 
-def _one_line(message: str) -> str:
-    """Remove line ends and control characters, which names of files may contain."""
-    return "".join(sign if sign.isprintable() else " " for sign in message)
-
-
 def _internal(error: BaseException) -> str:
     """Say where it happened, without the message, which may hold the user's text."""
     import traceback
 
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
-    return f"internal error: {type(error).__name__} at {place}; please report it"
+    frames = traceback.extract_tb(error.__traceback__)
+    place = "".join(f" at {os.path.basename(each.filename)}:{each.lineno}" for each in frames[-1:])
+    return f"internal error: {type(error).__name__}{place}; please report it"

@@ -1,6 +1,5 @@
 """Options and outputs that the measuring commands share."""
 
-import json
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from malaprop.cli.messages import check_ending
+from malaprop.cli.messages import check_ending, say_text
 from malaprop.core.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -177,9 +176,9 @@ def outputs(json_: str | None, report: Path | None, *, force: bool) -> Iterator[
 
         def write(value: dict[str, Any], made: "Callable[[], Page]") -> None:
             if json_ == PIPE:
-                typer.echo(_text(value))
+                say_text(_text(value))
             for file in files:
-                file.write(f"{_text(value)}\n".encode())
+                file.write(_text(value).encode())
             if page is not None and report is not None:
                 from malaprop.report.written import rendered_page
 
@@ -190,4 +189,6 @@ def outputs(json_: str | None, report: Path | None, *, force: bool) -> Iterator[
 
 
 def _text(value: dict[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1)
+    from malaprop.report.written import as_text
+
+    return as_text(value, indent=1)

@@ -2,10 +2,11 @@
 
 from dataclasses import MISSING
 
+from malaprop.cli.messages import console
+
 
 def mechanisms() -> None:
     """List the mechanisms, what they do and what they guarantee."""
-    from rich.console import Console
     from rich.table import Table
 
     from malaprop.mechanisms import registry
@@ -20,4 +21,4 @@ def mechanisms() -> None:
             for field in cls.parameters()
         ]
         table.add_row(name, cls.promise, f"{cls.summary()}\n({', '.join(parameters)})")
-    Console(markup=False, emoji=False, highlight=False).print(table)
+    console().print(table)

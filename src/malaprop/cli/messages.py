@@ -1,15 +1,25 @@
-"""Warnings and the report of a run, on stderr."""
+"""What the command line shows: lines, tables, warnings and the report of a run.
+
+All that commands show goes through `say`, `say_text` or a `console`. They escape the control
+characters that names of files and columns, and words of lexicons, may hold. Data on standard output
+are no messages: they are written as bytes, as they are.
+"""
 
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from malaprop.cli.flags import in_flags
+from malaprop.core.errors import printable
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.segment import Segment
+
     from malaprop.pipeline.report import RunReport
 
 _WIDEST = 96
@@ -29,10 +39,36 @@ def check_ending(report: Path | None) -> Path | None:
     return report
 
 
+def say(line: str, *, err: bool = False) -> None:
+    """Show one line on stdout, or on stderr."""
+    typer.echo(printable(line), err=err)
+
+
+def say_text(text: str, *, err: bool = False) -> None:
+    """Show a text of several lines, whose names are printable already, or JSON."""
+    typer.echo(printable(text, lines=True), nl=not text.endswith("\n"), err=err)
+
+
+def console(*, err: bool = False) -> "Console":
+    """Return a console for tables and progress: it takes nothing in a text for a style."""
+    from rich.console import Console
+    from rich.segment import Segment
+
+    class Harmless(Console):
+        """Escapes control characters in whatever it renders; its own go past that."""
+
+        def render(self, *args: Any, **options: Any) -> "Iterator[Segment]":
+            for part in super().render(*args, **options):
+                text, style, control = part
+                yield part if control else Segment(printable(text, lines=True), style)
+
+    return Harmless(stderr=err, markup=False, emoji=False, highlight=False)
+
+
 def warn(*warnings: str) -> None:
     """Show warnings on stderr."""
     for warning in warnings:
-        typer.echo(f"warning: {in_flags(warning)}.", err=True)
+        say(f"warning: {in_flags(warning)}.", err=True)
 
 
 def show(report: "RunReport", *, quiet: bool) -> None:
@@ -41,4 +77,4 @@ def show(report: "RunReport", *, quiet: bool) -> None:
 
     if not quiet:
         width = min(_WIDEST, get_terminal_size().columns)
-        typer.echo(readable(report, width), nl=False, err=True)
+        say_text(readable(report, width), err=True)

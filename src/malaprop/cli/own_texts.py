@@ -1,12 +1,12 @@
 """Options and steps of the commands that measure on the owner's own texts."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from malaprop.cli.messages import say_text
 from malaprop.cli.options import PIPE
 
 if TYPE_CHECKING:
@@ -54,13 +54,14 @@ def write_for_owner(
     """Write a result and its pages to files that only their owner can read: all or none."""
     from malaprop.pipeline.outputs.access import OWNER_ONLY
     from malaprop.pipeline.outputs.staging import Staging
+    from malaprop.report.written import as_text
 
-    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    text = as_text(value, indent=1)
     files = dict(pages())
     if json_ not in (None, PIPE):
-        files[Path(str(json_))] = f"{text}\n".encode()
+        files[Path(str(json_))] = text.encode()
     with Staging() as stage:
         for path, data in files.items():
             stage.open(path, force=force, limits=[OWNER_ONLY]).write(data)
     if json_ == PIPE:
-        typer.echo(text)
+        say_text(text)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from malaprop.cli.messages import check_ending, command_line, show, warn
+from malaprop.cli.messages import check_ending, command_line, say, show, warn
 from malaprop.cli.options import (
     DEFAULT,
     PIPE,
@@ -204,7 +204,7 @@ def privatize(
             **options,
         )
     for path in () if quiet else summary.already:
-        typer.echo(f"{path} is complete already: there is nothing to resume.", err=True)
+        say(f"{path} is complete already: there is nothing to resume.", err=True)
     if summary.files:
         show(summary, quiet=quiet)
     elif report:

@@ -6,10 +6,9 @@ from contextlib import ExitStack, contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
 
-import typer
-
-from malaprop.cli.messages import warn
+from malaprop.cli.messages import console, say, warn
 from malaprop.cli.signals import turn_deaf
+from malaprop.core.errors import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,21 +26,21 @@ class Bar:
     def to(self, done: int, total: int | None = None, note: str = "") -> None:
         """Show that `done` of `total` is done."""
         if self._progress is not None and self._task is not None:
-            self._progress.update(self._task, completed=done, total=total, note=note)
+            self._progress.update(self._task, completed=done, total=total, note=printable(note))
 
     def say(self, line: str) -> None:
         """Show a line on stderr, above the bar if there is one."""
         if self._progress is None:
-            typer.echo(line, err=True)
+            say(line, err=True)
         else:
-            self._progress.console.print(line, markup=False, highlight=False)
+            self._progress.console.print(printable(line))
 
 
 @contextmanager
 def bar(title: str) -> Iterator[Bar]:
     """Show a bar with percentage, note and time left on a terminal; elsewhere, nothing."""
-    console = _terminal()
-    if console is None:
+    terminal = _terminal()
+    if terminal is None:
         yield Bar()
         return
     from rich.progress import (
@@ -59,18 +58,20 @@ def bar(title: str) -> Iterator[Bar]:
         TextColumn("{task.fields[note]}", markup=False),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True) as progress:
-        yield Bar(progress, progress.add_task(title, total=None, note=""))
+    with Progress(*columns, console=terminal, transient=True) as progress:
+        yield Bar(progress, progress.add_task(printable(title), total=None, note=""))
 
 
 @contextmanager
 def working(title: str) -> Iterator[None]:
     """Show a spinner on a terminal while something of unknown length runs."""
-    console = _terminal()
-    if console is None:
+    terminal = _terminal()
+    if terminal is None:
         yield
         return
-    with console.status(title):
+    from rich.text import Text
+
+    with terminal.status(Text(printable(title))):
         yield
 
 
@@ -78,10 +79,8 @@ def _terminal() -> "Console | None":
     """Return the terminal that stderr is; None elsewhere, without an import that takes time."""
     if sys.stderr is None or sys.stderr.closed or not sys.stderr.isatty():
         return None
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    return console if console.is_terminal else None
+    shown = console(err=True)
+    return shown if shown.is_terminal else None
 
 
 class Display:

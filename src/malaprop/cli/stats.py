@@ -17,7 +17,7 @@ from malaprop.cli.measuring import (
     prior_of,
     words_of,
 )
-from malaprop.cli.messages import command_line
+from malaprop.cli.messages import command_line, console, say
 from malaprop.cli.options import (
     DEFAULT,
     Epsilon,
@@ -140,7 +140,7 @@ def stats(
         _print_guess(guess)
         lopsided = finite(skewness(shared))  # of three words or more
         beside = "" if lopsided is None else f"; skewness {lopsided:.3g}, no measure of privacy"
-        typer.echo(
+        say(
             f"Of a word's 10 nearest words, what comes out shares {shared.mean():.1%} on average "
             f"(one draw each{beside})."
         )
@@ -152,10 +152,9 @@ def _guesses(guess: "BayesSuccess", ids: "Ids") -> list[float | None] | None:
 
 
 def _print_statistics(figures: "WordStatistics") -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False, markup=False, emoji=False)
+    shown = console()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("statistic")
     for heading in ("mean", "5 %", "median", "95 %"):
@@ -167,12 +166,12 @@ def _print_statistics(figures: "WordStatistics") -> None:
         numbers = (f"{number:.4g}" for number in (summary.p5, summary.p50, summary.p95))
         worst = ", ".join(word for word, _ in summary.worst[:3])
         table.add_row(summary.title, f"{summary.mean:.4g}{interval}", *numbers, worst)
-    console.print(table)
+    shown.print(table)
     how = (
         "computed from the law" if figures.exact else f"estimated from {figures.runs:,} draws each"
     )
     chosen = "" if len(figures.words) == figures.size else ", if these words stand for it"
-    console.print(
+    shown.print(
         f"\n{len(figures.words):,} of {figures.size:,} words, {how}; R = {figures.runs:,}. "
         f"A range below a mean is its 95 % interval for the whole lexicon{chosen}."
     )
@@ -183,7 +182,7 @@ def _print_guess(guess: "BayesSuccess") -> None:
     times += ", all with one draw," if guess.reused else ""
     low, high = guess.interval
     interval = "" if guess.exact else f" (95 % interval {low:.3f} to {high:.3f})"
-    typer.echo(
+    say(
         f"An observer without context who sees a word {times} guesses it right with probability "
         f"{guess.value:.4g}{interval}; without seeing it, {guess.prior_success:.3g}. (Prior: "
         f"{guess.prior}.) Context raises that: see  malaprop attack context"

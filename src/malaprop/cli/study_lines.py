@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from malaprop.cli.measuring import PIPE
+from malaprop.cli.messages import say_text
 
 if TYPE_CHECKING:
     from malaprop.studies import Line
@@ -46,6 +47,7 @@ def write_results(
     """
     from malaprop.pipeline.outputs.staging import Staging
     from malaprop.report.studies.written import checked_page
+    from malaprop.report.written import as_bytes
     from malaprop.studies import written
 
     page = None if report is None else checked_page(report)
@@ -55,9 +57,9 @@ def write_results(
         if target:
             target.write(written(lines).encode())
         for path, text in page_files(lines, page).items() if page else ():
-            stage.open(path, force=force).write(text.encode())
+            stage.open(path, force=force).write(as_bytes(text))
         stage.complete()
-    typer.echo(written(lines) if json_ == PIPE else readable(lines), nl=False)
+    say_text(written(lines) if json_ == PIPE else readable(lines))
 
 
 def read_results(path: Path, wanted: "Callable[[Line], bool]", what: str) -> "list[Line]":

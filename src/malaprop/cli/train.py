@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from malaprop.cli.messages import say
+
 if TYPE_CHECKING:
     from malaprop.lexicon.poincare.relations import Hierarchy
 
@@ -75,8 +77,8 @@ def train_poincare(
             force=force,
             progress=progress.to,
         )
-    typer.echo(f"trained      {name}: {report.count:,} words × {report.dimension} dimensions")
-    typer.echo(
+    say(f"trained      {name}: {report.count:,} words × {report.dimension} dimensions")
+    say(
         f"quality      MAP {report.quality.average_precision:.3f}, mean rank "
         f"{report.quality.mean_rank:.2f}, over {report.pairs:,} pairs of a word and one above it"
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from malaprop.cli.messages import check_ending, command_line, warn
+from malaprop.cli.messages import check_ending, command_line, say, say_text, warn
 from malaprop.cli.options import FormatName, LexiconName, Parameters, Resume, make_mechanism
 from malaprop.cli.progress import Display
 
@@ -202,11 +202,9 @@ def _show(summary: "VectorReport", page: Path | None, *, quiet: bool) -> None:
 
     if summary.already:
         if not quiet:
-            typer.echo(
-                f"{summary.output} is complete already: there is nothing to resume.", err=True
-            )
+            say(f"{summary.output} is complete already: there is nothing to resume.", err=True)
         if page:
             warn(f"nothing was done, so no report was written to {page}")
     elif not quiet:
         width = min(_WIDEST, get_terminal_size().columns)
-        typer.echo(readable_vectors(summary, width), nl=False, err=True)
+        say_text(readable_vectors(summary, width), err=True)

@@ -13,7 +13,10 @@
 
 A message names the object, the constraint, the value and the remedy. It never contains the
 user's text: records are identified by number, columns only by the name that the user gave.
+Whoever shows a message, or a name, makes it `printable`.
 """
+
+import json
 
 
 class MalapropError(Exception):
@@ -58,3 +61,20 @@ class MissingExtraError(MalapropError, ImportError):
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         self.command = f"pip install 'malaprop[{extra}]'"
         super().__init__(f"{purpose} needs the package {package}: run  {self.command}")
+
+
+def printable(text: str, *, lines: bool = False) -> str:
+    r"""Return a text that commands no terminal: what cannot be seen is escaped as JSON does.
+
+    Names and words come from users, files and strangers. Control characters in them could set the
+    title of a terminal, forge lines, or turn the direction of writing around. With `lines`, line
+    feeds stay. JSON that is made printable has the same value.
+
+    >>> print(printable("notes\x1b]0;x\x07\n.csv"))
+    notes\u001b]0;x\u0007\n.csv
+    """
+    seen = text.replace("\n", "") if lines else text
+    if seen.isprintable():
+        return text
+    kept = "\n" if lines else ""
+    return "".join(c if c.isprintable() or c in kept else json.dumps(c)[1:-1] for c in text)

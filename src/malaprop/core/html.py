@@ -1,9 +1,16 @@
 """Small pieces of HTML for notebooks: everything is escaped, nothing is loaded."""
 
 from collections.abc import Iterable, Sequence
-from html import escape
+from html import escape as _escape
+
+from malaprop.core.errors import printable
 
 _CELL = 'style="text-align:left;vertical-align:top"'
+
+
+def escape(text: str) -> str:
+    """Return a text in which nothing is markup, and all can be seen."""
+    return _escape(printable(text, lines=True))
 
 
 def paragraph(text: str, *, bold: bool = False) -> str:

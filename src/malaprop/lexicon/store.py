@@ -25,7 +25,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.errors import LexiconError, MalapropError, OutputError, ParameterError
+from malaprop.core.errors import LexiconError, MalapropError, OutputError, ParameterError, printable
 from malaprop.core.metric import Metric
 from malaprop.core.metrics.graph import Steps, graph_of
 from malaprop.core.metrics.named import as_metric
@@ -137,7 +137,7 @@ def write(
             "dimension": shape[1],
             "step": step,
             "fingerprint": fingerprint(words, values, measure.token(values)),
-            "sources": dict(sources or {}),
+            "sources": {printable(name): digest for name, digest in (sources or {}).items()},
             "repairs": repairs.to_dict() if repairs else {},
             "licence": licence,
         } | ({"created": created} if created else {})

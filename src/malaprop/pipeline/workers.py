@@ -245,7 +245,7 @@ def _attempt(work: Work, key: Any, texts: list[str]) -> Any:
         return error
     except MemoryError:
         return MemoryError()
-    except Exception as error:
+    except BaseException as error:  # such as the panics of libraries in Rust
         # Its message may quote the text, and need not survive a pickle.
         frame = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{os.path.basename(frame.filename)}:{frame.lineno}"

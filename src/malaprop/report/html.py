@@ -18,8 +18,8 @@ from malaprop.report.phrases import (
     OTHERWISE,
     PROTECTED,
     content_words,
+    named,
     parameters,
-    printable,
     repetition,
     setting,
 )
@@ -222,10 +222,10 @@ def _method(report: RunReport, profile: Profile | None) -> list[str]:
     rows = [
         ("date", occasion.started.isoformat(timespec="seconds")),
         ("seconds", f"{occasion.seconds:,.1f}"),
-        ("command", printable(occasion.command) if occasion.command else ""),
+        ("command", named(occasion.command) if occasion.command else ""),
         ("malaprop", report.version),
         ("mechanism", parameters(report.mechanism)),
-        ("lexicon", f"{printable(lexicon.name)}, {lexicon.words:,} words, {lexicon.metric}"),
+        ("lexicon", f"{named(lexicon.name)}, {lexicon.words:,} words, {lexicon.metric}"),
         ("its fingerprint", lexicon.fingerprint),
         *((f"policy: {name}", setting(value)) for name, value in report.policy.items()),
         ("randomness", report.randomness),
@@ -239,8 +239,8 @@ def _method(report: RunReport, profile: Profile | None) -> list[str]:
 
 
 def _names(names: Sequence[str]) -> str:
-    return ", ".join(printable(without_passwords(name)) for name in names)
+    return ", ".join(named(without_passwords(name)) for name in names)
 
 
 def _name(name: str) -> str:
-    return escape(printable(without_passwords(name)))
+    return escape(named(without_passwords(name)))

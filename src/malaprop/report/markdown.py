@@ -15,8 +15,8 @@ from malaprop.report.phrases import (
     PROTECTED,
     best_guess,
     content_words,
+    named,
     parameters,
-    printable,
     repetition,
     setting,
 )
@@ -185,4 +185,4 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _name(name: str) -> str:
-    return _text(printable(without_passwords(name)))
+    return _text(named(without_passwords(name)))

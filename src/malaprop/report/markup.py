@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from urllib.parse import quote
 
-from malaprop.report.phrases import printable
+from malaprop.core.errors import printable
 
 # What Markdown or HTML would take for markup in a name.
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>&#|~$])")
 
 
 def text(plain: str) -> str:
-    """Escape a text so that nothing in it is markup."""
-    return _MARKUP.sub(r"\\\1", plain)
+    """Return a text on one line, in which nothing is markup."""
+    return printable(_MARKUP.sub(r"\\\1", plain))
 
 
 def code(plain: str) -> str:
@@ -22,6 +23,11 @@ def code(plain: str) -> str:
     fence = "`" * (1 + max(map(len, re.findall("`+", plain)), default=0))
     space = " " if "`" in plain else ""
     return f"{fence}{space}{plain}{space}{fence}".replace("|", "\\|")
+
+
+def link(file: str) -> str:
+    """Return the name of a file beside the page as the target of a link."""
+    return quote(file, errors="surrogateescape")
 
 
 def bullets(lines: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from malaprop.core.errors import printable
 from malaprop.pipeline.guessing import Guessed
 from malaprop.pipeline.repetition import Repetition
 
@@ -91,6 +92,6 @@ def listed(names: Mapping[str, str], counts: Mapping[str, int]) -> list[str]:
     return [f"{counts[tag]:,} {text}" for tag, text in names.items() if counts.get(tag)]
 
 
-def printable(name: str) -> str:
-    """Escape a name from a file, which could hold control characters for the terminal."""
-    return name if name.strip() and name.isprintable() else ascii(name)
+def named(name: str) -> str:
+    """Return a name that can be seen: an empty one in quotes, control characters as escapes."""
+    return printable(name) if name.strip() else ascii(name)

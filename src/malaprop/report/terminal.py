@@ -11,8 +11,8 @@ from malaprop.report.phrases import (
     PROTECTED,
     best_guess,
     listed,
+    named,
     parameters,
-    printable,
     repetition,
 )
 
@@ -56,7 +56,7 @@ def _wrapped(line: str, width: int) -> str:
 
 def _named(lexicon: LexiconFacts) -> str:
     size = f"{lexicon.words:,} words, {lexicon.metric}, {lexicon.fingerprint[:12]}"
-    return f"{lexicon.name or 'a lexicon'} ({size})"
+    return f"{named(lexicon.name or 'a lexicon')} ({size})"
 
 
 def _protected(report: RunReport) -> str:
@@ -86,12 +86,12 @@ def _repeated(report: RunReport) -> list[str]:
 
 
 def _file_lines(file: FileRecord) -> list[str]:
-    source, target = without_passwords(file.input), without_passwords(file.output)
+    source, target = (named(without_passwords(name)) for name in (file.input, file.output))
     lines = [f"File        {source} → {target}: {counted(file.counts.records, 'record')}"]
     if others := file.counts.other_columns:
-        named = [printable(name) for name in others[:_MOST_NAMES]]
+        shown = [named(name) for name in others[:_MOST_NAMES]]
         more = [f"and {len(others) - _MOST_NAMES:,} more"] if len(others) > _MOST_NAMES else []
-        lines.append(f"            not protected: {', '.join(named + more)}")
+        lines.append(f"            not protected: {', '.join(shown + more)}")
     if lacking := file.counts.missing:
         lines.append(f"            without a column asked for: {counted(lacking, 'record')}")
     if file.counts.faulty:

@@ -1,6 +1,5 @@
 """The report of released vectors: a value, and the same facts as text, Markdown, HTML and JSON."""
 
-import json
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,8 +12,8 @@ from malaprop.measure.scale import NoiseAndScale
 from malaprop.pipeline.passwords import without_passwords
 from malaprop.pipeline.report import LexiconFacts, Occasion, counted
 from malaprop.report.page import Bullets, Facts, Page, Section, page_html, page_markdown
-from malaprop.report.phrases import parameters, printable
-from malaprop.report.written import checked_name, is_page
+from malaprop.report.phrases import named, parameters
+from malaprop.report.written import as_bytes, as_text, checked_name, is_page
 
 AUDIENCE = "For the owner of the data, not for publication."
 NO_SCALE = (
@@ -109,11 +108,11 @@ class VectorReport:
 def rendered_vectors(report: VectorReport, path: Path) -> bytes:
     """Return the bytes of the report in the form that its file's name says."""
     if checked_name(path).name.lower().endswith(".json"):
-        content = json.dumps(report.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        content = as_text(report.to_dict())
     else:
         page = vector_page(report)
         content = page_html(page) if is_page(path) else page_markdown(page)
-    return content.encode("utf-8", "backslashreplace")
+    return as_bytes(content)
 
 
 def readable_vectors(report: VectorReport, width: int = 96) -> str:
@@ -267,10 +266,10 @@ def _run(report: VectorReport) -> list[tuple[str, str]]:
         ("Randomness", report.randomness),
         ("Date", report.occasion.started.isoformat(timespec="seconds")),
         ("Seconds", f"{report.occasion.seconds:,.1f}"),
-        ("Command", report.occasion.command),
+        ("Command", _name(report.occasion.command)),
         ("Malaprop", report.version),
     ]
 
 
 def _name(name: str) -> str:
-    return printable(without_passwords(name)) if name else ""
+    return named(without_passwords(name)) if name else ""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malaprop.core.errors import ParameterError
+from malaprop.core.errors import ParameterError, printable
 from malaprop.pipeline.report import RunReport
 
 if TYPE_CHECKING:
@@ -18,7 +18,18 @@ _ENDINGS = (".json", ".md", ".html")
 def as_json(report: RunReport, profile: "Profile | None" = None) -> str:
     """Return the report as JSON, with the figures of the mechanism if they were computed."""
     value = report.to_dict() | ({"profile": profile.to_dict()} if profile else {})
-    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return as_text(value)
+
+
+def as_text(value: Mapping[str, Any], indent: int = 2) -> str:
+    """Return a value as JSON, in which all that cannot be seen is escaped."""
+    text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+    return printable(text, lines=True) + "\n"
+
+
+def as_bytes(text: str) -> bytes:
+    """Return a page or JSON for a file; names in it may hold what cannot be seen, or half of it."""
+    return printable(text, lines=True).encode()
 
 
 def checked_name(path: Path) -> Path:
@@ -46,8 +57,7 @@ def rendered(report: RunReport, path: Path, profile: "Profile | None" = None) ->
         text = as_json(report, profile)
     else:
         text = as_html(report, profile) if is_page(path) else as_markdown(report)
-    # Names of files and columns may hold half characters; their escapes are JSON's own.
-    return text.encode("utf-8", "backslashreplace")
+    return as_bytes(text)
 
 
 def rendered_page(page: "Page", value: Mapping[str, Any], path: Path) -> bytes:
@@ -55,7 +65,7 @@ def rendered_page(page: "Page", value: Mapping[str, Any], path: Path) -> bytes:
     from malaprop.report.page import page_html, page_markdown
 
     if checked_name(path).name.lower().endswith(".json"):
-        text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        text = as_text(value)
     else:
         text = page_html(page) if is_page(path) else page_markdown(page)
-    return text.encode("utf-8", "backslashreplace")
+    return as_bytes(text)

@@ -110,7 +110,7 @@ def test_markdown_has_its_picture_beside_it(evaluation: Evaluation) -> None:
     pages = written.rendered(evaluation, Path("some/report.md"))
     assert list(pages) == [Path("some/report.md"), Path("some/report.svg")]
     text = pages[Path("some/report.md")].decode()
-    assert "![The frontier](<report.svg>)" in text
+    assert "![The frontier](report.svg)" in text
     assert "| **balanced** | 1.5 | 0.220 (0.200–0.240) |" in text
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len({line.count("|") for line in rows}) == 1

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.arrays import Floats
-from malaprop.core.errors import DataError, MalapropError, ParameterError
+from malaprop.core.errors import DataError, MalapropError, ParameterError, printable
 from malaprop.lexicon.formats.npy import BROKEN
 from malaprop.pipeline.vectors.base import BLOCK_CELLS, VectorBlock, VectorWriter, as_written
 
@@ -101,6 +101,6 @@ def chosen_part(path: Path, matrices: Mapping[str, object], part: str | None) ->
 
 
 def _shown(names: Mapping[str, object]) -> str:
-    listed = [name if name.isprintable() else ascii(name) for name in list(names)[:_LISTED]]
+    listed = [printable(name) for name in list(names)[:_LISTED]]
     more = [f"and {len(names) - _LISTED} more"] if len(names) > _LISTED else []
     return ", ".join(listed + more) or "none"

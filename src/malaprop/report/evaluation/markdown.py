@@ -13,7 +13,7 @@ from malaprop.report.evaluation.tables import (
     rounded,
     rows_of,
 )
-from malaprop.report.markup import bullets
+from malaprop.report.markup import bullets, link
 from malaprop.report.markup import text as plain
 
 
@@ -29,7 +29,7 @@ def as_markdown(evaluation: Evaluation, picture: str | None) -> str:
     if evaluation.notes:
         sections.append(bullets(plain(opened(note)) for note in evaluation.notes))
     if picture is not None:
-        sections += ["## The frontier", f"![The frontier](<{picture}>)", caption(evaluation)]
+        sections += ["## The frontier", f"![The frontier]({link(picture)})", caption(evaluation)]
     sections += ["## All settings", *_models(evaluation)]
     sections += ["## How it was measured", bullets(map(plain, (*about_lines(evaluation), LOWER)))]
     return "\n\n".join(sections) + "\n"

@@ -7,6 +7,7 @@ from malaprop.measure.evaluating.evaluation import Evaluation
 from malaprop.report.evaluation.frontier import frontier, has_frontier
 from malaprop.report.evaluation.html import as_html
 from malaprop.report.evaluation.markdown import as_markdown
+from malaprop.report.written import as_bytes
 
 _ENDINGS = (".md", ".html")
 
@@ -26,7 +27,7 @@ def rendered(evaluation: Evaluation, report: Path) -> dict[Path, bytes]:
     """Return the bytes of each file of a report; Markdown goes without a picture if need be."""
     files = files_of(report)
     if len(files) == 1:
-        return {report: as_html(evaluation).encode("utf-8", "backslashreplace")}
+        return {report: as_bytes(as_html(evaluation))}
     picture = None
     if has_frontier(evaluation):
         try:
@@ -34,5 +35,5 @@ def rendered(evaluation: Evaluation, report: Path) -> dict[Path, bytes]:
         except MissingExtraError:
             picture = None
     text = as_markdown(evaluation, None if picture is None else files[1].name)
-    pages = {report: text.encode("utf-8", "backslashreplace")}
+    pages = {report: as_bytes(text)}
     return pages if picture is None else pages | {files[1]: picture.encode()}

@@ -12,7 +12,7 @@ from malaprop.report.frontier.curves import NAMES, curves, floors
 from malaprop.report.frontier.measured import HEAD as MEASURED
 from malaprop.report.frontier.measured import MORE_HEAD, measured_rows, more_rows
 from malaprop.report.frontier.plot import plot
-from malaprop.report.markup import bullets, grid, text
+from malaprop.report.markup import bullets, grid, link, text
 from malaprop.report.page import document
 from malaprop.report.page import table as html_table
 from malaprop.studies import Line
@@ -114,7 +114,7 @@ def _markdown(piece: _Piece, picture: str) -> str:
     if isinstance(piece, list):
         return bullets(piece)
     if isinstance(piece, str):
-        shown = f"![utility against ε and against the share of words recovered]({picture})"
+        shown = f"![utility against ε and against the share of words recovered]({link(picture)})"
         return shown if piece == _PICTURE else piece
     table = grid(piece.head, piece.rows).replace("_", r"\_")
     if not piece.title:

@@ -7,7 +7,7 @@ from malaprop.measure.audit_by_draws import SampledAudit
 from malaprop.measure.finding import Audit
 from malaprop.report.measured.common import PUBLIC, Setting, not_said
 from malaprop.report.page import Facts, Grid, Page, Plot, Section
-from malaprop.report.phrases import printable
+from malaprop.report.phrases import named
 
 _VERDICTS = {True: "holds", False: "FAILS", None: "not decided"}
 
@@ -22,8 +22,8 @@ def _exact(result: Audit, setting: Setting) -> Page:
     rows = [("method", result.method)]
     if result.pair is not None:
         rows += [
-            ("worst pair", " and ".join(map(printable, result.pair))),
-            ("at the output", printable(result.output) if result.output else ""),
+            ("worst pair", " and ".join(map(named, result.pair))),
+            ("at the output", named(result.output) if result.output else ""),
             ("its δ" if delta else "its loss", f"{result.loss:.6g}"),
             ("allowed", f"{result.allowed:.6g}"),
             ("at most", f"{result.at_most:.6g}" if math.isfinite(result.at_most) else "not proved"),
@@ -57,7 +57,7 @@ def _sampled(result: SampledAudit, setting: Setting) -> Page:
     head = ("pair", "why", "allowed", "loss at least", "δ at least", "draws")
     rows = tuple(
         (
-            " and ".join(map(printable, one.pair)),
+            " and ".join(map(named, one.pair)),
             one.why,
             f"{one.allowed:.4g}",
             f"{one.loss:.4g}",

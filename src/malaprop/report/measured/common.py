@@ -9,7 +9,7 @@ from malaprop.core.guarantee import Guarantee
 from malaprop.core.space import MetricSpace
 from malaprop.pipeline.report import Occasion
 from malaprop.report.page import Bullets, Facts, Paragraph, Section
-from malaprop.report.phrases import parameters, printable
+from malaprop.report.phrases import named, parameters
 
 PUBLIC: Final = "Computed from public data alone: the mechanism and the lexicon."
 DESCRIPTIVE: Final = (
@@ -43,7 +43,7 @@ class Setting:
                         *rows,
                         ("date", self.occasion.started.isoformat(timespec="seconds")),
                         ("seconds", f"{self.occasion.seconds:,.1f}"),
-                        ("command", printable(self.occasion.command or "none")),
+                        ("command", named(self.occasion.command or "none")),
                         ("malaprop", __version__),
                         ("mechanism", parameters(self.mechanism)),
                         *self._of_lexicon(),
@@ -56,7 +56,7 @@ class Setting:
         space = self.lexicon
         if space is None:
             return []
-        rows = [("lexicon", f"{printable(self.name)}, {len(space):,} words, {space.metric}")]
+        rows = [("lexicon", f"{named(self.name)}, {len(space):,} words, {space.metric}")]
         fingerprint = getattr(space, "fingerprint", "")
         return [*rows, ("its fingerprint", str(fingerprint))]
 

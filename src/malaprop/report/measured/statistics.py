@@ -6,7 +6,7 @@ from malaprop.measure.profile import Profile
 from malaprop.measure.words.statistics import Summary, WordStatistics
 from malaprop.report.measured.common import DESCRIPTIVE, NO_CONTEXT, PUBLIC, Setting, not_said
 from malaprop.report.page import Grid, Page, Paragraph, Piece, Plot, Section
-from malaprop.report.phrases import printable
+from malaprop.report.phrases import named
 from malaprop.report.profiles import occurrence_table, profile_plots
 
 _WORST = 5
@@ -71,9 +71,7 @@ def _worst(summary: dict[str, Summary]) -> Grid:
     rows = tuple(
         (
             each.title,
-            ", ".join(
-                f"{printable(word)} ({_short(value)})" for word, value in each.worst[:_WORST]
-            ),
+            ", ".join(f"{named(word)} ({_short(value)})" for word, value in each.worst[:_WORST]),
         )
         for each in summary.values()
     )

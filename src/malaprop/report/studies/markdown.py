@@ -1,6 +1,6 @@
 """A study as a page of Markdown, with its plots as files beside it."""
 
-from malaprop.report.markup import bullets, grid, text
+from malaprop.report.markup import bullets, code, grid, link, text
 from malaprop.report.studies.page import LONG, PRINTED, Section, StudyPage, Table
 from malaprop.report.studies.plots import plots
 
@@ -39,9 +39,9 @@ def _summary(page: StudyPage) -> str:
 def _as_code(remedy: str) -> str:
     before, run, command = remedy.partition("run  ")
     if before or not run:
-        return remedy
+        return text(remedy)
     command, _, note = command.partition("  ")  # where the file is, which no shell should get
-    return f"run `{command}` {note}".rstrip()
+    return f"run {code(command)} {text(note)}".rstrip()
 
 
 def _facts(page: StudyPage) -> list[str]:
@@ -61,7 +61,7 @@ def _section(section: Section, stem: str, pictures: dict[str, str]) -> list[str]
     for number, (caption, svg) in enumerate(drawn, 1):
         name = f"{stem}-{section.name}-{number}.svg"
         pictures[name] = svg
-        parts.append(f"![{text(caption)}]({name})")
+        parts.append(f"![{text(caption)}]({link(name)})")
     parts += _figures(section)
     parts += [f"Data are missing: {_as_code(remedy)}." for remedy in section.missing]
     return [part for part in parts if part]

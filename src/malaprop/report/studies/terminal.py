@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from malaprop.core.errors import printable
 from malaprop.report.studies.page import (
     ERRORS_OVER,
     OUTCOMES,
@@ -17,20 +18,22 @@ _MOST = 12  # figures of an item that are shown; the file of lines has all
 
 def readable(studies: Sequence[StudyPage]) -> str:
     """Return studies as text: claims with their verdicts, and figures beside the paper's."""
-    return "\n".join(line for page in studies for line in _study(page)) + "\n"
+    return "".join(f"{printable(line)}\n" for page in studies for line in _study(page))
 
 
 def _study(page: StudyPage) -> Iterator[str]:
     yield page.paper.title
     for section in page.sections:
-        yield f"\n{section.title}"
+        yield ""
+        yield section.title
         for claim, *counts in section.verdicts.rows if section.verdicts else ():
             verdicts = ", ".join(
                 f"{name} on {count}"
                 for name, count in zip(OUTCOMES, counts, strict=True)
                 if count != "0"
             )
-            yield f"  claim: {claim}\n    {verdicts}"
+            yield f"  claim: {claim}"
+            yield f"    {verdicts}"
         yield from _figures(section)
         for remedy in section.missing:
             yield f"  data are missing: {remedy}"

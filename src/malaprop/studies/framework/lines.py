@@ -3,9 +3,10 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from io import StringIO
 from typing import Any
 
-from malaprop.core.errors import DataError
+from malaprop.core.errors import DataError, printable
 
 Setting = Mapping[str, Any]
 """What a figure was measured for: mechanism, published, epsilon, tau, task, control and so on."""
@@ -45,14 +46,15 @@ class Line:
 def written(lines: Iterable[Line]) -> str:
     """Return lines as JSON lines."""
     return "".join(
-        json.dumps(line.to_dict(), ensure_ascii=False, allow_nan=False) + "\n" for line in lines
+        printable(json.dumps(line.to_dict(), ensure_ascii=False, allow_nan=False)) + "\n"
+        for line in lines
     )
 
 
 def read(text: str) -> Iterator[Line]:
     """Read JSON lines that `written` wrote."""
     known = {one.name for one in fields(Line)}
-    for number, row in enumerate(text.splitlines(), 1):
+    for number, row in enumerate(StringIO(text), 1):  # splitlines() knows other ends of lines
         try:
             value = json.loads(row)
             yield Line(**{name: value[name] for name in known & value.keys()})
