@@ -8,6 +8,7 @@ import ast
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -177,7 +178,8 @@ def hostile(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / f"{NAME}{ending}").write_text(text, "utf-8", newline="")
     cloud = np.random.Generator(np.random.PCG64(1)).normal(size=(40, 3)).astype(np.float32)
     np.save(folder / f"{NAME}.npy", cloud)
-    np.savez(folder / f"{NAME}.npz", **{NAME: cloud, f"other{NAME}": cloud})
+    arrays: dict[str, Any] = {NAME: cloud, f"other{NAME}": cloud}
+    np.savez(folder / f"{NAME}.npz", **arrays)
     (folder / "bad.vec").write_text("cold 1 2\n")
     return folder
 

@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from malaprop.core.errors import printable
 from malaprop.report.frontier import prose, tables
 from malaprop.report.frontier.advice import advice, missing
 from malaprop.report.frontier.curves import NAMES, curves, floors
@@ -23,19 +24,15 @@ def readable(lines: Sequence[Line]) -> str:
     """Return the frontier as text: mechanisms at equal success, and where others are better."""
     all_curves = curves(lines)
     better = (f"{row[0]}: better are {row[-1]}" for row in tables.compared(all_curves) if row[-1])
-    return (
-        "\n".join(
-            [
-                *_columns([tables.HEAD, *tables.level_rows(all_curves)]),
-                "",
-                *better,
-                "",
-                *(each.replace("*", "") for each in (*missing(lines), *advice(all_curves))),
-                *_columns([tables.CHOICE, *tables.choices(all_curves, lines)]),
-            ]
-        )
-        + "\n"
-    )
+    shown = [
+        *_columns([tables.HEAD, *tables.level_rows(all_curves)]),
+        "",
+        *better,
+        "",
+        *(each.replace("*", "") for each in (*missing(lines), *advice(all_curves))),
+        *_columns([tables.CHOICE, *tables.choices(all_curves, lines)]),
+    ]
+    return "".join(f"{printable(line)}\n" for line in shown)
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
