@@ -200,6 +200,24 @@ def test_a_word_does_not_run_into_the_letters_of_a_value(value: str, letters: in
     assert re.fullmatch(r"\d+[a-z]+, \d\d:\d\d[a-z]+\.", private[1])
 
 
+@pytest.mark.parametrize("letters", [0, 2000])
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("zzzz@localhost.", r"[A-Za-z]+@[a-z]{8}\."),
+        ("@me@you", r"@[a-z]{8}@[a-z]{8}"),
+        ("500@home, 3pm@home", r"\d+@[a-z]{8}, \d+[ap]m@[a-z]{8}"),
+        ("cold$500", r"[A-Za-z]+\$\d+"),
+        ("cold+44 20 7946 0958", r"[A-Za-z]+\+\d\d \d\d \d{4} \d{4}"),
+        ("cold(020) 7946 0958", r"[A-Za-z]+\(\d{3}\) \d{4} \d{4}"),
+    ],
+)
+def test_a_value_that_begins_with_a_sign_gains_no_space(
+    text: str, shape: str, letters: int
+) -> None:
+    assert re.fullmatch(shape, typed().texts([text, "cold " * letters])[0])
+
+
 # Where values touch, what was written may be cut in another way.
 _PARTS_OF_VALUES = {
     *("am", "pm", "st", "nd", "rd", "th", "s", "e", "t", "z", "https", "example", "org"),

@@ -70,7 +70,8 @@ def fill(
 
     A string with a letter or a digit (a placeholder, a kept word) counts as a word and is shown
     as it is; the other strings form the gaps between words. Two words without a gap get a space;
-    a number and a word after it, as in "500mg", do not. Where a dropped token leaves two runs of
+    a number and a word after it, as in "500mg", do not, and neither does a value that begins with
+    a sign, as in "ann@localhost". Where a dropped token leaves two runs of
     whitespace side by side, one stays: the one with more line breaks, or else the first.
 
     With `punctuation="drop"` a gap becomes one space, or one line break if it has any, and the
@@ -123,6 +124,8 @@ def fill(
 
 def closely(part: Part, following: Part) -> bool:
     """Tell whether no space is put between two parts that touch, neither being a gap."""
+    if isinstance(following, Form) and following.opens_with_sign:
+        return True
     if not isinstance(part, Form):
         return False
     return following.follows_closely if isinstance(following, Form) else part.takes_units

@@ -40,6 +40,17 @@ def shown(text: str) -> str:
         ("<script>open", "&lt;script&gt;open"),
         ("<p open", "&lt;p open"),
         ("<p <b>x", "&lt;p <b>x"),
+        ("<html><head><meta x=secret><TITLE lang=secret>x &amp; y</title ></head><body><p>z</p>",
+         "<html><head><title>x &amp; y</title></head><body><p>z</p>"),
+        ("<title>a <b>x</b> <!-- y --><script></title>z",
+         "<title>a &lt;b&gt;x&lt;/b&gt; &lt;!-- y --&gt;&lt;script&gt;</title>z"),
+        ("<title>a<p>b", "a<p>b"),
+        ("a</title><p>b", "a<p>b"),
+        ("<svg><title/><text>a</text></svg><p>b", "a<p>b"),
+        ("<title>a<title>b</title>c</title>d", "<title>a&lt;title&gt;b</title>c d"),
+        ("<textarea>x</textarea><noscript>y</noscript><template>z</template>", "x y z"),
+        ("<select><option value=secret label='secret'>x</select>", "x"),
+        ("<!--[if IE]>secret<![endif]-->x<![if !IE]>y<![endif]>", "x y"),
         ("&eacute;&#233;&#xE9; &lt;b&gt; &amp;lt; &amp &unknown;",
          "ééé &lt;b&gt; &amp;lt; &amp; &amp;unknown;"),
         ("&l<!-- -->t;", "&amp;l t;"),
@@ -117,6 +128,7 @@ def test_escaped_text_has_no_markup(text: str) -> None:
 
 HOSTILE = [
     *("<", "<a ", '<a ="" ="', "<a x='", '<a =" =\'', "<!--", "<!", "<?", "<script>", "<style x='"),
+    *("<title>", "<title>a</title>", "<title/>", "</title ", "<title></title x"),
     *("<script></script ", "</script x", "&", "&#", "&#x", "&lt", "&#0", "= ", '="', "<b", "</"),
 ]  # fmt: skip
 

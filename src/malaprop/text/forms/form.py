@@ -36,6 +36,14 @@ class Form(ABC):
         """Whether no space is put between another value and this one."""
         return False
 
+    @property
+    def opens_with_sign(self) -> bool:
+        """Whether it begins with a sign, such as @ or $.
+
+        What touches it from the left cannot run into it, so no space is put between the two.
+        """
+        return False
+
 
 class ValueForm(Form):
     """A form of values on a grid, which are drawn on a path."""

@@ -79,6 +79,11 @@ class NumberForm(ValueForm):
         return True
 
     @property
+    def opens_with_sign(self) -> bool:
+        """Whether a currency sign stands before it."""
+        return bool(self.before)
+
+    @property
     def unit(self) -> tuple[int, str]:
         """Its last decimal and its sign: 35 is 3.5 or 0.35, and 5 dollars are not 5 euros."""
         return self.decimals, self.before or self.after

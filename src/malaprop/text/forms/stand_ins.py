@@ -40,6 +40,11 @@ class IdentifierForm(StandIn):
         """How it is counted."""
         return "identifiers"
 
+    @property
+    def opens_with_sign(self) -> bool:
+        """Whether it begins with a plus sign or a bracket."""
+        return not self.shape[:1].isalnum()
+
     def draw(self, count: int, rng: Generator) -> list[str]:
         """Draw identifiers of the shape: every one is equally likely."""
         shape = np.array(list(self.shape))
@@ -72,6 +77,11 @@ class AddressForm(StandIn):
     def kind(self) -> str:  # type: ignore[override]
         """The name of the kind in a guarantee."""
         return _KINDS_OF_ADDRESSES[self.counted]
+
+    @property
+    def opens_with_sign(self) -> bool:
+        """Whether it is a mention, as in "ann@localhost"."""
+        return self.before == "@"
 
     def draw(self, count: int, rng: Generator) -> Sequence[str]:
         """Draw addresses: every name of four syllables is equally likely.

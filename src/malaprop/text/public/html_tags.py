@@ -4,6 +4,8 @@ The rules:
 
 - Tags on the closed list `TAGS` are shown as `<p>` or `</p>`: in small letters, without attributes
   and without a slash at the end (`<br />` becomes `<br>`).
+- A title is shown with both of its tags, or with none: if one is missing, or `<title/>` closes
+  itself. As in browsers, what it holds is text, not markup.
 - Dropped: comments, declarations, scripts and style sheets with what they hold, all other tags,
   and end tags of elements that have none (`</br>`). Where two words would run together, a space
   takes the place.
@@ -24,6 +26,7 @@ from malaprop.text.public.segments import Segment, tidied
 
 VOID = frozenset({"br", "hr", "wbr"})
 """Elements without an end tag."""
+TITLE = "title"
 INLINE = frozenset(
     {
         *("a", "abbr", "b", "bdi", "cite", "code", "del", "dfn", "em", "i", "ins", "kbd", "mark"),
@@ -35,7 +38,8 @@ TAGS = (
     VOID
     | INLINE
     | {
-        *("html", "body", "main", "section", "article", "header", "footer", "nav", "aside", "div"),
+        *("html", "head", TITLE),
+        *("body", "main", "section", "article", "header", "footer", "nav", "aside", "div"),
         *("h1", "h2", "h3", "h4", "h5", "h6", "p", "blockquote", "pre", "address", "hgroup"),
         *("ul", "ol", "li", "dl", "dt", "dd", "figure", "figcaption", "details", "summary"),
         *("table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td"),
@@ -48,7 +52,8 @@ _NAME = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*+(?:[:-][A-Za-z0-9]++)*+)(?=[\s/>
 # Attributes up to a quoted value, the end of the tag, or what may not stand in a tag.
 _ATTRIBUTES = re.compile(r"(?:[^<>=]++|=(?!\s*+[\"']))*+(?:=\s*+([\"'])|(>))?")
 _RAW_END = {
-    name: re.compile(rf"</{name}(?=[\s/>])[^<>]*+>", re.IGNORECASE | re.ASCII) for name in _RAW
+    name: re.compile(rf"</{name}(?=[\s/>])[^<>]*+>", re.IGNORECASE | re.ASCII)
+    for name in (*_RAW, TITLE)
 }
 _WORD_ENDS = re.compile(r"\w\Z")
 _WORD_STARTS = re.compile(r"\w")
@@ -112,9 +117,19 @@ class HtmlReader:
                 place += 1
                 continue
             end, markup = piece
+            if title := self._title(place, end):
+                yield self._text[start:place], f"<{TITLE}>"
+                start, place, end, markup = end, title.start(), title.end(), f"</{TITLE}>"
             yield self._text[start:place], markup
             start = place = end
         yield self._text[start:], ""
+
+    def _title(self, place: int, end: int) -> re.Match[str] | None:
+        """Return the end tag of the title whose start tag stands between two places, if both do."""
+        name = _NAME.match(self._text, place, end)
+        if name is None or name[1] or name[2].lower() != TITLE or self._text[end - 2] == "/":
+            return None
+        return self._raw_end(TITLE, end)
 
     def markup_at(self, place: int) -> tuple[int, str] | None:
         """Return the end of the markup at a “<”, and how it is shown, or None if it is text."""
@@ -150,13 +165,17 @@ class HtmlReader:
         """Return the end of a script or style sheet, which is dropped with its content."""
         if closing:
             return place, ""
+        end = self._raw_end(name, place)
+        return None if end is None else (end.end(), "")
+
+    def _raw_end(self, name: str, place: int) -> re.Match[str] | None:
+        """Return the next end tag of an element that holds no tags."""
         if name in self._missing:
             return None
         end = _RAW_END[name].search(self._text, place)
         if end is None:
             self._missing.add(name)
-            return None
-        return end.end(), ""
+        return end
 
     def _tag_end(self, place: int) -> int:
         """Return the end of a tag, given the end of its name, or -1.
@@ -180,6 +199,7 @@ class HtmlReader:
 
 
 def _shown(name: str, *, closing: bool) -> str:
-    if name not in TAGS or (closing and name in VOID):
+    """Return how a tag is shown. One of a title is dropped: only both together are shown."""
+    if name not in TAGS or name == TITLE or (closing and name in VOID):
         return ""
     return f"</{name}>" if closing else f"<{name}>"
