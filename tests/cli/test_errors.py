@@ -52,6 +52,7 @@ def privatize(code: int, says: str, arguments: str) -> Case:
 
 
 GOOD = "good.txt -o out.txt"
+CSV = "good.csv -c text -e 1"
 CASES = [
     privatize(2, "there is no file missing.txt", "missing.txt -o out.txt -e 1"),
     privatize(2, "is a folder", "sub -o out.txt -e 1"),
@@ -86,6 +87,20 @@ CASES = [
     privatize(2, "name it with --format", "notes.xyz -o out.xyz -e 1"),
     privatize(2, "'--format'", f"{GOOD} -e 1 --format word"),
     privatize(2, "out.csv says csv", "good.txt -o out.csv -e 1"),
+    *(
+        privatize(2, f"ends in {end}: name a file that ends in .csv", f"{CSV} -o {name}")
+        for name, end in (
+            *(("out.xlsx", ".xlsx"), ("out.docx", ".docx"), ("out.json", ".json")),
+            *(("out.log", ".log"), ("out.csv.bak", ".bak"), ("out.xlsx.gz", ".xlsx")),
+        )
+    ),
+    *(
+        privatize(2, f"Malaprop writes no {what}", f"{CSV} -o out.{end} --format csv")
+        for end, what in (("xlsx", "spreadsheets"), ("ODS", "spreadsheets"), ("docx", "such files"))
+    ),
+    privatize(2, "or name the format with --format txt", "good.txt -o out.log -e 1"),
+    privatize(2, "or name the format with --format txt", "- -o out.log -e 1"),
+    privatize(2, "'--format'", "good.txt -o out.xlsx -e 1 --format word"),
     privatize(2, "leave out --column", f"{GOOD} -e 1 -c text"),
     privatize(2, "2 columns: id, text", "named.csv -o out.csv -c nosuch -e 1"),
     privatize(2, "id, text. Did you mean 'text'?", "named.jsonl -o out.jsonl -c txt -e 1"),

@@ -142,6 +142,27 @@ def test_a_pipe_into_a_file_and_a_file_into_a_pipe(cli: Cli, folder: Path) -> No
     assert_private(ended.text)
 
 
+@pytest.mark.parametrize(
+    ("source", "arguments", "output"),
+    [
+        ("notes.log", "--format txt", "notes.private.log"),
+        ("notes.log", "--format txt", "out.md"),
+        ("notes.txt", "", "private"),
+        ("notes.txt", "", "private.gz"),
+        ("notes.txt", "", ".private"),
+        ("notes.txt", "", "private.TEXT"),
+        ("notes.xlsx", "--format txt", "private.xlsx"),  # which says what it is
+    ],
+)
+def test_endings_of_outputs_that_are_fine(
+    cli: Cli, folder: Path, source: str, arguments: str, output: str
+) -> None:
+    (folder / source).write_text("cold\n")
+    ended = cli.privatize(source, *arguments.split(), "-o", output)
+    assert ended.code == 0, ended.err
+    assert (folder / output).exists()
+
+
 def test_several_inputs_make_a_folder(cli: Cli, folder: Path) -> None:
     (folder / "a.txt").write_text("zyxa\n")
     (folder / "b.csv").write_text("text\nzyxb\n")

@@ -1,7 +1,7 @@
 """Files in, private files out: the call behind `malaprop privatize`."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, Unpack
 
@@ -35,7 +35,7 @@ def privatize_files(
     epsilon: float | None = None,
     mechanism: Mechanism | str = "balanced",
     lexicon: Lexicon | str = "english",
-    columns: Sequence[str] = (),
+    columns: Sequence[str] | None = None,
     format: str | None = None,  # noqa: A002  what everybody calls it
     document: Literal["line", "file"] = "line",
     delimiter: str | None = None,
@@ -80,7 +80,8 @@ def privatize_files(
     - `epsilon`: ε, the privacy loss per unit of distance. `mechanism`: the name of one, which takes
       that ε, or a mechanism with its parameters, which has its own.
     - `lexicon`: a lexicon, the name of one, or a file of word vectors.
-    - `columns`: the columns that hold text; of JSON lines also `msg.text` or `turns[].text`.
+    - `columns`: the columns that hold text; of JSON lines also `msg.text` or `turns[].text`. A
+      format without columns takes none.
     - `format`: one of `malaprop.pipeline.formats.FORMATS`; by default, what the input's name says.
     - `document`, `delimiter`, `encoding`, `on_error`: as for `malaprop.pipeline.formats.Layout`.
     - `seed`: repeats a demonstration; the output is *not private*.
@@ -104,9 +105,7 @@ def privatize_files(
         seed=_at_least(0, "seed", seed),
     )
 
-    if isinstance(columns, str):
-        raise ParameterError("columns must be a list of names, not one string")
-    names = tuple(columns)
+    names = _names(columns)
 
     def layout(name: str) -> Layout:
         return Layout(
@@ -121,7 +120,7 @@ def privatize_files(
     clock, listener = Clock(command), progress or ignore
     sources, target = _paths(inputs), os.fspath(output)
     page = None if report is None else checked_name(Path(report))
-    check_piped(sources, format, columns)
+    check_piped(sources, format, names)
     with folder_for(sources, target):
         jobs = plan_jobs(sources, target, format, layout)
         check_report(page, jobs)
@@ -170,6 +169,21 @@ def _paths(inputs: StrPath | Sequence[StrPath]) -> list[str]:
     if not paths:
         raise ParameterError("privatize_files needs an input: name a file in `inputs`")
     return paths
+
+
+def _names(columns: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names of columns; None is no name."""
+    if columns is None:
+        return ()
+    if isinstance(columns, str):
+        raise ParameterError("columns must be a list of names, not one string")
+    names = tuple(columns) if isinstance(columns, Iterable) else (columns,)
+    for name in names:
+        if not isinstance(name, str):
+            raise ParameterError(
+                f"columns must be a list of names, or None. Got {type(name).__name__}"
+            )
+    return names
 
 
 def _at_least(least: int, name: str, value: int | None) -> int | None:

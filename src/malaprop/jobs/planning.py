@@ -9,7 +9,7 @@ from pathlib import Path
 from malaprop.core.errors import OutputError, ParameterError
 from malaprop.jobs.job import PIPE, Copied, Job
 from malaprop.pipeline.formats import Layout, format_of
-from malaprop.pipeline.formats.recognise import check_packing
+from malaprop.pipeline.formats.recognise import check_ending, check_packing
 
 _PIPED = "txt"  # the format of standard input, unless another one is named
 
@@ -25,11 +25,12 @@ def plan_jobs(
     for source, target in zip(inputs, _targets(inputs, output), strict=True):
         _check_source(source)
         name = format_ or (_PIPED if source == PIPE else format_of(source))
-        if not format_:
-            _check_target(target, name)
+        made = layout(name)  # which refuses an unknown format
         for path in (source, target):
             check_packing(path, name)
-        jobs.append(Job(source, target, layout(name)))
+        if target != PIPE:
+            check_ending(source, target, name, named=format_ is not None)
+        jobs.append(Job(source, target, made))
     return jobs
 
 
@@ -116,15 +117,3 @@ def _check_source(source: str) -> None:
         raise ParameterError(f"{source} is a folder: name the files in it")
     if not path.exists():
         raise ParameterError(f"there is no file {source}")
-
-
-def _check_target(target: str, format_: str) -> None:
-    """Refuse an output whose name says another format than the input's: that is a slip."""
-    try:
-        said = format_ if target == PIPE else format_of(target)
-    except ParameterError:
-        return
-    if said != format_:
-        raise ParameterError(
-            f"the output has the format of the input, {format_}: {target} says {said}"
-        )

@@ -7,11 +7,20 @@ from malaprop.core.errors import ParameterError
 from malaprop.pipeline.formats.copying import registry
 from malaprop.pipeline.formats.packing import packing_of, without_packing
 
+_ARCHIVES: Final = (".tar", ".tgz", ".7z", ".rar")
+_SHEETS: Final = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
+_DOCUMENTS: Final = (".docx", ".doc", ".pdf", ".odt", ".rtf", ".pages", ".pptx", ".epub")
+_FOREIGN: Final = {
+    **dict.fromkeys(_ARCHIVES, "Malaprop writes no archives"),
+    **dict.fromkeys(_SHEETS, "Malaprop writes no spreadsheets, but they can import .csv"),
+    **dict.fromkeys(_DOCUMENTS, "Malaprop writes no such files, but their programs open .txt"),
+}
+"""Endings of files that are no text, and what to do instead."""
 _HINTS: Final = {
     ".json": "of JSON only JSON lines are read, a record a line: convert it to .jsonl",
-    **dict.fromkeys((".tar", ".tgz", ".7z", ".rar"), "unpack the archive and name the files in it"),
-    **dict.fromkeys((".xlsx", ".xls", ".ods"), "export the table to .csv"),
-    **dict.fromkeys((".docx", ".pdf", ".odt", ".rtf"), "export the document to .txt"),
+    **dict.fromkeys(_ARCHIVES, "unpack the archive and name the files in it"),
+    **dict.fromkeys(_SHEETS, "export the table to .csv"),
+    **dict.fromkeys(_DOCUMENTS, "export the document to .txt"),
 }
 # Programs that write the content of files that are packed otherwise.
 _UNPACKERS: Final = {".bz2": "bzcat", ".xz": "xzcat", ".zip": "unzip -p", ".lz4": "lz4cat"}
@@ -31,6 +40,31 @@ def format_of(path: Path | str) -> str:
         )
     check_packing(path, name)
     return name
+
+
+def check_ending(source: str, target: str, format_: str, *, named: bool) -> None:
+    """Refuse an output whose ending says something else than the format that is written.
+
+    `named` tells whether the user named the format. Then all endings are fine except those of
+    other programs' files, and those, too, if the input has the same one.
+    """
+    suffix = without_packing(target).suffix.lower()
+    said = _format_with(suffix)
+    if suffix in ("", ".") or said == format_:
+        return
+    if named and (suffix not in _FOREIGN or suffix == without_packing(source).suffix.lower()):
+        return
+    if said:
+        raise ParameterError(
+            f"the output has the format of the input, {format_}: {target} says {said}"
+        )
+    packed = " (also packed: .gz, .zst)" if registry[format_].packable else ""
+    other = "" if suffix in _FOREIGN else f', or name the format with `format="{format_}"`'
+    raise ParameterError(
+        f"the output has the format of the input, {format_}, and {target} ends in {suffix}: name "
+        f"a file that ends in {' or '.join(registry[format_].suffixes)}{packed}, or in nothing"
+        f"{other}.{' ' if suffix in _FOREIGN else ''}{_FOREIGN.get(suffix, '')}"
+    )
 
 
 def _format_with(suffix: str) -> str | None:
