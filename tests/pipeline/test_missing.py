@@ -1,13 +1,19 @@
 """Missing texts stay missing, at their places."""
 
 import math
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas
+import pyarrow
 import pytest
 
-from malaprop import TEM, Lexicon, Privatizer, Release
+from malaprop import TEM, Lexicon, Privatizer, Release, explain, measure, privatize_files
 from malaprop.core.errors import ParameterError
+from malaprop.measure.tasks.classification import Classification
 
 TINY = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
 EXACT = Privatizer(TINY, TEM(epsilon=500.0))
@@ -59,7 +65,75 @@ def test_there_is_no_release_of_a_missing_text(missing: Any) -> None:
         EXACT(missing)
 
 
-def test_one_string_is_no_list_of_texts() -> None:
-    for call in (EXACT.many, EXACT.texts):
-        with pytest.raises(ParameterError, match="takes several texts"):
-            call("cold")
+CALLS: list[Callable[[Any], Any]] = [
+    *(EXACT.many, EXACT.texts, EXACT.batch, EXACT.word_draws),
+    lambda texts: measure.attack("bayes", EXACT, texts),
+    lambda texts: measure.train_model(texts, TINY),
+    lambda texts: measure.evaluate(texts, mechanisms=["tem"], epsilons=[1.0], lexicon=TINY),
+    lambda texts: measure.calibrate("tem", TINY, success=0.3, context=True, sample=texts),
+    lambda texts: Classification(texts, ["a"] * 4, TINY),
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ("coldtext", "not one string: put it into a list"),
+        (b"coldtext", "not bytes: decode them"),
+        ({"coldtext": ["cold"]}, "pass its values, as in d.values()"),
+        ({"coldtext"}, "not a set, which has no order"),
+        (pyarrow.table({"coldtext": ["cold"]}), 'Table is a table: pass the column.*table."text".'),
+        (pandas.DataFrame({"coldtext": ["cold"]}), "DataFrame is a table: pass the column"),
+        (5, "in a list. Got int"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_yields_no_texts_is_refused(call: Callable[[Any], Any], wrong: Any, says: str) -> None:
+    """A table or a dictionary yields the names of its columns, a string its letters."""
+    with pytest.raises(ParameterError, match=f"takes several texts.*{says}") as caught:
+        call(wrong)
+    assert "coldtext" not in str(caught.value)
+
+
+def test_a_table_of_polars_is_refused() -> None:
+    class DataFrame:
+        """As far as it matters, polars': it yields columns."""
+
+        columns = property(lambda self: ["coldtext"])
+
+        def __iter__(self) -> Iterator[list[str]]:
+            yield ["cold"]
+
+    with pytest.raises(ParameterError, match="DataFrame is a table"):
+        EXACT.texts(DataFrame())  # type: ignore[call-overload]
+
+
+def test_whatever_yields_texts_will_do() -> None:
+    labelled = pandas.Series(["cold"], index=["columns"])  # has an attribute of that name
+    for texts in (("cold",), iter(["cold"]), {1: "cold"}.values(), np.array(["cold"]), labelled):
+        assert EXACT.texts(texts) == ["Cold"]
+    assert EXACT.batch(text for text in ["cold"])[0] == ["Cold"]
+    with pytest.raises(ParameterError, match=r"A text must be a string\. Got NoneType"):
+        EXACT.batch(["cold", None])  # type: ignore[list-item]
+
+
+CALLERS: list[tuple[str, Callable[..., Any]]] = [
+    ("Privatizer", partial(Privatizer, epsilon=1.0)),
+    ("privatize_files", partial(privatize_files, "a.txt", "b.txt", epsilon=1.0)),
+    ("explain", partial(explain, "cold", epsilon=1.0)),
+]
+
+
+@pytest.mark.parametrize(("name", "call"), CALLERS)
+def test_an_unknown_parameter_is_named_with_the_one_that_was_meant(
+    name: str, call: Callable[..., Any]
+) -> None:
+    for wrong, meant in (("eps", "epsilon"), ("punctation", "punctuation"), ("lexcon", "lexicon")):
+        message = f"{name} has no parameter {wrong!r}. Did you mean {meant!r}?"
+        with pytest.raises(ParameterError, match=re.escape(message)):
+            call(**{wrong: 2})
+    with pytest.raises(ParameterError, match=f"{name} has no parameter 'zzzzzzz'.$"):
+        call(zzzzzzz=2)
+    with pytest.raises(ParameterError, match=r"evaluate has no parameter 'epsilon'.*'epsilons'"):
+        measure.evaluate(["cold"], epsilon=1.0)  # type: ignore[call-arg]

@@ -1,5 +1,6 @@
 """Checks of parameters: whole numbers, choices, and the range that float64 can handle."""
 
+from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any, Final
 
@@ -21,6 +22,36 @@ def is_computable(value: float) -> bool:
 def type_name(value: object) -> str:
     """Return the name of a value's type, for a message that must not show the value."""
     return type(value).__name__
+
+
+def several_texts(texts: Any, name: str) -> Iterable[Any]:
+    """Return several texts as they are; refuse what yields something else, such as a table.
+
+    A table or a dictionary would yield the names of its columns, and a string its letters. `name`
+    is that of the call, or of its parameter.
+
+    >>> list(several_texts(("cold", "hot"), "texts"))
+    ['cold', 'hot']
+    """
+    for kinds, remedy in _NO_TEXTS.items():
+        if isinstance(texts, kinds):
+            raise ParameterError(f"`{name}` takes several texts, not {remedy}.")
+    if any(hasattr(type(texts), columns) for columns in ("columns", "column_names")):
+        raise ParameterError(
+            f"`{name}` takes several texts, and {type_name(texts)} is a table: pass the column "
+            'that holds them, as in table["text"].'
+        )
+    if not isinstance(texts, Iterable):
+        raise ParameterError(f"`{name}` takes several texts, in a list. Got {type_name(texts)}.")
+    return texts
+
+
+_NO_TEXTS: Final[dict[type | tuple[type, ...], str]] = {
+    str: "one string: put it into a list",
+    (bytes, bytearray, memoryview): "bytes: decode them, and put the string into a list",
+    Mapping: "a dictionary, which yields its keys: pass its values, as in d.values()",
+    (set, frozenset): "a set, which has no order: pass a list",
+}
 
 
 def require_whole(owner: object, name: str, least: int) -> None:

@@ -25,7 +25,7 @@ from malaprop.pipeline.formats.faults import OnError
 from malaprop.pipeline.privatizer import Privatizer
 from malaprop.pipeline.report import Clock, FileRecord, Occasion, RunReport, run_report
 from malaprop.pipeline.rewriting import FileCounts
-from malaprop.text import TextOptions
+from malaprop.text import TextOptions, policy_with
 
 try:
     from pyspark.sql import DataFrame, SparkSession
@@ -80,6 +80,7 @@ def privatize(
         )
     if isinstance(columns, str):
         raise ParameterError("The 'columns' parameter of privatize must be a list of names.")
+    policy_with(options, privatize)
     layout = Layout(format="parquet", columns=tuple(columns), on_error=on_error)
     known = Lexicon.open(lexicon) if isinstance(lexicon, str) else lexicon
     privatizer = Privatizer(known, mechanism, **options)

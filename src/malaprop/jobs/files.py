@@ -20,7 +20,7 @@ from malaprop.pipeline.outputs.access import OWNER_ONLY
 from malaprop.pipeline.outputs.staging import Staging
 from malaprop.pipeline.report import Clock, RunReport
 from malaprop.report.written import checked_name, is_page, rendered
-from malaprop.text import Policy, TextOptions
+from malaprop.text import TextOptions, policy_with
 
 if TYPE_CHECKING:
     from malaprop.measure.profile import Profile
@@ -101,7 +101,7 @@ def privatize_files(
     recipe = Recipe(
         lexicon=lexicon,
         mechanism=chosen_mechanism(mechanism, epsilon),
-        policy=Policy(**options),
+        policy=policy_with(options, privatize_files),
         seed=_at_least(0, "seed", seed),
     )
 

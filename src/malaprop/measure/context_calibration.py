@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
-from malaprop.core.parameters import type_name
+from malaprop.core.parameters import several_texts, type_name
 from malaprop.core.progress import Progress
 from malaprop.core.randomness import checked_rng, secure_rng, seeded_rng
 from malaprop.core.space import MetricSpace
@@ -126,9 +126,7 @@ def _on_sample(
 
 def _checked(sample: Any) -> list[str]:
     """Return up to 1,000 texts, spread evenly over the sample."""
-    if isinstance(sample, str):
-        raise ParameterError("`sample` takes several texts, not one string.")
-    texts = list(sample)
+    texts = list(several_texts(sample, "sample"))
     if not texts or not all(isinstance(text, str) for text in texts):
         raise ParameterError("`sample` takes one text or more, all of them strings.")
     chosen = np.linspace(0, len(texts) - 1, min(len(texts), _TEXTS)).astype(np.int64)

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from malaprop.core.errors import ParameterError
+from malaprop.core.parameters import several_texts
 
 MaybeText = str | float | None
 """A text, or what stands for a missing one: None, or NaN."""
@@ -40,9 +41,7 @@ def in_places(
 
     Anything else is refused before any text is converted. `name` is that of the method called.
     """
-    if isinstance(texts, str):
-        raise ParameterError(f"`{name}` takes several texts; call the privatizer for one.")
-    results = list(texts)
+    results = list(several_texts(texts, name))
     places = [place for place, text in enumerate(results) if not is_missing(text)]
     for place in places:
         if not isinstance(results[place], str):

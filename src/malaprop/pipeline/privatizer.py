@@ -12,6 +12,7 @@ from malaprop.core.channel import Channel
 from malaprop.core.errors import ParameterError
 from malaprop.core.guarantee import Guarantee, Kind
 from malaprop.core.mechanism import Mechanism
+from malaprop.core.parameters import several_texts
 from malaprop.core.randomness import SECURE, checked_rng, label, secure_rng
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.pipeline.choosing import (
@@ -38,6 +39,7 @@ from malaprop.text import (
     TextParser,
     TokenKind,
     kind_of,
+    policy_with,
 )
 from malaprop.text.forms.grammar import cut, read
 from malaprop.text.public import Span
@@ -89,8 +91,9 @@ class Privatizer:
         **options: Unpack[TextOptions],
     ) -> None:
         """Choose a lexicon and a mechanism, as values or by name; `options` are a policy's."""
+        policy = policy_with(options, Privatizer)
         chosen = choose(lexicon, mechanism, epsilon)
-        self._prepare(chosen, Policy(**options), secure_rng() if rng is None else checked_rng(rng))
+        self._prepare(chosen, policy, secure_rng() if rng is None else checked_rng(rng))
 
     def _prepare(self, chosen: Chosen, policy: Policy, rng: Generator) -> None:
         self._chosen, self._rng = chosen, rng
@@ -257,11 +260,14 @@ class Privatizer:
         """
         return in_places(texts, "texts", lambda there: self._private(self._parser.parse(there))[0])
 
-    def batch(self, texts: list[str]) -> tuple[list[str], dict[str, int]]:
+    def batch(self, texts: Iterable[str]) -> tuple[list[str], dict[str, int]]:
         """Return several private texts, and how all their tokens were treated, for a report.
 
         No text may be missing. The counts of several batches add up.
         """
+        texts = list(several_texts(texts, "batch"))
+        for text in texts:
+            require_text(text)
         parsed = self._parser.parse(texts)
         words, punctuation = np.asarray(parsed.word_counts), np.asarray(parsed.punctuation_counts)
         counts = counted(sum(parsed.slot_counts), words, punctuation, parsed.counts())

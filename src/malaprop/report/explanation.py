@@ -17,7 +17,7 @@ from malaprop.pipeline.keeping import Keeping, keeping_of
 from malaprop.pipeline.values import with_chosen_kinds
 from malaprop.report.value import ValueLaw, ValueRange, value_law
 from malaprop.report.word import Rival, WordLaw, rivals, word_law
-from malaprop.text import Action, BoundPolicy, Policy, TextOptions, tokenize
+from malaprop.text import Action, BoundPolicy, Policy, TextOptions, policy_with, tokenize
 
 _RIVALS = 3
 _WORD: Final = "word"
@@ -154,9 +154,10 @@ def explain(
     """
     if top < 1:
         raise ParameterError(f"The 'top' parameter of explain must be 1 or more. Got {top!r}.")
+    policy = policy_with(options, explain)
     chosen = choose(lexicon, mechanism, epsilon)
     channel = chosen.mechanism.on(chosen.lexicon)
-    policy = with_chosen_kinds(Policy(**options), channel.guarantee)
+    policy = with_chosen_kinds(policy, channel.guarantee)
     if isinstance(word, str) and (value := value_law(word.strip(), policy)):
         return _explained_value(value, top)
     own, route = _found(word, chosen.lexicon)

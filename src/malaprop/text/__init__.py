@@ -11,6 +11,7 @@ from malaprop.text.policy import (
     TextOptions,
     Treatment,
     Unknown,
+    policy_with,
 )
 from malaprop.text.template import Punctuation, Template, fill
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
@@ -35,5 +36,6 @@ __all__ = [
     "WordMap",
     "fill",
     "kind_of",
+    "policy_with",
     "tokenize",
 ]

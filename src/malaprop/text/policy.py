@@ -14,16 +14,18 @@ what it is | drawn |
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from hashlib import sha256
+from inspect import signature
 from numbers import Real
 from typing import Any, Literal, NamedTuple, TypedDict, cast, get_args
 from unicodedata import category
 
 from malaprop.core.errors import ParameterError
 from malaprop.core.parameters import is_computable
+from malaprop.core.suggest import did_you_mean
 from malaprop.text.forms import grammar
 from malaprop.text.forms.dates import DateOrder
 from malaprop.text.forms.form import Form
@@ -131,6 +133,20 @@ class Policy:
         if self.markup:
             plain["markup"] = self.markup
         return plain | ({"map": MAP_VERSION} if self.unknown == "map" else {})
+
+
+def policy_with(options: TextOptions, caller: Callable[..., Any]) -> Policy:
+    """Return the policy with the options that a call was given; refuse unknown ones in its name.
+
+    `caller` is the function or class that takes them beside its own parameters.
+    """
+    names = {each.name for each in fields(Policy)}
+    for name in options.keys() - names:
+        known = [*signature(caller).parameters, *sorted(names)]
+        raise ParameterError(
+            f"{caller.__name__} has no parameter {name!r}.{did_you_mean(name, known)}"
+        )
+    return Policy(**options)
 
 
 def _short(keep: Sequence[str]) -> list[str] | dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 from numpy.random import Generator
 
 from malaprop.core.errors import ParameterError
-from malaprop.core.parameters import type_name
+from malaprop.core.parameters import several_texts, type_name
 from malaprop.core.progress import Progress
 from malaprop.core.randomness import checked_rng, secure_rng
 from malaprop.measure.adversaries import attacks as _registered  # defines the attacks
@@ -42,8 +42,7 @@ def attack(
     chosen = attack_with(name, options)
     if not isinstance(privatizer, Privatizer):
         raise ParameterError(f"`attack` takes a Privatizer. Got {type_name(privatizer)}.")
-    if isinstance(texts, str):
-        raise ParameterError("`attack` takes several texts, not one string.")
+    several_texts(texts, "attack")
     if isinstance(labels, str):
         raise ParameterError("`labels` must have one label for each text, not be one string.")
     rng = secure_rng() if rng is None else checked_rng(rng)

@@ -7,7 +7,7 @@ import numpy as np
 
 from malaprop.core.arrays import Ids
 from malaprop.core.errors import DataError, ParameterError
-from malaprop.core.parameters import type_name
+from malaprop.core.parameters import several_texts, type_name
 from malaprop.lexicon.bigrams import BigramModel, words_digest
 from malaprop.lexicon.bigrams.model import Counts
 from malaprop.lexicon.lexicon import Lexicon
@@ -32,8 +32,7 @@ def train_model(
     >>> model.unigrams.tolist(), model.totals.tolist()
     ([2, 4, 1], [0, 4, 0, 3])
     """
-    if isinstance(texts, str):
-        raise ParameterError("`train_model` takes several texts, not one string.")
+    several_texts(texts, "train_model")
     if not isinstance(lexicon, Lexicon):
         raise ParameterError(f"`train_model` takes a Lexicon. Got {type_name(lexicon)}.")
     counting = _Counting(len(lexicon))

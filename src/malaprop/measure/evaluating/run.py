@@ -20,7 +20,7 @@ from malaprop.measure.evaluating.sampling import Sample, sampled
 from malaprop.measure.evaluating.settings import EvaluationSettings, mechanisms_at, recovers_words
 from malaprop.measure.evaluating.timing import seconds_for
 from malaprop.measure.tasks.splits import class_numbers
-from malaprop.text import Policy, TextOptions
+from malaprop.text import TextOptions, policy_with
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,10 +72,10 @@ def evaluate(
     and the splits are then the same for all such runs. `rng` draws the sample, the splits and the
     noise, and takes over only what the same generator has drawn.
     """
+    policy = policy_with(options, evaluate)
     made = mechanisms_at(mechanisms, epsilons)
     settings = settings or EvaluationSettings()
     opened = Lexicon.open(lexicon) if isinstance(lexicon, str) else lexicon
-    policy = Policy(**options)
     bound, notes = settings.bound(opened, policy)
     _check_attacks(bound, labelled=labels is not None)
     known = {"lexicon": opened.fingerprint, "policy": policy.to_dict(), **bound.to_dict()}

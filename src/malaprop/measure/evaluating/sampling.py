@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 from numpy.random import Generator
 
 from malaprop.core.errors import DataError, ParameterError
+from malaprop.core.parameters import several_texts
 from malaprop.measure.evaluating.kept import Digest
 from malaprop.measure.tasks.splits import is_missing_label
 
@@ -38,8 +39,7 @@ def sampled(
 
     Each has the same chance. All of them count for the digest.
     """
-    if isinstance(texts, str):
-        raise ParameterError("`evaluate` takes several texts, not one string.")
+    several_texts(texts, "evaluate")
     reservoir: Reservoir[tuple[str, object]] = Reservoir(size, rng)
     left = 0
     for text, label in _pairs(texts, labels):

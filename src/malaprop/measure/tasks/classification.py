@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from malaprop.core.arrays import Ids
 from malaprop.core.errors import ParameterError
+from malaprop.core.parameters import several_texts
 from malaprop.core.progress import Progress, report, stage
 from malaprop.core.randomness import checked_rng, secure_rng
 from malaprop.lexicon.lexicon import Lexicon
@@ -63,7 +64,7 @@ class Classification:
             raise ParameterError(f"`runs` must be 1 or more. Got {runs}.")
         if not 0.0 < test < 1.0:
             raise ParameterError(f"`test` must be a share between 0 and 1. Got {test!r}.")
-        self.texts, self.runs = list(texts), runs
+        self.texts, self.runs = list(several_texts(texts, "classification")), runs
         self._classes = class_numbers(labels, len(self.texts))
         self._model = model_named(model, lexicon)
         self._fixed = split is not None
