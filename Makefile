@@ -66,7 +66,7 @@ clean:
 
 .venv/demo: .venv/bin/python pyproject.toml $(CONSTRAINTS)
 	@echo "Setting up .venv (once) ..."
-	@$(QUIET_INSTALL) . > .venv/install.log 2>&1 || { tail -n 20 .venv/install.log; exit 1; }
+	@$(QUIET_INSTALL) '.[evaluate]' > .venv/install.log 2>&1 || { tail -n 20 .venv/install.log; exit 1; }
 	@touch $@
 
 .venv/test: .venv/bin/python pyproject.toml $(CONSTRAINTS)

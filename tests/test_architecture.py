@@ -1,6 +1,8 @@
 """The shape of the package: what it exports, what it ships, how it imports."""
 
 import ast
+import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -9,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 import malaprop
+from malaprop.core.errors import EXTRAS, MissingExtraError
 
 ROOT = Path(__file__).parents[1]
 
@@ -24,6 +27,46 @@ def test_the_errors_have_one_root() -> None:
         thing = getattr(malaprop, name)
         if isinstance(thing, type) and issubclass(thing, Exception):
             assert issubclass(thing, malaprop.MalapropError)
+
+
+def test_no_text_tells_users_to_install_malaprop_from_an_index() -> None:
+    """Nothing of that name is there, and a stranger could register it."""
+    wrong = re.compile(r"malaprop\[(?!\])|pip3? install\s(?:-\S+\s+)*['\"]?malaprop\b")
+    folders = ("src", "docs", "examples", "tools", "benchmarks", "tests")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*")]
+    texts = {
+        path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
+        for path in (*paths, *ROOT.glob("*.md"), ROOT / "Makefile")
+        if path.suffix in (".py", ".md", ".html", ".toml", ".json", ".sh", "")
+        and path.is_file()
+        and not {".cache", ".venvs"} & {*path.parts}
+    }
+    assert len(texts) > 500
+    assert "README.md" in texts
+    del texts["tests/test_architecture.py"]
+    assert [name for name, text in texts.items() if wrong.search(text)] == []
+
+
+def test_a_hint_at_a_missing_package_names_what_the_extra_installs() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = {name: packages(*listed) for name, listed in project["optional-dependencies"].items()}
+    for name, installed in EXTRAS.items():
+        wanted = extras[name]
+        if own := [each for each in wanted if each.startswith("malaprop")]:
+            wanted = {each for part in own[0][9:-1].split(",") for each in extras[part]}
+        assert packages(*shlex.split(installed)) == wanted
+        error = MissingExtraError("x", name, "It")
+        assert str(error) == f"It needs the package x: run  pip install {installed}"
+
+
+def packages(*requirements: str) -> set[str]:
+    """Return requirements without bounds from below; a bound from above stays."""
+    return {re.sub(r">=[\d.]+,?", "", each) for each in requirements}
+
+
+def test_the_demo_installs_what_evaluations_need() -> None:
+    recipe = (ROOT / "Makefile").read_text("utf-8").split("\n.venv/demo:")[1].split("\n\n")[0]
+    assert "$(QUIET_INSTALL) '.[evaluate]'" in recipe
 
 
 def test_importing_is_light() -> None:

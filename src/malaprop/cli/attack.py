@@ -121,7 +121,7 @@ def attack(
     of the same word of a text, frequency at how often a word occurs where one draw is reused.
 
     On labels: authorship infers who wrote a text, attribute any other label, membership which texts
-    a classifier was trained on. They need --label and  pip install 'malaprop[evaluate]'.
+    a classifier was trained on. They need --label and  pip install scikit-learn.
 
     On vectors: inversion takes the nearest word to a released vector, float looks at its last bits.
 

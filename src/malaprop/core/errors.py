@@ -55,11 +55,21 @@ class SecretError(MalapropError):
     """The user's secret, from which the keys of hashes are derived, cannot be read or kept."""
 
 
+EXTRAS = {
+    "evaluate": "scikit-learn matplotlib",
+    "plots": "matplotlib",
+    "safetensors": "safetensors",
+    "sklearn": "scikit-learn",
+    "spark": "'pyspark[sql]>=4.0,<5' 'pandas>=2.2,<3'",
+}
+"""The packages of each extra, as pip takes them. No index has Malaprop itself."""
+
+
 class MissingExtraError(MalapropError, ImportError):
     """An optional package is not installed; the message names the command that installs it."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
-        self.command = f"pip install 'malaprop[{extra}]'"
+        self.command = f"pip install {EXTRAS[extra]}"
         super().__init__(f"{purpose} needs the package {package}: run  {self.command}")
 
 

@@ -1,4 +1,4 @@
-"""Private vectors in a scikit-learn pipeline: needs the extra `malaprop[sklearn]`.
+"""Private vectors in a scikit-learn pipeline: needs the extra `sklearn`.
 
 >>> import numpy as np
 >>> from malaprop.integrations.sklearn import PrivateEmbedding

@@ -1,4 +1,4 @@
-"""Private text on a Spark cluster: needs the extra `malaprop[spark]`, and Java 17.
+"""Private text on a Spark cluster: needs the extra `spark`, and Java 17.
 
     from malaprop.integrations.spark import privatize
 

@@ -1,4 +1,4 @@
-"""Plots as SVG, drawn by matplotlib: the extra `malaprop[plots]`.
+"""Plots as SVG, drawn by matplotlib: the extra `plots`.
 
 One style for all: thin lines, marks that differ in shape as well as in grey, labelled axes.
 """

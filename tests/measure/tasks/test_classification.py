@@ -132,4 +132,4 @@ def test_without_scikit_learn_the_error_names_the_extra() -> None:
         "from malaprop.measure.tasks.models import require_sklearn\nrequire_sklearn()"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "pip install 'malaprop[evaluate]'" in run.stderr
+    assert "pip install scikit-learn matplotlib" in run.stderr

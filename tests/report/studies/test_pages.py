@@ -132,7 +132,7 @@ def test_a_page_without_matplotlib_is_refused_before_any_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report_plots, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match="plots"):
+    with pytest.raises(MissingExtraError, match="pip install matplotlib"):
         checked_page(tmp_path / "p.html")
 
 

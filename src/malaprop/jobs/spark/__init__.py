@@ -8,7 +8,7 @@
     engine     the job, seen from the driver
     failures   what went wrong, without a word of the data
 
-Needs the extra `malaprop[spark]`; `malaprop.integrations.spark` is the door.
+Needs the extra `spark`; `malaprop.integrations.spark` is the door.
 """
 
 from typing import Final

@@ -71,8 +71,8 @@ def _translated(error: Exception) -> MalapropError:
             return kind(raised[2])
     if lacking := _LACKING.search(str(error)):
         return MalapropError(
-            f"the Python of an executor lacks {lacking[1]}: run  pip install 'malaprop[spark]'  on "
-            "all machines, and let PYSPARK_PYTHON name that Python"
+            f"the Python of an executor lacks {lacking[1]}: run  pip install '.[spark]'  in a "
+            "clone of Malaprop on all machines, and let PYSPARK_PYTHON name that Python"
         )
     return _named(error)
 

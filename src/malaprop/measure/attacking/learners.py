@@ -1,6 +1,6 @@
 """What attackers on labels train: a regression on n-grams, and Koppel's random subspaces.
 
-All of it needs scikit-learn, the extra `malaprop[evaluate]`, which is imported when it is used.
+All of it needs scikit-learn, the extra `evaluate`, which is imported when it is used.
 """
 
 import re

@@ -4,7 +4,7 @@ On the owner's own texts, `classify` trains a classifier on private texts; `Clas
 that for several mechanisms. On public data sets, `run` does any task of the `registry`, on a
 lexicon (no noise), a channel or a privatizer, beside floors that need no useful vectors and the
 ceiling without noise. A new one needs nothing but its own file here. Models need the extra
-`malaprop[evaluate]`.
+`evaluate`.
 
 >>> from malaprop.measure import tasks
 >>> sorted(tasks.registry)

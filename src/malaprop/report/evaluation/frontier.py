@@ -20,7 +20,7 @@ CAPTION = (
 
 
 def frontier(evaluation: Evaluation) -> str:
-    """Return the picture as an SVG element; needs the extra `malaprop[plots]`."""
+    """Return the picture as an SVG element; needs the extra `plots`."""
     return drawn(lambda axes: _paint(axes, evaluation))
 
 
