@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas
+import pandas  # type: ignore[import-untyped]
 import pyarrow
 import pytest
 
@@ -106,7 +106,7 @@ def test_a_table_of_polars_is_refused() -> None:
             yield ["cold"]
 
     with pytest.raises(ParameterError, match="DataFrame is a table"):
-        EXACT.texts(DataFrame())  # type: ignore[call-overload]
+        EXACT.texts(DataFrame())  # type: ignore[arg-type]
 
 
 def test_whatever_yields_texts_will_do() -> None:
