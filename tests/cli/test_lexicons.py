@@ -1,5 +1,6 @@
 """`malaprop lexicon`: list, info, import, neighbours."""
 
+import json
 import math
 import re
 from pathlib import Path
@@ -98,3 +99,53 @@ def test_neighbours_of_an_unknown_word(cli: Cli, lexicon_file: Path) -> None:
     ended = cli("lexicon", "neighbours", "doctr", "-l", lexicon_file)
     assert ended.code == 2
     assert ended.err == "malaprop: That word is not in the lexicon. Did you mean 'doctor'?\n"
+
+
+def _named_fingerprints(info: str) -> dict[str, str]:
+    """Return the fingerprints that `lexicon info` prints, by the names that it gives them."""
+    found = re.findall(r"^(fingerprint|with graph) +([0-9a-f]{64})$", info, re.MULTILINE)
+    return dict(found)
+
+
+def test_info_names_every_fingerprint_that_is_printed(
+    cli: Cli, folder: Path, lexicon_file: Path
+) -> None:
+    named = _named_fingerprints(cli("lexicon", "info", lexicon_file).text)
+    assert named.keys() == {"fingerprint", "with graph"}
+    (folder / "texts.txt").write_text("the doctor is cold\na patient is warm\n" * 3)
+    common = ("-l", lexicon_file, "--force")
+    for mechanism, name in (("balanced", "with graph"), ("tem", "fingerprint")):
+        chosen = ("-e", "2", "-m", mechanism, *common)
+        runs = {
+            "audit": ("audit", *chosen),
+            "stats": ("stats", *chosen),
+            "calibrate": ("calibrate", "--kept", "0.3", "-m", mechanism, *common),
+            "privatize": ("privatize", "texts.txt", "-o", "out.txt", *chosen),
+        }
+        label = "its fingerprint with graph" if mechanism == "balanced" else "its fingerprint"
+        for run, call in runs.items():
+            ended = cli(*call, "--report", "page.md")
+            assert ended.code == 0, run
+            page = (folder / "page.md").read_text()
+            assert re.search(rf"\| {label} \| `?{named[name]}", page), run
+            cli(*call, *(("--report",) if run == "privatize" else ("--json",)), "value.json")
+            value = json.loads((folder / "value.json").read_text())["lexicon"]
+            assert value["fingerprint"] == named[name], run
+            assert value["metric"] == ("graph" if mechanism == "balanced" else "euclidean"), run
+            if run == "privatize":
+                beside = label.removeprefix("its ")
+                assert f"{beside} {named[name][:12]}" in ended.flat
+    ended = cli("evaluate", "texts.txt", "-e", "2", "--json", "value.json", "--runs", "1", *common)
+    assert ended.code == 0
+    assert f"fingerprint {named['fingerprint'][:12]}" in " ".join(ended.text.split())
+    value = json.loads((folder / "value.json").read_text())["lexicon"]
+    assert value["fingerprint"] == named["fingerprint"]
+
+
+def test_info_names_the_fingerprints_of_english(cli: Cli) -> None:
+    named = _named_fingerprints(cli("lexicon", "info", "english").text)
+    english = Lexicon.open("english")
+    assert named == {
+        "fingerprint": english.fingerprint,
+        "with graph": english.with_graph().fingerprint,
+    }

@@ -93,7 +93,11 @@ def audit(
             else:
                 finding = audit_words(channel, some, progress=progress.to)
         write(
-            {"mechanism": made.to_dict(), "lexicon": lexicon, **finding.to_dict()},
+            {
+                "mechanism": made.to_dict(),
+                "lexicon": privatizer.lexicon.to_dict(),
+                **finding.to_dict(),
+            },
             lambda: audit_page(
                 finding,
                 Setting(

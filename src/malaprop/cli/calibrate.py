@@ -229,7 +229,7 @@ def calibrate(
                 progress=progress.to,
             )
         write(
-            {"mechanism": mechanism, "lexicon": opened.name or lexicon, **calibration.to_dict()},
+            {"mechanism": mechanism, "lexicon": opened.to_dict(), **calibration.to_dict()},
             lambda: _page(calibration, made, opened, lexicon, clock, report, context=context),
         )
     if json_ != PIPE:

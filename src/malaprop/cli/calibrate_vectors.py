@@ -123,7 +123,7 @@ def regularization(
                 progress=progress.to,
             )
         write(
-            {"mechanism": mechanism, "lexicon": opened.name or lexicon, **choice.to_dict()},
+            {"mechanism": mechanism, "lexicon": opened.to_dict(), **choice.to_dict()},
             lambda: lambda_page(
                 choice,
                 targets.setting(

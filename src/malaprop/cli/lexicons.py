@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from malaprop.cli.messages import console, say
 from malaprop.cli.options import LexiconName
 from malaprop.cli.train import train_poincare
 from malaprop.core.errors import ParameterError, printable
+
+if TYPE_CHECKING:
+    from malaprop.lexicon.lexicon import Lexicon
 
 app = App(help="List, inspect and import lexicons.")
 app.command("train-poincare", short_help="Train vectors from IS-A relations.")(train_poincare)
@@ -51,7 +54,7 @@ def info(name: Name) -> None:
     say(f"lexicon      {lexicon.name or name}")
     say(f"words        {words:,}, the first of them: {', '.join(lexicon.words[:8])}")
     say(f"vectors      {dimension} dimensions, {lexicon.metric} metric")
-    say(f"fingerprint  {lexicon.fingerprint}")
+    _print_fingerprints(lexicon)
     if words > 1:
         low, middle, high = nearest_distances(lexicon)
         say(
@@ -65,6 +68,31 @@ def info(name: Name) -> None:
             say(f"source       {file}, SHA-256 {digest}")
         say(f"licence      {about['licence'] or 'not stated'}")
         _print_repairs(about)
+
+
+def _print_fingerprints(lexicon: "Lexicon") -> None:
+    """Show the fingerprint, and that with the word graph, in the words of reports and audits."""
+    from malaprop.core.errors import LexiconError
+    from malaprop.core.metrics.graph import graph_of
+    from malaprop.lexicon.graph.lookup import with_known_graph
+
+    say(f"fingerprint  {lexicon.fingerprint}")
+    if graph_of(lexicon.metric) is not None:
+        say("             fingerprint with graph, of words, vectors and its own word graph")
+        return
+    say(
+        f"             of words, vectors and {lexicon.metric} metric: reports and audits name it "
+        '"fingerprint"'
+    )
+    try:
+        graph = with_known_graph(lexicon).fingerprint
+    except LexiconError:
+        return  # balanced cannot be used either, and says why
+    say(f"with graph   {graph}")
+    say(
+        "             of words, vectors and word graph: those of balanced name it "
+        '"fingerprint with graph"'
+    )
 
 
 def _print_repairs(about: Mapping[str, Any]) -> None:

@@ -112,7 +112,7 @@ def stats(
         write(
             {
                 "mechanism": made.to_dict(),
-                "lexicon": {"name": opened.name, "fingerprint": opened.fingerprint},
+                "lexicon": opened.to_dict(),
                 "guarantee": str(channel.guarantee),
                 **figures.to_dict(),
                 "bayes": guess.to_dict() | {"per_word": _guesses(guess, ids)},

@@ -282,6 +282,14 @@ class Lexicon:
             )
         return computed
 
+    def to_dict(self) -> dict[str, str]:
+        """Return what identifies the lexicon, as plain values for JSON.
+
+        Where the metric is `graph`, the fingerprint is that of the lexicon with its word graph.
+        """
+        metric = str(self._metric)
+        return {"name": self._name, "metric": metric, "fingerprint": self.fingerprint}
+
     def __len__(self) -> int:
         return len(self._words)
 

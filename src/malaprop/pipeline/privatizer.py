@@ -111,7 +111,7 @@ class Privatizer:
         self._guarantee = for_texts(self._promise, self._policy)
         self._facts: dict[str, dict[str, Any]] = {
             "mechanism": mechanism.to_dict(),
-            "lexicon": {"name": lexicon.name, "fingerprint": lexicon.fingerprint},
+            "lexicon": lexicon.to_dict(),
             "policy": self._policy.to_dict(),
         }
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from malaprop.core.errors import printable
+from malaprop.core.metrics.graph import Steps
 from malaprop.pipeline.guessing import Guessed
 from malaprop.pipeline.repetition import Repetition
 
@@ -72,6 +73,15 @@ def repetition(facts: Repetition, repeat: str) -> list[str]:
 def content_words(facts: Repetition) -> str:
     """Say what counts as a content word."""
     return f"Content words are all but the first {facts.common:,} of the lexicon."
+
+
+def fingerprint_of(metric: object) -> str:
+    """Name the fingerprint of a lexicon under a metric, as `malaprop lexicon info` does.
+
+    >>> fingerprint_of("graph")
+    'fingerprint with graph'
+    """
+    return "fingerprint with graph" if str(metric) == Steps.name else "fingerprint"
 
 
 def parameters(mechanism: Mapping[str, object]) -> str:

@@ -10,6 +10,7 @@ from malaprop.report.phrases import (
     OTHERWISE,
     PROTECTED,
     best_guess,
+    fingerprint_of,
     listed,
     named,
     parameters,
@@ -55,7 +56,8 @@ def _wrapped(line: str, width: int) -> str:
 
 
 def _named(lexicon: LexiconFacts) -> str:
-    size = f"{lexicon.words:,} words, {lexicon.metric}, {lexicon.fingerprint[:12]}"
+    mark = f"{fingerprint_of(lexicon.metric)} {lexicon.fingerprint[:12]}…"
+    size = f"{lexicon.words:,} words, {lexicon.metric}, {mark}"
     return f"{named(lexicon.name or 'a lexicon')} ({size})"
 
 

@@ -261,6 +261,7 @@ def _run(report: VectorReport) -> list[tuple[str, str]]:
         lexicon = report.texts.lexicon
         near = f"the nearest word is {report.texts.nearest_words:.3g} away, in the median"
         rows.append(("Lexicon", f"{_name(lexicon.name)}, {lexicon.words:,} words; {near}"))
+        rows.append(("Its fingerprint", lexicon.fingerprint))
     return [
         *rows,
         ("Randomness", report.randomness),

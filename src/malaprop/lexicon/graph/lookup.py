@@ -37,7 +37,12 @@ def with_graph_if_needed(lexicon: Lexicon, mechanism: Mechanism) -> Lexicon:
 
     The graph of a large lexicon takes minutes to build, so it must have been kept.
     """
-    if mechanism.needs != Steps.name or graph_of(lexicon.metric) is not None:
+    return with_known_graph(lexicon) if mechanism.needs == Steps.name else lexicon
+
+
+def with_known_graph(lexicon: Lexicon) -> Lexicon:
+    """Return the lexicon with its own word graph, or the one that was kept; build a small one."""
+    if graph_of(lexicon.metric) is not None:
         return lexicon
     kept = kept_graph(lexicon, GraphOptions())
     if kept is not None:

@@ -98,7 +98,7 @@ def evaluate(
     return Evaluation(
         cells=cells,
         bounds=bounds,
-        lexicon={"name": opened.name, "fingerprint": opened.fingerprint},
+        lexicon=opened.to_dict(),
         policy=policy.to_dict(),
         settings=bound.to_dict(),
         texts=_counts(sample, bench),

@@ -169,8 +169,9 @@ def about_lines(evaluation: Evaluation) -> list[str]:
     number = f"{texts['sampled']:,} of {texts['given']:,} texts" if drawn else "All texts"
     sampled = f"{number}{drawn} with {texts['words']:,} words"
     name, runs = evaluation.lexicon["name"] or "of your own", evaluation.settings["runs"]
+    mark = f"fingerprint {evaluation.lexicon['fingerprint'][:12]}…"
     draws = "one noise draw" if runs == 1 else f"{runs} noise draws"
-    lines = [f"{sampled}; attacks on {attacked}.", f"Lexicon {name}, {draws}."]
+    lines = [f"{sampled}; attacks on {attacked}.", f"Lexicon {name}, {mark}; {draws}."]
     if evaluation.runs:
         lines.append(f"Classifiers: {evaluation.classes} classes; {evaluation.runs}.")
     if evaluation.cells[0].attacks:

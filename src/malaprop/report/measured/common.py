@@ -9,7 +9,7 @@ from malaprop.core.guarantee import Guarantee
 from malaprop.core.space import MetricSpace
 from malaprop.pipeline.report import Occasion
 from malaprop.report.page import Bullets, Facts, Paragraph, Section
-from malaprop.report.phrases import named, parameters
+from malaprop.report.phrases import fingerprint_of, named, parameters
 
 PUBLIC: Final = "Computed from public data alone: the mechanism and the lexicon."
 DESCRIPTIVE: Final = (
@@ -58,7 +58,7 @@ class Setting:
             return []
         rows = [("lexicon", f"{named(self.name)}, {len(space):,} words, {space.metric}")]
         fingerprint = getattr(space, "fingerprint", "")
-        return [*rows, ("its fingerprint", str(fingerprint))]
+        return [*rows, (f"its {fingerprint_of(space.metric)}", str(fingerprint))]
 
     def promise(self) -> Section:
         """Return what is guaranteed."""
