@@ -168,7 +168,11 @@ CASES = [
     Case(2, "must consist of", "lexicon import bad.vec --name ../x"),
     Case(2, "embedded lexicon", "lexicon import bad.vec --name english"),
     Case(2, "angular", "lexicon import bad.vec --name x --metric cosine"),
-    Case(2, "at least 1 row", "lexicon import bad.vec --name x --limit 0"),
+    Case(
+        2,
+        "'--limit': Input should be greater than or equal to 1",
+        "lexicon import bad.vec --name x --limit 0",
+    ),
 ]
 
 

@@ -69,7 +69,7 @@ def test_words_and_priors_come_from_files(cli: Cli, vectors: str, tmp_path: Path
         (("--words", "0"), "1 word or more"),
         (("--words", "none.txt"), "not there"),
         (("--prior", "none.txt"), "not there"),
-        (("--runs", "2"), "10 or more"),
+        (("--runs", "2"), "equal to 10"),
         (("--reused",), "give --occurrences"),
     ],
 )

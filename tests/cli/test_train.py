@@ -91,7 +91,7 @@ def test_an_interrupted_training_is_resumed(
         (("pairs.tsv", "--words", "english"), "goes with --wordnet"),
         (("missing.tsv",), "cannot be read"),
         (("--wordnet", "."), "index.noun"),
-        (("pairs.tsv", "--dim", "0"), "'dimension'"),
+        (("pairs.tsv", "--dim", "0"), "'--dim'"),
         (("pairs.tsv", "--rate", "7"), "'rate'"),
     ],
 )

@@ -130,7 +130,7 @@ def attack(
     from malaprop.cli.progress import bar, working
     from malaprop.core.randomness import secure_rng, seeded_rng
     from malaprop.measure import attack as run_attack
-    from malaprop.measure.attacking.base import attack_named
+    from malaprop.measure.attacking.base import attack_named, attack_with
     from malaprop.pipeline.privatizer import Privatizer
     from malaprop.pipeline.report import Clock
     from malaprop.report.measured.common import Setting
@@ -145,11 +145,16 @@ def attack(
         punctuation=False if no_punctuation else None,
         repeats=repeats,
     )
+    made = make_mechanism(mechanism, epsilon, param)
+    if model is not None and attack_named(name).on == "words":
+        from malaprop.lexicon.bigrams import open_model
+
+        options["model"] = open_model(model)
+    attack_with(name, options).check(made, repeat)
     check_outputs(json_, () if report is None else (report,), file, force=force)
     # The attacker must not share the stream that the noise comes from.
     rng = secure_rng() if seed is None else seeded_rng(seed)
     noise = None if seed is None else seeded_rng(int(rng.integers(2**62)))
-    made = make_mechanism(mechanism, epsilon, param)
     with bar("reading the texts") as progress:
         pairs = read_pairs(file, column or [], label, format_, encoding, progress.to)
         chosen = _sampled(pairs, sample, rng)

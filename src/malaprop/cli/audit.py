@@ -8,12 +8,12 @@ from malaprop.cli.measuring import (
     PIPE,
     AuditedWords,
     Force,
+    GivenWords,
     JsonFile,
     ReportFile,
     outputs,
-    words_to_audit,
 )
-from malaprop.cli.messages import command_line, say, say_text
+from malaprop.cli.messages import command_line, refuse_given, say, say_text
 from malaprop.cli.options import (
     DEFAULT,
     Epsilon,
@@ -50,6 +50,7 @@ def audit(
         int,
         typer.Option(
             metavar="NUMBER",
+            min=1_000,
             help="With --sampled: draws of each word. From 8,000 on, words that are unlikely to "
             "show a fault get an eighth.",
         ),
@@ -68,7 +69,7 @@ def audit(
     from malaprop.cli.progress import bar, working
     from malaprop.measure.audit import audit as compute
     from malaprop.measure.audit_by_draws import SampledAudit, sampled_audit
-    from malaprop.measure.audit_of_words import audit_words
+    from malaprop.measure.audit_of_words import MOST, audit_words
     from malaprop.measure.finding import Audit
     from malaprop.pipeline.privatizer import Privatizer
     from malaprop.pipeline.report import Clock
@@ -76,12 +77,15 @@ def audit(
     from malaprop.report.measured.common import Setting
 
     made = make_mechanism(mechanism, epsilon, param)
+    if not sampled:
+        refuse_given(context, "--sampled", "pairs", "draws")
+    given = GivenWords.of(words, most=None if sampled else MOST)
     clock = Clock(command_line(context))
     with outputs(json_, report, force=force) as write:
         with working(f"preparing {mechanism} on {lexicon}"):
             privatizer = Privatizer(open_lexicon(lexicon, made), made)
         channel = privatizer.channel
-        some = words_to_audit(words, channel.lexicon)
+        some = given.to_audit(channel.lexicon)
         finding: Audit | SampledAudit
         with bar(f"auditing {mechanism}") as progress:
             if sampled:
@@ -121,7 +125,9 @@ def audit_lexicon(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A lexicon's name or file.")],
     gamma: Annotated[
         float | None,
-        typer.Option(metavar="NUMBER", help="TEM's threshold γ, a distance; by default none."),
+        typer.Option(
+            metavar="NUMBER", help="TEM's threshold γ, a distance above 0; by default none."
+        ),
     ] = None,
     epsilon: Annotated[
         float | None,
@@ -145,9 +151,11 @@ def audit_lexicon(
     import math
 
     from malaprop.lexicon.lexicon import Lexicon
+    from malaprop.mechanisms.tem.exponent_tables import check_numbers
 
-    lexicon = Lexicon.open(name)
     threshold = math.inf if gamma is None else gamma
+    check_numbers(threshold, epsilon)
+    lexicon = Lexicon.open(name)
     tables = [] if force else _known(lexicon, threshold, epsilon)
     table, *_ = tables or [_audited(lexicon, threshold, epsilon, f"auditing {name}")]
     say(f"lexicon      {lexicon.name or name}, fingerprint {table.fingerprint}")

@@ -1,6 +1,6 @@
 """`malaprop calibrate`: from a target that a person understands to ε."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +15,7 @@ from malaprop.cli.calibrate_vectors import (
 from malaprop.cli.measuring import (
     PIPE,
     Force,
+    GivenWords,
     JsonFile,
     Prior,
     ReportFile,
@@ -22,7 +23,6 @@ from malaprop.cli.measuring import (
     outputs,
     page_profile,
     prior_of,
-    words_of,
 )
 from malaprop.cli.messages import command_line, say
 from malaprop.cli.options import (
@@ -36,7 +36,6 @@ from malaprop.cli.options import (
 from malaprop.core.errors import ParameterError
 
 if TYPE_CHECKING:
-    from malaprop.core.channel import Channel
     from malaprop.core.mechanism import Mechanism
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.measure import Calibration
@@ -52,7 +51,9 @@ def calibrate(
     kept: Annotated[
         float | None,
         typer.Option(
-            metavar="SHARE", help="At most this share of words stay as they are, on average."
+            metavar="SHARE",
+            help="At most this share of words stay as they are, on average. Like all shares, it "
+            "lies between 0 and 1.",
         ),
     ] = None,
     worst: Annotated[
@@ -96,7 +97,7 @@ def calibrate(
         float | None,
         typer.Option(
             metavar="NUMBER",
-            help="At least this many inputs explain an output within a factor of 2.",
+            help="At least this many inputs, above 0, explain an output within a factor of 2.",
         ),
     ] = None,
     similarity: Annotated[
@@ -167,6 +168,7 @@ def calibrate(
     """
     from malaprop.cli.progress import bar, working
     from malaprop.measure import calibrate as search
+    from malaprop.measure.calibration import check_target
     from malaprop.pipeline.report import Clock
 
     clock = Clock(command_line(typed))
@@ -178,9 +180,12 @@ def calibrate(
         "--prior": prior,
         "--candidates": candidates,
         "--like": like,
+        "--column": column,
+        "--occurrences": None if occurrences == 1 else occurrences,
     }
     if vectors is not None or correlation is not None or inversion is not None:
-        _refuse("--vectors", others | {"--kept": kept, "--similarity": similarity, "-e": epsilon})
+        unfit = {"--kept": kept, "--similarity": similarity, "-e": epsilon, "--words": words}
+        _refuse("--vectors", others | unfit | {"--lambda-grid": lambda_grid})
         vector_epsilon(
             mechanism,
             param,
@@ -205,12 +210,27 @@ def calibrate(
         )
         return
     made = make_mechanism(mechanism, "1", param)
+    given, belief, other = GivenWords.of(words, least=2), prior_of(prior), _like(like)
+    check_target(
+        kept=kept,
+        worst=worst,
+        success=success,
+        context=context,
+        sample=sample,
+        occurrences=occurrences,
+        prior=belief,
+        candidates=candidates,
+        similarity=similarity,
+        like=other,
+        words=words,
+    )
+    read = _sample(sample, column)
     with outputs(json_, report, force=force) as write:
         with working(f"opening {lexicon}"):
             opened = open_lexicon(lexicon, made)
-            model = _model(like, lexicon)
-            texts = _sample(sample, column)
-        chosen = words_of(words, opened)
+            model = None if other is None else other.on(open_lexicon(lexicon, other))
+            texts = read()
+        chosen = given.on(opened)
         with bar(f"calibrating {mechanism}") as progress:
             calibration = search(
                 made,
@@ -221,7 +241,7 @@ def calibrate(
                 context=context,
                 sample=texts,
                 occurrences=occurrences,
-                prior=prior_of(prior),
+                prior=belief,
                 candidates=candidates,
                 similarity=similarity,
                 like=model,
@@ -248,18 +268,23 @@ _WITHOUT_CONTEXT = (
 )
 
 
-def _sample(file: str | None, column: str | None) -> list[str] | None:
-    """Return the texts of a public sample."""
+def _sample(file: str | None, column: str | None) -> "Callable[[], list[str] | None]":
+    """Check that a public sample is there, and return what reads its texts."""
     from malaprop.jobs.reading import read_texts
 
     if file is None:
         if column is not None:
             raise ParameterError("--column goes with --sample")
-        return None
-    texts = list(filter(str.strip, read_texts([file], columns=[column] if column else ())))
-    if not texts:
-        raise ParameterError(f"{file} has no texts: --sample takes a file of public texts")
-    return texts
+        return lambda: None
+    unread = read_texts([file], columns=[column] if column else ())
+
+    def read() -> list[str]:
+        texts = list(filter(str.strip, unread))
+        if not texts:
+            raise ParameterError(f"{file} has no texts: --sample takes a file of public texts")
+        return texts
+
+    return read
 
 
 def _page(
@@ -293,11 +318,11 @@ def _refuse(flag: str, others: Mapping[str, object]) -> None:
             raise ParameterError(f"{name} does not go with {flag}: leave it out")
 
 
-def _model(like: str | None, lexicon: str) -> "Channel | None":
+def _like(like: str | None) -> "Mechanism | None":
+    """Return the mechanism that --like names, with its ε."""
     if like is None:
         return None
     name, colon, epsilon = like.partition(":")
     if not colon:
         raise ParameterError("--like names a mechanism and its ε, such as tem:1.5")
-    other = make_mechanism(name, epsilon, None)
-    return other.on(open_lexicon(lexicon, other))
+    return make_mechanism(name, epsilon, None)

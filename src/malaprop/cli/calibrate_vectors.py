@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malaprop.cli.measuring import PIPE, Write, outputs, words_of
+from malaprop.cli.measuring import PIPE, GivenWords, Write, outputs
 from malaprop.cli.messages import say, say_text
 from malaprop.cli.options import DEFAULT, make_mechanism, open_lexicon
 from malaprop.core.errors import ParameterError
@@ -60,13 +60,16 @@ def vector_epsilon(
     """Find an ε for vectors, and show the curve around it."""
     from malaprop.cli.progress import bar
     from malaprop.measure import calibrate_vectors
-    from malaprop.pipeline.vectors.opening import read_some
+    from malaprop.measure.vector_calibration import check_vector_target
+    from malaprop.pipeline.vectors.opening import checked_file, read_some
     from malaprop.report.measured.calibration import calibration_page
 
     if vectors is None:
         raise ParameterError("--correlation and --inversion need vectors: name a file, --vectors")
     name = "priv-emb" if mechanism == DEFAULT else mechanism
     made = make_mechanism(name, "1", param)
+    check_vector_target(made, correlation=correlation, inversion=inversion)
+    checked_file(Path(vectors))
     with targets.open() as write:
         sample = read_some(Path(vectors))
         with bar(f"calibrating {name}") as progress:
@@ -100,25 +103,26 @@ def regularization(
     """Choose λ of the Mahalanobis mechanism, and show the grid."""
     from malaprop.cli.progress import bar, working
     from malaprop.measure import best_lambda
-    from malaprop.measure.regularization import GRID
+    from malaprop.measure.regularization import GRID, check_grid
     from malaprop.report.measured.calibration import lambda_page
 
     if mechanism != "mahalanobis" or grid is None or epsilon is None or param:
         raise ParameterError(
             "--lambda-grid goes with  -m mahalanobis --epsilon NUMBER, and without other parameters"
         )
+    made, given = make_mechanism(mechanism, str(epsilon), None), GivenWords.of(words)
+    numbers = check_grid(GRID if grid == _ALL else _numbers(grid), kept, similarity)
     with targets.open() as write:
         with working(f"opening {lexicon}"):
-            made = make_mechanism(mechanism, str(epsilon), None)
             opened = open_lexicon(lexicon, made)
-        chosen = words_of(words, opened)
+        chosen = given.on(opened)
         with bar("trying λ") as progress:
             choice = best_lambda(
                 opened,
                 epsilon,
                 kept=kept,
                 similarity=similarity,
-                grid=GRID if grid == _ALL else _numbers(grid),
+                grid=numbers,
                 words=chosen,
                 progress=progress.to,
             )

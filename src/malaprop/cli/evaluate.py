@@ -56,7 +56,8 @@ def evaluate(
         float,
         typer.Option(
             metavar="SHARE",
-            help="The recommended setting lets no attack recover more than this share of words.",
+            help="The recommended setting lets no attack recover more than this share of words, "
+            "above 0 and up to 1.",
         ),
     ] = 0.5,
     attack: Annotated[
@@ -137,8 +138,10 @@ def evaluate(
     """
     from malaprop.core.errors import ParameterError
     from malaprop.core.randomness import seeded_rng
+    from malaprop.lexicon.bigrams import open_model
     from malaprop.measure.evaluating.settings import EvaluationSettings, mechanisms_at, number
     from malaprop.report.evaluation.written import files_of, rendered
+    from malaprop.text import Policy
 
     made = mechanisms_at(_names(mechanism), [number(each) for each in _names(epsilon)])
     settings = EvaluationSettings(
@@ -147,7 +150,7 @@ def evaluate(
         most=most,
         attacks=None if attack is None else tuple(_names(attack)),
         models=tuple(_names(classifier)),
-        model=model,
+        model=None if model is None else open_model(model),
         adaptive=adaptive,
     )
     check_outputs(json_, () if report is None else files_of(report), file, force=force)
@@ -157,12 +160,14 @@ def evaluate(
         require_sklearn()
     if label is not None and column is None:
         raise ParameterError("--label needs the column of texts beside it: name it in --column")
-    opened = _opened(lexicon)
     options: TextOptions = {"repeat": repeat}
+    settings.check(Policy(**options), labelled=label is not None)
+    columns = [] if column is None else [column]
+    read_pairs(file, columns, label, format_, encoding, lambda done, total: None)  # checks them
+    opened = _opened(lexicon)
     first: list[str] = []
 
     def read(progress: "Listener") -> "Iterator[Pair]":
-        columns = [] if column is None else [column]
         pairs = read_pairs(file, columns, label, format_, encoding, progress)
         return _remembering(pairs, first, show)
 

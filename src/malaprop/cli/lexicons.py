@@ -117,7 +117,7 @@ def import_(
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(metavar="NUMBER", help="Import only the first NUMBER rows."),
+        typer.Option(metavar="NUMBER", min=1, help="Import only the first NUMBER rows."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a lexicon of that name.")] = False,
 ) -> None:

@@ -1,14 +1,16 @@
 """Options and outputs that the measuring commands share."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from malaprop.cli.messages import check_ending, say_text
+from malaprop.cli.outputs import check_different
 from malaprop.core.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -63,8 +65,8 @@ AuditedWords = Annotated[
         "--words",
         metavar="FILE|NUMBER|all",
         help="The words to audit, with their nearest words: a file with one word per line, a "
-        "number of words drawn at random, or all (default). A sample can show that a guarantee is "
-        "false, never that it holds.",
+        "number of words drawn at random, or all (default). Up to 500 words, with --sampled "
+        "any number. A sample can show that a guarantee is false, never that it holds.",
     ),
 ]
 Prior = Annotated[
@@ -79,36 +81,61 @@ Prior = Annotated[
 _LARGEST = 1 << 26  # bytes of a file of words
 
 
-def words_of(option: str | None, lexicon: "MetricSpace") -> list[str] | int | None:
-    """Return the words that --words names."""
-    if option is None:
-        return None
-    if option == "all":
-        return len(lexicon)
-    if option.isdecimal():
-        return int(option)
-    known = set(lexicon.words)
-    lines = {number: line for number, line in enumerate(_lines(option, "--words"), 1) if line}
-    for number, line in lines.items():
-        if line not in known:  # by its number: the file may be the user's text
-            raise ParameterError(
-                f"Line {number:,} of {option} is not a word of the lexicon: --words needs one word "
-                "of it per line"
-            )
-    return list(lines.values())
+@dataclass(frozen=True)
+class GivenWords:
+    """What --words names, checked before a lexicon is opened."""
+
+    option: str | None
+    number: int | None = None
+    lines: Mapping[int, str] = field(default_factory=dict)
+    """The words of a file, by the numbers of their lines."""
+
+    @classmethod
+    def of(cls, option: str | None, *, least: int = 1, most: int | None = None) -> "GivenWords":
+        """Read the option; refuse fewer or more words than that."""
+        if option in (None, "all"):
+            return cls(option)
+        if option.isdecimal():
+            _check_count(int(option), least, most)
+            return cls(option, int(option))
+        lines = {number: line for number, line in enumerate(_lines(option, "--words"), 1) if line}
+        _check_count(len(set(lines.values())), 1, most)
+        return cls(option, lines=lines)
+
+    def on(self, lexicon: "MetricSpace") -> list[str] | int | None:
+        """Return the words of a lexicon, or their number; refuse words that it lacks."""
+        if self.option == "all":
+            return len(lexicon)
+        if not self.lines:
+            return self.number
+        known = set(lexicon.words)
+        for number, line in self.lines.items():
+            if line not in known:  # by its number: the file may be the user's text
+                raise ParameterError(
+                    f"Line {number:,} of {self.option} is not a word of the lexicon: --words needs "
+                    "one word of it per line"
+                )
+        return list(self.lines.values())
+
+    def to_audit(self, lexicon: "MetricSpace") -> list[str] | None:
+        """Return the words for an audit, a number of them drawn at random; None for all."""
+        chosen = self.on(lexicon)
+        if not isinstance(chosen, int):
+            return chosen
+        if chosen >= len(lexicon):
+            return None
+        from malaprop.core.randomness import secure_rng
+
+        drawn = secure_rng().choice(len(lexicon), size=chosen, replace=False)
+        return [lexicon.words[i] for i in drawn]
 
 
-def words_to_audit(option: str | None, lexicon: "MetricSpace") -> list[str] | int | None:
-    """Return the words that --words names for an audit; None for all words."""
-    chosen = words_of(option, lexicon)
-    if not isinstance(chosen, int) or chosen < 1:
-        return chosen
-    if chosen >= len(lexicon):
-        return None
-    from malaprop.core.randomness import secure_rng
-
-    drawn = secure_rng().choice(len(lexicon), size=chosen, replace=False)
-    return [lexicon.words[i] for i in drawn]
+def _check_count(number: int, least: int, most: int | None) -> None:
+    if number < least:
+        words = "1 word" if least == 1 else f"{least} words"
+        raise ParameterError(f"--words needs {words} or more. Got {number}")
+    if most is not None and number > most:
+        raise ParameterError(f"--words takes up to {most} words, or all. Got {number:,}")
 
 
 def prior_of(option: str | None) -> str | dict[str, float] | None:
@@ -121,13 +148,20 @@ def prior_of(option: str | None) -> str | dict[str, float] | None:
     for line in filter(None, _lines(str(option), "--prior")):
         word, _, number = line.rpartition(" ")
         try:
-            numbers[word.strip()] = float(number)
+            numbers[word.strip()] = _weight(number)
         except ValueError:
             raise ParameterError(
-                f"A line of {option} does not read  WORD NUMBER: --prior needs a number for each "
-                "word"
+                f"A line of {option} does not read  WORD NUMBER: --prior needs a number of 0 or "
+                "more for each word"
             ) from None
     return numbers
+
+
+def _weight(text: str) -> float:
+    number = float(text)
+    if not 0.0 <= number < math.inf:
+        raise ValueError
+    return number
 
 
 def page_profile(
@@ -170,6 +204,7 @@ def outputs(json_: str | None, report: Path | None, *, force: bool) -> Iterator[
     """Open the targets of --json and --report before any work; yield what writes both."""
     from malaprop.pipeline.outputs.staging import Staging
 
+    check_different(json_, () if report is None else (report,))
     with Staging() as stage:
         files = [stage.open(Path(json_), force=force)] if json_ not in (None, PIPE) else []
         page = None if report is None else stage.open(report, force=force)

@@ -30,6 +30,16 @@ def command_line(context: typer.Context) -> str:
     return shlex.join(["malaprop", *(context.find_root().obj or ())])
 
 
+def refuse_given(context: typer.Context, needed: str, *names: str) -> None:
+    """Refuse options that were given without the one that they go with."""
+    from malaprop.core.errors import ParameterError
+
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name != "DEFAULT":
+            raise ParameterError(f"--{name} goes with {needed}: add that, or leave it out")
+
+
 def check_ending(report: Path | None) -> Path | None:
     """Refuse a report whose name does not say what it is, before any work."""
     if report is not None:

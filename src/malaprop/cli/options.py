@@ -69,8 +69,8 @@ KindEpsilon = Annotated[
     typer.Option(
         "--kind-epsilon",
         metavar="NUMBER",
-        help="With --kinds typed: the ε of one step of a number, a date or a time; by default that "
-        "of balanced.",
+        help="With --kinds typed: the ε, above 0, of one step of a number, a date or a time; by "
+        "default that of balanced.",
     ),
 ]
 StepSizes = Annotated[

@@ -82,6 +82,8 @@ def _measured(
     from malaprop.studies import names, reproduce, study_named
 
     chosen = names() if study == _ALL else (study_named(study).name,)
+    for name in chosen:
+        study_named(name).chosen(items)  # before hours of measuring another one
     results = []
     for name in chosen:
         with bar(name) as shown:

@@ -7,6 +7,7 @@ import typer
 from malaprop.cli.measuring import (
     PIPE,
     Force,
+    GivenWords,
     JsonFile,
     Prior,
     ReportFile,
@@ -15,7 +16,6 @@ from malaprop.cli.measuring import (
     outputs,
     page_profile,
     prior_of,
-    words_of,
 )
 from malaprop.cli.messages import command_line, console, say
 from malaprop.cli.options import (
@@ -45,6 +45,7 @@ def stats(
         int,
         typer.Option(
             metavar="NUMBER",
+            min=10,
             help="R, for different outputs in R runs, and the draws of each word where the "
             "probabilities are not known in closed form.",
         ),
@@ -86,14 +87,14 @@ def stats(
     if reused and occurrences == 1:
         raise ParameterError("--reused says what several occurrences share: give --occurrences")
     made = make_mechanism(mechanism, epsilon, param)
-    belief = prior_of(prior)
+    belief, given = prior_of(prior), GivenWords.of(words)
     rng = secure_rng() if seed is None else seeded_rng(seed)
     clock = Clock(command_line(context))
     with outputs(json_, report, force=force) as write:
         with working(f"preparing {mechanism} on {lexicon}"):
             opened = open_lexicon(lexicon, made)
             channel = made.on(opened)
-        chosen = words_of(words, opened)
+        chosen = given.on(opened)
         with bar("statistics of words") as progress:
             figures = statistics(channel, words=chosen, runs=runs, rng=rng, progress=progress.to)
         with bar("the observer's best guess") as progress:

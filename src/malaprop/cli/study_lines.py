@@ -8,6 +8,7 @@ import typer
 
 from malaprop.cli.measuring import PIPE
 from malaprop.cli.messages import say_text
+from malaprop.cli.outputs import check_different
 
 if TYPE_CHECKING:
     from malaprop.studies import Line
@@ -45,12 +46,15 @@ def write_results(
     Outputs are checked and opened before anything is measured. None gets its name unless all are
     written.
     """
-    from malaprop.pipeline.outputs.staging import Staging
+    from malaprop.pipeline.outputs.staging import Staging, check_output
     from malaprop.report.studies.written import checked_page
     from malaprop.report.written import as_bytes
     from malaprop.studies import written
 
     page = None if report is None else checked_page(report)
+    check_different(json_, () if page is None else (page,))
+    if page is not None:
+        check_output(page, force=force)
     with Staging() as stage:
         target = stage.open(Path(json_), force=force) if json_ not in (None, PIPE) else None
         lines = results()

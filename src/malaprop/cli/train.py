@@ -32,19 +32,29 @@ def train_poincare(
             help="With --wordnet: only nouns of this lexicon, and nouns above them.",
         ),
     ] = None,
-    dim: Annotated[int, typer.Option(metavar="NUMBER", help="The number of dimensions.")] = 10,
+    dim: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, help="The number of dimensions.")
+    ] = 10,
     epochs: Annotated[
-        int, typer.Option(metavar="NUMBER", help="The number of passes over all words.")
+        int, typer.Option(metavar="NUMBER", min=1, help="The number of passes over all words.")
     ] = 200,
     rate: Annotated[
-        float, typer.Option(metavar="NUMBER", help="The length of the first steps, in the ball.")
+        float,
+        typer.Option(
+            metavar="NUMBER", help="The length of the first steps, in the ball: above 0, up to 1."
+        ),
     ] = 0.3,
     negatives: Annotated[
         int,
-        typer.Option(metavar="NUMBER", help="How many words to sample against in each batch."),
+        typer.Option(
+            metavar="NUMBER", min=1, help="How many words to sample against in each batch."
+        ),
     ] = 200,
     seed: Annotated[
-        int, typer.Option(metavar="NUMBER", help="The random seed. Other seeds give other vectors.")
+        int,
+        typer.Option(
+            metavar="NUMBER", min=0, help="The random seed. Other seeds give other vectors."
+        ),
     ] = 0,
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume a training that was interrupted.")
@@ -59,12 +69,13 @@ def train_poincare(
     reproduce the relations. If it is interrupted, --resume continues where it stopped.
     """
     from malaprop.cli.progress import bar
-    from malaprop.lexicon.poincare.compiling import sha256_of, train_lexicon
+    from malaprop.lexicon.poincare.compiling import check_training, sha256_of, train_lexicon
     from malaprop.lexicon.poincare.training import TrainingSettings
 
     settings = TrainingSettings(
         dimension=dim, epochs=epochs, rate=rate, negatives=negatives, seed=seed
     )
+    check_training(name, resume=resume, force=force)
     hierarchy, files = _hierarchy(relations, wordnet, words)
     with bar(f"training {name}") as progress:
         report = train_lexicon(
@@ -94,8 +105,8 @@ def _hierarchy(
     from malaprop.lexicon.poincare.wordnet import WordNet
 
     if wordnet is not None and relations is None:
-        vocabulary = None if words is None else Lexicon.open(words).words
         source = WordNet(wordnet)
+        vocabulary = None if words is None else Lexicon.open(words).words
         return Hierarchy.of(source.relations(vocabulary), vocabulary or ()), source.files
     if relations is None or wordnet is not None:
         raise ParameterError("name a file of relations, or a folder with --wordnet: one of them")

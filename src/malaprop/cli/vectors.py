@@ -47,7 +47,7 @@ _Scale = Annotated[
     float | None,
     typer.Option(
         metavar="NUMBER",
-        help="A typical distance of two vectors, to say how the noise compares with it.",
+        help="A typical distance of two vectors, above 0, to say how the noise compares with it.",
     ),
 ]
 _Report = Annotated[

@@ -18,6 +18,7 @@ from malaprop.jobs.progress import Listener, RunProgress, ignore
 from malaprop.jobs.vector_output import staged_output
 from malaprop.jobs.vector_run import (
     cautions,
+    check_comparison,
     generator,
     is_long,
     public_sample,
@@ -93,7 +94,8 @@ def embed_files(
       say how the noise compares with it. All others: as for `release_files`, `resume` included.
     """
     clock, listener = Clock(command), progress or ignore
-    job = vector_job(source, output, report)
+    check_comparison(public, scale)
+    job = vector_job(source, output, report, force=force, resume=resume)
     kind = format_named(Path(job.target))
     if kind not in ARRAYS:
         raise ParameterError(

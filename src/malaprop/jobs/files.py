@@ -17,7 +17,7 @@ from malaprop.pipeline.drawing import Recipe
 from malaprop.pipeline.formats import Layout
 from malaprop.pipeline.formats.faults import OnError
 from malaprop.pipeline.outputs.access import OWNER_ONLY
-from malaprop.pipeline.outputs.staging import Staging
+from malaprop.pipeline.outputs.staging import Staging, check_output
 from malaprop.pipeline.report import Clock, RunReport
 from malaprop.report.written import checked_name, is_page, rendered
 from malaprop.text import TextOptions, policy_with
@@ -125,6 +125,8 @@ def privatize_files(
         jobs = plan_jobs(sources, target, format, layout)
         check_report(page, jobs)
         check_names(jobs, page)
+        if page is not None:  # a run that is resumed may find that there is nothing to write
+            check_output(page, force=force or resume)
         with Run(
             jobs,
             recipe,

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from malaprop.core.errors import DataError, ParameterError
 from malaprop.core.long_fields import next_row
-from malaprop.jobs.job import PIPE
+from malaprop.jobs.job import PIPE, Job
 from malaprop.jobs.planning import check_piped, plan_jobs
 from malaprop.jobs.reading import Listener
 from malaprop.pipeline.formats import Layout, registry
@@ -37,10 +37,11 @@ def read_labelled(
     encoding: str = "utf-8",
     progress: Listener | None = None,
 ) -> Iterator[Pair]:
-    """Yield each text of a file with its label; an absent value is an empty string.
+    """Return each text of a file with its label, one by one; an absent value is an empty string.
 
     The file is csv, tsv, jsonl or parquet: other formats have no column for labels. Columns that it
     lacks, and records that cannot be read, are errors, which show nothing of the records.
+    What is wrong with the arguments is one at once, before any reading.
     """
     check_piped([source], format, [column])
     if column == label:
@@ -50,19 +51,23 @@ def read_labelled(
         raise ParameterError(
             f"a {job.layout.format} file has no column for labels: use {', '.join(_READERS)}"
         )
+    return _pairs(job, column, label, progress)
+
+
+def _pairs(job: Job, column: str, label: str, progress: Listener | None) -> Iterator[Pair]:
     with ExitStack() as ends:
         try:
             file = ends.enter_context(job.open_source())
-            stream = unpacked(file, source)
-            pairs = _READERS[job.layout.format](stream, column, label, encoding)
+            stream = unpacked(file, job.source)
+            pairs = _READERS[job.layout.format](stream, column, label, job.layout.encoding)
             ends.callback(pairs.close)  # before the file is closed
             for number, pair in enumerate(pairs):
                 if progress and job.size is not None and number % 1000 == 0:
                     progress(file.tell(), job.size)
                 yield pair
         except (DataError, ParameterError) as error:
-            if source != PIPE:
-                error.args = (f"{source}: {error}",)
+            if job.source != PIPE:
+                error.args = (f"{job.source}: {error}",)
             error.__context__ = None  # what a library raised holds what it failed on
             raise
 

@@ -23,10 +23,10 @@ def read_texts(
     encoding: str = "utf-8",
     progress: Listener | None = None,
 ) -> Iterator[str]:
-    """Yield the texts of files, in any format that `privatize_files` reads.
+    """Return the texts of files one by one, in any format that `privatize_files` reads.
 
     A line of a txt file is a text; other files have the texts of the named columns. A record that
-    cannot be read is an error.
+    cannot be read is an error. What is wrong with the arguments is one at once, before any reading.
     """
     if isinstance(columns, str):
         raise ParameterError("columns must be a list of names, not one string")
@@ -36,6 +36,10 @@ def read_texts(
         return Layout(format=name, columns=tuple(columns), encoding=encoding)
 
     jobs = [plan_jobs([source], os.devnull, format, layout)[0] for source in inputs]
+    return _texts(jobs, progress)
+
+
+def _texts(jobs: Sequence[Job], progress: Listener | None) -> Iterator[str]:
     sizes = [job.size for job in jobs]
     total = None if None in sizes else sum(size or 0 for size in sizes)
     done = 0

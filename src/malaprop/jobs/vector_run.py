@@ -23,13 +23,14 @@ from malaprop.jobs.files import StrPath
 from malaprop.jobs.job import PIPE
 from malaprop.jobs.names import check_names
 from malaprop.jobs.planning import check_report
+from malaprop.measure.scale import check_scale
 from malaprop.mechanisms.decoders import VectorMechanism
 from malaprop.pipeline.choosing import MechanismChoice, chosen_mechanism
 from malaprop.pipeline.outputs.access import Access
-from malaprop.pipeline.outputs.staging import Staging
+from malaprop.pipeline.outputs.staging import Staging, check_output
 from malaprop.pipeline.outputs.watching import Sight, sight
 from malaprop.pipeline.vectors import base
-from malaprop.pipeline.vectors.opening import read_some
+from malaprop.pipeline.vectors.opening import checked_file, read_some
 from malaprop.report.vectors import NO_SCALE
 from malaprop.report.written import checked_name
 
@@ -72,8 +73,10 @@ class VectorJob:
         return stage.open(Path(self.target), force=force, limits=limits)
 
 
-def vector_job(source: StrPath, target: StrPath, report: StrPath | None) -> VectorJob:
-    """Plan a run; refuse names that would overwrite what is read."""
+def vector_job(
+    source: StrPath, target: StrPath, report: StrPath | None, *, force: bool, resume: bool
+) -> VectorJob:
+    """Plan a run; refuse names that would overwrite what is read, or what is there already."""
     job = VectorJob(os.fspath(source), os.fspath(target))
     if PIPE in (job.source, job.target):
         raise ParameterError("vectors are read from a file and written to a file, not to a pipe")
@@ -86,6 +89,9 @@ def vector_job(source: StrPath, target: StrPath, report: StrPath | None) -> Vect
         raise ParameterError(f"{job.source} is not a regular file: save its content to one first")
     check_report(page, [job])
     check_names([job], page)
+    for path in filter(None, (Path(job.target), page)):
+        # What is there may be what a run that is resumed has left, or has completed.
+        check_output(path, force=force or resume)
     return job
 
 
@@ -103,6 +109,13 @@ def vector_mechanism(mechanism: MechanismChoice, epsilon: float | None) -> Vecto
 def generator(seed: int | None) -> Generator:
     """Return cryptographic noise, or the repeatable noise of a seed."""
     return secure_rng() if seed is None else seeded_rng(seed)
+
+
+def check_comparison(public: Any, scale: float | None) -> None:
+    """Refuse public vectors that are not there, and a scale that is none."""
+    check_scale(scale)
+    if isinstance(public, str | os.PathLike):
+        checked_file(Path(public))
 
 
 def public_sample(public: Any) -> Floats | None:

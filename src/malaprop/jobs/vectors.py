@@ -10,6 +10,7 @@ from malaprop.jobs.progress import Listener, RunProgress, ignore
 from malaprop.jobs.vector_output import staged_output
 from malaprop.jobs.vector_run import (
     cautions,
+    check_comparison,
     generator,
     is_long,
     public_sample,
@@ -75,7 +76,8 @@ def release_files(
     be resumed, a note on the error says so.
     """
     clock, listener = Clock(command), progress or ignore
-    job = vector_job(source, output, report)
+    check_comparison(public, scale)
+    job = vector_job(source, output, report, force=force, resume=resume)
     kind = _format(job.source, job.target)
     made, rng = vector_mechanism(mechanism, epsilon), generator(seed)
     listener(RunProgress(stage="preparing", note=f"preparing {made.name}"))

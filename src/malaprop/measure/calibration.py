@@ -86,9 +86,20 @@ def calibrate(
     >>> round(calibration.value, 2), calibration.exact
     (0.6, True)
     """
-    if context or sample is not None:
-        others = (kept, worst, prior, candidates, similarity, like, words)
-        require_success_alone(success, occurrences, others, context=context)
+    check_target(
+        kept=kept,
+        worst=worst,
+        success=success,
+        context=context,
+        sample=sample,
+        occurrences=occurrences,
+        prior=prior,
+        candidates=candidates,
+        similarity=similarity,
+        like=like,
+        words=words,
+    )
+    if context:
         return calibrate_context(
             maker_of(mechanism), lexicon, share_of("success", success), sample, rng, progress
         )
@@ -109,6 +120,39 @@ def calibrate(
     return search.run(goal, progress)
 
 
+_TARGETS = ("kept", "success", "candidates", "similarity", "like")
+
+
+def check_target(
+    *, context: bool = False, sample: object = None, occurrences: int = 1, **given: Any
+) -> None:
+    """Refuse targets and options of `calibrate` that no lexicon makes sense of."""
+    if context or sample is not None:
+        others = (value for name, value in given.items() if name != "success")
+        require_success_alone(given.get("success"), occurrences, others, context=context)
+    named = [name for name in _TARGETS if given.get(name) is not None]
+    if len(named) != 1:
+        raise ParameterError(
+            f"Calibrating takes one target of {', '.join(_TARGETS)}. "
+            f"Got {', '.join(named) or 'none'}."
+        )
+    worst = given.get("worst")
+    if worst is not None and not (named == ["kept"] and _is_share(worst)):
+        raise ParameterError("`worst` goes with `kept` only, and is a share of 0 or more, below 1.")
+    if named != ["success"]:
+        _require_usual("prior", given.get("prior") is None)
+        _require_usual("occurrences", occurrences == 1)
+    if named == ["candidates"]:
+        _least_candidates(given["candidates"])
+    elif named != ["like"]:
+        share_of(named[0], given[named[0]])
+
+
+def _require_usual(name: str, usual: bool) -> None:
+    if not usual:
+        raise ParameterError(f"`{name}` goes with `success` only: leave it out.")
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Goal:
     """A figure of a channel, and the bound that it must keep to: from below if it falls with ε."""
@@ -123,15 +167,7 @@ class _Goal:
 
 
 def _goal(search: "_Search", **targets: Any) -> _Goal:
-    named = ("kept", "success", "candidates", "similarity", "like")
-    given = [name for name in named if targets[name] is not None]
-    if len(given) != 1:
-        raise ParameterError(
-            f"Calibrating takes one target of {', '.join(named)}. Got {', '.join(given) or 'none'}."
-        )
-    worst = targets["worst"]
-    if worst is not None and not (given == ["kept"] and _is_share(worst)):
-        raise ParameterError("`worst` goes with `kept` only, and is a share of 0 or more, below 1.")
+    given, worst = [name for name in _TARGETS if targets[name] is not None], targets["worst"]
     if given == ["kept"]:
         bound = share_of("kept", targets["kept"])
         whose = "on average" if worst is None else f"for all but {worst:.3g} of words"
@@ -198,8 +234,7 @@ def _success_goal(search: "_Search", **targets: Any) -> _Goal:
 
     times = "" if occurrences == 1 else f" that occurs {occurrences} times"
     text = f"an observer without context guesses at most {bound:g} of words right{times}"
-    if targets["prior"] is not None:
-        text += f" (prior: {belief_over(search.lexicon, targets['prior']).source})"
+    text += f" (prior: {belief_over(search.lexicon, targets['prior']).source})"
     return _Goal(text=text, bound=bound, figure=figure)
 
 

@@ -107,13 +107,11 @@ def best_lambda(
     >>> [round(row.euclidean, 2) for row in choice.rows]
     [1.0, 1.39, 2.82]
     """
-    if (kept is None) == (similarity is None):
-        raise ParameterError("Choosing λ takes one bound: kept, or similarity.")
+    chosen = check_grid(grid, kept, similarity)
     name, bound = ("similarity", similarity) if kept is None else ("kept", kept)
     bound = share_of(name, bound)
     search = _Grid(lexicon, name, bound, words, secure_rng() if rng is None else checked_rng(rng))
     rows, skipped = [], []
-    chosen = _checked(grid)
     for place, value in enumerate(chosen):
         row = search.row(epsilon, value, clusters)
         if row is None:
@@ -193,7 +191,11 @@ class _Grid:
         return min(within, key=lambda row: row.kept)
 
 
-def _checked(grid: Sequence[float]) -> list[float]:
+def check_grid(grid: Sequence[float], kept: float | None, similarity: float | None) -> list[float]:
+    """Return the numbers of a grid in order; refuse others, and a bound that is none."""
+    if (kept is None) == (similarity is None):
+        raise ParameterError("Choosing λ takes one bound: kept, or similarity.")
+    share_of(*(("similarity", similarity) if kept is None else ("kept", kept)))
     values = [float(value) for value in grid]
     if not values or not all(0.0 <= value <= 1.0 for value in values):
         raise ParameterError("The grid of λ must have numbers from 0 to 1, at least one.")

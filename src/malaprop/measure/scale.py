@@ -91,6 +91,17 @@ class NoiseAndScale:
         }
 
 
+def check_scale(scale: Any) -> None:
+    """Refuse a typical distance that is none."""
+    if scale is None:
+        return
+    good = isinstance(scale, int | float) and not isinstance(scale, bool)
+    if not good or not 0.0 < scale < math.inf:
+        raise ParameterError(
+            f"The 'scale' of vectors must be a finite number above 0. Got {scale!r}."
+        )
+
+
 def noise_and_scale(
     free: FreeVectors,
     *,
@@ -107,12 +118,7 @@ def noise_and_scale(
     >>> round(noise.ratio), len(noise.warnings)
     (21, 1)
     """
-    if scale is not None:
-        good = isinstance(scale, int | float) and not isinstance(scale, bool)
-        if not good or not 0.0 < scale < math.inf:
-            raise ParameterError(
-                f"The 'scale' of vectors must be a finite number above 0. Got {scale!r}."
-            )
+    check_scale(scale)
     length = free.noise_length
     if length is None or (scale is None and public is None):
         return None

@@ -55,20 +55,14 @@ def calibrate_vectors(
     >>> 0.9 <= calibration.value < 0.93
     True
     """
-    given = {"correlation": correlation, "inversion": inversion}
-    named = [name for name, value in given.items() if value is not None]
-    if len(named) != 1:
-        raise ParameterError(
-            "Calibrating on vectors takes one target of correlation, inversion. "
-            f"Got {', '.join(named) or 'none'}."
-        )
-    bound = share_of(named[0], given[named[0]])
+    make = maker_of(mechanism)
+    name, bound = check_vector_target(make(1.0), correlation=correlation, inversion=inversion)
     rows = sample_of(vectors)
-    figures = _measured(maker_of(mechanism), rows, checked_rng(rng) if rng else secure_rng())
+    figures = _measured(make, rows, checked_rng(rng) if rng else secure_rng())
     # About where noise along a direction is as long as the typical distance.
     distance = typical_distance(rows)
     start = math.sqrt(rows.shape[1]) / distance
-    if named == ["correlation"]:
+    if name == "correlation":
         target = f"a correlation of distances of at least {bound:g}"
         epsilon, tried = smallest_epsilon(
             lambda e: _correlation(figures(e)),
@@ -99,19 +93,37 @@ def calibrate_vectors(
     )
 
 
+def check_vector_target(
+    mechanism: Mechanism, *, correlation: float | None, inversion: float | None
+) -> tuple[str, float]:
+    """Return the one target and its bound; refuse mechanisms that release no vectors."""
+    given = {"correlation": correlation, "inversion": inversion}
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        raise ParameterError(
+            "Calibrating on vectors takes one target of correlation, inversion. "
+            f"Got {', '.join(named) or 'none'}."
+        )
+    _taking_vectors(mechanism)
+    return named[0], share_of(named[0], given[named[0]])
+
+
+def _taking_vectors(mechanism: Mechanism) -> TakesVectors:
+    if not isinstance(mechanism, TakesVectors):
+        raise ParameterError(
+            f"{type(mechanism).__name__} replaces words, and releases no vectors: name a mechanism "
+            "that adds noise to them, such as laplace or priv-emb."
+        )
+    return mechanism
+
+
 def _measured(
     make: Callable[[float], Mechanism], rows: Any, rng: Generator
 ) -> Callable[[float], VectorFigures]:
     """Return what measures the mechanism with some ε."""
 
     def bind(epsilon: float) -> FreeVectors:
-        made = make(epsilon)
-        if not isinstance(made, TakesVectors):
-            raise ParameterError(
-                f"{type(made).__name__} replaces words, and releases no vectors: name a mechanism "
-                "that adds noise to them, such as laplace or priv-emb."
-            )
-        return made.for_vectors(rows.shape[1], public=rows)
+        return _taking_vectors(make(epsilon)).for_vectors(rows.shape[1], public=rows)
 
     # The same noise at each ε, only longer or shorter: the curve is smooth, and an unlucky draw
     # does not get another chance at each step of the search. Nothing private rests on it.

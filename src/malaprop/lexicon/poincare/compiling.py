@@ -42,18 +42,7 @@ def train_lexicon(
     `resume` continues an interrupted training. `force` starts over, and replaces a lexicon of that
     name.
     """
-    importer.check_name(name)
-    folder = catalogue.lexicons() / name
-    if folder.exists() and not force:
-        raise OutputError(
-            f"A lexicon named {name} exists already: choose another name, or use `force=True`"
-        )
-    checkpoint = folder.with_name(f".{name}.training.npz")
-    if checkpoint.exists() and not (resume or force):
-        raise OutputError(
-            f"A training of {name} was interrupted: continue it with `resume=True`, or start "
-            "over with `force=True`"
-        )
+    folder, checkpoint = check_training(name, resume=resume, force=force)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         vectors = train(
@@ -73,6 +62,23 @@ def train_lexicon(
     quality = reconstruction(hierarchy, vectors.astype(np.float64))
     count, dimension = vectors.shape
     return TrainingReport(folder, count, dimension, len(hierarchy.above), quality)
+
+
+def check_training(name: str, *, resume: bool, force: bool) -> tuple[Path, Path]:
+    """Return the folder of a lexicon and the file of its training; refuse to replace either."""
+    importer.check_name(name)
+    folder = catalogue.lexicons() / name
+    if folder.exists() and not force:
+        raise OutputError(
+            f"A lexicon named {name} exists already: choose another name, or use `force=True`"
+        )
+    checkpoint = folder.with_name(f".{name}.training.npz")
+    if checkpoint.exists() and not (resume or force):
+        raise OutputError(
+            f"A training of {name} was interrupted: continue it with `resume=True`, or start "
+            "over with `force=True`"
+        )
+    return folder, checkpoint
 
 
 def sha256_of(*files: Path) -> dict[str, str]:

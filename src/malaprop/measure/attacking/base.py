@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from numpy.random import Generator
 
 from malaprop.core.errors import ParameterError
+from malaprop.core.mechanism import Mechanism
 from malaprop.core.parameters import require_choice, require_whole
 from malaprop.core.progress import Progress
 from malaprop.core.suggest import did_you_mean
@@ -60,6 +61,9 @@ class Attack(ABC):
                 require_whole(self, option.name, 1)
             if option.type is bool:
                 require_choice(self, option.name, (True, False))
+
+    def check(self, mechanism: Mechanism, repeat: str) -> None:  # noqa: B027  most take all
+        """Refuse a mechanism, or a treatment of repeated words, that the attack has no use for."""
 
     @abstractmethod
     def run(self, target: Target) -> AttackResult:

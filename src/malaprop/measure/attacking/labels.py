@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.core.arrays import Ids
+from malaprop.core.mechanism import Mechanism
 from malaprop.core.progress import report
 from malaprop.measure.attacking.base import Attack, Target
 from malaprop.measure.attacking.labelled import LabelledTexts, labelled_texts
@@ -85,6 +86,10 @@ class LabelAttack(Attack):
             random_words=random,
             **self.facts(data, target.privatizer),
         )
+
+    def check(self, mechanism: Mechanism, repeat: str) -> None:
+        """Refuse to go on without the package that learns labels."""
+        require_sklearn()
 
     def checked(self, texts: Sequence[Any], labels: Sequence[object] | None) -> LabelledTexts:
         """Return the texts with their labels; refuse what cannot be attacked."""

@@ -9,6 +9,8 @@ import numpy as np
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.channel import VectorChannel
 from malaprop.core.errors import DataError, ParameterError
+from malaprop.core.mechanism import Mechanism
+from malaprop.core.noise.free_vectors import TakesVectors
 from malaprop.core.noise.noise import Noise
 from malaprop.core.progress import Progress
 from malaprop.lexicon.bigrams import shipped_model
@@ -75,8 +77,16 @@ class VectorAttack(Attack):
         channel = privatizer.channel
         if isinstance(channel, VectorChannel):
             return channel
-        named = privatizer.mechanism.to_dict()["name"]
-        raise ParameterError(
+        raise self._unfit(privatizer.mechanism)
+
+    def check(self, mechanism: Mechanism, repeat: str) -> None:
+        """Refuse a mechanism that releases no vectors."""
+        if not isinstance(mechanism, TakesVectors):
+            raise self._unfit(mechanism)
+
+    def _unfit(self, mechanism: Mechanism) -> ParameterError:
+        named = mechanism.to_dict()["name"]
+        return ParameterError(
             f"The attack {self.name} is on released vectors, and {named} releases words only: name "
             "a mechanism that adds noise to vectors, such as laplace, or attack the words with "
             "bayes or context."

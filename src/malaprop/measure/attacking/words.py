@@ -11,6 +11,7 @@ from numpy.random import Generator
 
 from malaprop.core.arrays import Floats, Ids
 from malaprop.core.errors import DataError, ParameterError
+from malaprop.core.mechanism import Mechanism
 from malaprop.core.progress import Progress, stage
 from malaprop.lexicon.bigrams import BigramModel
 from malaprop.measure.attacking.adapting import adapted_prior
@@ -170,7 +171,11 @@ class WordAttack(Attack):
     def _check(self, privatizer: Privatizer, labels: object) -> None:
         if labels is not None:
             raise ParameterError(f"The attack {self.name} is on words, and takes no labels.")
-        if self.needs_reuse and privatizer.policy.repeat == "fresh":
+        self.check(privatizer.mechanism, privatizer.policy.repeat)
+
+    def check(self, mechanism: Mechanism, repeat: str) -> None:
+        """Refuse fresh draws if the attack is on words that share one."""
+        if self.needs_reuse and repeat == "fresh":
             raise ParameterError(
                 f"The attack {self.name} is on texts in which each distinct word has one draw: "
                 'make the privatizer with `repeat="document"`.'

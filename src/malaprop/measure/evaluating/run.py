@@ -7,7 +7,6 @@ from typing import Unpack
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.progress import Progress
 from malaprop.core.randomness import checked_rng, secure_rng
@@ -17,7 +16,7 @@ from malaprop.measure.evaluating.cells import Bounds, Cell
 from malaprop.measure.evaluating.evaluation import Evaluation
 from malaprop.measure.evaluating.kept import Digest, KeptCells
 from malaprop.measure.evaluating.sampling import Sample, sampled
-from malaprop.measure.evaluating.settings import EvaluationSettings, mechanisms_at, recovers_words
+from malaprop.measure.evaluating.settings import EvaluationSettings, mechanisms_at
 from malaprop.measure.evaluating.timing import seconds_for
 from malaprop.measure.tasks.splits import class_numbers
 from malaprop.text import TextOptions, policy_with
@@ -75,9 +74,9 @@ def evaluate(
     policy = policy_with(options, evaluate)
     made = mechanisms_at(mechanisms, epsilons)
     settings = settings or EvaluationSettings()
+    settings.check(policy, labelled=labels is not None)
     opened = Lexicon.open(lexicon) if isinstance(lexicon, str) else lexicon
     bound, notes = settings.bound(opened, policy)
-    _check_attacks(bound, labelled=labels is not None)
     known = {"lexicon": opened.fingerprint, "policy": policy.to_dict(), **bound.to_dict()}
     known.pop("most")
     if rng is not None:  # whoever names a generator wants its draws, not those of another run
@@ -170,13 +169,6 @@ class _Run:
                     done=done, total=self._total, note=note, seconds=seconds, rough=rough
                 )
             )
-
-
-def _check_attacks(settings: EvaluationSettings, *, labelled: bool) -> None:
-    """Refuse attacks on labels if there are none, before any work."""
-    on_labels = [name for name in settings.attacks or () if not recovers_words(name)]
-    if on_labels and not labelled:
-        raise ParameterError(f"The attack {on_labels[0]} is on labels: give `labels`.")
 
 
 def _counts(sample: Sample, bench: Bench) -> dict[str, int]:

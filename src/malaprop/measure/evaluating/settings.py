@@ -65,12 +65,18 @@ class EvaluationSettings:
                 f"Unknown model {unknown[0]!r}. There are: {', '.join(text_models)}."
             )
 
+    def check(self, policy: Policy, *, labelled: bool) -> None:
+        """Refuse attacks that do not fit the texts, before any work."""
+        _check_reuse(self.attacks or (), policy)
+        on_labels = [name for name in self.attacks or () if not recovers_words(name)]
+        if on_labels and not labelled:
+            raise ParameterError(f"The attack {on_labels[0]} is on labels: give `labels`.")
+
     def bound(self, lexicon: Lexicon, policy: Policy) -> "tuple[EvaluationSettings, list[str]]":
         """Return the settings with attacks and model chosen, and notes on what does not apply."""
         needed = any(getattr(registered[name], "needs_model", False) for name in self.attacks or ())
         model = model_for(self.model, lexicon, needed=needed)
         if self.attacks is not None:
-            _check_reuse(self.attacks, policy)
             return replace(self, model=model), []
         chosen = tuple(name for name in WORD_ATTACKS if _applies(name, model, policy))
         notes = []

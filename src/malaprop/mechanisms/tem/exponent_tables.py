@@ -48,7 +48,8 @@ def build_table(
 
     A threshold that no distance reaches is none, and the table says so.
     """
-    _check(lexicon, gamma)
+    check_numbers(gamma)
+    _check(lexicon)
     rates = loss_rates(lexicon, gamma, progress)
     return ExponentTable(
         fingerprint=lexicon.fingerprint,
@@ -63,11 +64,8 @@ def build_table_for(
     lexicon: Lexicon, epsilon: float, gamma: float = math.inf, progress: Progress | None = None
 ) -> ExponentTable:
     """Audit a lexicon for one ε alone, in less than half the time."""
-    _check(lexicon, gamma)
-    if not 0.0 < epsilon < math.inf:
-        raise ParameterError(f"ε must be a number above 0, and finite. Got {epsilon}.")
-    if not is_computable(epsilon):
-        raise ParameterError(f"ε must be {COMPUTABLE}. Got {epsilon}.")
+    check_numbers(gamma, epsilon)
+    _check(lexicon)
     exponent, diameter = exponent_for(lexicon, epsilon, gamma, progress)
     return ExponentTable(
         fingerprint=lexicon.fingerprint,
@@ -79,10 +77,20 @@ def build_table_for(
     )
 
 
-def _check(lexicon: Lexicon, gamma: float) -> None:
-    """Refuse what cannot be audited."""
+def check_numbers(gamma: float, epsilon: float | None = None) -> None:
+    """Refuse a threshold or an ε that no lexicon can be audited for."""
     if not gamma > 0.0:
         raise ParameterError(f"The threshold γ must be a number above 0. Got {gamma}.")
+    if epsilon is None:
+        return
+    if not 0.0 < epsilon < math.inf:
+        raise ParameterError(f"ε must be a number above 0, and finite. Got {epsilon}.")
+    if not is_computable(epsilon):
+        raise ParameterError(f"ε must be {COMPUTABLE}. Got {epsilon}.")
+
+
+def _check(lexicon: Lexicon) -> None:
+    """Refuse a lexicon that cannot be audited."""
     if isinstance(lexicon.metric, Custom):
         raise LexiconError(
             "A lexicon with a function of your own for its metric has no fingerprint to keep an "

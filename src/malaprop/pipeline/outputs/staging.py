@@ -206,6 +206,11 @@ class Staging:
             sync_folder(folder)
 
 
+def check_output(path: Path, *, force: bool) -> None:
+    """Refuse an output that `Staging.open` would refuse, before any work."""
+    _check_name(path, resolved(path), force=force)
+
+
 def _check_name(path: Path, final: Path, *, force: bool) -> None:
     """Refuse at once what could only fail at the end."""
     with refusing(path):

@@ -46,14 +46,19 @@ def array_writer(kind: str, target: BinaryIO, rows: int, columns: int) -> Vector
 
 def open_vectors(path: Path, part: str | None = None) -> VectorSource:
     """Open a file of vectors; `part` names an array of an archive, or a column of a table."""
-    source = formats[format_named(path)]
+    return formats[format_named(checked_file(path))](path, part)
+
+
+def checked_file(path: Path) -> Path:
+    """Return the path of a file of vectors; refuse one that is not there, or of another format."""
+    format_named(path)
     if path.is_dir():
         raise ParameterError(f"{path} is a folder: name a file in it")
     if not path.exists():
         raise ParameterError(f"there is no file {path}")
     if not path.is_file():
         raise ParameterError(f"{path} is not a regular file: vectors cannot be read from a pipe")
-    return source(path, part)
+    return path
 
 
 def read_some(path: Path, part: str | None = None) -> Floats:
