@@ -33,7 +33,9 @@ class _Checked(HTMLParser):
             assert self.open.pop() == tag
 
 
-FIGURE = ContextFigure(epsilon=2.0, kept=0.3, alone=0.41, context=0.48, sample="public <films>")
+FIGURE = ContextFigure(
+    epsilon=2.0, kept=0.3, alone=0.41, context=0.48, sample="public <films>", prior="text of <all>"
+)
 
 
 @pytest.fixture
@@ -80,9 +82,14 @@ def test_a_page_has_the_figure_with_context_beside_the_one_without(
 ) -> None:
     monkeypatch.setattr("malaprop.measure.profile.context_figure", lambda *_: FIGURE)
     page = request.getfixturevalue("page")
-    assert "<b>48%</b>of the words of public &lt;films&gt; are recovered with context" in page
-    assert "recovers 41%, and one who knows which words follow which 48%" in page
-    assert page.count("public &lt;films&gt;") == 2
+    words = "of the words of public &lt;films&gt; are recovered"
+    known = "text of &lt;all&gt;"
+    assert f"<b>41%</b>{words} word by word, from word frequencies in {known}" in page
+    assert f"<b>48%</b>{words} with context, from bigrams of {known}" in page
+    assert "right by an observer without context, to whom all words are equally likely" in page
+    assert f"in {known} recovers 41% by looking at each word alone" in page
+    assert "also knows which words follow which there 48%" in page
+    assert page.count("public &lt;films&gt;") == 3
 
 
 def test_a_page_without_such_a_figure_has_none(page: str) -> None:

@@ -1,6 +1,6 @@
 """From the share of words that an observer recovers with context to ε."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ _TEXTS = 1000  # of a sample, at most
 
 
 def require_success_alone(
-    success: float | None, occurrences: int, others: Sequence[object], *, context: bool
+    success: float | None, occurrences: int, others: Iterable[object], *, context: bool
 ) -> None:
     """Refuse targets and options that say nothing about an observer with context."""
     if not context:
@@ -82,7 +82,7 @@ def _on_stored(curve: ContextCurve, lexicon: MetricSpace, success: float) -> Cal
     points = sorted([*zip(curve.epsilons, curve.context, strict=True), (epsilon, value)])
     return Calibration(
         epsilon=epsilon,
-        target=_target(success, curve.sample),
+        target=f"{_target(success, curve.sample)}, from bigrams of {curve.prior}",
         value=value,
         curve=tuple(points),
         bounds=tuple(np.interp([each for each, _ in points], curve.epsilons, upper).tolist()),

@@ -30,11 +30,13 @@ class ContextFigure:
     kept: float
     """The share of words that stay as they are."""
     alone: float
-    """The share recovered word by word: the attack `bayes`."""
+    """The share recovered word by word, by word frequencies of the web: the attack `bayes`."""
     context: float
     """The share recovered with context, by bigrams of the web: the attack `context`."""
     sample: str
     """The public sample."""
+    prior: str
+    """Whose words and bigrams the observer knows, alone and with context alike."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values for JSON."""
@@ -42,8 +44,9 @@ class ContextFigure:
 
     def __str__(self) -> str:
         return (
-            f"of the words of {self.sample}, an observer who looks at each word alone recovers "
-            f"{self.alone:.0%}, and one who knows which words follow which {self.context:.0%}"
+            f"of the words of {self.sample}, an observer who knows how frequent words are in "
+            f"{self.prior} recovers {self.alone:.0%} by looking at each word alone, and one who "
+            f"also knows which words follow which there {self.context:.0%}"
         )
 
 
@@ -52,6 +55,8 @@ class ContextCurve:
     """The figures of a mechanism at all ε that were measured, in rising order."""
 
     sample: str
+    prior: str
+    """As in `ContextFigure`."""
     epsilons: tuple[float, ...]
     kept: tuple[float, ...]
     alone: tuple[float, ...]
@@ -68,7 +73,12 @@ class ContextCurve:
             for values in (self.kept, self.alone, self.context)
         )
         return ContextFigure(
-            epsilon=epsilon, kept=kept, alone=alone, context=context, sample=self.sample
+            epsilon=epsilon,
+            kept=kept,
+            alone=alone,
+            context=context,
+            sample=self.sample,
+            prior=self.prior,
         )
 
 
@@ -87,6 +97,7 @@ def context_curve(mechanism: Mechanism, lexicon: MetricSpace) -> ContextCurve | 
     margins = [row["interval"][1] - row["context"] for row in rows]
     return ContextCurve(
         sample=told["sample"],
+        prior=told["prior"],
         epsilons=tuple(row["epsilon"] for row in rows),
         kept=tuple(row["kept"] for row in rows),
         alone=tuple(alone),

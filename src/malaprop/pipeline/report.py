@@ -194,7 +194,7 @@ class RunReport:
             ("Unchanged", f"{self.keeping.share:.0%} of words, expected over the lexicon"),
             (
                 "Guessed right",
-                f"{self.guessed} of single words, by an observer without context",
+                f"{self.guessed} of single words, without context, all words being equally likely",
             ),
             ("Visible", "; ".join(self.visible)),
             *(("File", _file_line(file)) for file in self.files),

@@ -10,7 +10,7 @@ from malaprop.core.guarantee import rounded_up
 from malaprop.measure.context_figures import ContextFigure
 from malaprop.pipeline.keeping import Keeping
 from malaprop.report.explanation import Explanation
-from malaprop.report.phrases import NO_CHANCE_OF_GUESSING
+from malaprop.report.phrases import NO_CHANCE_OF_GUESSING, UNIFORM
 from malaprop.report.word import Rival
 
 _BAR = 30  # characters of the longest bar
@@ -136,7 +136,7 @@ def _kept(explained: Explanation, keeping: Keeping) -> str:
     if explained.success is not None:
         least = "at least " if explained.success_at_least else ""
         told = f"{least}{_percent(explained.success)}"
-        guessed = f", and an observer without context guesses {told} right"
+        guessed = f", and {UNIFORM}, guesses {told} right"
     return f"On average over the lexicon, {share}{guessed}; {NO_CHANCE_OF_GUESSING}."
 
 

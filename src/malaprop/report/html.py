@@ -17,6 +17,7 @@ from malaprop.report.page import bullets, document, key_figures, opened, table
 from malaprop.report.phrases import (
     OTHERWISE,
     PROTECTED,
+    UNIFORM,
     content_words,
     fingerprint_of,
     named,
@@ -63,12 +64,16 @@ def _key_figures(report: RunReport, profile: Profile | None) -> str:
     figures.append(
         (
             f"{least}{guessed.share:.0%}",
-            "of single words are guessed right by an observer without context",
+            f"of single words are guessed right by {UNIFORM}",
         )
     )
     if profile and profile.context:
-        recovered = f"of the words of {profile.context.sample} are recovered with context"
-        figures.append((f"{profile.context.context:.0%}", recovered))
+        figure = profile.context
+        recovered, known = f"of the words of {figure.sample} are recovered", figure.prior
+        figures += [
+            (f"{figure.alone:.0%}", f"{recovered} word by word, from word frequencies in {known}"),
+            (f"{figure.context:.0%}", f"{recovered} with context, from bigrams of {known}"),
+        ]
     return key_figures(figures)
 
 

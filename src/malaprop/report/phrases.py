@@ -40,16 +40,17 @@ NO_CHANCE_OF_GUESSING = (
 """What belongs beside the share of words that stay."""
 
 
+UNIFORM = "an observer without context, to whom all words are equally likely"
+"""Who guesses single words, where nothing else is said about what the observer knows."""
+
+
 def best_guess(guessed: Guessed) -> str:
     """Say how often an observer without context guesses a word right.
 
     >>> print(best_guess(Guessed(0.342))[:75])
     about 34% of single words are guessed right by an observer without context,
     """
-    return (
-        f"{guessed} of single words are guessed right by an observer without context, to whom all "
-        "words are equally likely"
-    )
+    return f"{guessed} of single words are guessed right by {UNIFORM}"
 
 
 def repetition(facts: Repetition, repeat: str) -> list[str]:

@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 from malaprop.measure.profile import Profile
 
+_UNIFORM = "All words are equally likely."
 HEAD = "a word occurs, with as many draws"
 _BOUNDED = (
     "Right guesses, by occurrences of a word. The best guess lies in the band: it reaches from "
     "what an attack on drawn words achieves to the most that is possible for an observer of the "
-    "noisy vectors themselves, which tell more than words."
+    "noisy vectors themselves, which tell more than words. All words are equally likely."
 )
 
 
@@ -28,7 +29,7 @@ def profile_plots(profile: Profile) -> list[tuple[Callable[[], str], str]]:
         ),
         (
             lambda: plots.success_by_epsilon(profile),
-            f"Right guesses without context{least}, by ε.",
+            f"Right guesses without context{least}, by ε. {_UNIFORM}",
         ),
     ]
     if profile.occurrences:
@@ -41,7 +42,7 @@ def _occurrence_caption(profile: Profile) -> str:
     if bounded(profile):
         return _BOUNDED
     least = ", at least" if profile.occurrences[0].at_least else ""
-    return f"Right guesses{least}, by occurrences of a word."
+    return f"Right guesses{least}, by occurrences of a word. {_UNIFORM}"
 
 
 def bounded(profile: Profile) -> bool:

@@ -38,3 +38,24 @@ def test_every_mechanism_was_measured_by_every_attack_on_labels(tables: ModuleTy
         rows = list(table)[2:]
         assert len(rows) == 2 * (len(tables.LABEL_CHANNELS) + 3)
         assert not any("|  |" in row for row in rows)
+
+
+def _shares(key: str, figure: str = "score") -> str:
+    results = json.loads(STORE.read_text("utf-8"))
+    return f"{results[f'sentences balanced {key}'][figure]:.0%}".replace("%", " %")
+
+
+def test_the_readme_compares_attacks_with_the_same_knowledge(tables: ModuleType) -> None:
+    """Each pair of columns, word by word and with context, is of one model, which it names."""
+    lines = (ROOT / "README.md").read_text("utf-8").splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("| ε |"))
+    heads = [cell.strip() for cell in lines[start].strip("|").split("|")]
+    for place, known in ((2, "frequencies on the web"), (4, "frequencies in other reviews")):
+        assert heads[place] == f"guessed right word by word, from word {known}"
+        source = known.removeprefix("frequencies ").removeprefix("on ").removeprefix("in ")
+        assert heads[place + 1] == f"with context, from bigrams of {source}"
+    for row in lines[start + 2 : start + 6]:
+        epsilon, *cells = (cell.strip() for cell in row.strip("|").split("|"))
+        attacks = [f"{name} {model}" for model in ("web", "IMDB") for name in ("bayes", "context")]
+        kept = _shares(f"{epsilon} context web", "kept")
+        assert cells == [kept, *(_shares(f"{epsilon} {each}") for each in attacks)]

@@ -175,8 +175,19 @@ def about_lines(evaluation: Evaluation) -> list[str]:
     if evaluation.runs:
         lines.append(f"Classifiers: {evaluation.classes} classes; {evaluation.runs}.")
     if evaluation.cells[0].attacks:
+        lines.append(_known(str(evaluation.settings.get("model", ""))))
         lines += [ADAPTIVE if evaluation.settings.get("adaptive") else STATIC, BOUNDS]
     return [*lines, f"Intervals: {evaluation.about_intervals}."]
+
+
+def _known(model: str) -> str:
+    """Say what all attacks on words know beforehand, with context or without."""
+    if not model:
+        return "To attacks on words, all words are equally likely beforehand."
+    return (
+        "Attacks on words, with context or without, know words and bigrams of the same public "
+        f"text: the model with the fingerprint {model[:12]}…."
+    )
 
 
 def opened(sentence: str) -> str:

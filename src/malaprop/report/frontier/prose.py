@@ -36,9 +36,10 @@ def reading(quick: bool) -> list[str]:
     return _paragraphs(f"""
 **Recovered** is the share of words that an observer gets right. The observer knows the mechanism,
 how frequent words are, and which words follow which. The share is that of the better of two
-attacks: `bayes` (each **word alone**) and `context` (**with context**: bigrams). All mechanisms are
-compared at the same share recovered, not at the same ε: an ε of one metric says nothing about an ε
-of another.
+attacks: `bayes` (each **word alone**) and `context` (**with context**: bigrams). Both
+know the same counts of words and bigrams, those of the web that ship for `english`. All mechanisms
+are compared at the same share recovered, not at the same ε: an ε of one metric says nothing about
+an ε of another.
 
 **Nats to the nearest word** is the guarantee in one unit: the most that an output can tell a word
 from its nearest word in the vectors, as a log-ratio. It is the median over {NEAREST_OF} words

@@ -29,7 +29,10 @@ def statistics_page(
         audience=PUBLIC,
         figures=(
             (f"{summary['kept'].mean:.0%}", "of words stay as they are, on average (N_w)"),
-            (f"{guess.value:.0%}", "are guessed right by an observer without context"),
+            (
+                f"{guess.value:.0%}",
+                f"are guessed right by an observer without context (prior: {guess.prior})",
+            ),
             (
                 f"{summary['distinct'].mean:,.3g}",
                 f"different outputs in {result.runs:,} runs (S_w)",
@@ -103,7 +106,8 @@ def _by(profile: Profile | None) -> tuple[Piece, ...]:
         return ()
     head, rows = occurrence_table(profile)
     plots = (Plot(paint, caption) for paint, caption in profile_plots(profile))
-    return (Grid(head, tuple(rows), frozenset({1, 2})), *plots)
+    uniform = Paragraph("By ε and by occurrences, with the prior: all words equally likely.")
+    return (uniform, Grid(head, tuple(rows), frozenset({1, 2})), *plots)
 
 
 def _observer(guess: BayesSuccess) -> list[str]:
