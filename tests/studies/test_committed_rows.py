@@ -8,7 +8,7 @@ from tests.studies.test_committed_controls import PATHS, lines_of
 
 from malaprop import studies
 
-KEYS = {"study", "item", "setting", "measure", "ours", "error", "paper", "claim", "holds"}
+KEYS = {"study", "item", "setting", "measure", "ours", "error", "freedom", "paper", "claims"}
 ROWS: list[Any] = [
     (
         *("nadp", "fig2", "score"),
@@ -132,10 +132,41 @@ def test_lines_have_the_keys_of_the_contract(study: str) -> None:
     assert {row.keys() >= KEYS for row in rows} == {True}
     assert {row["study"] for row in rows} == {study}
     assert not any(row["quick"] for row in rows)
-    assert {row["holds"] for row in rows} <= {True, False, None}
+    told = [(row, each) for row in rows for each in row["claims"]]
+    assert {each["holds"] for _, each in told} <= {True, False, None}
     lacking = [row for row in rows if row["ours"] is None]
     assert all(row["command"] for row in lacking)
-    assert all(row["holds"] is None and row["error"] is None for row in lacking)
+    assert all(row["error"] is None for row in lacking)
+    assert all(each["holds"] is None for row, each in told if row["ours"] is None)
+    assert all(row["freedom"] for row in rows if row["error"] is not None)
+
+
+@pytest.mark.parametrize("study", PATHS)
+def test_each_figure_is_one_line(study: str) -> None:
+    keys = [line.key for line in lines_of(study)]
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("study", PATHS)
+def test_verdicts_are_those_that_are_reached_today(study: str) -> None:
+    lines = lines_of(study)
+    remedy = f"run  malaprop reproduce {study} --from FILE --json FILE --force"
+    assert studies.judged_again(lines) == lines, remedy
+
+
+@pytest.mark.parametrize("study", studies.names())
+def test_only_what_the_paper_ran_and_says_is_its_claim(study: str) -> None:
+    for line in lines_of(study):
+        for each in line.claims:
+            if each.whose == "paper":
+                assert "control" not in line.setting
+                assert line.setting.get("published") is not False
+                assert "within" not in each.claim
+                assert line.setting.get("attacker") in (None, "static")
+                assert line.setting.get("noise") != "each place" or study != "privemb"
+                assert "50 dimensions" not in str(line.setting.get("space"))
+                assert line.setting.get("lexicon") not in ("glove-6b-50d", "glove-6b-100d")
+                assert line.setting.get("among") != "all vectors"
 
 
 @pytest.mark.parametrize("study", studies.names())

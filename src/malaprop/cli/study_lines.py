@@ -67,11 +67,11 @@ def write_results(
 
 
 def read_results(path: Path, wanted: "Callable[[Line], bool]", what: str) -> "list[Line]":
-    """Return the lines of a file that are wanted; `what` names them in the error."""
+    """Return the lines of a file that are wanted, judged again; `what` names them in the error."""
     from malaprop.core.errors import DataError
-    from malaprop.studies import read
+    from malaprop.studies import judged_again, read
 
     lines = [line for line in read(path.read_text("utf-8")) if wanted(line)]
     if not lines:
         raise DataError(f"{path} has no results of {what}.")
-    return lines
+    return judged_again(lines)

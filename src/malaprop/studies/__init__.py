@@ -11,16 +11,17 @@ for each table and figure. `framework` runs them.
 'nadp'
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 
 from malaprop.core.errors import ParameterError
 from malaprop.core.suggest import did_you_mean
 from malaprop.studies.framework.items import Study
-from malaprop.studies.framework.lines import Line, read, written
+from malaprop.studies.framework.lines import Line, Verdict, read, written
 from malaprop.studies.framework.papers import Paper, paper_of
 from malaprop.studies.framework.reproducing import CellProgress, run_study
+from malaprop.studies.framework.reproducing import judged_again as _judged_again
 from malaprop.studies.framework.run import MissingDataError, Run
 
 __all__ = [
@@ -28,6 +29,8 @@ __all__ = [
     "MissingDataError",
     "Paper",
     "Run",
+    "Verdict",
+    "judged_again",
     "names",
     "paper_of",
     "read",
@@ -53,6 +56,19 @@ def study_named(name: str) -> Study:
         raise ParameterError(f"There is no study {name!r}.{hint} There are: {', '.join(names())}.")
     study: Study = import_module(f"malaprop.studies.{name}").STUDY
     return study
+
+
+def judged_again(lines: Iterable[Line]) -> list[Line]:
+    """Return lines that were measured before, with the claims as they are judged today.
+
+    Each figure is one line, though older files repeat it for each claim.
+    """
+    by_study: dict[str, list[Line]] = {}
+    for line in lines:
+        by_study.setdefault(line.study, []).append(line)
+    return [
+        line for name, own in by_study.items() for line in _judged_again(study_named(name), own)
+    ]
 
 
 def reproduce(

@@ -1,9 +1,12 @@
 """The rule that chooses a setting."""
 
+from dataclasses import replace
+
 from tests.measure.evaluating.figures import attack_figure
 
+from malaprop import seeded_rng
 from malaprop.measure.evaluating.cells import Bounds, Cell
-from malaprop.measure.evaluating.recommending import recommend
+from malaprop.measure.evaluating.recommending import Utility, recommend
 from malaprop.measure.tasks.result import Estimate
 
 
@@ -85,3 +88,26 @@ def test_cells_and_bounds_survive_json() -> None:
     one = cell(1.5, 0.7, 0.2)
     assert Cell.from_dict(one.to_dict()) == one
     assert Bounds.from_dict(BOUNDS.to_dict()) == BOUNDS
+
+
+def test_a_setting_that_is_no_better_than_random_words_is_rarely_called_useful() -> None:
+    """Both accuracies have errors: against the floor's mean alone, 6 % would count."""
+    count, rng, useful = 20_000, seeded_rng(1), 0
+    for own, random in rng.normal(0.5, 0.02, size=(count, 2, 5)):
+        floor = Estimate.of(random.tolist())
+        utility = Utility(
+            name="accuracy",
+            model="a",
+            floor=floor.value,
+            ceiling=1.0,
+            above_floor=floor.interval[1] - floor.value,
+        )
+        useful += utility.is_clear(Estimate.of(own.tolist()))
+    assert useful <= 0.04 * count
+
+
+def test_the_floor_counts_with_its_interval() -> None:
+    unsure = {m: {"clean": estimate(0.65, 0.1), "private": estimate(0.6)} for m in ("a", "b")}
+    cells = [cell(1, 0.7, 0.2)]
+    assert recommend(cells, BOUNDS, 0.5).cell is cells[0]
+    assert recommend(cells, replace(BOUNDS, random_words=unsure), 0.5).cell is None

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from malaprop import seeded_rng
 from malaprop.cli.main import run
-from malaprop.report.frontier.curves import curves, floors, verdicts
+from malaprop.report.frontier.curves import Value, Verdict, curves, floors, verdicts
 from malaprop.report.frontier.page import page_files, readable
 from malaprop.report.frontier.plot import plot
 from malaprop.studies import Line, written
@@ -23,6 +24,7 @@ def lines_of(mechanism: str, epsilon: float, **figures: float | str) -> list[Lin
             measure=measure,
             ours=value,
             error=0.01,
+            freedom=4,
             versions={"malaprop": "0"},
         )
         for measure, value in figures.items()
@@ -70,6 +72,33 @@ def test_who_is_better_is_told_either_way() -> None:
 def test_figures_without_errors_decide_nothing() -> None:
     plain = [Line(**{**line.to_dict(), "error": None}) for line in LINES]
     assert {verdict.better for verdict in verdicts(curves(plain))} == {None}
+
+
+def test_a_quick_run_reaches_no_verdict_and_recommends_nothing(tmp_path: Path) -> None:
+    quick = [replace(line, quick=True) for line in LINES]
+    assert {verdict.better for verdict in verdicts(curves(quick))} == {None}
+    (page,) = (each for each in page_files(quick, tmp_path / "p.md").values() if "#" in each[:1])
+    for shown in (readable(quick), page):
+        assert "another, smaller experiment" in shown
+        assert "Take `balanced`" not in shown
+    assert "Take `balanced`" in readable(LINES)
+
+
+@pytest.mark.parametrize("repeats", [2, 3, 5])
+def test_equal_mechanisms_are_rarely_told_apart(repeats: int) -> None:
+    count, rng, told = 20_000, seeded_rng(4), 0
+    for values in rng.normal(size=(count, 2, repeats)):
+        own, other = (
+            Value(
+                float(each.mean()),
+                float(each.std(ddof=1)) / math.sqrt(repeats),
+                freedom=repeats - 1,
+            )
+            for each in values
+        )
+        verdict = Verdict(success=0.3, measure="sts", mechanism="tem", own=own, recommended=other)
+        told += verdict.better is not None
+    assert 0.01 * count < told <= 0.05 * count + 4.8 * (0.05 * 0.95 * count) ** 0.5
 
 
 def test_draws_that_happen_to_agree_do_not_decide() -> None:

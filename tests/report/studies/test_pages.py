@@ -10,7 +10,11 @@ from malaprop.report.studies.page import LONG, cell, pages
 from malaprop.report.studies.plots import plots
 from malaprop.report.studies.terminal import readable
 from malaprop.report.studies.written import checked_page, page_files
-from malaprop.studies import Line
+from malaprop.studies import Line, Verdict
+
+
+def told(claim: str, holds: bool | None, **values: object) -> Line:
+    return line(claims=(Verdict(claim=claim, holds=holds),), **values)
 
 
 def line(**values: object) -> Line:
@@ -28,7 +32,7 @@ def line(**values: object) -> Line:
 
 
 LINES = [
-    line(claim="few <words> are in clear", holds=False),
+    told("few <words> are in clear", False),
     line(setting={"published": True, "tau": 0.5}, ours=0.5, paper=None),
     line(setting={"published": False, "tau": 0.1}, ours=None, command="malaprop data get it"),
 ]
@@ -58,7 +62,7 @@ def test_a_figure_has_the_digits_of_its_error() -> None:
 
 
 def test_a_summary_leads_to_each_item(tmp_path: Path) -> None:
-    lines = [*LINES, line(claim="it is so", holds=True), line(item="fig2", claim=None)]
+    lines = [*LINES, told("it is so", True), line(item="fig2")]
     page = page_files(lines, tmp_path / "p.md")[tmp_path / "p.md"]
     assert "| [Clear](#clear) | it is so | 1 | 0 | 0 | 0 |" in page
     assert "| [Figure 2](#fig2) | no claim: figures alone |" in page
@@ -69,18 +73,47 @@ def test_a_summary_leads_to_each_item(tmp_path: Path) -> None:
 
 
 def test_what_was_not_measured_is_not_called_undecided() -> None:
-    told = {"claim": "it is so", "setting": {"published": True}}
-    (page,) = pages([line(**told, holds=None), line(**told, ours=None, holds=None)])
+    (page,) = pages([told("it is so", None), told("it is so", None, ours=None)])
     assert page.summary[0][1] == ("it is so", "0", "0", "1", "1")
 
 
-def test_a_claim_asked_of_the_replacement_is_counted_by_itself() -> None:
-    sound = line(claim="it is so", holds=True, setting={"published": False})
-    (page,) = pages([line(claim="it is so", holds=False), sound])
-    assert [row[:3] for _, row in page.summary] == [
-        ("it is so", "0", "1"),
-        ("of the sound replacement: it is so", "1", "0"),
+def test_our_readings_and_controls_stand_in_a_table_of_their_own(tmp_path: Path) -> None:
+    verdicts = (
+        Verdict(claim="it is so", holds=False),
+        Verdict(claim="it is so: within 0.5", whose="reading", holds=True),
+        Verdict(claim="an adaptive attacker: it is so", whose="control", holds=None),
+    )
+    lines = [line(claims=verdicts), line(item="fig2", claims=verdicts[1:])]
+    (page,) = pages(lines)
+    assert [row for _, row in page.summary] == [
+        ("it is so", "0", "1", "0", "0"),
+        ("no claim: only our readings and controls", "", "", "", ""),
     ]
+    assert [row for _, row in page.own_summary][:2] == [
+        ("our reading: it is so: within 0.5", "1", "0", "0", "0"),
+        ("our control: an adaptive attacker: it is so", "0", "0", "1", "0"),
+    ]
+    markdown = page_files(lines, tmp_path / "p.md")[tmp_path / "p.md"]
+    assert "our control: an adaptive attacker: it is so | 0 | 0 | 1 | 0 |" in markdown
+    assert "our control: an adaptive attacker" in readable(pages(lines))
+
+
+def test_a_quick_run_shows_no_verdicts_and_says_why(tmp_path: Path) -> None:
+    lines = [told("it is so", None, quick=True)]
+    (page,) = pages(lines)
+    assert page.summary[0][1][0] == "no verdict: a quick run"
+    markdown = page_files(lines, tmp_path / "p.md")[tmp_path / "p.md"]
+    for shown in (markdown, readable(pages(lines))):
+        assert "another, smaller experiment" in shown
+        assert "it is so" not in shown
+
+
+def test_vectors_that_a_user_imported_are_named(tmp_path: Path) -> None:
+    lines = [
+        line(setting={"lexicon": "fasttext"}, vectors="9 words in 3 dimensions, fingerprint a")
+    ]
+    page = page_files(lines, tmp_path / "p.md")[tmp_path / "p.md"]
+    assert "Imported as fasttext: 9 words in 3 dimensions, fingerprint a." in page
 
 
 def test_a_long_table_is_folded_behind_the_papers_figures(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Cells are measured once, in any order, from a seed; missing data leave a command."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -13,14 +14,14 @@ from malaprop.studies.framework.claims import Claim, above
 from malaprop.studies.framework.items import Figure, Item, Study, crossed
 from malaprop.studies.framework.lines import Line, Setting
 from malaprop.studies.framework.measuring import there_or_missing
-from malaprop.studies.framework.reproducing import run_study
+from malaprop.studies.framework.reproducing import judged_again, run_study
 
 measured: list[Setting] = []
 
 
 def noisy(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     measured.append(setting)
-    yield Figure("score", setting["epsilon"] + 0.001 * float(rng.normal()), 0.001)
+    yield Figure("score", setting["epsilon"] + 0.001 * float(rng.normal()), 0.001, freedom=4)
     yield Figure("hidden", 1.0)
     yield Figure("worthless", float("nan"))
 
@@ -57,7 +58,7 @@ def scores(lines: list[Line]) -> list[object]:
 
 def test_a_line_has_the_keys_of_the_contract(run: Run, cells: Cells) -> None:
     (line, *_) = run_study(STUDY, run, cells=cells)
-    keys = ["study", "item", "setting", "measure", "ours", "error", "paper", "claim", "holds"]
+    keys = ["study", "item", "setting", "measure", "ours", "error", "freedom", "paper", "claims"]
     assert set(keys) <= line.to_dict().keys()
     assert line.versions["malaprop"]
     assert line.seed == 3
@@ -109,7 +110,7 @@ def test_missing_data_leave_null_and_the_command_and_are_not_kept(run: Run, cell
     lines = run_study(STUDY, run, items=["fig9"], cells=cells)
     assert {line.ours for line in lines} == {None}
     assert {line.command for line in lines} == {"malaprop data get it"}
-    assert {line.holds for line in lines} == {None}
+    assert {each.holds for line in lines for each in line.claims} == {None}
     assert not list(cells.folder.rglob("*.json"))
 
 
@@ -171,9 +172,32 @@ def test_a_missing_package_leaves_null_and_the_command(run: Run, cells: Cells) -
 
 
 def test_claims_are_judged_where_they_are_about(run: Run, cells: Cells) -> None:
-    lines = run_study(STUDY, run, items=["fig2"], cells=cells)
-    verdicts = {line.setting["epsilon"]: line.holds for line in lines if line.claim}
+    full = replace(run, quick=False)
+    lines = run_study(STUDY, full, items=["fig2"], cells=cells)
+    verdicts = {line.setting["epsilon"]: line.claims[0].holds for line in lines if line.claims}
     assert verdicts == {2: True, 3: True}
+
+
+def test_older_lines_are_read_as_one_for_each_figure_and_judged_again(
+    run: Run, cells: Cells
+) -> None:
+    lines = run_study(STUDY, run, items=["fig2"], cells=cells)
+    older = [{**line.to_dict(), "claim": "it grows", "holds": True} for line in lines]
+    rows = [json.dumps({k: v for k, v in row.items() if k != "claims"}) for row in older]
+    again = judged_again(STUDY, read("\n".join([*rows, *rows])))
+    assert again == lines
+
+
+def test_cells_of_an_older_version_are_measured_again(run: Run, cells: Cells) -> None:
+    first = run_study(STUDY, run, cells=cells)
+    for path in cells.folder.rglob("*.json"):
+        value = json.loads(path.read_text())
+        value["figures"] = [
+            {k: v for k, v in figure.items() if k != "freedom"} for figure in value["figures"]
+        ]
+        path.write_text(json.dumps(value))
+    assert run_study(STUDY, run, cells=cells) == first
+    assert len(measured) == 6
 
 
 def test_a_figure_that_is_no_number_has_no_line_and_others_are_hidden(

@@ -187,4 +187,4 @@ def test_every_item_runs(
         assert len(encoded) == 16  # 14 scores, two of them as two correlations
     if item in ("fig5", "table4", "table6"):
         assert any(line.paper is not None and line.ours is not None for line in lines)
-    assert any(line.claim for line in lines)
+    assert any(line.claims for line in lines)

@@ -13,11 +13,11 @@ def test_words_without_a_neighbour_are_counted(cells: Cells) -> None:
     run = Run(quick=True, lexicons={"english": lexicon})
     lines = run_study(STUDY, run, items=["clear"], cells=cells)
     counts = {
-        (line.setting["published"], line.setting["tau"]): (line.ours, line.holds)
+        (line.setting["published"], line.setting["tau"]): (line.ours, line.claims)
         for line in lines
         if line.measure == "in_clear"
     }
-    assert counts[False, 0.5] == (0, None)  # the sound one attaches them
+    assert counts[False, 0.5] == (0, ())  # the sound one attaches them
     assert counts[True, 0.1][0] == 0  # all five words are among each other's ten nearest
 
 
@@ -30,4 +30,4 @@ def test_at_a_high_tau_words_are_in_clear(cells: Cells) -> None:
     assert len(counts) == 4
     assert counts == sorted(counts)
     assert 0 < counts[-1] < 200
-    assert all(line.holds == (line.ours == 0) for line in published)
+    assert [each.whose for line in published for each in line.claims] == ["reading"] * 4

@@ -1,11 +1,12 @@
 """Which setting to choose, by a rule that is stated beforehand.
 
 Of the settings at which no attack on words recovers more than `most`, counting the upper end of its
-interval, choose the one with the largest utility. It must be above what random words reach. Utility
-is the accuracy on clean texts of the model that is best without protection; without labels, the
-similarity of texts.
+interval, choose the one with the largest utility. It must be above what random words reach, by more
+than the intervals of both leave open. Utility is the accuracy on clean texts of the model that is
+best without protection; without labels, the similarity of texts.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,13 @@ class Utility:
     """What random words reach; with a classifier, or the most frequent class if that is more."""
     ceiling: float
     """What clean texts reach."""
+    above_floor: float = 0.0
+    """From the floor to the upper end of its interval."""
+
+    def is_clear(self, value: Estimate) -> bool:
+        """Whether a utility is above the floor, counting the intervals of both."""
+        noise = math.hypot(value.value - value.interval[0], self.above_floor)
+        return value.value - self.floor > noise
 
     def of(self, cell: Cell) -> Estimate:
         """Return the utility of a cell."""
@@ -66,14 +74,16 @@ def utility_of(bounds: Bounds) -> Utility:
             name="similarity of texts", model="", floor=bounds.text_similarity, ceiling=1.0
         )
     model = max(bounds.unprotected, key=lambda name: bounds.unprotected[name].value)
-    floors = [bounds.random_words[model]["clean"].value]
+    floors = [bounds.random_words[model]["clean"]]
     if bounds.majority is not None:
-        floors.append(bounds.majority.value)
+        floors.append(bounds.majority)
+    floor = max(floors, key=lambda each: each.value)
     return Utility(
         name=f"accuracy on clean texts, by {model}",
         model=model,
-        floor=max(floors),
+        floor=floor.value,
         ceiling=bounds.unprotected[model].value,
+        above_floor=floor.interval[1] - floor.value,
     )
 
 
@@ -98,7 +108,7 @@ def recommend(cells: Sequence[Cell], bounds: Bounds, most: float) -> Recommendat
     if not safe:
         cell, name, figure = min(measured, key=lambda each: each[2].interval[1])
         return answer(None, _none_is_safe(cell, name, figure, len(cells), most))
-    useful = [each for each in safe if utility.of(each[0]).interval[0] > utility.floor]
+    useful = [each for each in safe if utility.is_clear(utility.of(each[0]))]
     if not useful:
         return answer(None, _none_is_useful(len(safe), len(cells), utility, most))
     cell, name, figure = max(useful, key=lambda each: (utility.of(each[0]).value, -each[2].score))

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 
+from malaprop.measure.intervals import chance_margin, joint_error
 from malaprop.studies import Line
 from malaprop.studies.framework.spreads import SPLITS
 from malaprop.studies.frontier.mechanisms import RECOMMENDED
@@ -31,7 +32,10 @@ LOSS: Final = "loss_of_nearest"
 """The guarantee between a word and its nearest one."""
 _ATTACKS: Final = ("success_alone", "success_context")
 _COARSE = 0.005  # below this error, a figure has a third digit
-_APART = 2.0  # joint standard errors between figures that count as different
+
+
+Parts = tuple[tuple[float | None, float | None], ...]
+"""Standard errors with their degrees of freedom."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,14 @@ class Value:
     error: float | None = None
     splits: float = 0.0
     """One standard error over splits of the texts, which all mechanisms share."""
+    freedom: float | None = None
+    """The degrees of freedom of `error`; None if they are not known, or the run is a quick one."""
+    splits_freedom: float | None = None
+
+    @property
+    def parts(self) -> Parts:
+        """Both errors with their degrees of freedom."""
+        return (self.error, self.freedom), (self.splits, self.splits_freedom)
 
     def __str__(self) -> str:
         if self.error is None:
@@ -84,7 +96,7 @@ def curves(lines: Iterable[Line]) -> list[Curve]:
     for line in measured:
         own = cells.setdefault(str(line.setting["mechanism"]), {})
         own.setdefault(float(line.setting["epsilon"]), {})[line.measure] = line
-    errors = _Errors(_pooled(measured), {_place(li): li.error or 0.0 for li in split_lines(lines)})
+    errors = _Errors(_pooled(measured), {_place(line): line for line in split_lines(lines)})
     return [_curve(name, own, errors) for name, own in cells.items()]
 
 
@@ -107,13 +119,17 @@ class _Errors:
 
     least: Mapping[str, float]
     """The least that the error of a measure counts for."""
-    splits: Mapping[tuple[Any, ...], float]
+    splits: Mapping[tuple[Any, ...], Line]
 
     def added_to(self, line: Line) -> Value:
-        """Return a line's figure with its errors."""
+        """Return a line's figure with its errors. A quick run's decide nothing."""
         least = self.least.get(line.measure, 0.0)
         error = None if line.error is None else max(line.error, least)
-        return Value(float(line.ours or 0.0), error, self.splits.get(_place(line), 0.0))
+        value = Value(float(line.ours or 0.0), error, freedom=None if line.quick else line.freedom)
+        split = self.splits.get(_place(line))
+        if split is None:
+            return value
+        return replace(value, splits=split.error or 0.0, splits_freedom=split.freedom)
 
 
 def _pooled(lines: Iterable[Line]) -> dict[str, float]:
@@ -151,16 +167,16 @@ class Verdict:
 
     @property
     def better(self) -> bool | None:
-        """Whether it is better than the recommended one; None if the errors do not tell.
+        """Whether it is better than the recommended one; None if Welch's test cannot tell.
 
         Errors over splits count in full, although both have the same splits: this is cautious.
         """
         both = (self.own, self.recommended)
-        if any(each.error is None for each in both):
+        if any(each.error is None or each.freedom is None for each in both):
             return None
         gain = BETTER[self.measure] * (self.own.value - self.recommended.value)
-        errors = [error for each in both for error in (each.error or 0.0, each.splits)]
-        return None if abs(gain) <= _APART * math.hypot(*errors) else gain > 0.0
+        noise = chance_margin(part for each in both for part in each.parts)
+        return None if abs(gain) <= noise else gain > 0.0
 
 
 def verdicts(all_curves: Iterable[Curve]) -> Iterator[Verdict]:
@@ -205,28 +221,37 @@ def _curve(name: str, cells: Mapping[float, Mapping[str, Line]], errors: _Errors
 def _between(low: Point, high: Point, success: float) -> Point:
     span = high.success.value - low.success.value
     part = (success - low.success.value) / span if span else 0.0
-    error = _mixed(low.success.error, high.success.error, part)
+    there = _mixed(low.success, high.success, part)
     return Point(
         epsilon=float(np.exp((1 - part) * math.log(low.epsilon) + part * math.log(high.epsilon))),
-        success=Value(success, error),
+        success=replace(there, value=success),
         figures={
-            name: _value(low.figures[name], high.figures[name], part, span, error)
+            name: _value(low.figures[name], high.figures[name], part, span, there)
             for name in low.figures
             if name in high.figures
         },
     )
 
 
-def _value(low: Value, high: Value, part: float, span: float, error: float | None) -> Value:
+def _value(low: Value, high: Value, part: float, span: float, success: Value) -> Value:
     """Interpolate; an error of the success moves the place on the curve, and so the figure."""
-    value = (1 - part) * low.value + part * high.value
-    own = _mixed(low.error, high.error, part)
-    if own is None:
-        return Value(value)
-    slope = (high.value - low.value) / span if span else 0.0
+    mixed = _mixed(low, high, part)
+    if mixed.error is None:
+        return mixed
+    slope = abs(high.value - low.value) / span if span else 0.0
+    moved = (slope * (success.error or 0.0), success.freedom)
+    error, freedom = joint_error([(mixed.error, mixed.freedom), moved])
     splits = (1 - part) * low.splits + part * high.splits  # both have the same splits
-    return Value(value, math.hypot(own, slope * (error or 0.0)), splits)
+    both = [each.splits_freedom for each in (low, high) if each.splits_freedom]
+    least = min(both, default=None)
+    return Value(mixed.value, error, splits, freedom=freedom, splits_freedom=least)
 
 
-def _mixed(low: float | None, high: float | None, part: float) -> float | None:
-    return None if low is None or high is None else math.hypot((1 - part) * low, part * high)
+def _mixed(low: Value, high: Value, part: float) -> Value:
+    """Return a figure between two, with the error over draws of the noise."""
+    value = (1 - part) * low.value + part * high.value
+    if low.error is None or high.error is None:
+        return Value(value)
+    shares = ((1 - part) * low.error, low.freedom), (part * high.error, high.freedom)
+    error, freedom = joint_error(shares)
+    return Value(value, error, freedom=freedom)

@@ -29,7 +29,7 @@ def readable(lines: Sequence[Line]) -> str:
         "",
         *better,
         "",
-        *(each.replace("*", "") for each in (*missing(lines), *advice(all_curves))),
+        *(each.replace("*", "") for each in _advice(lines)),
         *_columns([tables.CHOICE, *tables.choices(all_curves, lines)]),
     ]
     return "".join(f"{printable(line)}\n" for line in shown)
@@ -74,7 +74,7 @@ def _pieces(lines: Sequence[Line]) -> Iterator[_Piece]:
     all_curves, quick = curves(lines), lines[0].quick
     yield _how(lines[0])
     yield f"{_HEADING}What to choose"
-    yield [*missing(lines), *advice(all_curves)]
+    yield _advice(lines)
     yield _Table(tables.CHOICE, tables.choices(all_curves, lines))
     yield _PICTURE
     yield prose.CAPTION
@@ -99,6 +99,11 @@ def _pieces(lines: Sequence[Line]) -> Iterator[_Piece]:
     yield [f"`{curve.mechanism}`: {text(curve.guarantee)}" for curve in all_curves]
     yield f"{_HEADING}Limits"
     yield prose.limits(quick)
+
+
+def _advice(lines: Sequence[Line]) -> list[str]:
+    """Say what data are missing, and what to choose, unless the run was a quick one."""
+    return [*missing(lines), *([prose.QUICK] if lines[0].quick else advice(curves(lines)))]
 
 
 def _how(line: Line) -> str:

@@ -10,17 +10,21 @@ from malaprop.studies.frontier.sampling import noise_draws, rows_of
 
 TITLE: Final = "The frontier: which mechanism, and which ε"
 UNDECIDED: Final = (
-    "Comparisons with every other mechanism at every share recovered. A difference within two "
-    "standard errors is not decided. Errors over noise draws and over splits both count."
+    "Comparisons with every other mechanism at every share recovered. What Welch's test cannot "
+    "tell apart at 5 % is not decided. Errors over noise draws and over splits both count."
 )
 BY_EPSILON: Final = (
     "The figures as they were measured, at each mechanism's own ε. Do not compare mechanisms by "
     "these: their ε are of different metrics. Euclidean ε is the guarantee per unit of Euclidean "
     "distance between vectors, where there is one."
 )
+QUICK: Final = (
+    "**A quick run is another, smaller experiment:** fewer ε, texts and draws of the noise. It "
+    "reaches no verdict, and recommends nothing."
+)
 BEST: Final = (
     "The mechanism with the best figure at each share recovered, with its guarantee, beside the "
-    "recommended one. “Decided” says whether the two differ by more than two standard errors."
+    "recommended one. “Decided” says whether Welch's test tells the two apart at 5 %."
 )
 CAPTION: Final = (
     "Left: against ε, on a logarithmic axis, each mechanism in the unit of its own metric. Right: "

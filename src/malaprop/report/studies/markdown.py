@@ -1,7 +1,18 @@
 """A study as a page of Markdown, with its plots as files beside it."""
 
 from malaprop.report.markup import bullets, code, grid, link, text
-from malaprop.report.studies.page import LONG, PRINTED, Section, StudyPage, Table
+from malaprop.report.studies.page import (
+    LONG,
+    OURS,
+    PRINTED,
+    READING,
+    TABLES,
+    TRUST,
+    Section,
+    StudyPage,
+    Summary,
+    Table,
+)
 from malaprop.report.studies.plots import plots
 
 
@@ -13,14 +24,10 @@ def as_markdown(page: StudyPage, stem: str) -> tuple[str, dict[str, str]]:
         text(page.paper.title) + ".",
         page.how,
     ]
-    parts += ["## What became of the claims", _summary(page)]
-    parts.append(
-        "Each claim is judged on every figure that it is about. “Not decided” means that a "
-        "difference is within two standard errors, “not measured” that we have no figure. The "
-        "tables below show our figure ± one standard error, and the paper's own in brackets where "
-        "it prints one. Errors of few repetitions are rough themselves: trust a direction that "
-        "many figures share more than a single one."
-    )
+    parts += ["## What became of the claims", _summary(page, page.summary)]
+    parts.append(f"{READING} {TABLES} {TRUST}")
+    if page.own_summary:
+        parts += [OURS, _summary(page, page.own_summary)]
     parts += ["## What the paper ran", bullets(_facts(page)), "## Where we deviate"]
     parts.append(bullets(f"{one['what']} *Why:* {one['why']}" for one in page.paper.deviations))
     for section in page.sections:
@@ -28,10 +35,9 @@ def as_markdown(page: StudyPage, stem: str) -> tuple[str, dict[str, str]]:
     return "\n\n".join(parts) + "\n", pictures
 
 
-def _summary(page: StudyPage) -> str:
+def _summary(page: StudyPage, summary: Summary) -> str:
     rows = (
-        (f"[{text(section.short)}](#{section.name})", *map(text, row))
-        for section, row in page.summary
+        (f"[{text(section.short)}](#{section.name})", *map(text, row)) for section, row in summary
     )
     return grid(page.summary_head, tuple(rows), frozenset(range(2, len(page.summary_head))))
 
@@ -55,8 +61,7 @@ def _section(section: Section, stem: str, pictures: dict[str, str]) -> list[str]
         section.about,
         text(section.throughout),
     ]
-    if section.verdicts:
-        parts.append(_table(section.verdicts))
+    parts += [_table(each) for each in (section.verdicts, section.own_verdicts) if each]
     drawn = [pair for spec in section.plots for pair in plots(spec, section.lines)]
     for number, (caption, svg) in enumerate(drawn, 1):
         name = f"{stem}-{section.name}-{number}.svg"

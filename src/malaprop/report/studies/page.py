@@ -6,13 +6,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from malaprop.studies import Line, Paper, paper_of
+from malaprop.studies import Line, Paper, Verdict, paper_of
 
+QUICK: Final = (
+    "A quick run is another, smaller experiment: fewer settings, words and repeats. It reaches no "
+    "verdict."
+)
+READING: Final = (
+    "Each claim is judged on every figure that it is about. “Not decided” means that Welch's test "
+    "cannot tell the figures apart at 5 % with so few repeats, “not measured” that we have no "
+    "figure. Only what the paper says is its claim. Where it says it in words such as “similar”, a "
+    "threshold is our reading, and what it did not run is our control: both stand in a table of "
+    "their own."
+)
+TABLES: Final = (
+    "The tables below show our figure ± one standard error, and the paper's own in brackets where "
+    "it prints one."
+)
+TRUST: Final = (
+    "Of a hundred comparisons of equal figures, up to five count as different: trust a direction "
+    "that many figures share more than a single one."
+)
+OURS: Final = "Our readings and controls, which are not the paper's claims:"
+_WHOSE = {"paper": "", "reading": "our reading: ", "control": "our control: "}
 VERDICTS = {True: "confirmed", False: "not confirmed", None: "not decided"}
 OUTCOMES: Final = (*VERDICTS.values(), "not measured")
 """What becomes of a claim on one figure."""
 _LONG_NAMES = {"fig": "Figure ", "table": "Table ", "lemma": "Lemma ", "theorem": "Theorem "}
-_REPLACED = "of the sound replacement: "
 _NO_ERROR = 1e-9  # what rounding leaves of an error of 0
 PRINTED: Final = "The figures that the paper prints, in brackets beside ours:"
 ERRORS_OVER: Final = "errors over"
@@ -61,30 +81,47 @@ class Section:
             for name in names
             if name not in varying
         ]
-        return f"Throughout: {'; '.join(same)}." if same else ""
+        imported = dict.fromkeys(
+            f"Imported as {line.setting.get('vectors', line.setting.get('lexicon'))}: "
+            f"{line.vectors}."
+            for line in self.lines
+            if line.vectors
+        )
+        return " ".join([f"Throughout: {'; '.join(same)}."] * bool(same) + [*imported])
 
     @property
     def verdicts(self) -> Table | None:
         """Each claim of the paper, and on how many figures ours confirm it."""
+        return self._outcomes(("paper",))
+
+    @property
+    def own_verdicts(self) -> Table | None:
+        """The same of what we read into the paper, and of our controls."""
+        return self._outcomes(("reading", "control"))
+
+    def _outcomes(self, whose: Sequence[str]) -> Table | None:
         outcomes: dict[str, Counter[str]] = {}
-        for line in sorted(self.lines, key=_is_replacement):
-            if line.claim:
-                outcomes.setdefault(_judged(line), Counter())[_outcome(line)] += 1
+        for kind in whose if not self.lines[0].quick else ():
+            for line in self.lines:
+                for each in line.claims:
+                    if each.whose == kind:
+                        counts = outcomes.setdefault(_WHOSE[kind] + each.claim, Counter())
+                        counts[_outcome(line, each)] += 1
         rows = [(claim, *(str(own[name]) for name in OUTCOMES)) for claim, own in outcomes.items()]
         return Table(head=("claim", *OUTCOMES), rows=tuple(rows)) if rows else None
 
     @property
     def figures(self) -> Table:
         """Our figures beside the paper's, one column for each value of the item's main variable."""
-        return self._table(without_repeats(self.lines))
+        return self._table(self.lines)
 
     @property
     def printed(self) -> Table | None:
         """The figures that the paper prints, if they are few among many others."""
-        lines = [line for line in without_repeats(self.lines) if line.paper is not None]
+        lines = [line for line in self.lines if line.paper is not None]
         return self._table(lines) if lines and len(self.figures.rows) > LONG else None
 
-    def _table(self, lines: list[Line]) -> Table:
+    def _table(self, lines: Sequence[Line]) -> Table:
         across = str(self.entry.get("columns", ""))
         # Where neither we nor the paper have a figure, a row would say nothing.
         lines = [line for line in lines if (line.ours, line.paper) != (None, None)] or lines
@@ -110,6 +147,10 @@ class Section:
         return list(self.entry.get("plots", []))
 
 
+Summary = list[tuple[Section, tuple[str, ...]]]
+"""Rows of a table of claims, each with the item that it is about."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class StudyPage:
     """A page about one study."""
@@ -119,13 +160,24 @@ class StudyPage:
     sections: tuple[Section, ...]
 
     @property
-    def summary(self) -> list[tuple[Section, tuple[str, ...]]]:
-        """What became of every claim, item by item: the section, and a row for each claim."""
-        unclaimed = ("no claim: figures alone", *("" for _ in OUTCOMES))
+    def summary(self) -> Summary:
+        """What became of the paper's claims, item by item: the section, and a row for each."""
+        return [(each, row) for each in self.sections for row in self._rows(each)]
+
+    def _rows(self, section: Section) -> tuple[tuple[str, ...], ...]:
+        if section.verdicts:
+            return section.verdicts.rows
+        why = "only our readings and controls" if section.own_verdicts else "figures alone"
+        told = "no verdict: a quick run" if section.lines[0].quick else f"no claim: {why}"
+        return ((told, *("" for _ in OUTCOMES)),)
+
+    @property
+    def own_summary(self) -> Summary:
+        """The same of our readings and controls."""
         return [
-            (section, row)
-            for section in self.sections
-            for row in (section.verdicts.rows if section.verdicts else (unclaimed,))
+            (each, row)
+            for each in self.sections
+            for row in (each.own_verdicts.rows if each.own_verdicts else ())
         ]
 
     @property
@@ -145,6 +197,7 @@ class StudyPage:
             f"Made by `malaprop reproduce {self.study}{' --quick' if all_quick else ''} --seed "
             f"{line.seed}` with {versions}."
             + (f" Of the quick run: {some}." if quick and not all_quick else "")
+            + (f" {QUICK}" if quick else "")
         )
 
 
@@ -195,17 +248,8 @@ def _with_error(value: float | str, error: float | None) -> str:
     return f"{value:.{decimals}f} ± {error:.{decimals}f}"
 
 
-def _judged(line: Line) -> str:
-    """Return the claim, and say so where it is asked of our replacement, not of the paper's own."""
-    return f"{_REPLACED if _is_replacement(line) else ''}{line.claim}"
-
-
-def _is_replacement(line: Line) -> bool:
-    return line.setting.get("published") is False
-
-
-def _outcome(line: Line) -> str:
-    return OUTCOMES[-1] if line.ours is None else VERDICTS[line.holds]
+def _outcome(line: Line, verdict: Verdict) -> str:
+    return OUTCOMES[-1] if line.ours is None else VERDICTS[verdict.holds]
 
 
 def _shown(value: Any) -> str:
@@ -216,12 +260,6 @@ def _shown(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def without_repeats(lines: Sequence[Line]) -> list[Line]:
-    """Keep one line of those that differ in their claim only."""
-    kept = {(line.measure, str(sorted(line.setting.items()))): line for line in lines}
-    return list(kept.values())
 
 
 def _varying(lines: Sequence[Line]) -> list[str]:

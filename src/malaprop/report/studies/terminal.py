@@ -6,10 +6,10 @@ from malaprop.core.errors import printable
 from malaprop.report.studies.page import (
     ERRORS_OVER,
     OUTCOMES,
+    QUICK,
     Section,
     StudyPage,
     cell,
-    without_repeats,
 )
 from malaprop.studies import Line
 
@@ -23,16 +23,18 @@ def readable(studies: Sequence[StudyPage]) -> str:
 
 def _study(page: StudyPage) -> Iterator[str]:
     yield page.paper.title
+    if page.sections[0].lines[0].quick:
+        yield QUICK
     for section in page.sections:
         yield ""
         yield section.title
-        for claim, *counts in section.verdicts.rows if section.verdicts else ():
+        for claim, *counts in _claims(section):
             verdicts = ", ".join(
                 f"{name} on {count}"
                 for name, count in zip(OUTCOMES, counts, strict=True)
                 if count != "0"
             )
-            yield f"  claim: {claim}"
+            yield f"  {claim}"
             yield f"    {verdicts}"
         yield from _figures(section)
         for remedy in section.missing:
@@ -40,8 +42,14 @@ def _study(page: StudyPage) -> Iterator[str]:
     yield ""
 
 
+def _claims(section: Section) -> Iterator[tuple[str, ...]]:
+    for claim, *counts in section.verdicts.rows if section.verdicts else ():
+        yield (f"claim: {claim}", *counts)
+    yield from section.own_verdicts.rows if section.own_verdicts else ()
+
+
 def _figures(section: Section) -> Iterator[str]:
-    lines = without_repeats(section.lines)
+    lines = section.lines
     measured = [line for line in lines if line.ours is not None]
     printed = [line for line in lines if line.paper is not None] or measured
     for line in printed[:_MOST]:

@@ -32,7 +32,10 @@ class Cells:
             value = json.loads(self._path(key).read_text("utf-8"))
             if value["key"] != json.loads(_text(key)):
                 return None
-            return [Figure(**figure) for figure in value["figures"]]
+            figures = value["figures"]
+            if not all("freedom" in figure for figure in figures):  # of an older version
+                return None
+            return [Figure(**figure) for figure in figures]
         except (OSError, ValueError, KeyError, TypeError):
             return None
 

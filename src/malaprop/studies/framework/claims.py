@@ -1,13 +1,18 @@
-"""Claims: what a paper says about its figures, and whether ours confirm it."""
+"""Claims: what a paper says about its figures, and whether ours confirm it.
 
-import math
+Figures count as different if Welch's test says so at 5 %: by Student's law, with the degrees of
+freedom that their errors have. Two standard errors would be too few for a handful of repeats. A
+quick run is another, smaller experiment, and decides nothing.
+"""
+
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from malaprop.studies.framework.lines import Line, Setting
+from malaprop.measure.intervals import LEVEL, chance_margin
+from malaprop.studies.framework.lines import Line, Setting, Verdict, Whose
 
-_APART = 2.0  # joint standard errors between figures that count as different
+_ONE_SIDED = 2.0 * LEVEL - 1.0  # of two sides, of which one is used
 
 
 class Results:
@@ -35,51 +40,101 @@ class Results:
         ]
 
 
+def _nothing(setting: Setting) -> str:
+    return ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A statement of the paper, to be judged on each figure that it is about."""
+    """A statement about figures, to be judged on each figure that it is about."""
 
     text: str
     measure: str
     about: Callable[[Setting], bool]
-    """Whether the paper says it about a setting. It says nothing about our controls."""
+    """Whether a setting is one that the statement is about."""
     holds: Callable[[Line, Results], bool | None]
+    whose: Whose = "paper"
+    """Only what the paper says is its claim: not a threshold of ours for what it says in words."""
+    beyond: Callable[[Setting], str] = _nothing
+    """What we added to a setting that the paper did not run, in a few words; empty if nothing."""
 
-    def judge(self, line: Line, results: Results) -> Line:
-        """Return the line with the claim, and whether it holds."""
-        verdict = None if line.ours is None else self.holds(line, results)
-        return replace(line, claim=self.text, holds=verdict)
+    def judge(self, line: Line, results: Results) -> Verdict:
+        """Return what becomes of the statement on a line; a quick run decides nothing.
+
+        On a control of ours, or on a sound replacement, it is not the paper's claim.
+        """
+        added = ", ".join(filter(None, self._added(line.setting)))
+        return Verdict(
+            claim=f"{added}: {self.text}" if added else self.text,
+            whose="control" if added else self.whose,
+            holds=None if line.ours is None or line.quick else self.holds(line, results),
+        )
+
+    def _added(self, setting: Setting) -> Iterable[str]:
+        yield "the sound replacement" if setting.get("published") is False else ""
+        yield self.beyond(setting)
+        if self.whose != "control":  # which has a control of its own, and names it
+            yield str(setting.get("control", ""))
 
 
 def judged(lines: Iterable[Line], claims: Iterable[Claim]) -> list[Line]:
-    """Return lines with their claims: one line for each claim, or the line itself without one."""
-    results, claims, marked = Results(lines), tuple(claims), []
-    for line in results.lines:
-        about = [c for c in claims if c.measure == line.measure and c.about(line.setting)]
-        marked += [claim.judge(line, results) for claim in about] or [line]
-    return marked
+    """Return the lines of an item with what becomes of all claims: one line for each figure."""
+    results, claims = Results(lines), tuple(claims)
+    return [
+        replace(
+            line,
+            claims=tuple(
+                claim.judge(line, results)
+                for claim in claims
+                if claim.measure == line.measure and claim.about(line.setting)
+            ),
+        )
+        for line in results.lines
+    ]
 
 
 def below(line: Line | None, other: Line | None) -> bool | None:
-    """Whether a figure is smaller than another; None if they are within two standard errors."""
+    """Whether a figure is smaller than another; None if Welch's test cannot tell."""
     difference = _difference(line, other)
     return None if difference is None or abs(difference) <= _noise(line, other) else difference < 0
 
 
 def above(line: Line | None, other: Line | None) -> bool | None:
-    """Whether a figure is larger than another; None if they are within two standard errors."""
+    """Whether a figure is larger than another; None if Welch's test cannot tell."""
     return below(other, line)
 
 
-def alike(line: Line | None, other: Line | None, margin: float = 0.0) -> bool | None:
-    """Whether two figures differ by no more than `margin`; without one, than two standard errors.
+def alike(line: Line | None, other: Line | None, margin: float) -> bool | None:
+    """Whether two figures differ by no more than `margin`.
 
-    None if the figures are too uncertain to tell: errors beyond the margin confirm nothing.
+    True if their difference is within it, and False if it is beyond it, for all values that the
+    errors leave possible. None if the figures are too uncertain to tell.
     """
     difference, noise = _difference(line, other), _noise(line, other)
-    if difference is None or (0.0 < margin < noise and abs(difference) <= noise):
+    if difference is None:
         return None
-    return abs(difference) <= max(noise, margin)
+    return _decided(abs(difference) - margin, noise)
+
+
+def at_most(line: Line, limit: float, margin: float = 0.0) -> bool | None:
+    """Whether a figure is no larger than a limit, by a test of one side: smaller is never wrong.
+
+    False if it is above the limit by more than `margin`, whatever the error; None if that is open.
+    """
+    if not isinstance(line.ours, int | float):
+        return None
+    noise = chance_margin([(line.error, line.freedom)], level=_ONE_SIDED)
+    return _decided(line.ours - limit - margin, noise)
+
+
+def exactly(value: float, line: Line) -> Line:
+    """Return a line to compare another one with: a number that has no error."""
+    return replace(line, ours=value, error=None, freedom=None)
+
+
+def _decided(excess: float, noise: float) -> bool | None:
+    """Whether something is within its bounds: not, if it exceeds them by more than the noise."""
+    return None if abs(excess) < noise else excess <= 0.0
 
 
 def every(verdicts: Iterable[bool | None]) -> bool | None:
@@ -99,8 +154,7 @@ def _difference(line: Line | None, other: Line | None) -> float | None:
 
 
 def _noise(line: Line | None, other: Line | None) -> float:
-    errors = (each.error or 0.0 for each in (line, other) if each is not None)
-    return _APART * math.hypot(*errors)
+    return chance_margin((each.error, each.freedom) for each in (line, other) if each is not None)
 
 
 def _without(setting: Setting, name: str) -> dict[str, Any]:

@@ -27,6 +27,8 @@ class Figure:
     """What this figure adds to the setting of its cell, such as the bin of a histogram."""
     missing: str = ""
     """The data set that this figure lacks, if the cell has other figures; empty if none."""
+    freedom: float | None = None
+    """The degrees of freedom of the error: 4 for five repeats. Without them, it decides nothing."""
 
 
 Cell = Callable[["Run", Setting, Generator], Iterable[Figure]]

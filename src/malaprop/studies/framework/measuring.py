@@ -14,6 +14,7 @@ from malaprop.core.channel import Channel, VectorChannel
 from malaprop.core.noise.gaussian import WordGaussian
 from malaprop.core.randomness import seeded_rng
 from malaprop.measure.chosen_words import word_ids
+from malaprop.measure.intervals import joint_error
 from malaprop.measure.tasks.result import Estimate
 from malaprop.studies.framework.items import Figure
 from malaprop.studies.framework.run import MissingDataError
@@ -26,8 +27,10 @@ _SEED = 20
 def mean_of(measure: str, values: ArrayLike) -> Figure:
     """Return the mean of some values, with its standard error."""
     array = np.asarray(values, dtype=np.float64)
-    error = float(array.std(ddof=1)) / math.sqrt(len(array)) if len(array) > 1 else None
-    return Figure(measure, float(array.mean()), error)
+    if len(array) < 2:
+        return Figure(measure, float(array.mean()))
+    error = float(array.std(ddof=1)) / math.sqrt(len(array))
+    return Figure(measure, float(array.mean()), error, freedom=len(array) - 1)
 
 
 def there_or_missing(measures: Iterable[str], figures: Iterable[Figure]) -> Iterator[Figure]:
@@ -52,7 +55,8 @@ def over_both(measure: str, table: ArrayLike, shared: float) -> Iterator[Figure]
     yield mean_of(measure, array.mean(axis=1))
     by_split = array.mean(axis=0)
     error = float(by_split.std(ddof=1)) * math.sqrt(1.0 / len(by_split) + shared)
-    yield Figure(measure, float(array.mean()), error, {"spread": SPLITS})
+    own = {"spread": SPLITS}
+    yield Figure(measure, float(array.mean()), error, own, freedom=len(by_split) - 1)
 
 
 def jointly(measure: str, table: ArrayLike, shared: float) -> Iterator[Figure]:
@@ -65,7 +69,9 @@ def jointly(measure: str, table: ArrayLike, shared: float) -> Iterator[Figure]:
     if draws.error is None or splits.error is None:
         yield replace(splits, setting={})
         return
-    yield replace(draws, error=math.hypot(draws.error, splits.error))
+    error, freedom = joint_error((each.error, each.freedom) for each in (draws, splits))
+    known = draws.freedom if freedom is None else round(freedom, 2)  # without any error, the least
+    yield replace(draws, error=error, freedom=known)
     yield replace(draws, setting={"spread": NOISE})
     yield splits
 
@@ -75,7 +81,7 @@ def bootstrapped(
 ) -> Figure:
     """Return a figure of some values, with the standard error of resampling them."""
     again = [of(rng.choice(values, size=len(values))) for _ in range(times)]
-    return Figure(measure, of(values), float(np.std(again, ddof=1)))
+    return Figure(measure, of(values), float(np.std(again, ddof=1)), freedom=len(values) - 1)
 
 
 def estimated(measure: str, estimate: Estimate, shared: float = 0.0) -> Figure:
@@ -85,8 +91,10 @@ def estimated(measure: str, estimate: Estimate, shared: float = 0.0) -> Figure:
     their split: they share training texts, and the plain error would be too small.
     """
     runs = len(estimate.values)
-    error = estimate.spread * math.sqrt(1.0 / runs + shared) if runs > 1 else None
-    return Figure(measure, estimate.value, error)
+    if runs < 2:
+        return Figure(measure, estimate.value)
+    error = estimate.spread * math.sqrt(1.0 / runs + shared)
+    return Figure(measure, estimate.value, error, freedom=runs - 1)
 
 
 def share_kept(channel: Channel, words: int, rng: Generator, draws: int = 1) -> float:

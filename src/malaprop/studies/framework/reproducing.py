@@ -47,6 +47,20 @@ def run_study(
     return lines
 
 
+def judged_again(study: Study, lines: Iterable[Line]) -> list[Line]:
+    """Return lines of a study that were measured before, with the claims as they are judged today.
+
+    Each figure is one line, though older files repeat it for each claim.
+    """
+    by_item: dict[str, dict[str, Line]] = {}
+    for line in lines:
+        by_item.setdefault(line.item, {}).setdefault(line.key, line)
+    claims = {item.name: item.claims for item in study.items}
+    return [
+        line for item, own in by_item.items() for line in judged(own.values(), claims.get(item, ()))
+    ]
+
+
 @dataclass(frozen=True)
 class _Bench:
     """Measures cells of one study."""
@@ -117,9 +131,11 @@ class _Bench:
             measure=figure.measure,
             ours=figure.value,
             error=figure.error,
+            freedom=figure.freedom,
             paper=printed.value if printed else None,
             paper_error=printed.error if printed else None,
             command=command,
+            vectors=None if figure.value is None else self.run.imported(setting),
             seed=self.run.seed,
             quick=self.run.quick,
             versions=self.run.versions,

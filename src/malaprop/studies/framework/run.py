@@ -10,6 +10,7 @@ from malaprop._version import __version__
 from malaprop.core.errors import DataError, MalapropError, ParameterError
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.studies.framework.lines import Setting
+from malaprop.studies.framework.not_at_hand import VECTORS
 
 if TYPE_CHECKING:
     from malaprop.datasets import Dataset, WordVectors
@@ -114,6 +115,18 @@ class Run:
     def versions(self) -> dict[str, str]:
         """The versions that results depend on."""
         return {"malaprop": __version__, **{name: _version(name) for name in _PACKAGES}}
+
+    def imported(self, setting: Setting) -> str | None:
+        """Name the vectors that a user imported under a setting's name: size and fingerprint.
+
+        What ships with the package, or is pinned in the catalogue, needs no more than its name.
+        """
+        name = setting.get("vectors", setting.get("lexicon"))
+        if name not in VECTORS:
+            return None
+        lexicon = self.lexicon(name, VECTORS[name])
+        rows, columns = lexicon.vectors.shape
+        return f"{rows:,} words in {columns} dimensions, fingerprint {lexicon.fingerprint}"
 
     def fingerprint(self, setting: Setting) -> str:
         """Return the fingerprint of the lexicon that a setting names; empty if it is missing."""

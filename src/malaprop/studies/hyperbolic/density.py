@@ -45,7 +45,8 @@ def fig3(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
     expected = np.interp(drawn, radii, sums / sums[-1])
     empirical = np.arange(1, walks + 1) / walks
     apart = np.maximum(np.abs(empirical - expected), np.abs(empirical - 1.0 / walks - expected))
-    yield Figure("ks_distance", float(apart.max()), 0.5 / math.sqrt(walks))
+    error = 0.5 / math.sqrt(walks)
+    yield Figure("ks_distance", float(apart.max()), error, freedom=walks - 1)
     yield Figure("never_moved", float(np.mean(drawn == 0.0)))
 
 

@@ -180,7 +180,8 @@ def _claims(measure: str) -> tuple[Claim, ...]:
             holds=lambda line, results: above(line, results.like(line, epsilon=0.125)),
         ),
         Claim(
-            text="at ε = 8 the score is close to that without noise (within 0.05)",
+            text="at ε = 8 the score is close to that without noise: within 0.05",
+            whose="reading",
             measure=measure,
             about=lambda setting: _is_of_the_paper(setting) and setting["epsilon"] == 8,
             holds=lambda line, results: alike(line, _without_noise(line, results), 0.05),

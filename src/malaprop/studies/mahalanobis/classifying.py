@@ -88,7 +88,8 @@ def _is_claimed(setting: Setting) -> bool:
 def _alike(margin: float) -> tuple[Claim, ...]:
     return tuple(
         Claim(
-            text=f"utility is at the same level for every λ (within {margin})",
+            text=f"utility is at the same level for every λ: within {margin}",
+            whose="reading",
             measure=measure,
             about=_is_claimed,
             holds=lambda line, results: alike(line, results.like(line, **{"lambda": 0.0}), margin),

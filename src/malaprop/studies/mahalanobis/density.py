@@ -63,12 +63,14 @@ TABLE5 = Item(
     claims=(
         Claim(
             text="words lie unevenly: the sparsest are over twice as far apart as the densest",
+            whose="reading",
             measure="sparsest_over_densest",
             about=lambda setting: True,
             holds=lambda line, results: float(line.ours or 0.0) > 2.0,
         ),
         Claim(
             text="words in sparse regions are rare: fewer than 1 % of records have one",
+            whose="reading",
             measure="records_with_sparse_word",
             about=lambda setting: True,
             holds=lambda line, results: float(line.ours or 0.0) < 0.01,

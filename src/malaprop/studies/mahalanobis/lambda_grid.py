@@ -6,7 +6,6 @@ from numpy.random import Generator
 
 from malaprop.core.errors import ParameterError
 from malaprop.measure import best_lambda
-from malaprop.studies.framework.claims import Claim
 from malaprop.studies.framework.items import Figure, Item, crossed
 from malaprop.studies.framework.lines import Setting
 from malaprop.studies.framework.measuring import share_in_clear
@@ -54,14 +53,5 @@ GRID = Item(
         "share_in_clear",
         "similarity",
         "euclidean_epsilon",
-    ),
-    claims=(
-        Claim(
-            text="ε is comparable between the mechanisms: the Euclidean ε is within 10 % of the "
-            "nominal one (Lemma 3)",
-            measure="euclidean_epsilon",
-            about=lambda setting: setting.get("lambda", 0.0) > 0.0,
-            holds=lambda line, results: float(line.ours or 0.0) < 1.1 * line.setting["epsilon"],
-        ),
     ),
 )

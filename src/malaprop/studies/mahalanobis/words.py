@@ -3,18 +3,19 @@
 Tables 3 and 4 and Figures 4 and 5 are of GloVe. Tables 1 and 2 and Figures 2 and 3 are of fastText.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
 from malaprop.core.arrays import Floats
+from malaprop.core.randomness import seeded_rng
 from malaprop.measure.chosen_words import word_ids
 from malaprop.studies.framework.claims import Claim, above, below
 from malaprop.studies.framework.items import Figure, Item, crossed
 from malaprop.studies.framework.lines import Setting
-from malaprop.studies.framework.measuring import mean_of
+from malaprop.studies.framework.measuring import bootstrapped, mean_of
 from malaprop.studies.framework.not_at_hand import FASTTEXT
 from malaprop.studies.framework.run import Run
 from malaprop.studies.mahalanobis.channels import (
@@ -28,6 +29,8 @@ from malaprop.studies.mahalanobis.channels import (
 
 RUNS = 100
 _ENDS = {"p5": 5, "p50": 50, "p95": 95, "max": 100, "min": 0}
+_SPREAD = ("p5", "p50", "p95")
+"""The ends with an error over words. Resampling cannot tell how far a maximum would move."""
 
 
 def grid_of(lexicon: str) -> Any:
@@ -87,8 +90,16 @@ def _summary(name: str, values: Floats) -> Iterator[Figure]:
     """Measure the mean, the spread over words, percentiles and the maximum."""
     yield mean_of(name, values)
     yield Figure(f"{name}_sd", float(values.std(ddof=1)) if len(values) > 1 else 0.0)
+    rng = seeded_rng(0)  # not the cell's: resampling changes no draw
     for title, end in _ENDS.items():
-        yield Figure(f"{name}_{title}", float(np.percentile(values, end)))
+        if title in _SPREAD:
+            yield bootstrapped(f"{name}_{title}", values, _percentile(end), rng)
+        else:
+            yield Figure(f"{name}_{title}", float(np.percentile(values, end)))
+
+
+def _percentile(end: int) -> Callable[[Floats], float]:
+    return lambda values: float(np.percentile(values, end))
 
 
 def _claims(name: str, suffixes: tuple[str, ...]) -> tuple[Claim, ...]:
@@ -118,7 +129,7 @@ def _item(name: str, lexicon: str, statistic: str, suffixes: tuple[str, ...]) ->
         name=name,
         grid=grid_of(lexicon),
         cell=words,
-        revision=3,
+        revision=4,
         measures=(*measures, *used, "euclidean_epsilon"),
         claims=_claims(statistic, suffixes[:1] if suffixes[0] == "" else suffixes[:3]),
     )

@@ -125,7 +125,8 @@ def _mean(figures: Sequence[Figure]) -> Figure:
     value = float(np.mean([one.value for one in figures if isinstance(one.value, float)]))
     errors = [one.error for one in figures if one.error is not None]
     error = math.hypot(*errors) / len(figures) if errors else None
-    return Figure("score", value, error, figures[0].setting)
+    least = min((one.freedom for one in figures if one.freedom), default=None)  # this is cautious
+    return Figure("score", value, error, figures[0].setting, freedom=least)
 
 
 def _floor(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:

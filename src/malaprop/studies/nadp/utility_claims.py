@@ -80,7 +80,8 @@ FIG2 = Item(
             holds=_worst,
         ),
         Claim(
-            text="Jaccard and Gaussian perform similarly (within 0.05)",
+            text="Jaccard and Gaussian perform similarly: within 0.05",
+            whose="reading",
             measure="score",
             about=lambda setting: _is(setting, "jaccard"),
             holds=lambda line, results: alike(line, _other(line, results, "gaussian"), 0.05),
@@ -96,13 +97,15 @@ FIG2 = Item(
             holds=lambda line, results: above(line, _other(line, results, "laplacian")),
         ),
         Claim(
-            text="our control: NADP is better than a mechanism that keeps as many words",
+            text="NADP is better than a mechanism that keeps as many words",
+            whose="control",
             measure="score",
             about=lambda setting: _is_control(setting, EQUAL),
             holds=lambda line, results: below(line, _other(line, results, "nadp")),
         ),
         Claim(
-            text="our control: NADP is better than the same words in clear and random others",
+            text="NADP is better than the same words in clear and random others",
+            whose="control",
             measure="score",
             about=lambda setting: _is_control(setting, SAME_CLEAR),
             holds=lambda line, results: below(line, _other(line, results, "nadp")),

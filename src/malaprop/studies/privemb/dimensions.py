@@ -90,6 +90,7 @@ FIG4 = Item(
         Claim(
             text="reducing the dimension in training (A1) is better than after it (M2), "
             "both from one corpus: 50 dimensions, and 100 reduced to 50",
+            whose="control",
             measure="accuracy",
             about=lambda setting: setting.get("control") == ONE_CORPUS and setting["published"],
             holds=lambda line, results: above(_in_training(line, results), line),

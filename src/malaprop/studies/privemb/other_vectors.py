@@ -14,7 +14,6 @@ from malaprop.studies.privemb.mechanisms import EQUAL, FLOORS, M1, grid_of
 
 STANDINS = ("glove-6b-50d", "glove-6b-100d")
 """Vectors beside those of Figures 1 to 3 that packages carry; none carries fastText's."""
-_BEYOND = "beyond the paper, in 50 and 100 dimensions: "
 
 
 def _on(
@@ -54,15 +53,11 @@ def linear_grid(run: Run) -> Iterator[Setting]:
 
 def _restated(claims: Sequence[Claim]) -> tuple[Claim, ...]:
     """Return the claims on fastText, and apart from them on vectors that the paper did not use."""
-    return tuple(
-        replace(claim, text=note + claim.text, about=_about(claim, names))
-        for claim in claims
-        for note, names in (("", (FASTTEXT,)), (_BEYOND, STANDINS))
-    )
+    return tuple(replace(claim, beyond=_other_vectors) for claim in claims)
 
 
-def _about(claim: Claim, names: Sequence[str]) -> Any:
-    return lambda setting: setting.get("lexicon") in names and claim.about(setting)
+def _other_vectors(setting: Setting) -> str:
+    return "vectors of 50 and 100 dimensions" if setting.get("lexicon") in STANDINS else ""
 
 
 def _again(item: Item, name: str, grid: Any) -> Item:

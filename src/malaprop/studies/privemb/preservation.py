@@ -192,14 +192,16 @@ def _claims(kind: str) -> tuple[Claim, ...]:
             holds=lambda line, results: below(line, smaller(line, results, "beta")),
         ),
         Claim(
-            text="values between private vectors approximate those between words "
-            "(our reading: better than one constant for all pairs)",
+            text="values between private vectors approximate those between words: better than "
+            "one constant for all pairs",
+            whose="reading",
             measure=error,
             about=is_published,
             holds=lambda line, results: below(line, results.like(line, f"{error}_of_constant")),
         ),
         Claim(
-            text="M2 preserves more than M1 (our reading: their order, by Spearman's correlation)",
+            text="M2 preserves more than M1: their order, by Spearman's correlation",
+            whose="reading",
             measure=f"{kind}_spearman",
             about=is_published,
             holds=lambda line, results: below(against_m1(line, results), line),

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,7 @@ def trial(run: Run, setting: Setting, rng: Generator) -> Iterator[Figure]:
         figure = mean_of(name.partition(":")[0], [row[name] for row in rows])
         attacker = name.partition(":")[2]
         added = {"attacker": attacker} if attacker else {}
-        yield Figure(figure.measure, figure.value, figure.error, added)
+        yield replace(figure, setting=added)
         if name == "accuracy":
             yield Figure("accuracy_ci95", _half_width([row[name] for row in rows]))
     if is_at_equal_share(setting):
