@@ -31,7 +31,12 @@ def _group() -> None:
 @app.command(short_help="Compare all mechanisms at equal measured privacy.")
 def frontier(
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer settings, texts and repeats: about a minute.")
+        bool,
+        typer.Option(
+            "--quick",
+            help="Another, smaller experiment, without verdicts: fewer settings, texts and "
+            "repeats. About a minute.",
+        ),
     ] = False,
     json_: JsonLines = None,
     report: Annotated[

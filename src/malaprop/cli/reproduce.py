@@ -30,7 +30,12 @@ def reproduce(
         ),
     ],
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer settings, words and repeats: a minute a study.")
+        bool,
+        typer.Option(
+            "--quick",
+            help="Another, smaller experiment, without verdicts: fewer settings, words and "
+            "repeats. A minute a study.",
+        ),
     ] = False,
     json_: JsonLines = None,
     report: Annotated[

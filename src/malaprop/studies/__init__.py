@@ -82,8 +82,9 @@ def reproduce(
 ) -> list[Line]:
     """Run a study, or some of its items, and return our figures beside the paper's.
 
-    `quick` measures fewer settings on fewer words. Cells that were measured before with the same
-    seed and versions are taken from the user's cache folder, unless `fresh`.
+    `quick` is another, smaller experiment, on fewer words and without verdicts. Cells that
+    were measured before with the same seed and versions are taken from the user's cache folder,
+    unless `fresh`.
     """
     run = Run(quick=quick, seed=seed)
     return run_study(study_named(name), run, items=items, fresh=fresh, progress=progress)
