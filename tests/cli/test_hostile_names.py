@@ -285,7 +285,7 @@ def test_json_keeps_the_names(cli: Cli, folder: Path) -> None:
     report = json.loads((folder / "page.json").read_text("utf-8"))
     assert report["files"][0]["input"] == f"{NAME}.jsonl"
     found = json.loads(call(cli, f"audit {MEASURED} --json -").text)
-    assert found["lexicon"] == f"{NAME}.vec"
+    assert found["lexicon"]["name"] == f"{NAME}.vec"
 
 
 @pytest.mark.usefixtures("hostile")

@@ -99,7 +99,7 @@ def audit(
         write(
             {
                 "mechanism": made.to_dict(),
-                "lexicon": privatizer.lexicon.to_dict(),
+                "lexicon": {**privatizer.lexicon.to_dict(), "name": lexicon},
                 **finding.to_dict(),
             },
             lambda: audit_page(

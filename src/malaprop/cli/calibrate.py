@@ -249,7 +249,11 @@ def calibrate(
                 progress=progress.to,
             )
         write(
-            {"mechanism": mechanism, "lexicon": opened.to_dict(), **calibration.to_dict()},
+            {
+                "mechanism": mechanism,
+                "lexicon": {**opened.to_dict(), "name": lexicon},
+                **calibration.to_dict(),
+            },
             lambda: _page(calibration, made, opened, lexicon, clock, report, context=context),
         )
     if json_ != PIPE:

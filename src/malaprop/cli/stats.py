@@ -113,7 +113,7 @@ def stats(
         write(
             {
                 "mechanism": made.to_dict(),
-                "lexicon": opened.to_dict(),
+                "lexicon": {**opened.to_dict(), "name": lexicon},
                 "guarantee": str(channel.guarantee),
                 **figures.to_dict(),
                 "bayes": guess.to_dict() | {"per_word": _guesses(guess, ids)},
