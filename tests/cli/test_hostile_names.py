@@ -15,6 +15,7 @@ import pytest
 from tests.cli.conftest import VECTORS, Cli, Ended
 
 from malaprop.studies import Line, written
+from malaprop.studies.framework.lines import Verdict
 
 NAME = "e\x1b]0;pwn\x07\x9b1m\x7f\u202e\u2066\u2028\r\nFAKE x"
 WORD = "e\u202e\u2066x"  # what the words of a lexicon may hold
@@ -25,7 +26,7 @@ LINE = Line(
     setting={"mechanism": NAME, "published": True, "tau": 0.5, "epsilon": 1.0},
     measure=NAME,
     ours=7,
-    claim=NAME,
+    claims=(Verdict(claim=NAME),),
     command=f"run  {NAME}",
 )
 LEXICON = "-l @.vec"
