@@ -10,6 +10,8 @@ import zipfile
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 import malaprop
 from malaprop.core.errors import EXTRAS, MissingExtraError
 
@@ -20,6 +22,40 @@ def test_every_exported_name_exists_and_is_documented() -> None:
     for name in malaprop.__all__:
         thing = getattr(malaprop, name)
         assert name in ("__version__", "registry") or thing.__doc__, name
+
+
+@pytest.mark.parametrize("package", ["malaprop", "malaprop.measure"])
+def test_exported_names_have_one_home(package: str) -> None:
+    """What is exported, what is found when asked for, and what mypy sees are the same."""
+    module = import_module(package)
+    seen = _typed_names(Path(str(module.__file__)))
+    found = [name for names in module._HOMES.values() for name in names.split()]
+    assert sorted(found) == sorted(seen) == sorted({*module.__all__} - {"__version__"})
+    for name, home in seen.items():
+        assert getattr(import_module(home), name) is getattr(module, name), name
+
+
+def _typed_names(path: Path) -> dict[str, str]:
+    """Return the names that a file imports for types alone, with their modules."""
+    (block,) = [
+        node
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
+    return {
+        alias.name: str(node.module)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def test_modules_find_files_beside_themselves_only() -> None:
+    """A module that counts folders upwards loses its files when it moves: see `data_folder`."""
+    counted = re.compile(r"__file__\)?(\.resolve\(\))?\.parent(s\[|\.parent)")
+    files = _code(ROOT / "src")
+    assert len(files) > 100
+    assert [str(path) for path in files if counted.search(path.read_text("utf-8"))] == []
 
 
 def test_the_errors_have_one_root() -> None:

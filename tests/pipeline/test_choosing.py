@@ -203,6 +203,36 @@ def test_equal_privatizers_have_equal_pickles_and_others_do_not() -> None:
     assert len({pickled(1.0), pickled(2.0), pickled(1.0, seed=1), pickled(1.0, seed=2)}) == 4
 
 
+_OTHER_PROCESS = """
+import pickle, sys
+privatizer = pickle.load(sys.stdin.buffer)
+print(privatizer(sys.argv[1]).text, privatizer.guarantee, sep="\\n", end="")
+"""
+
+
+@pytest.mark.parametrize(
+    ("lexicon", "mechanism"),
+    [
+        pytest.param("english", Balanced(epsilon=1.5), id="balanced"),
+        pytest.param("english", Laplace(epsilon=5.0), id="laplace"),
+        pytest.param(TINY, TEM(epsilon=2.0), id="in-memory"),
+        pytest.param(TINY.with_graph(), Balanced(epsilon=1.0), id="graph"),
+    ],
+)
+def test_a_process_that_imported_nothing_draws_the_same(
+    lexicon: Lexicon | str, mechanism: Mechanism
+) -> None:
+    """The pickle alone says what to import."""
+    privatizer = Privatizer(lexicon, mechanism, rng=seeded_rng(3))
+    text = "Cold, very COLD: 12 hot days since 2 May 2021!"
+    drawn = subprocess.check_output(
+        [sys.executable, "-c", _OTHER_PROCESS, text],
+        input=pickle.dumps(privatizer),
+        env={"PYTHONPATH": ":".join(sys.path)},
+    )
+    assert drawn.decode() == f"{privatizer(text).text}\n{privatizer.guarantee}"
+
+
 def test_noise_does_not_travel() -> None:
     wide = Lexicon([f"w{i}" for i in range(50)], np.zeros((50, 1)))
     privatizer = Privatizer(wide, TEM(epsilon=1e-6))

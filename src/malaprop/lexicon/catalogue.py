@@ -7,9 +7,10 @@ from pathlib import Path
 
 from malaprop.core.errors import ParameterError
 from malaprop.core.suggest import did_you_mean
+from malaprop.data import data_folder
 from malaprop.lexicon import store
 
-_DATA = Path(__file__).parent.parent / "data"
+_DATA = data_folder()
 
 
 def home() -> Path:

@@ -7,15 +7,15 @@ parameters on `english`. They depend on public text alone, so that they can stan
 import json
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.space import MetricSpace
+from malaprop.data import data_folder
 
-_FILE = Path(__file__).parent.parent / "data" / "context-figures.json"
+_FILE = data_folder() / "context-figures.json"
 
 
 @dataclass(frozen=True, kw_only=True)

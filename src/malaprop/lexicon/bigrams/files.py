@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.errors import LexiconError, OutputError
+from malaprop.data import data_folder
 from malaprop.lexicon.bigrams.model import BigramModel, words_digest
 from malaprop.lexicon.formats import json_files, limits, npy
 from malaprop.lexicon.formats.replacing import replacing
@@ -42,7 +43,7 @@ PAIRS = 1 << 28
 """The most pairs in a model; web-scale lists have less than 1 % of that."""
 SKETCH = 1024
 """The most hashes in a sketch."""
-_DATA = Path(__file__).parent.parent.parent / "data"
+_DATA = data_folder()
 _FORMAT = 1
 _ABOUT = "about.json"
 _ARRAYS = ("unigrams", "totals", "offsets", "nexts", "counts", "sketch")
