@@ -41,10 +41,11 @@ ITEM = Item(
     name="fig2",
     grid=lambda run: crossed(mechanism=["a"], epsilon=[1, 2, 3]),
     cell=noisy,
+    key="noisy",
     measures=("score", "worthless"),
     claims=(GROWS,),
 )
-STUDY = Study(name="nadp", items=(ITEM, replace(ITEM, name="fig9", cell=absent)))
+STUDY = Study(name="nadp", items=(ITEM, replace(ITEM, name="fig9", cell=absent, key="absent")))
 
 
 @pytest.fixture(autouse=True)

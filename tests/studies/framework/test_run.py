@@ -54,6 +54,8 @@ def test_only_the_figures_that_lack_data_are_null(run: Run, cells: Cells) -> Non
     def cell(run: Run, setting: object, rng: object) -> list[Figure]:
         raise MissingDataError("An encoder", "a run of it", ("accuracy",))
 
-    item = Item(name="t", grid=lambda run: [{}], cell=cell, measures=("accuracy", "kept"))
+    item = Item(
+        name="t", grid=lambda run: [{}], cell=cell, key="cell", measures=("accuracy", "kept")
+    )
     (line,) = run_study(Study(name="nadp", items=(item,)), run, cells=cells)
     assert (line.measure, line.ours, line.command) == ("accuracy", None, "a run of it")

@@ -44,7 +44,12 @@ class Item:
     grid: Callable[["Run"], Iterable[Setting]]
     """The settings of its cells, fewer in a quick run."""
     cell: Cell
-    """Measures one of them. Items with the same function share what it measured."""
+    """Measures one of them."""
+    key: str
+    """What seeds and keeps the cells, with study and setting: another key draws other figures.
+
+    Items with the same function have the same key, and share what it measured.
+    """
     measures: tuple[str, ...]
     """The figures of a cell that this item shows."""
     claims: tuple[Claim, ...] = ()

@@ -95,7 +95,7 @@ class _Bench:
     def _figures(self, item: Item, setting: Setting) -> list[Figure]:
         drawn = {
             "study": self.study.name,
-            "cell": item.cell.__name__,
+            "cell": item.key,
             "setting": dict(setting),
             "quick": self.run.quick,
             "seed": self.run.seed,

@@ -5,6 +5,12 @@ from malaprop.studies.frontier.measures import MEASURES, frontier, spread
 from malaprop.studies.frontier.mechanisms import grid
 
 FRONTIER = Item(
-    name="frontier", grid=grid, cell=frontier, measures=MEASURES, revision=3, spread=spread
+    name="frontier",
+    grid=grid,
+    cell=frontier,
+    key="frontier",
+    measures=MEASURES,
+    revision=3,
+    spread=spread,
 )
 STUDY = Study(name="frontier", items=(FRONTIER,))

@@ -198,6 +198,7 @@ TABLE3 = Item(
     name="table3",
     grid=grid,
     cell=table3,
+    key="table3",
     spread=spread,
     revision=4,
     measures=("correct", "tested", "accuracy", "majority", "kept", "share_in_clear"),

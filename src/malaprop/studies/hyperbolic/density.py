@@ -68,6 +68,7 @@ FIG3 = Item(
         dimension=(1, 10, 100), epsilon=EPSILONS, sigma=(0.3, 1.0), spread=["walks"]
     ),
     cell=fig3,
+    key="fig3",
     measures=("density", "mass", "ks_distance", "never_moved"),
     claims=(
         Claim(

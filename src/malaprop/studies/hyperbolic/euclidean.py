@@ -164,6 +164,7 @@ TABLE4 = Item(
     name="table4",
     grid=grid,
     cell=table4,
+    key="table4",
     revision=3,
     measures=("worst_case", "expected", "epsilon_used"),
     claims=(

@@ -199,6 +199,7 @@ TABLE6 = Item(
     name="table6",
     grid=grid,
     cell=table6,
+    key="table6",
     spread=spread,
     revision=5,
     measures=("accuracy", "pearson", "spearman", "kept", "share_in_clear", "epsilon_used"),

@@ -102,6 +102,7 @@ FIG5 = Item(
     name="fig5",
     grid=grid,
     cell=words,
+    key="words",
     revision=2,
     measures=(
         *("N_w", "N_w_p95", "N_w_max", "K_w", "K_w_p5", "K_w_min"),

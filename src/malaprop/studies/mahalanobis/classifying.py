@@ -104,6 +104,7 @@ def _item(name: str) -> Item:
         name=name,
         grid=grid_of(name),
         cell=classifying,
+        key="classifying",
         revision=3,
         measures=(*MEASURES, *beside),
         claims=_alike(0.05),

@@ -50,6 +50,7 @@ TABLE5 = Item(
     name="table5",
     grid=lambda run: crossed(data=SETS),
     cell=table5,
+    key="table5",
     measures=(
         "records",
         "words_per_record",

@@ -45,6 +45,7 @@ GRID = Item(
         kept_at_most=[0.5, 0.999],
     ),
     cell=lambda_grid,
+    key="lambda_grid",
     revision=3,
     measures=(
         "chosen_lambda",

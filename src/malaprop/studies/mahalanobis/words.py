@@ -129,6 +129,7 @@ def _item(name: str, lexicon: str, statistic: str, suffixes: tuple[str, ...]) ->
         name=name,
         grid=grid_of(lexicon),
         cell=words,
+        key="words",
         revision=4,
         measures=(*measures, *used, "euclidean_epsilon"),
         claims=_claims(statistic, suffixes[:1] if suffixes[0] == "" else suffixes[:3]),

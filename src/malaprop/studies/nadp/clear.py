@@ -34,6 +34,7 @@ CLEAR = Item(
     name="clear",
     grid=grid,
     cell=clear,
+    key="clear",
     measures=("in_clear", "share_in_clear"),
     claims=(
         Claim(

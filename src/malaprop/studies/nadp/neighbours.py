@@ -73,6 +73,7 @@ TABLE1 = Item(
     name="table1",
     grid=grid,
     cell=table1,
+    key="table1",
     revision=2,
     measures=("neighbours", "disclosed", "kept", "share_in_clear"),
     claims=(

@@ -117,6 +117,7 @@ FIG3 = Item(
     name="fig3",
     grid=fig3_grid,
     cell=fig3,
+    key="fig3",
     revision=2,
     measures=(
         "skewness",
@@ -159,6 +160,7 @@ FIG4 = Item(
     name="fig4",
     grid=fig4_grid,
     cell=fig4,
+    key="fig4",
     revision=2,
     measures=("skewness", "overlap", "kept", "share_in_clear", "share_of_words"),
     claims=(

@@ -57,6 +57,7 @@ FIG2 = Item(
     name="fig2",
     grid=fig2_grid,
     cell=fig2,
+    key="fig2",
     revision=3,
     spread=spread,
     measures=("score", "kept", "share_in_clear", "epsilon_used"),

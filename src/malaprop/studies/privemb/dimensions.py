@@ -77,6 +77,7 @@ FIG4 = Item(
     name="fig4",
     grid=grid,
     cell=dimension,
+    key="dimension",
     spread=spread,
     revision=3,
     measures=("accuracy", "auc", "kept", "share_in_clear", "epsilon_of_equal_share", "words"),

@@ -93,6 +93,7 @@ FIG3 = Item(
     name="fig3",
     grid=grid,
     cell=linear,
+    key="linear",
     spread=spread,
     revision=3,
     measures=MEASURES,

@@ -66,6 +66,7 @@ LEMMA4 = Item(
     name="lemma4",
     grid=grid,
     cell=stretch,
+    key="stretch",
     revision=2,
     measures=(
         "stretch_max",

@@ -147,6 +147,7 @@ TABLE1 = Item(
     name="table1",
     grid=grid,
     cell=texts,
+    key="texts",
     spread=spread,
     revision=4,
     measures=("accuracy", "train_accuracy", "kept", "share_in_clear"),

@@ -75,6 +75,7 @@ THEOREM3 = Item(
     name="theorem3",
     grid=tail_grid,
     cell=tail,
+    key="tail",
     measures=("tail", "tail_p95", "tail_max", "share_beyond", "gamma", "cap"),
     claims=(
         Claim(
@@ -122,6 +123,7 @@ EXPONENT_WORDS = Item(
     name="exponent_words",
     grid=words_grid,
     cell=words,
+    key="words",
     revision=2,
     measures=(
         "kept",
