@@ -206,6 +206,14 @@ def test_noise_is_decided_with_any_decoder_in_any_dimension(
     assert found.worst_ratio <= found.at_most <= 1.0 + 1e-8
 
 
+def test_noise_on_a_small_lexicon_is_audited_by_its_vectors(line: Lexicon) -> None:
+    """Words may reveal less, which the audit does not compute."""
+    found = audit(Laplace(epsilon=1.3).on(line))
+    assert (found.holds, found.output) == (True, None)
+    assert found.worst_ratio == found.at_most == pytest.approx(1.0)
+    assert "words tell no more" in found.method
+
+
 def test_losses_of_vectors_are_those_of_the_densities() -> None:
     """The largest difference of two log-densities over many vectors, attained at the word's own."""
     rng = np.random.Generator(np.random.PCG64(7))

@@ -3,6 +3,7 @@ import inspect
 import numpy as np
 import pytest
 from scipy.stats import chisquare
+from tests.exact import nearest_on_a_line
 
 from malaprop import Decoder, Laplace, Lexicon, ParameterError, seeded_rng
 from malaprop.mechanisms.decoders import DECODINGS, Rank, Vickrey, as_decoding
@@ -22,6 +23,15 @@ def test_a_decoder_knows_nothing_of_the_input_by_its_type() -> None:
 
 def test_nearest() -> None:
     assert set(decode("nearest", 1.9)) == {1}
+
+
+def test_words_of_noise_on_a_line_follow_the_closed_form() -> None:
+    drawn = Laplace(epsilon=0.8).on(LINE).substitute(np.full(DRAWS, 1), seeded_rng(4))
+    counts = np.bincount(drawn, minlength=4)
+    places = LINE.vectors[:, 0].astype(np.float64)
+    true, narrow = (DRAWS * nearest_on_a_line(places, rate)[1] for rate in (0.8, 0.8 * 1.05))
+    assert chisquare(counts, true).pvalue > 1e-6
+    assert chisquare(counts, narrow).pvalue < 1e-6
 
 
 @pytest.mark.parametrize("t", [0.0, 0.3, 0.5, 1.0])

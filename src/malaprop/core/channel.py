@@ -5,7 +5,7 @@ is the only thing that ever sees a user's words: whatever comes after it sees it
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -216,20 +216,6 @@ class LawChannel(Channel, Generic[LawT]):
         return drawn
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cells:
-    """How a decoder maps places to words: by the nearest site, or by the two nearest."""
-
-    sites: Floats
-    """The places of the words, in which the decoder looks for the nearest."""
-    hyperbolic: bool
-    """Whether distances are those of the Poincaré ball."""
-    given_nearest: Floats | None = None
-    """The probability of each word given the nearest site, a row per site."""
-    vickrey: float | None = None
-    """t of Vickrey's rule, if the decoder draws from the two nearest."""
-
-
 class Decoder(ABC):
     """A map from noisy vectors to words. It sees the lexicon and the noisy vectors, nothing else.
 
@@ -240,10 +226,6 @@ class Decoder(ABC):
     @abstractmethod
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
         """Return a word for each of the noisy `vectors`."""
-
-    def cells(self) -> "Cells | None":
-        """Return how places map to words, for the exact law of words; None if that is unknown."""
-        return None
 
     def sites(self) -> Floats | None:
         """Return the places of the words if the nearest one in Euclidean distance always wins."""

@@ -40,8 +40,7 @@ def audit(channel: Channel | PathChannel, *, progress: Progress | None = None) -
     TEM, permute-and-flip and balanced are audited on whole lexicons, other laws of words on up to
     1,000 words. Channels of numbers and dates are audited on paths of any length. Gaussian noise is
     audited by the exact δ of its pairs. Other noise is audited by the loss of its vectors in closed
-    form and, on up to 24 words in one and two dimensions, by bounds on the law of its words.
-    `progress(done, total)` is called at intervals.
+    form: words reveal no more. `progress(done, total)` is called at intervals.
 
     >>> from malaprop import Lexicon, TEM
     >>> line = Lexicon(["a", "b", "c"], [[0.0], [1.0], [3.0]])

@@ -21,8 +21,7 @@ class Audit:
     For a guarantee with a δ, it is the worst true δ over the δ allowed. NaN if nothing is known.
     """
     at_most: float
-    """An upper bound on the worst ratio. It exceeds `worst_ratio`, a lower bound, if the loss is
-    only known between bounds; it is infinite if nothing is proved."""
+    """An upper bound on the worst ratio: the ratio itself, or infinite if nothing is proved."""
     pair: tuple[str, str] | None
     """The two words that are easiest to tell apart."""
     output: str | None
@@ -46,7 +45,7 @@ class Audit:
             told = f"{what} {self.loss:.6g} where {self.allowed:.6g} is allowed"
             lines += [
                 f"worst pair   {self.pair[0]} and {self.pair[1]}{at}",
-                f"worst ratio  {self._ratio}: {told}",
+                f"worst ratio  {self.worst_ratio:.6g}: {told}",
             ]
         return "\n".join([*lines, f"guarantee    {self.guarantee}"])
 
@@ -69,12 +68,6 @@ class Audit:
             "method": self.method,
             "guarantee": str(self.guarantee),
         }
-
-    @property
-    def _ratio(self) -> str:
-        if not self.worst_ratio < self.at_most < math.inf:
-            return f"{self.worst_ratio:.6g}"
-        return f"between {self.worst_ratio:.6g} and {self.at_most:.6g}"
 
 
 def finding(

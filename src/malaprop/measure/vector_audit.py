@@ -1,11 +1,8 @@
 """The audit of channels that add noise to vectors.
 
 The loss of the vectors is known in closed form, for any number of words and dimensions. It decides:
-decoding is post-processing, so words reveal no more. How much less they reveal is enclosed between
-bounds where possible.
+decoding is post-processing, so words reveal no more.
 """
-
-from dataclasses import replace
 
 import numpy as np
 
@@ -16,15 +13,12 @@ from malaprop.core.noise.noise import ExponentialDensity, Noise
 from malaprop.core.progress import Progress, report
 from malaprop.core.proofs import is_proved, proof_of
 from malaprop.core.space import blocks
-from malaprop.measure.decoded_law import enclosures
 from malaprop.measure.finding import TOLERANCE, Audit, finding, undecided
-from malaprop.measure.pairs import allowance, losses, worse
+from malaprop.measure.pairs import allowance, worse
 from malaprop.measure.stated_density import audit_stated_density
 
-_SMALL = 24  # the most words for which the law of decoded words is enclosed
-_NARROW = 1e-3  # the width at which an enclosure of the worst ratio is good enough
 _BLURRED = 1e-6  # a rounding error, as a share or in nats, that could hide an excess
-_CLOSED = "the noisy vectors of all pairs, in closed form"
+_METHOD = "the noisy vectors of all pairs, in closed form; words tell no more"
 
 UNPROVED = "what it draws is not proved: a part of it has no proof, or is derived from one that has"
 
@@ -50,16 +44,13 @@ def audit_vectors(channel: VectorChannel[Noise], progress: Progress | None) -> A
     worst = _worst_vectors(noise.loss(), allowed, nats, len(channel.lexicon), progress)
     if worst is None:
         return undecided(channel, "its losses, or the distances of words, are not numbers")
-    method = f"{_CLOSED}; words tell no more"
-    result = finding(channel, worst, exact=True, method=method, tolerance=tolerance, words=False)
+    result = finding(channel, worst, exact=True, method=_METHOD, tolerance=tolerance, words=False)
     if worst.ratio > 1.0 + tolerance:
         loose = "only an upper bound of the loss is known, and it exceeds the guarantee"
         return result if noise.is_attained else audit_stated_density(channel, allowed, loose)
     if max(share, nats) > _BLURRED:
         return undecided(channel, "its shape is so narrow that float64 cannot compute its loss")
-    if len(channel.lexicon) > _SMALL:
-        return result
-    return _with_words(result, channel, noise, allowed, progress)
+    return result
 
 
 def _worst_vectors(
@@ -75,28 +66,3 @@ def _worst_vectors(
         worst = worse(worst, losses_here, bounds, slack=slack, first=int(ids[0]))
         report(progress, done, len(steps))
     return worst
-
-
-def _with_words(
-    result: Audit,
-    channel: VectorChannel[Noise],
-    noise: ExponentialDensity,
-    allowed: LossRows,
-    progress: Progress | None,
-) -> Audit:
-    """Replace the loss of vectors in the result by that of words, if that is known."""
-    ids = np.arange(len(channel.lexicon))
-    bound, most, vectors = allowed(ids), noise.loss()(ids), result.worst_ratio
-    method = (
-        f"{_CLOSED}, tell up to {vectors:.6g} of what is allowed; all words of all pairs, as below"
-    )
-    for law in enclosures(channel, noise, progress):
-        least, outputs = losses(law.low, law.high)
-        upper = worse(NOTHING, np.minimum(losses(law.high, law.low)[0], most), bound)
-        shown = worse(NOTHING, least, bound)
-        shown = replace(shown, output=int(outputs[shown.pair]))
-        result = finding(channel, shown, exact=True, method=method)
-        result = replace(result, at_most=max(upper.ratio, shown.ratio))
-        if result.holds is False or result.at_most - result.worst_ratio < _NARROW:
-            break
-    return result

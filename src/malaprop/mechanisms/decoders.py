@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.core.arrays import Floats, Ids
-from malaprop.core.channel import Cells, Decoder
+from malaprop.core.channel import Decoder
 from malaprop.core.errors import ParameterError
 from malaprop.core.mechanism import Mechanism
 from malaprop.core.noise.free_vectors import (
@@ -168,10 +168,6 @@ class NearestDecoder(Decoder):
         """Return a word for each of the noisy `vectors`."""
         return self.search.nearest(vectors)[:, 0]
 
-    def cells(self) -> Cells | None:
-        """Return cells in which the nearest site decides."""
-        return _cells(self.search, given_nearest=np.eye(len(self.search.sites)))
-
     def sites(self) -> Floats | None:
         """Return the places of the words, unless the search may miss the nearest one."""
         search = self.search
@@ -196,10 +192,6 @@ class VickreyDecoder(Decoder):
         # Both are 0 only if both words are at the noisy vector, or one is and t is 0 or 1.
         takes_first = rng.random(len(two)) * (first + second) <= first
         return np.where(takes_first, two[:, 0], two[:, 1])
-
-    def cells(self) -> Cells | None:
-        """Return cells in which the two nearest sites decide."""
-        return _cells(self.search, vickrey=self.t)
 
 
 @proved("docs/proofs/laplace.md")
@@ -227,29 +219,9 @@ class RankDecoder(Decoder):
         row[pivot] = -1.0  # first even if another word has the same vector
         return np.argsort(row, kind="stable")
 
-    def cells(self) -> Cells | None:
-        """Return cells in which the nearest site decides the probabilities of all words."""
-        size = len(self.lexicon)
-        chances = np.exp(-self.rate * np.arange(size))
-        chances *= -np.expm1(-self.rate) / -np.expm1(-self.rate * size)
-        given = np.empty((size, size))
-        for pivot in range(size):
-            given[pivot, self.ranking(pivot)] = chances
-        return _cells(self.search, given_nearest=given)
-
     def _ranks(self, count: int, rng: Generator) -> Ids:
         """Draw ranks of probability ∝ exp(−rate·rank), below the number of words, by inversion."""
         size = len(self.lexicon)
         total = -math.expm1(-self.rate * size)
         ranks = np.floor(-np.log1p(-rng.random(count) * total) / self.rate)
         return np.minimum(ranks, size - 1).astype(np.int64)
-
-
-def _cells(
-    search: NearestSearch, *, given_nearest: Floats | None = None, vickrey: float | None = None
-) -> Cells | None:
-    """Return a decoder's cells; None if its search may miss the nearest site."""
-    if not search.is_exact:
-        return None
-    sites, hyperbolic = search.sites, search.hyperbolic
-    return Cells(sites=sites, hyperbolic=hyperbolic, given_nearest=given_nearest, vickrey=vickrey)
