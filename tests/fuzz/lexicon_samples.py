@@ -2,17 +2,12 @@
 
 import gzip
 import io
-import pickle
-import pickletools
 import random
 import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from gensim.models import KeyedVectors, Word2Vec
 from safetensors.numpy import save as save_safetensors
 from tests.fuzz.mutations import mutated
 
@@ -34,7 +29,7 @@ class Sample:
 
 
 def samples(folder: Path) -> dict[str, Sample]:
-    """Make a sound sample of each form; gensim and the store write theirs into `folder`."""
+    """Make a sound sample of each form; the store writes its own into `folder`."""
     text = _text(b"\n")
     with_header = b"7 3\n" + text
     archive = io.BytesIO()
@@ -59,7 +54,7 @@ def samples(folder: Path) -> dict[str, Sample]:
     found = {form: Sample(name, {name: data}) for form, (name, data) in plain.items()}
     for form, (name, data) in with_words.items():
         found[form] = Sample(name, {name: data, "words.txt": VOCABULARY})
-    return found | _gensim(folder) | _compiled(folder)
+    return found | _compiled(folder)
 
 
 def _text(end: bytes) -> bytes:
@@ -72,26 +67,6 @@ def _text(end: bytes) -> bytes:
 def _binary() -> bytes:
     rows = zip(WORDS, VECTORS, strict=True)
     return b"7 3\n" + b"".join(word.encode() + b" " + v.tobytes() + b"\n" for word, v in rows)
-
-
-def _gensim(folder: Path) -> dict[str, Sample]:
-    keyed = KeyedVectors(3)
-    keyed.add_vectors(list(WORDS), VECTORS)
-    keyed.lifecycle_events = None  # dates and paths, which differ from run to run
-    keyed.save(str(folder / "whole.kv"))
-    keyed.save(str(folder / "apart.kv"), separately=["vectors"])
-    model = Word2Vec([list(WORDS)], vector_size=3, min_count=1, workers=1, seed=1)
-    model.lifecycle_events = None
-    model.save(str(folder / "a.model"))
-    newest = pickle.dumps(keyed, protocol=5)
-    old = pickle.dumps(keyed, protocol=2)
-    return {
-        "gensim .kv": _of_folder(folder, "whole.kv"),
-        "gensim .kv and .npy": _of_folder(folder, "apart.kv", "apart.kv.vectors.npy"),
-        "gensim .model": _of_folder(folder, "a.model"),
-        "gensim, protocol 2": Sample("a.kv", {"a.kv": old}),
-        "gensim, protocol 5": Sample("a.kv", {"a.kv": newest}),
-    }
 
 
 def _compiled(folder: Path) -> dict[str, Sample]:
@@ -133,8 +108,6 @@ def _damaged(data: bytes, choices: random.Random) -> bytes:
 
 
 def _inner(data: bytes, choices: random.Random) -> bytes:
-    if data.startswith(b"\x80"):
-        return _other_operations(data, choices)
     if choices.random() < 0.3:
         return _spliced(data, choices)
     return mutated(data, choices)
@@ -160,76 +133,3 @@ def _spliced(data: bytes, choices: random.Random) -> bytes:
     """Put a long run of one thing somewhere."""
     place = choices.randint(0, len(data))
     return data[:place] + choices.choice(_LONG) * choices.randint(1, 200_000) + data[place:]
-
-
-HOSTILE = (
-    b"cos\nsystem\n",
-    b"cos\nmkdir\n",
-    b"cposix\nsystem\nX\x04\x00\x00\x00harm\x85R",
-    b"cbuiltins\neval\nX\x01\x00\x00\x001\x85R",
-    b"cnumpy\ndtype\nX\x01\x00\x00\x00O\x85R",
-    b"cnumpy\nndarray\n",
-    b"X\x09\x00\x00\x00os.system",
-    b"X\x0d\x00\x00\x00../../harm.kv",
-    b"X\x02\x00\x00\x00O8",
-    b"X\x08\x00\x00\x00__scipys]X\x04\x00\x00\x00harmas",
-    *(b"K\xff", b"J\xff\xff\xff\xff", b"\x8a\x08" + b"\xff" * 7 + b"\x7f", b"\x8a\xff"),
-    *(b"\x8b\xff\xff\xff\x7f", b"\x8e" + b"\xff" * 8, b"\x96" + b"\xff" * 7 + b"\x7f"),
-    *(b"\x82\x01", b"\x84\xff\xff\xff\xff", b"Pharm\n", b"Q", b"\x97", b"\x98", b"2", b"0", b"1"),
-    *(b"(", b")", b"]", b"}", b"N", b"\x88", b"R", b"b", b"\x81", b"\x92", b"\x93", b"t", b"e"),
-    *(b"u", b"s", b"a", b"\x94", b"h\x00", b"h\xff", b"j\xff\xff\xff\xff", b"r\xff\xff\xff\xff"),
-    *(b"q\x00", b".", b"\x80\x05", b"I" + b"9" * 5000 + b"\n", b"L" + b"9" * 5000 + b"L\n"),
-)
-"""Operations of pickles that ask for what must not be done."""
-
-
-def _operations(data: bytes) -> list[bytes]:
-    places = [place or 0 for _, _, place in pickletools.genops(data)] + [len(data)]
-    cut = [data[a:b] for a, b in pairwise(places)]
-    return [operation for operation in cut if operation[:1] != b"\x95"]  # frames say lengths
-
-
-def _other_operations(data: bytes, choices: random.Random) -> bytes:
-    """Change the operations of a pickle one by one, each as a whole."""
-    operations = _operations(data)
-    for _ in range(choices.randint(1, 4)):
-        choices.choice(_CHANGES)(operations, choices.randrange(len(operations)), choices)
-        operations = operations or [b"."]
-    return b"".join(operations)
-
-
-def _remove(operations: list[bytes], place: int, _: random.Random) -> None:
-    del operations[place]
-
-
-def _repeat(operations: list[bytes], place: int, choices: random.Random) -> None:
-    count = choices.choice((1, 1, 2, 100, 10_000))
-    operations[place:place] = operations[place : place + 1] * count
-
-
-def _swap(operations: list[bytes], place: int, choices: random.Random) -> None:
-    other = choices.randrange(len(operations))
-    operations[place], operations[other] = operations[other], operations[place]
-
-
-def _replace(operations: list[bytes], place: int, choices: random.Random) -> None:
-    operations[place] = choices.choice(operations)
-
-
-def _harm(operations: list[bytes], place: int, choices: random.Random) -> None:
-    operations[place : place + choices.randint(0, 1)] = [choices.choice(HOSTILE)]
-
-
-def _other_code(operations: list[bytes], place: int, choices: random.Random) -> None:
-    operations[place] = bytes([choices.randrange(256)]) + operations[place][1:]
-
-
-def _other_length(operations: list[bytes], place: int, choices: random.Random) -> None:
-    operation = operations[place]
-    if len(operation) > 1:
-        operations[place] = operation[:1] + choices.randbytes(1) + operation[2:]
-
-
-_CHANGES: tuple[Callable[[list[bytes], int, random.Random], None], ...] = (
-    *(_remove, _repeat, _swap, _replace, _harm, _harm, _other_code, _other_length),
-)  # fmt: skip

@@ -123,8 +123,8 @@ def import_(
 ) -> None:
     """Compile a file of word vectors into a lexicon that opens at once.
 
-    It reads GloVe, word2vec and fastText text (also .gz and .zip), word2vec binary, gensim
-    KeyedVectors, and .npy and .safetensors with a vocabulary. It leaves out faulty rows and reports
+    It reads GloVe, word2vec and fastText text (also .gz and .zip), word2vec binary, and
+    .npy and .safetensors with a vocabulary. It leaves out faulty rows and reports
     them.
     """
     from malaprop.cli.progress import bar

@@ -61,8 +61,8 @@ class Lexicon:
     def open(cls, name_or_path: str | os.PathLike[str]) -> "Lexicon":
         """Open an embedded or imported lexicon by name, or one from a file, with its tables.
 
-        Files may be GloVe, word2vec or fastText text (also in gz or zip), word2vec binary, gensim
-        KeyedVectors, and .npy or .safetensors with a vocabulary beside; see docs/lexicons.md.
+        Files may be GloVe, word2vec or fastText text (also in gz or zip), word2vec binary, and
+        .npy or .safetensors with a vocabulary beside; see docs/lexicons.md.
         """
         from malaprop.lexicon.catalogue import resolve
         from malaprop.lexicon.formats.opening import read

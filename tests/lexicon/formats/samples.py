@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -65,13 +64,6 @@ def strict(path: Path) -> str:
 def repaired(path: Path, metric: str = "euclidean") -> tuple[list[str], Repairs]:
     file = open_vector_file(path, strict=False)
     return [w for block in screened_blocks(file, metric=metric) for w in block.words], file.repairs
-
-
-def keyed_vectors() -> Any:
-    gensim = pytest.importorskip("gensim.models")
-    keyed = gensim.KeyedVectors(vector_size=3)
-    keyed.add_vectors(list(WORDS), VECTORS)
-    return keyed
 
 
 def vocabulary(folder: Path, content: bytes = "\n".join(WORDS).encode() + b"\n") -> Path:

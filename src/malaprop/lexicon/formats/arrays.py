@@ -24,11 +24,11 @@ ReadRows = Callable[[int, int], NDArray[Any]]
 
 def open_npy(path: Path, vocabulary: Path | None, repairs: Repairs) -> VectorFile:
     """Open a `.npy` matrix and its vocabulary."""
-    matrix = mapped_matrix(path)
+    matrix = _mapped_matrix(path)
     return _vector_file(path, vocabulary, repairs, matrix.shape, lambda a, b: matrix[a:b])
 
 
-def mapped_matrix(path: Path) -> NDArray[Any]:
+def _mapped_matrix(path: Path) -> NDArray[Any]:
     """Memory-map an array of numbers of any shape."""
     try:
         return npy.mapped(path)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from malaprop.core.errors import LexiconError
 from malaprop.lexicon.formats.arrays import open_npy, open_safetensors
-from malaprop.lexicon.formats.keyed_vectors import open_keyed_vectors
 from malaprop.lexicon.formats.recognise import LexiconFormat, recognise
 from malaprop.lexicon.formats.repairs import Repairs
 from malaprop.lexicon.formats.screening import screened_blocks
@@ -49,8 +48,6 @@ def open_vector_file(
             return open_npy(path, vocabulary, repairs)
         case LexiconFormat.SAFETENSORS:
             return open_safetensors(path, vocabulary, repairs)
-        case LexiconFormat.KEYED_VECTORS:
-            return open_keyed_vectors(path, repairs)
 
 
 def read(

@@ -17,14 +17,10 @@ class LexiconFormat(Enum):
     WORD2VEC = auto()
     NPY = auto()
     SAFETENSORS = auto()
-    KEYED_VECTORS = auto()
 
 
-_SUFFIXES = {
-    ".npy": LexiconFormat.NPY,
-    ".safetensors": LexiconFormat.SAFETENSORS,
-    ".kv": LexiconFormat.KEYED_VECTORS,
-}
+_SUFFIXES = {".npy": LexiconFormat.NPY, ".safetensors": LexiconFormat.SAFETENSORS}
+_PICKLES = tuple(bytes([0x80, protocol]) for protocol in range(2, 6))
 
 
 def recognise(path: Path) -> LexiconFormat:
@@ -34,11 +30,13 @@ def recognise(path: Path) -> LexiconFormat:
         compressed = stream.compressed
     if not head.strip():
         raise LexiconError(f"{path.name} is empty: a lexicon has at least one word")
+    if head.startswith(_PICKLES):
+        raise LexiconError(_pickle_refusal(path))
     file_format = _by_magic(head) or _by_rows(head, path) or _SUFFIXES.get(path.suffix.lower())
     if file_format is None:
         raise LexiconError(
             f"{path.name} is in no format that can be read. These are: GloVe, word2vec or fastText "
-            "text, word2vec binary, gensim's KeyedVectors, .npy or .safetensors with a vocabulary"
+            "text, word2vec binary, .npy or .safetensors with a vocabulary"
         )
     if compressed and file_format not in (LexiconFormat.TEXT, LexiconFormat.WORD2VEC):
         raise LexiconError(
@@ -50,8 +48,6 @@ def recognise(path: Path) -> LexiconFormat:
 def _by_magic(head: bytes) -> LexiconFormat | None:
     if head.startswith(b"\x93NUMPY"):
         return LexiconFormat.NPY
-    if head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
-        return LexiconFormat.KEYED_VECTORS
     # A length of up to 100 MB (the format's own limit), then a JSON object.
     if head[8:9] == b"{" and int.from_bytes(head[:8], "little") <= 100_000_000:
         return LexiconFormat.SAFETENSORS
@@ -65,3 +61,13 @@ def _by_rows(head: bytes, path: Path) -> LexiconFormat | None:
     ):
         return LexiconFormat.WORD2VEC
     return LexiconFormat.TEXT if layout.dimension else None
+
+
+def _pickle_refusal(path: Path) -> str:
+    file, text = str(path), f"{path}.vec"
+    return (
+        f"{path.name} is a pickle, and loading one can run any program, so it is not read. If "
+        "gensim wrote it and you trust it, convert it in Python: from gensim.models import "
+        f"KeyedVectors; KeyedVectors.load({file!r}).save_word2vec_format({text!r}). A whole model "
+        "takes .wv before .save_word2vec_format"
+    )
