@@ -42,7 +42,6 @@ PARTS: dict[str, Any] = {
     "memory": memory,
     "auditing": auditing,
     "decoding": beside.DECODING,
-    "approximate": beside.APPROXIMATE,
     "neighbours": beside.NEIGHBOURS,
     "peers": peers,
 }

@@ -65,13 +65,3 @@ in float32. "differ" counts the words whose neighbours, in order, are not those 
 """,
     {"full": ["--repeats", "2"], "quick": ["--words", "6000", "--repeats", "3"]},
 )
-APPROXIMATE = Script(
-    "Approximate search for the nearest word",
-    "approximate",
-    """\
-Words of `english` with Laplace noise. A cell gives the share for which the nearest word is found.
-"× exact" is the rate relative to the exact search.
-
-""",
-    {"full": []},
-)

@@ -51,12 +51,6 @@ def report_of(cli: Cli, *options: str, epsilon: str = "1", stdin: bytes = b"cold
     return json.loads(Path("r.json").read_text(encoding="utf-8"), parse_constant=refuse)
 
 
-def test_an_approximate_search_is_in_the_report(cli: Cli, folder: Path) -> None:
-    for search in ("exact", "approximate"):
-        report = report_of(cli, "-m", "laplace", "-p", f"search={search}")
-        assert report["mechanism"]["search"] == search
-
-
 @pytest.mark.parametrize(
     "options",
     [

@@ -221,7 +221,6 @@ def _parameter(
     name, equals, value = text.partition("=")
     if not equals:
         raise ParameterError(f"A parameter is given as NAME=VALUE. Got {text!r}.")
-    mechanism.refuse(name)
     if name not in known:
         hint, has = did_you_mean(name, known), ", ".join(known) or "none"
         raise ParameterError(

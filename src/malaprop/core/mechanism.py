@@ -11,7 +11,7 @@ from dataclasses import Field, dataclass, field, fields
 from functools import wraps
 from numbers import Real
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from malaprop.core.channel import Channel
 from malaprop.core.errors import ParameterError
@@ -20,16 +20,6 @@ from malaprop.core.space import MetricSpace, checked_space
 from malaprop.core.suggest import did_you_mean
 
 _registry: "dict[str, type[Mechanism]]" = {}
-
-DRAWS_FROM_THE_WORD = MappingProxyType(
-    {
-        "search": "that is for mechanisms that add noise to a vector and look for the words near "
-        "the result, such as Laplace. {name} draws by the distances from the word itself to all "
-        "words: leaving out the words that an approximate search misses would change its law "
-        "with the word, and the guarantee would not hold."
-    }
-)
-"""Parameters that mechanisms without noisy vectors refuse, and why."""
 
 registry: "Mapping[str, type[Mechanism]]" = MappingProxyType(_registry)
 """All named mechanisms, by name."""
@@ -50,14 +40,6 @@ class Mechanism(ABC):
     """The guarantee in a few words, for tables."""
     needs: ClassVar[str] = ""
     """The metric that a lexicon must have; empty if several will do."""
-    refuses: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """Parameters of other mechanisms that would break this one's guarantee, and why."""
-
-    def __new__(cls, *_: Any, **parameters: Any) -> Self:
-        """Refuse parameters that would break the guarantee, by name."""
-        for parameter in parameters:
-            cls.refuse(parameter)
-        return super().__new__(cls)
 
     def __init_subclass__(cls, *, name: str = "", **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -79,13 +61,6 @@ class Mechanism(ABC):
     def parameters(cls) -> tuple[Field[Any], ...]:
         """Return the mechanism's parameters, with their help in `metadata`."""
         return fields(cls)
-
-    @classmethod
-    def refuse(cls, parameter: str) -> None:
-        """Raise an error if a parameter would break the guarantee."""
-        if parameter in cls.refuses:
-            reason = cls.refuses[parameter].format(name=cls.__name__)
-            raise ParameterError(f"{cls.__name__} has no parameter {parameter!r}: {reason}")
 
     @classmethod
     def summary(cls) -> str:

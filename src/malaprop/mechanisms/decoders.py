@@ -33,20 +33,17 @@ class Decoding(ABC):
     """Parameters of a decoder; `on(lexicon, epsilon)` makes the decoder."""
 
     @abstractmethod
-    def on(self, lexicon: MetricSpace, epsilon: float, search: str = "exact") -> Decoder:
-        """Return the decoder for a lexicon and for the noise of a mechanism with that ε.
-
-        `search` is one of `SEARCHES`.
-        """
+    def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
+        """Return the decoder for a lexicon and for the noise of a mechanism with that ε."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Nearest(Decoding):
     """The word nearest to the noisy vector; ties go to the lowest id."""
 
-    def on(self, lexicon: MetricSpace, epsilon: float, search: str = "exact") -> Decoder:
+    def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
         """Return the decoder for a lexicon; ε plays no part."""
-        return NearestDecoder(search_on(lexicon, search))
+        return NearestDecoder(search_on(lexicon))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,9 +60,9 @@ class Vickrey(Decoding):
         if not 0.0 <= self.t <= 1.0:
             raise ParameterError(f"The 't' parameter of Vickrey must be in 0 … 1. Got {self.t}.")
 
-    def on(self, lexicon: MetricSpace, epsilon: float, search: str = "exact") -> Decoder:
+    def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
         """Return the decoder for a lexicon; ε plays no part."""
-        return VickreyDecoder(search_on(lexicon, search), self.t)
+        return VickreyDecoder(search_on(lexicon), self.t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,13 +79,10 @@ class Rank(Decoding):
         if not 0.0 < self.c < math.inf:
             raise ParameterError(f"The 'c' parameter of Rank must be above 0. Got {self.c}.")
 
-    def on(self, lexicon: MetricSpace, epsilon: float, search: str = "exact") -> Decoder:
+    def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
         """Return the decoder for a lexicon and for the noise of a mechanism with that ε."""
-        return RankDecoder(lexicon, search_on(lexicon, search), self.c * epsilon)
+        return RankDecoder(lexicon, search_on(lexicon), self.c * epsilon)
 
-
-SEARCHES = ("exact", "approximate")
-"""Searches for the nearest word. Both see the noisy vector only: the guarantee is the same."""
 
 DECODINGS: dict[str, type[Decoding]] = {"nearest": Nearest, "vickrey": Vickrey, "rank": Rank}
 
@@ -110,22 +104,12 @@ class VectorMechanism(Mechanism):
         default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
     )
 
-    search: str = field(
-        default="exact",
-        metadata={"help": "for the nearest word: exact; approximate, faster in large lexicons"},
-    )
-
     words_only: ClassVar[str] = "its noise depends on the word"
     """Why the mechanism takes no vectors without a lexicon, if it does not."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         as_decoding(self.decoder)
-        if self.search not in SEARCHES:
-            raise ParameterError(
-                f"The 'search' parameter of {type(self).__name__} must be one of "
-                f"{', '.join(SEARCHES)}. Got {self.search!r}."
-            )
 
     def for_vectors(self, columns: int, public: Any = None) -> FreeVectors:
         """Bind the mechanism to vectors of so many columns, which need not be words.
@@ -154,7 +138,7 @@ class VectorMechanism(Mechanism):
 
     def decoder_on(self, lexicon: MetricSpace) -> Decoder:
         """Return the decoder for a lexicon."""
-        return as_decoding(self.decoder).on(lexicon, self.epsilon, self.search)
+        return as_decoding(self.decoder).on(lexicon, self.epsilon)
 
 
 @proved("docs/proofs/laplace.md")
@@ -169,9 +153,8 @@ class NearestDecoder(Decoder):
         return self.search.nearest(vectors)[:, 0]
 
     def sites(self) -> Floats | None:
-        """Return the places of the words, unless the search may miss the nearest one."""
-        search = self.search
-        return search.sites if search.is_exact and not search.hyperbolic else None
+        """Return the places of the words, unless distances are those of the Poincaré ball."""
+        return None if self.search.hyperbolic else self.search.sites
 
 
 @proved("docs/proofs/laplace.md")

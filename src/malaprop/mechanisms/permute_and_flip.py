@@ -10,7 +10,7 @@ from malaprop.core.arrays import Floats
 from malaprop.core.channel import LawChannel
 from malaprop.core.guarantee import PUBLIC, Guarantee, Kind
 from malaprop.core.law import law_numerics
-from malaprop.core.mechanism import DRAWS_FROM_THE_WORD, Mechanism
+from malaprop.core.mechanism import Mechanism
 from malaprop.core.peaked import PeakedLaw, require_exponent
 from malaprop.core.proofs import proved
 from malaprop.core.space import MetricSpace
@@ -47,7 +47,6 @@ class PermuteAndFlip(Mechanism, name="permute-and-flip"):
     """
 
     promise: ClassVar[str] = "metric-dp: ε·d, any metric"
-    refuses = DRAWS_FROM_THE_WORD
 
     def on(self, lexicon: MetricSpace) -> "LawChannel[PermuteAndFlipLaw]":
         """Bind the mechanism to a lexicon of any metric."""

@@ -1,1 +1,1 @@
-"""Search for the nearest words: exact, approximate, and in the Poincaré ball."""
+"""Search for the nearest words: in Euclidean space and in the Poincaré ball."""

@@ -45,8 +45,6 @@ class NearestSearch:
     _unit = 2.0**-24  # float32's rounding unit
     _least = 2.0**-149  # and its smallest number
 
-    is_exact: ClassVar[bool] = True
-    """Whether the search always finds the nearest word."""
     hyperbolic: ClassVar[bool] = False
     """Whether distances are those of the Poincaré ball."""
 
@@ -76,24 +74,14 @@ class NearestSearch:
         """Return the distance of each query to the vector of its id, in float64."""
         return np.asarray(np.linalg.norm(self._vectors[ids] - queries, axis=1))
 
-    @_unwarned
-    def scores(self, queries: Floats) -> Scores:
-        """Return scores of all vectors, higher for nearer ones, in float32: for few vectors."""
-        lifted, _ = self._lift(queries)
-        words = np.empty((len(self._vectors), lifted.shape[1]), dtype=lifted.dtype)
-        return np.asarray(lifted @ self._coordinates(slice(None), words).T)
-
     def _shares(self, count: int, k: int) -> list[slice]:
         """Cut the queries into parts, of equal size if there are enough for several threads."""
-        room = min(_SHARE // self._vectors.shape[1], _MAXIMA // self._row_cells(k))
+        groups = -(-len(self._vectors) // self._group_size(k))
+        room = min(_SHARE // self._vectors.shape[1], _MAXIMA // groups)
         most = max(_FEWEST, room)
         workers = threads() if count > _FEWEST else 1
         parts = workers * max(1, -(-count // (workers * most)))
         return blocks(count, row_cells=1, budget=max(_FEWEST, -(-count // parts)))
-
-    def _row_cells(self, k: int) -> int:
-        """Return how many cells of the first product are kept for each query."""
-        return -(-len(self._vectors) // self._group_size(k))
 
     def _group_size(self, k: int) -> int:
         """Return the size of a group: the k nearest are in an eighth of the groups at most."""
@@ -196,7 +184,7 @@ class NearestSearch:
         lifted[huge], rounding[huge] = 0.0, np.inf
         return lifted, rounding + terms * self._least
 
-    def _coordinates(self, words: slice | Ids, out: Scores) -> Scores:
+    def _coordinates(self, words: slice, out: Scores) -> Scores:
         """Return the words' coordinates, whose products with those of queries are the scores."""
         vectors = self._vectors[words]
         coordinates = out[: len(vectors)]

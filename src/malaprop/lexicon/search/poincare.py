@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.core.arrays import Floats, Ids
-from malaprop.core.errors import ParameterError
 from malaprop.core.metrics.poincare import conformal, distances, lift
 from malaprop.core.proofs import proved
 from malaprop.core.space import MetricSpace
-from malaprop.lexicon.search.approximate import FEWEST, ApproximateSearch
 from malaprop.lexicon.search.exact import NearestSearch, Scores
 
 
@@ -47,25 +45,14 @@ class PoincareSearch(NearestSearch):
         rounding = 2.0 * (self._lifted.shape[1] + 8) * self._unit * self._largest
         return np.hstack([queries, -1.0 - squares]), np.full(len(queries), rounding)
 
-    def _coordinates(self, words: slice | Ids, out: Scores) -> Scores:
+    def _coordinates(self, words: slice, out: Scores) -> Scores:
         return np.asarray(self._lifted[words])
 
     def _exact(self, queries: Floats, ids: Ids) -> Floats:
         return np.asarray(super()._exact(queries, ids) / self._conformal[ids])
 
 
-def search_on(space: MetricSpace, kind: str = "exact") -> NearestSearch:
-    """Return a search by Poincaré distance if that is the space's metric, otherwise by Euclidean.
-
-    `kind` is `exact` or, for Euclidean distance, `approximate`.
-    """
-    if str(space.metric) == "poincare":
-        if kind != "exact":
-            raise ParameterError(
-                "The approximate search knows Euclidean distance only, and this lexicon's metric "
-                "is Poincaré's: use search='exact'."
-            )
-        return PoincareSearch(space.vectors)
-    if kind == "exact" or len(space) < FEWEST:
-        return NearestSearch(space.vectors)
-    return ApproximateSearch(space.vectors)
+def search_on(space: MetricSpace) -> NearestSearch:
+    """Return a search by Poincaré distance if that is the metric, otherwise by Euclidean."""
+    search = PoincareSearch if str(space.metric) == "poincare" else NearestSearch
+    return search(space.vectors)

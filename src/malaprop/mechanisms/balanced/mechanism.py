@@ -8,7 +8,7 @@ from malaprop.core.channel import LawChannel
 from malaprop.core.errors import LexiconError
 from malaprop.core.guarantee import PUBLIC, Guarantee, Kind
 from malaprop.core.law import law_numerics
-from malaprop.core.mechanism import DRAWS_FROM_THE_WORD, Mechanism
+from malaprop.core.mechanism import Mechanism
 from malaprop.core.space import MetricSpace
 from malaprop.lexicon.graph.edges import GraphOptions
 from malaprop.lexicon.tables.values import tables_of
@@ -51,7 +51,6 @@ class Balanced(Mechanism, name="balanced"):
 
     promise = "ε per step between near words"
     needs = "graph"
-    refuses = DRAWS_FROM_THE_WORD
 
     def on(self, lexicon: MetricSpace) -> "LawChannel[BalancedLaw]":
         """Bind the mechanism to a lexicon with a word graph."""

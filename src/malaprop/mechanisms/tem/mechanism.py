@@ -8,7 +8,7 @@ from malaprop.core.channel import LawChannel
 from malaprop.core.errors import LexiconError, ParameterError
 from malaprop.core.guarantee import PUBLIC, Guarantee, Kind
 from malaprop.core.law import law_numerics
-from malaprop.core.mechanism import DRAWS_FROM_THE_WORD, Mechanism
+from malaprop.core.mechanism import Mechanism
 from malaprop.core.parameters import COMPUTABLE, is_computable
 from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.tem.exponent_tables import audited_exponent, how_to_audit
@@ -60,7 +60,6 @@ class TEM(Mechanism, name="tem"):
     )
 
     promise: ClassVar[str] = "metric-dp: ε·min(d, γ), any metric"
-    refuses = DRAWS_FROM_THE_WORD
 
     def __post_init__(self) -> None:
         super().__post_init__()
