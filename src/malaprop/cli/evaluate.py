@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from malaprop.measure.evaluating.run import EvaluationProgress
     from malaprop.text import TextOptions
 
-_SOON = 10.0  # seconds that nobody needs to be told of
-
 
 def evaluate(
     file: TextFile,
@@ -224,7 +222,7 @@ def _measured(
     fresh: bool,
     rng: object,
 ) -> "Evaluation":
-    """Measure all settings; show how far it is, and how long it will take."""
+    """Measure all settings; show how far it is."""
     from malaprop.cli.messages import warn
     from malaprop.cli.progress import bar
     from malaprop.core.errors import SecretError
@@ -240,8 +238,6 @@ def _measured(
     with bar("evaluating") as shown:
 
         def listen(progress: "EvaluationProgress") -> None:
-            if progress.seconds is not None and not (progress.rough and progress.seconds < _SOON):
-                shown.say(_estimate(progress.seconds, rough=progress.rough))
             shown.to(progress.done, progress.total, progress.note)
 
         arguments: Any = {"settings": settings, "rng": rng, **options}
@@ -264,13 +260,6 @@ def _measured(
             err=True,
         )
     return result
-
-
-def _estimate(seconds: float, *, rough: bool) -> str:
-    long = f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
-    if rough:
-        return f"roughly {long}, going by the mechanisms and the number of words"
-    return f"about {long} more, going by the first setting; what is measured is kept if you stop it"
 
 
 def _print(result: "Evaluation") -> None:

@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from malaprop.cli.messages import console, say, warn
+from malaprop.cli.messages import console, warn
 from malaprop.cli.signals import turn_deaf
 from malaprop.core.errors import printable
 
@@ -27,13 +27,6 @@ class Bar:
         """Show that `done` of `total` is done."""
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, completed=done, total=total, note=printable(note))
-
-    def say(self, line: str) -> None:
-        """Show a line on stderr, above the bar if there is one."""
-        if self._progress is None:
-            say(line, err=True)
-        else:
-            self._progress.console.print(printable(line))
 
 
 @contextmanager

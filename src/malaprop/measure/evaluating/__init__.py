@@ -3,7 +3,6 @@
 settings      what to measure
 attackers     the attacks, over several noise draws
 bench         the sample, prepared once: attacks, tasks and bounds on it
-timing        about how long it takes
 cells         what was measured at one setting
 kept          cells of an earlier run, so that none is measured twice
 recommending  which setting to choose, and why

@@ -18,8 +18,7 @@ from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.attacking.models import check_corpus
 from malaprop.measure.evaluating.attackers import Attackers
 from malaprop.measure.evaluating.cells import Accuracies, Bounds, Cell
-from malaprop.measure.evaluating.settings import EvaluationSettings, recovers_words
-from malaprop.measure.evaluating.timing import Work
+from malaprop.measure.evaluating.settings import EvaluationSettings
 from malaprop.measure.intervals import LEVEL
 from malaprop.measure.similarity import Similarity
 from malaprop.measure.tasks.classification import Classification
@@ -83,20 +82,6 @@ class Bench:
         """How many texts are attacked: all, or as many as have the words that are wanted."""
         enough = np.searchsorted(np.cumsum(self.lengths), self._settings.attacked)
         return min(len(self._texts), int(enough) + 1)
-
-    @property
-    def work(self) -> Work:
-        """How much there is to do at each setting."""
-        on_words = sum(map(recovers_words, self._settings.attacks or ()))
-        return Work(
-            words=int(self.lengths.sum()),
-            attacked=int(self.lengths[: self.attacked].sum()),
-            runs=self._settings.runs,
-            models=len(self._tasks),
-            on_words=on_words,
-            on_labels=len(self._settings.attacks or ()) - on_words,
-            adaptive=self._settings.adaptive,
-        )
 
     @property
     def about_runs(self) -> str:

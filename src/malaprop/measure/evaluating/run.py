@@ -17,7 +17,6 @@ from malaprop.measure.evaluating.evaluation import Evaluation
 from malaprop.measure.evaluating.kept import Digest, KeptCells
 from malaprop.measure.evaluating.sampling import Sample, sampled
 from malaprop.measure.evaluating.settings import EvaluationSettings, mechanisms_at
-from malaprop.measure.evaluating.timing import seconds_for
 from malaprop.measure.tasks.splits import class_numbers
 from malaprop.text import TextOptions, policy_with
 
@@ -32,10 +31,6 @@ class EvaluationProgress:
     """Thousandths of cells in all."""
     note: str
     """What is being measured."""
-    seconds: float | None = None
-    """About how many seconds all cells will take, before the first one; those left, after it."""
-    rough: bool = False
-    """Whether `seconds` is a guess from the mechanisms and the number of words alone."""
 
 
 Listener = Callable[[EvaluationProgress], None]
@@ -126,27 +121,19 @@ class _Run:
 
     def all(self) -> tuple[Bounds, tuple[Cell, ...]]:
         bounds = self._kept.bounds
-        if self._todo:
-            self._tell("preparing", sum(map(self._guessed, self._todo)), rough=True)
         if bounds is None:
             self._tell("floors and ceilings")
             bounds = self._bench.bounds()
             self._kept.keep_bounds(bounds)
             self._done += 1000
-        for number, mechanism in enumerate(self._todo):
+        for mechanism in self._todo:
             title = f"{mechanism.name}, ε = {mechanism.epsilon:g}"
             self._tell(title)
             cell = self._bench.cell(mechanism, self._within(title))
             self._kept.keep(cell)
             self._done += 1000
-            if number == 0 and len(self._todo) > 1:
-                first, *rest = map(self._guessed, self._todo)
-                self._tell(title, cell.seconds * sum(rest) / first)
         cells = [self._kept.get(each) for each in self._mechanisms]
         return bounds, tuple(cell for cell in cells if cell is not None)
-
-    def _guessed(self, mechanism: Mechanism) -> float:
-        return seconds_for(mechanism.name, self._bench.work)
 
     def _within(self, title: str) -> Progress:
         def to(done: int, total: int) -> None:
@@ -154,28 +141,17 @@ class _Run:
 
         return to
 
-    def _tell(
-        self,
-        note: str,
-        seconds: float | None = None,
-        at: int | None = None,
-        *,
-        rough: bool = False,
-    ) -> None:
+    def _tell(self, note: str, at: int | None = None) -> None:
         if self._listener is not None:
             done = self._done if at is None else at
-            self._listener(
-                EvaluationProgress(
-                    done=done, total=self._total, note=note, seconds=seconds, rough=rough
-                )
-            )
+            self._listener(EvaluationProgress(done=done, total=self._total, note=note))
 
 
 def _counts(sample: Sample, bench: Bench) -> dict[str, int]:
     return {
         "given": sample.given,
         "sampled": len(sample.texts),
-        "words": bench.work.words,
+        "words": int(bench.lengths.sum()),
         "attacked": bench.attacked,
-        "attacked_words": bench.work.attacked,
+        "attacked_words": int(bench.lengths[: bench.attacked].sum()),
     }
