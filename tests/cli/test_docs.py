@@ -99,13 +99,3 @@ def test_help_is_complete_and_fits_a_terminal(
         if param.default not in (None, False) and param.param_type_name == "option":
             assert f"default: {param.default}" in flat
     assert f"## `{path}`" in tool.page()
-
-
-@pytest.mark.parametrize("path", COMMANDS)
-def test_help_speaks_of_names_not_of_types(cli: Cli, path: str) -> None:
-    text = cli(*path.split()[1:], "--help").text
-    for sign in ("<", "list[", "{", "TEXT", "INTEGER"):
-        assert sign not in text
-    usage = " ".join(text.partition("\n\n")[0].split())
-    if not hasattr(COMMANDS[path], "commands"):
-        assert usage.removesuffix(" [OPTIONS]") in f"Usage: {tool._usage(path, COMMANDS[path])}"

@@ -1,45 +1,54 @@
-"""The help of commands: arguments by their names, without Python's types."""
+"""Commands that start without pydantic.
+
+typer has pydantic validate every argument, also those that nobody gave, and loading it takes a
+tenth of the time of a short run. Text, one of a few choices, and what was left out need no
+validation. All else goes through typer's own.
+"""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from malaprop.cli.plain import convert_late
+
+class Plain:
+    """Converts the values of a parameter; typer's own conversion is made when a value needs it."""
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return what typer would make of a value."""
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        kind = param.type_descriptor
+        if kind.parameter_info.parser is None and _is_plain(value, kind.annotation):
+            return list(value) if kind.annotation == list[str] else value
+        param._runtime_param = None
+        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
 
 
-class Group(TyperGroup):
-    """A group whose arguments are taken as they are, where they are text."""
+def _is_plain(value: Any, annotation: Any) -> bool:
+    if annotation is str:
+        return isinstance(value, str)
+    if annotation == list[str]:
+        return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
+    return get_origin(annotation) is Literal and value in get_args(annotation)
+
+
+class _Late:
+    """A command or a group; versions of typer that convert in another way are left alone."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, the option for help included."""
-        return convert_late(super().get_params(ctx))
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "_runtime_param", param) is None:
+                param._runtime_param = Plain()
+        return params
 
 
-class Command(TyperCommand):
-    """A command whose usage line shows everything that is required."""
+class _Group(_Late, TyperGroup): ...
 
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, the option for help included."""
-        return convert_late(super().get_params(ctx))
 
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Put arguments first, then the required options."""
-        arguments = [param for param in self.params if param.param_type_name == "argument"]
-        pieces = [_name(each) if each.required else f"[{_name(each)}]" for each in arguments]
-        options = [param for param in self.params if param.param_type_name == "option"]
-        required = [f"{param.opts[0]} {_name(param)}" for param in options if param.required]
-        others = ["[OPTIONS]"] if len(options) > len(required) else []
-        return [*pieces, *required, *others] or ["[OPTIONS]"]  # typer shows no line without any
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments and the options, a row each."""
-        for title, kind in (("Arguments", "argument"), ("Options", "option")):
-            rows = [_row(p, ctx) for p in self.get_params(ctx) if p.param_type_name == kind]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+class _Command(_Late, TyperCommand): ...
 
 
 class App(typer.Typer):
@@ -47,17 +56,8 @@ class App(typer.Typer):
 
     def __init__(self, **settings: Any) -> None:
         hidden = {"pretty_exceptions_enable": False, "pretty_exceptions_show_locals": False}
-        super().__init__(**{"cls": Group} | settings | hidden)
+        super().__init__(**{"cls": _Group} | settings | hidden)
 
     def command(self, *args: Any, **settings: Any) -> Callable[[Any], Any]:
         """Add a command, as `typer.Typer.command` does."""
-        return super().command(*args, **{"cls": Command} | settings)
-
-
-def _name(param: Any) -> str:
-    return f"{param.metavar}{'' if param.nargs == 1 else '...'}"
-
-
-def _row(param: Any, ctx: Any) -> tuple[str, str]:
-    name, text = param.get_help_record(ctx)
-    return (param.metavar if param.param_type_name == "argument" else name), text
+        return super().command(*args, **{"cls": _Command} | settings)
