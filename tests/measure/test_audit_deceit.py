@@ -175,9 +175,6 @@ def test_a_density_that_does_not_belong_to_the_draws() -> None:
         def release(self, vectors: Floats, rng: Generator) -> Floats:
             return vectors + (super().release(vectors, rng) - vectors) / 2.0
 
-        def log_density(self, noise: Floats, vector: Floats) -> Floats:
-            return super().log_density(noise, vector)
-
     assert audit(with_noise(ALL[0], Quiet(scale=1.0, dimension=2))).holds is None
 
 

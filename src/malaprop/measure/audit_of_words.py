@@ -17,7 +17,6 @@ from malaprop.core.guarantee import Kind
 from malaprop.core.law import Law
 from malaprop.core.loss import (
     NOTHING,
-    LossRows,
     Worst,
     excess_delta,
     normalised,
@@ -33,7 +32,6 @@ from malaprop.measure.gaussian_pairs import unproved, worst_gaussians
 from malaprop.measure.hard_pairs import nearest_words
 from malaprop.measure.law_checks import draws_its_law
 from malaprop.measure.pairs import allowance, worse
-from malaprop.measure.stated_density import audit_stated_density
 from malaprop.measure.vector_audit import UNPROVED, draws_its_noise
 
 MOST = 500
@@ -89,7 +87,7 @@ def _computed(channel: Channel, ids: Ids, progress: Progress | None) -> Audit:
     if isinstance(channel, LawChannel):
         return _audit_laws(channel, ids, bound, progress)
     if isinstance(channel, VectorChannel):
-        return _audit_noise(channel, ids, bound, rows)
+        return _audit_noise(channel, ids, bound)
     return undecided(channel, "there is no exact computation for this channel")
 
 
@@ -109,9 +107,7 @@ def _audit_laws(
     return finding(channel, _named(worst, ids), exact=False, method="all outputs of pairs")
 
 
-def _audit_noise(
-    channel: VectorChannel[Noise], ids: Ids, bound: Floats, allowed: LossRows
-) -> Audit:
+def _audit_noise(channel: VectorChannel[Noise], ids: Ids, bound: Floats) -> Audit:
     density = channel.noise.density(channel.lexicon)
     if isinstance(density, GaussianDensity) and channel.guarantee.kind is not Kind.METRIC:
         some = replace(density, centres=density.centres[ids], sigmas=density.sigmas[ids])
@@ -121,7 +117,7 @@ def _audit_noise(
     if channel.guarantee.delta:
         return undecided(channel, "there is no exact computation for this channel's guarantee")
     if not isinstance(density, ExponentialDensity) or not draws_its_noise(channel):
-        return audit_stated_density(channel, allowed, UNPROVED, ids)
+        return undecided(channel, UNPROVED)
     if not density.is_sane:
         return undecided(channel, "its parameters do not describe noise: a scale must be above 0")
     share, nats = density.rounding

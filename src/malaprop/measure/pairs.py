@@ -77,23 +77,6 @@ def _distances(channel: Channel, name: str) -> DistanceRows | None:
     return metrics[name].on(lexicon.vectors) if name in metrics else None
 
 
-def losses(upper: Floats, lower: Floats) -> tuple[Floats, Ids]:
-    """Return max over y of ln p(y|w) − ln p(y|w'), and that y, for all w and w'.
-
-    Given a lower bound of ln p(y|w) and an upper one of ln p(y|w'), the result is a lower bound of
-    the loss; the other way round, an upper bound.
-    """
-    largest = np.full((len(upper), len(lower)), -math.inf)
-    outputs = np.zeros(largest.shape, dtype=np.int64)
-    for word, row in enumerate(upper):
-        with np.errstate(invalid="ignore"):
-            differences = np.where(np.isneginf(row), -math.inf, row - lower)
-        differences[np.isnan(differences)] = -math.inf  # where a density is unknown
-        outputs[word] = differences.argmax(axis=1)
-        largest[word] = differences.max(axis=1)
-    return largest, outputs
-
-
 def worse(
     worst: Worst, loss: Floats, bound: Floats, *, slack: float = 0.0, first: int = 0
 ) -> Worst:

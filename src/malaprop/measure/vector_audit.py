@@ -15,7 +15,6 @@ from malaprop.core.proofs import is_proved, proof_of
 from malaprop.core.space import blocks
 from malaprop.measure.finding import TOLERANCE, Audit, finding, undecided
 from malaprop.measure.pairs import allowance, worse
-from malaprop.measure.stated_density import audit_stated_density
 
 _BLURRED = 1e-6  # a rounding error, as a share or in nats, that could hide an excess
 _METHOD = "the noisy vectors of all pairs, in closed form; words tell no more"
@@ -36,7 +35,7 @@ def audit_vectors(channel: VectorChannel[Noise], progress: Progress | None) -> A
         return undecided(channel, "there is no exact computation for this channel's guarantee")
     noise = channel.noise.density(channel.lexicon) if draws_its_noise(channel) else None
     if not isinstance(noise, ExponentialDensity):
-        return audit_stated_density(channel, allowed, UNPROVED)
+        return undecided(channel, UNPROVED)
     if not noise.is_sane:
         return undecided(channel, "its parameters do not describe noise: a scale must be above 0")
     share, nats = noise.rounding
@@ -47,7 +46,7 @@ def audit_vectors(channel: VectorChannel[Noise], progress: Progress | None) -> A
     result = finding(channel, worst, exact=True, method=_METHOD, tolerance=tolerance, words=False)
     if worst.ratio > 1.0 + tolerance:
         loose = "only an upper bound of the loss is known, and it exceeds the guarantee"
-        return result if noise.is_attained else audit_stated_density(channel, allowed, loose)
+        return result if noise.is_attained else undecided(channel, loose)
     if max(share, nats) > _BLURRED:
         return undecided(channel, "its shape is so narrow that float64 cannot compute its loss")
     return result

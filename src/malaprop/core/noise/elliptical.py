@@ -13,12 +13,7 @@ from malaprop.core.errors import ParameterError
 from malaprop.core.metric import DistanceRows, Metric
 from malaprop.core.metrics.named import NAMED
 from malaprop.core.noise.grid import Grid
-from malaprop.core.noise.laplace import (
-    centres_of,
-    rate_of,
-    spherical_laplace,
-    spherical_laplace_log_density,
-)
+from malaprop.core.noise.laplace import centres_of, rate_of, spherical_laplace
 from malaprop.core.noise.noise import AdditiveNoise, ExponentialDensity
 from malaprop.core.proofs import proved
 from malaprop.core.space import MetricSpace, blocks
@@ -172,18 +167,6 @@ class EllipticalLaplace(AdditiveNoise):
             roots=tuple(e.root for e in drawn),
             chances=weights - np.logaddexp.reduce(weights, axis=1)[:, None],
         )
-
-    def log_density(self, noise: Floats, vector: Floats) -> Floats:
-        """Return ln of the density at each row, as a mixture over the ellipsoids."""
-        weights = self._weights(vector[None])[0]
-        with np.errstate(divide="ignore"):  # an ellipsoid may be too far away ever to be drawn
-            chances = np.log(weights / weights.sum())
-        parts = []
-        for chance, ellipsoid in zip(chances, self.ellipsoids, strict=True):
-            round_again = noise @ np.asarray(np.linalg.inv(ellipsoid.root), dtype=np.float64)
-            part = spherical_laplace_log_density(round_again, self.scale)
-            parts.append(chance + part - np.linalg.slogdet(ellipsoid.root)[1])
-        return np.asarray(np.logaddexp.reduce(parts))
 
 
 def clusters(vectors: Floats, count: int) -> Ids:

@@ -11,7 +11,7 @@ from malaprop.core.arrays import Floats
 from malaprop.core.errors import ParameterError
 from malaprop.core.metrics import poincare
 from malaprop.core.noise.grid import MOST_NUMERIC_DELTA, Grid
-from malaprop.core.noise.laplace import SphericalLaplace, centres_of, log_sphere
+from malaprop.core.noise.laplace import SphericalLaplace, centres_of
 from malaprop.core.noise.noise import ExponentialDensity, Noise
 from malaprop.core.proofs import proved
 from malaprop.core.space import MetricSpace
@@ -115,17 +115,6 @@ class HyperbolicLaplaceNoise(Noise):
         centres = centres_of(space)
         return ExponentialDensity(rate=rate, centres=centres, metric="poincare", in_ball=True)
 
-    def log_density(self, noise: Floats, vector: Floats) -> Floats:
-        """Return ln of the density by hyperbolic volume, for rows of moves from a point.
-
-        The length r has the density 2·e^(−2ar)·(1 − e^(−2r))^(n−1)/B(a, n), a being the shape. The
-        sphere of that radius has the surface of the unit sphere times sinhⁿ⁻¹ r.
-        """
-        n, a = self.dimension, self.shape
-        beta = math.lgamma(a) + math.lgamma(n) - math.lgamma(a + n)
-        constant = n * math.log(2.0) - beta - log_sphere(n)
-        return np.asarray(constant - (2.0 * a + n - 1.0) * np.linalg.norm(noise, axis=1))
-
 
 @proved("docs/proofs/hyperbolic.md")
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +158,3 @@ class TangentLaplaceNoise(Noise):
             return None
         around = self._tangent.density(space)
         return replace(around, centres=poincare.log0(around.centres), in_ball=True)
-
-    def log_density(self, noise: Floats, vector: Floats) -> Floats:
-        """Return ln of the density in the tangent space, before rounding."""
-        return self._tangent.log_density(noise, vector)

@@ -54,10 +54,6 @@ class SphericalLaplace(AdditiveNoise):
         """Return the density around the words' vectors."""
         return ExponentialDensity(rate=rate_of(self.scale), centres=centres_of(space))
 
-    def log_density(self, noise: Floats, vector: Floats) -> Floats:
-        """Return ln of the density at each row, before rounding."""
-        return spherical_laplace_log_density(noise, self.scale)
-
 
 @proved("docs/proofs/coordinate-laplace.md")
 @dataclass(frozen=True, kw_only=True)
@@ -98,11 +94,6 @@ class CoordinateLaplaceNoise(AdditiveNoise):
         centres = centres_of(space)
         return ExponentialDensity(rate=rate_of(self.scale), centres=centres, metric="manhattan")
 
-    def log_density(self, noise: Floats, vector: Floats) -> Floats:
-        """Return ln of the density at each row, before rounding."""
-        constant = noise.shape[1] * math.log(2.0 * self.scale)
-        return np.asarray(-np.abs(noise).sum(axis=1) / self.scale - constant)
-
 
 def rate_of(scale: float) -> float:
     """Return 1/scale, which is infinite without noise."""
@@ -122,15 +113,3 @@ def spherical_laplace(shape: tuple[int, ...], scale: float, rng: Generator) -> F
     direction /= np.sqrt(np.add.reduce(direction * direction, axis=1, keepdims=True))
     radius = rng.standard_gamma(dimension, size=(count, 1)) * scale
     return np.asarray(radius * direction)
-
-
-def spherical_laplace_log_density(noise: Floats, scale: float) -> Floats:
-    """Return ln of the density of `spherical_laplace` at each row: c·exp(−‖z‖₂/scale)."""
-    dimension = noise.shape[1]
-    constant = dimension * math.log(scale) + math.lgamma(dimension) + log_sphere(dimension)
-    return np.asarray(-np.linalg.norm(noise, axis=1) / scale - constant)
-
-
-def log_sphere(dimension: int) -> float:
-    """Return ln of the surface area of the unit sphere."""
-    return math.log(2.0) + 0.5 * dimension * math.log(math.pi) - math.lgamma(0.5 * dimension)

@@ -61,10 +61,6 @@ class AdditiveNoise(Noise):
     def step(self) -> float:
         """The step of the grid."""
 
-    def log_density(self, noise: Floats, vector: Floats) -> Floats:
-        """Return ln of the density at each row of `noise`, added to `vector`, before rounding."""
-        raise NotImplementedError
-
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianDensity:
