@@ -26,8 +26,7 @@ from malaprop.measure.figures import normalised
 from malaprop.measure.margins import FEW, highest_share, margin, tail
 from malaprop.measure.priors import belief_over
 from malaprop.measure.searching import Calibration, Figure, largest_epsilon, maker_of, share_of
-from malaprop.measure.sure_candidates import sure_batches
-from malaprop.measure.words.candidates import law_batches
+from malaprop.measure.words.candidates import candidate_lower_bound, law_batches
 from malaprop.measure.words.statistic import registry
 from malaprop.measure.words.statistics import statistics_of
 from malaprop.pipeline.spreading import spread
@@ -37,8 +36,10 @@ _LOOKS = (200, 1_000)  # trials: many only where few do not decide
 _RUNS = 16  # draws of each word where the law is unknown, in each of several batches
 _BATCHES = 8
 _NOISE_WORDS = 128  # whose candidates are counted from draws,
-_SURE = 4  # batches where candidates are counted for the whole of some words
+_COUNTS = 4  # batches where candidates are counted for the whole of some words
 _RIVALS = 4  # inputs that are compared with a word, for each candidate that is asked for
+_CELLS = 1 << 27  # draws of all words, times words of the lexicon, that take a second
+_LEAST_DRAWS, _MOST_DRAWS = 32, 2_048  # of each word whose candidates are counted from draws
 
 
 def calibrate(
@@ -68,9 +69,9 @@ def calibrate(
       over `occurrences` draws; see `bayes_success`. With `context=True`, what share of the words
       of a public text an observer recovers who knows which words follow which: on `sample`, public
       texts like those to privatize, or else on film reviews, where that was measured.
-    - `candidates`: how many inputs explain an output within a factor of 2, at least. For noise,
-      only those count that draws make sure of, so ε may be smaller than necessary: see
-      `malaprop.measure.sure_candidates`.
+    - `candidates`: how many inputs explain an output within a factor of 2, at least. For noise
+      with a known density, a lower bound from draws takes the place of that number, so ε may be
+      smaller than necessary: see `malaprop.measure.words.candidates.candidate_lower_bound`.
     - `similarity`: the expected similarity of a word and its replacement, at most.
     - `like`: a channel on the same words; at most as many of them stay as with that one. For noise,
       the lower end of an estimate is the target.
@@ -298,16 +299,23 @@ class _Search:
         return max(0.0, float(batches.mean()) - margin(batches, whole=True))
 
     def candidates(self, channel: Channel, least: float) -> Figure:
-        """Return the mean number of candidates of the words; for noise, those that are sure."""
+        """Return the mean number of candidates of the words; for noise, a bound from below."""
         ids, whole = self._ids, self._whole
         if isinstance(channel, LawChannel):
             batches = law_batches(channel, ids, self.rng())
         else:
             if len(ids) > _NOISE_WORDS:
                 ids, whole = ids[spread(len(ids), _NOISE_WORDS)], False
-            count = _SURE if whole or len(ids) < FEW else 1  # words tell the error, if many
-            most = math.ceil(_RIVALS * least)
-            batches = sure_batches(channel, ids, self.rng(), most=most, count=count)
+            count = _COUNTS if whole or len(ids) < FEW else 1  # words tell the error, if many
+            cheap = _CELLS // (len(self.lexicon) * len(ids))
+            draws = min(_MOST_DRAWS, max(_LEAST_DRAWS, cheap))
+            rng, rivals = self.rng(), math.ceil(_RIVALS * least)
+            batches = np.stack(
+                [
+                    candidate_lower_bound(channel, ids, rng, rivals=rivals, draws=draws)
+                    for _ in range(count)
+                ]
+            )
         mean = float(batches.mean())
         # The word itself always explains its output, so nothing below 1 is possible.
         return Figure(max(1.0, mean), max(1.0, mean - margin(batches, whole)))

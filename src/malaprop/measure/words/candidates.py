@@ -1,14 +1,18 @@
 """K_w: how many inputs explain an output about as well as the true word."""
 
+from typing import Any
+
 import numpy as np
 from numpy.random import Generator
 
 from malaprop.core.arrays import Floats, Ids
-from malaprop.core.channel import LawChannel
+from malaprop.core.channel import Channel, LawChannel, VectorChannel
+from malaprop.core.errors import ParameterError
 from malaprop.core.law import Law
 from malaprop.core.progress import Progress, report, stage
 from malaprop.core.space import blocks
 from malaprop.measure.law_columns import columns_of
+from malaprop.measure.vector_likelihoods import vector_likelihoods
 from malaprop.measure.words.statistic import ColumnStatistic, Draws, Options
 
 SMALL = 1_000
@@ -19,6 +23,9 @@ _BATCH_OUTPUTS = 2  # with so many outputs of each word,
 _BATCH_INPUTS = 128  # and so many inputs
 _TOGETHER = 256  # outputs whose columns are computed together,
 _COLUMNS = 8  # and compared at once, in a processor's cache
+_PILOTS = 2  # draws of a word that choose the words to compare with it
+_TOLD = 4  # draws of a word that become an output: fewer do not choose words for it
+_FAR = 60.0  # cuts off logarithms of ratios: a larger one has a chance below e^−60
 _ROUNDING = 1e-9  # of logarithms: probabilities that are equal but for it count as equal
 
 
@@ -96,6 +103,74 @@ def law_batches(
         return _in_batches(counts.reshape(outputs.shape))
     inputs = rng.choice(size, _BATCHES * min(_BATCH_INPUTS, size // _BATCHES), replace=False)
     return _among(channel, ids, outputs, inputs.reshape(_BATCHES, -1), width)
+
+
+def candidate_lower_bound(
+    channel: Channel, ids: Ids, rng: Generator, *, rivals: int, draws: int, factor: float = 2.0
+) -> Floats:
+    """Return a number for each word whose expectation is at most its K_w, from so many draws.
+
+    It is one end of an estimate from draws, and no proof: its own error is to be subtracted. The
+    ratio r of an output y for a word w' is the mean of density(z|w')/density(z|w) over the noisy
+    vectors z of w that become y. The convex f has f ≥ 0, and f ≥ 1 outside of 1/γ … γ. So, by
+    Jensen's inequality, 1 − f of a mean over draws is on average at most 1 if w' explains y, and at
+    most 0 if not. The `rivals` likeliest words are compared with each word. One half of the draws
+    chooses those that count, and the other half counts them.
+    """
+    likelihoods = vector_likelihoods(channel)
+    if likelihoods is None or not isinstance(channel, VectorChannel):
+        raise ParameterError(
+            f"Candidates of {type(channel).__name__} cannot be counted: neither its law nor the "
+            "density of its noise is known. Take another target, such as `kept` or `success`."
+        )
+    size, counted = len(channel.lexicon), np.ones(len(ids))  # a word explains its own outputs
+    count = min(rivals, size - 1)
+    for block in blocks(
+        len(ids), row_cells=max(_PILOTS * size, draws * channel.lexicon.vectors.shape[1])
+    ):
+        words = ids[block]
+        pilots = channel.release_words(np.repeat(words, _PILOTS), rng)
+        likely = likelihoods.of_all(pilots).reshape(len(words), _PILOTS, size).mean(axis=1)
+        noisy = channel.release_words(np.repeat(words, draws), rng)
+        drawn = channel.decoder.decode(noisy, rng).reshape(-1, draws)
+        untold = likelihoods.untold(noisy, np.repeat(words, draws)).reshape(-1, draws)
+        for row in np.flatnonzero(~untold.any(axis=1)):
+            likely[row, words[row]] = -np.inf
+            near = np.argpartition(-likely[row], count - 1)[:count]
+            own = noisy[row * draws : (row + 1) * draws]
+            scores = likelihoods.of_some(own, np.append(near, words[row]))
+            ratios = np.exp(np.minimum(scores[:, :-1] - scores[:, -1:], _FAR))
+            counted[block.start + row] += _explained(ratios, drawn[row], factor)
+    return counted
+
+
+def _explained(ratios: Floats, drawn: Ids, factor: float) -> float:
+    """Return how many of the words with these ratios count, on average over the outputs drawn."""
+    outputs, halves = np.unique(drawn), []
+    for half in (slice(0, None, 2), slice(1, None, 2)):
+        here = (drawn[half] == outputs[:, None]).astype(np.float64)
+        counts = here.sum(axis=1, keepdims=True)
+        halves.append((ratios[half], counts, here @ ratios[half] / np.maximum(counts, 1.0)))
+    total = 0.0
+    for (single, seen, before), (_, counts, means) in (halves, halves[::-1]):
+        values = _inside(single, 1.0, factor)
+        likely = values.mean(axis=0) > values.std(axis=0) / len(values) ** 0.5
+        chosen = np.where(seen >= _TOLD, _inside(before, seen, factor) > 0.0, likely)
+        total += float((counts * chosen * _inside(means, counts, factor)).sum() / counts.sum())
+    return total / 2.0
+
+
+def _inside(means: Floats, draws: Any, factor: float) -> Floats:
+    """Return 1 − f of means of some draws: f is 0 in the middle, 1 at 1/γ and γ, and linear.
+
+    The more draws, the closer to the ends f starts to grow.
+    """
+    start = factor ** (1.0 - 0.5 / np.sqrt(1.0 + draws / 8.0))
+    below, above = (
+        (1.0 - means * start) / (1.0 - start / factor),
+        (means - start) / (factor - start),
+    )
+    return np.asarray(1.0 - np.maximum(0.0, np.maximum(below, above)))
 
 
 def _among(channel: LawChannel[Law], ids: Ids, outputs: Ids, inputs: Ids, width: float) -> Floats:
