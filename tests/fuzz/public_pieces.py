@@ -18,10 +18,9 @@ KEEP = ("placeholders", "apple", "new york", "3.5mg")
 _POLICIES = [
     Policy(keep=KEEP),
     Policy(markup="html"),
-    Policy(markup="markdown"),
     Policy(keep=KEEP, markup="html", unknown="mask"),
     Policy(keep=KEEP, markup="html", kinds="typed", kind_epsilon=1.0),
-    Policy(keep=KEEP, markup="markdown", punctuation="drop", unknown="drop"),
+    Policy(keep=KEEP, markup="html", punctuation="drop", unknown="drop"),
 ]
 _LONG = 1001  # letters; texts of this length are parsed chunk by chunk
 _VALUE = "7"

@@ -94,12 +94,12 @@ def test_without_repeated_words_nothing_is_said_of_them(privatizer: Privatizer) 
 
 def test_every_rendering_says_what_was_declared_public() -> None:
     lexicon = Lexicon(list(VECTORS), list(VECTORS.values()))
-    privatizer = Privatizer(lexicon, TEM(epsilon=1.0), keep=["aspirin"], markup="markdown")
+    privatizer = Privatizer(lexicon, TEM(epsilon=1.0), keep=["aspirin"], markup="html")
     occasion = Occasion(started=datetime(2030, 1, 2, tzinfo=UTC), seconds=1.0)
-    _, counts = privatizer.batch(["1. hot aspirin", "cold"])
+    _, counts = privatizer.batch(["<b>hot</b> aspirin", "cold"])
     report = run_report(privatizer, [], counts, occasion)
     assert report.to_dict()["counts"]["public_words"] == 1
-    named = "what you declared public, as it is: the markup of Markdown; the kept word “aspirin”"
+    named = "what you declared public, as it is: the tags of HTML; the kept word “aspirin”"
     assert named in report.to_dict()["visible"]
     for page in (readable(report, 10_000), as_markdown(report), as_html(report)):
         assert named in page

@@ -82,7 +82,7 @@ def test_many_pieces_without_letters_take_linear_time() -> None:
     [
         ("<em>", "markup", "m"),
         ("<br>", "markup", "b"),
-        ("1.", "markup", "q"),
+        ("</li>", "markup", "b"),
         ("<b>", "words", "q"),
     ],
 )

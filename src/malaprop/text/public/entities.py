@@ -6,8 +6,6 @@ from html import unescape
 # Python refuses to read numbers of thousands of digits. No character has more than seven.
 _HUGE = re.compile(r"&#(?:0*+[1-9][0-9]{7,}+|[xX]0*+[1-9A-Fa-f][0-9A-Fa-f]{6,}+);?")
 _PADDED = re.compile(r"&#([xX]?)0{8,}+")
-REFERENCE = re.compile(r"&(?:#[0-9]++;?|#[xX][0-9A-Fa-f]++;?|[A-Za-z][A-Za-z0-9]{0,31}+;?)")
-"""What may be a character reference."""
 _UNKNOWN = "\ufffd"
 
 

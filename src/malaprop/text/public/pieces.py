@@ -7,21 +7,15 @@ from typing import Literal, get_args
 from malaprop.core.errors import ParameterError
 from malaprop.text.public.html_tags import cut_html, escape_html
 from malaprop.text.public.kept_words import KeptWords, checked_entries
-from malaprop.text.public.markdown import cut_markdown, escape_markdown
 from malaprop.text.public.placeholders import cut_placeholders
 from malaprop.text.public.segments import Cut, Segment
 
-Markup = Literal["html", "markdown"]
+Markup = Literal["html"]
 
 PLACEHOLDERS = "placeholders"
 """The value of `keep` that stands for the closed list of placeholders."""
 
-
-# Markdown: code, tags, references, links, definitions and boxes; the numbers of list items.
-_SIGNS = {
-    "html": re.compile(r"[<>&]"),
-    "markdown": re.compile(r"[`~<&\[\]]|(?:\A|[\s>])[0-9]{1,9}+[.)](?:\s|\Z)"),
-}
+_SIGNS = re.compile(r"[<>&]")  # of tags and references
 
 
 def entries_of(keep: str | Iterable[str]) -> tuple[str, ...]:
@@ -36,7 +30,9 @@ def entries_of(keep: str | Iterable[str]) -> tuple[str, ...]:
 def checked_markup(markup: Markup | None) -> Markup | None:
     """Return the language of markup, if there is one of that name."""
     if markup is not None and markup not in get_args(Markup):
-        raise ParameterError("The `markup` parameter must be 'html', 'markdown' or None.")
+        raise ParameterError(
+            "The `markup` parameter must be 'html' or None. Render Markdown to HTML first."
+        )
     return markup
 
 
@@ -71,7 +67,7 @@ class PublicPieces:
         A text without such a string is one private segment, shown without escapes. This may say
         so too often.
         """
-        if self.markup is not None and _SIGNS[self.markup].search(chunk):
+        if self.markup is not None and _SIGNS.search(chunk):
             return True
         if PLACEHOLDERS in self._cuts and any(each.public for each in cut_placeholders(chunk)):
             return True
@@ -92,8 +88,7 @@ class PublicPieces:
     def _cut_markup(self, text: str) -> list[Segment]:
         if self.markup is None:
             return [Segment(text, False)] if text else []
-        cut = cut_html if self.markup == "html" else cut_markdown
-        segments = cut(text, placeholders=PLACEHOLDERS in self._cuts)
+        segments = cut_html(text, placeholders=PLACEHOLDERS in self._cuts)
         return [each._replace(origin="markup") if each.public else each for each in segments]
 
     def _refined(self, segment: Segment, cut: Cut, origin: str) -> Iterator[Segment]:
@@ -109,9 +104,7 @@ class PublicPieces:
 
         Every character is escaped by itself, so parts of a text may be escaped one by one.
         """
-        if self.markup is None:
-            return text
-        return escape_html(text) if self.markup == "html" else escape_markdown(text)
+        return text if self.markup is None else escape_html(text)
 
     def rewritten(self, text: str, privatize: Callable[[str], str]) -> str:
         """Return a text whose private segments are replaced, each by itself."""
