@@ -57,7 +57,8 @@ class Server:
         self.cut: int | None = None
         self.ranges = True
         self.silent = 0.0
-        self.stated: int | None = None
+        self.stated: int | str | None = None
+        self.range: str | None = None
         self.redirect = ""
         self.code = 200
         self.asked: list[str] = []
@@ -91,7 +92,8 @@ def server() -> Iterator[Server]:
             self.send_response(206 if resumed else 200)
             if resumed:
                 last = len(state.content)
-                self.send_header("Content-Range", f"bytes {start}-{last - 1}/{last}")
+                usual = f"bytes {start}-{last - 1}/{last}"
+                self.send_header("Content-Range", usual if state.range is None else state.range)
             self.send_header("Content-Length", str(state.stated or len(body)))
             self.end_headers()
             cut, state.cut = state.cut, None

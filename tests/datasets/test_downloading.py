@@ -98,3 +98,39 @@ def test_a_redirection_to_a_file_is_not_followed(server: Server, part: Path) -> 
     with pytest.raises(FetchError):
         download(server.address, part, limit=10_000)
     assert not part.exists()
+
+
+WRONG_NUMBERS = ["9" * 5000, "-5", "+5", "5_0", "5 0", "5, 6", "0x5", "5.0", "²", "", "5\x0b"]
+WRONG_NUMBERS += ["٥".encode().decode("latin-1")]  # as headers are sent
+
+
+@pytest.mark.parametrize("stated", WRONG_NUMBERS)
+def test_a_length_that_is_no_number_is_refused(server: Server, part: Path, stated: str) -> None:
+    server.content, server.stated = CONTENT, stated or " "
+    with pytest.raises(FetchError, match="answers with a Content-Length that is no number") as told:
+        download(server.address, part, limit=len(CONTENT))
+    assert len(str(told.value)) < 300
+    assert not part.exists()
+
+
+@pytest.mark.parametrize("stated", [*WRONG_NUMBERS, "100", "bytes 100", "bytes */256000"])
+def test_a_range_that_is_no_number_is_refused(server: Server, part: Path, stated: str) -> None:
+    server.content = CONTENT
+    server.range = f"bytes {stated}-255999/256000" if stated in WRONG_NUMBERS else stated
+    part.write_bytes(CONTENT[:100])
+    with pytest.raises(FetchError, match="answers with a Content-Range that is no number") as told:
+        download(server.address, part, limit=len(CONTENT))
+    assert len(str(told.value)) < 300
+    assert part.read_bytes() == CONTENT[:100]
+
+
+def test_spaces_around_a_length_count_for_nothing(server: Server, part: Path) -> None:
+    server.content, server.stated = CONTENT, f" {len(CONTENT)} \t"
+    download(server.address, part, limit=len(CONTENT))
+    assert part.read_bytes() == CONTENT
+
+
+def test_a_redirection_to_no_address_is_not_followed(server: Server, part: Path) -> None:
+    server.redirect = "http://[/data"
+    with pytest.raises(FetchError):
+        download(server.address, part, limit=10_000)

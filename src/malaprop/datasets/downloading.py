@@ -1,6 +1,7 @@
 """Downloads a file over http or https: it can be resumed, and never grows beyond a limit."""
 
 import os
+import re
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ TIMEOUT = 30.0
 """Seconds without a byte after which a server counts as silent."""
 _AT_ONCE = 1 << 16
 _AGENT = "malaprop"
+_LENGTH = re.compile("([0-9]{1,18})")
+_RANGE = re.compile(r"bytes ([0-9]{1,18})-[0-9]{1,18}/(?:[0-9]{1,18}|\*)")
 
 
 class _WebOnly(HTTPRedirectHandler):
@@ -45,8 +48,8 @@ def download(
     there = part.stat().st_size if part.exists() else 0
     try:
         with _answer(url, there, timeout) as answer:
-            resumed = answer.status == 206 and _first_byte(answer) == there
-            total = _length(answer, there if resumed else 0)
+            resumed = answer.status == 206 and _first_byte(answer, url) == there
+            total = _length(answer, there if resumed else 0, url)
             if total > limit:
                 raise FetchError(_too_large(url, limit))
             _receive(answer, part, there if resumed else 0, total, limit, url, progress)
@@ -60,7 +63,7 @@ def download(
             f"{_host(url)} was silent for {timeout:g} seconds. Run the same command again: it "
             "continues where this one stopped."
         ) from None
-    except (OSError, HTTPException) as error:
+    except (OSError, HTTPException, ValueError) as error:  # of addresses that are none
         reason = getattr(error, "reason", None) or error.__class__.__name__
         if isinstance(reason, TimeoutError):
             reason = f"silent for {timeout:g} seconds"
@@ -115,14 +118,33 @@ def _host(url: str) -> str:
     return urlsplit(url).hostname or url
 
 
-def _length(answer: Any, start: int) -> int:
-    stated = answer.headers.get("Content-Length", "")
-    return start + int(stated) if stated.isdecimal() else 0
+def _length(answer: Any, start: int, url: str) -> int:
+    """Return how long the file is, or 0 if the server does not say."""
+    stated = _stated(answer, "Content-Length")
+    return 0 if stated is None else start + int(_number_in(_LENGTH, stated, "Content-Length", url))
 
 
-def _first_byte(answer: Any) -> int:
-    stated = answer.headers.get("Content-Range", "").removeprefix("bytes ").partition("-")[0]
-    return int(stated) if stated.isdecimal() else -1
+def _first_byte(answer: Any, url: str) -> int:
+    """Return where in the file the server continues."""
+    stated = _stated(answer, "Content-Range") or ""
+    return int(_number_in(_RANGE, stated, "Content-Range", url))
+
+
+def _stated(answer: Any, header: str) -> str | None:
+    """Return the value of a header, without the spaces around it; of several, all of them."""
+    values = answer.headers.get_all(header)
+    return None if values is None else ",".join(value.strip(" \t") for value in values)
+
+
+def _number_in(pattern: re.Pattern[str], stated: str, header: str, url: str) -> str:
+    """Return the number in the value of a header; it may be as long as the server likes."""
+    match = pattern.fullmatch(stated)
+    if match is None:
+        raise FetchError(
+            f"{_host(url)} answers with a {header} that is no number of bytes. Get {url} on "
+            "another machine, and run  malaprop data add PATH"
+        )
+    return match[1]
 
 
 def _too_large(url: str, limit: int) -> str:

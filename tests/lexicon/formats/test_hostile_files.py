@@ -6,16 +6,21 @@ import gzip
 import os
 import pickle
 import struct
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.datasets.packing import bomb
 from tests.lexicon.hostile import Ended, both, check_message, malaprop, npy, refused
 
-from malaprop.core.errors import LexiconError
+from malaprop.core.errors import DataError, LexiconError
+from malaprop.lexicon.formats.npy import NpyError, unpacked
 from malaprop.lexicon.formats.opening import read
+from malaprop.lexicon.formats.streams import open_stream
 from malaprop.lexicon.poincare import relations
+from malaprop.pipeline.vectors.opening import open_vectors
 
 
 class Harm:
@@ -124,3 +129,30 @@ def test_relations_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert len(relations.Hierarchy.of(chain[:99]).above) == 4_950
     with pytest.raises(LexiconError, match="more than 5,000 pairs"):
         relations.Hierarchy.of(chain)
+
+
+@pytest.mark.parametrize("kind", ["directory", "zip64 directory"])
+@pytest.mark.parametrize("name", ["a.txt", "graph.npz", "a.npz"])
+def test_a_zip_archive_with_a_long_directory(tmp_path: Path, kind: str, name: str) -> None:
+    """`zipfile` makes an object of each entry."""
+    path = bomb(tmp_path / name, kind)
+    if name == "a.txt":
+        path.write_bytes(b"PK\3\4" + path.read_bytes())
+    tracemalloc.start()
+    try:
+        with pytest.raises((LexiconError, NpyError, DataError)):
+            _read_zip(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4_000_000
+
+
+def _read_zip(path: Path) -> None:
+    if path.name == "a.txt":
+        with open_stream(path) as stream:
+            stream.content.read(1)
+    elif path.name == "graph.npz":
+        unpacked(path, ["offsets"], 1000)
+    else:
+        open_vectors(path)

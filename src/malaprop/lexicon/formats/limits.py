@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import errno
 import os
+import zipfile
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from malaprop.core.errors import LexiconError
 
@@ -29,6 +30,8 @@ HEADER = 1 << 20
 """Bytes in the header of a `.safetensors` file."""
 NOTE = 1 << 24
 """Bytes in a JSON file; the longest that Malaprop writes has less than 1 % of that."""
+DIRECTORY = 1 << 23
+"""Bytes in the directory of a zip archive: of some 80,000 files."""
 
 
 def edges(words: int) -> int:
@@ -63,6 +66,42 @@ def whole(path: Path, limit: int) -> bytes:
         if size > limit:
             raise ValueError(f"more than {limit:,} bytes")
         return file.read(size)
+
+
+_END = 1 << 17  # bytes at the end of a zip archive, more than `zipfile` looks at
+
+
+class DirectoryError(zipfile.BadZipFile):
+    """A zip archive has, or claims to have, a directory that is too long."""
+
+
+class _WithoutLongReads:
+    """A file of which at most so many bytes are read at a time, as long as there is a limit."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.limit: int | None = DIRECTORY
+        self._file = file
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Read so many bytes, or all that are left."""
+        if self.limit is None:
+            return self._file.read(size)
+        if size > self.limit:
+            raise DirectoryError(f"a directory of more than {self.limit:,} bytes")
+        return self._file.read(size if size >= 0 else _END)
+
+
+def zip_archive(file: IO[bytes]) -> zipfile.ZipFile:
+    """Open a zip archive, unless its directory is too long.
+
+    `zipfile` reads the directory whole, and makes an object of each entry: several gigabytes in
+    all for a file of 250 MB.
+    """
+    bounded = _WithoutLongReads(file)
+    archive = zipfile.ZipFile(bounded)
+    bounded.limit = None
+    return archive
 
 
 def check_dimension(dimension: int, name: str) -> None:

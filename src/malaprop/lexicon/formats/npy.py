@@ -20,6 +20,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.lexicon.formats.limits import zip_archive
+
 BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError)
 """Errors that zipfile raises for damaged or unsupported archives."""
 MAGIC = b"\x93NUMPY"
@@ -103,7 +105,7 @@ def unpacked(path: Path, names: Iterable[str], limit: int) -> dict[str, NDArray[
     if not path.is_file():
         raise NpyError("not a file")
     try:
-        with zipfile.ZipFile(path) as archive:
+        with path.open("rb") as file, zip_archive(file) as archive:
             return {name: _member(archive, f"{name}.npy", limit) for name in names}
     # zipfile raises many kinds of errors for archives that are damaged on purpose.
     except (KeyError, EOFError, OSError, RuntimeError, ValueError, *BROKEN) as error:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from malaprop.core.errors import LexiconError
+from malaprop.lexicon.formats.limits import DIRECTORY, DirectoryError, zip_archive
 from malaprop.lexicon.formats.npy import BROKEN
 
 
@@ -59,10 +60,15 @@ def _damaged(path: Path) -> LexiconError:
 def _unzipped(file: IO[bytes], path: Path) -> IO[bytes]:
     """Open the only file in an archive. Closing the outer file closes the archive."""
     try:
-        archive = zipfile.ZipFile(file)
+        archive = zip_archive(file)
         return archive.open(_only_member(archive, path))
     except LexiconError:
         raise
+    except DirectoryError:
+        raise LexiconError(
+            f"{path.name} has a directory of more than {DIRECTORY:,} bytes: unpack it and name the "
+            "file that you want"
+        ) from None
     except (ValueError, RuntimeError):  # names and numbers that no real archive has
         raise _damaged(path) from None
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from malaprop.core.arrays import Floats
 from malaprop.core.errors import DataError
+from malaprop.lexicon.formats.limits import zip_archive
 from malaprop.pipeline.vectors.base import VectorBlock, VectorSource, VectorWriter, written_type
 from malaprop.pipeline.vectors.npy import matrix_header, npy_header
 from malaprop.pipeline.vectors.raw import RawWriter, chosen_part, raw_blocks, reading
@@ -27,7 +28,8 @@ class NpzSource(VectorSource, name="npz"):
 
     def _open(self, part: str | None) -> None:
         with reading(self.path):
-            self._archive = self._ends.enter_context(zipfile.ZipFile(self.path))
+            file = self._ends.enter_context(self.path.open("rb"))
+            self._archive = self._ends.enter_context(zip_archive(file))
             infos = {
                 info.filename.removesuffix(_MEMBER): info
                 for info in self._archive.infolist()
