@@ -15,6 +15,7 @@ what it is | drawn |
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from hashlib import sha256
@@ -254,6 +255,8 @@ PUBLIC_TAGS = {origin: f"public_{origin}" for origin in ("markup", PLACEHOLDERS,
 _WITH_APOSTROPHES = re.compile(r"[A-Za-z]++(?:'[A-Za-z]++)++")
 _MEMO_ENTRIES = 2**17
 _MEMO_LETTERS = 64
+_AT_ONCE = 2**15  # words that are mapped together
+_MANY_TOKENS = 64  # from here on, it is worth while to map unknown ones together
 
 
 class BoundPolicy:
@@ -283,42 +286,63 @@ class BoundPolicy:
         """Return the treatment of each token."""
         tokens = list(tokens)
         treatments = list(map(self._memo.get, tokens))
-        if None in treatments:
+        if None not in treatments:
+            return treatments  # type: ignore[return-value]
+        if len(tokens) < _MANY_TOKENS:
             return [
                 known or self.treat(token) for known, token in zip(treatments, tokens, strict=True)
             ]
-        return treatments  # type: ignore[return-value]
+        return list(map(self.treat_distinct(set(tokens)).__getitem__, tokens))
 
     def treat(self, token: str) -> Treatment:
         """Return the treatment of a token."""
         treatment = self._memo.get(token)
         if treatment is None:
             treatment = self._older.get(token) or self._decide(token)
-            if len(token) <= _MEMO_LETTERS:
-                if len(self._memo) >= _MEMO_ENTRIES:
-                    self._older, self._memo = self._memo, {}
-                self._memo[token] = treatment
+            self._remember(token, treatment)
         return treatment
 
-    def learn(self, tokens: Iterable[str]) -> None:
-        """Remember the treatments of plain words, as `treat` gives them.
+    def treat_distinct(self, tokens: AbstractSet[str]) -> dict[str, Treatment]:
+        """Return the treatments of distinct tokens, as `treat` gives them.
 
-        Together, unknown words are mapped in less time than one by one.
+        Together, unknown words are mapped in less time than one by one. Each is mapped once, also
+        if there are more of them than the memo holds.
         """
-        new = set(tokens).difference(self._memo, self._older)
-        words = [word for word in new if len(word) <= _MEMO_LETTERS and _is_plain(word)]
-        if len(words) > _MEMO_ENTRIES - len(self._memo):
-            return
-        unknown = []
+        treatments = {
+            token: known
+            for token in tokens
+            if (known := self._memo.get(token) or self._older.get(token)) is not None
+        }
+        new = tokens - treatments.keys()
+        words = list(filter(_is_plain, new))
+        for start in range(0, len(words), _AT_ONCE):
+            treatments |= self._treat_words(words[start : start + _AT_ONCE])
+        for token, treatment in treatments.items():
+            if token not in self._memo:
+                self._remember(token, treatment)
+        for token in new - treatments.keys():
+            treatments[token] = self.treat(token)
+        return treatments
+
+    def _treat_words(self, words: list[str]) -> dict[str, Treatment]:
+        """Return the treatments of plain words, but for unknown ones that are not mapped."""
+        treatments, unknown = dict[str, Treatment](), list[str]()
         for word, word_id in zip(words, self.words.lookup_all(words), strict=True):
             if word_id is None:
                 unknown.append(word)
             else:
-                self._memo[word] = Treatment(Action.PROTECT, word_id, IN_LEXICON, None, WORD_MARK)
+                treatments[word] = Treatment(Action.PROTECT, word_id, IN_LEXICON, None, WORD_MARK)
         if self.policy.unknown == "map":
             tag = _TAGS_OF_MAPPED[TokenKind.WORD]
             for word, word_id in zip(unknown, self.words.map_all(unknown), strict=True):
-                self._memo[word] = Treatment(Action.PROTECT, word_id, tag, None, WORD_MARK)
+                treatments[word] = Treatment(Action.PROTECT, word_id, tag, None, WORD_MARK)
+        return treatments
+
+    def _remember(self, token: str, treatment: Treatment) -> None:
+        if len(token) <= _MEMO_LETTERS:
+            if len(self._memo) >= _MEMO_ENTRIES:
+                self._older, self._memo = self._memo, {}
+            self._memo[token] = treatment
 
     def _decide(self, token: str) -> Treatment:
         letters = token.isascii() and token.isalpha()  # a word, and no value: most tokens are

@@ -1,9 +1,10 @@
 """Texts parsed chunk by chunk: exactly what token by token gives, and nothing more is kept."""
 
 import pickle
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
+from itertools import chain, product
 from typing import get_args
 
 import numpy as np
@@ -21,7 +22,9 @@ from malaprop.text import (
     Unknown,
     tokenize,
 )
+from malaprop.text import policy as policy_module
 from malaprop.text.forms.grammar import cut
+from malaprop.text.mapping import WordMap
 from malaprop.text.parsing import chunk_codes, parser, shapes
 from malaprop.text.parsing.by_chunk import TextsByChunk
 from malaprop.text.parsing.by_token import TextsByToken
@@ -193,6 +196,36 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     (chunks,) = text_parser._spare
     assert 0 < len(chunks) <= 10
     assert "x" * 129 not in chunks
+
+
+@pytest.mark.parametrize("special", ["", " on 3 May 2023 at ", " dog \u200b ", f" {'x' * 200} "])
+def test_each_unknown_word_is_mapped_once_however_many_there_are(
+    monkeypatch: pytest.MonkeyPatch, special: str
+) -> None:
+    monkeypatch.setattr(chunk_codes, "_ENTRIES", 20)
+    monkeypatch.setattr(policy_module, "_MEMO_ENTRIES", 20)
+    monkeypatch.setattr(policy_module, "_AT_ONCE", 7, raising=False)
+    together, alone = Counter[str](), list[str]()
+    map_all, map_one = WordMap.map_all, WordMap.map
+
+    def counted(words: WordMap, tokens: Sequence[str]) -> list[int]:
+        together.update(tokens)
+        return map_all(words, tokens)
+
+    def noted(words: WordMap, token: str) -> int:
+        alone.append(token)
+        return map_one(words, token)
+
+    monkeypatch.setattr(WordMap, "map_all", counted)
+    monkeypatch.setattr(WordMap, "map", noted)
+    unknown = ["q" + "".join(letters) for letters in product("bdfg", "klmn", "prst")]
+    text = " ".join([*unknown, "dog", f"({unknown[0]}),", f"{unknown[1]}--{unknown[2]}"])
+    text = f"{text}{special}{text} {unknown[3]}"
+    TextParser(WORDS, TYPED).parse([text])
+    twice = "x" in special  # by chunk, and then by token
+    assert set(together) >= set(unknown)
+    assert max(together.values()) == 1 + twice
+    assert set(alone).isdisjoint(unknown)
 
 
 @pytest.mark.parametrize(("limit", "sign"), [("_SHAPES", "!"), ("_SEVERAL", "-a")])

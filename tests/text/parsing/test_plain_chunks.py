@@ -53,5 +53,6 @@ def test_words_that_are_learnt_are_treated_as_if_they_were_not(
     options = Policy(unknown=unknown, kinds="typed")  # type: ignore[arg-type]
     learnt, fresh = BoundPolicy(WORDS, options), BoundPolicy(WORDS, options)
     tokens = [token for word in words for token in plain_tokens(word) or ()]
-    learnt.learn(tokens)
-    assert [learnt.treat(token) for token in tokens] == [fresh.treat(token) for token in tokens]
+    treated = learnt.treat_distinct(set(tokens))
+    assert treated == {token: fresh.treat(token) for token in tokens}
+    assert treated == {token: learnt.treat(token) for token in tokens}

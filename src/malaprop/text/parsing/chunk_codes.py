@@ -50,10 +50,23 @@ class ChunkCodes(dict[str, int]):
 
     def encode(self, texts: Sequence[str]) -> CodedTexts:
         """Encode texts as chunks."""
+        before = len(self)
         texts = [_TOO_LONG if GLUE in text else text for text in texts]
         coded = self._encode(texts)
         coded = self._glue(texts, coded, CodedTexts.joined, self._glue_values)
-        return self._glue(texts, coded, CodedTexts.vanishing, glue_to_previous)
+        coded = self._glue(texts, coded, CodedTexts.vanishing, glue_to_previous)
+        self._forget(before)
+        return coded
+
+    def _forget(self, before: int) -> None:
+        """Forget the chunks of the texts before, if there are too many in all.
+
+        Not earlier: texts that are glued are encoded again, and their chunks are known then.
+        """
+        if len(self) > _ENTRIES:
+            kept = list(islice(self.items(), before, before + _ENTRIES))
+            self.clear()
+            self.update(kept)
 
     def _glue(
         self,
@@ -93,8 +106,6 @@ class ChunkCodes(dict[str, int]):
         for place in long:
             chunks[place] = ""
         codes = self._learner.learn(chunks)
-        if len(self) + len(chunks) > _ENTRIES:
-            self.clear()
-        self.update(islice(zip(chunks, codes.tolist(), strict=True), _ENTRIES))
+        self.update(zip(chunks, codes.tolist(), strict=True))
         codes[long] = AWKWARD
         return codes

@@ -4,7 +4,7 @@ Most chunks are one word, with or without signs before and after it. These are l
 which saves a call for each.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain, compress
 from operator import itemgetter, not_
@@ -18,7 +18,7 @@ from malaprop.text.parsing.coded_texts import AWKWARD, VANISHING_SHAPE
 from malaprop.text.parsing.gluing import GLUE, LINE
 from malaprop.text.parsing.plain_chunks import OneWord, one_words, plain_tokens
 from malaprop.text.parsing.shapes import GrowingTable, Records, Shapes
-from malaprop.text.policy import BoundPolicy
+from malaprop.text.policy import BoundPolicy, Treatment
 from malaprop.text.spellings import Spellings
 from malaprop.text.template import VALUE_MARK, WORD_MARK
 
@@ -78,22 +78,25 @@ class ChunkLearner:
         others = list(compress(chunks, map(not_, has_word)))
         cut = list(map(plain_tokens, others))
         tokens = set(chain(map(_WORD, simple), *filter(None, cut)))
-        self._policy.learn(tokens)
+        known = self._policy.treat_distinct(tokens)
         may_join = parts_of_values(tokens) if self._policy.typed else _NO_WORDS
         codes, are_simple = np.empty(len(chunks), np.int64), np.array(has_word, np.bool_)
-        codes[are_simple] = self._learn_words(simple, may_join)
+        codes[are_simple] = self._learn_words(simple, known, may_join)
         codes[~are_simple] = [
-            self._learn_any(chunk) if some is None else self._learn_plain(chunk, some, may_join)
+            self._learn_any(chunk)
+            if some is None
+            else self._learn_plain(chunk, some, known, may_join)
             for chunk, some in zip(others, cut, strict=True)
         ]
         return codes
 
-    def _learn_words(self, parts: list[OneWord], may_join: AbstractSet[str]) -> list[int]:
+    def _learn_words(
+        self, parts: list[OneWord], known: Mapping[str, Treatment], may_join: AbstractSet[str]
+    ) -> list[int]:
         """Learn words with signs before and after them."""
         codes, shapes = list[int](), self._simple_shapes
-        treatments = self._policy.treat_all(map(_WORD, parts))
-        for (before, word, after), treatment in zip(parts, treatments, strict=True):
-            _, word_id, tag, _, mark = treatment
+        for before, word, after in parts:
+            _, word_id, tag, _, mark = known[word]
             if word in may_join or mark != WORD_MARK:
                 codes.append(self._learn_any(before + word + after))
                 continue
@@ -109,9 +112,15 @@ class ChunkLearner:
         shape = self._simple_shapes[before, tag, after] = self._shapes.number(shown, tags)
         return shape
 
-    def _learn_plain(self, chunk: str, tokens: list[str], may_join: AbstractSet[str]) -> int:
+    def _learn_plain(
+        self,
+        chunk: str,
+        tokens: list[str],
+        known: Mapping[str, Treatment],
+        may_join: AbstractSet[str],
+    ) -> int:
         """Learn a chunk of words and signs, given its tokens."""
-        _, ids, tags, shown, marks = zip(*self._policy.treat_all(tokens), strict=True)
+        _, ids, tags, shown, marks = zip(*map(known.__getitem__, tokens), strict=True)
         if (special := self._special(chunk, marks)) is not None:
             return special
         joins = (0, 0) if may_join.isdisjoint(tokens) else joining(chunk)
