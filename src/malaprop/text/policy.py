@@ -286,13 +286,14 @@ class BoundPolicy:
         """Return the treatment of each token."""
         tokens = list(tokens)
         treatments = list(map(self._memo.get, tokens))
-        if None not in treatments:
+        new = treatments.count(None)
+        if not new:
             return treatments  # type: ignore[return-value]
-        if len(tokens) < _MANY_TOKENS:
-            return [
-                known or self.treat(token) for known, token in zip(treatments, tokens, strict=True)
-            ]
-        return list(map(self.treat_distinct(set(tokens)).__getitem__, tokens))
+        pairs = zip(treatments, tokens, strict=True)
+        if new < _MANY_TOKENS:
+            return [known or self.treat(token) for known, token in pairs]
+        together = self.treat_distinct(set(tokens))
+        return [known or together[token] for known, token in pairs]
 
     def treat(self, token: str) -> Treatment:
         """Return the treatment of a token."""
