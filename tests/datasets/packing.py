@@ -72,8 +72,8 @@ def _tar_bomb(kind: str) -> Iterable[bytes]:
     if kind in types:
         return [_header(types[kind], MEGABYTES << 20), *[_ZEROS] * MEGABYTES, _header(b"0", 0)]
     if kind == "global keys":
-        keys = [f"{number:07d}" for number in range(120_000)]
-        portions = (keys[start : start + 3000] for start in range(0, len(keys), 3000))
+        every = [f"{number:07d}" for number in range(120_000)]
+        portions = (every[start : start + 3000] for start in range(0, len(every), 3000))
         return (_pax(b"g", dict.fromkeys(some, "")) + _header(b"0", 0) for some in portions)
     if kind == "sparse":
         start = bytearray(_header(b"S", 0))

@@ -101,7 +101,7 @@ def test_a_size_in_an_extended_header_counts(tmp_path: Path) -> None:
         first = tarfile.TarInfo("first")
         first.pax_headers = {"size": "600"}
         tar.addfile(first)
-        tar.fileobj.write(b"1" * 600 + bytes(424))  # type: ignore[union-attr]
+        tar.fileobj.write(b"1" * 600 + bytes(424))
         tar.addfile(tarfile.TarInfo("second"))
     assert _read(path, _file("first")) == b"1" * 600
     assert _read(path, _file("second")) == b""

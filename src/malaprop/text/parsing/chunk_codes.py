@@ -18,7 +18,7 @@ import numpy as np
 
 from malaprop.core.arrays import Ids
 from malaprop.text.parsing.coded_texts import AWKWARD, CodedTexts
-from malaprop.text.parsing.distinct_chunks import distinct_chunks
+from malaprop.text.parsing.distinct_chunks import DistinctChunks, distinct_chunks
 from malaprop.text.parsing.gluing import GLUE, glue_to_previous, glue_values
 from malaprop.text.parsing.learning import OFFSET_BITS, ChunkLearner, ChunkTables
 from malaprop.text.parsing.shapes import Records
@@ -88,6 +88,11 @@ class ChunkCodes(dict[str, int]):
 
     def _encode(self, texts: Sequence[str]) -> CodedTexts:
         chunks = distinct_chunks(texts)
+        if long := _long_texts(chunks):
+            # They go token by token: to learn their words here, too, would take twice the time.
+            chunks = distinct_chunks(
+                [_TOO_LONG if number in long else text for number, text in enumerate(texts)]
+            )
         codes = self._codes_of(chunks.distinct)
         offsets = codes & ((1 << OFFSET_BITS) - 1)
         shapes = codes >> OFFSET_BITS
@@ -109,3 +114,13 @@ class ChunkCodes(dict[str, int]):
         self.update(zip(chunks, codes.tolist(), strict=True))
         codes[long] = AWKWARD
         return codes
+
+
+def _long_texts(chunks: DistinctChunks) -> set[int]:
+    """Return which texts have a chunk that is too long, and more than that."""
+    long = [n for n, chunk in enumerate(chunks.distinct) if len(chunk) > _LETTERS]
+    if not long:
+        return set()
+    places = np.flatnonzero(np.isin(chunks.numbers, long))
+    texts = np.searchsorted(np.cumsum(chunks.lengths), places, side="right")
+    return set(texts[chunks.lengths[texts] > 1].tolist())
