@@ -43,7 +43,7 @@ def notes(folder: Path) -> Path:
 
 
 def command(lexicon: Path, *more: str) -> tuple[str, ...]:
-    common = ("-m", "tem", "-e", "1,4", "-l", str(lexicon), "--runs", "2", "--seed", "1")
+    common = ("-m", "tem", "-e", "1,4", "-l", str(lexicon), "--runs", "5", "--seed", "1")
     return ("evaluate", "notes.csv", "-c", "text", *common, *more)
 
 

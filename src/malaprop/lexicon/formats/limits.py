@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import errno
 import os
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -32,6 +34,8 @@ NOTE = 1 << 24
 """Bytes in a JSON file; the longest that Malaprop writes has less than 1 % of that."""
 DIRECTORY = 1 << 23
 """Bytes in the directory of a zip archive: of some 80,000 files."""
+BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError)
+"""Errors that zipfile raises for damaged or unsupported archives."""
 
 
 def edges(words: int) -> int:

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +18,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.lexicon.formats.limits import zip_archive
+from malaprop.lexicon.formats.limits import BROKEN, zip_archive
 
-BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError)
-"""Errors that zipfile raises for damaged or unsupported archives."""
 MAGIC = b"\x93NUMPY"
 HEADER = 10_000
 """Most bytes in a header; numpy's own limit."""

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from malaprop.core.errors import LexiconError
-from malaprop.lexicon.formats.limits import DIRECTORY, DirectoryError, zip_archive
-from malaprop.lexicon.formats.npy import BROKEN
+from malaprop.lexicon.formats.limits import BROKEN, DIRECTORY, DirectoryError, zip_archive
 
 
 @dataclass(frozen=True)

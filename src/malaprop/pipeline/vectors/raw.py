@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from malaprop.core.arrays import Floats
 from malaprop.core.errors import DataError, MalapropError, ParameterError, printable
-from malaprop.lexicon.formats.npy import BROKEN
+from malaprop.lexicon.formats.limits import BROKEN
 from malaprop.pipeline.vectors.base import BLOCK_CELLS, VectorBlock, VectorWriter, as_written
 
 _LISTED = 10
