@@ -69,19 +69,6 @@ class TestDraws:
 
         self.is_not_certified(LawChannel(Own(FLAT), PROMISE))
 
-    def test_by_rows_of_its_own_for_draws_ahead(self) -> None:
-        """A privatizer draws ahead: what a channel draws at once is not all that it draws."""
-
-        class Ahead(Uniform):
-            def rows_ahead(self, ids: Ids, draws: Ids) -> LawRows:
-                return whole(np.where(ids[:, None] == np.arange(8), 0.0, -np.inf))
-
-        channel = LawChannel(Ahead(FLAT), PROMISE)
-        ones = np.ones(8, dtype=np.int64)
-        drawn = channel.draw_ahead(np.arange(8), ones, ones, secure_rng())
-        assert [part.tolist() for part in drawn] == [[word] for word in range(8)]
-        assert audit(channel).holds is None
-
     def test_by_rows_that_know_when_they_are_drawn_from(self) -> None:
         """An audit asks for rows without a number of draws."""
 

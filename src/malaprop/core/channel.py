@@ -22,7 +22,6 @@ from malaprop.core.noise.noise import Noise
 from malaprop.core.proofs import proved
 from malaprop.core.randomness import for_a_call
 from malaprop.core.sampling.draws import draw, each_word_once
-from malaprop.core.sampling.urns import Urns, draw_ahead
 from malaprop.core.space import MetricSpace, blocks, checked_ids
 
 # Covariant: a channel with TEM's law is a channel with a law.
@@ -194,25 +193,19 @@ class LawChannel(Channel, Generic[LawT]):
 
         return each_word_once(ids, len(self._space), draws)
 
-    def draw_words(self, words: Ids, counts: Ids, rng: Generator) -> list[Ids]:
-        """Draw `counts[i]` private words for each of the distinct `words[i]`."""
-        drawn = []
-        for block in blocks(len(words), row_cells=len(self._space), budget=_CELLS):
-            drawn += draw(self._law.rows(words[block], counts[block]), counts[block], rng)
-        return drawn
+    def draw_words(
+        self, words: Ids, counts: Ids, rng: Generator, least: Ids | None = None
+    ) -> list[Ids]:
+        """Draw `counts[i]` private words for each of the distinct `words[i]`.
 
-    def draw_ahead(self, words: Ids, least: Ids, counts: Ids, rng: Generator) -> list[Ids]:
-        """Draw about `counts[i]` private words for each of `words[i]`, at least `least[i]`.
-
-        The law is that of `draw_words`. This is faster, but a seed need not repeat it.
+        With `least`, about so many are drawn, at least `least[i]`. The law is the same. This is
+        faster, but a seed need not repeat it.
         """
         drawn = []
         for block in blocks(len(words), row_cells=len(self._space), budget=_CELLS):
-            rows = self._law.rows_ahead(words[block], counts[block])
-            if isinstance(rows, Urns):
-                drawn += draw_ahead(rows, least[block], counts[block], rng)
-            else:
-                drawn += draw(rows, counts[block], rng, enough=least[block])
+            rows = self._law.rows(words[block], counts[block])
+            enough = None if least is None else least[block]
+            drawn += draw(rows, counts[block], rng, enough=enough)
         return drawn
 
 

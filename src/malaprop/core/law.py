@@ -12,7 +12,6 @@ from malaprop.core.guarantee import Guarantee, rounded_up
 from malaprop.core.loss import Worst
 from malaprop.core.progress import Progress
 from malaprop.core.sampling.draws import LawRows, log_error, whole
-from malaprop.core.sampling.urns import Urns
 from malaprop.core.space import MetricSpace, checked_ids
 
 
@@ -104,10 +103,6 @@ class Law(ABC):
         represented, not their law.
         """
         return whole(self.log_weights(ids))
-
-    def rows_ahead(self, ids: Ids, draws: Ids) -> LawRows | Urns:
-        """Return rows for draws that no seed need repeat; of the same law, but maybe faster."""
-        return self.rows(ids, draws)
 
     @property
     def identity(self) -> tuple[object, ...]:

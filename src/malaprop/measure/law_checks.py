@@ -24,13 +24,8 @@ def draws_its_law(channel: LawChannel[Law]) -> bool:
     """Whether the channel provably draws from its law's log-weights."""
     law = channel.law
     # `Law.rows` itself derives rows from log-weights.
-    derived = _is_own(law.rows, Law.rows, law) and _draws_ahead_alike(law)
+    derived = _is_own(law.rows, Law.rows, law)
     return bool(proof_of(channel)) and (derived or is_proved(law))
-
-
-def _draws_ahead_alike(law: Law) -> bool:
-    """Whether draws ahead are from the rows of all other draws."""
-    return _is_own(law.rows_ahead, Law.rows_ahead, law)
 
 
 def _is_own(method: object, function: Callable[..., object], law: Law) -> bool:
@@ -50,8 +45,6 @@ def flaw(law: Law) -> str:
     stated = np.exp(normalised(weights))
     asked = [(ids, stated), *((ids[w : w + 1], stated[w : w + 1]) for w in ids)]
     drawn = all(_is_drawn(law.rows(words), rows) for words, rows in asked)
-    if not (_draws_ahead_alike(law) or is_proved(law)):
-        return "it draws ahead in a way of its own"
     if not drawn or not all(_decides_by_weights(law, word) for word in np.array_split(ids, 4)):
         return "it does not draw from its log-weights, or its draws depend on the other words"
     return ""

@@ -120,7 +120,7 @@ def test_draws_ahead_follow_the_law(words: Lexicon, which: int, epsilon: float) 
     """With as many tries as are accepted at once: the number of them must not matter."""
     channel, rng = channels(words, epsilon)[which], seeded_rng(4)
     one, many = np.ones(2, dtype=np.int64), np.full(2, 40)
-    drawn = [channel.draw_ahead(np.array([5, 6]), one, many, rng)[0] for _ in range(1500)]
+    drawn = [channel.draw_words(np.array([5, 6]), many, rng, one)[0] for _ in range(1500)]
     seen = np.bincount(np.concatenate(drawn), minlength=700).astype(np.float64)
     expected = np.exp(channel.log_probabilities([5])[0]) * seen.sum()
     often = expected >= 10.0

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,6 @@ from malaprop.core.metrics.shortest_paths import MOST, LevelSearch
 from malaprop.core.progress import Progress
 from malaprop.core.proofs import proved
 from malaprop.core.sampling.by_distance import NearWords
-
-if TYPE_CHECKING:
-    from malaprop.core.metrics.border_search import BorderSearch
 
 _UNITS = (1.0, 0.5, 0.25, 0.125)
 
@@ -113,14 +110,6 @@ class WordGraph:
         """
         search = self._levels.near_words_alone if alone else self._levels.near_words
         return search(ids, beyond)
-
-    @property
-    def borders(self) -> "BorderSearch | None":
-        """A search for near words and their borders; None if the graph has no use for it.
-
-        The graph must have a unit.
-        """
-        return self._levels.borders
 
     def counts(self, progress: Progress | None = None) -> Ids:
         """Count the words that are 0, 1, 2 … units away from each word: (words, levels)."""

@@ -12,7 +12,6 @@ is the parity of how many of V_{2^j − 1}, V_{2·2^j − 1}, … do not contain
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +22,6 @@ from malaprop.core.progress import Progress
 from malaprop.core.sampling.by_distance import NearWords
 from malaprop.core.sampling.draws import order_of
 from malaprop.core.threads import each_in_threads
-
-if TYPE_CHECKING:
-    from malaprop.core.metrics.border_search import BorderSearch
 
 Bits = NDArray[np.uint64]
 
@@ -90,13 +86,6 @@ class LevelSearch:
     def _near(self) -> NearSearch:
         joined = {s: self._place[ends] for s, ends in self._classes.items()}
         return NearSearch(joined, self._order, self._place, self._last)
-
-    @cached_property
-    def borders(self) -> "BorderSearch | None":
-        """A search for near words and their borders; None if the graph has no use for it."""
-        from malaprop.core.metrics.border_search import border_search
-
-        return border_search(self._near)
 
     def counts(self, progress: Progress | None = None) -> NDArray[np.int64]:
         """Count the words on each level, seen from each word: (words, levels)."""

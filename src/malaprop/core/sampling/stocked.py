@@ -50,7 +50,7 @@ class StockedChannel:
             stock = self._stocks[rng] = DrawStock(self._size)
 
         def rows(words: Ids, least: Ids, counts: Ids) -> list[Ids]:
-            return channel.draw_ahead(words, least, counts, rng)
+            return channel.draw_words(words, counts, rng, least)
 
         return each_word_once(
             checked_ids(ids, self._size),

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,21 +17,14 @@ from malaprop.core.progress import Progress
 from malaprop.core.proofs import proved
 from malaprop.core.sampling import by_distance
 from malaprop.core.sampling.draws import LawRows
-from malaprop.core.sampling.urns import Urns
 from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.balanced.balance import Balance, sampled_words
 from malaprop.mechanisms.balanced.edge_loss import worst_edge
-
-if TYPE_CHECKING:
-    from malaprop.mechanisms.balanced.far_words import FarWords
 
 # Microseconds, about: what a near word of a row takes more if it is searched for alone, and a word
 # within reach of a far one that is tried; a search of the whole graph, and its share for a word if
 # it is for many.
 _NEAR, _IN_REACH, _WHOLE, _SHARE = 0.08, 0.05, 8000.0, 85.0
-# The same for what walks save a row and a draw, and what it takes to prepare for them.
-_ROW, _DRAW, _PREPARING = 20.0, 0.1, 100_000.0
-_ROWS = 64  # rows at a time for which walks are worth while
 
 
 @proved("docs/proofs/balanced.md")
@@ -167,42 +159,10 @@ class BalancedLaw(Law):
             near = by_distance.nearest_by_key(self._checked_keys(ids), fall, tries=1.0)
         return by_distance.law_rows(near, self.balance.weights, self._pool, fall)
 
-    def rows_ahead(self, ids: Ids, draws: Ids) -> LawRows | Urns:
-        """Return rows in which far words are drawn by walks, once so many draws are made."""
-        far = self._far if self._has_levels and self._are_many(ids, draws) else None
-        if far is None:
-            return self.rows(ids, draws)
-        return far.rows(ids, far.radius(self._sampled, float(draws.mean())), *self._shares(ids))
-
-    def _are_many(self, ids: Ids, draws: Ids) -> bool:
-        """Whether walks save more time than it takes to prepare for them."""
-        self._saved[0] += _ROW * len(ids) + _DRAW * float(draws.sum())
-        return len(ids) >= _ROWS and bool(self._saved[0] >= _PREPARING)
-
-    @cached_property
-    def _saved(self) -> Floats:
-        """The microseconds that walks would have saved so far."""
-        return np.zeros(1)
-
-    @cached_property
-    def _far(self) -> "FarWords | None":
-        from malaprop.mechanisms.balanced.far_words import FarWords
-
-        if (search := self.graph.borders) is None:
-            return None
-        far = FarWords(search, self.balance.weights, self._falls, self._pool)
-        return far if far.usable else None
-
     @property
     def _has_levels(self) -> bool:
         """Whether rows may be searched for by levels, since their masses are as stated."""
         return bool(self.graph.unit) and (self.balance.verified or self.balance.masses is None)
-
-    def __getstate__(self) -> dict[str, object]:
-        # What can be computed again need not travel.
-        state = vars(self).copy()  # at once: other threads may be adding to it
-        state.pop("_far", None)
-        return state
 
     def _kernel(self, keys: Keys) -> Floats:
         """Return e^(−t·d), given the keys of distances."""
