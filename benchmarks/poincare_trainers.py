@@ -35,11 +35,15 @@ os.environ["MKL_NUM_THREADS"] = "1"
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.metrics import poincare
-from malaprop.lexicon.poincare.quality import ReconstructionQuality, reconstruction
-from malaprop.lexicon.poincare.relations import Hierarchy
-from malaprop.lexicon.poincare.training import TrainingSettings, train
-from malaprop.lexicon.poincare.wordnet import WordNet
+from malaprop.lab.poincare import (
+    Hierarchy,
+    ReconstructionQuality,
+    TrainingSettings,
+    WordNet,
+    reconstruction,
+    train,
+)
+from malaprop.privacy import metrics
 
 BUILDER = Path(__file__).resolve().parent.parent / "tools" / "build_english_hierarchy.py"
 PEERS = Path(__file__).resolve().parent / "poincare_peers.py"
@@ -235,7 +239,7 @@ def peer(hierarchy: Hierarchy, name: str, python: str, settings: dict[str, Any])
             vectors, seconds = found["vectors"], float(found["seconds"])
     if not np.isfinite(vectors).all():
         return f"| {name} | {words} | vectors are NaN |"
-    quality = reconstruction(hierarchy, poincare.shorten(vectors, poincare.EDGE))
+    quality = reconstruction(hierarchy, metrics.shorten(vectors, metrics.EDGE))
     return Row(name, words, settings["epochs"], quality, seconds, len(pairs))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from numpy.typing import NDArray
-from tests.jobs.spark.frames import HUNDRED
+from tests.spark.frames import HUNDRED
 
 from malaprop import Lexicon
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.stats import beta, chi2, gamma, kstest
 
 from malaprop import Lexicon, seeded_rng
-from malaprop.core.metrics import poincare
-from malaprop.core.noise.noise import ExponentialDensity, GaussianDensity, Noise
+from malaprop.privacy import metrics
+from malaprop.privacy.noise import ExponentialDensity, GaussianDensity, Noise
 
 DRAWS = 40_000
 Density = ExponentialDensity | GaussianDensity
@@ -45,8 +45,8 @@ def _lengths(
 ) -> NDArray[np.float64]:
     """How far the noise has led, in the metric of the density."""
     if density.metric == "poincare":
-        return poincare.distances(drawn, np.broadcast_to(centre, drawn.shape))
-    ways = (poincare.log0(drawn) if density.in_ball else drawn) - centre
+        return metrics.distances(drawn, np.broadcast_to(centre, drawn.shape))
+    ways = (metrics.log0(drawn) if density.in_ball else drawn) - centre
     if density.roots:
         (root,) = density.roots
         ways = ways @ np.linalg.inv(root)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from malaprop import LawChannel
-from malaprop.core.arrays import Floats
-from malaprop.core.law import Law
+from malaprop.privacy.arrays import Floats
+from malaprop.privacy.law import Law
 
 
 def nearest_on_a_line(places: Floats, epsilon: float) -> Floats:

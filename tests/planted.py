@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from malaprop import Guarantee, LawChannel
-from malaprop.core.channel import Decoder, VectorChannel
-from malaprop.core.law import Law
-from malaprop.core.noise.noise import Noise
+from malaprop.privacy.channel import Decoder, VectorChannel
+from malaprop.privacy.law import Law
+from malaprop.privacy.noise import Noise
 
 LawT = TypeVar("LawT", bound=Law)
 NoiseT = TypeVar("NoiseT", bound=Noise)

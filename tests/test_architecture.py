@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import malaprop
-from malaprop.core.errors import EXTRAS, MissingExtraError
+from malaprop.privacy.errors import EXTRAS, MissingExtraError
 
 ROOT = Path(__file__).parents[1]
 

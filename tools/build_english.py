@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from malaprop.lexicon import store
-from malaprop.lexicon.formats import opening
+from malaprop.lexicon import formats, store
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "src" / "malaprop" / "data" / "english"
@@ -108,7 +107,7 @@ def build(source: Path, folder: Path) -> str:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != SHA256:
         raise SystemExit(f"{source.name} has SHA-256 {digest}, not {SHA256}")
-    all_words, all_vectors = opening.read(source)
+    all_words, all_vectors = formats.read(source)
     keep = [i for i, word in enumerate(all_words) if WORD.fullmatch(word)]
     words, vectors = [all_words[i] for i in keep], all_vectors[keep]
     quantised = quantise(vectors)

@@ -3,7 +3,7 @@
     python tools/build_exponents.py [NAME ...]
 
 Writes src/malaprop/data/NAME/exponents.json, which takes some minutes for 33,000 words on one core.
-Prints the entry to put into `malaprop.lexicon.tables.exponent_files.VERIFIED` once the
+Prints the entry to put into `malaprop.lexicon.tables.VERIFIED_EXPONENTS` once the
 tests have passed.
 """
 
@@ -11,10 +11,10 @@ import hashlib
 import sys
 import time
 
-from malaprop.lexicon import catalogue
+from malaprop.lexicon import store
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.lexicon.tables.exponent_files import SHIPPED, write
-from malaprop.mechanisms.tem.exponent_tables import build_table
+from malaprop.lexicon.tables import SHIPPED_EXPONENTS, write_exponents
+from malaprop.mechanisms.tem_exponents import build_table
 
 
 def main(names: list[str]) -> None:
@@ -22,8 +22,8 @@ def main(names: list[str]) -> None:
     for name in names:
         started = time.monotonic()
         table = build_table(Lexicon.open(name), progress=_show)
-        path = catalogue.embedded()[name] / SHIPPED
-        write(table, path)
+        path = store.embedded()[name] / SHIPPED_EXPONENTS
+        write_exponents(table, path)
         print(f"\r{name}: {len(table.exponents)} exponents, {time.monotonic() - started:.0f} s")
         print(f'"{table.fingerprint}": "{hashlib.sha256(path.read_bytes()).hexdigest()}"')
 
@@ -33,4 +33,4 @@ def _show(done: int, total: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or sorted(catalogue.embedded()))
+    main(sys.argv[1:] or sorted(store.embedded()))

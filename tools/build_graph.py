@@ -9,24 +9,23 @@ takes some minutes on two cores, and 3 GB of memory.
 import sys
 import time
 
-from malaprop.core.metrics.graph import Steps
-from malaprop.lexicon import catalogue, store
-from malaprop.lexicon.graph.edges import GraphOptions, build_graph
-from malaprop.lexicon.graph.files import write_graph
+from malaprop.lexicon import store, tables
+from malaprop.lexicon.graph import GraphOptions, build_graph
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.lexicon.tables import balance_files
-from malaprop.mechanisms.balanced.balance_tables import build_table
+from malaprop.lexicon.store import write_graph
+from malaprop.mechanisms.balance import build_table
+from malaprop.privacy.word_graph import Steps
 
 
 def main(name: str) -> None:
     """Build the graph and the balances of this lexicon."""
     started = time.monotonic()
-    lexicon, folder = Lexicon.open(name), catalogue.embedded()[name]
+    lexicon, folder = Lexicon.open(name), store.embedded()[name]
     graph = build_graph(lexicon, GraphOptions(), _show)
     write_graph(folder / store.GRAPH, graph, lexicon.fingerprint)
     print(f"\r{name}: {len(graph.edges):,} edges, {time.monotonic() - started:.0f} s")
     table = build_table(graph, lexicon.with_metric(Steps(graph)).fingerprint, progress=_show)
-    balance_files.write(table, folder / balance_files.SHIPPED)
+    tables.write_balance(table, folder / tables.SHIPPED_BALANCE)
     print(f"\r{name}: {len(table.laws)} laws, {time.monotonic() - started:.0f} s")
     print(f'for balance_files.VERIFIED: "{table.fingerprint}": "{table.digest}"')
 

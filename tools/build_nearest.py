@@ -3,7 +3,7 @@
     python tools/build_nearest.py [NAME]
 
 Writes src/malaprop/data/NAME/nearest.npy. Prints the entry to put into
-`malaprop.lexicon.tables.nearest_files.VERIFIED` once the tests have found that no nearer word is
+`malaprop.lexicon.tables.VERIFIED_NEAREST` once the tests have found that no nearer word is
 missing.
 """
 
@@ -13,20 +13,19 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.space import blocks
-from malaprop.lexicon import catalogue
+from malaprop.lexicon import store, tables
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.lexicon.tables import nearest_files
-from malaprop.lexicon.tables.values import NearestWords
+from malaprop.lexicon.tables import NearestWords
+from malaprop.privacy.space import blocks
 
 LISTED = 33
 
 
 def main(name: str) -> None:
     """List the nearest words of this lexicon."""
-    lexicon, path = Lexicon.open(name), catalogue.embedded()[name] / nearest_files.SHIPPED
+    lexicon, path = Lexicon.open(name), store.embedded()[name] / tables.SHIPPED_NEAREST
     table = NearestWords(fingerprint=lexicon.fingerprint, listed=nearest_words(lexicon))
-    nearest_files.write(table, path)
+    tables.write_nearest(table, path)
     print(f'"{lexicon.fingerprint}": "{hashlib.sha256(path.read_bytes()).hexdigest()}"')
 
 

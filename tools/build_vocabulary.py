@@ -5,7 +5,7 @@
     python tools/build_vocabulary.py --listing FILE     also list every word and its target
 
 Writes src/malaprop/data/vocabulary, and prints the digest for
-`malaprop.text.mapping.vocabulary.SHA256`. Running it twice gives the same bytes.
+`malaprop.text.vocabulary.SHA256`. Running it twice gives the same bytes.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 
 from malaprop.lexicon.formats import npy
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.text.mapping import vocabulary
-from malaprop.text.mapping.folding import bare, fold
-from malaprop.text.mapping.hashing import LONGEST, hash_of, mixed
-from malaprop.text.mapping.inflection import base_forms
+from malaprop.text import vocabulary
+from malaprop.text.language import base_forms
+from malaprop.text.vocabulary import LONGEST, hash_of, mixed
+from malaprop.text.word_map import bare, fold
 
 ADDITIONS = Path(__file__).with_name("vocabulary_additions.tsv")
 README = Path(__file__).with_name("vocabulary_readme.md")
@@ -140,7 +140,7 @@ def build(files: Mapping[str, Path], folder: Path, listing: Path | None) -> str:
     """Write the vocabulary into `folder` and return what was measured, as a sentence."""
     english = Lexicon.open("english")
     words = pq.read_table(files["glove_6B_index.parquet"]).column(0).to_pylist()
-    vectors = npy.mapped(files["glove_6B_50d_emb.npy"]).astype(np.float64)
+    vectors = npy.map_array(files["glove_6B_50d_emb.npy"]).astype(np.float64)
     names = Names(
         frozenset([*census(files["dist.female.first"]), *census(files["dist.male.first"])]),
         frozenset(census(files["dist.all.last"])[:SURNAMES]),

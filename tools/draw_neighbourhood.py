@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from malaprop import Balanced, Lexicon
-from malaprop.core.metrics.graph import WordGraph, graph_of
+from malaprop.privacy.word_graph import WordGraph, graph_of
 
 WIDTH, HEIGHT = 860, 560
 RADII = {1: (205, 130), 2: (355, 240)}

@@ -13,7 +13,7 @@ from tem import Tem
 from variants import Variant, build
 from wordlists import WordLists
 
-from malaprop.core.arrays import Ids
+from malaprop.privacy.arrays import Ids
 
 SHARES = (0.5, 0.25, 0.1, 0.05)
 _BLOCK = 128

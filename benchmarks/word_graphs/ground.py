@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop import Lexicon
-from malaprop.lexicon.graph.candidates import near_words
+from malaprop.lexicon.graph import near_words
 
 NEAR = 11
 """Near neighbours, as in "returns one of the 11 nearest"."""

@@ -8,9 +8,9 @@ import numpy as np
 from ground import Ground
 from numpy.typing import NDArray
 
-from malaprop.core.arrays import Floats, Ids
-from malaprop.core.metrics.graph import WordGraph
-from malaprop.mechanisms.balanced.balance import Balance, Product, approach, balance, plain, solve
+from malaprop.mechanisms.balance import Balance, Product, approach, balance, plain, solve
+from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.word_graph import WordGraph
 
 GRID = (2.4, 1.9, 1.5, 1.25, 1.05, 0.9, 0.75)
 _MARGIN = 1e-4

@@ -15,8 +15,8 @@ from ground import Ground
 from laws import Curve
 from wordlists import WordLists
 
-from malaprop.core.arrays import Floats, Ids
-from malaprop.mechanisms.balanced.balance import Balance
+from malaprop.mechanisms.balance import Balance
+from malaprop.privacy.arrays import Floats, Ids
 
 _BLOCK = 256
 _TOPICS = 50

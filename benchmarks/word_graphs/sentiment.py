@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from ground import Ground
 
-from malaprop.core.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids
 
 LawOfWords = Callable[[Ids], Floats]
 """From ids of words w to the rows Pr[y|w]."""

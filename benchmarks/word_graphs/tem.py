@@ -12,7 +12,7 @@ import numpy as np
 from ground import Ground
 from laws import odds
 
-from malaprop.core.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids
 
 METRICS = ("raw", "chord")
 SHARES = (0.002, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75)

@@ -12,10 +12,10 @@ from ground import Ground
 from numpy.typing import NDArray
 from wordlists import WordLists
 
-from malaprop.core.arrays import Ids
-from malaprop.core.metrics.graph import WordGraph
-from malaprop.lexicon.graph import edges as shipped
-from malaprop.lexicon.graph.candidates import near_words
+from malaprop.lexicon import graph as shipped
+from malaprop.lexicon.graph import near_words
+from malaprop.privacy.arrays import Ids
+from malaprop.privacy.word_graph import WordGraph
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.arrays import Ids
+from malaprop.privacy.arrays import Ids
 
 _PARTS = ("noun", "verb", "adj", "adv")
 _ENDINGS = {

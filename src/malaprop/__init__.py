@@ -14,33 +14,14 @@ from typing import TYPE_CHECKING, Any
 from malaprop._version import __version__
 
 if TYPE_CHECKING:
-    from malaprop.core.accounting import Loss, compose, loss_of
-    from malaprop.core.channel import Channel, Decoder, LawChannel, VectorChannel
-    from malaprop.core.errors import (
-        DataError,
-        FetchError,
-        LexiconError,
-        MalapropError,
-        MetricError,
-        MissingExtraError,
-        OutputError,
-        ParameterError,
-        SecretError,
-    )
-    from malaprop.core.guarantee import Guarantee, Kind
-    from malaprop.core.law import Law
-    from malaprop.core.mechanism import Mechanism
-    from malaprop.core.metric import Metric
-    from malaprop.core.noise.calibration import gaussian_scale
-    from malaprop.core.noise.noise import Noise
-    from malaprop.core.randomness import renew_randomness, secure_rng, seeded_rng
-    from malaprop.jobs.embedding import embed_files
-    from malaprop.jobs.files import privatize_files
-    from malaprop.jobs.vectors import release_files
-    from malaprop.lexicon.graph.edges import GraphOptions
+    from malaprop.files.embed import embed_files
+    from malaprop.files.journal import file_digest
+    from malaprop.files.privatize import privatize_files
+    from malaprop.files.release_vectors import release_files
+    from malaprop.lexicon.graph import GraphOptions
     from malaprop.lexicon.lexicon import Lexicon
-    from malaprop.measure.audit import audit
-    from malaprop.measure.finding import Audit
+    from malaprop.measure.audit import Audit, audit
+    from malaprop.measure.explain import Explanation, explain
     from malaprop.mechanisms import registry
     from malaprop.mechanisms.balanced import Balanced
     from malaprop.mechanisms.coordinate_laplace import CoordinateLaplace
@@ -55,11 +36,29 @@ if TYPE_CHECKING:
     from malaprop.mechanisms.priv_emb import PrivEmb
     from malaprop.mechanisms.tangent_laplace import TangentLaplace
     from malaprop.mechanisms.tem import TEM
-    from malaprop.pipeline.outputs.digests import file_digest
-    from malaprop.pipeline.privatizer import Privatizer
-    from malaprop.pipeline.release import Release
-    from malaprop.pipeline.report import RunReport
-    from malaprop.report.explanation import Explanation, explain
+    from malaprop.privacy.accounting import Loss, compose, loss_of
+    from malaprop.privacy.channel import Channel, Decoder, LawChannel, VectorChannel
+    from malaprop.privacy.errors import (
+        DataError,
+        FetchError,
+        LexiconError,
+        MalapropError,
+        MetricError,
+        MissingExtraError,
+        OutputError,
+        ParameterError,
+        SecretError,
+    )
+    from malaprop.privacy.gaussian_noise import gaussian_scale
+    from malaprop.privacy.guarantee import Guarantee, Kind
+    from malaprop.privacy.law import Law
+    from malaprop.privacy.mechanism import Mechanism
+    from malaprop.privacy.noise import Noise
+    from malaprop.privacy.randomness import renew_randomness, secure_rng, seeded_rng
+    from malaprop.privacy.space import Metric
+    from malaprop.privatizer import Privatizer
+    from malaprop.release import Release
+    from malaprop.report.run_report import RunReport
 
 __all__ = [
     "NADP",
@@ -121,24 +120,14 @@ __all__ = [
 # Where the names are: a module is imported when one of its names is asked for, so that a program
 # which needs a part waits for that part alone.
 _HOMES = {
-    "core.accounting": "Loss compose loss_of",
-    "core.channel": "Channel Decoder LawChannel VectorChannel",
-    "core.errors": "DataError FetchError LexiconError MalapropError MetricError "
-    "MissingExtraError OutputError ParameterError SecretError",
-    "core.noise.calibration": "gaussian_scale",
-    "core.noise.noise": "Noise",
-    "core.guarantee": "Guarantee Kind",
-    "core.law": "Law",
-    "core.mechanism": "Mechanism",
-    "core.metric": "Metric",
-    "core.randomness": "renew_randomness secure_rng seeded_rng",
-    "jobs.embedding": "embed_files",
-    "jobs.files": "privatize_files",
-    "jobs.vectors": "release_files",
-    "lexicon.graph.edges": "GraphOptions",
+    "files.embed": "embed_files",
+    "files.journal": "file_digest",
+    "files.privatize": "privatize_files",
+    "files.release_vectors": "release_files",
+    "lexicon.graph": "GraphOptions",
     "lexicon.lexicon": "Lexicon",
-    "measure.audit": "audit",
-    "measure.finding": "Audit",
+    "measure.audit": "Audit audit",
+    "measure.explain": "Explanation explain",
     "mechanisms": "registry",
     "mechanisms.balanced": "Balanced",
     "mechanisms.coordinate_laplace": "CoordinateLaplace",
@@ -153,11 +142,20 @@ _HOMES = {
     "mechanisms.priv_emb": "PrivEmb",
     "mechanisms.tangent_laplace": "TangentLaplace",
     "mechanisms.tem": "TEM",
-    "pipeline.outputs.digests": "file_digest",
-    "pipeline.privatizer": "Privatizer",
-    "pipeline.release": "Release",
-    "pipeline.report": "RunReport",
-    "report.explanation": "Explanation explain",
+    "privacy.accounting": "Loss compose loss_of",
+    "privacy.channel": "Channel Decoder LawChannel VectorChannel",
+    "privacy.errors": "DataError FetchError LexiconError MalapropError MetricError "
+    "MissingExtraError OutputError ParameterError SecretError",
+    "privacy.gaussian_noise": "gaussian_scale",
+    "privacy.guarantee": "Guarantee Kind",
+    "privacy.law": "Law",
+    "privacy.mechanism": "Mechanism",
+    "privacy.noise": "Noise",
+    "privacy.randomness": "renew_randomness secure_rng seeded_rng",
+    "privacy.space": "Metric",
+    "privatizer": "Privatizer",
+    "release": "Release",
+    "report.run_report": "RunReport",
 }
 
 

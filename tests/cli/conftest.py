@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.datasets.serving import server, write_catalogue  # noqa: F401  fixtures
+from tests.lab.datasets.serving import server, write_catalogue  # noqa: F401  fixtures
 
 from malaprop import Privatizer
 from malaprop.cli.main import run
-from malaprop.jobs import run as running_module
-from malaprop.pipeline.formats import textual, txt
-from malaprop.pipeline.formats.parquet import copying as parquet
-from malaprop.pipeline.outputs.cipher import decrypted
-from malaprop.pipeline.outputs.sidefile import look, run_key
+from malaprop.files import run as running_module
+from malaprop.files.formats import parquet, text_records, txt
+from malaprop.files.resume_file import read_resume_file, run_key
+from malaprop.private_files import decrypted
 
 # In the order of the rows: cold things on the left, hot ones on the right.
 VECTORS = {
@@ -122,7 +121,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten records a batch, and all that has more than one is long."""
-    for module in (textual, txt, parquet):
+    for module in (text_records, txt, parquet):
         monkeypatch.setattr(module, "BATCH_RECORDS", 10)
     monkeypatch.setattr(running_module, "SMALLEST_BATCH", 10)
 
@@ -178,7 +177,7 @@ def running(
 
 def drawn_in(hidden: Path) -> dict[int, list[str]]:
     """The texts of all batches in a journal; of a last line that is cut short, nothing."""
-    side = look(hidden.with_name(hidden.name[1:].removesuffix(".malaprop")))
+    side = read_resume_file(hidden.with_name(hidden.name[1:].removesuffix(".malaprop")))
     if side is None:
         return {}
     key, written = run_key(side.header.salt), hidden.read_bytes()

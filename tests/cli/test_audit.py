@@ -6,8 +6,7 @@ import pytest
 from tests.cli.conftest import VECTORS, Cli
 
 from malaprop import TEM, Lexicon
-from malaprop.mechanisms.tem import exponent_tables
-from malaprop.mechanisms.tem import mechanism as tem
+from malaprop.mechanisms import tem, tem_exponents
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -66,7 +65,7 @@ def write_words(folder: Path) -> str:
 def test_a_lexicon_is_audited_once(
     cli: Cli, lexicon_file: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exponent_tables, "_SMALL", 5)
+    monkeypatch.setattr(tem_exponents, "_SMALL", 5)
     assert cli("lexicon", "import", lexicon_file, "--name", "small").code == 0
     before = cli("audit", "-e", "2", "-m", "tem", "-l", "small")
     assert "hint         the exponent is ε/2" in before.text
@@ -90,7 +89,7 @@ def test_a_lexicon_is_audited_once(
 def test_a_threshold_is_audited_by_itself(
     cli: Cli, lexicon_file: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exponent_tables, "_SMALL", 5)
+    monkeypatch.setattr(tem_exponents, "_SMALL", 5)
     assert cli("lexicon", "import", lexicon_file, "--name", "small").code == 0
     truncated = ("audit", "-e", "2", "-m", "tem", "-l", "small", "-p", "gamma=0.75")
     assert "malaprop lexicon audit small --gamma 0.75\n" in cli(*truncated).text
@@ -118,7 +117,7 @@ def test_the_embedded_lexicon_comes_with_its_audit(cli: Cli) -> None:
 def test_one_epsilon_is_audited_by_itself(
     cli: Cli, lexicon_file: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exponent_tables, "_SMALL", 5)
+    monkeypatch.setattr(tem_exponents, "_SMALL", 5)
     assert cli("lexicon", "import", lexicon_file, "--name", "small").code == 0
     ended = cli("lexicon", "audit", "small", "--epsilon", "2")
     assert ended.code == 0

@@ -10,8 +10,8 @@ import pytest
 from tests.cli.conftest import Cli, running
 
 from malaprop import Privatizer
-from malaprop.jobs import run as running_module
-from malaprop.pipeline.formats import txt
+from malaprop.files import run as running_module
+from malaprop.files.formats import txt
 
 ROWS = 95
 
@@ -146,7 +146,7 @@ def test_batches_drawn_from_a_changed_input_are_not_used_when_it_is_set_back(
     cli: Cli, folder: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The journal's digest is that of the input before, and it was changed when it was read."""
-    from malaprop.jobs.output import Output
+    from malaprop.files.run import Output
 
     command = ("in.txt", "-o", "out.txt", "--workers", "1")
     begin = Output.begin

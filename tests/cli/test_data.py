@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Cli
-from tests.datasets.serving import Server, Write, described
+from tests.lab.datasets.serving import Server, Write, described
 
 pytestmark = pytest.mark.usefixtures("home")
 

@@ -13,7 +13,7 @@ from tests.cli.conftest import Cli, running
 COLD = ("the patient is cold", "one nurse is cool")
 HOT = ("the doctor is hot", "a patient is warm")
 SECOND = """
-from malaprop.measure.evaluating.bench import Bench
+from malaprop.measure.evaluation_run import EvaluationSample as Bench
 cell, seen = Bench.cell, []
 def marking(self, *arguments):
     seen.append(1)

@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import VECTORS, WORDS, Cli, Ended
 
 from malaprop import registry
-from malaprop.core.guarantee import rounded_up
+from malaprop.privacy.guarantee import rounded_up
 
 
 def explain(cli: Cli, lexicon: Path, word: str, *options: str, epsilon: str = "2") -> Ended:

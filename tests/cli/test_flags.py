@@ -11,9 +11,9 @@ import typer
 
 import malaprop
 from malaprop.cli.app import app
-from malaprop.cli.flags import FLAGS, in_flags
-from malaprop.jobs.labelled import read_labelled
-from malaprop.text import TextOptions
+from malaprop.cli.main import FLAGS, with_flag_names
+from malaprop.files.texts import read_labelled
+from malaprop.text.policy import TextOptions
 
 PACKAGE = Path(malaprop.__file__).parent
 FLAG = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|-o)(?![\w-])")
@@ -39,9 +39,9 @@ COMMAND = re.compile(r"malaprop (attack|audit|bench|calibrate|lexicon|lm|privati
 
 
 def test_parameters_become_flags_and_all_else_stays() -> None:
-    assert in_flags("use `force=True`") == "use --force"
-    assert in_flags('use `output="-"`, or `columns`') == "use -o -, or --column"
-    assert in_flags("`malaprop` and `notes.csv` and `x=1`") == (
+    assert with_flag_names("use `force=True`") == "use --force"
+    assert with_flag_names('use `output="-"`, or `columns`') == "use -o -, or --column"
+    assert with_flag_names("`malaprop` and `notes.csv` and `x=1`") == (
         "`malaprop` and `notes.csv` and `x=1`"
     )
 

@@ -24,8 +24,8 @@ def imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if 120 words were many."""
-    monkeypatch.setattr("malaprop.mechanisms.balanced.balance_tables.SMALL", 100)
-    monkeypatch.setattr("malaprop.lexicon.graph.lookup.SMALL", 100)
+    monkeypatch.setattr("malaprop.mechanisms.balance.SMALL", 100)
+    monkeypatch.setattr("malaprop.lexicon.graph.SMALL", 100)
 
 
 @pytest.mark.usefixtures("large")

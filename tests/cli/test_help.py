@@ -9,7 +9,7 @@ import typer
 from tests.cli.conftest import running
 from typer.core import TyperCommand
 
-from malaprop.cli.help import App
+from malaprop.cli.options import App
 
 
 def _command(

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 from tests.cli.conftest import VECTORS, Cli, Ended
 
-from malaprop.studies import Line, written
-from malaprop.studies.framework.lines import Verdict
+from malaprop.lab.studies.study import Line, Verdict, written
 
 NAME = "e\x1b]0;pwn\x07\x9b1m\x7f\u202e\u2066\u2028\r\nFAKE x"
 WORD = "e\u202e\u2066x"  # what the words of a lexicon may hold
@@ -216,11 +215,11 @@ def test_no_command_shows_control_characters(cli: Cli, command: str) -> None:
 def test_the_list_of_lexicons_is_harmless(
     cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from malaprop.lexicon import catalogue
+    from malaprop.lexicon import store
 
     assert call(cli, "lexicon import @.vec --name plain").code == 0
-    (place,) = catalogue.imported().values()
-    monkeypatch.setattr(catalogue, "imported", lambda: {NAME: place})
+    (place,) = store.imported().values()
+    monkeypatch.setattr(store, "imported", lambda: {NAME: place})
     ended = cli("lexicon", "list")
     assert "pwn" in ended.text
     assert_harmless(ended.text)

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import WORDS, drawn_in, running
 
-from malaprop.pipeline.formats import Layout
-from malaprop.pipeline.rewriting import Rewriting
+from malaprop.files.formats.file_format import Layout
+from malaprop.files.run import FileCopy
 
 KILLS = int(os.environ.get("MALAPROP_KILLS", "10"))
 ROWS = 12_000
@@ -112,7 +112,7 @@ def _batch_sizes(path: Path, layout: Layout) -> list[int]:
     """How many records there are in each batch."""
     with (
         path.open("rb") as source,
-        Rewriting.open(source, io.BytesIO(), layout, path.stat().st_size) as rewriting,
+        FileCopy.open(source, io.BytesIO(), layout, path.stat().st_size) as rewriting,
     ):
         sizes = [len(texts) for texts in rewriting.batches()]
     assert len(sizes) > 10

@@ -99,7 +99,7 @@ def test_an_input_that_has_the_name_of_a_journal(cli: Cli, folder: Path, hidden:
 
 
 def test_an_input_that_has_the_name_of_an_output_under_way(cli: Cli, folder: Path) -> None:
-    from malaprop.pipeline.outputs.staging import partial_path
+    from malaprop.files.staging import partial_path
 
     hidden = partial_path(folder / "out.txt").name
     (folder / hidden).write_text(TEXT)

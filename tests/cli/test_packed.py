@@ -12,8 +12,8 @@ import pytest
 from tests.cli.conftest import Cli, assert_private
 
 from malaprop import Privatizer
-from malaprop.pipeline.formats import textual, txt
-from malaprop.pipeline.formats.copying import SMALLEST_BATCH
+from malaprop.files.formats import text_records, txt
+from malaprop.files.formats.file_format import SMALLEST_BATCH
 
 CANARY = "zyxsecretcanary"
 CONTENT = {
@@ -107,7 +107,7 @@ def test_a_packed_output_tells_neither_name_nor_time(cli: Cli, folder: Path) -> 
 def test_a_run_on_packed_files_goes_on(
     cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:
-    for module in (textual, txt):
+    for module in (text_records, txt):
         monkeypatch.setattr(module, "BATCH_RECORDS", 10)
     original = Privatizer.batch
     drawn: list[list[str]] = []

@@ -10,8 +10,8 @@ import pytest
 from tests.cli.conftest import Cli, running
 
 from malaprop import Privatizer
-from malaprop.jobs import run as running_module
-from malaprop.pipeline.formats import txt
+from malaprop.files import run as running_module
+from malaprop.files.formats import txt
 
 
 @pytest.fixture(autouse=True)

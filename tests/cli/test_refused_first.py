@@ -8,11 +8,11 @@ import pytest
 from tests.cli.conftest import Cli
 
 from malaprop import Lexicon
-from malaprop.core.errors import DataError
-from malaprop.jobs.job import Job
-from malaprop.jobs.vector_run import VectorJob
+from malaprop.files.plan import Job
+from malaprop.files.release_vectors import VectorJob
 from malaprop.lexicon import store
-from malaprop.pipeline.privatizer import Privatizer
+from malaprop.privacy.errors import DataError
+from malaprop.privatizer import Privatizer
 
 WORK = "work was begun"
 FILES = {
@@ -286,14 +286,14 @@ def no_work(monkeypatch: pytest.MonkeyPatch, lexicon_file: Path, home: Path, cli
     monkeypatch.setattr(Privatizer, "__init__", begun)
     monkeypatch.setattr(Job, "open_source", begun)
     monkeypatch.setattr(VectorJob, "open_source", begun)
-    monkeypatch.setattr("malaprop.pipeline.vectors.opening.read_some", begun)
-    monkeypatch.setattr("malaprop.jobs.vector_run.read_some", begun)
-    monkeypatch.setattr("malaprop.jobs.vectors.open_vectors", begun)
-    monkeypatch.setattr("malaprop.lexicon.poincare.relations.read_pairs", begun)
-    monkeypatch.setattr("malaprop.lexicon.poincare.wordnet.WordNet.relations", begun)
-    monkeypatch.setattr("malaprop.lexicon.poincare.compiling.train", begun)
-    monkeypatch.setattr("malaprop.studies.framework.reproducing._Bench.lines", begun)
-    monkeypatch.setattr("malaprop.datasets.fetch", begun)
+    monkeypatch.setattr("malaprop.files.vector_formats.read_some", begun)
+    monkeypatch.setattr("malaprop.files.release_vectors.read_some", begun)
+    monkeypatch.setattr("malaprop.files.release_vectors.open_vectors", begun)
+    monkeypatch.setattr("malaprop.lab.poincare.read_pairs", begun)
+    monkeypatch.setattr("malaprop.lab.poincare.WordNet.relations", begun)
+    monkeypatch.setattr("malaprop.lab.poincare.train", begun)
+    monkeypatch.setattr("malaprop.lab.studies.reproduction._Bench.lines", begun)
+    monkeypatch.setattr("malaprop.lab.datasets.fetch", begun)
 
 
 @pytest.mark.usefixtures("no_work")

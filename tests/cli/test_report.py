@@ -14,7 +14,7 @@ import pytest
 from tests.cli.conftest import VECTORS, Cli
 
 import malaprop
-from malaprop import __version__
+from malaprop._version import __version__
 
 TOP = {
     "audience": str,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from malaprop.cli.main import run
-from malaprop.report.studies.page import pages
-from malaprop.studies import Line, written
+from malaprop.lab.studies.study import Line, written
+from malaprop.lab.studies.study_page import pages
 
 LINE = Line(
     study="nadp",

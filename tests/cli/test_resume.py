@@ -10,9 +10,9 @@ from tests.cli.conftest import Breaking, Cli, assert_private
 from tests.cli.stopping import CANARY, HIDDEN, ROWS, kept_texts, texts_of, write_input
 
 from malaprop import Privatizer
-from malaprop.jobs import run as running_module
-from malaprop.jobs.output import Output
-from malaprop.pipeline.outputs.sidefile import look
+from malaprop.files import run as running_module
+from malaprop.files.resume_file import read_resume_file
+from malaprop.files.run import Output
 
 pytestmark = pytest.mark.usefixtures("small_batches")
 
@@ -29,7 +29,7 @@ def test_a_run_that_was_stopped_goes_on(
     assert len(stopped.err.splitlines()) == 1
     hidden = folder / HIDDEN.format(kind)
     assert sorted(os.listdir(folder)) == sorted([hidden.name, f"in.{kind}"])
-    side = look(folder / f"out.{kind}")
+    side = read_resume_file(folder / f"out.{kind}")
     assert side is not None
     assert sorted(side.batches) == [0, 1, 2, 3]
     assert CANARY.encode() not in hidden.read_bytes()

@@ -9,8 +9,7 @@ from tests.cli.conftest import Breaking, Cli
 from tests.cli.stopping import CANARY, HIDDEN, write_input
 from tests.cli.test_resume import stop_before_the_record
 
-from malaprop.mechanisms.balanced import balance_tables
-from malaprop.mechanisms.tem import exponent_tables
+from malaprop.mechanisms import balance, tem_exponents
 
 pytestmark = pytest.mark.usefixtures("small_batches")
 
@@ -77,14 +76,14 @@ def test_a_law_that_was_improved_in_between_is_refused(
     """
     command = (*write_input(folder, "csv"), "--workers", "1", "-m", mechanism)
     with monkeypatch.context() as patch:
-        patch.setattr(exponent_tables, "_SMALL", 0)
-        patch.setattr(balance_tables, "SMALL", 0)
+        patch.setattr(tem_exponents, "_SMALL", 0)
+        patch.setattr(balance, "SMALL", 0)
         breaking.after(2 if state == "stopped" else None, lambda: cli.privatize(*command))
     ended = breaking.after(None, lambda: cli.privatize(*command, "--resume"))
     assert (ended.code, breaking.calls) == (1, 0)
     assert "out.csv cannot be resumed, as the law of the words (which an audit" in ended.err
-    monkeypatch.setattr(exponent_tables, "_SMALL", 0)
-    monkeypatch.setattr(balance_tables, "SMALL", 0)
+    monkeypatch.setattr(tem_exponents, "_SMALL", 0)
+    monkeypatch.setattr(balance, "SMALL", 0)
     assert cli.privatize(*command, "--resume").code == 0
 
 

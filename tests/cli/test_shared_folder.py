@@ -12,8 +12,8 @@ import pytest
 from tests.cli.conftest import Cli
 
 from malaprop import Privatizer
-from malaprop.jobs import run as running_module
-from malaprop.pipeline.formats import txt
+from malaprop.files import run as running_module
+from malaprop.files.formats import txt
 
 ROWS = 95
 TEXT = "cold hot zyxsecretcanary\n" * ROWS

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.conftest import Cli
 
-from malaprop.jobs.spark import engine, tables
+from malaprop.spark import engine
 
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.usefixtures("spark")]
 ASKED = ("-c", "text", "--engine", "spark", "-q")
@@ -30,7 +30,7 @@ def _inputs(folder: Path) -> None:
 
 def at_the_end(patch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
     """Do something when all is written, and nothing has its name."""
-    write = tables.write
+    write = engine.write
 
     def written(*arguments: Any) -> None:
         write(*arguments)

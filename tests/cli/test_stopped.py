@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import WORDS, Cli, running
 from tests.cli.stopping import HIDDEN, kept_texts, write_input
 
-from malaprop.pipeline.outputs.sidefile import look
+from malaprop.files.resume_file import read_resume_file
 
 pytestmark = pytest.mark.usefixtures("small_batches")
 
@@ -120,7 +120,7 @@ def wait_for_a_batch(output: Path) -> None:
     first is there to stay.
     """
     deadline = time.monotonic() + 60
-    while not ((side := look(output)) and len(side.batches) > 1):
+    while not ((side := read_resume_file(output)) and len(side.batches) > 1):
         assert time.monotonic() < deadline
         time.sleep(0.01)
 

@@ -62,9 +62,9 @@ def test_names_are_kept_unless_forced(cli: Cli, pairs: Path, home: Path) -> None
 def test_an_interrupted_training_is_resumed(
     cli: Cli, pairs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from malaprop.lexicon.poincare import training
+    from malaprop.lab import poincare
 
-    whole = training._epoch
+    whole = poincare._epoch
     command = ("lexicon", "train-poincare", pairs, *QUICK)
     assert cli(*command, "--name", "whole").code == 0
 
@@ -73,9 +73,9 @@ def test_an_interrupted_training_is_resumed(
             raise KeyboardInterrupt
         whole(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(training, "_epoch", interrupted)
+    monkeypatch.setattr(poincare, "_epoch", interrupted)
     assert cli(*command, "--name", "parts").code == 130
-    monkeypatch.setattr(training, "_epoch", whole)
+    monkeypatch.setattr(poincare, "_epoch", whole)
     refused = cli(*command, "--name", "parts")
     assert refused.code == 1
     assert "--resume" in refused.err

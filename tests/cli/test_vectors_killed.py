@@ -18,8 +18,8 @@ LIMIT = 120.0
 ROWS = 3_000
 # Thirty blocks of 100 rows.
 SMALL = (
-    "import malaprop.pipeline.vectors.base as base, malaprop.pipeline.vectors.raw as raw, "
-    "malaprop.jobs.embedding as embedding\n"
+    "import malaprop.files.vector_blocks as base, malaprop.files.vector_blocks as raw, "
+    "malaprop.files.embed as embedding\n"
     "for module in (base, raw, embedding): module.BLOCK_CELLS = {}"
 )
 

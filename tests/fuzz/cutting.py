@@ -5,7 +5,7 @@ from unicodedata import category
 
 from tests.fuzz.texts import try_texts
 
-from malaprop.text import TokenKind, kind_of, tokenize
+from malaprop.text.tokens import TokenKind, kind_of, tokenize
 
 _SHOWN = {TokenKind.PUNCTUATION, TokenKind.SPACE}
 # Written down anew, not taken from the tokenizer: what may pass as it is written.

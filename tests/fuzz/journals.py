@@ -9,20 +9,20 @@ from pathlib import Path
 
 from tests.fuzz.mutations import mutated
 
-from malaprop.core.errors import MalapropError
-from malaprop.pipeline.outputs.cipher import keyed_hash
-from malaprop.pipeline.outputs.journal import Drawn, Journal, seal
-from malaprop.pipeline.outputs.resuming import go_on
-from malaprop.pipeline.outputs.sidefile import (
+from malaprop.files.journal import Drawn, Journal, seal
+from malaprop.files.resume_file import (
     Header,
-    Side,
+    ResumeFile,
     key_of,
-    look,
     new_salt,
     proof_of,
+    read_resume_file,
+    resume,
     run_key,
     side_path,
 )
+from malaprop.privacy.errors import MalapropError
+from malaprop.private_files import keyed_hash
 
 _SETTINGS = {"the mechanism": "tem"}
 _TEXTS = {number: [f"true {number}", "text"] for number in range(4)}
@@ -75,8 +75,8 @@ def _check(folder: Path, whole: bytes, key: bytes, choices: random.Random) -> st
     side_path(final).unlink(missing_ok=True)
     side_path(final).write_bytes(damaged)
     try:
-        go_on(final, folder / "in.txt", _SETTINGS, force=False)
-        side = look(final)
+        resume(final, folder / "in.txt", _SETTINGS, force=False)
+        side = read_resume_file(final)
         if side is None:
             return "nothing to resume"
         return _recalled(final, side, key_of(final, side.header))
@@ -84,7 +84,7 @@ def _check(folder: Path, whole: bytes, key: bytes, choices: random.Random) -> st
         return "refused"
 
 
-def _recalled(final: Path, side: Side, key: bytes) -> str:
+def _recalled(final: Path, side: ResumeFile, key: bytes) -> str:
     journal = Journal(final, final, side.header, key, side)
     try:
         for number in side.batches:

@@ -8,8 +8,8 @@ from pathlib import Path
 from tests.fuzz.mutations import mutated
 from tests.fuzz.record_files import CANARY, MAKERS
 
-from malaprop.core.errors import MalapropError
-from malaprop.jobs.labelled import read_labelled
+from malaprop.files.texts import read_labelled
+from malaprop.privacy.errors import MalapropError
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 

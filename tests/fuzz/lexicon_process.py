@@ -19,8 +19,8 @@ from tests.fuzz.lexicon_samples import damaged, samples
 from tests.fuzz.watching import watch
 
 from malaprop import Lexicon
-from malaprop.core.errors import MalapropError
-from malaprop.lexicon.importer import import_lexicon
+from malaprop.lexicon.store import import_lexicon
+from malaprop.privacy.errors import MalapropError
 
 MEMORY = 1 << 29
 """Bytes that it may take beyond what it has at its start."""

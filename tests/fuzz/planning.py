@@ -11,15 +11,10 @@ from typing import get_args
 import numpy as np
 from tests.fuzz.texts import WORDS, try_texts
 
-from malaprop.text import (
-    Action,
-    BoundPolicy,
-    Policy,
-    Punctuation,
-    TextParser,
-    Unknown,
-    tokenize,
-)
+from malaprop.text.parser import TextParser
+from malaprop.text.policy import Action, BoundPolicy, Policy, Unknown
+from malaprop.text.template import Punctuation
+from malaprop.text.tokens import tokenize
 
 _UNKNOWN_WORDS: tuple[Unknown, ...] = ("map", "mask", "drop")
 _POLICIES = [

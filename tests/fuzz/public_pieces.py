@@ -9,10 +9,12 @@ from collections import Counter
 
 import numpy as np
 from tests.fuzz.texts import TEXTS, WORDS, try_texts
-from tests.text.public.markup_texts import MARKUP_TEXTS
+from tests.text.markup_texts import MARKUP_TEXTS
 
-from malaprop.text import Action, BoundPolicy, Policy, TextParser
-from malaprop.text.public import PublicPieces, Segment
+from malaprop.text.parser import TextParser
+from malaprop.text.policy import Action, BoundPolicy, Policy
+from malaprop.text.public import PublicPieces
+from malaprop.text.segments import Segment
 
 KEEP = ("placeholders", "apple", "new york", "3.5mg")
 _POLICIES = [

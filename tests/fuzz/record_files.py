@@ -10,11 +10,12 @@ from collections.abc import Callable
 
 from tests.fuzz.mutations import mutated
 
-from malaprop.core.errors import MalapropError
-from malaprop.pipeline.formats import FORMATS, Layout
-from malaprop.pipeline.formats.faults import FaultyRecord
-from malaprop.pipeline.formats.packing import packed, unpacked
-from malaprop.pipeline.rewriting import rewrite
+from malaprop.files.compression import packed, unpacked
+from malaprop.files.formats import FORMATS
+from malaprop.files.formats.file_format import Layout
+from malaprop.files.run import rewrite
+from malaprop.privacy.errors import MalapropError
+from malaprop.report.run_report import FaultyRecord
 
 CANARY = "xylophonist"
 """A word that stands in each private text, and must not be told."""

@@ -15,8 +15,8 @@ from sklearn.utils.estimator_checks import (  # type: ignore[import-untyped]
 )
 
 from malaprop import Kind, ParameterError, secure_rng, seeded_rng
-from malaprop.core.noise.projected import operator_norm
 from malaprop.integrations.sklearn import PrivateEmbedding
+from malaprop.privacy.noise import operator_norm
 
 ROWS = np.random.Generator(np.random.PCG64(1)).normal(size=(50, 12))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from scipy import stats
-from tests.jobs.spark.frames import ANYTHING, HUNDRED, rows_of, texts_of
+from tests.spark.frames import ANYTHING, HUNDRED, rows_of, texts_of
 
 from malaprop import TEM, DataError, Lexicon, OutputError, ParameterError
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from malaprop.core.errors import ParameterError
-from malaprop.lexicon import catalogue, store
+from malaprop.lexicon import store
+from malaprop.privacy.errors import ParameterError
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -19,56 +19,56 @@ def compile_to(folder: Path) -> Path:
 
 
 def test_home_is_the_systems_unless_chosen(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert catalogue.home() == home
+    assert store.home() == home
     monkeypatch.delenv("MALAPROP_HOME")
-    assert catalogue.home().name == "malaprop"
-    assert catalogue.home().is_absolute()
+    assert store.home().name == "malaprop"
+    assert store.home().is_absolute()
 
 
 def test_embedded() -> None:
-    assert catalogue.resolve("english") == catalogue.embedded()["english"]
+    assert store.resolve("english") == store.embedded()["english"]
 
 
 def test_imported(home: Path) -> None:
-    assert catalogue.imported() == {}
+    assert store.imported() == {}
     folder = compile_to(home / "lexicons" / "mine")
     compile_to(home / "lexicons" / ".mine.1234.part")  # an import that goes on, or was killed
     (home / "lexicons" / "other").mkdir()
-    assert catalogue.imported() == {"mine": folder}
-    assert catalogue.resolve("mine") == folder
+    assert store.imported() == {"mine": folder}
+    assert store.resolve("mine") == folder
 
 
 def test_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = compile_to(tmp_path / "compiled")
-    assert catalogue.resolve(folder) == folder
-    assert catalogue.resolve(str(folder)) == folder
+    assert store.resolve(folder) == folder
+    assert store.resolve(str(folder)) == folder
     file = tmp_path / "vectors.txt"
     file.touch()
-    assert catalogue.resolve(file) == file
+    assert store.resolve(file) == file
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
-    assert catalogue.resolve("~/vectors.txt") == file
+    assert store.resolve("~/vectors.txt") == file
 
 
 def test_names_come_before_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "english").touch()
-    assert catalogue.resolve("english") == catalogue.embedded()["english"]
-    assert catalogue.resolve("./english") == Path("english")
+    assert store.resolve("english") == store.embedded()["english"]
+    assert store.resolve("./english") == Path("english")
 
 
 def test_unknown_names_get_a_suggestion(home: Path) -> None:
     compile_to(home / "lexicons" / "medical-terms")
     for wanted, meant in (("englsh", "english"), ("English", "english"), ("medical", "medical")):
         with pytest.raises(ParameterError, match=f"Did you mean '{meant}.*malaprop lexicon list"):
-            catalogue.resolve(wanted)
+            store.resolve(wanted)
     for wanted in ("/no/such/file.bin", "x" * 5000, "~no-such-user/file", "a\0b"):
         with pytest.raises(ParameterError) as caught:
-            catalogue.resolve(wanted)
+            store.resolve(wanted)
         assert "Did you mean" not in str(caught.value)
         assert "malaprop lexicon list" in str(caught.value)
 
 
 def test_other_folders_are_no_lexicons(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="not a compiled lexicon"):
-        catalogue.resolve(tmp_path)
+        store.resolve(tmp_path)

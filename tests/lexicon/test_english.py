@@ -11,7 +11,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from malaprop.lexicon import catalogue, store
+from malaprop.lexicon import store
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,7 +28,7 @@ def build_english() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def folder() -> Path:
-    return catalogue.resolve("english")
+    return store.resolve("english")
 
 
 @pytest.fixture(scope="module")

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from malaprop import TEM, Balanced, GraphOptions, LawChannel, Lexicon, audit, seeded_rng
-from malaprop.core.arrays import Floats, Ids
-from malaprop.core.law import Law
-from malaprop.core.metrics.graph import WordGraph, graph_of
-from malaprop.lexicon.graph.candidates import points_of
+from malaprop.lexicon.graph import points_of
 from malaprop.lexicon.store import fingerprint, known_fingerprint
-from malaprop.lexicon.tables.balance_files import is_verified
-from malaprop.mechanisms.balanced.balance import plain
-from malaprop.mechanisms.balanced.balance_tables import balance_in, best_balance, grid
+from malaprop.lexicon.tables import balance_is_verified
+from malaprop.mechanisms.balance import balance_in, best_balance, grid, plain
+from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.law import Law
+from malaprop.privacy.word_graph import WordGraph, graph_of
 
 
 @pytest.fixture(scope="module")
@@ -130,8 +129,8 @@ def test_a_shipped_table_that_was_changed_is_not_trusted(near: Lexicon, array: s
     assert table is not None
     values = getattr(table, array).copy()
     values[10, 5] += 1
-    assert is_verified(table)
-    assert not is_verified(replace(table, **{array: values}))
+    assert balance_is_verified(table)
+    assert not balance_is_verified(replace(table, **{array: values}))
 
 
 def test_a_whole_audit_that_trusts_no_table(near: Lexicon) -> None:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from malaprop import TEM, HyperbolicLaplace, Lexicon, seeded_rng
-from malaprop.core.metrics import poincare
-from malaprop.lexicon import catalogue, store
+from malaprop.lexicon import store
+from malaprop.privacy import metrics
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def nouns() -> Lexicon:
 
 @pytest.fixture(scope="module")
 def folder() -> Path:
-    return catalogue.embedded()["english-hierarchy"]
+    return store.embedded()["english-hierarchy"]
 
 
 def test_it_is_in_the_ball_and_whole(nouns: Lexicon) -> None:
@@ -26,7 +26,7 @@ def test_it_is_in_the_ball_and_whole(nouns: Lexicon) -> None:
     assert nouns.vectors.shape[1] == 10
     token = nouns.metric.token(nouns.vectors)
     assert store.fingerprint(nouns.words, nouns.vectors, token) == nouns.fingerprint
-    poincare.in_ball(nouns.vectors.astype(np.float64))
+    metrics.in_ball(nouns.vectors.astype(np.float64))
     assert all(re.fullmatch("[a-z]+", word) for word in nouns.words)
 
 

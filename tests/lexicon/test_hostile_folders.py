@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from tests.lexicon.hostile import both, malaprop, npy, refused
 
-from malaprop.core.errors import LexiconError
 from malaprop.lexicon import store
+from malaprop.privacy.errors import LexiconError
 
 HUGE = 1 << 31
 DEEP = 200_000

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from malaprop.core.errors import LexiconError, OutputError, ParameterError
-from malaprop.lexicon import catalogue, store
-from malaprop.lexicon.formats import text
-from malaprop.lexicon.formats.repairs import Repair
-from malaprop.lexicon.importer import import_lexicon
+from malaprop.lexicon import store
+from malaprop.lexicon.formats import word_vectors
+from malaprop.lexicon.formats.rows import Repair
+from malaprop.lexicon.store import import_lexicon
+from malaprop.privacy.errors import LexiconError, OutputError, ParameterError
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -49,7 +49,7 @@ def test_import(home: Path, source: Path) -> None:
         "NaN, infinite or too large value": Repair(1, (7,)),
         "header with a wrong number of rows": Repair(1, (1,)),
     }
-    stored = store.load(catalogue.resolve("mine"))
+    stored = store.load(store.resolve("mine"))
     assert stored.words == ("the", "of", "to", "in", "at", "by")
     np.testing.assert_array_equal(
         stored.vectors, [[1, 2], [5, 6], [0, 0], [1.5, -2], [2, 2], [3, 3]]
@@ -84,14 +84,14 @@ def test_limit_counts_good_rows(source: Path, limit: int, count: int) -> None:
 
 
 def test_limit_across_blocks(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "CHUNK", 10)
+    monkeypatch.setattr(word_vectors, "CHUNK", 10)
     report = import_lexicon(source, "mine", limit=3)
     assert store.load(report.folder).words == ("the", "of", "to")
     assert "header with a wrong number of rows" not in report.repairs  # it was not read through
 
 
 def test_progress_reaches_its_total(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "CHUNK", 10)
+    monkeypatch.setattr(word_vectors, "CHUNK", 10)
     seen: list[tuple[int, int | None]] = []
     import_lexicon(source, "mine", progress=lambda done, total: seen.append((done, total)))
     assert len(seen) > 2

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from malaprop import Lexicon, LexiconError, MalapropError, ParameterError
-from malaprop.core.metrics.named import NAMED
 from malaprop.lexicon import store
-from malaprop.lexicon.search.exact import NearestSearch
+from malaprop.lexicon.search import NearestSearch
+from malaprop.privacy.metrics import NAMED
 
 
 def test_what_it_holds(line: Lexicon) -> None:

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from malaprop.core.errors import LexiconError, OutputError, ParameterError
 from malaprop.lexicon import store
+from malaprop.privacy.errors import LexiconError, OutputError, ParameterError
 
 WORDS = ("cat", "naïve", "東京")
 VECTORS = np.array([[0.5, -1.25], [3.0, 0.0], [-0.125, 2.0]], dtype=np.float32)

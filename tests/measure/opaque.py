@@ -3,7 +3,7 @@
 import numpy as np
 
 from malaprop import Channel
-from malaprop.core.arrays import Ids
+from malaprop.privacy.arrays import Ids
 
 
 class Opaque(Channel):

@@ -37,13 +37,10 @@ from malaprop import (
     loss_of,
     registry,
 )
-from malaprop.core.arrays import Floats, Ids
-from malaprop.core.law import Law
-from malaprop.core.loss import allowed_by, normalised, rounding, worst_of_law
-from malaprop.core.noise.elliptical import EllipticalLaplace
-from malaprop.core.noise.laplace import CoordinateLaplaceNoise
-from malaprop.core.peaked import peak_loss
 from malaprop.mechanisms.jaccard import DensityCategories
+from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.law import Law, allowed_by, normalised, peak_loss, rounding, worst_of_law
+from malaprop.privacy.noise import CoordinateLaplaceNoise, EllipticalLaplace
 
 BALL = Lexicon(
     [f"w{i}" for i in range(30)],

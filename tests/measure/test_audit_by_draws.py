@@ -19,9 +19,9 @@ from malaprop import (
     registry,
     seeded_rng,
 )
-from malaprop.core.channel import Channel
-from malaprop.core.guarantee import Kind
 from malaprop.measure import sampled_audit
+from malaprop.privacy.channel import Channel
+from malaprop.privacy.guarantee import Kind
 
 WORDS = Lexicon([f"w{chr(97 + i)}" for i in range(20)], seeded_rng(1).normal(size=(20, 2)))
 CHAIN = WORDS.with_graph(

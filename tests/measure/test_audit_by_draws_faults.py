@@ -18,9 +18,9 @@ from malaprop import (
     Privatizer,
     seeded_rng,
 )
-from malaprop.core.channel import Channel
 from malaprop.measure import sampled_audit
-from malaprop.measure.hard_pairs import hard_pairs
+from malaprop.measure.audit_by_draws import hard_pairs
+from malaprop.privacy.channel import Channel
 
 NAMES = [f"w{chr(97 + i)}" for i in range(20)]
 ROW = Lexicon(NAMES, 4.0 * np.arange(20.0)[:, None])

@@ -28,18 +28,15 @@ from malaprop import (
     TangentLaplace,
     audit,
 )
-from malaprop.core.arrays import Floats, Ids, Vectors
-from malaprop.core.channel import Decoder, VectorChannel
-from malaprop.core.metric import DistanceRows
-from malaprop.core.metrics.euclidean import Euclidean
-from malaprop.core.noise.elliptical import Ellipsoid
-from malaprop.core.noise.gaussian import SphericalGaussian, WordGaussian
-from malaprop.core.noise.laplace import SphericalLaplace
-from malaprop.core.noise.noise import ExponentialDensity, Noise
-from malaprop.core.proofs import proof_of, proved
-from malaprop.core.space import MetricSpace
-from malaprop.lexicon.search.exact import NearestSearch
+from malaprop.lexicon.search import NearestSearch
 from malaprop.mechanisms.decoders import Nearest, NearestDecoder
+from malaprop.privacy.arrays import Floats, Ids, Vectors
+from malaprop.privacy.channel import Decoder, VectorChannel
+from malaprop.privacy.gaussian_noise import SphericalGaussian, WordGaussian
+from malaprop.privacy.guarantee import proof_of, proved
+from malaprop.privacy.metrics import Euclidean
+from malaprop.privacy.noise import Ellipsoid, ExponentialDensity, Noise, SphericalLaplace
+from malaprop.privacy.space import DistanceRows, MetricSpace
 
 RNG = np.random.Generator(np.random.PCG64(9))
 FLAT = Lexicon([f"w{i}" for i in range(8)], RNG.normal(size=(8, 2)) * 2)

@@ -20,19 +20,18 @@ from malaprop import (
     PermuteAndFlip,
     audit,
 )
-from malaprop.core.arrays import Floats, Ids, Vectors
-from malaprop.core.law import ClosedLoss, Law
-from malaprop.core.loss import NOTHING
-from malaprop.core.metric import DistanceRows as Distances
-from malaprop.core.metric import KeyedDistances, Metric
-from malaprop.core.metrics.euclidean import Euclidean
-from malaprop.core.metrics.graph import Steps, WordGraph
-from malaprop.core.proofs import proved
-from malaprop.core.randomness import secure_rng
-from malaprop.core.sampling.draws import LawRows, whole
+from malaprop.mechanisms.balance import Balance
 from malaprop.mechanisms.balanced import BalancedLaw
-from malaprop.mechanisms.balanced.balance import Balance
 from malaprop.mechanisms.tem import TruncatedExponential
+from malaprop.privacy.arrays import Floats, Ids, Vectors
+from malaprop.privacy.guarantee import proved
+from malaprop.privacy.law import NOTHING, ClosedLoss, Law
+from malaprop.privacy.metrics import Euclidean
+from malaprop.privacy.randomness import secure_rng
+from malaprop.privacy.sampling import LawRows, full_rows
+from malaprop.privacy.space import DistanceRows as Distances
+from malaprop.privacy.space import KeyedDistances, Metric
+from malaprop.privacy.word_graph import Steps, WordGraph
 
 RNG = np.random.Generator(np.random.PCG64(4))
 FLAT = Lexicon([f"w{i}" for i in range(8)], RNG.normal(size=(8, 2)) * 2)
@@ -65,7 +64,7 @@ class TestDraws:
     def test_by_rows_of_its_own(self) -> None:
         class Own(Uniform):
             def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
-                return whole(np.where(ids[:, None] == np.arange(8), 0.0, -np.inf))
+                return full_rows(np.where(ids[:, None] == np.arange(8), 0.0, -np.inf))
 
         self.is_not_certified(LawChannel(Own(FLAT), PROMISE))
 
@@ -76,7 +75,7 @@ class TestDraws:
             def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
                 if draws is None:
                     return super().rows(ids)
-                return whole(np.where(ids[:, None] == np.arange(8), 0.0, -np.inf))
+                return full_rows(np.where(ids[:, None] == np.arange(8), 0.0, -np.inf))
 
         self.is_not_certified(LawChannel(Sly(FLAT), PROMISE))
 
@@ -88,7 +87,7 @@ class TestDraws:
         def echo(ids: Ids, draws: Ids | None = None) -> LawRows:
             even = np.zeros((len(ids), 8))
             own = np.where(ids[:, None] == np.arange(8), 0.0, -np.inf)
-            return whole(even if draws is None else own)
+            return full_rows(even if draws is None else own)
 
         self.is_not_certified(LawChannel(Hiding(FLAT, echo), PROMISE))
 

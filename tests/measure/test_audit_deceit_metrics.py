@@ -7,18 +7,13 @@ import numpy as np
 import pytest
 from tests.measure.test_audit_deceit_laws import FLAT, MANY, PROMISE, Uniform
 
-from malaprop import (
-    TEM,
-    LawChannel,
-    Lexicon,
-    audit,
-)
-from malaprop.core.arrays import Floats, Ids, Vectors
-from malaprop.core.law import Law
-from malaprop.core.metric import DistanceRows as Distances
-from malaprop.core.metric import Metric
-from malaprop.core.metrics.euclidean import Euclidean
-from malaprop.core.metrics.graph import Steps, WordGraph
+from malaprop import TEM, LawChannel, Lexicon, audit
+from malaprop.privacy.arrays import Floats, Ids, Vectors
+from malaprop.privacy.law import Law
+from malaprop.privacy.metrics import Euclidean
+from malaprop.privacy.space import DistanceRows as Distances
+from malaprop.privacy.space import Metric
+from malaprop.privacy.word_graph import Steps, WordGraph
 
 
 class Tenfold(Euclidean):

@@ -22,15 +22,13 @@ from malaprop import (
     audit,
     registry,
 )
-from malaprop.core.arrays import Floats
-from malaprop.core.channel import VectorChannel
-from malaprop.core.noise.grid import Grid
-from malaprop.core.noise.laplace import SphericalLaplace
-from malaprop.core.noise.noise import ExponentialDensity, Noise
-from malaprop.core.proofs import is_proved, proved
-from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import Nearest, VectorMechanism
 from malaprop.mechanisms.tem import TruncatedExponential
+from malaprop.privacy.arrays import Floats
+from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.guarantee import is_proved, proved
+from malaprop.privacy.noise import ExponentialDensity, Grid, Noise, SphericalLaplace
+from malaprop.privacy.space import MetricSpace
 
 RNG = np.random.Generator(np.random.PCG64(12))
 FEW = Lexicon([f"w{i}" for i in range(9)], RNG.normal(size=(9, 2)) * 2)

@@ -16,12 +16,12 @@ from tests.exact import nearest_on_a_line
 from tests.planted import with_law
 
 from malaprop import TEM, Guarantee, Kind, Laplace, LawChannel, Lexicon, Metric, audit, seeded_rng
-from malaprop.core.arrays import Floats, Ids, Vectors
-from malaprop.core.channel import VectorChannel
-from malaprop.core.law import Law
-from malaprop.core.metric import DistanceRows
-from malaprop.core.noise.noise import AdditiveNoise
 from malaprop.mechanisms.permute_and_flip import PermuteAndFlip, PermuteAndFlipLaw
+from malaprop.privacy.arrays import Floats, Ids, Vectors
+from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.law import Law
+from malaprop.privacy.noise import AdditiveNoise
+from malaprop.privacy.space import DistanceRows
 
 
 def lexicon(vectors: object) -> Lexicon:

@@ -14,13 +14,6 @@ from tests.measure.test_audit_faults import claim, lexicon
 from tests.planted import with_fields, with_noise
 
 from malaprop import Guarantee, Kind, Laplace, Lexicon, Metric, audit
-from malaprop.core.arrays import Floats
-from malaprop.core.channel import VectorChannel
-from malaprop.core.noise.calibration import gaussian_scale
-from malaprop.core.noise.elliptical import EllipticalMetric
-from malaprop.core.noise.gaussian import SphericalGaussian, WordGaussian
-from malaprop.core.noise.laplace import SphericalLaplace
-from malaprop.core.noise.noise import AdditiveNoise
 from malaprop.measure import audit_words
 from malaprop.mechanisms.coordinate_laplace import CoordinateLaplace
 from malaprop.mechanisms.decoders import Nearest
@@ -29,6 +22,10 @@ from malaprop.mechanisms.hyperbolic_laplace import HyperbolicLaplace
 from malaprop.mechanisms.mahalanobis import Mahalanobis
 from malaprop.mechanisms.priv_emb import PrivEmb
 from malaprop.mechanisms.tangent_laplace import TangentLaplace
+from malaprop.privacy.arrays import Floats
+from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.gaussian_noise import SphericalGaussian, WordGaussian, gaussian_scale
+from malaprop.privacy.noise import AdditiveNoise, EllipticalMetric, SphericalLaplace
 
 PLANE = [[0.0, 0.0], [1.0, 0.2], [4.0, 0.5], [-3.0, -0.4], [0.5, 0.9], [7.0, -0.3]]
 

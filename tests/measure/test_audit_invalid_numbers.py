@@ -19,11 +19,14 @@ from malaprop import (
     TangentLaplace,
     audit,
 )
-from malaprop.core.channel import VectorChannel
-from malaprop.core.noise.hyperbolic import HyperbolicLaplaceNoise, TangentLaplaceNoise
-from malaprop.core.noise.noise import Noise
-from malaprop.core.noise.projected import ProjectedLaplace
 from malaprop.mechanisms.decoders import Nearest
+from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.noise import (
+    HyperbolicLaplaceNoise,
+    Noise,
+    ProjectedLaplace,
+    TangentLaplaceNoise,
+)
 
 NUMBERS = [
     pytest.param(channel, field.name, id=f"{type(channel.noise).__name__}-{field.name}")

@@ -5,9 +5,9 @@ import pytest
 from tests.planted import promising
 
 from malaprop import TEM, Gaussian, Laplace, Lexicon, ParameterError, seeded_rng
-from malaprop.core.mechanism import Mechanism
 from malaprop.measure import audit_words, sampled_audit
 from malaprop.measure.audit import audit
+from malaprop.privacy.mechanism import Mechanism
 
 WORDS = Lexicon([f"w{i}" for i in range(30)], seeded_rng(2).normal(size=(30, 2)))
 SOME = ["w3", "w14", "w20"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from malaprop import TEM, Balanced, Laplace, Lexicon, ParameterError, seeded_rng
 from malaprop.measure import bayes_success
-from malaprop.measure.priors import prior_over
+from malaprop.measure.bayes import prior_over
 
 LINE = Lexicon(["cold", "cool", "warm", "hot"], [[0.0], [1.0], [3.0], [3.5]])
 

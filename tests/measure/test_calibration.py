@@ -7,8 +7,7 @@ import pytest
 
 from malaprop import TEM, Laplace, Lexicon, ParameterError, seeded_rng
 from malaprop.measure import bayes_success, calibrate, statistics
-from malaprop.measure.calibration import _Search
-from malaprop.measure.searching import maker_of
+from malaprop.measure.calibration import _Search, mechanism_at
 
 WORDS = Lexicon([f"w{i}" for i in range(60)], seeded_rng(1).normal(size=(60, 3)))
 
@@ -85,7 +84,7 @@ def test_noise_that_words_share_is_part_of_the_error() -> None:
     many = Lexicon([f"w{i}" for i in range(size)], seeded_rng(1).normal(size=(size, 3)))
     words = [f"w{i}" for i in range(100)]
     figures = [
-        _Search(maker_of("laplace"), many, words, seeded_rng(seed)).figure(
+        _Search(mechanism_at("laplace"), many, words, seeded_rng(seed)).figure(
             Laplace(epsilon=4.0).on(many), "kept", None
         )
         for seed in range(40)

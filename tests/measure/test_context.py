@@ -12,7 +12,7 @@ import malaprop
 from malaprop import TEM, Balanced, Laplace, Lexicon, ParameterError, seeded_rng
 from malaprop.lexicon.bigrams import shipped_model
 from malaprop.measure import calibrate, train_model
-from malaprop.measure.context_figures import context_curve, context_figure
+from malaprop.measure.profile import context_curve, context_figure
 
 ROOT = Path(malaprop.__file__).parent
 TINY = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
@@ -104,7 +104,7 @@ def test_a_sample_is_attacked_at_each_epsilon(monkeypatch: pytest.MonkeyPatch) -
     rng = np.random.Generator(np.random.PCG64(1))
     texts = [" ".join(WORDS[i] for i in rng.integers(0, 20, 12)) for _ in range(300)]
     model = train_model(texts[150:], line)
-    monkeypatch.setattr("malaprop.measure.attacking.models.shipped_model", lambda _: model)
+    monkeypatch.setattr("malaprop.measure.adversaries.public_model.shipped_model", lambda _: model)
     found = calibrate("tem", line, success=0.5, context=True, sample=texts[:150], rng=seeded_rng(1))
     assert 0.35 < found.value < 0.5
     assert "150 public texts" in found.target

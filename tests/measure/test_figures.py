@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import skew
 
 from malaprop import Lexicon, ParameterError, seeded_rng
-from malaprop.measure.figures import nearest_distances, skewness
+from malaprop.measure.neighbourhoods import nearest_distances, skewness
 
 
 def test_nearest_distances(line: Lexicon) -> None:

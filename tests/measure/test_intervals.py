@@ -3,7 +3,7 @@
 import numpy as np
 
 from malaprop import seeded_rng
-from malaprop.measure.intervals import bootstrap_interval, bootstrap_intervals
+from malaprop.privacy.estimate import bootstrap_interval, bootstrap_intervals
 
 
 def test_they_cover_the_truth_as_often_as_they_say() -> None:

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from malaprop import TEM, Balanced, Lexicon, PermuteAndFlip, seeded_rng
-from malaprop.core.channel import LawChannel
-from malaprop.core.law import Law
 from malaprop.measure import bayes_success
-from malaprop.measure.law_columns import LawColumns, columns_of
+from malaprop.privacy.best_guess import PosteriorCache, columns_of
+from malaprop.privacy.channel import LawChannel
+from malaprop.privacy.law import Law
 
 CLOUD = Lexicon([f"w{i}" for i in range(80)], seeded_rng(7).normal(size=(80, 3)))
 GRAPH = CLOUD.with_graph()
@@ -24,7 +24,7 @@ def _law(channel: LawChannel[Law]) -> np.ndarray:
 
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_columns_are_those_of_the_law(channel: LawChannel[Law]) -> None:
-    columns, outputs = LawColumns(channel.law), np.array([3, 70, 3, 0, 41])
+    columns, outputs = PosteriorCache(channel.law), np.array([3, 70, 3, 0, 41])
     if not columns.prepare():
         assert isinstance(channel.law, type(CHANNELS[1].law))  # neither symmetric nor cheap
         return

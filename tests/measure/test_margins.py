@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from malaprop.measure.margins import highest_share, margin, tail
+from malaprop.measure.calibration import highest_share, margin, tail
 
 TWO = np.array([[0.1, 0.5]])
 

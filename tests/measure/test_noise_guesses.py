@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from malaprop import CoordinateLaplace, Gaussian, Laplace, Lexicon, Mahalanobis, seeded_rng
-from malaprop.core.channel import Channel
-from malaprop.measure import bayes_success, distance_rule
-from malaprop.measure.noise_guesses import noise_bounds, vector_bounds
+from malaprop.measure import bayes, bayes_success
+from malaprop.measure.bayes import noise_bounds, vector_bounds
+from malaprop.privacy.channel import Channel
 
 LINE = Lexicon(["cold", "cool", "warm", "hot"], [[0.0], [1.0], [3.0], [3.5]])
 CLOUD = Lexicon([f"w{i}" for i in range(60)], seeded_rng(5).normal(size=(60, 4)))
@@ -86,8 +86,8 @@ def test_distances_are_guessed_by_almost_as_well_as_by_the_whole_law(
     drawn = channel.substitute(np.repeat(truth, 8), rng).reshape(600, 8)
     shares = []
     for small in (1_000, 0):
-        monkeypatch.setattr(distance_rule, "_SMALL", small)
-        rule = distance_rule.learned_rule(channel, belief, rng)
+        monkeypatch.setattr(bayes, "_SMALL", small)
+        rule = bayes.learned_rule(channel, belief, rng)
         shares.append((rule.guesses(belief, drawn, last) == truth[:, None]).mean(axis=0))
     whole, distances = shares
     assert (distances > whole - 0.2).all()

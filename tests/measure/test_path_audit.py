@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malaprop import Guarantee, Kind, audit
-from malaprop.core.arrays import Floats
-from malaprop.core.metrics.path import Path, lag
-from malaprop.core.paths.channel import PathChannel
-from malaprop.core.paths.law import PathLaw
-from malaprop.measure.path_audit import worst_gap
+from malaprop.measure.audit import worst_gap
+from malaprop.privacy.arrays import Floats
+from malaprop.privacy.channel import PathChannel
+from malaprop.privacy.law import PathLaw
+from malaprop.privacy.metrics import Path, lag
 
 SMALL = Path.of_steps([0.0, 0.1, 0.5, 1.5, 4.0, 4.25])
 DAYS = Path.even(20_000, 7)

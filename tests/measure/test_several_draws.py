@@ -6,8 +6,7 @@ import pytest
 from malaprop import TEM, Lexicon, PermuteAndFlip, seeded_rng
 from malaprop.measure import bayes
 from malaprop.measure.bayes import estimated_success, success_by_occurrences
-from malaprop.measure.several_draws import best_guesses, promising_guesses
-from malaprop.pipeline.guessing import guesses_outputs
+from malaprop.privacy.best_guess import best_guesses, guesses_outputs, likely_candidates
 
 CLOUD = Lexicon([f"w{i}" for i in range(400)], seeded_rng(7).normal(size=(400, 5)))
 CHANNELS = [TEM(epsilon=3.0).on(CLOUD), PermuteAndFlip(epsilon=4.0).on(CLOUD)]
@@ -20,7 +19,7 @@ def test_promising_words_hold_the_best_guess(channel) -> None:  # type: ignore[n
     drawn = channel.substitute(np.repeat(truth, 5), rng).reshape(300, 5)
     last = np.array([0, 2, 4])
     best = best_guesses(channel, belief, drawn, last, None)
-    tried = promising_guesses(channel, belief, drawn, last, truth)
+    tried = likely_candidates(channel, belief, drawn, last, truth)
     near, unbeaten = tried.words, tried.unbeaten
     assert (unbeaten | (best != truth[:, None])).all()  # where the truth is beaten, it is not best
     assert ((best == truth[:, None]).mean(axis=0) > unbeaten.mean(axis=0) - 0.05).all()

@@ -16,13 +16,15 @@ from malaprop import (
     TangentLaplace,
     seeded_rng,
 )
-from malaprop.core.channel import VectorChannel
-from malaprop.core.mechanism import Mechanism
-from malaprop.core.noise.noise import Noise
-from malaprop.measure.bayes import success_by_occurrences
-from malaprop.measure.noise_guesses import vector_bounds
-from malaprop.measure.seen_vectors import unbeaten
-from malaprop.measure.vector_likelihoods import vector_likelihoods
+from malaprop.measure.bayes import (
+    success_by_occurrences,
+    vector_bounds,
+    vector_likelihoods,
+    vector_observer_bound,
+)
+from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.mechanism import Mechanism
+from malaprop.privacy.noise import Noise
 
 CLOUD = Lexicon([f"w{i}" for i in range(60)], seeded_rng(5).normal(size=(60, 4)))
 BALL = Lexicon(CLOUD.words, CLOUD.vectors[:, :2] / 8.0, "poincare")
@@ -94,7 +96,7 @@ def test_words_without_noise_count_as_found() -> None:
     channel = _channel(NADP(epsilon=1.0, published=True, m_edge=1, m_jaccard=2, tau=0.9), far)
     belief = (np.asarray(channel.noise.density(far).sigmas) == 0.0).astype(float)  # type: ignore[union-attr]
     assert belief.any()
-    wins = unbeaten(channel, belief / belief.sum(), [1], 50, seeded_rng(1))
+    wins = vector_observer_bound(channel, belief / belief.sum(), [1], 50, seeded_rng(1))
     assert wins is not None
     assert wins.tolist() == [50]
 

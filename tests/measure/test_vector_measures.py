@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from malaprop import Gaussian, Laplace, Mahalanobis, ParameterError, PrivEmb, seeded_rng
 from malaprop.measure import calibrate_vectors, noise_and_scale, vector_figures
-from malaprop.measure.vector_measures import sample_of, typical_distance
+from malaprop.measure.vector_noise import sample_of, typical_distance
 
 CLOUD = seeded_rng(1).normal(size=(300, 10))
 TWO = np.array([[0.0], [3.0]])

@@ -7,8 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from malaprop import TEM, LawChannel, Lexicon
-from malaprop.lexicon.tables.values import ExponentTable
-from malaprop.mechanisms.tem import TruncatedExponential, exponent_tables
+from malaprop.lexicon.tables import ExponentTable
+from malaprop.mechanisms import tem_exponents
+from malaprop.mechanisms.tem import TruncatedExponential
 
 
 def loss_rate(distances: NDArray[np.float64], t: float) -> float:
@@ -35,7 +36,16 @@ def kept_table(lexicon: Lexicon, gamma: float = math.inf) -> ExponentTable | Non
 @pytest.fixture
 def cloud(monkeypatch: pytest.MonkeyPatch) -> Lexicon:
     """A lexicon that counts as too large to be audited in passing."""
-    monkeypatch.setattr(exponent_tables, "_SMALL", 100)
+    monkeypatch.setattr(tem_exponents, "_SMALL", 100)
     rng = np.random.Generator(np.random.PCG64(8))
     vectors = np.round(rng.normal(size=(300, 6)) * 2, 2)
     return Lexicon([f"w{i}" for i in range(300)], vectors)
+
+
+@pytest.fixture(scope="module")
+def near() -> Lexicon:
+    """300 words in 20 dimensions, with the graph that is made of them."""
+    rng = np.random.Generator(np.random.PCG64(3))
+    centres = rng.normal(size=(30, 20))
+    vectors = np.repeat(centres, 10, axis=0) + 0.4 * rng.normal(size=(300, 20))
+    return Lexicon([f"w{i}" for i in range(300)], vectors).with_graph()

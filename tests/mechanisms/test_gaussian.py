@@ -17,8 +17,8 @@ from malaprop import (
     gaussian_scale,
     seeded_rng,
 )
-from malaprop.core.noise.calibration import classical_scale
 from malaprop.mechanisms.gaussian import diameter
+from malaprop.privacy.gaussian_noise import classical_scale
 
 DRAWS = 20_000
 LINE = Lexicon(["a", "b", "c"], [[0.0], [1.0], [3.0]])

@@ -7,10 +7,10 @@ from scipy.special import betainc, digamma
 from scipy.stats import chisquare, kstest
 
 from malaprop import HyperbolicLaplace, Lexicon, MetricError, ParameterError, seeded_rng
-from malaprop.core.arrays import Floats
-from malaprop.core.metrics import poincare
-from malaprop.core.noise.hyperbolic import HyperbolicLaplaceNoise
-from malaprop.lexicon.search.poincare import PoincareSearch
+from malaprop.lexicon.search import PoincareSearch
+from malaprop.privacy import metrics
+from malaprop.privacy.arrays import Floats
+from malaprop.privacy.noise import HyperbolicLaplaceNoise
 
 DRAWS = 40_000
 CASES = [(1, 0.4), (1, 5.0), (2, 1.5), (2, 3.0), (3, 12.0), (10, 9.3), (10, 30.0), (50, 52.0)]
@@ -96,7 +96,7 @@ class TestLength:
         assert _noise(2, 3.0).mean == pytest.approx(0.75, rel=1e-15)
 
 
-WORDS = poincare.exp0(
+WORDS = metrics.exp0(
     np.array([[0, 0], [1, 0], [1.2, 0.4], [-1, 1], [0, -2], [2.5, 0.2], [2.5, -0.2], [-2, -2]])
 )
 EIGHT = Lexicon([f"w{i}" for i in range(8)], WORDS, metric="poincare")
@@ -114,7 +114,7 @@ def exact_law(epsilon: float) -> Floats:
     nearest = PoincareSearch(EIGHT.vectors).nearest(points)[:, 0]
     law = np.empty((8, 8))
     for w, x in enumerate(EIGHT.vectors.astype(np.float64)):
-        weight = np.exp(-epsilon * poincare.distances(np.tile(x, (len(points), 1)), points)) * area
+        weight = np.exp(-epsilon * metrics.distances(np.tile(x, (len(points), 1)), points)) * area
         law[w] = np.bincount(nearest, weights=weight, minlength=8)
     return law
 
@@ -157,7 +157,7 @@ class TestRelease:
         channel = HyperbolicLaplace(epsilon=epsilon).on(lexicon)
         released = channel.release_words(np.ones(2000, int), seeded_rng(3))
         centre = np.tile(lexicon.vectors[1].astype(np.float64), (2000, 1))
-        far = poincare.distances(centre, released)
+        far = metrics.distances(centre, released)
         shift = channel.noise.step * math.sqrt(dimension)
         truth = cdf(dimension, epsilon, np.array([0.5, 1.0, 2.0]))
         for rho, p in zip([0.5, 1.0, 2.0], truth, strict=True):
@@ -171,8 +171,8 @@ class TestRelease:
         lexicon = ball(3, far)
         channel = HyperbolicLaplace(epsilon=4.0).on(lexicon)
         released = channel.release_words(np.ones(500, int), seeded_rng(5))
-        steps = np.rint(poincare.lift(released) / channel.noise.step)
-        assert np.array_equal(poincare.lower(steps * channel.noise.step), released)
+        steps = np.rint(metrics.lift(released) / channel.noise.step)
+        assert np.array_equal(metrics.lower(steps * channel.noise.step), released)
 
     def test_equal_grid_points_are_equal_vectors(self) -> None:
         """Few vectors can be released near a word: their last bits reveal nothing."""
@@ -185,7 +185,7 @@ class TestRelease:
         for epsilon in (1.0 + 1e-12, 1.001, 1.1):
             channel = HyperbolicLaplace(epsilon=epsilon).on(ball(2, far=2.0))
             released = channel.release_words(np.ones(2000, int), seeded_rng(5))
-            poincare.in_ball(released)
+            metrics.in_ball(released)
             Lexicon([str(i) for i in range(2000)], released, metric="poincare")
 
     def test_any_point_of_the_ball_may_be_released_and_no_other(self) -> None:
@@ -212,7 +212,7 @@ def test_noise_that_float64_cannot_hide_is_refused() -> None:
     channel = HyperbolicLaplace(epsilon=1e6).on(ball(2, far=2.0))
     assert channel.substitute([0, 1], seeded_rng(1)).tolist() == [0, 1]
     with pytest.raises(ParameterError, match="float64"):
-        channel.release([[0.0, poincare.EDGE]], seeded_rng(1))
+        channel.release([[0.0, metrics.EDGE]], seeded_rng(1))
 
 
 def test_ways_too_long_for_float64_are_refused() -> None:

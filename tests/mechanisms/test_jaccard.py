@@ -15,10 +15,14 @@ from malaprop import (
     gaussian_scale,
     seeded_rng,
 )
-from malaprop.core.channel import VectorChannel
-from malaprop.core.noise.calibration import classical_scale, gaussian_delta, spherical_delta
-from malaprop.core.noise.gaussian import WordGaussian
 from malaprop.mechanisms.jaccard import DensityCategories
+from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.gaussian_noise import (
+    WordGaussian,
+    classical_scale,
+    gaussian_delta,
+    spherical_delta,
+)
 
 RNG = seeded_rng(3)
 UNEVEN = Lexicon(

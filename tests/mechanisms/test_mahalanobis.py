@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, gamma, kstest
 
 from malaprop import Kind, Laplace, Lexicon, Mahalanobis, MetricError, ParameterError, seeded_rng
-from malaprop.core.arrays import Floats
-from malaprop.core.channel import VectorChannel
-from malaprop.core.noise.elliptical import Ellipsoid, EllipticalLaplace, clusters
-from malaprop.core.noise.laplace import spherical_laplace
+from malaprop.privacy.arrays import Floats
+from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.noise import Ellipsoid, EllipticalLaplace, clusters, spherical_laplace
 
 DRAWS = 40_000
 AXES = np.array([[4.0, 0.0, 0.0], [1.5, 1.0, 0.0], [-1.0, 0.3, 0.2]])

@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import kstest
 
 from malaprop import Kind, Lexicon, MetricError, ParameterError, PoincareMetropolis, seeded_rng
-from malaprop.core.metrics import poincare
+from malaprop.privacy import metrics
 
 LINE = Lexicon(["left", "middle", "near", "right"], [[-0.9], [0], [0.2], [0.9]], "poincare")
 
@@ -52,7 +52,7 @@ def test_the_walk_does_not_approach_the_published_density() -> None:
 
 def test_in_many_dimensions_the_walk_never_leaves_the_origin() -> None:
     """n = 100, ε = 8, Σ = I: no proposal is ever accepted, and the word comes back in clear."""
-    words = poincare.exp0(np.eye(100)[:5])
+    words = metrics.exp0(np.eye(100)[:5])
     lexicon = Lexicon([str(i) for i in range(5)], words, metric="poincare")
     channel = PoincareMetropolis(epsilon=8.0).on(lexicon)
     released = channel.release_words(np.arange(5).repeat(10), seeded_rng(6))
@@ -80,7 +80,7 @@ def test_what_leaves_the_ball_is_put_back() -> None:
     channel = PoincareMetropolis(epsilon=0.1, steps=50).on(LINE)
     released = channel.release_words(np.full(2000, 3), seeded_rng(8))
     assert np.max(np.abs(released)) == pytest.approx(1.0 - 1e-5)
-    poincare.in_ball(released)
+    metrics.in_ball(released)
 
 
 def test_nothing_is_promised(plane: Lexicon) -> None:

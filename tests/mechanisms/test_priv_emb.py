@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import gamma, kstest
 
 from malaprop import Kind, Laplace, Lexicon, MetricError, ParameterError, PrivEmb, seeded_rng
-from malaprop.core.noise.projected import (
+from malaprop.privacy.noise import (
     PROJECTIONS,
     gaussian,
     operator_norm,

@@ -9,9 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from malaprop import CoordinateLaplace, Gaussian, Laplace, Lexicon, Mahalanobis, seeded_rng
-from malaprop.core.channel import VectorChannel
-from malaprop.core.noise.grid import Grid
-from malaprop.core.noise.noise import AdditiveNoise
+from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.noise import AdditiveNoise, Grid
 
 WORDS, DIMENSION = 400, 300
 VECTORS = 0.4 * np.random.Generator(np.random.PCG64(2)).normal(size=(WORDS, DIMENSION))

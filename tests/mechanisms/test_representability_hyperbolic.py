@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from malaprop import HyperbolicLaplace, Lexicon, TangentLaplace, seeded_rng
-from malaprop.core.arrays import Floats
-from malaprop.core.channel import VectorChannel
-from malaprop.core.metrics import poincare
-from malaprop.core.noise.grid import Grid
-from malaprop.core.noise.noise import Noise
+from malaprop.privacy import metrics
+from malaprop.privacy.arrays import Floats
+from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.noise import Grid, Noise
 
 WORDS, DIMENSION = 400, 300
 ULPS = 24  # how far the factor can be off that the attack computes from y
@@ -45,7 +44,7 @@ class Tangent:
     mechanism = TangentLaplace(epsilon=200.0)
 
     def sum_of(self, y: Floats) -> Floats:
-        return np.asarray(poincare.log0(y[None])[0])
+        return np.asarray(metrics.log0(y[None])[0])
 
     def factor(self, s: Floats) -> float:
         length = float(np.linalg.norm(s))
@@ -58,7 +57,7 @@ class Tangent:
         return y / factor
 
     def summands(self, s: Floats) -> Floats:
-        return poincare.log0(POINTS)
+        return metrics.log0(POINTS)
 
 
 class Hyperboloid:
@@ -67,7 +66,7 @@ class Hyperboloid:
     mechanism = HyperbolicLaplace(epsilon=400.0)
 
     def sum_of(self, y: Floats) -> Floats:
-        return np.asarray(poincare.lift(y[None])[0])
+        return np.asarray(metrics.lift(y[None])[0])
 
     def factor(self, s: Floats) -> float:
         return float(1.0 + np.sqrt(1.0 + s @ s))
@@ -80,10 +79,10 @@ class Hyperboloid:
 
     def summands(self, s: Floats) -> Floats:
         """c·X: from |u| = 1, c = (cosh d(x, y) + ⟨x, s⟩)/X₀ with X₀ = (1 + ‖x‖²)/(1 − ‖x‖²)."""
-        shrink = poincare.conformal(POINTS)
+        shrink = metrics.conformal(POINTS)
         upright = (2.0 - shrink) / shrink
-        far = poincare.distances(POINTS, np.broadcast_to(poincare.lower(s[None]), POINTS.shape))
-        return np.asarray(((np.cosh(far) + POINTS @ s) / upright)[:, None] * poincare.lift(POINTS))
+        far = metrics.distances(POINTS, np.broadcast_to(metrics.lower(s[None]), POINTS.shape))
+        return np.asarray(((np.cosh(far) + POINTS @ s) / upright)[:, None] * metrics.lift(POINTS))
 
 
 def survivors(y: Floats, chart: Tangent | Hyperboloid) -> set[int]:
@@ -135,4 +134,4 @@ def test_rounded_points_stay_in_the_ball(mechanism: TangentLaplace | HyperbolicL
     found = mechanism.on(near_the_edge).release_words([0] * 2000, seeded_rng(5))
     lengths = np.linalg.norm(found, axis=1)
     assert lengths.max() > 0.9999
-    assert lengths.max() <= poincare.EDGE
+    assert lengths.max() <= metrics.EDGE

@@ -5,12 +5,12 @@ import pytest
 from scipy.stats import chisquare, gamma, kstest
 
 from malaprop import Lexicon, MetricError, ParameterError, TangentLaplace, seeded_rng
-from malaprop.core.arrays import Floats
-from malaprop.core.metrics import poincare
-from malaprop.lexicon.search.poincare import PoincareSearch
+from malaprop.lexicon.search import PoincareSearch
+from malaprop.privacy import metrics
+from malaprop.privacy.arrays import Floats
 
 DRAWS = 40_000
-WORDS = poincare.exp0(
+WORDS = metrics.exp0(
     np.array([[0, 0], [1, 0], [1.2, 0.4], [-1, 1], [0, -2], [2.5, 0.2], [2.5, -0.2], [-2, -2]])
 )
 EIGHT = Lexicon([f"w{i}" for i in range(8)], WORDS, metric="poincare")
@@ -26,7 +26,7 @@ def noise(dimension: int, epsilon: float, word: int) -> Floats:
     lexicon = space(dimension)
     channel = TangentLaplace(epsilon=epsilon).on(lexicon)
     released = channel.release_words(np.full(DRAWS, word), seeded_rng(21))
-    return poincare.log0(released) - poincare.log0(lexicon.vectors[[word]].astype(np.float64))
+    return metrics.log0(released) - metrics.log0(lexicon.vectors[[word]].astype(np.float64))
 
 
 @pytest.mark.parametrize("word", [0, 1])
@@ -53,10 +53,10 @@ def exact_law(epsilon: float) -> Floats:
     ticks = (np.arange(1400) + 0.5) * (20.0 / 1400) - 10.0
     tangents = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
     nearest = PoincareSearch(EIGHT.vectors).nearest(
-        poincare.exp0(poincare.shorten(tangents, poincare.REACH))
+        metrics.exp0(metrics.shorten(tangents, metrics.REACH))
     )[:, 0]
     law = np.empty((8, 8))
-    for w, v in enumerate(poincare.log0(EIGHT.vectors.astype(np.float64))):
+    for w, v in enumerate(metrics.log0(EIGHT.vectors.astype(np.float64))):
         weight = np.exp(-epsilon * np.linalg.norm(tangents - v, axis=1))
         law[w] = np.bincount(nearest, weights=weight, minlength=8)
     return np.asarray(law / law.sum(axis=1, keepdims=True))
@@ -90,15 +90,15 @@ class TestExactLaw:
 def test_vectors_lie_on_a_grid_in_the_tangent_space() -> None:
     channel = TangentLaplace(epsilon=4.0).on(EIGHT)
     released = channel.release_words(np.arange(8).repeat(50), seeded_rng(5))
-    steps = np.rint(poincare.log0(released) / channel.noise.step)
-    assert np.array_equal(poincare.exp0(steps * channel.noise.step), released)
+    steps = np.rint(metrics.log0(released) / channel.noise.step)
+    assert np.array_equal(metrics.exp0(steps * channel.noise.step), released)
 
 
 @pytest.mark.parametrize("epsilon", [1e-9, 0.01, 1.0, 1e5])
 def test_any_epsilon_will_do_and_nothing_leaves_the_ball(epsilon: float) -> None:
     channel = TangentLaplace(epsilon=epsilon).on(EIGHT)
     released = channel.release_words(np.arange(8).repeat(100), seeded_rng(5))
-    poincare.in_ball(released)
+    metrics.in_ball(released)
     Lexicon([str(i) for i in range(800)], released, metric="poincare")
     if epsilon == 1e5:
         assert channel.substitute(np.arange(8), seeded_rng(1)).tolist() == list(range(8))

@@ -10,9 +10,9 @@ import pytest
 
 import malaprop
 from malaprop import TEM, Balanced, Explanation, Gaussian, Laplace, Lexicon, explain
-from malaprop.core.errors import ParameterError
-from malaprop.core.mechanism import Mechanism
-from malaprop.report.explained import as_lines
+from malaprop.measure.explain import as_lines
+from malaprop.privacy.errors import ParameterError
+from malaprop.privacy.mechanism import Mechanism
 
 WORDS = ("cold", "cool", "warm", "hot", "<b>bold</b>")
 SMALL = Lexicon(WORDS, [[0.0], [1.0], [2.0], [3.0], [3.5]])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from malaprop.report.html import _factor
+from malaprop.report.run_report import _factor
 
 
 @pytest.mark.parametrize(

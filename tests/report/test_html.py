@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from malaprop import privatize_files
-from malaprop.measure.context_figures import ContextFigure
+from malaprop.measure.profile import ContextFigure
 from malaprop.report import plots
 
 _VOID = {"meta", "br", "path", "use", "image"}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from malaprop.core.errors import MissingExtraError
+from malaprop.privacy.errors import MissingExtraError
 from malaprop.report.page import (
     Bullets,
     Facts,
@@ -17,7 +17,7 @@ from malaprop.report.page import (
     page_html,
     page_markdown,
 )
-from malaprop.report.written import rendered_page
+from malaprop.report.run_report import rendered_page
 
 EVIL = "<b onload=x>|*_`&"
 PAGE = Page(

@@ -8,12 +8,16 @@ import pytest
 from tests.cli.conftest import VECTORS
 
 from malaprop import TEM, Laplace, Lexicon, Privatizer
-from malaprop.pipeline.report import Occasion, run_report, visible
-from malaprop.report.html import as_html
-from malaprop.report.markdown import as_markdown
-from malaprop.report.terminal import readable
-from malaprop.report.written import as_json
-from malaprop.text import Repeat
+from malaprop.report.run_report import (
+    Occasion,
+    as_html,
+    as_json,
+    as_markdown,
+    readable,
+    run_report,
+    visible,
+)
+from malaprop.text.policy import Repeat
 
 
 def test_a_report_is_a_value(privatizer: Privatizer) -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from malaprop import Lexicon, ParameterError, Privatizer, explain, seeded_rng
-from malaprop.pipeline.values import ValueDraws, written
-from malaprop.text.forms.grammar import read
-from malaprop.text.forms.steps import StepSizes
+from malaprop.draws import ValueDraws, write_values
+from malaprop.text.kinds.grammar import read_value
+from malaprop.text.kinds.grids import StepSizes
 
 
 @pytest.fixture(scope="module")
@@ -35,12 +35,12 @@ def test_a_value_is_explained_by_the_law_that_is_drawn(
     assert explained.kind == kind
     assert explained.becomes[0].word == explained.word
     assert explained.becomes[0].probability == explained.stays
-    value = read(text.removesuffix("mg"), "mdy")
+    value = read_value(text.removesuffix("mg"), "mdy")
     assert value is not None
     draws = ValueDraws(StepSizes(), 1.0).draw(
         [value.form] * 40_000, [value.secret] * 40_000, seeded_rng(1)
     )
-    texts = np.array(written([value.form] * 40_000, draws))
+    texts = np.array(write_values([value.form] * 40_000, draws))
     for each in explained.becomes:
         error = 5 * (each.probability / 40_000) ** 0.5
         assert (texts == each.word).mean() == pytest.approx(each.probability, abs=error)

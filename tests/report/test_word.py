@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from malaprop import TEM, Laplace, Lexicon, seeded_rng
-from malaprop.report.word import rivals, word_law
+from malaprop.measure.explain import rivals, word_law
 
 
 def test_the_law_is_exact_where_it_is_known(line: Lexicon) -> None:

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malaprop.text.composing import Style, compose, mark_of
-from malaprop.text.public import Segment
-from malaprop.text.template import Part, Punctuation, fill, mark
+from malaprop.text.segments import Segment
+from malaprop.text.template import Part, Punctuation, Style, compose, fill, mark, mark_of
 
 KEEP = Style("keep", articles=True)
 PARTS: list[Part] = [None, None, " ", "  ", "\n", ", ", ". ", "!", "(", "[masked]", "é"]

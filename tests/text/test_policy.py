@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malaprop.core.errors import ParameterError
-from malaprop.text import Action, BoundPolicy, Policy, Treatment, Unknown, tokenize
+from malaprop.privacy.errors import ParameterError
 from malaprop.text import policy as policy_module
+from malaprop.text.policy import Action, BoundPolicy, Policy, Treatment, Unknown
 from malaprop.text.template import mark
+from malaprop.text.tokens import tokenize
 
 WORDS = ["patient", "not", "forty", "website", "email", "user", "flu", "grinning", "b", "twentieth"]
 UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from malaprop.text import spellings as module
-from malaprop.text.spellings import Spellings
+from malaprop.text import template as module
+from malaprop.text.template import Spellings
 
 STRINGS = st.text(st.sampled_from(" \n\x00\u2028\ud800\udc00ß北😀ab") | st.characters(codec=None))
 PIECES = st.lists(st.lists(st.tuples(STRINGS, st.booleans()), min_size=1), min_size=1)

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malaprop.core.errors import ParameterError
-from malaprop.text import Punctuation, Template, fill, tokenize
-from malaprop.text.articles import article_before
-from malaprop.text.forms.numbers import NumberForm
-from malaprop.text.forms.times import TimeForm
-from malaprop.text.template import Part
+from malaprop.privacy.errors import ParameterError
+from malaprop.text.kinds.dates import TimeForm
+from malaprop.text.kinds.numbers import NumberForm
+from malaprop.text.language import article_before
+from malaprop.text.template import Part, Punctuation, Template, fill
+from malaprop.text.tokens import tokenize
 
 
 def template_of(text: str) -> list[str | None]:

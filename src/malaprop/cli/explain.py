@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from malaprop.cli.messages import console
 from malaprop.cli.options import (
     DEFAULT,
     DatesChoice,
@@ -18,6 +17,7 @@ from malaprop.cli.options import (
     make_mechanism,
     step_sizes,
 )
+from malaprop.cli.terminal import console
 
 
 def explain(
@@ -41,9 +41,9 @@ def explain(
 
     A number, a date or a time is explained as what it is, if it is drawn so: see --kinds.
     """
-    from malaprop.cli.progress import working
-    from malaprop.report.explained import as_lines
-    from malaprop.report.explanation import explain as explained_by
+    from malaprop.cli.terminal import working
+    from malaprop.measure.explain import as_lines
+    from malaprop.measure.explain import explain as explained_by
 
     made = make_mechanism(mechanism, epsilon, param)
     with working(f"preparing {mechanism} on {lexicon}"):

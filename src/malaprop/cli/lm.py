@@ -5,10 +5,9 @@ from typing import Annotated
 
 import typer
 
-from malaprop.cli.help import App
-from malaprop.cli.messages import say
-from malaprop.cli.options import Encoding, FormatName, LexiconName, TextColumns
-from malaprop.core.errors import printable
+from malaprop.cli.options import App, Encoding, FormatName, LexiconName, TextColumns
+from malaprop.cli.terminal import say
+from malaprop.privacy.errors import printable
 
 app = App(help="Train models of public text, for attacks with context.")
 
@@ -40,9 +39,9 @@ def train(
     its counts. In a .txt file, each line is a text. Words are mapped to the lexicon's, as they are
     before they are protected.
     """
-    from malaprop.cli.progress import bar
-    from malaprop.jobs.reading import read_texts
-    from malaprop.lexicon.bigrams.files import check_model_folder
+    from malaprop.cli.terminal import bar
+    from malaprop.files.texts import read_texts
+    from malaprop.lexicon.bigrams import check_model_folder
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.measure import save_model, train_model
 

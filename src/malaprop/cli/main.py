@@ -9,16 +9,136 @@ are not shown. Where nobody reads the output any more (`| head`), it ends with 1
 import gc
 import io
 import os
+import re
+import signal
 import sys
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING
-
-from malaprop.cli.flags import in_flags
-from malaprop.cli.signals import StoppedError, ignore_until_the_end, listen, turn_deaf
+from types import FrameType
+from typing import TYPE_CHECKING, Final, NoReturn
 
 if TYPE_CHECKING:
     import typer
+
+
+# From the parameters that the library names in its messages to flags of the command line.
+#
+# The library writes a parameter as Python does, in backticks: `force=True`, `format="tsv"`,
+# `output`.
+
+
+FLAGS: Final = {
+    "column": "--column",
+    "columns": "--column",
+    "context": "--context",
+    "dates": "--dates",
+    "delimiter": "--delimiter",
+    "document": "--document",
+    "encoding": "--encoding",
+    "epsilon": "--epsilon",
+    "epsilons": "--epsilon",
+    "force": "--force",
+    "format": "--format",
+    "keep": "--keep",
+    "kept": "--kept",
+    "label": "--label",
+    "labels": "--label",
+    "kind_epsilon": "--kind-epsilon",
+    "kinds": "--kinds",
+    "lexicon": "--lexicon",
+    "markup": "--markup",
+    "mechanism": "--mechanism",
+    "mechanisms": "--mechanism",
+    "most": "--most",
+    "occurrences": "--occurrences",
+    "on_error": "--on-error",
+    "output": "-o",
+    "prior": "--prior",
+    "public": "--public",
+    "punctuation": "--punctuation",
+    "repeat": "--repeat",
+    "report": "--report",
+    "resume": "--resume",
+    "runs": "--runs",
+    "sample": "--sample",
+    "scale": "--scale",
+    "seed": "--seed",
+    "steps": "--step",
+    "success": "--success",
+    "unknown": "--unknown",
+    "workers": "--workers",
+    "worst": "--worst",
+}
+"""The flag for each parameter of the calls on files that a message may name."""
+
+_PARAMETER: Final = re.compile(r"`(\w+)(?:=(True|\"[^`\"]*\"))?`")
+
+
+def with_flag_names(message: str) -> str:
+    """Return a message of the library as the command line says it.
+
+    >>> with_flag_names('resume with `resume=True`, or use `on_error="skip"` (or mask)')
+    'resume with --resume, or use --on-error skip (or mask)'
+    """
+    return _PARAMETER.sub(_flag, message)
+
+
+def _flag(parameter: re.Match[str]) -> str:
+    name, value = parameter.groups()
+    if name not in FLAGS:
+        return parameter[0]
+    return FLAGS[name] if value in (None, "True") else f"{FLAGS[name]} {value[1:-1]}"
+
+
+# Signals that stop a command: the first one counts, and cleaning up is not disturbed.
+
+
+# Windows has no SIGHUP.
+_SIGNALS: Final = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+
+
+class StoppedError(BaseException):
+    """A signal asked the command to stop; unfinished outputs are removed as it propagates."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.exit_code = 128 + number
+
+
+def install_signal_handlers() -> None:
+    """Have the signals raise `StoppedError`."""
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` has it
+            signal.signal(number, _stop)
+
+
+def ignore_signals() -> None:
+    """Ignore the signals from now on."""
+    for number in _SIGNALS:
+        if signal.getsignal(number) is _stop:
+            # Not SIG_IGN: Python complains of a signal that has come but is not handled yet.
+            signal.signal(number, _pass)
+
+
+def ignore_signals_until_exit() -> None:
+    """Have the system ignore the signals: Python drops its own handlers before it ends.
+
+    Call it when the process is deaf, and has nothing left to do.
+    """
+    for number in _SIGNALS:
+        if signal.getsignal(number) is _pass:
+            signal.signal(number, signal.SIG_IGN)
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    ignore_signals()  # a second one must not stop the cleaning up
+    raise StoppedError(number)
+
+
+def _pass(number: int, frame: FrameType | None) -> None:
+    pass
 
 
 def main() -> None:
@@ -27,16 +147,16 @@ def main() -> None:
     # modules are imported, takes a twentieth of the time of a small file.
     gc.set_threshold(200_000)
     _hide_tracebacks()
-    listen()
+    install_signal_handlers()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal may know no ε and no bars
     try:
         code = run(sys.argv[1:])
-        turn_deaf()
+        ignore_signals()
     except StoppedError as late:  # all was done but to end
         code = late.exit_code
     _end_workers()
-    ignore_until_the_end()
+    ignore_signals_until_exit()
     gc.freeze()  # Python would look through everything once more before it ends
     if code:
         # What could not be written is still in the buffer; Python would try again, and complain.
@@ -65,10 +185,10 @@ def run(arguments: list[str]) -> int:
 
 def _told(error: BaseException) -> int:
     """Say what went wrong, and return the exit code."""
-    from malaprop.cli.messages import say
+    from malaprop.cli.terminal import say
 
     message, code = _last_words(error)
-    say(f"malaprop: {in_flags(message)}", err=True)
+    say(f"malaprop: {with_flag_names(message)}", err=True)
     return code
 
 
@@ -109,7 +229,7 @@ def _invoked(arguments: list[str]) -> int:
 
 def _last_words(error: BaseException) -> tuple[str, int]:
     """Return the message and the exit code for an error."""
-    from malaprop.jobs import KEPT
+    from malaprop.files import KEPT
 
     message, code = _explained(error)
     return f"{message}; {KEPT}" if KEPT in getattr(error, "__notes__", ()) else message, code
@@ -119,8 +239,8 @@ def _explained(error: BaseException) -> tuple[str, int]:
     """Return what to say of an error, and the exit code."""
     import typer
 
-    from malaprop.core.errors import MalapropError, MetricError, ParameterError
-    from malaprop.jobs import UNWRITTEN
+    from malaprop.files import UNWRITTEN
+    from malaprop.privacy.errors import MalapropError, MetricError, ParameterError
 
     match error:
         case typer.TyperException():

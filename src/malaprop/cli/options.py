@@ -1,17 +1,77 @@
 """Options that several commands share."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from malaprop.core.errors import ParameterError
-from malaprop.core.mechanism import Mechanism
-from malaprop.core.suggest import did_you_mean
-from malaprop.pipeline.formats import FORMATS
+from malaprop.files.formats import FORMATS
+from malaprop.privacy.errors import ParameterError, did_you_mean
+from malaprop.privacy.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from malaprop.lexicon.lexicon import Lexicon
+
+
+# Commands that start without pydantic.
+#
+# typer has pydantic validate every argument, also those that nobody gave, and loading it takes a
+# tenth of the time of a short run. Text, one of a few choices, and what was left out need no
+# validation. All else goes through typer's own.
+
+
+class Plain:
+    """Converts the values of a parameter; typer's own conversion is made when a value needs it."""
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return what typer would make of a value."""
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        kind = param.type_descriptor
+        if kind.parameter_info.parser is None and _is_plain(value, kind.annotation):
+            return list(value) if kind.annotation == list[str] else value
+        param._runtime_param = None
+        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
+
+
+def _is_plain(value: Any, annotation: Any) -> bool:
+    if annotation is str:
+        return isinstance(value, str)
+    if annotation == list[str]:
+        return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
+    return get_origin(annotation) is Literal and value in get_args(annotation)
+
+
+class _Late:
+    """A command or a group; versions of typer that convert in another way are left alone."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "_runtime_param", param) is None:
+                param._runtime_param = Plain()
+        return params
+
+
+class _Group(_Late, TyperGroup): ...
+
+
+class _Command(_Late, TyperCommand): ...
+
+
+class App(typer.Typer):
+    """A group of such commands. Its errors never show local variables, which hold texts."""
+
+    def __init__(self, **settings: Any) -> None:
+        hidden = {"pretty_exceptions_enable": False, "pretty_exceptions_show_locals": False}
+        super().__init__(**{"cls": _Group} | settings | hidden)
+
+    def command(self, *args: Any, **settings: Any) -> Callable[[Any], Any]:
+        """Add a command, as `typer.Typer.command` does."""
+        return super().command(*args, **{"cls": _Command} | settings)
+
 
 DEFAULT = "balanced"
 """The default mechanism."""
@@ -209,7 +269,7 @@ def step_sizes(steps: list[str] | None) -> dict[str, str]:
 
 def open_lexicon(name: str, mechanism: Mechanism) -> "Lexicon":
     """Open the lexicon of that name, with its word graph if the mechanism counts steps."""
-    from malaprop.lexicon.graph.lookup import with_graph_if_needed
+    from malaprop.lexicon.graph import with_graph_if_needed
     from malaprop.lexicon.lexicon import Lexicon
 
     return with_graph_if_needed(Lexicon.open(name), mechanism)

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from malaprop.cli.messages import check_ending, command_line, say, show, warn
 from malaprop.cli.options import (
     DEFAULT,
     PIPE,
@@ -30,9 +29,9 @@ from malaprop.cli.options import (
     make_mechanism,
     step_sizes,
 )
-from malaprop.cli.progress import Display
 from malaprop.cli.spark import one_folder, privatize_on_spark
-from malaprop.core.errors import ParameterError
+from malaprop.cli.terminal import Display, check_ending, command_line, say, show, warn
+from malaprop.privacy.errors import ParameterError
 
 
 def privatize(
@@ -138,8 +137,8 @@ def privatize(
     output gets its name only when it is complete. Resume an interrupted run with --resume. A report
     of what was protected, and what was not, goes to stderr.
     """
-    from malaprop.jobs.files import privatize_files
-    from malaprop.text import Policy, TextOptions
+    from malaprop.files.privatize import privatize_files
+    from malaprop.text.policy import Policy, TextOptions
 
     options = TextOptions(
         unknown=unknown,

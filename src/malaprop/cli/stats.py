@@ -4,8 +4,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from malaprop.cli.measuring import (
-    PIPE,
+from malaprop.cli.options import (
+    DEFAULT,
+    Epsilon,
+    LexiconName,
+    MechanismName,
+    Parameters,
+    make_mechanism,
+    open_lexicon,
+)
+from malaprop.cli.results import (
+    _STDOUT,
     Force,
     GivenWords,
     JsonFile,
@@ -17,21 +26,12 @@ from malaprop.cli.measuring import (
     page_profile,
     prior_of,
 )
-from malaprop.cli.messages import command_line, console, say
-from malaprop.cli.options import (
-    DEFAULT,
-    Epsilon,
-    LexiconName,
-    MechanismName,
-    Parameters,
-    make_mechanism,
-    open_lexicon,
-)
-from malaprop.core.errors import ParameterError
+from malaprop.cli.terminal import command_line, console, say
+from malaprop.privacy.errors import ParameterError
 
 if TYPE_CHECKING:
-    from malaprop.core.arrays import Ids
     from malaprop.measure import BayesSuccess, WordStatistics
+    from malaprop.privacy.arrays import Ids
 
 
 def stats(
@@ -75,14 +75,13 @@ def stats(
     They describe what a mechanism does to words; the guarantee is another matter. The observer
     sees one word at a time: context and repetition raise the share of right guesses.
     """
-    from malaprop.cli.progress import bar, working
-    from malaprop.core.randomness import secure_rng, seeded_rng
+    from malaprop.cli.terminal import bar, working
     from malaprop.measure import bayes_success, density, skewness, statistics
-    from malaprop.measure.chosen_words import word_ids
     from malaprop.measure.neighbourhoods import overlap_of
-    from malaprop.pipeline.report import Clock
-    from malaprop.report.measured.common import Setting
-    from malaprop.report.measured.statistics import statistics_page
+    from malaprop.privacy.estimate import word_ids
+    from malaprop.privacy.randomness import secure_rng, seeded_rng
+    from malaprop.report.measurements import Setting, statistics_page
+    from malaprop.report.run_report import Clock
 
     if reused and occurrences == 1:
         raise ParameterError("--reused says what several occurrences share: give --occurrences")
@@ -136,7 +135,7 @@ def stats(
                 profile=page_profile(made, opened, report),
             ),
         )
-    if json_ != PIPE:
+    if json_ != _STDOUT:
         _print_statistics(figures)
         _print_guess(guess)
         lopsided = finite(skewness(shared))  # of three words or more

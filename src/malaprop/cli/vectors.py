@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from malaprop.cli.messages import check_ending, command_line, say, say_text, warn
 from malaprop.cli.options import FormatName, LexiconName, Parameters, Resume, make_mechanism
-from malaprop.cli.progress import Display
+from malaprop.cli.terminal import Display, check_ending, command_line, say, say_text, warn
 
 if TYPE_CHECKING:
-    from malaprop.report.vectors import VectorReport
+    from malaprop.report.vector_report import VectorReport
 
 _DEFAULT = "priv-emb"
 _WIDEST = 96
@@ -111,7 +110,7 @@ def release(
     --resume. A report goes to stderr; it warns if the noise is far longer, or far shorter, than the
     distances of --scale or --public.
     """
-    from malaprop.jobs.vectors import release_files
+    from malaprop.files.release_vectors import release_files
 
     with Display() as display:
         summary = release_files(
@@ -174,7 +173,7 @@ def embed(
     words that differ in one of them are d/n apart, d being the distance of the two words. How many
     texts there are, and in which order, is not hidden. Resume an interrupted run with --resume.
     """
-    from malaprop.jobs.embedding import embed_files
+    from malaprop.files.embed import embed_files
 
     with Display() as display:
         summary = embed_files(
@@ -198,7 +197,7 @@ def embed(
 
 
 def _show(summary: "VectorReport", page: Path | None, *, quiet: bool) -> None:
-    from malaprop.report.vectors import readable_vectors
+    from malaprop.report.vector_report import readable_vectors
 
     if summary.already:
         if not quiet:

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from malaprop.core.arrays import Floats
-from malaprop.core.errors import MissingExtraError, ParameterError
-from malaprop.core.guarantee import Kind
-from malaprop.core.noise.projected import ProjectedLaplace
-from malaprop.core.randomness import SECURE, label, secure_rng, seeded_rng
 from malaprop.mechanisms.priv_emb import PrivEmb
+from malaprop.privacy.arrays import Floats
+from malaprop.privacy.errors import MissingExtraError, ParameterError
+from malaprop.privacy.guarantee import Kind
+from malaprop.privacy.noise import ProjectedLaplace
+from malaprop.privacy.randomness import SECURE, label, secure_rng, seeded_rng
 
 try:
     from sklearn.base import (  # type: ignore[import-untyped]

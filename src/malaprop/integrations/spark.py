@@ -17,24 +17,34 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Unpack
 
-from malaprop.core.errors import DataError, MissingExtraError, ParameterError
-from malaprop.core.mechanism import Mechanism
+from malaprop.files.formats.file_format import Layout, OnError
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.pipeline.formats import Layout
-from malaprop.pipeline.formats.faults import OnError
-from malaprop.pipeline.privatizer import Privatizer
-from malaprop.pipeline.report import Clock, FileRecord, Occasion, RunReport, run_report
-from malaprop.pipeline.rewriting import FileCounts
-from malaprop.text import TextOptions, policy_with
+from malaprop.privacy.errors import DataError, MissingExtraError, ParameterError
+from malaprop.privacy.mechanism import Mechanism
+from malaprop.privatizer import Privatizer
+from malaprop.report.run_report import (
+    Clock,
+    FileCounts,
+    FileRecord,
+    Occasion,
+    RunReport,
+    run_report,
+)
+from malaprop.text.policy import TextOptions, policy_with
 
 try:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
-    from malaprop.jobs.spark.engine import draw
-    from malaprop.jobs.spark.failures import without_text
-    from malaprop.jobs.spark.folders import check_apart, literal, places_of
-    from malaprop.jobs.spark.tables import reading, sight
+    from malaprop.spark.engine import (
+        check_apart,
+        draw,
+        literal,
+        places_of,
+        reading,
+        redacted_error,
+        sight,
+    )
 
     import_module("pandas")  # Spark's Arrow path asks for it, when the work has begun
 except ImportError as error:
@@ -91,7 +101,7 @@ def privatize(
         report = _copied(dataframe, layout, privatizer, "a Spark table", target, occasion)
         return Privatized(dataframe.sparkSession.read.parquet(literal(target)), target, report)
 
-    return without_text(made)
+    return redacted_error(made)
 
 
 def privatize_files(
@@ -127,7 +137,7 @@ def privatize_files(
                 table, layout, privatizer, source, target, told, force=force, check=check
             )
 
-    return without_text(made)
+    return redacted_error(made)
 
 
 def _copied(
@@ -150,7 +160,14 @@ def _copied(
         other_columns=tuple(counted.others),
         faulty=counted.seen["faulty"],
     )
-    record = FileRecord(input=source, output=target, layout=layout, counts=counts)
+    record = FileRecord(
+        input=source,
+        output=target,
+        format=layout.format,
+        columns=layout.columns,
+        on_error=layout.on_error,
+        counts=counts,
+    )
     engine = {"name": "spark", "lexicons_opened": counted.seen["prepared"]}
     return run_report(privatizer, [record], counted.treated, occasion(), engine=engine)
 

@@ -1,26 +1,89 @@
 """The lexicon: a finite metric space of words."""
 
 import os
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.arrays import Floats, Keys
-from malaprop.core.errors import LexiconError, MetricError, ParameterError
-from malaprop.core.metric import DistanceRows, KeyedDistances, Metric
-from malaprop.core.metrics.named import as_metric
-from malaprop.core.proofs import proved
-from malaprop.core.sampling.by_distance import NearWords
-from malaprop.core.space import checked_ids
-from malaprop.lexicon.checks import checked_vectors, checked_words
-from malaprop.lexicon.tables.values import Tables
+from malaprop.lexicon.search import NearestSearch, search_on
+from malaprop.lexicon.tables import Tables, tables_of
+from malaprop.privacy.arrays import Floats, Ids, Keys
+from malaprop.privacy.errors import LexiconError, MetricError, ParameterError
+from malaprop.privacy.guarantee import proved
+from malaprop.privacy.lazy_rows import NearWords
+from malaprop.privacy.metrics import Euclidean, as_metric
+from malaprop.privacy.space import DistanceRows, KeyedDistances, Metric, MetricSpace, checked_ids
+from malaprop.privacy.word_graph import graph_of
 
 if TYPE_CHECKING:
-    from malaprop.core.metrics.graph import WordGraph
+    from malaprop.privacy.word_graph import WordGraph
+
+
+# Check the words and the vectors that a lexicon is made of.
+
+
+def checked_words(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the words, or refuse them: empty, repeated, or not writable on a line."""
+    if isinstance(words, str):
+        raise LexiconError("The words of a lexicon must be a list of words, not one string.")
+    checked = tuple(words)
+    if not checked:
+        raise LexiconError("A lexicon needs at least one word. Got none.")
+    for place, word in enumerate(checked):
+        if not isinstance(word, str) or not word or not _writable(word):
+            raise LexiconError(
+                "The words of a lexicon must be non-empty strings of valid Unicode without line "
+                f"breaks or control characters; word {place} is not."
+            )
+    if len(set(checked)) < len(checked):
+        raise LexiconError(
+            f"The words of a lexicon must be distinct; {len(checked) - len(set(checked))} of them "
+            "occur again. `malaprop lexicon import` keeps the first of each."
+        )
+    return checked
+
+
+def _writable(word: str) -> bool:
+    """Tell whether a word can stand on a line of a UTF-8 file, and can be seen there."""
+    seen = any(sign.isprintable() and not sign.isspace() for sign in word)
+    return seen and not any(unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} for c in word)
+
+
+def _as_float32(vectors: Any) -> NDArray[np.float32]:
+    if np.iscomplexobj(vectors):  # numpy would drop the imaginary parts
+        raise TypeError
+    return np.array(vectors, dtype=np.float32, order="C")
+
+
+def checked_vectors(vectors: Any, count: int) -> NDArray[np.float32]:
+    """Return a read-only float32 matrix of `count` finite rows, or refuse the vectors."""
+    with np.errstate(over="ignore"):  # what overflows is infinite, and refused below
+        try:
+            array = _as_float32(vectors)
+        except (TypeError, ValueError):
+            raise LexiconError(
+                "The vectors of a lexicon must be a matrix of numbers, a row a word."
+            ) from None
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise LexiconError(
+            f"The vectors of a lexicon must be a matrix, a row a word. Got shape {array.shape}; "
+            "one-dimensional vectors are a column: array.reshape(-1, 1)."
+        )
+    if len(array) != count:
+        raise LexiconError(f"A lexicon needs a row a word. Got {count} words, {len(array)} rows.")
+    if not np.isfinite(array).all():
+        row = int(np.argmin(np.isfinite(array).all(axis=1)))
+        raise LexiconError(
+            f"The vectors of a lexicon must be finite in float32; row {row} has NaN or infinity."
+        )
+    array.setflags(write=False)
+    return array
 
 
 @proved("docs/proofs/audit.md")
@@ -64,10 +127,9 @@ class Lexicon:
         Files may be GloVe, word2vec or fastText text (also in gz or zip), word2vec binary, and
         .npy or .safetensors with a vocabulary beside; see docs/lexicons.md.
         """
-        from malaprop.lexicon.catalogue import resolve
-        from malaprop.lexicon.formats.opening import read
-        from malaprop.lexicon.store import load
-        from malaprop.lexicon.tables.kept import kept_tables
+        from malaprop.lexicon.formats import read
+        from malaprop.lexicon.store import load, resolve
+        from malaprop.lexicon.tables import kept_tables
 
         path = resolve(name_or_path)
         if not path.is_dir():
@@ -100,8 +162,8 @@ class Lexicon:
         """
         from pathlib import Path
 
-        from malaprop.core.metrics.named import Custom
         from malaprop.lexicon.store import write
+        from malaprop.privacy.metrics import Custom
 
         if isinstance(self._metric, Custom):
             raise LexiconError(
@@ -141,9 +203,8 @@ class Lexicon:
         >>> near.steps("red", "blue"), near.path("red", "blue")
         (4.0, ['red', 'rose', 'blue'])
         """
-        from malaprop.core.metrics.graph import Steps
-        from malaprop.lexicon.graph.lookup import graph_for
-        from malaprop.lexicon.graph.own_edges import graph_of_edges
+        from malaprop.lexicon.graph import graph_for, graph_of_edges
+        from malaprop.privacy.word_graph import Steps
 
         if edges is None:
             return self.with_metric(Steps(graph_for(self, options, progress)))
@@ -159,7 +220,6 @@ class Lexicon:
         >>> colours.subset(["blue", "red", "mauve"]).words
         ('red', 'blue')
         """
-        from malaprop.lexicon.parts import rows_of
 
         ids = rows_of(self, words)
         return Lexicon([self._words[i] for i in ids], self._vectors[ids], self._metric)
@@ -187,8 +247,8 @@ class Lexicon:
 
         For lexicons made in memory, and to see tables that were kept since this one was opened.
         """
-        from malaprop.core.metrics.named import Custom
-        from malaprop.lexicon.tables.kept import kept_tables
+        from malaprop.lexicon.tables import kept_tables
+        from malaprop.privacy.metrics import Custom
 
         if isinstance(self._metric, Custom):  # code can change, so nothing is kept for it
             return self
@@ -212,7 +272,6 @@ class Lexicon:
 
     @property
     def _graph(self) -> "WordGraph":
-        from malaprop.core.metrics.graph import graph_of
 
         graph = graph_of(self._metric)
         if graph is None:
@@ -339,7 +398,6 @@ class Lexicon:
         >>> line.nearest([[2.2], [-5.0]], k=2).tolist()
         [[2, 1], [0, 1]]
         """
-        from malaprop.lexicon.parts import nearest_to
 
         return nearest_to(self, vectors, k)
 
@@ -352,3 +410,63 @@ class Lexicon:
         row[own] = -1.0  # itself first, also where another word has the same vector
         order = np.argsort(row, kind="stable")[1 : k + 1]
         return [(self._words[i], float(row[i])) for i in order]
+
+
+# Parts of a lexicon: some of its words, and those nearest to any vector.
+
+
+def rows_of(space: MetricSpace, words: Iterable[str]) -> list[int]:
+    """Return the ids of those words that a lexicon has, in its order."""
+    if graph_of(space.metric) is not None:
+        raise MetricError(
+            "Some words of a word graph make another graph: take the subset first, then use "
+            "with_graph()."
+        )
+    wanted = set(words)
+    ids = [i for i, word in enumerate(space.words) if word in wanted]
+    if not ids:
+        raise LexiconError("None of these words is in the lexicon.")
+    return ids
+
+
+def nearest_to(space: MetricSpace, vectors: Any, k: int) -> Ids:
+    """Return the ids of the `k` words nearest to each vector; ties go to the lowest id."""
+    if str(space.metric) not in ("euclidean", "poincare"):
+        raise MetricError(
+            "The words nearest to any vector are found by euclidean or poincare distance; this "
+            f"lexicon measures {space.metric} ones."
+        )
+    if k < 1:
+        raise ParameterError(f"The number of nearest words must be 1 or more. Got {k}.")
+    queries, columns = np.asarray(vectors, dtype=np.float64), space.vectors.shape[1]
+    if queries.ndim != 2 or queries.shape[1] != columns:
+        raise ParameterError(
+            f"Vectors must be a matrix with {columns} columns, the lexicon's dimension. "
+            f"Got shape {queries.shape}."
+        )
+    return search_on(space).nearest(queries, k)
+
+
+# The nearest words of every word, from what a lexicon carries or from a search made once.
+
+
+# For lexicons of our own class only: their vectors cannot change.
+_searched: "WeakKeyDictionary[Lexicon, Ids]" = WeakKeyDictionary()
+
+
+def nearest_words(space: MetricSpace, k: int) -> Ids:
+    """Return ids of the `k` nearest words of each word by Euclidean distance: (words, k).
+
+    A word is the first of its own nearest, unless a lower one shares its vector. Ties go to the
+    lowest id.
+    """
+    k = min(k, len(space))
+    table = tables_of(space).nearest
+    if table is not None and type(space.metric) is Euclidean and k <= table.listed.shape[1]:
+        return table.listed[:, :k].astype(np.int64)
+    if type(space) is not Lexicon:
+        return NearestSearch(space.vectors).nearest(space.vectors, k)
+    kept = _searched.get(space)
+    if kept is None or kept.shape[1] < k:
+        kept = _searched[space] = NearestSearch(space.vectors).nearest(space.vectors, k)
+    return kept[:, :k]

@@ -15,9 +15,10 @@ import hashlib
 import json
 import math
 import os
+import re
 import secrets
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -25,16 +26,86 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.errors import LexiconError, MalapropError, OutputError, ParameterError, printable
-from malaprop.core.metric import Metric
-from malaprop.core.metrics.graph import Steps, graph_of
-from malaprop.core.metrics.named import as_metric
-from malaprop.lexicon.formats import json_files, limits, npy
-from malaprop.lexicon.formats.repairs import Repairs
-from malaprop.lexicon.formats.screening import CONTROL
-from malaprop.lexicon.graph.files import read_graph, write_graph
+from malaprop.data import data_folder
+from malaprop.lexicon.formats import npy, open_vector_file, untrusted
+from malaprop.lexicon.formats.rows import CONTROL, Repair, Repairs, VectorFile, screened_blocks
+from malaprop.privacy.errors import (
+    LexiconError,
+    MalapropError,
+    OutputError,
+    ParameterError,
+    did_you_mean,
+    printable,
+)
+from malaprop.privacy.metrics import as_metric
+from malaprop.privacy.progress import Progress, report
+from malaprop.privacy.space import Metric
+from malaprop.privacy.word_graph import Steps, WordGraph, graph_of
+from malaprop.private_files import atomic_write
+
+# Files of word graphs.
+#
+#     graph.npz    edges, weights, cut-off, how it was made, and of which lexicon
+#
+# A file belongs to the lexicon whose fingerprint it has, and to no other.
+
 
 FORMAT = 1
+
+
+def write_graph(path: Path, graph: WordGraph, base: str) -> None:
+    """Write a graph of the lexicon with the fingerprint `base`; it appears once it is whole."""
+    if len(graph.edges) > untrusted.edges(graph.size):
+        raise LexiconError(
+            f"A word graph of {graph.size:,} words can be kept if it has at most "
+            f"{untrusted.edges(graph.size):,} edges. It has {len(graph.edges):,}: leave some out."
+        )
+    about = {"format": FORMAT, "base": base, "size": graph.size, "made": graph.made}
+    narrow = np.uint16 if graph.size <= 1 << 16 else np.uint32
+    with atomic_write(path) as part:
+        np.savez_compressed(
+            part,
+            about=np.array(json.dumps(about)),
+            cutoff=np.array(graph.cutoff),
+            edges=graph.edges.astype(narrow),
+            weights=graph.weights,
+        )
+
+
+def read_graph(path: Path, base: str, size: int) -> WordGraph | None:
+    """Read the graph of the lexicon with the fingerprint `base` and `size` words.
+
+    Return None if it is the graph of another lexicon.
+    """
+    try:
+        note = npy.unpacked(path, ["about"], untrusted.NOTE)["about"]
+        about = untrusted.parse_object(str(note.item()))
+        untrusted.check_format(about, FORMAT)
+        if about["base"] != base:
+            return None
+        arrays = npy.unpacked(path, ["cutoff", "edges", "weights"], 16 * untrusted.edges(size))
+        return _graph(about, arrays, size)
+    except (ValueError, KeyError, TypeError, OSError):
+        raise LexiconError(
+            f"{path} is not a word graph that this version reads: remove it, and run  "
+            "malaprop lexicon graph NAME"
+        ) from None
+
+
+def _graph(about: dict[str, Any], arrays: dict[str, NDArray[Any]], size: int) -> WordGraph:
+    edges, weights = arrays["edges"], arrays["weights"]
+    made = about["made"]
+    if type(about["size"]) is not int or about["size"] != size:
+        raise ValueError("another number of words")
+    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
+        raise ValueError("no edges")
+    if weights.shape != edges.shape[:1] or weights.dtype.kind != "f":
+        raise ValueError("no weights")
+    if type(made) is not dict or not all(isinstance(value, int | str) for value in made.values()):
+        raise ValueError("no options")
+    return WordGraph(size, edges, weights, cutoff=float(arrays["cutoff"].item()), made=made)
+
+
 WORDS, VECTORS, ABOUT, GRAPH = "words.txt", "vectors.npy", "lexicon.json", "graph.npz"
 _HASHED_AT_ONCE = 16 << 20
 _LONGEST_TEXT = 4096  # of a note
@@ -155,7 +226,7 @@ def write(
 def load(folder: Path) -> Stored:
     """Load a compiled lexicon; float32 vectors stay in the file until they are used."""
     try:
-        about = json_files.read_object(folder / ABOUT)
+        about = untrusted.read_object(folder / ABOUT)
         if type(about["format"]) is int and about["format"] != FORMAT:
             raise LexiconError(
                 f"{folder} has format {about['format']}, this version reads {FORMAT}: "
@@ -192,8 +263,8 @@ def _check_note(about: Mapping[str, Any]) -> None:
 
 def _words(folder: Path, count: int) -> tuple[str, ...]:
     """Read the words, as many as there are said to be."""
-    content = limits.whole(folder / WORDS, limits.CHARACTERS)
-    limits.check_words(count, len(content), str(folder))
+    content = untrusted.whole(folder / WORDS, untrusted.CHARACTERS)
+    untrusted.check_words(count, len(content), str(folder))
     if content.count(b"\n") != count:
         raise _damaged(folder)
     words = tuple(content.decode("utf-8").split("\n")[:-1])
@@ -231,7 +302,7 @@ def _is_power_of_two(step: float) -> bool:
 
 def _mapped(folder: Path, shape: tuple[int, int], step: float | None) -> NDArray[np.float32]:
     """Map the vectors of a folder; 8-bit ones are converted, which is quick."""
-    stored = npy.mapped(folder / VECTORS)
+    stored = npy.map_array(folder / VECTORS)
     if stored.shape != tuple(shape) or stored.dtype != (np.int8 if step else np.float32):
         raise _damaged(folder)
     if not step:
@@ -299,3 +370,151 @@ def _replace(folder: Path, part: Path) -> None:
             os.replace(old, folder)
         raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+# Where lexicons are: those in the package, those that were imported, and any path.
+
+
+_DATA = data_folder()
+
+
+def home() -> Path:
+    """Return the folder of what belongs to the user: $MALAPROP_HOME, else the system's own."""
+    if chosen := os.environ.get("MALAPROP_HOME"):
+        return Path(chosen)
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("malaprop", appauthor=False))
+
+
+def lexicons() -> Path:
+    """Return the folder of the imported lexicons; it need not exist."""
+    return home() / "lexicons"
+
+
+def embedded() -> dict[str, Path]:
+    """Return the lexicons that come with the package, by name."""
+    return _compiled_in(_DATA)
+
+
+def imported() -> dict[str, Path]:
+    """Return the lexicons that the user imported, by name."""
+    return _compiled_in(lexicons())
+
+
+def resolve(name_or_path: str | os.PathLike[str]) -> Path:
+    """Find a lexicon: by the name of an embedded or an imported one, else by its path."""
+    wanted = os.fspath(name_or_path)
+    known = imported() | embedded()
+    if wanted in known:
+        return known[wanted]
+    # os.path answers no where a Path raises: names too long, homes of unknown users.
+    path = Path(os.path.expanduser(wanted))
+    if os.path.isfile(path) or is_compiled(path):
+        return path
+    if os.path.isdir(path):
+        raise ParameterError(
+            f"The folder {wanted} is not a compiled lexicon: name one, or a file of vectors"
+        )
+    hint = did_you_mean(wanted.lower(), known)
+    raise ParameterError(
+        f"There is no lexicon and no file named {wanted}.{hint} "
+        "Run  malaprop lexicon list  to see those there are."
+    )
+
+
+def _compiled_in(folder: Path) -> dict[str, Path]:
+    if not folder.is_dir():
+        return {}
+    # Names that begin with a dot are being written.
+    return {
+        path.name: path
+        for path in sorted(folder.iterdir())
+        if not path.name.startswith(".") and is_compiled(path)
+    }
+
+
+# Compiles a file of words and vectors into a lexicon that opens instantly.
+#
+# Unlike opening, importing repairs. It leaves out and counts faulty rows, keeps the first of
+# duplicate words, and trusts the rows where the header contradicts them.
+
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """The result of an import: the folder, its size, and how often each fault was repaired."""
+
+    folder: Path
+    count: int
+    dimension: int
+    repairs: Mapping[str, Repair]
+    fingerprint: str
+
+
+def import_lexicon(
+    source: Path,
+    name: str,
+    *,
+    metric: str = "euclidean",
+    vocabulary: Path | None = None,
+    limit: int | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> ImportReport:
+    """Compile a file under a name that `Lexicon.open` then accepts.
+
+    `limit` keeps only the first rows (files are usually sorted by frequency). `vocabulary` is the
+    file of words that belongs to a matrix. `progress` is called with the amount done and the total,
+    in bytes or rows.
+    """
+    check_name(name)
+    if limit is not None and limit < 1:
+        raise ParameterError(f"The limit of an import must be at least 1 row. Got {limit} instead.")
+    folder = lexicons() / name
+    if folder.exists() and not force:
+        raise OutputError(
+            f"A lexicon named {name} exists already: choose another name, or use `force=True`"
+        )
+    file = open_vector_file(source, vocabulary=vocabulary, strict=False)
+    stored = write(
+        folder,
+        _word_blocks(file, metric, limit, progress),
+        metric=metric,
+        sources={path.name: _sha256(path) for path in file.files},
+        repairs=file.repairs,
+        force=force,
+    )
+    count, dimension = stored.vectors.shape
+    repairs = {str(fault): repair for fault, repair in file.repairs.by_fault.items()}
+    return ImportReport(folder, count, dimension, repairs, stored.fingerprint)
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that an imported lexicon cannot have."""
+    if not _NAME.fullmatch(name):
+        raise ParameterError(
+            "The name of a lexicon must consist of at most 64 of a-z, 0-9, '.', '_' and '-', and "
+            f"begin with a letter or digit. Got {name!r} instead."
+        )
+    if name in embedded():
+        raise ParameterError(f"{name} is the name of an embedded lexicon: choose another name")
+
+
+def _word_blocks(
+    file: VectorFile, metric: str, limit: int | None, progress: Progress | None
+) -> Iterator[WordBlock]:
+    for block in screened_blocks(file, metric=metric, limit=limit):
+        if block.words:
+            yield block.words, block.vectors
+        report(progress, block.done, file.total)
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise LexiconError(f"{path.name} cannot be read: {error.strerror}") from None

@@ -25,30 +25,30 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from malaprop.lexicon.bigrams import BigramModel, open_model, save_model
-    from malaprop.measure.attacking.base import attacks
-    from malaprop.measure.attacking.result import (
+    from malaprop.measure.adversaries import (
         AttackResult,
         FoundVectors,
         InferredLabels,
         RecoveredWords,
+        attack,
+        attacks,
     )
-    from malaprop.measure.attacking.run import attack
-    from malaprop.measure.attacking.training import train_model
+    from malaprop.measure.adversaries.public_model import train_model
+    from malaprop.measure.audit import audit_words
     from malaprop.measure.audit_by_draws import SampledAudit, sampled_audit
-    from malaprop.measure.audit_of_words import audit_words
     from malaprop.measure.bayes import BayesSuccess, bayes_success
-    from malaprop.measure.calibration import calibrate
-    from malaprop.measure.evaluating.evaluation import Evaluation
-    from malaprop.measure.evaluating.run import evaluate
-    from malaprop.measure.evaluating.settings import EvaluationSettings
-    from malaprop.measure.figures import skewness
-    from malaprop.measure.neighbourhoods import density, overlap
-    from malaprop.measure.regularization import LambdaChoice, best_lambda
-    from malaprop.measure.scale import NoiseAndScale, noise_and_scale
-    from malaprop.measure.searching import Calibration
-    from malaprop.measure.vector_calibration import calibrate_vectors
-    from malaprop.measure.vector_measures import VectorFigures, vector_figures
-    from malaprop.measure.words import WordStatistics, statistics
+    from malaprop.measure.calibration import Calibration, LambdaChoice, best_lambda, calibrate
+    from malaprop.measure.evaluation import Evaluation
+    from malaprop.measure.evaluation_run import EvaluationSettings, evaluate
+    from malaprop.measure.neighbourhoods import density, overlap, skewness
+    from malaprop.measure.vector_noise import (
+        NoiseAndScale,
+        VectorFigures,
+        calibrate_vectors,
+        noise_and_scale,
+        vector_figures,
+    )
+    from malaprop.measure.word_statistics import WordStatistics, statistics
 
 __all__ = [
     "AttackResult",
@@ -88,25 +88,18 @@ __all__ = [
 # Where the names are: a module is imported when one of its names is asked for.
 _HOMES = {
     "lexicon.bigrams": "BigramModel open_model save_model",
-    "measure.adversaries": "attacks",
-    "measure.attacking.result": "AttackResult FoundVectors InferredLabels RecoveredWords",
-    "measure.attacking.run": "attack",
-    "measure.attacking.training": "train_model",
+    "measure.adversaries": "AttackResult FoundVectors InferredLabels RecoveredWords attack attacks",
+    "measure.adversaries.public_model": "train_model",
+    "measure.audit": "audit_words",
     "measure.audit_by_draws": "SampledAudit sampled_audit",
-    "measure.audit_of_words": "audit_words",
     "measure.bayes": "BayesSuccess bayes_success",
-    "measure.calibration": "calibrate",
-    "measure.evaluating.evaluation": "Evaluation",
-    "measure.evaluating.run": "evaluate",
-    "measure.evaluating.settings": "EvaluationSettings",
-    "measure.figures": "skewness",
-    "measure.neighbourhoods": "density overlap",
-    "measure.regularization": "LambdaChoice best_lambda",
-    "measure.scale": "NoiseAndScale noise_and_scale",
-    "measure.searching": "Calibration",
-    "measure.vector_calibration": "calibrate_vectors",
-    "measure.vector_measures": "VectorFigures vector_figures",
-    "measure.words": "WordStatistics statistics",
+    "measure.calibration": "Calibration LambdaChoice best_lambda calibrate",
+    "measure.evaluation": "Evaluation",
+    "measure.evaluation_run": "EvaluationSettings evaluate",
+    "measure.neighbourhoods": "density overlap skewness",
+    "measure.vector_noise": "NoiseAndScale VectorFigures calibrate_vectors noise_and_scale "
+    "vector_figures",
+    "measure.word_statistics": "WordStatistics statistics",
 }
 
 

@@ -12,24 +12,237 @@ measure in the second look have no part in it, and the two looks share the chanc
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from itertools import chain, zip_longest
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.core.arrays import Ids
-from malaprop.core.channel import Channel, checked_channel
-from malaprop.core.errors import ParameterError
-from malaprop.core.loss import LossRows
-from malaprop.core.progress import Progress, report, stage
-from malaprop.core.randomness import checked_rng, secure_rng
-from malaprop.measure.chosen_words import word_ids
-from malaprop.measure.hard_pairs import HardPair, Side, hard_pairs
-from malaprop.measure.pairs import allowance
-from malaprop.measure.shown_losses import Question, Shown, largest, shown
-from malaprop.pipeline.privatizer import Privatizer
+from malaprop.measure.audit import allowance
+from malaprop.measure.neighbourhoods import nearest_other_words
+from malaprop.privacy.arrays import Ids
+from malaprop.privacy.channel import Channel, checked_channel
+from malaprop.privacy.errors import ParameterError
+from malaprop.privacy.estimate import clopper_pearson, even_sample, word_ids
+from malaprop.privacy.guarantee import Kind
+from malaprop.privacy.law import LossRows
+from malaprop.privacy.progress import Progress, report, stage
+from malaprop.privacy.randomness import checked_rng, secure_rng
+from malaprop.privatizer import Privatizer
+
+# Pairs of words that are hard to protect, for the audit by draws.
+
+
+class Side(NamedTuple):
+    """One word of a pair, and how it is written."""
+
+    word: int
+    text: str
+
+
+class HardPair(NamedTuple):
+    """Two words that are hard to protect, or one word in two spellings."""
+
+    one: Side
+    two: Side
+    why: str
+
+    @property
+    def is_one_word(self) -> bool:
+        """Whether both sides are the same word, so that no output may tell them apart."""
+        return self.one.word == self.two.word
+
+
+def hard_pairs(subject: Channel | Privatizer, count: int, ids: Ids) -> list[HardPair]:
+    """Choose pairs that start from some words and that the guarantee covers, of each sort in turn.
+
+    The sorts are words spread over the lexicon with their nearest, the closest of all, isolated
+    words with their nearest, the densest with the sparsest, and for a `Privatizer` one word in two
+    spellings.
+    """
+    channel = subject.channel if isinstance(subject, Privatizer) else subject
+    sorts = _sorts(channel, count, ids, spelled=isinstance(subject, Privatizer))
+    mixed = (pair for pair in chain.from_iterable(zip_longest(*sorts)) if pair is not None)
+    chosen: list[HardPair] = []
+    seen = set[frozenset[Side]]()
+    for pair in mixed:
+        both = frozenset((pair.one, pair.two))
+        if len(both) == 2 and both not in seen and _is_covered(subject, pair):
+            seen.add(both)
+            chosen.append(pair)
+        if len(chosen) == count:
+            break
+    return chosen
+
+
+def _sorts(channel: Channel, count: int, ids: Ids, *, spelled: bool) -> list[Iterable[HardPair]]:
+    nearest, distances = nearest_other_words(channel, ids)
+    words = channel.lexicon.words
+    dense = np.argsort(distances, kind="stable")
+    sparse = dense[::-1]
+
+    def pairs(why: str, ones: Ids, twos: Ids) -> Iterator[HardPair]:
+        for one, two in zip(ones.tolist(), twos.tolist(), strict=True):
+            yield HardPair(Side(one, words[one]), Side(two, words[two]), why)
+
+    some = even_sample(len(ids), max(count, 3))
+    sorts: list[Iterable[HardPair]] = [
+        pairs("nearest", ids[some], nearest[some]),
+        pairs("closest of all", ids[dense], nearest[dense]),
+        pairs("isolated", ids[sparse], nearest[sparse]),
+        pairs("densest and sparsest", ids[dense], ids[sparse]),
+    ]
+    if spelled:
+        sorts.append(_spelled(words, int(ids[dense[0]])))
+    return sorts
+
+
+def _spelled(words: Sequence[str], word: int) -> Iterator[HardPair]:
+    """Pair a word with itself in capitals: a private text must not show them."""
+    text = words[word]
+    for capitals in (text.capitalize(), text.upper()):
+        yield HardPair(Side(word, text), Side(word, capitals), "one word, two spellings")
+
+
+def _is_covered(subject: Channel | Privatizer, pair: HardPair) -> bool:
+    if isinstance(subject, Privatizer):
+        channel = subject.channel
+        if not (_is_private(subject, pair.one) and _is_private(subject, pair.two)):
+            return False
+    else:
+        channel = subject
+    if pair.is_one_word or channel.guarantee.kind is Kind.NONE:
+        return True  # for `none`, compare with what the promise would have been
+    return bool(channel.covers(np.array([pair.one.word]))[0, pair.two.word])
+
+
+def _is_private(private: Privatizer, side: Side) -> bool:
+    """Whether a text counts as this word, and is neither public nor a value."""
+    return bool(private.word_draws([side.text]).secret.tolist() == [side.word])
+
+
+# What draws of two inputs show about the loss between them, with confidence.
+#
+# Some of the draws choose sets of outputs that tell the inputs apart. Others measure these sets: if
+# the chance of a set is at least p for one input and at most q for the other, the loss is at least
+# ln(p/q). Draws that choose never measure.
+
+
+_LIKELY: Final = 0.999  # level of the ends that a guess about further draws is made from
+_FAR: Final = 700.0  # e to a larger number is too large for float64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What is asked about two inputs."""
+
+    allowed: float
+    """The loss that is allowed, in nats."""
+    delta: float
+    """The δ that is allowed beside it."""
+    mistake: float
+    """The largest chance that any bound on this pair is wrong."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What draws show about two inputs, whichever way round they show more."""
+
+    loss: float = 0.0
+    """A lower bound on the loss."""
+    delta: float = 0.0
+    """A lower bound on the δ that is needed beside the allowed loss."""
+    promising: bool = False
+    """Whether further draws may well show that more is needed than is allowed."""
+
+    def or_more(self, other: "Shown") -> "Shown":
+        """Return the larger of each number."""
+        return Shown(
+            loss=max(self.loss, other.loss),
+            delta=max(self.delta, other.delta),
+            promising=self.promising or other.promising,
+        )
+
+
+def demonstrated_loss(
+    one: Ids, two: Ids, choosing: int, question: Question, further: int = 0
+) -> Shown:
+    """Bound the loss between two inputs from draws of both; the first `choosing` choose sets.
+
+    Whether `further` draws are promising is a guess, on which no bound depends.
+    """
+    result = Shown()
+    for here, there in ((one, two), (two, one)):
+        sets = list(_telling(here[:choosing], there[:choosing], question.allowed))
+        # Each set is measured for two inputs, and there are two ways round.
+        mistake = question.mistake / (4 * max(1, len(sets)))
+        for outputs in sets:
+            measured = _Measured(
+                hits=int(np.isin(here[choosing:], outputs).sum()),
+                rivals=int(np.isin(there[choosing:], outputs).sum()),
+                trials=len(here) - choosing,
+            )
+            result = result.or_more(measured.shows(question, mistake, further))
+    return result
+
+
+def largest(trials: int, mistake: float) -> float:
+    """Return the largest loss that `trials` draws can show: a set that always or never occurs.
+
+    >>> round(largest(10_000, 1e-6), 2)
+    6.59
+    """
+    return -math.log(float(clopper_pearson(0, trials, 1.0 - 2.0 * mistake)[1]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Measured:
+    """How often outputs of a set occurred for an input, and for its rival."""
+
+    hits: int
+    rivals: int
+    trials: int
+
+    def shows(self, question: Question, mistake: float, further: int) -> Shown:
+        level = 1.0 - 2.0 * mistake  # of two sides, of which one is used
+        low = float(clopper_pearson(self.hits, self.trials, level)[0])
+        high = float(clopper_pearson(self.rivals, self.trials, level)[1])
+        return Shown(
+            loss=max(0.0, math.log(low / high)) if low > 0.0 else 0.0,
+            delta=max(0.0, _excess(low, high, question.allowed)),
+            promising=further > 0 and self._may_exceed(question, mistake, further),
+        )
+
+    def _may_exceed(self, question: Question, mistake: float, further: int) -> bool:
+        """Whether this many draws may show too much, if both chances are at their likely ends."""
+        high = float(clopper_pearson(self.hits, self.trials, _LIKELY)[1])
+        low = float(clopper_pearson(self.rivals, self.trials, _LIKELY)[0])
+        level = 1.0 - 2.0 * mistake
+        least = float(clopper_pearson(math.ceil(high * further), further, level)[0])
+        most = float(clopper_pearson(math.floor(low * further), further, level)[1])
+        return _excess(least, most, question.allowed) > question.delta
+
+
+def _excess(low: float, high: float, allowed: float) -> float:
+    """Return the δ that is needed beside an allowed loss, given chances of at least and at most."""
+    return -math.inf if math.isinf(allowed) else low - math.exp(min(allowed, _FAR)) * high
+
+
+def _telling(one: Ids, two: Ids, allowed: float) -> Iterator[Ids]:
+    """Yield sets of outputs that are likelier for one input: the best single one, then larger."""
+    outputs, places = np.unique(np.concatenate([one, two]), return_inverse=True)
+    here = np.bincount(places[: len(one)], minlength=len(outputs))
+    there = np.bincount(places[len(one) :], minlength=len(outputs))
+    ratios = np.log(here + 0.5) - np.log(there + 0.5)
+    yield outputs[[int(np.argmax(here * (ratios > 0.0)))]]
+    finite = allowed if math.isfinite(allowed) else float(ratios.max())
+    for level in sorted({0.0, 0.5 * finite, finite}):
+        chosen = outputs[ratios > min(level, 0.999 * float(ratios.max()))]
+        if len(chosen):
+            yield chosen
+
 
 _EXAMINED: Final = 512  # words among which hard pairs are looked for
 _LEAST_DRAWS: Final = 1_000
@@ -44,7 +257,7 @@ Sampler = Callable[[Side, int], Ids]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairFinding:
+class PairLoss:
     """What draws show about two words."""
 
     pair: tuple[str, str]
@@ -72,7 +285,7 @@ class SampledAudit:
     """Lower bounds on losses, and whether one exceeds the guarantee."""
 
     guarantee: str
-    pairs: tuple[PairFinding, ...]
+    pairs: tuple[PairLoss, ...]
     draws: int
     """The most draws of a word; pairs that are unlikely to contradict the guarantee have fewer."""
     can_show: float
@@ -82,7 +295,7 @@ class SampledAudit:
     allowed_delta: float
 
     @property
-    def violations(self) -> tuple[PairFinding, ...]:
+    def violations(self) -> tuple[PairLoss, ...]:
         """The pairs whose loss exceeds the guarantee."""
         return tuple(one for one in self.pairs if one.delta > self.allowed_delta)
 
@@ -97,7 +310,7 @@ class SampledAudit:
         return self.violated
 
     @property
-    def worst(self) -> PairFinding:
+    def worst(self) -> PairLoss:
         """The pair that comes closest to the guarantee, or exceeds it most."""
         return max(self.pairs, key=lambda one: (one.delta > self.allowed_delta, one.ratio))
 
@@ -200,7 +413,7 @@ def sampled_audit(
     return SampledAudit(
         guarantee=str(subject.guarantee),
         pairs=tuple(
-            PairFinding(
+            PairLoss(
                 pair=(pair.one.text, pair.two.text),
                 why=pair.why,
                 allowed=bound,
@@ -315,7 +528,9 @@ class _Looks:
             question = Question(
                 allowed=self.allowed[place], delta=self.delta, mistake=self.mistake * share
             )
-            results.append(shown(one, two, draws - _measuring(draws), question, further))
+            results.append(
+                demonstrated_loss(one, two, draws - _measuring(draws), question, further)
+            )
             report(progress, done, len(places))
         return results
 

@@ -7,36 +7,509 @@ docs/attacks.md.
 """
 
 import math
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from malaprop.core.arrays import Floats, Ids
-from malaprop.core.channel import Channel, LawChannel, checked_channel
-from malaprop.core.errors import ParameterError
-from malaprop.core.progress import Progress
-from malaprop.core.randomness import checked_rng, secure_rng
-from malaprop.measure.chosen_words import MOST
-from malaprop.measure.exact_success import best_guesses_of
-from malaprop.measure.intervals import bootstrap_interval, clopper_pearson
-from malaprop.measure.noise_guesses import noise_bounds
-from malaprop.measure.priors import belief_over, prior_over
-from malaprop.measure.several_draws import best_guesses, has_columns, promising_guesses
-from malaprop.pipeline.guessing import guesses_outputs, largest_posteriors
-from malaprop.pipeline.spreading import sample, spread
+from malaprop.lexicon.bigrams import public_counts
+from malaprop.privacy import metrics
+from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.best_guess import (
+    best_guesses,
+    best_guesses_of,
+    guesses_outputs,
+    has_columns,
+    largest_posteriors,
+    likely_candidates,
+)
+from malaprop.privacy.channel import Channel, LawChannel, VectorChannel, checked_channel
+from malaprop.privacy.errors import ParameterError
+from malaprop.privacy.estimate import MOST, bootstrap_interval, clopper_pearson, even_sample, sample
+from malaprop.privacy.noise import ExponentialDensity, GaussianDensity
+from malaprop.privacy.progress import Progress
+from malaprop.privacy.randomness import checked_rng, secure_rng
+from malaprop.privacy.space import MetricSpace, blocks
 
-_TRIALS = 2_000
+# A guess at a word from several outputs, where the law of words is unknown.
+#
+# The observer takes Pr[y | w] for m(y)·g(d(w, y))/c(w): m is how often y comes out of any word, g
+# how much more often words at that distance do, and c makes up for words with many others around
+# them. m does not matter for a guess. g and c are learned from draws. On a small lexicon, the
+# observer learns the whole law instead. Any such guess is an attack, so that its success, measured
+# on other draws, is a lower bound of the best guess.
+
+
+_SMALL: Final = 1_000  # words of a lexicon up to which the whole law is learned,
+_DRAWS: Final = 1 << 17  # from so many draws in all
+_UNSEEN: Final = 0.1  # draws of an output that a word never gave
+_PAIRS: Final = 1_024  # words and their outputs from which g is learned
+_BASE: Final = 256  # outputs whose distances to all words say how usual a distance is
+_BINS: Final = 16
+_CROWD: Final = 512  # outputs from which c is estimated
+_STEPS: Final = 4_096  # of a table of g
+
+
+class GuessRule(ABC):
+    """How an observer weighs words, given outputs."""
+
+    @abstractmethod
+    def scores(self, outputs: Ids) -> NDArray[np.float32]:
+        """Return about ln Pr[y | w] of each output y, but for a constant: (outputs, words)."""
+
+    def guesses(self, belief: Floats, drawn: Ids, last: Ids) -> Ids:
+        """Return the guess of each trial after its draw number `last`: (trials, len(last))."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(belief).astype(np.float32)
+        guesses = np.empty((len(drawn), len(last)), dtype=np.int64)
+        for trial, outputs in enumerate(drawn):
+            distinct, places = np.unique(outputs, return_inverse=True)
+            totals = np.cumsum(self.scores(distinct)[places], axis=0)[last]
+            guesses[trial] = (totals + logs).argmax(axis=1)
+        return guesses
+
+
+def learned_rule(channel: Channel, belief: Floats, rng: Generator) -> GuessRule:
+    """Learn how to guess from draws of a channel."""
+    if len(belief) <= _SMALL:
+        return _whole_law(channel, rng)
+    truth = rng.choice(len(belief), size=_PAIRS, p=belief)
+    outputs = channel.substitute(truth, rng)
+    moved, usual = _distances(channel.lexicon, truth, outputs)
+    table, step, same = _gains(moved, usual, len(belief))
+    bare = DistanceRule(
+        space=channel.lexicon,
+        table=table,
+        step=step,
+        same=same,
+        crowding=np.zeros(len(belief), dtype=np.float32),
+    )
+    return DistanceRule(
+        space=bare.space, table=table, step=step, same=same, crowding=_crowding(bare, outputs)
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DistanceRule(GuessRule):
+    """Weighs words by their distances to the outputs."""
+
+    space: MetricSpace
+    table: NDArray[np.float32]
+    """ln g, by distance in steps."""
+    step: float
+    same: float
+    """ln g of the word itself."""
+    crowding: NDArray[np.float32]
+    """ln c of each word."""
+
+    def scores(self, outputs: Ids) -> NDArray[np.float32]:
+        """Look up g, and subtract what crowded words gain."""
+        rows = self.space.distances(outputs)
+        rows *= 1.0 / self.step
+        scores = self.table[np.minimum(rows, _STEPS - 1.0).astype(np.int32)]
+        scores[np.arange(len(outputs)), outputs] = self.same
+        scores -= self.crowding
+        return scores
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SmallLaw(GuessRule):
+    """Weighs words by how often draws of theirs gave the outputs."""
+
+    columns: NDArray[np.float32]
+    """ln Pr[y | w], about: a row for each output y."""
+
+    def scores(self, outputs: Ids) -> NDArray[np.float32]:
+        """Look them up."""
+        return self.columns[outputs]
+
+
+def _whole_law(channel: Channel, rng: Generator) -> SmallLaw:
+    size = len(channel.lexicon)
+    runs = _DRAWS // size
+    words = np.repeat(np.arange(size), runs)
+    pairs = channel.substitute(words, rng) * size + words
+    counts = np.bincount(pairs, minlength=size * size).reshape(size, size)
+    return SmallLaw(columns=np.log(counts + _UNSEEN).astype(np.float32))
+
+
+def _distances(space: MetricSpace, truth: Ids, outputs: Ids) -> tuple[Floats, Floats]:
+    """Return the distance of each output to its word, and those of some outputs to all words."""
+    moved, usual = np.empty(len(truth)), []
+    for block in blocks(len(truth), row_cells=len(space)):
+        rows = space.distances(outputs[block])
+        moved[block] = rows[np.arange(len(rows)), truth[block]]
+        if block.start < _BASE:
+            usual.append(rows[:, ::4].ravel())
+    return moved, np.concatenate(usual)
+
+
+def _gains(moved: Floats, usual: Floats, size: int) -> tuple[NDArray[np.float32], float, float]:
+    """Return ln g as a table by distance, its step, and ln g of the word itself.
+
+    g is the share of moves at a distance, over the share of all words at that distance.
+    """
+    away, usual = moved[moved > 0.0], usual[usual > 0.0]
+    stays = (len(moved) - len(away) + 0.5) / (len(moved) + 1.0)
+    same = float(np.log(stays * size))
+    largest = float(usual.max(initial=1.0))
+    step = largest / (_STEPS - 1)
+    if len(away) < 2 * _BINS:  # hardly any word moves: nothing can be said about distances
+        return np.zeros(_STEPS, dtype=np.float32), step, same
+    edges = np.unique(np.quantile(away, np.linspace(0.0, 1.0, _BINS + 1)))
+    inner = edges[1:-1]
+    bins = np.searchsorted(inner, away)
+    moves = np.bincount(bins, minlength=len(inner) + 1)
+    words = np.bincount(np.searchsorted(inner, usual), minlength=len(inner) + 1) + 0.5
+    gains = np.log((moves + 0.5) / len(moved)) - np.log(words / len(usual))
+    means = np.bincount(bins, weights=away, minlength=len(inner) + 1) / np.maximum(moves, 1)
+    table = np.interp(step * np.arange(_STEPS), means, gains)
+    return table.astype(np.float32), step, same
+
+
+def _crowding(rule: DistanceRule, outputs: Ids) -> NDArray[np.float32]:
+    """Estimate ln c: the sum of Pr[y | w] over outputs y must be 1 for each word w."""
+    size, some = len(rule.space), outputs[:_CROWD]
+    sums = np.zeros(size)
+    for block in blocks(len(some), row_cells=size):
+        gains = np.exp(rule.scores(some[block]))
+        gains[np.arange(len(gains)), some[block]] = 0.0  # the word itself is added for all alike
+        sums += gains.sum(axis=0)
+    totals: Floats = sums / len(some) + np.exp(rule.same) / size
+    return np.log(totals).astype(np.float32)
+
+
+# How likely noisy vectors are for each word, from the stated density of the noise.
+
+
+Scores = NDArray[np.float32]
+_CUT: Final = 1e-3  # releases in the ball so near its end may have been cut off there
+
+
+class VectorLikelihoods:
+    """ln of the density of each word at noisy vectors, but for a constant."""
+
+    def __init__(self, density: ExponentialDensity | GaussianDensity) -> None:
+        self._density = density
+        self.slow = isinstance(density, ExponentialDensity) and density.metric == "manhattan"
+        """Whether `of_all` orders words by another norm, since their own takes long."""
+        roots = density.roots if isinstance(density, ExponentialDensity) else ()
+        self._inverses: list[Floats | None] = [np.asarray(np.linalg.inv(root)) for root in roots]
+        self._inverses = self._inverses or [None]
+        self._shifts = [float(np.linalg.slogdet(root)[1]) for root in roots]
+        self._centres = [self._mapped(density.centres, part) for part in self._inverses]
+
+    def of_all(self, noisy: Floats) -> Scores:
+        """Return them for all words, in float32: (vectors, words)."""
+        density, placed = self._density, self._placed(noisy)
+        if isinstance(density, ExponentialDensity) and density.metric == "poincare":
+            return (-density.rate * _in_the_ball(placed, density.centres)).astype(np.float32)
+        parts = [
+            self._from_squares(_squares(self._mapped(placed, inverse), centres), slice(None), part)
+            for part, (inverse, centres) in enumerate(
+                zip(self._inverses, self._centres, strict=True)
+            )
+        ]
+        return np.asarray(_mixed(parts), dtype=np.float32)
+
+    def of_some(self, noisy: Floats, words: Ids) -> Floats:
+        """Return them for some words, in float64: (vectors, words)."""
+        from scipy.spatial.distance import cdist
+
+        density, placed = self._density, self._placed(noisy)
+        if isinstance(density, ExponentialDensity) and density.metric != "euclidean":
+            if density.metric == "poincare":
+                return -density.rate * _in_the_ball(placed, density.centres[words])
+            return np.asarray(-density.rate * cdist(placed, density.centres[words], "cityblock"))
+        parts = [
+            self._from_squares(
+                cdist(self._mapped(placed, inverse), centres[words], "sqeuclidean"), words, part
+            )
+            for part, (inverse, centres) in enumerate(
+                zip(self._inverses, self._centres, strict=True)
+            )
+        ]
+        return np.asarray(_mixed(parts), dtype=np.float64)
+
+    def untold(self, noisy: Floats, words: Ids) -> NDArray[np.bool_]:
+        """Whether the density says nothing about vectors of some words, one word for each."""
+        density = self._density
+        if isinstance(density, GaussianDensity):
+            return np.asarray(density.sigmas[words] == 0.0)  # released without noise
+        if not density.in_ball:
+            return np.zeros(len(noisy), dtype=np.bool_)
+        far = 2.0 * np.arctanh(np.minimum(np.linalg.norm(noisy, axis=1), metrics.EDGE))
+        return np.asarray(far >= metrics.REACH - _CUT)
+
+    def _placed(self, noisy: Floats) -> Floats:
+        """Return the vectors in the chart that the density is stated in."""
+        density = self._density
+        tangent = isinstance(density, ExponentialDensity) and density.in_ball
+        return metrics.log0(noisy) if tangent and density.metric == "euclidean" else noisy  # type: ignore[union-attr]
+
+    def _mapped(self, vectors: Floats, inverse: Floats | None) -> Floats:
+        return vectors if inverse is None else np.asarray(vectors @ inverse)
+
+    def _from_squares(self, squares: Any, words: Any, part: int) -> Any:
+        """Turn squared distances to `words` into scores, for one part of a mixture."""
+        density, kind = self._density, squares.dtype.type
+        if isinstance(density, GaussianDensity):
+            sigmas, bare = density.sigmas[words], density.sigmas[words] == 0.0
+            wide = np.where(bare, 1.0, sigmas)
+            squares *= (-0.5 / wide**2).astype(kind)
+            squares -= (density.centres.shape[1] * np.log(wide)).astype(kind)
+            squares[:, bare] = -np.inf  # such a word gives no other vector
+            return squares
+        scores = np.sqrt(squares, out=squares)
+        scores *= kind(-density.rate)
+        if density.chances is not None:
+            scores += (density.chances[words, part] - self._shifts[part]).astype(kind)
+        return scores
+
+
+def vector_likelihoods(channel: Channel) -> VectorLikelihoods | None:
+    """Return the likelihoods of a channel's vectors; None if they cannot be evaluated."""
+    if type(channel) is not VectorChannel:  # a subclass may draw in another way
+        return None
+    density: Any = channel.noise.density(channel.lexicon)
+    if isinstance(density, GaussianDensity):
+        return VectorLikelihoods(density)
+    if not isinstance(density, ExponentialDensity) or not density.is_sane:
+        return None
+    known = density.metric in ("euclidean", "manhattan")
+    in_the_ball = density.metric == "poincare" and density.in_ball
+    return VectorLikelihoods(density) if known or in_the_ball else None
+
+
+def _mixed(parts: list[Any]) -> Any:
+    return parts[0] if len(parts) == 1 else np.logaddexp.reduce(parts, axis=0)
+
+
+def _squares(noisy: Floats, centres: Floats) -> Scores:
+    middle = centres.mean(axis=0)
+    one, other = (noisy - middle).astype(np.float32), (centres - middle).astype(np.float32)
+    squares: Scores = one @ (np.float32(-2.0) * other.T)
+    squares += np.einsum("ij,ij->i", one, one)[:, None]
+    squares += np.einsum("ij,ij->i", other, other)
+    return np.maximum(squares, 0.0, out=squares)
+
+
+def _in_the_ball(noisy: Floats, centres: Floats) -> Floats:
+    """Return distances in the Poincaré ball; in float64, since much is cancelled at its edge."""
+    squares = (noisy**2).sum(axis=1)[:, None] + (centres**2).sum(axis=1) - 2.0 * noisy @ centres.T
+    scale = metrics.conformal(noisy)[:, None] * metrics.conformal(centres)
+    return np.asarray(2.0 * np.arcsinh(np.sqrt(np.maximum(squares, 0.0) / scale)))
+
+
+# What an observer achieves who sees noisy vectors: a bound on all who see the words they become.
+#
+# Words are computed from the vectors, so that they tell no more. The best guess at vectors is the
+# word of the largest density, which is known. A trial counts as right unless some other word is
+# found with a larger density than the true word's, so that whatever is left out can only raise the
+# bound.
+
+
+_RIVALS: Final = 64  # words to compare with where they are chosen by another norm
+
+
+def vector_observer_bound(
+    channel: Channel, belief: Floats, occurrences: Sequence[int], trials: int, rng: Generator
+) -> Ids | None:
+    """Count the trials whose word no other word beats, for each number of vectors.
+
+    None if the density of the noise is unknown. It is the one before rounding to a fine grid.
+    """
+    likelihoods = vector_likelihoods(channel)
+    if likelihoods is None or not isinstance(channel, VectorChannel):
+        return None
+    with np.errstate(divide="ignore"):
+        logs = np.log(belief)
+    truth = rng.choice(len(belief), size=trials, p=belief)
+    most, last = max(occurrences), np.array(occurrences) - 1
+    count = np.zeros(len(last), dtype=np.int64)
+    for block in blocks(trials, row_cells=len(belief) * most):
+        each = np.repeat(truth[block], most)
+        noisy = channel.release_words(each, rng)
+        sure = likelihoods.untold(noisy, each).reshape(-1, most)
+        noisy = noisy.reshape(-1, most, noisy.shape[1])
+        wins = _wins(likelihoods, noisy, truth[block], last, logs)
+        count += (wins | np.logical_or.accumulate(sure, axis=1)[:, last]).sum(axis=0)
+    return count
+
+
+def _wins(
+    likelihoods: VectorLikelihoods, noisy: Floats, truth: Ids, last: Ids, logs: Floats
+) -> NDArray[np.bool_]:
+    """Whether no rival beats the true word after draw number `last`: (trials, len(last))."""
+    wins = np.empty((len(truth), len(last)), dtype=np.bool_)
+    scores = likelihoods.of_all(noisy.reshape(-1, noisy.shape[2])).reshape(*noisy.shape[:2], -1)
+    few = min(_RIVALS if likelihoods.slow else 1, len(logs) - 1)
+    for trial, word in enumerate(truth):
+        totals = np.cumsum(scores[trial], axis=0)[last] + logs
+        totals[:, word] = -np.inf
+        rivals = np.argpartition(-totals, few - 1, axis=1)[:, :few] if few > 1 else _best(totals)
+        words = np.union1d(rivals, word)
+        exact = np.cumsum(likelihoods.of_some(noisy[trial], words), axis=0)[last] + logs[words]
+        wins[trial] = exact[:, np.searchsorted(words, word)] >= exact.max(axis=1)
+    return wins
+
+
+def _best(totals: Floats) -> Ids:
+    return np.asarray(totals.argmax(axis=1)[:, None])
+
+
+# Bounds on the best guess where noise is added to vectors, so that the law of words is unknown.
+#
+# From above: who sees the noisy vectors guesses at least as well as who sees the words that they
+# become. From below: what an attack achieves that learns from draws.
+
+
+_TRIALS: Final = 256
+_SEEN: Final = 1_000  # trials of the observer of vectors
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """What an attack achieves, and 95 % bounds on the best guess."""
+
+    value: float
+    interval: tuple[float, float]
+    above: bool
+    """Whether the upper end says anything: the density of the noise is known."""
+
+
+def noise_bounds(
+    channel: Channel,
+    belief: Floats,
+    occurrences: Sequence[int],
+    rng: Generator,
+    *,
+    trials: int = _TRIALS,
+    seen: int = _SEEN,
+) -> list[Bounds]:
+    """Return what a guess achieves for each number of draws, and bounds on the best guess.
+
+    The attack has so many `trials`, and the observer of vectors, who bounds it, as many as `seen`.
+    The upper bound is 1 if the density of the noise is unknown.
+    """
+    most, last = max(occurrences), np.array(occurrences) - 1
+    truth = rng.choice(len(belief), size=trials, p=belief)
+    drawn = channel.substitute(np.repeat(truth, most), rng).reshape(trials, most)
+    if most == 1 and belief.min() == belief.max():
+        guesses = drawn  # a rule would guess the output itself, but for few words
+    else:
+        guesses = learned_rule(channel, belief, rng).guesses(belief, drawn, last)
+    hits = (guesses == truth[:, None]).sum(axis=0)
+    lows = clopper_pearson(hits, trials)[:, 0]
+    highs = vector_bounds(channel, belief, occurrences, rng, trials=seen)
+    return [
+        # By chance, the guess may have done better than the bound on all guesses.
+        Bounds(value=value, interval=(low, max(value, high)), above=high < 1.0)
+        for value, low, high in zip(
+            (hits / trials).tolist(), lows.tolist(), highs.tolist(), strict=True
+        )
+    ]
+
+
+def vector_bounds(
+    channel: Channel,
+    belief: Floats,
+    occurrences: Sequence[int],
+    rng: Generator,
+    *,
+    trials: int = _SEEN,
+) -> Floats:
+    """Return the upper ends of 95 % intervals for the best guess at so many noisy vectors."""
+    wins = vector_observer_bound(channel, belief, occurrences, trials, rng)
+    if wins is None:
+        return np.ones(len(occurrences))
+    return np.asarray(clopper_pearson(wins, trials)[:, 1])
+
+
+# What an observer believes about a word before seeing its replacement.
+
+
+FREQUENCY = "frequency"
+_SHIFT = 2.7  # Zipf's law as Mandelbrot corrected it
+
+
+_WEB = "by how often words occur on the web"
+_ZIPF = "by Zipf's law over the order of the lexicon, most of whose words have no public count"
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What an observer believes: the probability of each word, and where that comes from."""
+
+    chances: Floats
+    source: str
+
+
+def prior_over(space: MetricSpace, prior: Any) -> Floats:
+    """Return the probability of each word of a lexicon, before anything is seen.
+
+    `prior` is None for equal chances, "frequency" for those of public word frequencies, a number
+    for each word, or a mapping from words to numbers (words that it lacks get none). "frequency"
+    takes the counts of a trillion words of the web that ship for `english`, if they cover half of
+    the words or more. For other lexicons it is Zipf's law over their order, 1/(rank + 2.7):
+    lexicons list frequent words first.
+
+    >>> from malaprop import Lexicon
+    >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
+    >>> prior_over(line, None).round(3).tolist(), prior_over(line, {"cool": 3, "hot": 1}).tolist()
+    ([0.333, 0.333, 0.333], [0.0, 0.75, 0.25])
+    """
+    return belief_over(space, prior).chances
+
+
+def belief_over(space: MetricSpace, prior: Any) -> Belief:
+    """Return the probability of each word, as `prior_over` does, and say where it comes from."""
+    size = len(space)
+    if prior is None:
+        return Belief(np.full(size, 1.0 / size), "all words equally likely")
+    if isinstance(prior, str):
+        weights, source = _frequencies(space, prior)
+    elif isinstance(prior, Mapping):
+        weights, source = np.array([float(prior.get(word, 0.0)) for word in space.words]), "given"
+    else:
+        weights, source = np.asarray(prior, dtype=np.float64), "given"
+    return Belief(_normalised(np.asarray(weights, dtype=np.float64), size), source)
+
+
+def _frequencies(space: MetricSpace, prior: str) -> tuple[Floats, str]:
+    if prior != FREQUENCY:
+        raise ParameterError(
+            f"The 'prior' parameter must be None, {FREQUENCY!r}, or numbers. Got {prior!r}."
+        )
+    counts = public_counts(space.words)
+    if counts is not None:
+        return counts, _WEB
+    ranks: Floats = np.arange(1.0, len(space) + 1.0)
+    return 1.0 / (ranks + _SHIFT), _ZIPF
+
+
+def _normalised(weights: Floats, size: int) -> Floats:
+    good = weights.shape == (size,) and bool(np.isfinite(weights).all())
+    if not good or weights.min() < 0.0 or not weights.sum() > 0.0:
+        raise ParameterError(
+            f"A prior must give each of the lexicon's {size:,} words a finite number of 0 or more, "
+            "and some word more than 0."
+        )
+    return np.asarray(weights / weights.sum())
+
+
+_BAYES_TRIALS = 2_000
 _DEAR_TRIALS = 200  # where each word that is weighed takes a row of a large law
 _SEVERAL = 400  # likewise, for one number of draws
 _NOISE_TRIALS = 256  # of an attack on noise
 _SAMPLES = 1_000
 _STAYING = 1_000  # words whose chance to stay is known at once
 _DEAR = 1_000  # words from which draws of noise take long
-_DRAWS = 1 << 17  # from a channel whose law is unknown
+_PRIOR_DRAWS = 1 << 17  # from a channel whose law is unknown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,12 +562,12 @@ def bayes_success(
     reused: bool = False,
     rng: Generator | None = None,
     *,
-    trials: int = _TRIALS,
+    trials: int = _BAYES_TRIALS,
     progress: Progress | None = None,
 ) -> BayesSuccess:
     """Return how often an observer without context guesses a word right.
 
-    `prior`: see `malaprop.measure.priors`. A word that occurs `occurrences` times has as many
+    `prior`: see `malaprop.measure.bayes`. A word that occurs `occurrences` times has as many
     draws, or one that is `reused` for all of them (which hides no more than one draw does, and
     lets others find the places of equal words). For one draw from a law the result is exact. For
     several it is an estimate from `trials` trials; from 400 at most, with promising words only, on
@@ -103,7 +576,7 @@ def bayes_success(
     unknown, the value is what an observer achieves who learns from draws, a lower bound of the best
     guess, and the interval bounds the best guess. Up to 1,000 words and for one draw, the guess is
     learned from half of 131,072 draws and tried on the others; otherwise, see
-    `malaprop.measure.noise_guesses`.
+    `malaprop.measure.bayes`.
 
     >>> from malaprop import Lexicon, TEM
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
@@ -176,7 +649,7 @@ def success_by_occurrences(
     occurrences: Sequence[int],
     *,
     prior: Any = None,
-    trials: int = _TRIALS,
+    trials: int = _BAYES_TRIALS,
     most: int = _DEAR_TRIALS,
     rng: Generator | None = None,
     progress: Progress | None = None,
@@ -186,7 +659,7 @@ def success_by_occurrences(
     On more than 10,000 words, unless the law has a cheap form for columns, it is what an observer
     achieves who weighs promising words only, from `most` trials at most. So it is for noise
     on vectors, whose law of words is unknown, with bounds on the best guess as the interval: see
-    `malaprop.measure.noise_guesses`.
+    `malaprop.measure.bayes`.
     """
     belief = prior_over(channel.lexicon, prior)
     noise = secure_rng() if rng is None else checked_rng(rng)
@@ -220,7 +693,7 @@ def estimated_success(
     if prior is None and guesses_outputs(channel):
         size = len(channel.lexicon)
         stays = channel.law.staying(
-            spread(size, _STAYING) if has_columns(channel) else sample(size)
+            even_sample(size, _STAYING) if has_columns(channel) else sample(size)
         )
         return float(stays.mean()), bootstrap_interval(stays, rng)
     posterior = largest_posteriors(channel, prior_over(channel.lexicon, prior), samples, rng)
@@ -250,7 +723,7 @@ def _tried(
     truth = rng.choice(len(belief), size=trials, p=belief)
     drawn = channel.substitute(np.repeat(truth, draws), rng).reshape(trials, draws)
     if promising:
-        tried = promising_guesses(channel, belief, drawn, last, truth)
+        tried = likely_candidates(channel, belief, drawn, last, truth)
         guesses, possible = tried.words, tried.unbeaten.sum(axis=0)
     else:
         guesses = best_guesses(channel, belief, drawn, last, progress)
@@ -284,9 +757,9 @@ def _learned(
             channel, belief, [draws], rng, trials=tries, seen=min(trials, _SAMPLES)
         )
         return BayesSuccess(value=bounds.value, interval=bounds.interval, **facts)
-    truth = rng.choice(size, size=_DRAWS, p=belief)
+    truth = rng.choice(size, size=_PRIOR_DRAWS, p=belief)
     drawn = channel.substitute(truth, rng)
-    half = _DRAWS // 2
+    half = _PRIOR_DRAWS // 2
     rule = _best_guesses(truth[:half], drawn[:half], size)
     right = rule[drawn[half:]] == truth[half:]
     hits = int(right.sum())
@@ -294,7 +767,9 @@ def _learned(
     # The best guess in hindsight is right more often than the best one; one draw changes that by
     # at most 1/N (McDiarmid's inequality).
     hindsight = _best_guesses(truth, drawn, size)
-    high = float((hindsight[drawn] == truth).mean()) + math.sqrt(math.log(40.0) / (2 * _DRAWS))
+    high = float((hindsight[drawn] == truth).mean()) + math.sqrt(
+        math.log(40.0) / (2 * _PRIOR_DRAWS)
+    )
     return BayesSuccess(
         value=hits / half,
         interval=(low, min(1.0, high)),

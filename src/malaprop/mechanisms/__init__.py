@@ -9,7 +9,7 @@ import pkgutil
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from malaprop.core import mechanism as core
+from malaprop.privacy import mechanism as core
 
 if TYPE_CHECKING:
     registry: Mapping[str, type[core.Mechanism]]

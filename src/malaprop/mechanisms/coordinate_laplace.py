@@ -4,16 +4,15 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from malaprop.core.arrays import Floats
-from malaprop.core.channel import VectorChannel
-from malaprop.core.errors import MetricError
-from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.metrics.euclidean import Euclidean
-from malaprop.core.metrics.named import Manhattan
-from malaprop.core.noise.free_vectors import FreeVectors, bound_to_vectors
-from malaprop.core.noise.laplace import CoordinateLaplaceNoise
-from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
+from malaprop.privacy.arrays import Floats
+from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.errors import MetricError
+from malaprop.privacy.guarantee import Guarantee, Kind
+from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
+from malaprop.privacy.metrics import Euclidean, Manhattan
+from malaprop.privacy.noise import CoordinateLaplaceNoise
+from malaprop.privacy.space import MetricSpace
 
 
 @dataclass(frozen=True, kw_only=True)

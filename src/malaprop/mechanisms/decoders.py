@@ -12,20 +12,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.core.arrays import Floats, Ids
-from malaprop.core.channel import Decoder
-from malaprop.core.errors import ParameterError
-from malaprop.core.mechanism import Mechanism
-from malaprop.core.noise.free_vectors import (
+from malaprop.lexicon.search import NearestSearch, search_on
+from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.channel import Decoder
+from malaprop.privacy.errors import ParameterError
+from malaprop.privacy.guarantee import proved
+from malaprop.privacy.mechanism import (
     FreeVectors,
+    Mechanism,
     checked_columns,
     checked_public,
     checked_vectors,
 )
-from malaprop.core.proofs import proved
-from malaprop.core.space import MetricSpace
-from malaprop.lexicon.search.exact import NearestSearch
-from malaprop.lexicon.search.poincare import search_on
+from malaprop.privacy.space import MetricSpace
 
 
 @dataclass(frozen=True, kw_only=True)

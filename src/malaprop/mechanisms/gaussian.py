@@ -6,16 +6,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from malaprop.core.arrays import Floats
-from malaprop.core.channel import VectorChannel
-from malaprop.core.errors import ParameterError
-from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.metrics.euclidean import require_euclidean
-from malaprop.core.noise.calibration import classical_scale, gaussian_scale
-from malaprop.core.noise.free_vectors import FreeVectors, bound_to_vectors
-from malaprop.core.noise.gaussian import SphericalGaussian
-from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
+from malaprop.privacy.arrays import Floats
+from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.errors import ParameterError
+from malaprop.privacy.gaussian_noise import SphericalGaussian, classical_scale, gaussian_scale
+from malaprop.privacy.guarantee import Guarantee, Kind
+from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
+from malaprop.privacy.metrics import require_euclidean
+from malaprop.privacy.space import MetricSpace
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,17 +6,20 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.arrays import Floats, Ids
-from malaprop.core.channel import VectorChannel
-from malaprop.core.errors import LexiconError, ParameterError
-from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.metrics.euclidean import require_euclidean
-from malaprop.core.noise.calibration import classical_scale, gaussian_scale, spherical_delta
-from malaprop.core.noise.gaussian import WordGaussian
-from malaprop.core.proofs import proved
-from malaprop.core.space import MetricSpace, blocks
-from malaprop.lexicon.search.listed import nearest_words
+from malaprop.lexicon.lexicon import nearest_words
 from malaprop.mechanisms.decoders import VectorMechanism
+from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.errors import LexiconError, ParameterError
+from malaprop.privacy.gaussian_noise import (
+    WordGaussian,
+    classical_scale,
+    gaussian_scale,
+    spherical_delta,
+)
+from malaprop.privacy.guarantee import Guarantee, Kind, proved
+from malaprop.privacy.metrics import require_euclidean
+from malaprop.privacy.space import MetricSpace, blocks
 
 ALPHAS = (1.835, 1.276)
 """The paper's factors of σ for words in dense and in sparse regions."""

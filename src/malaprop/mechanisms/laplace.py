@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from malaprop.core.arrays import Floats
-from malaprop.core.channel import VectorChannel
-from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.metrics.euclidean import require_euclidean
-from malaprop.core.noise.free_vectors import FreeVectors, bound_to_vectors
-from malaprop.core.noise.laplace import SphericalLaplace
-from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
+from malaprop.privacy.arrays import Floats
+from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.guarantee import Guarantee, Kind
+from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
+from malaprop.privacy.metrics import require_euclidean
+from malaprop.privacy.noise import SphericalLaplace
+from malaprop.privacy.space import MetricSpace
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,14 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from malaprop.core.arrays import Floats
-from malaprop.core.channel import LawChannel
-from malaprop.core.guarantee import PUBLIC, Guarantee, Kind
-from malaprop.core.law import law_numerics
-from malaprop.core.mechanism import Mechanism
-from malaprop.core.peaked import PeakedLaw, require_exponent
-from malaprop.core.proofs import proved
-from malaprop.core.space import MetricSpace
+from malaprop.privacy.arrays import Floats
+from malaprop.privacy.channel import LawChannel
+from malaprop.privacy.guarantee import PUBLIC, Guarantee, Kind, proved
+from malaprop.privacy.law import PeakedLaw, law_numerics, require_exponent
+from malaprop.privacy.mechanism import Mechanism
+from malaprop.privacy.space import MetricSpace
 
 _SMALL, _TERMS = 1 / 16, 14  # below 1/16, float64 needs only fourteen powers of a weight
 _TAIL = 45.0  # e^(-45) is below a rounding unit

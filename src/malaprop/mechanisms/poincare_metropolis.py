@@ -7,15 +7,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.core.arrays import Floats
-from malaprop.core.channel import VectorChannel
-from malaprop.core.errors import ParameterError
-from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.metrics import poincare
-from malaprop.core.noise.noise import Noise
-from malaprop.core.parameters import COMPUTABLE, is_computable
-from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
+from malaprop.privacy import metrics
+from malaprop.privacy.arrays import Floats
+from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.errors import COMPUTABLE, ParameterError, is_computable
+from malaprop.privacy.guarantee import Guarantee, Kind
+from malaprop.privacy.noise import Noise
+from malaprop.privacy.space import MetricSpace
 
 _LAMBDA = 1e-5  # the distance from the ball's edge to which the paper projects
 _REASON = (
@@ -78,7 +77,7 @@ class PoincareMetropolis(VectorMechanism, name="poincare-metropolis"):
 
     def on(self, lexicon: MetricSpace) -> "VectorChannel[MetropolisWalk]":
         """Bind the mechanism to a lexicon in the Poincaré ball."""
-        poincare.require_ball(lexicon, "PoincareMetropolis")
+        metrics.require_ball(lexicon, "PoincareMetropolis")
         guarantee = Guarantee(
             kind=Kind.NONE, epsilon=self.epsilon, metric="poincare", reason=_REASON
         )
@@ -96,7 +95,7 @@ class MetropolisWalk(Noise):
 
     def release(self, vectors: Floats, rng: Generator) -> Floats:
         """Return x + the end of a walk for each row x, put back inside the ball."""
-        moved = poincare.in_ball(vectors) + self._walk(vectors.shape, rng)
+        moved = metrics.in_ball(vectors) + self._walk(vectors.shape, rng)
         norms = np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-300)
         return np.where(norms < 1.0 - _LAMBDA, moved, moved / norms * (1.0 - _LAMBDA))
 
@@ -104,9 +103,9 @@ class MetropolisWalk(Noise):
         """Return the places after the walk, one for each row."""
         places, scores = np.zeros(shape), np.zeros(shape[0])
         for _ in range(self.steps):
-            proposed = poincare.lower(places + self.spread * rng.standard_normal(shape))
+            proposed = metrics.lower(places + self.spread * rng.standard_normal(shape))
             # ln f(x) = −2ε·artanh ‖x‖ = −ε·d(0, x)
-            norms = np.minimum(np.linalg.norm(proposed, axis=1), poincare.EDGE)
+            norms = np.minimum(np.linalg.norm(proposed, axis=1), metrics.EDGE)
             reached = -2.0 * self.epsilon * np.arctanh(norms)
             accepted = np.log(rng.random(shape[0])) <= reached - scores
             places[accepted], scores[accepted] = proposed[accepted], reached[accepted]

@@ -7,13 +7,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.core.arrays import Floats, Vectors
-from malaprop.core.channel import VectorChannel
-from malaprop.core.errors import ParameterError
-from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.metrics.euclidean import require_euclidean
-from malaprop.core.noise.free_vectors import FreeVectors, bound_to_vectors
-from malaprop.core.noise.projected import (
+from malaprop.lexicon.lexicon import Lexicon
+from malaprop.mechanisms.decoders import VectorMechanism
+from malaprop.privacy.arrays import Floats, Vectors
+from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.errors import (
+    COMPUTABLE,
+    ParameterError,
+    is_computable,
+    require_choice,
+    require_whole,
+)
+from malaprop.privacy.guarantee import Guarantee, Kind
+from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
+from malaprop.privacy.metrics import require_euclidean
+from malaprop.privacy.noise import (
     PROJECTIONS,
     ProjectedLaplace,
     operator_norm,
@@ -21,10 +29,7 @@ from malaprop.core.noise.projected import (
     projection_of,
     shortfall,
 )
-from malaprop.core.parameters import COMPUTABLE, is_computable, require_choice, require_whole
-from malaprop.core.space import MetricSpace
-from malaprop.lexicon.lexicon import Lexicon
-from malaprop.mechanisms.decoders import VectorMechanism
+from malaprop.privacy.space import MetricSpace
 
 _PAPER_BETA = 0.66  # 100 of 300 dimensions
 

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from malaprop.core.arrays import Floats
-from malaprop.core.channel import VectorChannel
-from malaprop.core.guarantee import Guarantee, Kind
-from malaprop.core.metrics import poincare
-from malaprop.core.noise.free_vectors import FreeVectors, bound_to_vectors
-from malaprop.core.noise.hyperbolic import TangentLaplaceNoise
-from malaprop.core.space import MetricSpace
 from malaprop.mechanisms.decoders import VectorMechanism
+from malaprop.privacy import metrics
+from malaprop.privacy.arrays import Floats
+from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.guarantee import Guarantee, Kind
+from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
+from malaprop.privacy.noise import TangentLaplaceNoise
+from malaprop.privacy.space import MetricSpace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class TangentLaplace(VectorMechanism, name="tangent-laplace"):
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[TangentLaplaceNoise]:
         """Bind the mechanism to a lexicon in the Poincaré ball."""
-        poincare.require_ball(lexicon, "TangentLaplace")
+        metrics.require_ball(lexicon, "TangentLaplace")
         noise, guarantee = self._bind(lexicon.vectors.shape[1])
         return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
 

@@ -4,13 +4,65 @@ A page of HTML holds everything that it shows: no script, no font, no picture fr
 reads on a phone and prints on paper.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
+from urllib.parse import quote
 
-from malaprop.core.errors import MissingExtraError
-from malaprop.report import markup
+from malaprop.draws import Repetition
+from malaprop.privacy.best_guess import UNIFORM, BestGuess
+from malaprop.privacy.errors import MissingExtraError, printable
+from malaprop.privacy.word_graph import Steps
+
+# Pieces of Markdown in which nothing of a name or a text is markup.
+
+
+# What Markdown or HTML would take for markup in a name.
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>&#|~$])")
+
+
+def html_text(plain: str) -> str:
+    """Return a text on one line, in which nothing is markup."""
+    return printable(_MARKUP.sub(r"\\\1", plain))
+
+
+def code(plain: str) -> str:
+    """Return a text on one line, as code: nothing in it is markup."""
+    if not plain:
+        return ""
+    plain = printable(plain)
+    fence = "`" * (1 + max(map(len, re.findall("`+", plain)), default=0))
+    space = " " if "`" in plain else ""
+    return f"{fence}{space}{plain}{space}{fence}".replace("|", "\\|")
+
+
+def link(file: str) -> str:
+    """Return the name of a file beside the page as the target of a link."""
+    return quote(file, errors="surrogateescape")
+
+
+def html_bullets(lines: Iterable[str]) -> str:
+    """Return lines as a list."""
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def html_table(
+    head: tuple[str, str], rows: Sequence[tuple[str, str]], *, right: bool = False
+) -> str:
+    """Return rows of two cells as a table; the second cell may stand to the right."""
+    rule = ("---", "---:" if right else "---")
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))
+
+
+def grid(
+    head: Sequence[str], rows: Sequence[Sequence[str]], numbers: frozenset[int] = frozenset()
+) -> str:
+    """Return rows of any number of cells as a table; `numbers` are columns to the right."""
+    rule = tuple("---:" if place in numbers else "---" for place in range(len(head)))
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))
+
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -136,14 +188,14 @@ def page_html(page: Page) -> str:
 
 def page_markdown(page: Page) -> str:
     """Return a page as Markdown, without its plots."""
-    parts = [f"# {markup.text(page.title)}", f"*{markup.text(page.audience)}*"]
-    figures = [f"**{markup.text(value)}** {markup.text(what)}" for value, what in page.figures]
-    parts += [markup.bullets(figures)] if figures else []
+    parts = [f"# {html_text(page.title)}", f"*{html_text(page.audience)}*"]
+    figures = [f"**{html_text(value)}** {html_text(what)}" for value, what in page.figures]
+    parts += [html_bullets(figures)] if figures else []
     if page.warnings:
-        warned = (f"**{markup.text(opened(warning))}.**" for warning in page.warnings)
-        parts += ["## Warnings", markup.bullets(warned)]
+        warned = (f"**{html_text(opened(warning))}.**" for warning in page.warnings)
+        parts += ["## Warnings", html_bullets(warned)]
     for section in page.sections:
-        parts.append(f"## {markup.text(section.title)}")
+        parts.append(f"## {html_text(section.title)}")
         parts += filter(None, map(_markdown, section.pieces))
     return "\n\n".join(parts) + "\n"
 
@@ -232,14 +284,109 @@ def _plots(pieces: Iterable[Piece]) -> str:
 def _markdown(piece: Piece) -> str:
     match piece:
         case Paragraph(text):
-            return markup.text(text)
+            return html_text(text)
         case Bullets(lines):
-            return markup.bullets(map(markup.text, lines))
+            return html_bullets(map(html_text, lines))
         case Facts(rows):
-            shown = [tuple(map(markup.text, row)) for row in rows if row[1]]
-            return markup.grid(("", ""), shown)
+            shown = [tuple(map(html_text, row)) for row in rows if row[1]]
+            return grid(("", ""), shown)
         case Grid(head, rows, numbers):
-            escaped = [tuple(map(markup.text, row)) for row in rows]
-            return markup.grid(tuple(map(markup.text, head)), escaped, numbers)
+            escaped = [tuple(map(html_text, row)) for row in rows]
+            return grid(tuple(map(html_text, head)), escaped, numbers)
         case _:
             return ""
+
+
+# Phrases that all renderings of a report share.
+
+
+PROTECTED = {
+    "in_lexicon": "in the lexicon",
+    "mapped": "mapped to words of it",
+    "numbers": "as numbers",
+    "urls": "as web addresses",
+    "emails": "as e-mail addresses",
+    "mentions": "as mentions",
+    "hashtags": "as hashtags",
+    "emoji": "as emoji or symbols",
+    "dates": "as dates",
+    "times": "as times",
+    "money": "as amounts of money",
+    "percentages": "as percentages",
+    "ordinals": "as ordinals",
+    "identifiers": "as identifiers",
+}
+OTHERWISE = {
+    "masked": "masked",
+    "dropped": "dropped",
+    "kept": "KEPT AS THEY ARE, without protection",
+    "removed": "invisible characters removed",
+    "public_markup": "pieces of markup shown as they are, declared public",
+    "public_placeholders": "placeholders shown as they are, declared public",
+    "public_words": "words shown as they are, declared public",
+    "public_spans": "passages outside the spans shown as they are, declared public",
+}
+
+
+def best_guess(guessed: BestGuess) -> str:
+    """Say how often an observer without context guesses a word right.
+
+    >>> print(best_guess(BestGuess(0.342))[:75])
+    about 34% of single words are guessed right by an observer without context,
+    """
+    return f"{guessed} of single words are guessed right by {UNIFORM}"
+
+
+def repetition(facts: Repetition, repeat: str) -> list[str]:
+    """Say how often content words occur in a text, and what an observer makes of it."""
+    if not facts.most:
+        return []
+    texts = f"{facts.texts:,} text{' has' if facts.texts == 1 else 's have'}"
+    often = f"a content word occurs up to {facts.most:,} times in one text"
+    lines = [f"{often}, and {texts} one that occurs 5 times or more"]
+    if repeat == "document":
+        lines.append("all its places share one draw, and which places are equal can be seen")
+    elif facts.recovered:
+        shares = ", ".join(f"{k} draws {share:.0%}" for k, share in facts.recovered)
+        lines.append(
+            f"each place is a draw of its own: of public words, an observer without context "
+            f"recovers from {shares}, about; one draw for all is repeat = document"
+        )
+    return lines
+
+
+def content_words(facts: Repetition) -> str:
+    """Say what counts as a content word."""
+    return f"Content words are all but the first {facts.common:,} of the lexicon."
+
+
+def fingerprint_of(metric: object) -> str:
+    """Name the fingerprint of a lexicon under a metric, as `malaprop lexicon info` does.
+
+    >>> fingerprint_of("graph")
+    'fingerprint with graph'
+    """
+    return "fingerprint with graph" if str(metric) == Steps.name else "fingerprint"
+
+
+def parameters(mechanism: Mapping[str, object]) -> str:
+    """Return a mechanism as it is written in Python."""
+    values = [f"{k}={v}" for k, v in mechanism.items() if k != "name" and v is not None]
+    return f"{mechanism['name']}({', '.join(values)})"
+
+
+def setting(value: object) -> str:
+    """Return the value of a setting, which may be several by name."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {each}" for name, each in value.items())
+    return str(value)
+
+
+def listed(names: Mapping[str, str], counts: Mapping[str, int]) -> list[str]:
+    """List the counts that are not 0, each with what it counts."""
+    return [f"{counts[tag]:,} {text}" for tag, text in names.items() if counts.get(tag)]
+
+
+def named(name: str) -> str:
+    """Return a name that can be seen: an empty one in quotes, control characters as escapes."""
+    return printable(name) if name.strip() else ascii(name)

@@ -8,13 +8,16 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
+from itertools import groupby
 from typing import Any
 
-from malaprop.core.errors import MissingExtraError
-from malaprop.measure.attacking.result import Group
-from malaprop.measure.audit_by_draws import PairFinding
+from malaprop.measure.adversaries import Group
+from malaprop.measure.audit_by_draws import PairLoss
+from malaprop.measure.calibration import Calibration
+from malaprop.measure.classification import Estimate
+from malaprop.measure.evaluation import Cell, Evaluation
 from malaprop.measure.profile import Profile
-from malaprop.measure.searching import Calibration
+from malaprop.privacy.errors import MissingExtraError
 
 _STYLE: Any = {
     "axes.grid": True,
@@ -152,7 +155,7 @@ def calibration_curve(calibration: Calibration, label: str) -> str:
     return drawn(paint)
 
 
-def losses_of_pairs(pairs: Sequence[PairFinding]) -> str:
+def losses_of_pairs(pairs: Sequence[PairLoss]) -> str:
     """Plot what draws show about pairs of words, against what the guarantee allows."""
 
     def paint(axes: Any) -> None:
@@ -202,3 +205,161 @@ def _line(
 
 def _mark(axes: Any, profile: Profile) -> None:
     axes.axvline(profile.epsilon, color="black", linestyle=":", linewidth=1.2)
+
+
+# What pages show of a mechanism's profile: plots by ε and by occurrences, and a table.
+
+
+_UNIFORM = "All words are equally likely."
+HEAD = "a word occurs, with as many draws"
+_BOUNDED = (
+    "Right guesses, by occurrences of a word. The best guess lies in the band: it reaches from "
+    "what an attack on drawn words achieves to the most that is possible for an observer of the "
+    "noisy vectors themselves, which tell more than words. All words are equally likely."
+)
+
+
+def profile_plots(profile: Profile) -> list[tuple[Callable[[], str], str]]:
+    """Return what draws each plot, and its caption."""
+
+    least = ", at least" if profile.chosen.at_least else ""
+    figures: list[tuple[Callable[[], str], str]] = [
+        (
+            lambda: kept_by_epsilon(profile),
+            "Words that stay, by ε (N_w). The dotted line is the ε of this page.",
+        ),
+        (
+            lambda: distinct_by_epsilon(profile),
+            "Different outputs of a word, by ε (S_w).",
+        ),
+        (
+            lambda: success_by_epsilon(profile),
+            f"Right guesses without context{least}, by ε. {_UNIFORM}",
+        ),
+    ]
+    if profile.occurrences:
+        caption = _occurrence_caption(profile)
+        figures.append((lambda: success_by_occurrences(profile), caption))
+    return figures
+
+
+def _occurrence_caption(profile: Profile) -> str:
+    if bounded(profile):
+        return _BOUNDED
+    least = ", at least" if profile.occurrences[0].at_least else ""
+    return f"Right guesses{least}, by occurrences of a word. {_UNIFORM}"
+
+
+def bounded(profile: Profile) -> bool:
+    """Whether only bounds on the best guess by occurrences are known."""
+    return any(one.bounds for one in profile.occurrences)
+
+
+def occurrence_table(profile: Profile) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the head and the rows of the table by occurrences."""
+    known = not bounded(profile)
+    head = ("guessed right", "95 % interval") if known else ("by an attack", "95 % bounds")
+    rows: list[tuple[str, ...]] = [
+        (
+            str(one.occurrences),
+            f"{'at least ' if one.at_least and known else ''}{one.value:.0%}",
+            f"{one.interval[0]:.0%}–{one.interval[1]:.0%}",
+        )
+        for one in profile.occurrences
+    ]
+    return (HEAD, *head), rows
+
+
+# The picture of an evaluation: utility over what attacks recover.
+
+
+_MARKS = "osD^vP*X"
+_INKS = (INK, "#a4521b", "#4d7c3a", "#7a4a8a", "#66707a", "#b08a1e", "#2a7f86", "#93304d")
+
+CAPTION = (
+    "Each point is a setting; up and to the left is better. Across: the share of words that the "
+    "strongest attack recovers. Up: {utility}. Bars are 95 % intervals. The dotted line is the "
+    "share that no attack may exceed; the dashed lines are what clean texts reach, and what "
+    "useless ones do. A ring marks the recommendation."
+)
+
+
+def frontier(evaluation: Evaluation) -> str:
+    """Return the picture as an SVG element; needs the extra `plots`."""
+    return drawn(lambda axes: _paint(axes, evaluation))
+
+
+def caption(evaluation: Evaluation) -> str:
+    """Return what the picture shows."""
+    return CAPTION.format(utility=evaluation.utility.name)
+
+
+def has_frontier(evaluation: Evaluation) -> bool:
+    """Return whether there is anything to draw: an attack on words was run."""
+    return all(cell.strongest is not None for cell in evaluation.cells)
+
+
+def _paint(axes: Any, evaluation: Evaluation) -> None:
+    utility = evaluation.utility
+    ordered = sorted(evaluation.cells, key=lambda cell: (cell.name, cell.epsilon))
+    for number, (name, cells) in enumerate(groupby(ordered, key=lambda cell: cell.name)):
+        _frontier_line(axes, name, list(cells), evaluation, number)
+    for value, what in ((utility.ceiling, "clean texts"), (utility.floor, "useless texts")):
+        axes.axhline(value, color="#777777", linestyle="--", linewidth=1.0)
+        axes.annotate(what, (0.0, value), (2, 3), textcoords="offset points", fontsize=8)
+    axes.axvline(evaluation.most, color="black", linestyle=":", linewidth=1.2)
+    chosen = evaluation.recommendation.cell
+    if chosen is not None:
+        x, y = _place(chosen, evaluation)
+        axes.plot([x], [y.value], "o", markersize=15, markerfacecolor="none", color="black")
+    axes.set(xlabel="words recovered by the strongest attack", ylabel=utility.name, xlim=(0, 1.03))
+    axes.margins(y=0.12)
+    axes.legend(loc="best", frameon=True, framealpha=0.9, edgecolor="none")
+
+
+def _frontier_line(
+    axes: Any, name: str, cells: list[Cell], evaluation: Evaluation, number: int
+) -> None:
+    colour, mark = _INKS[number % len(_INKS)], _MARKS[number % len(_MARKS)]
+    points = [_place(cell, evaluation) for cell in cells]
+    x, y = [place for place, _ in points], [each.value for _, each in points]
+    across = [_strongest(cell).interval for cell in cells]
+    axes.errorbar(
+        x,
+        y,
+        xerr=_bars(x, across),
+        yerr=_bars(y, [each.interval for _, each in points]),
+        fmt=f"{mark}-",
+        color=colour,
+        elinewidth=0.8,
+        capsize=2,
+        label=name,
+    )
+    for cell, place, height in zip(cells, x, y, strict=True):
+        axes.annotate(
+            f"{cell.epsilon:g}",
+            (place, height),
+            (5, 5 if number % 2 == 0 else -11),  # two lines may meet: one above, one below
+            textcoords="offset points",
+            fontsize=8,
+            color=colour,
+        )
+
+
+def _bars(values: list[float], intervals: list[tuple[float, float]]) -> list[list[float]]:
+    pairs = list(zip(values, intervals, strict=True))
+    return [
+        [max(0.0, value - low) for value, (low, _) in pairs],
+        [max(0.0, high - value) for value, (_, high) in pairs],
+    ]
+
+
+def _place(cell: Cell, evaluation: Evaluation) -> tuple[float, Estimate]:
+    return _strongest(cell).score, evaluation.utility.of(cell)
+
+
+def _strongest(cell: Cell) -> Any:
+    pair = cell.strongest
+    if pair is None:
+        raise ValueError("no attack on words was run")
+    return pair[1]

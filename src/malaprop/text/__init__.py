@@ -1,7 +1,6 @@
 """Text: cut into tokens, parsed into a template and ids, and rebuilt around other words."""
 
-from malaprop.text.mapping import MAP_VERSION, Route, Way, WordMap
-from malaprop.text.parsing import ParsedTexts, TextParser
+from malaprop.text.parser import ParsedTexts, TextParser
 from malaprop.text.policy import (
     Action,
     BoundPolicy,
@@ -15,6 +14,8 @@ from malaprop.text.policy import (
 )
 from malaprop.text.template import Punctuation, Template, fill
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
+from malaprop.text.vocabulary import Route, Way
+from malaprop.text.word_map import MAP_VERSION, WordMap
 
 __all__ = [
     "MAP_VERSION",

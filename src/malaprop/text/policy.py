@@ -24,23 +24,14 @@ from numbers import Real
 from typing import Any, Literal, NamedTuple, TypedDict, cast, get_args
 from unicodedata import category
 
-from malaprop.core.errors import ParameterError
-from malaprop.core.parameters import is_computable
-from malaprop.core.suggest import did_you_mean
-from malaprop.text.forms import grammar
-from malaprop.text.forms.dates import DateOrder
-from malaprop.text.forms.form import Form
-from malaprop.text.forms.steps import StepSizes
-from malaprop.text.mapping import MAP_VERSION, WordMap
-from malaprop.text.public.pieces import (
-    PLACEHOLDERS,
-    Markup,
-    PublicPieces,
-    checked_markup,
-    entries_of,
-)
+from malaprop.privacy.errors import ParameterError, did_you_mean, is_computable
+from malaprop.text.kinds import Form, grammar
+from malaprop.text.kinds.dates import DateOrder
+from malaprop.text.kinds.grids import StepSizes
+from malaprop.text.public import PLACEHOLDERS, Markup, PublicPieces, checked_markup, entries_of
 from malaprop.text.template import VALUE_MARK, WORD_MARK, Punctuation, mark
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
+from malaprop.text.word_map import MAP_VERSION, WordMap
 
 Unknown = Literal["map", "mask", "drop", "keep"]
 Kinds = Literal["typed", "words"]
@@ -273,7 +264,7 @@ class BoundPolicy:
         self.typed = policy.kinds == "typed"
         declared = policy.keep or policy.markup
         self.pieces = PublicPieces(policy.keep, policy.markup) if declared else None
-        self.cut = grammar.cut if self.typed else tokenize
+        self.cut = grammar.split_values if self.typed else tokenize
         # Recent treatments, and the ones before: words that keep occurring stay remembered.
         self._memo: dict[str, Treatment] = {}
         self._older: dict[str, Treatment] = {}
@@ -348,7 +339,7 @@ class BoundPolicy:
     def _decide(self, token: str) -> Treatment:
         letters = token.isascii() and token.isalpha()  # a word, and no value: most tokens are
         if self.typed and not letters:
-            value = grammar.read(token, self.policy.dates)
+            value = grammar.read_value(token, self.policy.dates)
             if value is not None:
                 form, secret = value
                 return Treatment(Action.PROTECT, secret, form.tag, form, VALUE_MARK)

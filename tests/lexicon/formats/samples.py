@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from malaprop.core.errors import LexiconError
-from malaprop.lexicon.formats.opening import open_vector_file, read
-from malaprop.lexicon.formats.repairs import Repairs
-from malaprop.lexicon.formats.screening import screened_blocks
+from malaprop.lexicon.formats import open_vector_file, read
+from malaprop.lexicon.formats.rows import Repairs, screened_blocks
+from malaprop.privacy.errors import LexiconError
 
 WORDS = ("the", "naïve", "catch22", "NA", "7", "nan", "東京")
 VECTORS = np.random.default_rng(7).normal(size=(len(WORDS), 3)).astype(np.float32)

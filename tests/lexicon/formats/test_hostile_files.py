@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.datasets.packing import bomb
+from tests.lab.datasets.packing import bomb
 from tests.lexicon.hostile import Ended, both, check_message, malaprop, npy, refused
 
-from malaprop.core.errors import DataError, LexiconError
+from malaprop.files.vector_formats import open_vectors
+from malaprop.lab import poincare
+from malaprop.lexicon.formats import read
 from malaprop.lexicon.formats.npy import NpyError, unpacked
-from malaprop.lexicon.formats.opening import read
-from malaprop.lexicon.formats.streams import open_stream
-from malaprop.lexicon.poincare import relations
-from malaprop.pipeline.vectors.opening import open_vectors
+from malaprop.lexicon.formats.untrusted import open_stream
+from malaprop.privacy.errors import DataError, LexiconError
 
 
 class Harm:
@@ -123,12 +123,12 @@ def test_relations_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     path = tmp_path / "relations.tsv"
     path.write_bytes(b"a\tb\n" + b"x" * 2_000_000)
     with pytest.raises(LexiconError, match="a line of more than"):
-        relations.read_pairs(path)
-    monkeypatch.setattr(relations, "MAX_PAIRS", 5_000)
+        poincare.read_pairs(path)
+    monkeypatch.setattr(poincare, "MAX_PAIRS", 5_000)
     chain = [(str(i), str(i + 1)) for i in range(100)]
-    assert len(relations.Hierarchy.of(chain[:99]).above) == 4_950
+    assert len(poincare.Hierarchy.of(chain[:99]).above) == 4_950
     with pytest.raises(LexiconError, match="more than 5,000 pairs"):
-        relations.Hierarchy.of(chain)
+        poincare.Hierarchy.of(chain)
 
 
 @pytest.mark.parametrize("kind", ["directory", "zip64 directory"])

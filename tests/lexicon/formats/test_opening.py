@@ -28,12 +28,9 @@ from tests.lexicon.formats.samples import (
 )
 
 from malaprop import seeded_rng
-from malaprop.core.errors import LexiconError, MissingExtraError
-from malaprop.lexicon.formats import text
-from malaprop.lexicon.formats.opening import open_vector_file, read
-from malaprop.lexicon.formats.recognise import LexiconFormat, recognise
-from malaprop.lexicon.formats.repairs import FileFault
-from malaprop.lexicon.formats.screening import screened_blocks
+from malaprop.lexicon.formats import LexiconFormat, open_vector_file, read, recognise, word_vectors
+from malaprop.lexicon.formats.rows import FileFault, screened_blocks
+from malaprop.privacy.errors import LexiconError, MissingExtraError
 
 TEXTS = {
     "glove": glove(WORDS, VECTORS),
@@ -70,15 +67,15 @@ def test_word2vec_binary(tmp_path: Path, end: bytes, pack: Callable[[bytes], byt
 
 
 def test_binary_rows_across_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("malaprop.lexicon.formats.word2vec.CHUNK", 5)
-    monkeypatch.setattr("malaprop.lexicon.formats.word2vec.LONGEST_WORD", 20)
+    monkeypatch.setattr("malaprop.lexicon.formats.word_vectors._BINARY_CHUNK", 5)
+    monkeypatch.setattr("malaprop.lexicon.formats.word_vectors.LONGEST_WORD", 20)
     path = tmp_path / "a.bin"
     path.write_bytes(binary(WORDS, VECTORS, b"\n"))
     check(path)
 
 
 def test_text_rows_across_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "CHUNK", 10)
+    monkeypatch.setattr(word_vectors, "CHUNK", 10)
     path = tmp_path / "a.txt"
     path.write_bytes(word2vec(WORDS, VECTORS) + b"new york 1 2 3\n")
     words, repairs = repaired(path)

@@ -18,10 +18,9 @@ from tests.lexicon.formats.samples import (
     zipped,
 )
 
-from malaprop.core.errors import LexiconError
-from malaprop.lexicon.formats.opening import open_vector_file, read
-from malaprop.lexicon.formats.repairs import FileFault
-from malaprop.lexicon.formats.screening import screened_blocks
+from malaprop.lexicon.formats import open_vector_file, read
+from malaprop.lexicon.formats.rows import FileFault, screened_blocks
+from malaprop.privacy.errors import LexiconError
 
 FAULTS: list[tuple[FileFault, bytes, int, str]] = [
     (FileFault.SPACES, b"a 1 2\nnew york 3 4\nb 5 6\nc 7 8\n", 2, "abc"),
@@ -136,8 +135,8 @@ def test_faults_of_binary(
 def test_binary_that_is_no_rows_is_not_read_to_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("malaprop.lexicon.formats.word2vec.CHUNK", 50)
-    monkeypatch.setattr("malaprop.lexicon.formats.word2vec.LONGEST_WORD", 20)
+    monkeypatch.setattr("malaprop.lexicon.formats.word_vectors._BINARY_CHUNK", 50)
+    monkeypatch.setattr("malaprop.lexicon.formats.word_vectors.LONGEST_WORD", 20)
     path = tmp_path / "a.bin"
     path.write_bytes(BINARY + b"x" * 10_000)
     file = open_vector_file(path, strict=False)

@@ -18,7 +18,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.lexicon.formats.limits import BROKEN, zip_archive
+from malaprop.lexicon.formats.untrusted import BROKEN, zip_archive
 
 MAGIC = b"\x93NUMPY"
 HEADER = 10_000
@@ -82,7 +82,7 @@ def _fields(groups: tuple[str | None, ...]) -> dict[str | None, tuple[str | None
     return {groups[i]: groups[i + 1 : i + 4] for i in range(0, len(groups), 4)}
 
 
-def mapped(path: Path) -> NDArray[Any]:
+def map_array(path: Path) -> NDArray[Any]:
     """Memory-map an array of numbers, read-only. Only the header is read."""
     if not path.is_file():  # a pipe may never end
         raise NpyError("not a file")

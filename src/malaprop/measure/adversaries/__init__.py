@@ -2,8 +2,457 @@
 
 import importlib
 import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import Field, asdict, dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, ClassVar
 
-from malaprop.measure.attacking.base import attacks
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.errors import (
+    ParameterError,
+    did_you_mean,
+    require_choice,
+    require_whole,
+    several_texts,
+    type_name,
+)
+from malaprop.privacy.estimate import clopper_pearson
+from malaprop.privacy.mechanism import Mechanism
+from malaprop.privacy.progress import Progress
+from malaprop.privacy.randomness import checked_rng, secure_rng
+from malaprop.privacy.space import blocks
+from malaprop.privatizer import Privatizer
+
+# What an attack recovered.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """The words of one group, and the shares of them that were recovered and kept."""
+
+    name: str
+    words: int
+    score: float
+    kept: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackResult:
+    """How far an attack got, beside what needs no attack.
+
+    The figures are for the owner of the texts: they depend on the text in ways that the guarantee
+    does not cover.
+    """
+
+    attack: str
+    """The name of the attack."""
+    score: float
+    """The share of words recovered, the accuracy of labels, or the area under the curve."""
+    interval: tuple[float, float]
+    """A 95 % interval of the score."""
+    spread: str = ""
+    """What the interval is over: texts, splits, draws of the noise."""
+    values: tuple[float, ...] = ()
+    """The score of each draw of the noise; for attacks on labels, each has its own split."""
+    baseline: float
+    """What an observer has without any inference."""
+    mechanism: dict[str, object] = field(default_factory=dict)
+    """The mechanism with its parameters."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """The options of the attack."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values for JSON."""
+        return asdict(self) | {"interval": list(self.interval), "values": list(self.values)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecoveredWords(AttackResult):
+    """The share of protected words that an attack recovered exactly, over all places.
+
+    `baseline` is the better of `kept` and `floor`. With several draws of the noise, shares are over
+    all of them.
+    """
+
+    kept: float
+    """The share of words that came out unchanged: who takes the output for the word is right."""
+    floor: float
+    """The share of the word that the prior has for the most frequent: a guess without the text."""
+    content: Group
+    """The words that are not function words."""
+    occurrences: tuple[Group, ...]
+    """By the number of times that a word occurs in its text."""
+    words: int
+    """How many words were attacked, in each draw."""
+    texts: int
+    """How many texts have words."""
+    likelihoods: str
+    """Whether the probabilities were exact, or how they were estimated."""
+    prior: str
+    """What the observer knows of words beforehand."""
+    model: str = ""
+    """The fingerprint of the bigram model; empty if none was used."""
+    repeat: str = "fresh"
+    """`fresh` draws for all words, or one draw per distinct word of a `document`."""
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        kept = f"{self.kept:.1%} came out unchanged"
+        content = self.content
+        beside = f"{content.kept:.1%} kept (without function words)"
+        lines = [
+            f"recovered    {self.score:.1%} of {self.words:,} words, by the attack {self.attack}",
+            f"interval     {low:.1%} to {high:.1%} (95 %: {self.spread})",
+            f"kept         {kept}; guessing the most frequent word recovers {self.floor:.1%}",
+            f"content      {content.score:.1%} of {content.words:,} words recovered, {beside}",
+        ]
+        for number, group in enumerate(self.occurrences):
+            title = "occurring" if number == 0 else ""
+            lines.append(
+                f"{title:12} {group.name} a text: {group.score:.1%} of {group.words:,} recovered, "
+                f"{group.kept:.1%} kept"
+            )
+        lines += [
+            f"channel      {self.likelihoods}",
+            f"prior        {self.prior}",
+        ]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InferredLabels(AttackResult):
+    """How well an attack told labels, or members, from private texts.
+
+    `baseline` is always saying the most frequent label (0.5 for membership).
+    """
+
+    measured: str
+    """What the score is: accuracy, or the area under the curve."""
+    trained_on: str
+    """What the attacker trains on: `clean text` (static) or `private text` (adaptive)."""
+    unprotected: float
+    """The same attack on the texts as they are: how much there is to protect."""
+    random_words: float
+    """The same attack on texts with random words: what length and punctuation give away."""
+    texts: int
+    """How many distinct texts took part."""
+    labels: int
+    """How many labels they have."""
+    left_out: int = 0
+    """How many texts were left out: repeated ones, and those of labels with too few texts."""
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        lines = [
+            (
+                f"inferred     {self.measured} {self.score:.3f} by the attack {self.attack}, "
+                f"trained on {self.trained_on}"
+            ),
+            f"interval     {low:.3f} to {high:.3f} (95 %: {self.spread})",
+            f"baseline     {self.baseline:.3f} without any text",
+            f"unprotected  {self.unprotected:.3f} on the texts as they are",
+            f"random words {self.random_words:.3f} with a random word for each word",
+            f"texts        {self.texts:,}, with {self.labels:,} labels; {self.left_out:,} left out",
+        ]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundVectors(AttackResult):
+    """The share of words that were recovered from released vectors."""
+
+    floor: float
+    """The share of the most frequent word of public text: a guess without the vectors."""
+    unprotected: float
+    """The same attack on vectors without noise."""
+    control: float
+    """The same guesses for other places of the text: what chance recovers."""
+    candidates: int
+    """How many words the attacker chose from."""
+    surviving: float | None = None
+    """For the attack on floating point: how many words can have led to a vector, on average."""
+    words: int
+    """How many released vectors were attacked."""
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        lines = [
+            (
+                f"recovered    {self.score:.1%} of {self.words:,} words from their vectors, by the "
+                f"attack {self.attack}"
+            ),
+            f"interval     {low:.1%} to {high:.1%} (95 %: {self.spread})",
+            (
+                f"baseline     {self.baseline:.1%}; guessing the most frequent word recovers "
+                f"{self.floor:.1%}"
+            ),
+            f"unprotected  {self.unprotected:.1%} without noise",
+            f"control      {self.control:.1%} with the vectors of other words",
+            f"candidates   {self.candidates:,} words",
+        ]
+        if self.surviving is not None:
+            lines.append(f"surviving    {self.surviving:,.1f} of them fit a vector, on average")
+        return "\n".join(lines)
+
+
+# Attacks and their registry.
+#
+# An attack in `malaprop.measure.adversaries` registers itself by being defined with a name. It then
+# appears in `malaprop.measure.attacks` and on the command line. There are three kinds: `WordAttack`
+# recovers words, `LabelAttack` infers labels of texts, `VectorAttack` recovers words from vectors.
+
+
+_registry: "dict[str, type[Attack]]" = {}
+
+attacks: "Mapping[str, type[Attack]]" = MappingProxyType(_registry)
+"""All attacks, by name."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Target:
+    """What is attacked: texts, with what they go through."""
+
+    privatizer: Privatizer
+    texts: Sequence[Any] = field(repr=False)
+    labels: Sequence[object] | None = field(repr=False)
+    """A label for each text, for attacks on labels."""
+    rng: Generator
+    """Splits and resamples; private words come from the privatizer's own generator."""
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attack(ABC):
+    """An attack on private texts or vectors; its fields are its options."""
+
+    name: ClassVar[str] = ""
+    """The name in the registry and on the command line."""
+    on: ClassVar[str] = "words"
+    """What the attack recovers: words, labels or vectors."""
+
+    def __init_subclass__(cls, *, name: str = "", **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.name = name
+        if name:
+            _registry[name] = cls
+
+    def __post_init__(self) -> None:
+        for option in fields(self):
+            if option.type is int:
+                require_whole(self, option.name, 1)
+            if option.type is bool:
+                require_choice(self, option.name, (True, False))
+
+    def check(self, mechanism: Mechanism, repeat: str) -> None:  # noqa: B027  most take all
+        """Refuse a mechanism, or a treatment of repeated words, that the attack has no use for."""
+
+    @abstractmethod
+    def run(self, target: Target) -> AttackResult:
+        """Privatize the texts, attack what comes out, and return how far the attack got."""
+
+    def values(self) -> dict[str, Any]:
+        """Return the options with their values, for the result."""
+        return {option.name: getattr(self, option.name) for option in fields(self)}
+
+    @classmethod
+    def options(cls) -> tuple[Field[Any], ...]:
+        """The attack's options, with their help in `metadata`."""
+        return fields(cls)
+
+    @classmethod
+    def summary(cls) -> str:
+        """What the attack does, in one sentence."""
+        return (cls.__doc__ or "").strip().split("\n")[0]
+
+
+def attack_named(name: str) -> type[Attack]:
+    """Return the attack of that name; otherwise raise an error that suggests one."""
+    attack = attacks.get(name)
+    if attack is None:
+        hint = did_you_mean(name, attacks, cutoff=0.4)
+        raise ParameterError(
+            f"Unknown attack {name!r}.{hint} There are: {', '.join(sorted(attacks))}."
+        )
+    return attack
+
+
+def attack_with(name: str, options: Mapping[str, Any]) -> Attack:
+    """Return the attack of that name with its options; refuse options that it does not have."""
+    cls = attack_named(name)
+    known = [option.name for option in cls.options()]
+    for option in options:
+        if option not in known:
+            hint = did_you_mean(option, known)
+            raise ParameterError(
+                f"The attack {name} has no option {option!r}.{hint} It has: {', '.join(known)}."
+            )
+    return cls(**options)
+
+
+# Attacks on the owner's own texts.
+
+
+_attacks = attacks
+
+
+def attack(
+    name: str,
+    privatizer: Privatizer,
+    texts: Iterable[str],
+    labels: Iterable[object] | None = None,
+    *,
+    rng: Generator | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> AttackResult:
+    """Privatize texts, attack the result, and return how far the attack got.
+
+    The texts go through the privatizer's own parser and channel. The observer knows everything
+    public: the mechanism, its parameters, the lexicon, and public text; not the texts. `name` is
+    one of `malaprop.measure.attacks`, and `options` are that attack's, such as `model`,
+    `adaptive` or `punctuation`. `labels` are for attacks on labels, one for each text.
+
+    `score` is the share of words recovered, the accuracy of inferred labels, or the area under the
+    curve for membership; `baseline` is what needs no attack, and `interval` is one of 95 %. `rng`
+    splits and resamples texts, adds noise to vectors, and estimates channels without a known law;
+    private words come from the privatizer's own generator.
+    """
+    chosen = attack_with(name, options)
+    if not isinstance(privatizer, Privatizer):
+        raise ParameterError(f"`attack` takes a Privatizer. Got {type_name(privatizer)}.")
+    several_texts(texts, "attack")
+    if isinstance(labels, str):
+        raise ParameterError("`labels` must have one label for each text, not be one string.")
+    rng = secure_rng() if rng is None else checked_rng(rng)
+    target = Target(
+        privatizer=privatizer,
+        texts=list(texts),
+        labels=None if labels is None else list(labels),
+        rng=rng,
+        progress=progress,
+    )
+    return chosen.run(target)
+
+
+# Shares of recovered words, and how sure they are.
+
+
+_RESAMPLES = 1000
+FEW = 20
+"""With fewer texts, runs of words are resampled."""
+_RUN = 25  # words
+_OCCURRENCES = (("once", 1, 1), ("twice", 2, 2), ("3 or 4 times", 3, 4), ("5 to 9 times", 5, 9))
+_MANY = ("10 times or more", 10, np.iinfo(np.int64).max)
+
+Flags = NDArray[np.bool_]
+
+
+def share(hits: Flags) -> float:
+    """Return the share of hits; 0 if there are none to count."""
+    return float(hits.mean()) if hits.size else 0.0
+
+
+def group(name: str, of: Flags, hits: Flags, kept: Flags) -> Group:
+    """Return the shares among some words; hits may have a row for each draw of the noise."""
+    return Group(
+        name=name, words=int(of.sum()), score=share(hits[..., of]), kept=share(kept[..., of])
+    )
+
+
+def by_occurrence(same: Ids, hits: Flags, kept: Flags) -> tuple[Group, ...]:
+    """Return the shares by how often a word occurs in its text; `same` labels equal words."""
+    _, places, counts = np.unique(same, return_inverse=True, return_counts=True)
+    times = counts[places] if len(same) else same
+    groups = []
+    for name, low, high in (*_OCCURRENCES, _MANY):
+        chosen = (times >= low) & (times <= high)
+        if chosen.any():
+            groups.append(group(name, chosen, hits, kept))
+    return tuple(groups)
+
+
+def interval(hits: Flags, lengths: Ids, rng: Generator) -> tuple[float, float]:
+    """Return a 95 % interval of the share of hits, by bootstrap over texts.
+
+    `hits` has a row for each draw of the noise, or is one row. Draws are independent from text to
+    text, so a text is resampled with all its draws: the interval then covers both what texts differ
+    in and the noise. With fewer than 20 texts, runs of 25 words are resampled instead: neighbours
+    share a context. A bootstrap over fewer than 20 runs, or over texts that are all alike, knows
+    too little of what else could be: the interval is then no narrower than Clopper and Pearson's
+    for as many independent words.
+    """
+    lengths, each = lengths[lengths > 0], np.atleast_2d(hits).mean(axis=0)
+    if len(lengths) < FEW:
+        lengths = np.diff(np.unique([*range(0, len(each), _RUN), *np.cumsum(lengths)]), prepend=0)
+        lengths = lengths[lengths > 0]
+    sums = np.add.reduceat(each, np.cumsum(lengths) - lengths)
+    shares = []
+    for part in blocks(_RESAMPLES, row_cells=len(lengths)):
+        chosen = rng.integers(0, len(lengths), size=(part.stop - part.start, len(lengths)))
+        shares.append(sums[chosen].sum(axis=1) / lengths[chosen].sum(axis=1))
+    low, high = np.percentile(np.concatenate(shares), [2.5, 97.5])
+    if len(lengths) < FEW or low == high:
+        exact = clopper_pearson(each.sum(), len(each))
+        low, high = min(low, exact[0]), max(high, exact[1])
+    return float(low), float(high)
+
+
+def interval_of_repeats(
+    tested: Sequence[Ids], hits: Sequence[Flags], rng: Generator
+) -> tuple[float, float]:
+    """Return a 95 % interval of a share of hits over repeated splits, each with its own noise.
+
+    `tested[r]` are the texts that repetition r tested, and `hits[r]` whether each was right. Texts
+    and repetitions are resampled: a text is drawn, or not, in all repetitions alike.
+    """
+    size = 1 + max(int(places.max()) for places in tested)
+
+    def resampled() -> float:
+        weights = np.bincount(rng.integers(0, size, size), minlength=size)
+        right = total = 0
+        for r in rng.integers(0, len(tested), len(tested)).tolist():
+            own = weights[tested[r]]
+            right += int(own[hits[r]].sum())
+            total += int(own.sum())
+        return right / total if total else float(np.mean(hits[0]))
+
+    return _percentiles(resampled)
+
+
+def area(inside: Floats, outside: Floats) -> float:
+    """Return the area under the curve: how often a member scores higher than another text."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(np.concatenate([inside, outside]))[: len(inside)]
+    least = len(inside) * (len(inside) + 1) / 2
+    return float((ranks.sum() - least) / (len(inside) * len(outside)))
+
+
+def interval_of_areas(
+    scores: Sequence[tuple[Floats, Floats]], rng: Generator
+) -> tuple[float, float]:
+    """Return a 95 % interval of the mean area: bootstrap over texts and repetitions."""
+
+    def resampled() -> float:
+        chosen = rng.integers(0, len(scores), len(scores)).tolist()
+        return float(np.mean([area(*(_again(part, rng) for part in scores[r])) for r in chosen]))
+
+    return _percentiles(resampled)
+
+
+def _again(values: Floats, rng: Generator) -> Floats:
+    return values[rng.integers(0, len(values), len(values))]
+
+
+def _percentiles(resampled: Callable[[], float]) -> tuple[float, float]:
+    low, high = np.percentile([resampled() for _ in range(_RESAMPLES)], [2.5, 97.5])
+    return float(low), float(high)
+
 
 __all__ = ["attacks"]
 

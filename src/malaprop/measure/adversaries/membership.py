@@ -9,12 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.core.arrays import Floats, Ids
-from malaprop.measure.attacking.base import Target
-from malaprop.measure.attacking.labels import Forms, LabelAttack
-from malaprop.measure.attacking.learners import Predictor, Regression, regression
-from malaprop.measure.attacking.result import InferredLabels
-from malaprop.measure.attacking.scoring import area, interval_of_areas
+from malaprop.measure.adversaries import InferredLabels, Target, area, interval_of_areas
+from malaprop.measure.adversaries.labels import (
+    Forms,
+    LabelAttack,
+    Predictor,
+    Regression,
+    regression,
+)
+from malaprop.privacy.arrays import Floats, Ids
 
 _WEAKNESS = 100.0  # of the regularisation: models that learn by heart tell most
 _HIDDEN = (64, 64)

@@ -1,0 +1,318 @@
+"""What a measuring command writes: JSON, a page, the terminal."""
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from malaprop.cli.options import PIPE
+from malaprop.cli.terminal import check_ending, say_text
+from malaprop.privacy.errors import ParameterError
+
+if TYPE_CHECKING:
+    from malaprop.files.texts import Listener, Pair
+    from malaprop.measure.profile import Profile
+    from malaprop.privacy.mechanism import Mechanism
+    from malaprop.privacy.space import MetricSpace
+    from malaprop.report.page import Page
+
+
+# Files that a measurement writes: checked before any work.
+
+
+def check_different(json_: str | None, pages: Sequence[Path]) -> list[Path]:
+    """Return the files of --json and --report; refuse one that is named twice."""
+
+    paths = [*pages, *([] if json_ is None or json_ == PIPE else [Path(json_)])]
+    if len(set(map(os.path.abspath, paths))) < len(paths):
+        raise ParameterError("--json and --report name the same file: name another one")
+    return paths
+
+
+def check_outputs(json_: str | None, pages: Sequence[Path], file: str, *, force: bool) -> None:
+    """Refuse a file of --json, or pages of --report, that cannot be written."""
+    from malaprop.privacy.errors import OutputError
+
+    paths = check_different(json_, pages)
+    for path in paths:
+        if file != PIPE and path.exists() and Path(file).exists() and path.samefile(file):
+            raise ParameterError(f"{path} is the input: name another file")
+        if path.is_dir():
+            raise OutputError(f"{path} is a folder: name a file")
+        if not path.parent.is_dir():
+            raise OutputError(f"there is no folder {path.parent}: create it first")
+        if os.path.lexists(path) and not force:
+            raise OutputError(f"{path} already exists: use --force to overwrite it")
+
+
+# Options and outputs that the measuring commands share.
+
+
+_STDOUT = "-"
+
+JsonFile = Annotated[
+    str | None,
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        help="Write the result as JSON to this file, or to standard output (-) instead of a table.",
+    ),
+]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        metavar="FILE",
+        callback=check_ending,
+        help="Write a page with the result, the method and what it does not say: as a web page "
+        "with plots (.html), Markdown (.md) or JSON (.json).",
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the files of --json and --report.")]
+Words = Annotated[
+    str | None,
+    typer.Option(
+        "--words",
+        metavar="FILE|NUMBER|all",
+        help="The words to measure: a file with one word per line, a number of words, spread "
+        "evenly over the lexicon, or all; by default all, or 1,000 of more than 10,000.",
+    ),
+]
+WordCount = Annotated[
+    str | None,
+    typer.Option(
+        "--words",
+        metavar="FILE|NUMBER|all",
+        help="The words to measure: a file with one word per line, a number of words, spread "
+        "evenly over the lexicon, or all; by default all, or 256 of more than 10,000. With "
+        "--lambda-grid, 256 at most by default.",
+    ),
+]
+AuditedWords = Annotated[
+    str | None,
+    typer.Option(
+        "--words",
+        metavar="FILE|NUMBER|all",
+        help="The words to audit, with their nearest words: a file with one word per line, a "
+        "number of words drawn at random, or all (default). Up to 500 words, with --sampled "
+        "any number. A sample can show that a guarantee is false, never that it holds.",
+    ),
+]
+Prior = Annotated[
+    str | None,
+    typer.Option(
+        "--prior",
+        metavar="uniform|frequency|FILE",
+        help="What the observer believes before: all words equally likely (default), by public "
+        "word frequency (counts of the web for English words), or a file of lines  WORD NUMBER.",
+    ),
+]
+_LARGEST = 1 << 26  # bytes of a file of words
+
+
+@dataclass(frozen=True)
+class GivenWords:
+    """What --words names, checked before a lexicon is opened."""
+
+    option: str | None
+    number: int | None = None
+    lines: Mapping[int, str] = field(default_factory=dict)
+    """The words of a file, by the numbers of their lines."""
+
+    @classmethod
+    def of(cls, option: str | None, *, least: int = 1, most: int | None = None) -> "GivenWords":
+        """Read the option; refuse fewer or more words than that."""
+        if option in (None, "all"):
+            return cls(option)
+        if option.isdecimal():
+            _check_count(int(option), least, most)
+            return cls(option, int(option))
+        lines = {number: line for number, line in enumerate(_lines(option, "--words"), 1) if line}
+        _check_count(len(set(lines.values())), 1, most)
+        return cls(option, lines=lines)
+
+    def on(self, lexicon: "MetricSpace") -> list[str] | int | None:
+        """Return the words of a lexicon, or their number; refuse words that it lacks."""
+        if self.option == "all":
+            return len(lexicon)
+        if not self.lines:
+            return self.number
+        known = set(lexicon.words)
+        for number, line in self.lines.items():
+            if line not in known:  # by its number: the file may be the user's text
+                raise ParameterError(
+                    f"Line {number:,} of {self.option} is not a word of the lexicon: --words needs "
+                    "one word of it per line"
+                )
+        return list(self.lines.values())
+
+    def to_audit(self, lexicon: "MetricSpace") -> list[str] | None:
+        """Return the words for an audit, a number of them drawn at random; None for all."""
+        chosen = self.on(lexicon)
+        if not isinstance(chosen, int):
+            return chosen
+        if chosen >= len(lexicon):
+            return None
+        from malaprop.privacy.randomness import secure_rng
+
+        drawn = secure_rng().choice(len(lexicon), size=chosen, replace=False)
+        return [lexicon.words[i] for i in drawn]
+
+
+def _check_count(number: int, least: int, most: int | None) -> None:
+    if number < least:
+        words = "1 word" if least == 1 else f"{least} words"
+        raise ParameterError(f"--words needs {words} or more. Got {number}")
+    if most is not None and number > most:
+        raise ParameterError(f"--words takes up to {most} words, or all. Got {number:,}")
+
+
+def prior_of(option: str | None) -> str | dict[str, float] | None:
+    """Return the prior that --prior names."""
+    if option in (None, "uniform"):
+        return None
+    if option == "frequency":
+        return option
+    numbers = {}
+    for line in filter(None, _lines(str(option), "--prior")):
+        word, _, number = line.rpartition(" ")
+        try:
+            numbers[word.strip()] = _weight(number)
+        except ValueError:
+            raise ParameterError(
+                f"A line of {option} does not read  WORD NUMBER: --prior needs a number of 0 or "
+                "more for each word"
+            ) from None
+    return numbers
+
+
+def _weight(text: str) -> float:
+    number = float(text)
+    if not 0.0 <= number < math.inf:
+        raise ValueError
+    return number
+
+
+def page_profile(
+    mechanism: "Mechanism", lexicon: "MetricSpace", report: Path | None
+) -> "Profile | None":
+    """Return the figures by ε and by occurrences that a web page has; None for other reports."""
+    from malaprop.cli.terminal import bar
+    from malaprop.measure.profile import profile_of
+    from malaprop.report.run_report import is_page
+
+    if not is_page(report):
+        return None
+    with bar("computing the figures of the page") as progress:
+        return profile_of(mechanism, lexicon, progress=progress.to)
+
+
+def finite(number: float) -> float | None:
+    """Return a number as JSON can hold it: None for NaN and infinity."""
+    return number if math.isfinite(number) else None
+
+
+def _lines(path: str, flag: str) -> list[str]:
+    file = Path(path)
+    if not file.is_file():
+        raise ParameterError(f"{flag} names a file that is not there: {path}")
+    if file.stat().st_size > _LARGEST:
+        raise ParameterError(f"{path} is too large for a list of words: {flag} takes up to 64 MB")
+    try:
+        return [line.strip() for line in file.read_text("utf-8").splitlines()]
+    except UnicodeDecodeError:
+        raise ParameterError(f"{path} is not text in UTF-8: {flag} needs a list of words") from None
+
+
+Write = Callable[[dict[str, Any], "Callable[[], Page]"], None]
+"""Writes a whole result: the object for JSON, and what makes the page."""
+
+
+@contextmanager
+def outputs(json_: str | None, report: Path | None, *, force: bool) -> Iterator[Write]:
+    """Open the targets of --json and --report before any work; yield what writes both."""
+    from malaprop.files.staging import Staging
+
+    check_different(json_, () if report is None else (report,))
+    with Staging() as stage:
+        files = [stage.open(Path(json_), force=force)] if json_ not in (None, _STDOUT) else []
+        page = None if report is None else stage.open(report, force=force)
+
+        def write(value: dict[str, Any], made: "Callable[[], Page]") -> None:
+            if json_ == _STDOUT:
+                say_text(_text(value))
+            for file in files:
+                file.write(_text(value).encode())
+            if page is not None and report is not None:
+                from malaprop.report.run_report import rendered_page
+
+                page.write(rendered_page(made(), value, report))
+
+        yield write
+        stage.complete()
+
+
+def _text(value: dict[str, Any]) -> str:
+    from malaprop.report.run_report import as_text
+
+    return as_text(value, indent=1)
+
+
+# Options and steps of the commands that measure on the owner's own texts.
+
+
+TextFile = Annotated[
+    str, typer.Argument(metavar="FILE", help="The file of texts, or - for standard input.")
+]
+Repeat = Annotated[
+    Literal["fresh", "document"],
+    typer.Option(
+        metavar="fresh|document",
+        help="A fresh draw for each word, or one draw for each distinct word of a text.",
+    ),
+]
+
+
+def read_pairs(
+    file: str,
+    columns: list[str],
+    label: str | None,
+    format_: str | None,
+    encoding: str,
+    progress: "Listener",
+) -> "Iterator[Pair]":
+    """Return the texts of a file with their labels, which are empty if no column is named."""
+    from malaprop.files.texts import read_labelled, read_texts
+
+    common: Any = {"format": format_, "encoding": encoding, "progress": progress}
+    if label is not None:
+        return read_labelled(file, column="".join(columns[:1]), label=label, **common)
+    return ((text, "") for text in read_texts([file], columns=columns, **common))
+
+
+def write_for_owner(
+    value: Mapping[str, Any],
+    json_: str | None,
+    pages: Callable[[], Mapping[Path, bytes]],
+    *,
+    force: bool,
+) -> None:
+    """Write a result and its pages to files that only their owner can read: all or none."""
+    from malaprop.files.staging import Staging
+    from malaprop.private_files import OWNER_ONLY
+    from malaprop.report.run_report import as_text
+
+    text = as_text(value, indent=1)
+    files = dict(pages())
+    if json_ not in (None, PIPE):
+        files[Path(str(json_))] = text.encode()
+    with Staging() as stage:
+        for path, data in files.items():
+            stage.open(path, force=force, limits=[OWNER_ONLY]).write(data)
+    if json_ == PIPE:
+        say_text(text)

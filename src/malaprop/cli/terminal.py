@@ -1,0 +1,210 @@
+"""Progress, warnings, the report on stderr."""
+
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from shutil import get_terminal_size
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from malaprop.cli.main import ignore_signals, with_flag_names
+from malaprop.privacy.errors import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+    from rich.segment import Segment
+
+    from malaprop.files.plan import RunProgress
+    from malaprop.report.run_report import RunReport
+
+
+# What the command line shows: lines, tables, warnings and the report of a run.
+#
+# All that commands show goes through `say`, `say_text` or a `console`. They escape the control
+# characters that names of files and columns, and words of lexicons, may hold. Data on standard
+# output are no messages: they are written as bytes, as they are.
+
+
+_WIDEST = 96
+
+
+def command_line(context: typer.Context) -> str:
+    """Return the command that was typed."""
+    return shlex.join(["malaprop", *(context.find_root().obj or ())])
+
+
+def refuse_given(context: typer.Context, needed: str, *names: str) -> None:
+    """Refuse options that were given without the one that they go with."""
+    from malaprop.privacy.errors import ParameterError
+
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name != "DEFAULT":
+            raise ParameterError(f"--{name} goes with {needed}: add that, or leave it out")
+
+
+def check_ending(report: Path | None) -> Path | None:
+    """Refuse a report whose name does not say what it is, before any work."""
+    if report is not None:
+        from malaprop.report.run_report import checked_name
+
+        checked_name(report)
+    return report
+
+
+def say(line: str, *, err: bool = False) -> None:
+    """Show one line on stdout, or on stderr."""
+    typer.echo(printable(line), err=err)
+
+
+def say_text(text: str, *, err: bool = False) -> None:
+    """Show a text of several lines, whose names are printable already, or JSON."""
+    typer.echo(printable(text, lines=True), nl=not text.endswith("\n"), err=err)
+
+
+def console(*, err: bool = False) -> "Console":
+    """Return a console for tables and progress: it takes nothing in a text for a style."""
+    from rich.console import Console
+    from rich.segment import Segment
+
+    class Harmless(Console):
+        """Escapes control characters in whatever it renders; its own go past that."""
+
+        def render(self, *args: Any, **options: Any) -> "Iterator[Segment]":
+            for part in super().render(*args, **options):
+                text, style, control = part
+                yield part if control else Segment(printable(text, lines=True), style)
+
+    return Harmless(stderr=err, markup=False, emoji=False, highlight=False)
+
+
+def warn(*warnings: str) -> None:
+    """Show warnings on stderr."""
+    for warning in warnings:
+        say(f"warning: {with_flag_names(warning)}.", err=True)
+
+
+def show(report: "RunReport", *, quiet: bool) -> None:
+    """Show the report on stderr."""
+    from malaprop.report.run_report import readable
+
+    if not quiet:
+        width = min(_WIDEST, get_terminal_size().columns)
+        say_text(readable(report, width), err=True)
+
+
+# A progress bar on a terminal, and silence elsewhere.
+
+
+class Bar:
+    """A progress bar, shown or not."""
+
+    def __init__(self, progress: "Progress | None" = None, task: "TaskID | None" = None) -> None:
+        self._progress, self._task = progress, task
+
+    def to(self, done: int, total: int | None = None, note: str = "") -> None:
+        """Show that `done` of `total` is done."""
+        if self._progress is not None and self._task is not None:
+            self._progress.update(self._task, completed=done, total=total, note=printable(note))
+
+
+@contextmanager
+def bar(title: str) -> Iterator[Bar]:
+    """Show a bar with percentage, note and time left on a terminal; elsewhere, nothing."""
+    terminal = _terminal()
+    if terminal is None:
+        yield Bar()
+        return
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[note]}", markup=False),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=terminal, transient=True) as progress:
+        yield Bar(progress, progress.add_task(printable(title), total=None, note=""))
+
+
+@contextmanager
+def working(title: str) -> Iterator[None]:
+    """Show a spinner on a terminal while something of unknown length runs."""
+    terminal = _terminal()
+    if terminal is None:
+        yield
+        return
+    from rich.text import Text
+
+    with terminal.status(Text(printable(title))):
+        yield
+
+
+def _terminal() -> "Console | None":
+    """Return the terminal that stderr is; None elsewhere, without an import that takes time."""
+    if sys.stderr is None or sys.stderr.closed or not sys.stderr.isatty():
+        return None
+    shown = console(err=True)
+    return shown if shown.is_terminal else None
+
+
+class Display:
+    """Shows the progress and the warnings of a run; ignores signals once outputs get their names.
+
+    with Display() as display:
+        privatize_files(..., progress=display)
+    """
+
+    def __init__(self) -> None:
+        self._shown = ExitStack()
+        self._bar: Bar | None = None
+        self._since = 0.0
+
+    def __enter__(self) -> "Display":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._shown.close()
+
+    def __call__(self, progress: "RunProgress") -> None:
+        """Show an event."""
+        match progress.stage:
+            case "preparing":
+                self._shown.enter_context(working(progress.note))
+            case "warning":
+                self._clear()
+                warn(progress.note)
+            case "checking":
+                if self._bar:
+                    self._bar.to(progress.done, progress.total, progress.note)
+            case "drawing":
+                self._draw(progress)
+            case "naming":
+                self._clear()
+                ignore_signals()  # all is on the disk, and gets its name: too late to stop
+
+    def _draw(self, progress: "RunProgress") -> None:
+        if self._bar is None:
+            self._clear()
+            self._bar = self._shown.enter_context(bar(progress.note))
+            self._since = monotonic()
+            return
+        rate = progress.words / max(monotonic() - self._since, 1e-3)  # some clocks are coarse
+        note = f"{progress.words:,} {progress.unit}, {rate:,.0f} a second"
+        self._bar.to(progress.done, progress.total, note)
+
+    def _clear(self) -> None:
+        self._shown.close()
+        self._bar = None

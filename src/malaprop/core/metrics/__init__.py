@@ -1,1 +1,0 @@
-"""Metrics: Euclidean, angular, Manhattan, Chebyshev, Poincaré, steps in a graph, users' own."""

@@ -1,1 +1,0 @@
-"""Exact draws from laws: from weights, by distance, and from stocks of draws."""

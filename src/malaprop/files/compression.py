@@ -1,0 +1,171 @@
+"""Compressed text: unpacked as it is read, packed as it is written.
+
+The ending of a file's name says how it is packed: `.gz` (gzip) or `.zst` (Zstandard). A file that
+is damaged or cut off is refused, whatever `on_error` says: what is missing could be anything.
+"""
+
+import gzip
+import io
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Literal, cast
+
+from malaprop.privacy.errors import DataError, MalapropError
+
+Packing = Literal["gzip", "zstd"]
+
+_ENDINGS: Final[dict[str, Packing]] = {".gz": "gzip", ".zst": "zstd"}
+_NAMES: Final[dict[Packing, str]] = {"gzip": "gzip", "zstd": "Zstandard"}
+# The first bytes of packed files. None of them begins a text in any encoding of single bytes.
+_SIGNS: Final = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"\xfd7zXZ")
+_CHUNK: Final = 2**20
+# Four times as fast as the usual level 6, and the file is 7 % larger.
+_GZIP_LEVEL: Final = 4
+_ZSTD_LEVEL: Final = 3
+_GZIP_HEADER: Final = 16 + zlib.MAX_WBITS  # what zlib takes as "with gzip's header and checksum"
+
+
+def compression_of(path: Path | str) -> Packing | None:
+    """Return how a file of this name is packed, if it is.
+
+    >>> compression_of("notes.csv.gz")
+    'gzip'
+    """
+    return _ENDINGS.get(Path(path).suffix.lower())
+
+
+def without_packing(path: Path | str) -> Path:
+    """Return the name without the ending of a packed file."""
+    return Path(path).with_suffix("") if compression_of(path) else Path(path)
+
+
+def unpacked(source: BinaryIO, name: Path | str) -> BinaryIO:
+    """Return a stream of the unpacked content of a source; its name says how it is packed."""
+    kind = compression_of(name)
+    return cast(BinaryIO, Unpacked(source, kind)) if kind else source
+
+
+def packed(target: BinaryIO, name: Path | str) -> "Packed | None":
+    """Return a stream that packs what is written to a target, if the target's name says so."""
+    kind = compression_of(name)
+    return Packed(target, kind) if kind else None
+
+
+def refuse_packed(start: bytes) -> None:
+    """Refuse packed bytes where text is expected."""
+    if start.startswith(_SIGNS):
+        raise DataError(
+            "the input is compressed: name a file that ends in .gz or .zst, or unpack it on its "
+            "way, as in  zcat FILE | malaprop privatize - --format csv"
+        )
+
+
+class _Counted(io.RawIOBase):
+    """Counts the bytes that are read from a source; closing it leaves the source open."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._read: Callable[[int], bytes] = getattr(source, "read1", source.read)
+        self.count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1, /) -> bytes:
+        try:
+            chunk = self._read(size if size >= 0 else _CHUNK)
+        except OSError as error:
+            raise DataError(f"the input cannot be read: {error.strerror}") from None
+        self.count += len(chunk)
+        return chunk
+
+
+class Unpacked(io.BufferedIOBase):
+    """Unpacks a source piece by piece; memory does not depend on its size."""
+
+    def __init__(self, source: BinaryIO, kind: Packing) -> None:
+        self._counted = _Counted(source)
+        self._kind = kind
+        self._inner = _reader(self._counted, kind)
+
+    @property
+    def consumed(self) -> int:
+        """The number of packed bytes that are read so far."""
+        return self._counted.count
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Return some of the text, or nothing at the end."""
+        try:
+            chunk = self._inner(size if size > 0 else _CHUNK)
+        except MalapropError:
+            raise
+        except (OSError, EOFError, ValueError, zlib.error):
+            raise self._damaged() from None
+        if not chunk and not self.consumed:
+            raise self._damaged()
+        return chunk
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return some of the text, as `read1` does."""
+        return self.read1(-1 if size is None else size)
+
+    def _damaged(self) -> DataError:
+        return DataError(
+            f"the input is damaged or cut off, or not packed with {_NAMES[self._kind]} as its name "
+            "says: get the file again, or rename it"
+        )
+
+
+def _reader(source: _Counted, kind: Packing) -> Callable[[int], bytes]:
+    if kind == "gzip":
+        return gzip.GzipFile(fileobj=source, mode="rb").read1
+    import pyarrow as pa
+
+    stream = pa.CompressedInputStream(pa.PythonFile(source, mode="r"), kind)
+    return lambda size: bytes(stream.read(size))
+
+
+class Packed(io.RawIOBase):
+    """Packs text for a target; `finish` writes the end, and leaves the target open.
+
+    Text is packed in pieces of one size, so that the packed bytes follow from the text alone. How
+    much of it is written at a time follows from the true texts. Neither a name nor a time is noted.
+    """
+
+    def __init__(self, target: BinaryIO, kind: Packing) -> None:
+        self._target = target
+        self._pack, self._end = _packer(kind)
+        self._pending = bytearray()
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def write(self, data: Any, /) -> int:
+        """Pack text, and write what is ready."""
+        self._pending += data
+        while len(self._pending) >= _CHUNK:
+            self._target.write(self._pack(bytes(self._pending[:_CHUNK])))
+            del self._pending[:_CHUNK]
+        return len(data)
+
+    def finish(self) -> None:
+        """Write what is left."""
+        self._target.write(self._pack(bytes(self._pending)) + self._end())
+        self._pending.clear()
+
+
+def _packer(kind: Packing) -> tuple[Callable[[bytes], bytes], Callable[[], bytes]]:
+    """Return a function that packs a piece, and one that returns the end."""
+    if kind == "gzip":
+        deflate = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, _GZIP_HEADER)
+        return deflate.compress, deflate.flush
+    import pyarrow as pa
+
+    codec = pa.Codec(kind, _ZSTD_LEVEL)
+    # Each piece is a frame of its own, as programs with several threads make them.
+    return lambda piece: bytes(codec.compress(piece, asbytes=True)), bytes

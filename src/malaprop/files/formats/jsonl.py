@@ -1,0 +1,335 @@
+"""JSON lines: one object a line.
+
+Each line is scanned for the values asked for, and only their characters are replaced. The rest is
+never parsed and written again, so 1.10, 12345678901234567890, repeated keys, spacing and the order
+of keys stay as they are.
+"""
+
+import codecs
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Final, NamedTuple
+
+from malaprop.files.formats.file_format import (
+    PLACEHOLDER,
+    TOO_LONG,
+    UNSHOWN,
+    CopySummary,
+    Layout,
+    RecordError,
+    list_columns,
+)
+from malaprop.files.formats.text_records import DecodedText, Overlong, Record, RecordCopy
+from malaprop.privacy.errors import ParameterError
+
+# The texts inside a JSON object, and the routes to them.
+#
+# A route is the keys on the way to a value, joined by dots, with `[]` for each item of a list:
+# `id`, `msg.text`, `turns[].text`, `tags[]`. Keys may have dots or brackets of their own, so a
+# route can mean several values. All of them are meant, as what is left out by a slip would pass
+# unprotected.
+
+
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_OPEN, _BRACKET, _COLON, _COMMA, _NEXT = (
+    re.compile(rf"[ \t\r\n]*+({sign})[ \t\r\n]*+") for sign in (r"\{", r"\[", ":", ",", "[,}]")
+)
+# Only the places of numbers matter, and some are too long for an int.
+_SCANNER: Final = json.JSONDecoder(
+    strict=False, parse_int=lambda _: 0, parse_float=lambda _: 0, parse_constant=lambda _: 0
+)
+_KINDS: Final[dict[type, str]] = {
+    dict: "an object",
+    list: "a list",
+    bool: "a boolean",
+    str: "a string",
+}
+_KEY: Final = "."
+_ITEM: Final = "[]"
+# What is left of a route to a value of a type that it can lead to: a text is where it ends.
+_STEPS: Final[dict[type, str]] = {dict: _KEY, list: _ITEM}
+
+
+class NotAnObjectError(ValueError):
+    """A line is not one JSON object."""
+
+
+class JsonPath(NamedTuple):
+    """A column asked for, and the rest of the route to it."""
+
+    column: str
+    left: str
+
+
+class TextLocation(NamedTuple):
+    """A value, from `start` to `stop` in its line, that aims lead to.
+
+    It is a text to replace, or else something that none of the aims can be followed into. Null is
+    no spot: there is nothing to replace.
+    """
+
+    value: Any
+    start: int
+    stop: int
+    aims: tuple[JsonPath, ...]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the value is a string where a route ends."""
+        return isinstance(self.value, str) and any(not aim.left for aim in self.aims)
+
+    def check(self) -> None:
+        """Refuse a value that is neither text nor on the way to one."""
+        if self.is_text:
+            return
+        column, left = self.aims[0]
+        kind = _KINDS.get(type(self.value), "a number")
+        items = f"{column.removesuffix(left)}{_ITEM}{left}"
+        remedy = f"{items!r} names the items of that list" if kind == "a list" else ""
+        if not left:
+            raise RecordError(f"has a value of {column!r} that is {kind}, not a string", remedy)
+        needed = "an object" if left.startswith(_KEY) else "a list"
+        raise RecordError(f"has {kind} where {column!r} needs {needed}", remedy)
+
+
+@dataclass
+class Survey:
+    """The content of a line: spots in order, columns asked for, other keys."""
+
+    spots: list[TextLocation] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+    """The columns that are there;"""
+    empty: set[str] = field(default_factory=set)
+    """those with a list on their way that has no items;"""
+    exact: set[str] = field(default_factory=set)
+    """those that are keys of the object itself."""
+    others: list[str] = field(default_factory=list)
+
+
+def find_texts(line: str, columns: frozenset[str]) -> Survey:
+    """Find the values of the columns in the object that a line holds."""
+    walk = _Walk(line)
+    end = walk.members(0, [JsonPath(column, column) for column in columns], "")
+    if not _SPACE.fullmatch(line, end):
+        raise NotAnObjectError
+    content = walk.content
+    if content.exact:  # then another value, through which no route leads, need not be meant
+        content.spots = [spot for spot in content.spots if _is_meant(spot, content.exact)]
+    return content
+
+
+def _is_meant(spot: TextLocation, exact: set[str]) -> bool:
+    return any(not aim.left or aim.column not in exact for aim in spot.aims)
+
+
+class _Walk:
+    """Walks through a line to where the aims lead."""
+
+    def __init__(self, line: str) -> None:
+        self._line = line
+        self.content = Survey()
+
+    def members(self, position: int, aims: list[JsonPath], route: str) -> int:
+        """Visit the members of the object at a position; return where it ends."""
+        line = self._line
+        position = _matched(_OPEN, line, position).end()
+        if line.startswith("}", position):
+            return position + 1
+        while True:
+            if not line.startswith('"', position):
+                raise NotAnObjectError
+            key, position = _SCANNER.raw_decode(line, position)
+            start = _matched(_COLON, line, position).end()
+            if led := _led_on(aims, key):
+                stop = self._member(start, led, route, key)
+            else:
+                self.content.others.append(route + key)
+                stop = _SCANNER.raw_decode(line, start)[1]
+            after = _matched(_NEXT, line, stop)
+            if after[1] == "}":
+                return after.end(1)
+            position = after.end()
+
+    def _member(self, start: int, aims: list[JsonPath], route: str, key: str) -> int:
+        self.content.exact.update(aim.column for aim in aims if aim.column == key)
+        return self._value(start, aims, route + key)
+
+    def _value(self, start: int, aims: list[JsonPath], route: str) -> int:
+        """Visit a value that aims lead to; return where it ends."""
+        value, stop = _SCANNER.raw_decode(self._line, start)
+        self.content.seen.update(aim.column for aim in aims if not aim.left)
+        if value is None:
+            return int(stop)
+        step = _STEPS.get(type(value), "")
+        inside = [
+            JsonPath(a.column, a.left[len(step) :])
+            for a in aims
+            if step and a.left.startswith(step)
+        ]
+        if not inside:
+            self.content.spots.append(TextLocation(value, start, stop, tuple(aims)))
+        elif step == _KEY:
+            self.members(start, inside, route + _KEY)
+        else:
+            self._items(start, len(value), inside, route + _ITEM)
+        return int(stop)
+
+    def _items(self, position: int, count: int, aims: list[JsonPath], route: str) -> None:
+        """Visit the items of the list at a position."""
+        if not count:
+            self.content.empty.update(aim.column for aim in aims)
+            self.content.seen.update(aim.column for aim in aims if not aim.left)
+        for place in range(count):
+            start = _matched(_COMMA if place else _BRACKET, self._line, position).end()
+            position = self._value(start, aims, route)
+
+
+def _led_on(aims: list[JsonPath], key: str) -> list[JsonPath]:
+    """Return the aims whose next step is the key, with the rest of their routes."""
+    size = len(key)
+    return [
+        JsonPath(column, left[size:])
+        for column, left in aims
+        if left.startswith(key) and (len(left) == size or left.startswith((_KEY, _ITEM), size))
+    ]
+
+
+def _matched(pattern: re.Pattern[str], line: str, position: int) -> re.Match[str]:
+    """Match what must come next."""
+    match = pattern.match(line, position)
+    if match is None:
+        raise NotAnObjectError
+    return match
+
+
+def stand_in(columns: Iterable[str], text: str) -> str:
+    """Return an object that has this text in each column, and nothing else.
+
+    >>> stand_in(["id", "turns[].text"], "x")
+    '{"id": "x", "turns": [{"text": "x"}]}'
+    """
+    shape: dict[str, Any] = {}
+    for column in columns:
+        *way, last = column.split(_KEY)
+        inner: Any = shape
+        for key in way:
+            inner = inner.setdefault(key, {}) if isinstance(inner, dict) else inner
+        if isinstance(inner, dict):  # else it lies inside another column
+            inner.setdefault(last, text)
+    return json.dumps(_with_lists(shape))
+
+
+def _with_lists(shape: Any) -> Any:
+    """Replace keys `x[]` by keys `x` with lists."""
+    if not isinstance(shape, dict):
+        return shape
+    made = {}
+    for key, value in shape.items():
+        inner = _with_lists(value)
+        while key.endswith(_ITEM):
+            key, inner = key.removesuffix(_ITEM), [inner]
+        made[key] = inner
+    return made
+
+
+_MOST_KEYS: Final = 1_000
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+class JsonlCopy(RecordCopy, name="jsonl"):
+    """The copy of a file of JSON objects, which need not have the same keys."""
+
+    suffixes = (".jsonl", ".ndjson")
+
+    def __init__(
+        self, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
+    ) -> None:
+        super().__init__(source, target, layout, size)
+        self._unicode = codecs.lookup(layout.encoding).name.startswith("utf")
+        self._asked = frozenset(layout.columns)
+        self._seen: set[str] = set()
+        self._others: dict[str, None] = {}
+        self._missing = 0
+
+    def records(self, text: DecodedText) -> Iterator[Record]:
+        """Yield the objects and all blank lines."""
+        number = 0
+        for line_number, line in enumerate(text.lines(), start=1):
+            if _SPACE.fullmatch(line) and not isinstance(line, Overlong):
+                yield Record([line], [], counts=False)
+                continue
+            number += 1
+            yield self._record(line, number, line_number)
+        if number:
+            self.check_keys()
+
+    def check_keys(self) -> None:
+        """Refuse a file that lacks a key asked for: a slip would leave texts unprotected."""
+        unseen = [column for column in self.layout.columns if column not in self._seen]
+        if unseen:
+            raise ParameterError(no_such_key(unseen[0], [*self._seen, *self._others]))
+
+    def render(self, text: str) -> str:
+        """Return a text as a JSON string; in files that are not Unicode, with escapes.
+
+        The form follows from the text alone. One that depended on how the true value was
+        written would tell about that value.
+        """
+        string = json.dumps(text, ensure_ascii=not self._unicode)
+        return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", string)
+
+    def finish(self) -> CopySummary:
+        """Return the keys that were not asked for."""
+        return CopySummary(missing=self._missing, columns=tuple(self._others))
+
+    def _record(self, line: str, number: int, line_number: int) -> Record:
+        record = None
+        try:
+            content = self._survey(line)
+            record = self._cut(line, content)
+            self.check(line, record)
+            for spot in content.spots:
+                spot.check()
+        except RecordError as flaw:
+            self.faults.meet(number, flaw, f"record {number} (line {line_number})")
+            return self.masked(record or self._stand_in(line))
+        return record
+
+    def _survey(self, line: str) -> Survey:
+        if isinstance(line, Overlong):
+            raise RecordError(TOO_LONG)
+        try:
+            return find_texts(line, self._asked)
+        except (ValueError, RecursionError):
+            raise RecordError("is not a JSON object") from None
+
+    def _cut(self, line: str, content: Survey) -> Record:
+        """Cut a line at the values asked for, of any type."""
+        pieces: list[str] = []
+        end = 0
+        for spot in content.spots:
+            pieces += [line[end : spot.start], spot.value if spot.is_text else ""]
+            end = spot.stop
+        self._note(content.others)
+        self._seen |= content.seen
+        self._missing += len(content.seen | content.empty) < len(self._asked)
+        return Record([*pieces, line[end:]], list(range(1, len(pieces), 2)))
+
+    def _stand_in(self, line: str) -> Record:
+        """Return an object with only the columns asked for, in place of a line that is none."""
+        end = line[len(line.rstrip("\r\n")) :]
+        return Record([stand_in(self.layout.columns, PLACEHOLDER) + end], [])
+
+    def _note(self, keys: list[str]) -> None:
+        # Objects that are maps from data to data would make this list grow with the input.
+        new = [key for key in keys if key not in self._others]
+        self._others |= dict.fromkeys(new[: _MOST_KEYS - len(self._others)])
+
+
+def no_such_key(key: str, keys: Collection[str]) -> str:
+    """Say that no record has a key, and list the keys; too many of them may be data."""
+    many = len(keys) >= _MOST_KEYS
+    listed = f"many keys ({UNSHOWN})" if many else list_columns(sorted(keys), key, "key")
+    return f"no record has the key {key!r}; together they have {listed}"

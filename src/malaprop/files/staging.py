@@ -1,0 +1,245 @@
+"""Outputs that appear under their names only when they are whole, or not at all.
+
+What is written goes into a hidden file in the folder of the final name, which only its owner may
+read. When all is done, each such file is flushed to the disk, and only then all of them get their
+permissions and names.
+"""
+
+import contextlib
+import io
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Final
+
+from malaprop.files.resume_file import Stamp, stamp
+from malaprop.privacy.errors import OutputError
+from malaprop.private_files import (
+    NO_LINKS,
+    PRIVATE,
+    Access,
+    PartialFile,
+    create,
+    create_locked,
+    narrowest,
+    open_ours,
+    output_errors,
+    remove,
+    remove_stale,
+    resolved,
+    set_mode,
+    sync_folder,
+)
+
+_BUFFER: Final = 2**18
+
+
+def partial_path(final: Path) -> Path:
+    """Return the path of an output until it is whole.
+
+    The same for each run, so that the next one finds what a killed one has left behind.
+    """
+    name = blake2b(os.fsencode(final.name), digest_size=8).hexdigest()
+    return final.with_name(f".malaprop-{name}.partial")
+
+
+class _Partial:
+    """An unfinished output: a hidden file beside its final name."""
+
+    def __init__(self, path: Path, final: Path, limits: Sequence[Access], *, force: bool) -> None:
+        self.path = path
+        self.final = final
+        self.force = force
+        self._limits = limits
+        self._hidden = partial_path(final)
+        self._file: io.BufferedWriter | None = None
+
+    def open(self) -> BinaryIO:
+        """Create the hidden file, which only its owner may read."""
+        with output_errors(self.path):
+            descriptor = create_locked(self._hidden, self.path)
+        self._file = io.BufferedWriter(PartialFile(descriptor, self.path), _BUFFER)
+        return self._file
+
+    def complete(self) -> Stamp:
+        """Flush the file to the disk; it stays open, and so locked."""
+        file = self._file
+        with output_errors(self.path):
+            if file and not file.closed:
+                file.flush()
+                os.fsync(file.fileno())
+            return stamp(os.stat(self._hidden))
+
+    def publish(self) -> bool:
+        """Give the file its permissions and its final name; return whether that name is new."""
+        with output_errors(self.path), self._opened() as descriptor:
+            mode = narrowest(self._all_limits(), os.fstat(descriptor).st_gid)
+            # Without its owner's rights, what a crash leaves could not be cleared away.
+            set_mode(descriptor, mode | PRIVATE)
+            new = self._name()
+            set_mode(descriptor, mode)
+            return new
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[int]:
+        """Yield a descriptor of the file, even if its writer has closed it."""
+        if self._file and not self._file.closed:
+            yield self._file.fileno()
+            return
+        descriptor = open_ours(self._hidden, os.O_RDWR)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _all_limits(self) -> list[Access]:
+        """Return the limits given, and the permissions of a file that is replaced."""
+        with contextlib.suppress(FileNotFoundError):
+            return [*self._limits, Access.of(os.lstat(self.final))]
+        return list(self._limits)
+
+    def _name(self) -> bool:
+        try:
+            self._take_name()
+        except FileExistsError:
+            if not self.force:
+                raise _exists(self.path) from None
+            os.replace(self._hidden, self.final)
+            return False
+        return True
+
+    def _take_name(self) -> None:
+        """Give the file its name if no other has it; unlike a rename, a link can tell."""
+        try:
+            os.link(self._hidden, self.final)
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            self._claim_name()
+        else:
+            os.unlink(self._hidden)
+
+    def _claim_name(self) -> None:
+        """Take the name without links: an empty file holds it until the rename."""
+        os.close(create(self.final))
+        try:
+            os.replace(self._hidden, self.final)
+        except BaseException:
+            remove(self.final)
+            raise
+
+    def discard(self) -> None:
+        """Remove the hidden file, without flushing its buffer."""
+        if self._file:
+            with contextlib.suppress(OSError):
+                self._file.raw.close()
+        with contextlib.suppress(OSError, OutputError):
+            remove_stale(self._hidden, self.path)  # that of a run that is at work is locked
+
+
+class Staging:
+    """A context in which outputs are written; they appear together at its end.
+
+        with Staging() as stage:
+            target = stage.open(Path("out.csv"), force=False)
+            target.write(...)
+
+    The stage closes its files. If the context is left by an exception, of any kind, or if an
+    output cannot be completed, none appears and nothing is left behind; names that were taken
+    keep their files. Only when a name cannot be given after others have been given, those of
+    them that replaced a file (`force`) stay.
+
+    A name that is a symbolic link stays one: the file that it points to is created or replaced.
+    An output has the permissions of a new file, but none that a limit lacks, or a file that it
+    replaces.
+    """
+
+    def __init__(self) -> None:
+        self._partials: list[_Partial] = []
+
+    def __enter__(self) -> "Staging":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                self._publish()
+        finally:
+            for partial in self._partials:
+                partial.discard()
+            self._partials.clear()
+
+    def open(self, path: Path, *, force: bool = False, limits: Sequence[Access] = ()) -> BinaryIO:
+        """Open an output; refuse an existing one unless `force` is set.
+
+        Its permissions will be within all `limits`.
+        """
+        final = resolved(path)
+        _check_name(path, final, force=force)
+        if any(partial.final == final for partial in self._partials):
+            raise OutputError(f"two outputs have the name {path}: choose another one with `output`")
+        partial = _Partial(path, final, limits, force=force)
+        # Known to the stage before it exists, so that an interrupt finds it.
+        self._partials.append(partial)
+        try:
+            return partial.open()
+        except OutputError:
+            self._partials.remove(partial)
+            raise
+
+    def complete(self) -> dict[Path, Stamp]:
+        """Flush all outputs to the disk; return their stamps by name."""
+        return {partial.path: partial.complete() for partial in self._partials}
+
+    def _publish(self) -> None:
+        for partial in self._partials:
+            partial.complete()
+        with contextlib.ExitStack() as withdrawal:
+            for partial in self._partials:
+                if partial.publish():
+                    withdrawal.callback(remove, partial.final)
+            withdrawal.pop_all()
+        for folder in {partial.final.parent for partial in self._partials}:
+            sync_folder(folder)
+
+
+def check_output(path: Path, *, force: bool) -> None:
+    """Refuse an output that `Staging.open` would refuse, before any work."""
+    _check_name(path, resolved(path), force=force)
+
+
+def _check_name(path: Path, final: Path, *, force: bool) -> None:
+    """Refuse at once what could only fail at the end."""
+    with output_errors(path):
+        if not final.parent.exists():
+            raise OutputError(f"there is no folder {path.parent}: create it first")
+        mode = _mode(final)
+    if mode is None:
+        return
+    if stat.S_ISDIR(mode):
+        raise OutputError(f"{path} is a folder: name a file in it")
+    if not stat.S_ISREG(mode):
+        raise OutputError(f'{path} is not a regular file: to write into a pipe, use `output="-"`')
+    if not force:
+        raise _exists(path)
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return os.lstat(path).st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _exists(path: Path) -> OutputError:
+    return OutputError(
+        f"{path} exists already: choose another name, or replace it with `force=True`"
+    )

@@ -1,0 +1,455 @@
+"""Worker processes that share prepared tables, and never share noise.
+
+Where the system can fork, a worker is a fork: the lexicon and the channel's tables are in memory
+once. Elsewhere, a worker starts afresh from a pickle and opens the lexicon again: an imported
+lexicon as a memory map of the same file, an embedded one, which is packed, in memory of
+its own. In both cases its randomness is its own: `malaprop.privacy.randomness` takes a new key in a
+fork, and no pickle holds one.
+"""
+
+import gc
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import traceback
+import warnings
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.random import Generator
+from threadpoolctl import threadpool_limits
+
+from malaprop.files.journal import Drawn, Journal
+from malaprop.lexicon.lexicon import Lexicon
+from malaprop.privacy.errors import MalapropError
+from malaprop.privacy.mechanism import Mechanism
+from malaprop.privacy.randomness import secure_rng, seeded_rng
+from malaprop.privatizer import Privatizer
+from malaprop.text.policy import Policy
+
+if TYPE_CHECKING:
+    from multiprocessing.context import BaseContext
+    from multiprocessing.process import BaseProcess
+
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of malloc.h
+_LARGEST_KEPT = 1 << 25  # bytes of a freed array that is kept: the most that glibc allows
+_MOST_KEPT = 1 << 27  # bytes that a worker keeps
+
+StartMethod = Literal["fork", "spawn", "forkserver"]
+
+
+class Work(Protocol):
+    """What a worker does; it must be picklable where there is no fork."""
+
+    def __call__(self, key: Any, texts: list[str], /) -> Any:
+        """Return the result for some texts; `key` identifies them."""
+
+
+class _Worker(NamedTuple):
+    process: "BaseProcess"
+    connection: "Connection[Any, Any]"
+
+
+class WorkerError(MalapropError):
+    """A worker process ended unexpectedly."""
+
+
+class WorkerPool:
+    """Up to `size` processes that do the work that is added, in any order.
+
+    Starts a process only when there is work for it. If the only work is a single piece and no
+    process runs yet, does it in this process: a short text does not pay for processes.
+
+        with WorkerPool(work, size=4) as pool:
+            pool.add(1, texts)
+            for key, result in pool.results():
+                ...
+    """
+
+    def __init__(self, work: Work, size: int, start: StartMethod | None = None) -> None:
+        self._work = work
+        self._size = size
+        self._context: BaseContext = multiprocessing.get_context(start or _usual_start())
+        self._backlog: deque[tuple[Any, list[str]]] = deque()
+        self._processes: list[BaseProcess] = []
+        self._idle: list[_Worker] = []
+        self._busy: dict[Connection[Any, Any], _Worker] = {}
+
+    def __enter__(self) -> "WorkerPool":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with _signals_held():  # workers do not hear them, and would be waited for
+            started = [process for process in self._processes if process.pid is not None]
+            for process in started:
+                process.kill()
+            for process in started:
+                process.join()
+            for worker in (*self._idle, *self._busy.values()):
+                worker.connection.close()
+            self._processes.clear()
+            self._idle.clear()
+            self._busy.clear()
+
+    @property
+    def forks(self) -> bool:
+        """Whether workers are forks, which share this process's memory."""
+        return self._size > 1 and self._context.get_start_method() == "fork"
+
+    @property
+    def size(self) -> int:
+        """How many pieces of work can run at the same time."""
+        return self._size
+
+    def add(self, key: Any, texts: list[str]) -> None:
+        """Add a piece of work."""
+        self._backlog.append((key, texts))
+
+    def results(self) -> Iterator[tuple[Any, Any]]:
+        """Wait until some work is done, and yield its keys and results; call `add` first."""
+        if self._alone():
+            key, texts = self._backlog.popleft()
+            yield key, self._work(key, texts)
+            return
+        self._assign()
+        for connection in wait(list(self._busy)):
+            worker = self._busy.pop(connection)  # type: ignore[call-overload]
+            try:
+                key, result = worker.connection.recv()
+            except (EOFError, OSError):
+                self._busy[worker.connection] = worker  # to be ended with the others
+                raise _gone(worker.process) from None
+            self._idle.append(worker)
+            self._assign()  # first: no worker should wait until the result is used
+            if isinstance(result, BaseException):
+                raise result
+            yield key, result
+
+    def _alone(self) -> bool:
+        started = bool(self._idle or self._busy)
+        return self._size <= 1 or (not started and len(self._backlog) == 1)
+
+    def _assign(self) -> None:
+        while self._backlog and (self._idle or len(self._busy) < self._size):
+            worker = self._idle.pop() if self._idle else self._start()
+            self._busy[worker.connection] = worker
+            try:
+                worker.connection.send(self._backlog.popleft())
+            except OSError:
+                raise _gone(worker.process) from None
+
+    def _start(self) -> _Worker:
+        ours, theirs = self._context.Pipe()
+        # Not every context says so, but all of them have processes.
+        make: Any = self._context
+        process = make.Process(target=_serve, args=(self._work, theirs), daemon=True)
+        self._processes.append(process)  # before it runs, so that an interrupt finds it
+        with warnings.catch_warnings():
+            # Newer Pythons warn of forks beside threads, which could hold locks for ever. The
+            # threads here are those of a progress bar, which no worker touches, and of BLAS,
+            # which handles forks itself.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            # A signal must find the child ready for it, or it would end in a traceback.
+            with _signals_held():
+                process.start()
+        theirs.close()
+        return _Worker(process, ours)
+
+
+def available_cores() -> int:
+    """Return how many processes can run at the same time, as far as the system tells."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _usual_start() -> StartMethod:
+    # macOS can fork too, but its own libraries break in the child.
+    return "fork" if sys.platform == "linux" else "spawn"
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _signals())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _signals() -> list[signal.Signals]:
+    names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
+    return [getattr(signal, name) for name in names if hasattr(signal, name)]
+
+
+def _gone(process: "BaseProcess") -> WorkerError:
+    process.join(1.0)
+    return WorkerError(
+        f"a worker process ended unexpectedly (exit code {process.exitcode}), perhaps for "
+        "lack of memory: try fewer of them with `workers`"
+    )
+
+
+def _serve(work: Work, connection: "Connection[Any, Any]") -> None:
+    """Work until the connection closes, or the parent process is gone."""
+    # Ctrl-C goes to all processes of a terminal, but only the first one cleans up, and ends
+    # the others.
+    for number in _signals():
+        signal.signal(number, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _signals())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    # What is inherited stays: looking through it for garbage takes time, and would copy its pages.
+    gc.freeze()
+    # Nor is most of what a worker remembers ever garbage: look through it seldom.
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, 10, 10)
+    _keep_freed_memory()
+    # There is a worker for each core: matrix products of theirs must not wait for each other.
+    threadpool_limits(1)
+    try:
+        while True:
+            key, texts = connection.recv()
+            connection.send((key, _attempt(work, key, texts)))
+    except (EOFError, OSError):
+        # Without Python's usual end, which would flush buffers that a fork has inherited.
+        os._exit(0)
+
+
+def _keep_freed_memory() -> None:
+    """Have the C library keep the memory of freed arrays, for those of the next batch.
+
+    Otherwise it returns large ones to the system, and clearing new pages takes a tenth of the time.
+    """
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # not every C library has it
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, _LARGEST_KEPT)
+        mallopt(_M_TRIM_THRESHOLD, _MOST_KEPT)
+
+
+def _attempt(work: Work, key: Any, texts: list[str]) -> Any:
+    try:
+        return work(key, texts)
+    except MalapropError as error:
+        return error
+    except MemoryError:
+        return MemoryError()
+    except BaseException as error:  # such as the panics of libraries in Rust
+        # Its message may quote the text, and need not survive a pickle.
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+        kind = type(error).__name__
+        return WorkerError(f"internal error in a worker: {kind} at {place}; please report it")
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+# Read, draw, write: the one loop that every text of a file goes through.
+#
+# Batches are read ahead and drawn by workers, in any order; they are written in the order in which
+# they were read. What a journal holds is never drawn again.
+
+
+Key = tuple[int, int]
+"""The number of a file in its run, and of a batch in its file."""
+_END = -1  # in place of the number of a batch
+
+
+class CopyStream(Protocol):
+    """A file that is being copied, as the loop sees it."""
+
+    @property
+    def number(self) -> int:
+        """The number of the file in its run."""
+
+    @property
+    def journal(self) -> Journal | None:
+        """What was drawn for the file, if that is kept."""
+
+    def batches(self) -> Iterator[list[str]]:
+        """Yield the texts of each batch."""
+
+    def write(self, private: list[str]) -> None:
+        """Write the first batch that is not yet written, with these texts."""
+
+    def finish(self) -> object:
+        """Write the end of the file, once all batches are written."""
+
+
+StreamT = TypeVar("StreamT", bound=CopyStream)
+
+
+class Step(NamedTuple, Generic[StreamT]):
+    """A batch of a stream was written, or all of it finished; `counts` are those of the batch."""
+
+    stream: StreamT
+    counts: dict[str, int]
+    finished: bool = False
+
+
+def copy_streams(streams: Iterable[StreamT], pool: WorkerPool) -> Iterator[Step[StreamT]]:
+    """Copy files one after the other with private texts; yield after each batch and each file."""
+    begun: dict[int, StreamT] = {}
+
+    def read() -> Iterator[Item]:
+        for stream in streams:
+            begun[stream.number] = stream
+            for number, texts in enumerate(stream.batches()):
+                yield Item((stream.number, number), texts, stream.journal)
+            yield Item((stream.number, _END), [], last=True)
+
+    for item, drawn in draw_all(read(), pool):
+        stream = begun[item.key[0]]
+        if item.last:
+            stream.finish()
+        else:
+            stream.write(drawn.texts)
+        yield Step(stream, drawn.counts, finished=item.last)
+
+
+class Item(NamedTuple):
+    """A batch of texts to draw; `journal` is that of its file, if there is one.
+
+    With `last`, the end of a file, which has nothing to draw.
+    """
+
+    key: Key
+    texts: list[str]
+    journal: Journal | None = None
+    last: bool = False
+
+    @property
+    def drawn_before(self) -> bool:
+        """Whether the journal holds it."""
+        return self.journal is not None and self.key[1] in self.journal
+
+
+def draw_all(items: Iterable[Item], pool: WorkerPool) -> Iterator[tuple[Item, Drawn]]:
+    """Yield what is drawn for each item, in order; the items may be of several files.
+
+    Takes what a journal holds from there, and writes what is drawn to the journal before it is
+    used. Reads at most twice as many items ahead as the pool has workers.
+    """
+    drawing = _Drawing(pool)
+    items = iter(items)
+    ahead = 2 * pool.size if pool.size > 1 else 1
+    waiting: deque[Item] = deque()
+    while True:
+        while len(waiting) < ahead and (item := next(items, None)):
+            drawing.begin(item)
+            waiting.append(item)
+        if not waiting:
+            return
+        item = waiting.popleft()
+        yield item, drawing.end(item)
+
+
+class _Drawing:
+    """The items that are being drawn, or are drawn and wait for their turn."""
+
+    def __init__(self, pool: WorkerPool) -> None:
+        self._pool = pool
+        self._begun: dict[Key, Item] = {}
+        self._ready: dict[Key, Drawn] = {}
+
+    def begin(self, item: Item) -> None:
+        """Have an item drawn, unless it was drawn before."""
+        if not item.texts:
+            self._ready[item.key] = Drawn([], {})
+        elif not item.drawn_before:
+            self._begun[item.key] = item
+            self._pool.add(item.key, item.texts)
+
+    def end(self, item: Item) -> Drawn:
+        """Return what was drawn for an item; wait for it if need be."""
+        if item.journal and item.drawn_before and item.key not in self._ready:
+            return item.journal.recall(item.key[1], item.texts)
+        while item.key not in self._ready:
+            for key, drawn in self._pool.results():
+                self._keep(key, drawn)
+        return self._ready.pop(item.key)
+
+    def _keep(self, key: Key, drawn: Drawn) -> None:
+        item = self._begun.pop(key)
+        if item.journal is not None:
+            item.journal.keep(key[1], item.texts, drawn)
+        self._ready[key] = drawn
+
+
+# What draws the texts of a batch, in this process or in a worker.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """Everything that a privatizer is made of: a worker that starts afresh builds its own."""
+
+    lexicon: Lexicon | str
+    mechanism: Mechanism
+    policy: Policy = field(default_factory=Policy)
+    seed: int | None = None
+
+    @property
+    def title(self) -> str:
+        """Mechanism and lexicon in a few words."""
+        lexicon = self.lexicon.name if isinstance(self.lexicon, Lexicon) else self.lexicon
+        return f"{self.mechanism.name} on {lexicon or 'a lexicon'}"
+
+    def privatizer(self) -> Privatizer:
+        """Build the privatizer."""
+        return Privatizer(
+            Lexicon.open(self.lexicon) if isinstance(self.lexicon, str) else self.lexicon,
+            self.mechanism,
+            rng=secure_rng() if self.seed is None else seeded_rng(self.seed),
+            **self.policy.options(),
+        )
+
+
+class BatchDraw:
+    """Privatizes the texts of a batch, in any process.
+
+    With a seed, the noise of a batch follows from the seed and the batch's key alone: a
+    demonstration gives the same result with any number of workers.
+    """
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._recipe = recipe
+        self.privatizer = recipe.privatizer()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BatchDraw, (self._recipe,)
+
+    def __call__(self, key: Key, texts: list[str]) -> Drawn:
+        """Return the private texts, and how their tokens were treated."""
+        privatizer = self.privatizer
+        if self._recipe.seed is not None:
+            privatizer = privatizer.drawing_from(_seeded(self._recipe.seed, key))
+        return Drawn(*privatizer.batch(texts))
+
+
+def _seeded(seed: int, key: Key) -> Generator:
+    return Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))

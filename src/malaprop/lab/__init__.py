@@ -1,0 +1,1 @@
+"""Research: the experiments of five papers, tasks, data sets. Only the command line imports it."""

@@ -1,0 +1,736 @@
+"""Training vectors in the Poincaré ball from IS-A relations (Nickel & Kiela 2017).
+
+    relations    pairs of words from a file, and all words above each word
+    wordnet      such pairs from WordNet
+    training     the vectors, by stochastic gradient descent on the ball
+    gradients    the gradient of the loss on a batch of words
+    checkpoint   the file from which an interrupted training resumes
+    quality      how well the vectors reproduce the relations
+    compiling    from relations to a lexicon that opens by its name
+
+On the command line:  malaprop lexicon train-poincare
+"""
+
+import hashlib
+import math
+import os
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from malaprop.lexicon import store
+from malaprop.lexicon.formats import npy, untrusted
+from malaprop.privacy import metrics
+from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.errors import LexiconError, OutputError, ParameterError
+from malaprop.privacy.metrics import conformal
+from malaprop.privacy.progress import Progress
+from malaprop.privacy.space import blocks
+
+# The file from which an interrupted training resumes, replaced atomically after each epoch.
+
+
+_LONGEST_FINGERPRINT = 1 << 16
+
+
+@dataclass
+class TrainingState:
+    """The state of a training: the vectors, and Adam's two moving averages of their gradients."""
+
+    epoch: int
+    vectors: Floats
+    momentum: Floats
+    squares: Floats
+    updates: Ids
+
+
+def save(path: Path, state: TrainingState, fingerprint: str) -> None:
+    """Write a state. The fingerprint identifies the training that it belongs to."""
+    part = path.with_name(f"{path.name}.part")
+    with part.open("wb") as file:
+        np.savez(
+            file,
+            token=np.array(fingerprint),
+            epoch=np.array(state.epoch),
+            vectors=state.vectors,
+            momentum=state.momentum,
+            squares=state.squares,
+            updates=state.updates,
+        )
+    os.replace(part, path)
+
+
+def load(path: Path, fingerprint: str, shape: tuple[int, int]) -> TrainingState | None:
+    """Read the state of a training of vectors of this shape; None if there is no file."""
+    if not path.is_file():
+        return None
+    try:
+        agrees = str(npy.unpacked(path, ["token"], _LONGEST_FINGERPRINT)["token"]) == fingerprint
+        state = _state(path, shape) if agrees else None
+    except (OSError, ValueError, TypeError):
+        raise LexiconError(
+            f"{path} is not a complete checkpoint: train again without resuming."
+        ) from None
+    if state is None:
+        raise LexiconError(
+            f"{path} belongs to a training with other relations or settings: use those, or train "
+            "again without resuming."
+        )
+    return state
+
+
+def _state(path: Path, shape: tuple[int, int]) -> TrainingState:
+    names = [field.name for field in fields(TrainingState)]
+    # Copies, since arrays from the file are read-only and training changes them.
+    saved = {k: v.copy() for k, v in npy.unpacked(path, names, 8 * math.prod(shape)).items()}
+    state = TrainingState(int(saved.pop("epoch").item()), **saved)
+    if not _fits(state, shape):
+        raise ValueError("arrays of other shapes or types")
+    return state
+
+
+def _fits(state: TrainingState, shape: tuple[int, int]) -> bool:
+    matrices = all(array.shape == shape for array in (state.vectors, state.momentum))
+    rows = all(array.shape == shape[:1] for array in (state.squares, state.updates))
+    floats = (state.vectors, state.momentum, state.squares)
+    real = all(array.dtype == np.float64 and np.isfinite(array).all() for array in floats)
+    return matrices and rows and real and state.updates.dtype == np.int64
+
+
+# Hierarchies: words, and for each word all words above it.
+
+
+Pair = tuple[str, str]
+MAX_PAIRS = 20_000_000
+"""Most pairs of a word and one above it; all nouns of WordNet have less than a million."""
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Words and the transitive closure of their IS-A relations.
+
+    The words above word i are `above[starts[i]:starts[i + 1]]`.
+
+    >>> pets = Hierarchy.of([("cat", "mammal"), ("dog", "mammal"), ("mammal", "animal")])
+    >>> pets.words
+    ('animal', 'cat', 'dog', 'mammal')
+    >>> pets.above_of(np.array([1])).tolist()
+    [0, 3]
+    """
+
+    words: tuple[str, ...]
+    starts: Ids
+    above: Ids
+
+    @classmethod
+    def of(cls, pairs: Iterable[Pair], order: Sequence[str] = ()) -> "Hierarchy":
+        """Build it from pairs (child, parent). Words in `order` come first, in that order."""
+        parents: dict[str, set[str]] = defaultdict(set)
+        for child, parent in pairs:
+            parents[child].add(parent)
+        names = set(parents).union(*parents.values())
+        if not names:
+            raise LexiconError("There are no relations to train on: give at least one pair.")
+        listed = [word for word in dict.fromkeys(order) if word in names]
+        words = (*listed, *sorted(names.difference(listed)))
+        index = {word: i for i, word in enumerate(words)}
+        total = 0
+        above = []
+        for word in words:
+            above.append(sorted(index[other] for other in _all_above(word, parents)))
+            total += len(above[-1])
+            if total > MAX_PAIRS:
+                raise LexiconError(
+                    f"The relations give more than {MAX_PAIRS:,} pairs of a word and one above it, "
+                    "directly or through others: leave some out."
+                )
+        starts = np.concatenate([[0], np.cumsum([len(ids) for ids in above])]).astype(np.int64)
+        return cls(words, starts, np.array([i for ids in above for i in ids], dtype=np.int64))
+
+    @property
+    def counts(self) -> Ids:
+        """The number of words above each word."""
+        return np.diff(self.starts)
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 of words and relations."""
+        digest = hashlib.sha256("\n".join(self.words).encode())
+        digest.update(self.starts.tobytes() + self.above.tobytes())
+        return digest.hexdigest()
+
+    def above_of(self, ids: Ids) -> Ids:
+        """Return the words above each of `ids`, one list after the other."""
+        counts = self.starts[ids + 1] - self.starts[ids]
+        ends = np.cumsum(counts)
+        places = np.repeat(self.starts[ids] - ends + counts, counts) + np.arange(counts.sum())
+        return np.asarray(self.above[places])
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """Read pairs from a file with a child, a tab and its parent on each line."""
+    try:
+        with path.open("rb") as file:
+            lines = enumerate(iter(lambda: untrusted.line(file, str(path)), b""), 1)
+            return [_pair(line.decode(), path, number) for number, line in lines if line.strip()]
+    except UnicodeDecodeError:
+        raise LexiconError(
+            f"{path} is not UTF-8 text: write one relation per line of text."
+        ) from None
+    except OSError as error:
+        raise LexiconError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _pair(line: str, path: Path, number: int) -> Pair:
+    child, _, parent = line.rstrip("\r\n").partition("\t")
+    if not (_is_word(child) and _is_word(parent)):
+        raise LexiconError(
+            f"{path}, line {number}: a relation must be two words without spaces, the child "
+            "first, with a tab between them."
+        )
+    return child, parent
+
+
+def _is_word(text: str) -> bool:
+    return bool(text) and text.isprintable() and not any(map(str.isspace, text))
+
+
+def _all_above(word: str, parents: dict[str, set[str]]) -> set[str]:
+    """Return all words reachable upwards except the word itself, even if relations form cycles."""
+    reached: set[str] = set()
+    waiting = [word]
+    while waiting:
+        new = parents.get(waiting.pop(), set()) - reached
+        reached |= new
+        waiting += new
+    return reached - {word}
+
+
+# Measures how well vectors reproduce a hierarchy: mean rank and mean average precision.
+#
+# As in Table 1 of Nickel & Kiela (2017): of all words in the order of their distance to a word,
+# those above it should come first.
+
+
+@dataclass(frozen=True)
+class ReconstructionQuality:
+    """How well vectors reproduce a hierarchy. Both values are 1 if they do so perfectly."""
+
+    mean_rank: float
+    """The mean rank of a word above, among the words that are not above; at best 1."""
+    average_precision: float
+    """The average precision of the words above a word, averaged over words; at best 1."""
+
+
+def reconstruction(hierarchy: Hierarchy, vectors: Floats) -> ReconstructionQuality:
+    """Return the quality of vectors, over all words that have a word above them."""
+    ids = np.flatnonzero(hierarchy.counts)
+    squares = 1.0 - conformal(vectors)
+    ranks, precisions = [], []
+    for block in blocks(len(ids), row_cells=len(vectors)):
+        own = ids[block]
+        # ‖x − y‖²/(1 − ‖y‖²) orders the y as the distance does.
+        rows = squares[own, None] + squares - 2.0 * (vectors[own] @ vectors.T)
+        rows /= 1.0 - squares
+        rows[np.arange(len(own)), own] = np.inf
+        for row, word in zip(rows, own, strict=True):
+            rank = _ranks(row, hierarchy.above_of(np.array([word])))
+            place = np.arange(1, len(rank) + 1)
+            ranks.append(rank)
+            precisions.append(float(np.mean(place / (place + rank - 1))))
+    return ReconstructionQuality(float(np.concatenate(ranks).mean()), float(np.mean(precisions)))
+
+
+def _ranks(row: Floats, above: Ids) -> Ids:
+    """Return, for each word above, nearest first, 1 + how many other words are at least as near."""
+    far = np.sort(row[above])
+    row[above] = np.inf
+    others = np.sort(row[row <= far[-1]])
+    return np.asarray(1 + np.searchsorted(others, far, side="right"), dtype=np.int64)
+
+
+# Computes the gradient of the training loss on a batch of words, by matrix products.
+
+
+_TINY = 1e-9  # the gradient of a distance is undefined at distance 0
+
+
+@dataclass(frozen=True)
+class TrainingBatch:
+    """Words, and negatives to contrast the words above them with.
+
+    Each negative stands for as many words as its weight says.
+    """
+
+    words: Ids
+    others: Ids
+    weights: Floats
+
+
+def gradients(hierarchy: Hierarchy, vectors: Floats, batch: TrainingBatch) -> tuple[Ids, Floats]:
+    """Return the ids of all words involved, and the Euclidean gradient of the loss at them."""
+    rows, above = _pairs(hierarchy, batch.words)
+    own, others = vectors[batch.words], vectors[batch.others]
+    negative = _Distances(own, others)
+    decay = negative.decay * batch.weights
+    decay[_excluded(batch, rows, above, len(vectors))] = 0.0
+    total = decay.sum(axis=1)
+
+    positive = _Distances(own[rows], vectors[above], paired=True)
+    both = positive.decay + total[rows]
+    # Derivatives of the loss with respect to distances: to words above, and to the others.
+    pull = 2.0 * total[rows] / both
+    push = -2.0 * decay * np.bincount(rows, 1.0 / both, minlength=len(own))[:, None]
+
+    gradient = np.zeros_like(vectors)
+    from_own, from_above = positive.backward(pull)
+    np.add.at(gradient, batch.words[rows], from_own)
+    np.add.at(gradient, above, from_above)
+    from_own, from_others = negative.backward(push)
+    np.add.at(gradient, batch.words, from_own)
+    np.add.at(gradient, batch.others, from_others)
+    ids = np.unique(np.concatenate([batch.words, batch.others, above]))
+    return ids, gradient[ids]
+
+
+class _Distances:
+    """Distances of all x to all y, or of each x to its y, and their derivatives."""
+
+    def __init__(self, x: Floats, y: Floats, *, paired: bool = False) -> None:
+        self._x, self._y, self._paired = x, y, paired
+        self._cx, self._cy = conformal(x), conformal(y)
+        if paired:
+            self._chords = np.einsum("ij,ij->i", x - y, x - y)
+            self._scale = 1.0 / (self._cx * self._cy)
+        else:
+            squares = 2.0 - self._cx[:, None] - self._cy
+            self._chords = np.maximum(squares - 2.0 * (x @ y.T), 0.0)
+            self._scale = 1.0 / (self._cx[:, None] * self._cy)
+        excess = 2.0 * self._chords * self._scale  # cosh d − 1
+        self._sinh = np.sqrt(excess * (excess + 2.0))
+        decay = 1.0 / (1.0 + excess + self._sinh)
+        self.decay: Floats = decay * decay
+        """e^−2d"""
+
+    def backward(self, by_distance: Floats) -> tuple[Floats, Floats]:
+        """Return the gradients at x and y, given the derivatives with respect to distances.
+
+        ∂d/∂x = 4/(sinh d·(1 − ‖x‖²)(1 − ‖y‖²))·(x − y + ‖x − y‖²/(1 − ‖x‖²)·x)
+        """
+        factors = 4.0 * by_distance * self._scale / np.maximum(self._sinh, _TINY)
+        radial = factors * self._chords
+        if self._paired:
+            towards = factors[:, None] * (self._x - self._y)
+            at_x = towards + (radial / self._cx)[:, None] * self._x
+            return at_x, (radial / self._cy)[:, None] * self._y - towards
+        own = factors.sum(axis=1) + radial.sum(axis=1) / self._cx
+        other = factors.sum(axis=0) + radial.sum(axis=0) / self._cy
+        at_x = own[:, None] * self._x - factors @ self._y
+        return at_x, other[:, None] * self._y - factors.T @ self._x
+
+
+def _pairs(hierarchy: Hierarchy, words: Ids) -> tuple[Ids, Ids]:
+    """Return all pairs of a word and one above it: the position of the first, the second's id."""
+    return np.repeat(np.arange(len(words)), hierarchy.counts[words]), hierarchy.above_of(words)
+
+
+def _excluded(batch: TrainingBatch, rows: Ids, above: Ids, size: int) -> tuple[Ids, Ids]:
+    """Return where a word would be its own negative, or have a word above it as one."""
+    columns = np.full(size, -1)
+    columns[batch.others] = np.arange(len(batch.others))
+    all_rows = np.concatenate([rows, np.arange(len(batch.words))])
+    all_columns = columns[np.concatenate([above, batch.words])]
+    present = all_columns >= 0
+    return all_rows[present], all_columns[present]
+
+
+# Trains vectors in the Poincaré ball whose distances reproduce a hierarchy (Nickel & Kiela 2017).
+#
+# For each word u and each word v above it, training lowers
+#
+#     −ln( e^−2d(u, v) / (e^−2d(u, v) + Σ e^−2d(u, w)) ),    w over the words that are not above u,
+#
+# by stochastic gradient descent on the ball. It differs from the paper where that gave better
+# vectors in less time:
+#
+# - the start: words are placed around the word above them, general ones near the origin, instead of
+#   at random. A word near the edge of the ball can hardly turn any more, so training cannot correct
+#  a
+#   start in the wrong direction;
+# - the factor 2, where the paper has 1: it stresses the w nearest to u, whose order decides the
+#   quality;
+# - the sum over w: it always includes the most general words, which are near everything. The others
+#   are sampled, and stand for those that were not;
+# - the steps: Riemannian Adam (Bécigneul & Ganea 2019), along geodesics.
+
+
+LIMIT = 1.0 - 1e-5
+"""The largest norm of a trained vector."""
+_START = 5.0  # distance from the origin at which the most specific words start
+_OUTWARD = 0.3  # bias of starts away from the origin, against a random direction
+_DECAY, _SQUARES_DECAY = 0.9, 0.99  # Adam's β₁ and β₂
+_LAST_RATE = 0.02  # fraction of the rate that remains at the end
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings:
+    """Parameters of a training."""
+
+    dimension: int = 10
+    epochs: int = 200
+    rate: float = 0.3
+    negatives: int = 200
+    """Words sampled for each batch."""
+    general: int = 300
+    """Words included in every batch: those with the most words below them."""
+    batch: int = 256
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            least = 0 if name in ("seed", "general") else 1
+            if name != "rate" and not value >= least:
+                raise ParameterError(
+                    f"The '{name}' of a training must be {least} or more. Got {value}."
+                )
+        if not 0.0 < self.rate <= 1.0:
+            raise ParameterError(
+                f"The 'rate' of a training must be above 0 and at most 1. Got {self.rate}."
+            )
+
+
+def train(
+    hierarchy: Hierarchy,
+    settings: TrainingSettings,
+    *,
+    checkpoint: Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> NDArray[np.float32]:
+    """Train vectors for the words of a hierarchy: the same for the same settings, resumed or not.
+
+    The state is saved to the file `checkpoint` after each epoch. With `resume`, an interrupted
+    training continues from there. `progress` is called with the epochs done and the total.
+    """
+    fingerprint = f"{hierarchy.fingerprint} {sorted(asdict(settings).items())}"
+    shape = (len(hierarchy.words), settings.dimension)
+    state = load(checkpoint, fingerprint, shape) if resume and checkpoint is not None else None
+    if state is None:
+        vectors = _starting_points(hierarchy, settings, _rng(settings, 0))
+        updates = np.zeros(shape[0], dtype=np.int64)
+        state = TrainingState(0, vectors, np.zeros(shape), np.zeros(shape[0]), updates)
+    while state.epoch < settings.epochs:
+        _epoch(hierarchy, settings, state)
+        if checkpoint is not None:
+            save(checkpoint, state, fingerprint)
+        if progress is not None:
+            progress(state.epoch, settings.epochs)
+    return _rounded(state.vectors)
+
+
+def _rng(settings: TrainingSettings, epoch: int) -> Generator:
+    """Return a generator of its own for each epoch, so that resuming changes nothing."""
+    return Generator(np.random.PCG64([settings.seed, epoch]))
+
+
+def _starting_points(hierarchy: Hierarchy, settings: TrainingSettings, rng: Generator) -> Floats:
+    """Place words around the nearest word above them; the fewer words below, the farther out."""
+    size = len(hierarchy.words)
+    below = np.bincount(hierarchy.above, minlength=size)
+    far = _START * (1.0 - np.log1p(below) / np.log(size + 1))
+    directions = _units(rng.standard_normal((size, settings.dimension)))
+    vectors = np.zeros((size, settings.dimension))
+    placed = np.zeros(size, dtype=bool)
+    for word in np.argsort(-below, kind="stable"):
+        above = hierarchy.above_of(np.array([word]))
+        above = above[placed[above]]
+        centre, step, direction = np.zeros((1, settings.dimension)), far[word], directions[[word]]
+        if len(above):
+            parent = above[np.argmin(below[above])]
+            centre, step = vectors[[parent]], max(far[word] - far[parent], 0.3)
+            direction = _units(direction + _OUTWARD * _units(centre))
+        vectors[word] = metrics.lower(metrics.travel(centre, direction, np.array([step])))[0]
+        placed[word] = True
+    return vectors
+
+
+def _units(vectors: Floats) -> Floats:
+    """Scale vectors to length 1; zero stays zero."""
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300))
+
+
+def _epoch(hierarchy: Hierarchy, settings: TrainingSettings, state: TrainingState) -> None:
+    """Train on all words that have a word above them, once."""
+    rng = _rng(settings, state.epoch + 1)
+    share = state.epoch / settings.epochs
+    rate = settings.rate * (1.0 - (1.0 - _LAST_RATE) * share)
+    order = rng.permutation(np.flatnonzero(hierarchy.counts))
+    below = np.bincount(hierarchy.above, minlength=len(state.vectors))
+    general, rest = np.split(np.argsort(-below, kind="stable"), [settings.general])
+    count = min(settings.negatives, len(rest))
+    weights = np.concatenate([np.ones(len(general)), np.full(count, len(rest) / max(count, 1))])
+    for start in range(0, len(order), settings.batch):
+        others = np.concatenate([general, rng.choice(rest, count, replace=False)])
+        batch = TrainingBatch(order[start : start + settings.batch], others, weights)
+        _step(state, *gradients(hierarchy, state.vectors, batch), rate)
+    state.epoch += 1
+
+
+def _step(state: TrainingState, ids: Ids, gradient: Floats, rate: float) -> None:
+    """Take Adam's step along geodesics. Moments are kept in orthonormal frames of the ball."""
+    x = state.vectors[ids]
+    steepest = gradient * (metrics.conformal(x) / 2.0)[:, None]
+    state.updates[ids] += 1
+    updates = state.updates[ids]
+    momentum = _DECAY * state.momentum[ids] + (1.0 - _DECAY) * steepest
+    squares = np.einsum("ij,ij->i", steepest, steepest)
+    squares = _SQUARES_DECAY * state.squares[ids] + (1.0 - _SQUARES_DECAY) * squares
+    state.momentum[ids], state.squares[ids] = momentum, squares
+    scale = rate / np.sqrt(squares / (1.0 - _SQUARES_DECAY**updates) + 1e-16)
+    steps = momentum * (scale / (1.0 - _DECAY**updates))[:, None]
+    lengths = np.linalg.norm(steps, axis=1)
+    far = np.minimum(lengths, 1.0)
+    moved = metrics.mobius_add(x, -np.tanh(far / 2.0)[:, None] * _units(steps))
+    state.vectors[ids] = metrics.shorten(moved, LIMIT)
+
+
+def _rounded(vectors: Floats) -> NDArray[np.float32]:
+    """Round to float32. Raises LexiconError unless all vectors differ."""
+    rounded = vectors.astype(np.float32)
+    equal = len(rounded) - len(np.unique(rounded, axis=0))
+    if equal:
+        raise LexiconError(
+            f"{equal} words have the same vector as another word, at distance 0: train longer, or "
+            "in more dimensions."
+        )
+    return rounded
+
+
+# Trains vectors on relations and compiles them into a lexicon that opens by its name.
+
+
+@dataclass(frozen=True)
+class TrainingReport:
+    """The result of a training: the folder, its size, and how well it reproduces the relations."""
+
+    folder: Path
+    count: int
+    dimension: int
+    pairs: int
+    quality: ReconstructionQuality
+
+
+def train_lexicon(
+    hierarchy: Hierarchy,
+    name: str,
+    settings: TrainingSettings,
+    *,
+    sources: Mapping[str, str],
+    licence: str | None = None,
+    resume: bool = False,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> TrainingReport:
+    """Train vectors and compile them under a name that `Lexicon.open` then accepts.
+
+    `resume` continues an interrupted training. `force` starts over, and replaces a lexicon of that
+    name.
+    """
+    folder, checkpoint = check_training(name, resume=resume, force=force)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        vectors = train(
+            hierarchy, settings, checkpoint=checkpoint, resume=resume, progress=progress
+        )
+    except OSError as error:
+        raise OutputError(f"{checkpoint} cannot be written: {error.strerror}") from None
+    store.write(
+        folder,
+        [(hierarchy.words, vectors)],
+        metric="poincare",
+        sources=sources,
+        licence=licence,
+        force=force,
+    )
+    checkpoint.unlink(missing_ok=True)
+    quality = reconstruction(hierarchy, vectors.astype(np.float64))
+    count, dimension = vectors.shape
+    return TrainingReport(folder, count, dimension, len(hierarchy.above), quality)
+
+
+def check_training(name: str, *, resume: bool, force: bool) -> tuple[Path, Path]:
+    """Return the folder of a lexicon and the file of its training; refuse to replace either."""
+    store.check_name(name)
+    folder = store.lexicons() / name
+    if folder.exists() and not force:
+        raise OutputError(
+            f"A lexicon named {name} exists already: choose another name, or use `force=True`"
+        )
+    checkpoint = folder.with_name(f".{name}.training.npz")
+    if checkpoint.exists() and not (resume or force):
+        raise OutputError(
+            f"A training of {name} was interrupted: continue it with `resume=True`, or start "
+            "over with `force=True`"
+        )
+    return folder, checkpoint
+
+
+def sha256_of(*files: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file, by its name."""
+    digests = {}
+    for path in files:
+        try:
+            with path.open("rb") as file:
+                digests[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise LexiconError(f"{path} cannot be read: {error.strerror}.") from None
+    return digests
+
+
+# Reads IS-A relations between English nouns from WordNet's files.
+#
+#     index.noun    lemma … synsets, the most frequent sense first
+#     data.noun     synset, its lemmas as written, its pointers
+#     cntlist.rev   how often each sense occurs in tagged text, for all parts of speech (optional)
+#
+# A word stands for its first sense as a noun. If no word stands for a synset, for instance because
+# all its names have several words, its hyponyms are attached to the synsets above it.
+
+
+_WORD = re.compile("[a-z]+")
+# Common nouns and names, but no symbols and acronyms such as He (helium), WHO and IT.
+_WRITTEN = re.compile("[a-z]+|[A-Z][a-z]{2,}")
+_ABOVE = ("@", "@i")  # hypernym; class of an instance, such as a city
+
+
+@dataclass(frozen=True)
+class Synset:
+    """A sense: its lemmas as written, and the senses above it."""
+
+    lemmas: tuple[str, ...]
+    above: tuple[str, ...]
+
+
+class WordNet:
+    """The nouns of WordNet, from a folder with its index.noun and data.noun."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            self._synsets = dict(_synsets(folder / "data.noun"))
+            self._first = dict(_first_senses(folder / "index.noun"))
+            self._counts = _counts(folder / "cntlist.rev")
+            self._check()
+        except (OSError, ValueError, IndexError):
+            raise LexiconError(
+                f"{folder} has no index.noun and data.noun in WordNet's format: name the folder "
+                "with WordNet's database files."
+            ) from None
+        names = ("index.noun", "data.noun", "cntlist.rev")
+        self.files = [folder / name for name in names if (folder / name).is_file()]
+
+    def _check(self) -> None:
+        """Raise a ValueError if a sense refers to one that is missing."""
+        known = self._synsets.keys()
+        used = {above for synset in self._synsets.values() for above in synset.above}
+        if not known >= used or not known >= set(self._first.values()):
+            raise ValueError("senses are missing")
+
+    def relations(self, vocabulary: Collection[str] | None = None) -> list[Pair]:
+        """Return each noun with the nouns directly above it, as pairs (child, parent).
+
+        The nouns are those of a `vocabulary` and those above them; by default, all nouns.
+        """
+        names = self._names(self._first if vocabulary is None else vocabulary)
+        pairs = [
+            (word, parent)
+            for synset, words in names.items()
+            for word in words
+            for parent in sorted(self._parents(synset, names))
+        ]
+        return sorted(pairs)
+
+    def _names(self, vocabulary: Collection[str]) -> dict[str, list[str]]:
+        """Return the words for each synset: those of the vocabulary, and one for each above."""
+        names: dict[str, list[str]] = defaultdict(list)
+        for word in sorted(set(vocabulary)):
+            if self._is_noun(word):
+                names[self._first[word]].append(word)
+        for synset in sorted({above for own in list(names) for above in self._all_above(own)}):
+            if synset not in names:
+                nouns = (w for w in self._synsets[synset].lemmas if self._is_noun(w))
+                first = next((w for w in nouns if self._first[w] == synset), None)
+                if first:
+                    names[synset].append(first)
+        return dict(names)
+
+    def _is_noun(self, word: str) -> bool:
+        """Tell whether a word is a noun, and not more often a verb, an adjective or an adverb."""
+        if not _WORD.fullmatch(word) or word not in self._first:
+            return False
+        written = [w for w in self._synsets[self._first[word]].lemmas if w.lower() == word]
+        seen = self._counts.get(word, {})
+        return bool(written and _WRITTEN.fullmatch(written[0])) and (
+            seen.get("1", 0) >= max(seen.values(), default=0)
+        )
+
+    def _parents(self, synset: str, names: dict[str, list[str]]) -> set[str]:
+        """Return the words of the nearest synsets above that have any."""
+        parents: set[str] = set()
+        seen: set[str] = set()
+        waiting = list(self._synsets[synset].above)
+        while waiting:
+            above = waiting.pop()
+            if above in names:
+                parents.update(names[above])
+            elif above not in seen:
+                seen.add(above)
+                waiting += self._synsets[above].above
+        return parents
+
+    def _all_above(self, synset: str) -> set[str]:
+        reached: set[str] = set()
+        waiting = [synset]
+        while waiting:
+            new = set(self._synsets[waiting.pop()].above) - reached
+            reached |= new
+            waiting += new
+        return reached
+
+
+def _lines(path: Path) -> Iterator[list[str]]:
+    """Yield the fields of each line, without the licence at the top, which is indented."""
+    with path.open("rb") as file:
+        for line in iter(lambda: untrusted.line(file, path.name), b""):
+            if not line.startswith(b"  "):
+                yield line.decode().split("|")[0].split()
+
+
+def _synsets(path: Path) -> Iterator[tuple[str, Synset]]:
+    for columns in _lines(path):
+        offset, count = columns[0], int(columns[3], 16)
+        lemmas = columns[4 : 4 + 2 * count : 2]
+        pointers = columns[5 + 2 * count :]
+        above = [pointers[i + 1] for i in range(0, len(pointers) - 3, 4) if pointers[i] in _ABOVE]
+        yield offset, Synset(tuple(lemmas), tuple(above))
+
+
+def _first_senses(path: Path) -> Iterator[tuple[str, str]]:
+    for columns in _lines(path):
+        pointers = int(columns[3])
+        yield columns[0], columns[6 + pointers]
+
+
+def _counts(path: Path) -> dict[str, dict[str, int]]:
+    """Return how often each lemma occurs, by the digit of its part of speech."""
+    counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    if path.is_file():
+        for key, _, count in _lines(path):
+            lemma, _, sense = key.partition("%")
+            counts[lemma]["3" if sense[0] == "5" else sense[0]] += int(count)
+    return counts

@@ -1,0 +1,86 @@
+"""Studies: the experiments of five papers, run again on real data, with controls.
+
+    names       the studies there are
+    reproduce   run one, and return its lines: our figures beside the paper's
+
+A study is a folder here: `paper.json`, what the paper did and printed; and the items, a function
+for each table and figure. `framework` runs them.
+
+>>> from malaprop.lab import studies
+>>> studies.names()[0]
+'nadp'
+"""
+
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from pathlib import Path
+
+from malaprop.lab.studies.reproduction import CellProgress, MissingDataError, Run, run_study
+from malaprop.lab.studies.reproduction import judged_again as _judged_again
+from malaprop.lab.studies.study import Line, Paper, Study, Verdict, paper_of, read, written
+from malaprop.privacy.errors import ParameterError, did_you_mean
+
+__all__ = [
+    "Line",
+    "MissingDataError",
+    "Paper",
+    "Run",
+    "Verdict",
+    "judged_again",
+    "names",
+    "paper_of",
+    "read",
+    "reproduce",
+    "study_named",
+    "written",
+]
+
+_ORDER = ("nadp", "mahalanobis", "tem", "privemb", "hyperbolic")
+_OWN = ("frontier",)  # studies of no paper
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all studies of papers: the folders that hold a paper's figures."""
+    there = {path.parent.name for path in Path(__file__).parent.glob("*/paper.json")}
+    return (*(name for name in _ORDER if name in there), *sorted(there - {*_ORDER, *_OWN}))
+
+
+def study_named(name: str) -> Study:
+    """Return the study of that name."""
+    if name not in (*names(), *_OWN):
+        hint = did_you_mean(name, names())
+        raise ParameterError(f"There is no study {name!r}.{hint} There are: {', '.join(names())}.")
+    study: Study = import_module(f"malaprop.lab.studies.{name}").STUDY
+    return study
+
+
+def judged_again(lines: Iterable[Line]) -> list[Line]:
+    """Return lines that were measured before, with the claims as they are judged today.
+
+    Each figure is one line, though older files repeat it for each claim.
+    """
+    by_study: dict[str, list[Line]] = {}
+    for line in lines:
+        by_study.setdefault(line.study, []).append(line)
+    return [
+        line for name, own in by_study.items() for line in _judged_again(study_named(name), own)
+    ]
+
+
+def reproduce(
+    name: str,
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    items: Sequence[str] | None = None,
+    fresh: bool = False,
+    progress: CellProgress | None = None,
+) -> list[Line]:
+    """Run a study, or some of its items, and return our figures beside the paper's.
+
+    `quick` is another, smaller experiment, on fewer words and without verdicts. Cells that
+    were measured before with the same seed and versions are taken from the user's cache folder,
+    unless `fresh`.
+    """
+    run = Run(quick=quick, seed=seed)
+    return run_study(study_named(name), run, items=items, fresh=fresh, progress=progress)

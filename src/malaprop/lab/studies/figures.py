@@ -1,0 +1,240 @@
+"""What cells measure often."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
+
+from malaprop.lab.studies.reproduction import MissingDataError
+from malaprop.lab.studies.study import NOISE, Measurement
+from malaprop.lab.studies.study import SPLITS as SPLITS_OF_STUDY
+from malaprop.lab.tasks.classes import shares_right, with_known_columns
+from malaprop.lab.tasks.sources import Corpus, Source, Subject
+from malaprop.measure.classification import Estimate, Split, random_splits
+from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.channel import Channel, VectorChannel
+from malaprop.privacy.estimate import joint_error, word_ids
+from malaprop.privacy.gaussian_noise import WordGaussian
+from malaprop.privacy.randomness import seeded_rng
+
+# What cells measure often: means with errors, shares of words kept, ε at an equal share kept.
+
+
+_STEPS = 14  # of a bisection over ε
+_SEED = 20
+
+
+def mean_of(measure: str, values: ArrayLike) -> Measurement:
+    """Return the mean of some values, with its standard error."""
+    array = np.asarray(values, dtype=np.float64)
+    if len(array) < 2:
+        return Measurement(measure, float(array.mean()))
+    error = float(array.std(ddof=1)) / math.sqrt(len(array))
+    return Measurement(measure, float(array.mean()), error, freedom=len(array) - 1)
+
+
+def there_or_missing(
+    measures: Iterable[str], figures: Iterable[Measurement]
+) -> Iterator[Measurement]:
+    """Yield the figures, or for each measure one that names the data set that is missing.
+
+    So a cell still measures the rest. Errors that name no data set are raised.
+    """
+    try:
+        yield from list(figures)
+    except MissingDataError as missing:
+        if not missing.data:
+            raise
+        yield from (Measurement(name, None, missing=missing.data) for name in measures)
+
+
+def over_both(measure: str, table: ArrayLike, shared: float) -> Iterator[Measurement]:
+    """Return the mean of (noise draws × splits) twice: with its error over draws, and over splits.
+
+    Each draw is scored on the same splits. `shared` is as in `estimated`.
+    """
+    array = np.asarray(table, dtype=np.float64)
+    yield mean_of(measure, array.mean(axis=1))
+    by_split = array.mean(axis=0)
+    error = float(by_split.std(ddof=1)) * math.sqrt(1.0 / len(by_split) + shared)
+    own = {"spread": SPLITS_OF_STUDY}
+    yield Measurement(measure, float(array.mean()), error, own, freedom=len(by_split) - 1)
+
+
+def jointly(measure: str, table: ArrayLike, shared: float) -> Iterator[Measurement]:
+    """Return the mean of (noise draws × splits) with its error over both, then over each alone.
+
+    The joint error is the root of the sum of both squares. This is cautious: what a draw changes on
+    a single split counts in both. A single row has no noise, and only an error over splits.
+    """
+    draws, splits = over_both(measure, table, shared)
+    if draws.error is None or splits.error is None:
+        yield replace(splits, setting={})
+        return
+    error, freedom = joint_error((each.error, each.freedom) for each in (draws, splits))
+    known = draws.freedom if freedom is None else round(freedom, 2)  # without any error, the least
+    yield replace(draws, error=error, freedom=known)
+    yield replace(draws, setting={"spread": NOISE})
+    yield splits
+
+
+def bootstrapped(
+    measure: str, values: Floats, of: Callable[[Any], float], rng: Generator, times: int = 100
+) -> Measurement:
+    """Return a figure of some values, with the standard error of resampling them."""
+    again = [of(rng.choice(values, size=len(values))) for _ in range(times)]
+    return Measurement(measure, of(values), float(np.std(again, ddof=1)), freedom=len(values) - 1)
+
+
+def estimated(measure: str, estimate: Estimate, shared: float = 0.0) -> Measurement:
+    """Return a task's estimate as a figure, with its standard error.
+
+    `shared` is the size of the test part over that of the training part, where runs differ in
+    their split: they share training texts, and the plain error would be too small.
+    """
+    runs = len(estimate.values)
+    if runs < 2:
+        return Measurement(measure, estimate.value)
+    error = estimate.spread * math.sqrt(1.0 / runs + shared)
+    return Measurement(measure, estimate.value, error, freedom=runs - 1)
+
+
+def share_kept(channel: Channel, words: int, rng: Generator, draws: int = 1) -> float:
+    """Return the share of words that come out as they went in, words spread over the lexicon."""
+    ids = np.repeat(word_ids(channel.lexicon, min(words, len(channel.lexicon))), draws)
+    return float(np.mean(channel.substitute(ids, rng) == ids))
+
+
+def share_in_clear(channel: Channel) -> float:
+    """Return the share of words that get no noise at all."""
+    if isinstance(channel, VectorChannel) and isinstance(channel.noise, WordGaussian):
+        return float(np.mean(channel.noise.sigmas == 0.0)) if channel.noise.bare is None else 0.0
+    return 0.0
+
+
+def both_shares(channel: Channel, words: int, rng: Generator) -> Iterator[Measurement]:
+    """Measure what belongs beside every figure of utility: the shares kept and in clear."""
+    yield Measurement("kept", share_kept(channel, words, rng))
+    yield Measurement("share_in_clear", share_in_clear(channel))
+
+
+def floor_shares(floor: str, words: int) -> Iterator[Measurement]:
+    """State both shares of a floor over so many words; they follow from what it is.
+
+    Random words and vectors do not depend on the word, so that they are its own, or nearest to it,
+    by chance alone. The most frequent answer releases nothing.
+    """
+    shares = {"no noise": (1.0, 1.0), "majority": (0.0, 0.0)}
+    kept, clear = shares.get(floor, (1.0 / words, 0.0))
+    yield Measurement("kept", kept)
+    yield Measurement("share_in_clear", clear)
+
+
+def epsilon_for_kept(
+    bind: Callable[[float], Channel],
+    kept: float,
+    words: int,
+    between: tuple[float, float] = (0.05, 2000.0),
+    draws: int = 1,
+) -> float:
+    """Return the ε at which this share of words stays, by bisection with the same noise.
+
+    Each ε is tried with the same random numbers, so that the share grows smoothly with ε. To tell
+    small shares apart, take several `draws` of each word.
+    """
+    low, high = map(math.log, between)
+    for _ in range(_STEPS):
+        middle = (low + high) / 2.0
+        if share_kept(bind(math.exp(middle)), words, seeded_rng(_SEED), draws) < kept:
+            low = middle
+        else:
+            high = middle
+    return math.exp((low + high) / 2.0)
+
+
+# A table noised once, drawn only for the words that a task asks for.
+
+
+def drawn_once(channel: VectorChannel[Any]) -> Subject:
+    """Return a channel's noisy vectors, drawn once for each word that is asked for.
+
+    That is a substitution cipher: all places of a word share one vector. The law is that of
+    `subject_of(channel, once=True)`, which draws for all words of the lexicon.
+    """
+    title = f"vectors drawn once for each word: {channel!r}"
+    return Subject(title, channel.lexicon, lambda rng: _GrowingTable(channel, rng))
+
+
+class _GrowingTable(Source):
+    def __init__(self, channel: VectorChannel[Any], rng: Generator) -> None:
+        super().__init__(channel.lexicon, rng)
+        self._channel = channel
+        self._table: Floats | None = None
+        self._known = np.zeros(len(channel.lexicon), dtype=bool)
+
+    def vectors(self, ids: Ids) -> Floats:
+        """Return the noisy vector of each word."""
+        return self._with(ids)[ids]
+
+    def centroids(self, corpus: Corpus) -> Floats:
+        """Return the mean noisy vector of each text's words."""
+        return corpus.means(self._with(corpus.ids))
+
+    def _with(self, ids: Ids) -> Floats:
+        """Return the table, with noise drawn for these words."""
+        asked = np.unique(ids)
+        new = asked[~self._known[asked]]
+        noisy = self._channel.release_words(new, self._rng)
+        if self._table is None:
+            self._table = np.zeros((len(self._known), noisy.shape[1]))
+        self._table[new], self._known[new] = noisy, True
+        return self._table
+
+    def _words(self, ids: Ids) -> Ids:
+        distinct, places = np.unique(ids, return_inverse=True)
+        words: Ids = self._channel.decoder.decode(self.vectors(distinct), self._rng)[places]
+        return words
+
+
+# Classification on splits that all cells share, with fresh noise for each draw.
+
+
+SPLITS = 5
+"""How often texts are split, the same for all cells."""
+
+
+def classified(
+    problem: Any, subject: Subject, measures: Iterable[str], draws: int, rng: Generator
+) -> Iterator[Measurement]:
+    """Train on private texts and test on private texts; yield each measure with both errors.
+
+    Each draw of the noise is scored on the same splits, which depend on the texts alone. So two
+    mechanisms differ by their noise, and by nothing else. Also yield the share of the texts' words
+    that stay (`kept_in_texts`).
+    """
+    splits = random_splits(problem.classes, problem.test, SPLITS, seeded_rng(0))
+    table, shares = [], []
+    for _ in range(draws if subject.noisy else 1):
+        source = subject.begin(rng)
+        table.append(_scores(problem, source, splits))
+        shares.append(source.kept)
+    for name in measures:
+        rows = [[scores[name] for scores in row] for row in table]
+        yield from over_both(name, rows, shared=problem.shared)
+    counted = [share for share in shares if share is not None]
+    if counted and subject.noisy:
+        yield mean_of("kept_in_texts", counted)
+
+
+def _scores(problem: Any, source: Source, splits: Sequence[Split]) -> list[dict[str, float]]:
+    rows, _ = problem.features(source)
+    scores = []
+    for split in splits:
+        train, test = with_known_columns(rows[split.train], rows[split.test])
+        (guesses,) = problem.model.predictions(train, problem.classes[split.train], test)
+        scores.append(shares_right(guesses, problem.classes[split.test]))
+    return scores

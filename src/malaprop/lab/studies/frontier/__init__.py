@@ -1,0 +1,420 @@
+"""All mechanisms on the same words, tasks and attacks: the study."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.lab import tasks
+from malaprop.lab.datasets.readers import LabelledTexts
+from malaprop.lab.studies.figures import (
+    SPLITS,
+    classified,
+    floor_shares,
+    mean_of,
+    over_both,
+    share_in_clear,
+    there_or_missing,
+)
+from malaprop.lab.studies.reproduction import Run
+from malaprop.lab.studies.study import Item, Measurement, Setting, Study
+from malaprop.lab.tasks import sources
+from malaprop.lab.tasks.sources import CorpusReader, Subject, random_table, subject_of
+from malaprop.lexicon.lexicon import Lexicon, nearest_words
+from malaprop.measure.adversaries.context import Context
+from malaprop.measure.adversaries.labels import TESTED, koppel, plain, split, with_random_words
+from malaprop.measure.adversaries.likelihoods import likelihoods_of
+from malaprop.measure.adversaries.public_model import check_corpus, model_for, prior_of
+from malaprop.measure.adversaries.words import Bayes, Seen
+from malaprop.measure.word_statistics import Kept, Similarity, statistics_of
+from malaprop.mechanisms import mechanism_named
+from malaprop.privacy.arrays import Ids
+from malaprop.privacy.channel import Channel
+from malaprop.privacy.estimate import word_ids
+from malaprop.privacy.guarantee import Guarantee, Kind
+from malaprop.privacy.mechanism import Mechanism
+from malaprop.privacy.randomness import seeded_rng
+from malaprop.privatizer import Privatizer
+
+# The texts and pairs that all mechanisms share, and how often noise is drawn.
+
+
+_ROWS: Final[Mapping[str, tuple[int, int]]] = {
+    "mr": (60, 450),
+    "attacked": (25, 200),
+    "men": (100, 700),
+    "stsb": (40, 250),
+}
+"""How many rows of a data set are used, about: in a quick run, and in a full one."""
+
+
+def noise_draws(run: Run) -> int:
+    """Return how often noise is drawn for each figure."""
+    return run.pick(quick=2, full=5)
+
+
+def rows_of(run: Run, name: str) -> int:
+    """Return how many rows of a data set are used, about; `attacked` are reviews."""
+    quick, full = _ROWS[name]
+    return run.pick(quick=quick, full=full)
+
+
+def some_rows(run: Run, name: str) -> Any:
+    """Return rows of a data set, spread over it."""
+    data = run.data(name)
+    if name == "stsb":
+        data = data.part("test")
+    step = max(1, len(data) // rows_of(run, name))
+    return run.once(("some", name), lambda: data.rows(range(0, len(data), step)))
+
+
+# What an observer recovers of words, with and without context, over several draws of noise.
+
+
+_MEASURES: Final = ("kept", "success_alone", "success_context", "similarity")
+
+
+def attacked(run: Run, privatizer: Privatizer, rng: Generator) -> Iterator[Measurement]:
+    """Attack sentences word by word and with context; taking outputs for words counts, too."""
+
+    def measured() -> Iterator[Measurement]:
+        texts = list(some_rows(run, "mr").texts)[: rows_of(run, "attacked")]
+        rows = list(_rows(run, privatizer, texts, rng))
+        yield from (mean_of(name, [row[name] for row in rows]) for name in _MEASURES)
+
+    return there_or_missing(_MEASURES, measured())
+
+
+def _rows(
+    run: Run, privatizer: Privatizer, texts: Sequence[str], rng: Generator
+) -> Iterator[dict[str, float]]:
+    """Yield the figures of each draw. All draws are attacked with the same knowledge."""
+    lexicon, channel = privatizer.lexicon, privatizer.channel
+    model = model_for(run.sets.get("bigrams"), lexicon, needed=True)  # or the one that ships
+    prior = prior_of(model, len(lexicon))
+    known = likelihoods_of(channel, prior, run.pick(quick=1000, full=10_000), rng)
+    similarity = Similarity(lexicon)
+    for _ in range(noise_draws(run)):
+        draws = privatizer.word_draws(texts)
+        check_corpus(model, draws.secret, draws.lengths)
+        seen = Seen(
+            outputs=draws.drawn,
+            lengths=draws.lengths,
+            same=np.arange(len(draws.drawn)),  # nobody tells the observer which places are alike
+            reused=False,
+            likelihoods=known,
+            prior=prior,
+            model=model,
+        )
+        kept = float(np.mean(draws.drawn == draws.secret))
+        alone = float(np.mean(Bayes().guesses(seen) == draws.secret))
+        context = float(np.mean(Context().guesses(seen) == draws.secret))
+        yield {
+            "kept": kept,
+            "success_alone": max(alone, kept),
+            "success_context": max(context, kept),
+            "similarity": float(np.mean(similarity.between(draws.secret, draws.drawn))),
+        }
+
+
+# Whether private texts still tell who wrote them: Koppel's method, static and adaptive.
+
+
+Private = Callable[[Sequence[str]], list[str]]
+"""Draws private texts."""
+_AUTHORS_MEASURES: Final = tuple(
+    name + ending
+    for name in ("attribution", "attribution_adaptive")
+    for ending in ("", "_no_marks")
+)
+_FEWEST = 7  # texts of an author
+_SHARED = TESTED / (1.0 - TESTED)
+
+
+def attributed(run: Run, private: Private, noisy: bool = True) -> Iterator[Measurement]:
+    """Identify authors with attackers who learn from clean texts, or from private ones.
+
+    They read punctuation, which no mechanism changes, or (`_no_marks`) they do not.
+    """
+    return there_or_missing(_AUTHORS_MEASURES, _attributed(run, private, noisy))
+
+
+def _attributed(run: Run, private: Private, noisy: bool) -> Iterator[Measurement]:
+    texts, labels = _authors_of(run)
+    draws = [private(texts) for _ in range(noise_draws(run) if noisy else 1)]
+    for marks, ending in ((True, ""), (False, "_no_marks")):
+        clean = [plain(text, punctuation=marks) for text in texts]
+        read = [[plain(text, punctuation=marks) for text in each] for each in draws]
+        for name, known in (("attribution", [clean] * len(read)), ("attribution_adaptive", read)):
+            table = [_hits(of, seen, labels) for of, seen in zip(known, read, strict=True)]
+            yield from over_both(name + ending, table, shared=_SHARED)
+
+
+def majority_author(run: Run) -> Iterator[Measurement]:
+    """Return how often the author of most texts is right."""
+
+    def counted() -> Iterator[Measurement]:
+        counts = np.bincount(_authors_of(run)[1])
+        yield Measurement("attribution", float(counts.max() / counts.sum()))
+
+    return there_or_missing(["attribution"], counted())
+
+
+def untouched(texts: Sequence[str]) -> list[str]:
+    """Return texts as they are."""
+    return list(texts)
+
+
+def with_any_words(lexicon: Lexicon, rng: Generator) -> Private:
+    """Return what draws any word for each place."""
+    return lambda texts: [with_random_words(text, lexicon.words, rng) for text in texts]
+
+
+def with_one_word_each(lexicon: Lexicon, rng: Generator) -> Private:
+    """Return what draws any word for each word, the same in all its places: a cipher."""
+    read = CorpusReader(lexicon)
+    return lambda texts: random_table(lexicon).begin(rng).texts(read(texts))
+
+
+def _hits(known: Sequence[str], read: Sequence[str], labels: Ids) -> list[float]:
+    """Return the share of texts whose author is named, for each split."""
+    shares = []
+    for number in range(SPLITS):
+        train, test = split(labels, seeded_rng(number))
+        predict = koppel([known[i] for i in train], labels[train], seeded_rng(number))
+        shares.append(float(np.mean(predict([read[i] for i in test]) == labels[test])))
+    return shares
+
+
+def _authors_of(run: Run) -> tuple[list[str], Ids]:
+    data: LabelledTexts = run.data("sotu")
+    return run.once("authors", lambda: _beginnings(data, run.pick(quick=15, full=100)))
+
+
+def _beginnings(data: LabelledTexts, words: int) -> tuple[list[str], Ids]:
+    """Return the beginnings of texts by authors with enough of them."""
+    counts = Counter(data.labels)
+    usual = (name for name, times in counts.items() if times >= _FEWEST)
+    names = {name: k for k, name in enumerate(usual)}
+    rows = [(t, names[a]) for t, a in zip(data.texts, data.labels, strict=True) if a in names]
+    beginnings = [" ".join(text.split()[:words]) for text, _ in rows]
+    return beginnings, np.array([label for _, label in rows], dtype=np.int64)
+
+
+# The mechanisms that are compared, each at several ε that keep from few to most words.
+
+
+RECOMMENDED: Final = "balanced"
+FLOORS: Final = ("no noise", "random table", "random words", "majority")
+EPSILONS: Final[Mapping[str, tuple[float, ...]]] = {
+    "balanced": (1.0, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5),
+    "tem": (1.44, 1.55, 1.65, 1.8),
+    "laplace": (11.0, 14.0, 19.0),
+    "mahalanobis": (13.5, 17.5, 24.0),
+    "priv-emb": (11.2, 14.5, 20.0),
+    "coordinate-laplace": (0.9, 1.15, 1.6),
+    "gaussian": (75.0, 115.0, 180.0),
+    "nadp": (25.0, 45.0, 80.0),
+}
+QUICK: Final[Mapping[str, tuple[float, ...]]] = {
+    "balanced": (1.2, 1.5, 2.0),
+    "tem": (1.5,),
+    "laplace": (12.0, 15.0),
+    "mahalanobis": (16.0,),
+    "priv-emb": (13.0,),
+    "coordinate-laplace": (1.15,),
+    "gaussian": (110.0,),
+    "nadp": (40.0,),
+}
+LEFT_OUT: Final[Mapping[str, str]] = {
+    "permute-and-flip": "it takes about 3 ms to draw a word from `english`, and minutes to attack. "
+    "At the same ε it keeps more words than TEM with exponent ε/2, and fewer than the audited TEM "
+    "that is measured here",
+    "jaccard": "its sound form is Gaussian noise: the curve of `gaussian`, at another ε",
+    "hyperbolic-laplace": "its vectors are those of a hierarchy of nouns, so it draws no other "
+    "words, and the texts and tasks here consist of all kinds",
+    "tangent-laplace": "as for `hyperbolic-laplace`",
+    "poincare-metropolis": "as for `hyperbolic-laplace`; it promises nothing, either",
+}
+"""The mechanisms that are not measured, and why."""
+OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {"priv-emb": {"dimension": 50}}
+
+
+def grid(run: Run) -> Iterator[Setting]:
+    """Floors and the ceiling, and each mechanism at each ε."""
+    shared = {"lexicon": "english", "spread": "noise draws"}
+    for floor in FLOORS:
+        yield {"mechanism": floor, "control": "floor", **shared}
+    for name, epsilons in run.pick(quick=QUICK, full=EPSILONS).items():
+        for epsilon in epsilons:
+            yield {"mechanism": name, "epsilon": epsilon, **OPTIONS.get(name, {}), **shared}
+
+
+def mechanism_of(setting: Setting) -> Mechanism:
+    """Return the mechanism of a setting."""
+    name = setting["mechanism"]
+    return mechanism_named(name)(epsilon=setting["epsilon"], **OPTIONS.get(name, {}))
+
+
+def lexicon_of(run: Run, setting: Setting) -> Lexicon:
+    """Return the words, with steps between near words for the mechanism that counts those."""
+    lexicon = run.lexicon()
+    if setting["mechanism"] != RECOMMENDED:
+        return lexicon
+    return run.once(("graph", lexicon.fingerprint), lexicon.with_graph)
+
+
+# What a mechanism promises, and how often the words of the lexicon stay.
+
+
+KEPT_RUNS: Final = 100
+"""How often a word is drawn for N_w where there is no law."""
+NEAREST_OF: Final = 300
+"""How many words the median loss between a word and its nearest one is over."""
+
+
+def lexicon_words(run: Run) -> int:
+    """Return how many words of the lexicon N_w is measured for."""
+    return run.pick(quick=20, full=100)
+
+
+def kept_words(run: Run, channel: Channel, rng: Generator) -> Iterator[Measurement]:
+    """Measure N_w of words spread over the lexicon: exactly if there is a law, else by runs."""
+    lexicon = channel.lexicon
+    ids = word_ids(lexicon, min(lexicon_words(run), len(lexicon)))
+    values = statistics_of(channel, ids, Kept(), KEPT_RUNS, rng)
+    yield mean_of("kept_of_lexicon", values)
+    yield Measurement("kept_of_lexicon_p95", float(np.percentile(values, 95)))
+    yield Measurement("kept_of_lexicon_max", float(values.max()))
+
+
+def promised(lexicon: Lexicon, guarantee: Guarantee) -> Iterator[Measurement]:
+    """State the guarantee, and its bound between a word and its nearest one, the median."""
+    delta = f", δ = {guarantee.delta:.2g}" if guarantee.delta else ""
+    yield Measurement("guarantee", f"{guarantee.kind.value}, {guarantee.metric}{delta}")
+    if guarantee.kind is not Kind.METRIC:
+        return
+    euclidean = guarantee.in_metric("euclidean")
+    if euclidean.kind is Kind.METRIC:
+        yield Measurement("euclidean_epsilon", euclidean.epsilon)
+        guarantee = euclidean
+    ids = word_ids(lexicon, min(NEAREST_OF, len(lexicon)))
+    near = nearest_words(lexicon, 2)[ids]
+    others = np.where(near[:, 0] == ids, near[:, 1], near[:, 0])
+    if guarantee.metric == "euclidean":
+        gaps = lexicon.vectors[ids].astype(np.float64) - lexicon.vectors[others]
+        apart = np.linalg.norm(gaps, axis=1)
+    else:
+        rows = lexicon.distances(ids)
+        apart = rows[np.arange(len(ids)), others]
+    yield Measurement("loss_of_nearest", guarantee.epsilon * float(np.median(apart)))
+
+
+# What private words are still good for: similarity of words, classification, STS.
+
+
+def served(run: Run, subject: Any, rng: Generator) -> Iterator[Measurement]:
+    """Do all tasks with the words of a subject, with fresh noise each time."""
+    release = None if isinstance(subject, Subject) else "words"
+    options: dict[str, Any] = {"floors": False, "rng": rng, "release": release}
+    options["repeats"] = noise_draws(run)
+
+    def correlated(measure: str, task: str, data: str) -> Iterator[Measurement]:
+        result = tasks.run(task, subject, data=some_rows(run, data), **options)
+        yield mean_of(measure, result.score.values)
+
+    def trained() -> Iterator[Measurement]:
+        own = subject_of(subject, release=release)
+        scores = classified(_problem(run, own.space), own, ["accuracy"], noise_draws(run), rng)
+        yield from (one for one in scores if one.measure == "accuracy")
+
+    words, sentences = ("word_similarity", "similarity", "men"), ("sts", "sts", "stsb")
+    yield from there_or_missing(words[:1], correlated(*words))
+    yield from there_or_missing(["accuracy"], trained())
+    yield from there_or_missing(sentences[:1], correlated(*sentences))
+
+
+def majority(run: Run) -> Iterator[Measurement]:
+    """Return how often the most frequent class is right."""
+
+    def counted() -> Iterator[Measurement]:
+        yield Measurement("accuracy", _problem(run, run.lexicon()).majority)
+
+    return there_or_missing(["accuracy"], counted())
+
+
+def _problem(run: Run, space: Any) -> Any:
+    return tasks.registry["classify"](data=some_rows(run, "mr")).prepare(space)
+
+
+# What is measured of each mechanism: attacks on words, tasks, attribution, the guarantee.
+
+
+MEASURES: Final = (
+    *(
+        "kept",
+        "share_in_clear",
+        "success_alone",
+        "success_context",
+        "similarity",
+        "word_similarity",
+        "accuracy",
+    ),
+    *("sts", "attribution", "attribution_adaptive"),
+    *("attribution_no_marks", "attribution_adaptive_no_marks", "guarantee", "euclidean_epsilon"),
+    *("loss_of_nearest", "kept_of_lexicon", "kept_of_lexicon_p95", "kept_of_lexicon_max"),
+)
+
+
+def spread(setting: Setting, measure: str) -> str:
+    """Return what the error of a measure is over: words for N_w, noise draws for all others."""
+    return "words" if measure == "kept_of_lexicon" else str(setting["spread"])
+
+
+def frontier(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+    """Measure a mechanism at one ε, or a floor. If a data set is missing, measure the rest."""
+    lexicon = lexicon_of(run, setting)
+    if "epsilon" not in setting:
+        yield from _floor(run, setting["mechanism"], lexicon, rng)
+        return
+    privatizer = Privatizer(lexicon, mechanism_of(setting), rng=rng)
+    yield from attacked(run, privatizer, rng)
+    yield from served(run, privatizer.channel, rng)
+    yield from attributed(run, privatizer.texts)
+    yield from kept_words(run, privatizer.channel, rng)
+    yield from promised(lexicon, privatizer.channel.guarantee)
+    yield Measurement("share_in_clear", share_in_clear(privatizer.channel))
+
+
+def _floor(run: Run, name: str, lexicon: Lexicon, rng: Generator) -> Iterator[Measurement]:
+    """Measure what needs no mechanism: no noise, no meaning, or the most frequent answer."""
+    yield from floor_shares(name, len(lexicon))
+    if name == "majority":
+        yield from majority(run)
+        yield from majority_author(run)
+    elif name == "no noise":
+        yield from served(run, sources.unprotected(lexicon), rng)
+        yield from attributed(run, untouched, noisy=False)
+    elif name == "random table":
+        yield from served(run, sources.random_table(lexicon), rng)
+        yield from attributed(run, with_one_word_each(lexicon, rng))
+    else:
+        yield from served(run, sources.random_subject(lexicon), rng)
+        yield from attributed(run, with_any_words(lexicon, rng))
+
+
+# The frontier: all mechanisms on the same words, tasks and attacks. It is a study of our own.
+
+
+FRONTIER = Item(
+    name="frontier",
+    grid=grid,
+    cell=frontier,
+    key="frontier",
+    measures=MEASURES,
+    revision=3,
+    spread=spread,
+)
+STUDY = Study(name="frontier", items=(FRONTIER,))

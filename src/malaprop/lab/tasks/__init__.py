@@ -1,0 +1,377 @@
+"""Tasks: what private texts, words and vectors are still good for.
+
+On public data sets, `run` does any task of the `registry`, on a lexicon (no noise), a channel or a
+privatizer, beside floors that need no useful vectors and the ceiling without noise. A new one needs
+nothing but its own file here. Models need scikit-learn.
+
+>>> from malaprop.lab import tasks
+>>> sorted(tasks.registry)
+['classify', 'classify-pairs', 'classify-text', 'odd-man-out', 'preservation',
+ 'sentiment-words', 'similarity', 'sts']
+"""
+
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.lab.tasks.sources import (
+    Source,
+    Subject,
+    random_subject,
+    random_table,
+    subject_of,
+    unprotected,
+)
+from malaprop.measure.classification import (
+    Classification,
+    Estimate,
+    TaskResult,
+    classify,
+    private_copies,
+    random_words,
+)
+from malaprop.privacy.errors import DataError, ParameterError, did_you_mean, type_name
+from malaprop.privacy.progress import Progress, report
+from malaprop.privacy.randomness import checked_rng, secure_rng, seeded_rng
+from malaprop.privacy.space import MetricSpace
+
+# Tasks, and what a task is once it knows the lexicon.
+#
+# A task in `malaprop.lab.tasks` registers itself by being defined with a name.
+
+
+_registry: "dict[str, type[Task]]" = {}
+
+registry: "Mapping[str, type[Task]]" = MappingProxyType(_registry)
+"""All tasks, by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem(ABC):
+    """A task on a lexicon: all that does not depend on the noise."""
+
+    items: int
+    """How many rows are scored."""
+    covered: float = 1.0
+    """Their share of all rows."""
+
+    @property
+    def majority(self) -> float | None:
+        """The score of the commonest answer; None if the task has no such thing."""
+        return None
+
+    @property
+    def divided(self) -> bool:
+        """Whether `score` draws a split, so that it differs without noise, too."""
+        return False
+
+    @property
+    def shared(self) -> float:
+        """The size of the test part over that of the training part; 0 without a split."""
+        return 0.0
+
+    @abstractmethod
+    def score(self, source: Source, rng: Generator) -> Mapping[str, float]:
+        """Return the measures of one repetition; `rng` draws splits, and nothing else."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task(ABC):
+    """Something to do with words or texts, and how well it goes; its fields are its options."""
+
+    data: Any = field(
+        default=None,
+        metadata={"help": "the name of a data set or several, or values as `load` returns them"},
+    )
+
+    name: ClassVar[str] = ""
+    """The name in the registry."""
+    measure: ClassVar[str] = ""
+    """The measure that is the score."""
+    model: ClassVar[str] = ""
+    """The model that is trained; empty if none is."""
+    kind: ClassVar[type[Any]]
+    """The kind of data that it takes, such as `WordPairs`."""
+    default: ClassVar[tuple[str, ...]] = ()
+    """The data sets that it takes if none is named."""
+
+    def __init_subclass__(cls, *, name: str = "", **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.name = name
+        if name:
+            _registry[name] = cls
+
+    @abstractmethod
+    def prepare(self, space: MetricSpace) -> Problem:
+        """Return the task on a lexicon: read the data, map the words."""
+
+    def sets(self) -> tuple[Any, ...]:
+        """Return the data that the task was given, or load what it names."""
+        from malaprop.lab.datasets import load
+
+        given = self.default if self.data is None else self.data
+        several = given if isinstance(given, tuple | list) else (given,)
+        if not several:
+            raise ParameterError(f"The task {self.name} needs `data`: the name of a data set.")
+        values = tuple(load(value) if isinstance(value, str) else value for value in several)
+        for value in values:
+            if not isinstance(value, self.kind):
+                raise DataError(
+                    f"The task {self.name} takes {self.kind.__name__}. Got {type_name(value)}."
+                )
+        return values
+
+    @property
+    def set_names(self) -> tuple[str, ...]:
+        """The names of the data sets."""
+        given = self.default if self.data is None else self.data
+        several = given if isinstance(given, tuple | list) else (given,)
+        return tuple(getattr(value, "name", value) for value in several)
+
+
+def task_with(name: str, options: Mapping[str, Any]) -> Task:
+    """Return the task of that name with its options; refuse options that it does not have."""
+    cls = registry.get(name)
+    if cls is None:
+        hint = did_you_mean(name, registry, cutoff=0.4)
+        raise ParameterError(
+            f"Unknown task {name!r}.{hint} There are: {', '.join(sorted(registry))}."
+        )
+    known = [option.name for option in fields(cls)]
+    for option in options:
+        if option not in known:
+            hint = did_you_mean(option, known)
+            raise ParameterError(
+                f"The task {name} has no option {option!r}.{hint} It has: {', '.join(known)}."
+            )
+    return cls(**options)
+
+
+# Tasks: what private texts, words and vectors are still good for.
+#
+# On the owner's own texts, `classify` trains a classifier on private texts; `Classification`
+# prepares that for several mechanisms. On public data sets, `run` does any task of the `registry`,
+# on a lexicon (no noise), a channel or a privatizer, beside floors that need no useful vectors and
+# the ceiling without noise. A new one needs nothing but its own file here. Models need the extra
+# `evaluate`.
+#
+# >>> from malaprop.lab import tasks
+# >>> sorted(tasks.registry)
+# ['classify', 'classify-pairs', 'classify-text', 'odd-man-out', 'preservation',
+#  'sentiment-words', 'similarity', 'sts']
+
+
+__all__ = [
+    "BenchmarkResult",
+    "Classification",
+    "Estimate",
+    "Problem",
+    "Subject",
+    "Task",
+    "TaskResult",
+    "classify",
+    "private_copies",
+    "random_words",
+    "registry",
+    "run",
+    "subject_of",
+]
+
+
+# What a task on a data set came to.
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkResult(TaskResult):
+    """How well a task of the registry went, with all its measures and bounds.
+
+    `score` is the task's own measure. The bounds are in `floors` and `ceiling`: `random_table`, a
+    random vector for each word; `random_words`, any word for each place; `majority`, the commonest
+    answer; without noise.
+    """
+
+    data: tuple[str, ...]
+    """The names of the data sets."""
+    subject: str
+    """What the task was run on."""
+    over: str
+    """What changes from one run to the next: `noise`, `splits`, `noise and splits`, `nothing`."""
+    measures: Mapping[str, Estimate] = field(default_factory=dict)
+    """All measures, that of `score` among them."""
+    bounds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """All measures of `unprotected`, `random_table` and `random_words`; empty without floors."""
+    kept: float | None = None
+    """The share of words that came out unchanged; None if vectors were released, not words."""
+    items: int = 0
+    """How many rows were scored."""
+    covered: float = 1.0
+    """Their share of all rows: the others have words that the lexicon lacks."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values for JSON."""
+        return super().to_dict() | {
+            "data": list(self.data),
+            "subject": self.subject,
+            "over": self.over,
+            "measures": {name: value.to_dict() for name, value in self.measures.items()},
+            "bounds": {name: dict(values) for name, values in self.bounds.items()},
+            "kept": self.kept,
+            "items": self.items,
+            "covered": self.covered,
+        }
+
+
+# Run a task: the noise, the floors, and the spread.
+
+
+VARY = ("both", "noise", "splits")
+_ANY = (-float("inf"), float("inf"))  # errors of distances have no upper end
+_all_tasks = registry  # all tasks are defined
+
+
+def run(
+    task: str | Task,
+    subject: Any,
+    *,
+    once: bool = False,
+    release: str | None = None,
+    repeats: int = 5,
+    vary: str = "both",
+    floors: bool = True,
+    rng: Generator | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> BenchmarkResult:
+    """Run a task on a lexicon (no noise), a channel or a privatizer; return score and spread.
+
+    `task` is one of `malaprop.lab.tasks.registry`, and `options` are that task's, such as
+    `data`. `once` and `release` say how a channel draws: see `subject_of`. Each of the `repeats`
+    has noise of its own and, if the data set has no parts of its own, a split of its own; `vary`
+    holds one of the two fixed: `both`, `noise` or `splits`. With `floors`, the same task is run on
+    a random table, on random words and without noise, once each on the first split.
+
+    >>> from malaprop import Laplace, Lexicon, seeded_rng
+    >>> from malaprop.lab.datasets.readers import WordPairs
+    >>> line = Lexicon(["cold", "cool", "warm", "hot"], [[0, 1], [1, 4], [3, 2], [4, 0]])
+    >>> rated = WordPairs(name="made up", first=("cold", "cold", "warm"),
+    ...                   second=("cool", "hot", "hot"), scores=(9.0, 1.0, 6.0))
+    >>> run("similarity", line, data=rated).value
+    1.0
+    >>> noisy = Laplace(epsilon=1.0).on(line)
+    >>> len(run("similarity", noisy, data=rated, repeats=3, rng=seeded_rng(1)).score.values)
+    3
+    """
+    if vary not in VARY or repeats < 1:
+        raise ParameterError(
+            f"`vary` must be one of {', '.join(VARY)}, and `repeats` 1 or more. "
+            f"Got {vary!r} and {repeats}."
+        )
+    chosen = _checked_task(task, options)
+    drawn_from = subject_of(subject, once=once, release=release)
+    seeds = _Seeds(secure_rng() if rng is None else checked_rng(rng), repeats, vary)
+    problem = chosen.prepare(drawn_from.space)
+    over = _over(drawn_from, problem, vary)
+    count = 1 if over == "nothing" else repeats
+    steps = count + (len(_BOUNDS) if floors else 0)
+    runs = []
+    for number in range(count):
+        runs.append(_once(problem, drawn_from, *seeds[number]))
+        report(progress, number + 1, steps)
+    bounds = {}
+    for number, (title, begin) in enumerate(_BOUNDS if floors else (), count):
+        bounds[title] = dict(_once(problem, begin(drawn_from.space), *seeds[0])[0])
+        report(progress, number + 1, steps)
+    return _result(chosen, problem, drawn_from, over, runs, bounds)
+
+
+_BOUNDS = (
+    ("unprotected", unprotected),
+    ("random_table", random_table),
+    ("random_words", random_subject),
+)
+_Run = tuple[Mapping[str, float], float | None]
+
+
+class _Seeds:
+    """The generators of each repetition: for noise, and for splits."""
+
+    def __init__(self, rng: Generator, repeats: int, vary: str) -> None:
+        self._seeds = rng.integers(2**63, size=(repeats, 2))
+        self._vary = vary
+
+    def __getitem__(self, number: int) -> tuple[Generator, Generator]:
+        noise = 0 if self._vary == "splits" else number
+        splits = 0 if self._vary == "noise" else number
+        return seeded_rng(int(self._seeds[noise, 0])), seeded_rng(int(self._seeds[splits, 1]))
+
+
+def _checked_task(task: str | Task, options: Mapping[str, Any]) -> Task:
+    if isinstance(task, str):
+        return task_with(task, options)
+    if options:
+        raise ParameterError("Give a task its options when you make it, not when you run it.")
+    return task
+
+
+def _over(subject: Subject, problem: Problem, vary: str) -> str:
+    noise = subject.noisy and vary != "splits"
+    splits = problem.divided and vary != "noise"
+    both = [title for title, is_so in (("noise", noise), ("splits", splits)) if is_so]
+    return " and ".join(both) or "nothing"
+
+
+def _once(problem: Problem, subject: Subject, noise: Generator, splits: Generator) -> _Run:
+    source = subject.begin(noise)
+    return problem.score(source, splits), source.kept if subject.noisy else None
+
+
+def _result(
+    task: Task,
+    problem: Problem,
+    subject: Subject,
+    over: str,
+    runs: list[_Run],
+    bounds: Mapping[str, Mapping[str, float]],
+) -> BenchmarkResult:
+    shared = problem.shared if "splits" in over else 0.0
+    measures = {
+        name: Estimate.of([values[name] for values, _ in runs], shared=shared, between=_ANY)
+        for name in runs[0][0]
+    }
+    floors = {name: Estimate.of([of[task.measure]]) for name, of in bounds.items()}
+    ceiling = floors.pop("unprotected", Estimate.of([float("nan")]))
+    if problem.majority is not None:
+        floors["majority"] = Estimate.of([problem.majority])
+    shares = [share for _, share in runs if share is not None]
+    return BenchmarkResult(
+        task=task.name,
+        measure=task.measure,
+        model=task.model,
+        tested=getattr(task, "tested", ""),
+        score=measures[task.measure],
+        floors=floors,
+        ceiling=ceiling,
+        runs=f"{len(runs)} runs that differ in {over}",
+        data=task.set_names,
+        subject=subject.title,
+        over=over,
+        measures=measures,
+        bounds=bounds,
+        kept=float(np.mean(shares)) if shares else None,
+        items=problem.items,
+        covered=problem.covered,
+    )
+
+
+# The registry, filled: importing this imports all tasks, one file each.
+
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")

@@ -1,0 +1,239 @@
+"""Limits on what a file may put into memory; streams; small JSON files."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import json
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from malaprop.privacy.errors import LexiconError
+
+# Limits on what an untrusted file may put into memory. Files beyond them are refused.
+#
+# Real files stay far below. Before anything is allocated, the sizes that a header declares are
+# checked against these limits and against the length of the file.
+
+
+LINE = 1 << 20
+"""Bytes in a line of text, including its end."""
+DIMENSIONS = 16_384
+"""Numbers in a vector; the widest in use have 12,288."""
+WORD = 4096
+"""Characters in a word; GloVe's longest have 1,000. A row with a longer word is faulty."""
+WORDS = 1 << 24
+"""Words in a lexicon."""
+CHARACTERS = 1 << 28
+"""Characters in all words of a lexicon together."""
+FAULTY = 1_000_000
+"""Faulty rows and blank lines in excess of good rows, after which reading stops."""
+HEADER = 1 << 20
+"""Bytes in the header of a `.safetensors` file."""
+NOTE = 1 << 24
+"""Bytes in a JSON file; the longest that Malaprop writes has less than 1 % of that."""
+DIRECTORY = 1 << 23
+"""Bytes in the directory of a zip archive: of some 80,000 files."""
+BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError)
+"""Errors that zipfile raises for damaged or unsupported archives."""
+
+
+def edges(words: int) -> int:
+    """Return the most edges a word graph may have; built ones have fewer than 8 per word."""
+    return (1 << 22) + 16 * words
+
+
+class LineSource(Protocol):
+    """A source of lines."""
+
+    def readline(self, size: int, /) -> bytes:
+        """Read a line, or at most `size` bytes of it."""
+
+
+def line(stream: LineSource, name: str) -> bytes:
+    """Read a line including its end; empty at the end of the file."""
+    content = stream.readline(LINE + 1)
+    if len(content) > LINE:
+        raise LexiconError(
+            f"{name} has a line of more than {LINE:,} bytes, too long for a row of a lexicon: "
+            "it is damaged or not a text file"
+        )
+    return content
+
+
+def whole(path: Path, limit: int) -> bytes:
+    """Read a whole file. Raises OSError, or ValueError if it is too long."""
+    if not path.is_file():  # a pipe or a device may never end
+        raise FileNotFoundError(errno.ENOENT, "No such file", str(path))
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > limit:
+            raise ValueError(f"more than {limit:,} bytes")
+        return file.read(size)
+
+
+_END = 1 << 17  # bytes at the end of a zip archive, more than `zipfile` looks at
+
+
+class DirectoryError(zipfile.BadZipFile):
+    """A zip archive has, or claims to have, a directory that is too long."""
+
+
+class _WithoutLongReads:
+    """A file of which at most so many bytes are read at a time, as long as there is a limit."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.limit: int | None = DIRECTORY
+        self._file = file
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Read so many bytes, or all that are left."""
+        if self.limit is None:
+            return self._file.read(size)
+        if size > self.limit:
+            raise DirectoryError(f"a directory of more than {self.limit:,} bytes")
+        return self._file.read(size if size >= 0 else _END)
+
+
+def zip_archive(file: IO[bytes]) -> zipfile.ZipFile:
+    """Open a zip archive, unless its directory is too long.
+
+    `zipfile` reads the directory whole, and makes an object of each entry: several gigabytes in
+    all for a file of 250 MB.
+    """
+    bounded = _WithoutLongReads(file)
+    archive = zipfile.ZipFile(bounded)
+    bounded.limit = None
+    return archive
+
+
+def check_dimension(dimension: int, name: str) -> None:
+    """Refuse vectors with too many numbers."""
+    if dimension > DIMENSIONS:
+        raise LexiconError(
+            f"{name} has, or claims to have, vectors of more than {DIMENSIONS:,} numbers, the most "
+            "that a lexicon can have: reduce them first"
+        )
+
+
+def check_words(words: int, characters: int, name: str) -> None:
+    """Refuse too many words, or too many characters in them."""
+    if words > WORDS or characters > CHARACTERS:
+        raise LexiconError(
+            f"{name} has more than {WORDS:,} words, or more than {CHARACTERS:,} characters in "
+            "them: keep only the first ones"
+        )
+
+
+# Small JSON files, each with one object, that describe the arrays beside them.
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read the object in a JSON file. Raises OSError, or ValueError if there is none."""
+    return parse_object(whole(path, NOTE).decode("utf-8"))
+
+
+def parse_object(text: str) -> dict[str, Any]:
+    """Parse a JSON object. Raises ValueError if the text is anything else."""
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if not isinstance(value, dict):
+        raise ValueError("not a JSON object")  # noqa: TRY004 (it is the file's fault)
+    return value
+
+
+def check_format(note: dict[str, Any], number: int) -> None:
+    """Raise a ValueError unless the object declares the format with this number."""
+    if note["format"] != number:
+        raise ValueError("another format")
+
+
+# Opens files as streams of bytes, plain or compressed, and translates their errors.
+
+
+@dataclass(frozen=True)
+class ByteStream:
+    """The unpacked content of a file. Progress counts bytes of the file itself."""
+
+    content: IO[bytes] | gzip.GzipFile
+    file: IO[bytes]
+    compressed: bool
+
+    @property
+    def done(self) -> int:
+        """The number of bytes of the file that were read."""
+        return self.file.tell()
+
+
+@contextmanager
+def open_stream(path: Path) -> Iterator[ByteStream]:
+    """Open a file, through gzip or zip if its first bytes say so.
+
+    A damaged compressed file is refused as a whole, also by the importer: its checksum fails only
+    at the end, so nothing read before can be trusted.
+    """
+    try:
+        with ExitStack() as stack:
+            file = stack.enter_context(path.open("rb"))
+            magic = file.read(4)
+            file.seek(0)
+            if magic[:2] == b"\x1f\x8b":
+                yield ByteStream(stack.enter_context(gzip.GzipFile(fileobj=file)), file, True)
+            elif magic == b"PK\x03\x04":
+                yield ByteStream(stack.enter_context(_unzipped(file, path)), file, True)
+            else:
+                yield ByteStream(file, file, False)
+    except (EOFError, gzip.BadGzipFile, *BROKEN):
+        raise _damaged(path) from None
+    except OSError as error:
+        raise LexiconError(f"{path.name} cannot be read: {error.strerror}") from None
+
+
+def _damaged(path: Path) -> LexiconError:
+    return LexiconError(f"{path.name} is damaged or cut off: get the file again")
+
+
+def _unzipped(file: IO[bytes], path: Path) -> IO[bytes]:
+    """Open the only file in an archive. Closing the outer file closes the archive."""
+    try:
+        archive = zip_archive(file)
+        return archive.open(_only_member(archive, path))
+    except LexiconError:
+        raise
+    except DirectoryError:
+        raise LexiconError(
+            f"{path.name} has a directory of more than {DIRECTORY:,} bytes: unpack it and name the "
+            "file that you want"
+        ) from None
+    except (ValueError, RuntimeError):  # names and numbers that no real archive has
+        raise _damaged(path) from None
+
+
+def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
+    members = [
+        info
+        for info in archive.infolist()
+        if not info.is_dir() and not info.filename.startswith("__MACOSX/")
+    ]
+    if len(members) != 1:
+        raise LexiconError(
+            f"{path.name} holds {len(members)} files: unpack it and name the one you want"
+        )
+    (member,) = members
+    if member.flag_bits & 1:
+        raise LexiconError(f"{path.name} is encrypted: unpack it first")
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise LexiconError(
+            f"{path.name} is compressed by a method other than deflate: unpack it first"
+        )
+    return member

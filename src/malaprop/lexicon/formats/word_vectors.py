@@ -1,0 +1,320 @@
+"""GloVe, fastText and word2vec, text and binary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.lexicon.formats import untrusted
+from malaprop.lexicon.formats.rows import FileFault, Repairs, RowBlock, VectorFile, to_float32
+from malaprop.lexicon.formats.untrusted import ByteStream, open_stream
+from malaprop.privacy.errors import LexiconError
+
+# Parses lines of a word and its numbers: whole chunks fast, faulty lines with care.
+#
+# pyarrow's CSV parser reads 400,000 × 300 numbers in 7 s where `float` takes 44 s. A chunk that it
+# rejects is halved until only the few faulty lines are left; these are read one by one. Both ways
+# parse to float64 and round once to float32, so the values of a row do not depend on the rows
+# around it.
+
+
+BOM = b"\xef\xbb\xbf"
+FEW = 16
+SHORT = 8192
+"""Bytes for which parsing line by line takes as long as one call of pyarrow."""
+
+ParsedRows = tuple[Sequence[int], list[str], NDArray[np.float32]]
+"""The numbers of lines, their words and their vectors."""
+
+
+class LineParser:
+    """Parses chunks of lines that all end in a line feed, with fields separated by spaces."""
+
+    def __init__(self, dimension: int, repairs: Repairs) -> None:
+        import pyarrow as pa
+        from pyarrow import csv
+
+        self._dimension = dimension
+        self._repairs = repairs
+        names = [str(i) for i in range(dimension + 1)]
+        types = {"0": pa.string()} | dict.fromkeys(names[1:], pa.float64())
+        self._options = (
+            # One block: pyarrow would otherwise cut the chunk into several.
+            csv.ReadOptions(column_names=names, block_size=(1 << 31) - 1),
+            csv.ParseOptions(delimiter=" ", quote_char=False, ignore_empty_lines=False),
+            csv.ConvertOptions(column_types=types, null_values=[]),
+        )
+
+    def rows(self, chunk: bytes, at: int) -> Iterator[ParsedRows]:
+        """Yield the rows of a chunk whose first line has the number `at`."""
+        lines = chunk.count(b"\n")
+        # A row has at least a character for the word and two for each number. pyarrow would take
+        # shorter lines for empty rows, and allocate memory for millions of them.
+        plausible = lines * (2 * self._dimension + 2) <= len(chunk)
+        parsed = self._fast(chunk) if plausible else None
+        if parsed is not None:
+            yield range(at, at + lines), *parsed
+        elif lines <= FEW or len(chunk) <= SHORT:
+            yield self._careful(chunk, at)
+        else:
+            middle = chunk.rfind(b"\n", 0, len(chunk) // 2) + 1 or chunk.find(b"\n") + 1
+            yield from self.rows(chunk[:middle], at)
+            yield from self.rows(chunk[middle:], at + chunk.count(b"\n", 0, middle))
+
+    def _fast(self, chunk: bytes) -> tuple[list[str], NDArray[np.float32]] | None:
+        import pyarrow as pa
+        from pyarrow import csv
+
+        # pyarrow would treat a lone \r as a line end and drop a byte order mark.
+        if b"\r" in chunk or chunk.startswith(BOM):
+            return None
+        try:
+            read = csv.read_csv(pa.BufferReader(chunk), *self._options)
+        except pa.ArrowInvalid:
+            return None
+        vectors = np.empty((read.num_rows, self._dimension), dtype=np.float32)
+        with np.errstate(over="ignore"):
+            for i in range(self._dimension):
+                vectors[:, i] = read.column(i + 1).to_numpy()
+        return read.column(0).to_pylist(), vectors
+
+    def _careful(self, chunk: bytes, at: int) -> ParsedRows:
+        numbers, words, values = [], [], []
+        for line_number, line in enumerate(chunk.removesuffix(b"\n").split(b"\n"), at):
+            row = _row(line, self._dimension)
+            if isinstance(row, FileFault):
+                self._repairs.fault(row, line_number)
+            else:
+                numbers.append(line_number)
+                words.append(row[0])
+                values.append(row[1])
+        vectors = np.array(values, dtype=np.float64).reshape(len(values), self._dimension)
+        return numbers, words, to_float32(vectors)
+
+
+def number(field: bytes) -> float | None:
+    """Parse a number; None if the field is not one."""
+    try:
+        # Python accepts 1_000, which no file of vectors means as a number.
+        return None if b"_" in field else float(field)
+    except ValueError:
+        return None
+
+
+def _row(line: bytes, dimension: int) -> tuple[str, list[float]] | FileFault:
+    first, *others = line.rstrip(b" \r").split(b" ")
+    others = [field for field in others if field]
+    if not first and not others:
+        return FileFault.BLANK
+    values = [number(field) for field in others]
+    extra, last = values[:-dimension], values[-dimension:]
+    numbers = [value for value in last if value is not None]
+    if len(last) < dimension or (extra and None not in extra):
+        return FileFault.RAGGED
+    if len(numbers) < dimension:
+        return FileFault.NUMBER
+    if extra:
+        return FileFault.SPACES
+    try:
+        return first.decode(), numbers
+    except UnicodeDecodeError:
+        return FileFault.ENCODING
+
+
+# Vectors as text: GloVe (no header), word2vec text and fastText `.vec` (header).
+#
+# A line is a word and d numbers, separated by spaces or tabs.
+
+
+HEAD = 1 << 20
+CHUNK = 4 << 20
+SAMPLE = 10
+
+
+@dataclass(frozen=True)
+class TextLayout:
+    """The header's (rows, dimension), if there is one, and the dimension of the rows themselves."""
+
+    header: tuple[int, int] | None
+    dimension: int
+
+
+def detect_layout(head: bytes) -> TextLayout:
+    """Detect the header and the dimension from the first bytes of a file.
+
+    The dimension is how many numbers most of the first lines end in, so that a single faulty line
+    or a wrong header does not decide it. It is 0 if most of them end in none, as in a binary file:
+    a line of it may end in a digit by chance.
+    """
+    lines = [line for line in head.removeprefix(BOM).split(b"\n") if line.strip()]
+    if len(lines) > 1 and len(head) >= HEAD:
+        lines.pop()  # it may be incomplete
+    first, rest = lines[:1], lines[1 : SAMPLE + 1]
+    header = _header(first[0]) if first else None
+    dimension = _commonest(rest)
+    if header is not None and rest and dimension == 1 != header[1]:
+        header = None  # it is a row of a one-dimensional file whose word is a number
+    return TextLayout(header, dimension if header else _commonest(first + rest))
+
+
+def open_text(path: Path, repairs: Repairs) -> VectorFile:
+    """Open a text file of vectors."""
+    with open_stream(path) as stream:
+        layout = detect_layout(stream.content.read(HEAD))
+    untrusted.check_dimension(layout.dimension, path.name)
+    return VectorFile(
+        layout.dimension, path.stat().st_size, _blocks(path, layout, repairs), repairs, (path,)
+    )
+
+
+def _header(line: bytes) -> tuple[int, int] | None:
+    fields = line.split()
+    if len(fields) != 2 or not all(field.isdigit() and len(field) < 19 for field in fields):
+        return None
+    rows, dimension = map(int, fields)
+    return (rows, dimension) if dimension > 0 else None
+
+
+def _commonest(lines: list[bytes]) -> int:
+    counts = Counter(map(_numbers_at_end, lines))
+    return counts.most_common(1)[0][0] if counts else 0
+
+
+def _numbers_at_end(line: bytes) -> int:
+    count = 0
+    for field in reversed(line.split()[1:]):
+        if number(field) is None:
+            break
+        count += 1
+    return count
+
+
+def _blocks(path: Path, layout: TextLayout, repairs: Repairs) -> Iterator[RowBlock]:
+    parser = LineParser(layout.dimension, repairs)
+    with open_stream(path) as stream:
+        at, chunk = _start(stream, layout, repairs)
+        while (
+            chunk := chunk + stream.content.read(CHUNK) + untrusted.line(stream.content, path.name)
+        ):
+            chunk = _plain(chunk)
+            for rows in parser.rows(chunk, at):
+                yield RowBlock(*rows, stream.done)
+            at += chunk.count(b"\n")
+            chunk = b""
+    # `at` is the line after the last; one line was the header, and some may have been blank.
+    if layout.header is not None and layout.header[0] != at - 2 - repairs.count(FileFault.BLANK):
+        repairs.fault(FileFault.ROWS, 1)
+
+
+def _start(stream: ByteStream, layout: TextLayout, repairs: Repairs) -> tuple[int, bytes]:
+    """Skip byte order mark, blank lines and header; return the first row's number and text."""
+    at = 1
+    line = untrusted.line(stream.content, repairs.source).removeprefix(BOM)
+    while line and not line.strip():
+        repairs.fault(FileFault.BLANK, at)
+        at += 1
+        line = untrusted.line(stream.content, repairs.source)
+    if layout.header is None:
+        return at, line
+    if layout.header[1] != layout.dimension:
+        repairs.fault(FileFault.DIMENSION, at)
+    return at + 1, b""
+
+
+def _plain(chunk: bytes) -> bytes:
+    """Normalize line ends, tabs and fastText's trailing spaces."""
+    if not chunk.endswith(b"\n"):
+        chunk += b"\n"
+    for old, new in ((b"\r\n", b"\n"), (b"\t", b" "), (b" \n", b"\n")):
+        if old in chunk:
+            chunk = chunk.replace(old, new)
+    return chunk
+
+
+# The binary format of word2vec: a header line, then for each row a word, a space, d floats.
+#
+# Some writers put a line feed after each row, some do not. It is read as the beginning of the next
+# word and stripped there, as in word2vec's own reader.
+
+
+_BINARY_CHUNK = 2 << 20
+LONGEST_WORD = 1 << 16
+
+
+def open_word2vec(path: Path, repairs: Repairs) -> VectorFile:
+    """Open a binary word2vec file, plain or compressed."""
+    with open_stream(path) as stream:
+        rows, dimension = _word2vec_header(stream, path.name)
+    return VectorFile(
+        dimension,
+        path.stat().st_size,
+        _word2vec_blocks(path, rows, dimension, repairs),
+        repairs,
+        (path,),
+    )
+
+
+def _word2vec_header(stream: ByteStream, name: str) -> tuple[int, int]:
+    header = detect_layout(untrusted.line(stream.content, name)).header
+    if header is None:
+        raise LexiconError(
+            f"{name} does not start with a line of two numbers: its rows and its dimension"
+        )
+    untrusted.check_dimension(header[1], name)
+    return header
+
+
+def _word2vec_blocks(
+    path: Path, expected: int, dimension: int, repairs: Repairs
+) -> Iterator[RowBlock]:
+    rows = 0
+    rest = b""
+    with open_stream(path) as stream:
+        _word2vec_header(stream, path.name)
+        # A row fits into a chunk plus the rest of the last one.
+        size = max(_BINARY_CHUNK, 4 * dimension + LONGEST_WORD)
+        while data := stream.content.read(size):
+            words, vectors, rest = _split(rest + data, dimension)
+            numbers, decoded = _decode(words, rows, repairs)
+            rows += len(words)
+            kept = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, dimension)
+            kept = kept[np.asarray(numbers, dtype=np.intp) - (rows - len(words) + 1)]
+            yield RowBlock(numbers, decoded, kept.astype(np.float32, copy=False), stream.done)
+            if len(rest) > size:
+                break  # no space in sight: these are not rows
+    if rest.strip(b"\n"):
+        repairs.fault(FileFault.TRUNCATED, rows + 1)
+    if rows != expected:
+        repairs.fault(FileFault.ROWS, 1)
+
+
+def _split(data: bytes, dimension: int) -> tuple[list[bytes], list[bytes], bytes]:
+    """Split complete rows off the data: words, vectors as bytes, and the rest."""
+    words: list[bytes] = []
+    vectors: list[bytes] = []
+    start = 0
+    while True:
+        space = data.find(b" ", start, start + LONGEST_WORD)
+        end = space + 1 + 4 * dimension
+        if space < 0 or end > len(data):
+            return words, vectors, data[start:]
+        words.append(data[start:space].lstrip(b"\n"))
+        vectors.append(data[space + 1 : end])
+        start = end
+
+
+def _decode(words: list[bytes], before: int, repairs: Repairs) -> tuple[list[int], list[str]]:
+    numbers, decoded = [], []
+    for number, word in enumerate(words, before + 1):
+        try:
+            decoded.append(word.decode())
+        except UnicodeDecodeError:
+            repairs.fault(FileFault.ENCODING, number)
+        else:
+            numbers.append(number)
+    return numbers, decoded

@@ -1,0 +1,380 @@
+"""The graph of near words: how its edges are chosen, kept and balanced."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.lexicon import store
+from malaprop.lexicon.search import NearestSearch
+from malaprop.lexicon.store import read_graph, write_graph
+from malaprop.privacy.arrays import Ids
+from malaprop.privacy.errors import LexiconError, ParameterError, did_you_mean, require_whole
+from malaprop.privacy.mechanism import Mechanism
+from malaprop.privacy.metrics import Angular, Euclidean
+from malaprop.privacy.progress import Progress
+from malaprop.privacy.space import blocks
+from malaprop.privacy.word_graph import Steps, WordGraph, graph_of
+
+if TYPE_CHECKING:
+    from malaprop.lexicon.lexicon import Lexicon
+
+
+# Find the near words of each word, the candidates for a word graph's edges.
+
+
+_FEWEST = 16  # dimensions below which an angle says little, and distances are as good
+_GRID = 1024.0
+_AT_ONCE = 4096
+
+
+def near_words(
+    lexicon: Lexicon, count: int, components: int, progress: Progress | None = None
+) -> tuple[Ids, Points]:
+    """Return the `count` nearest other words of each word, and the points that order them."""
+    points = points_of(lexicon, components)
+    own = np.arange(len(lexicon))
+    wanted = min(count, len(own) - 1)
+    near = np.empty((len(own), wanted), dtype=np.int64)
+    for start in range(0, len(own), _AT_ONCE):
+        ids = own[start : start + _AT_ONCE]
+        nearest = points.nearest(ids, wanted + 1)
+        # A word is its own nearest, but where others have its vector it may not come first.
+        nearest = np.where(nearest == ids[:, None], -1, nearest)
+        nearest[(nearest >= 0).all(axis=1), -1] = -1
+        near[ids] = nearest[nearest >= 0].reshape(len(ids), wanted)
+        if progress is not None:
+            progress(start + len(ids), len(own))
+    return near, points
+
+
+class Points:
+    """Points between which nearness is measured; `closeness` is higher for nearer words."""
+
+    def nearest(self, ids: Ids, count: int) -> Ids:
+        """Return the `count` words nearest to each of `ids`, the nearest first."""
+        raise NotImplementedError
+
+    def closeness(self, here: Ids, there: Ids) -> NDArray[np.float64]:
+        """Return how near each of `here` is to each of `there`."""
+        raise NotImplementedError
+
+
+class _Directions(Points):
+    """Angles between vectors, less the mean and the first principal components.
+
+    Those are what all words have in common. Without them the angle tells related words from
+    unrelated ones much better (Mu and Viswanath 2018). The rounding to a grid makes each product
+    exact, and so the graph the same on every machine.
+    """
+
+    def __init__(self, vectors: NDArray[np.float32], components: int) -> None:
+        centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
+        if components:
+            _, axes = np.linalg.eigh(centred.T @ centred)
+            common = axes[:, -components:]
+            centred -= (centred @ common) @ common.T
+        lengths = np.linalg.norm(centred, axis=1, keepdims=True)
+        units = centred / np.where(lengths > 0.0, lengths, 1.0)
+        self._units = (np.rint(units * _GRID) / _GRID).astype(np.float32)
+        self._search = NearestSearch(self._units)
+
+    def nearest(self, ids: Ids, count: int) -> Ids:
+        return self._search.nearest(self._units[ids], count)
+
+    def closeness(self, here: Ids, there: Ids) -> NDArray[np.float64]:
+        return np.asarray(self._units[here] @ self._units[there].T, dtype=np.float64)
+
+
+class _Metric(Points):
+    """The lexicon's own distances."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon = lexicon
+
+    def nearest(self, ids: Ids, count: int) -> Ids:
+        nearest = np.empty((len(ids), count), dtype=np.int64)
+        for block in blocks(len(ids), row_cells=len(self._lexicon)):
+            rows = self._lexicon.distances(ids[block])
+            nearest[block] = np.argsort(rows, axis=1, kind="stable")[:, :count]
+        return nearest
+
+    def closeness(self, here: Ids, there: Ids) -> NDArray[np.float64]:
+        return np.negative(self._lexicon.distances(here)[:, there])
+
+
+def points_of(lexicon: Lexicon, components: int) -> Points:
+    """Return what nearness is measured between: directions, or the lexicon's own distances."""
+    directed = type(lexicon.metric) in (Euclidean, Angular)
+    if directed and lexicon.vectors.shape[1] >= max(_FEWEST, components + 2):
+        return _Directions(lexicon.vectors, components)
+    return _Metric(lexicon)
+
+
+# The edges of a word graph: few at each word, near words only, and every word within reach.
+#
+# 1. Candidates are the nearest words of each word, in the order of the smaller rank that one
+#    of the two has among the other's neighbours, then of closeness.
+# 2. Those that join two parts are taken while both ends have fewer than `cap` edges: a forest.
+#    Each part has a word with a free place, so that parts can always be joined by the closest
+#    such words, and no word ever exceeds the cap: hubs would forbid balance.
+# 3. The places that are left go to the other candidates, in their order.
+# 4. Anchors: where an edge to one of a word's few nearest is still missing, it is added with
+#    a weight of its own, so that no word is far from those that mean nearly the same.
+
+
+_EDGES_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphOptions:
+    """How to build a word graph."""
+
+    cap: int = 4
+    """The most edges of weight 1 at a word."""
+    candidates: int = 64
+    """How many of a word's nearest may be joined to it."""
+    components: int = 3
+    """How many principal components are taken from the vectors first."""
+    anchors: int = 5
+    """How many of a word's nearest are surely joined to it,"""
+    anchor_weight: float = 3.5
+    """by edges of this weight where they are not joined otherwise."""
+    cutoff: float = 10.0
+    """The distance beyond which distances grow no further."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("cap", 2), ("candidates", 1), ("components", 0), ("anchors", 0)):
+            require_whole(self, name, least)
+        # Floats, so that 10 and 10.0 are the same option, and the same graph.
+        for name in ("anchor_weight", "cutoff"):
+            value: Any = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0:
+                raise ParameterError(f"The '{name}' of a word graph must be a number above 0.")
+            object.__setattr__(self, name, float(value))
+        longest = max(1.0, self.anchor_weight)
+        if math.isinf(longest) or longest > self.cutoff:
+            raise ParameterError(
+                "The 'anchor_weight' of a word graph must be finite, and its 'cutoff' not below it "
+                f"nor below 1. Got {self.anchor_weight!r} and {self.cutoff!r}."
+            )
+
+    def to_dict(self) -> dict[str, int | str]:
+        """Return the options as plain values; numbers that may be infinite as text."""
+        return {k: v if isinstance(v, int) else repr(float(v)) for k, v in asdict(self).items()}
+
+
+def known_options(options: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]:
+    """Return the options, if all of them are known by name."""
+    names = list(known)
+    for name in options:
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise ParameterError(
+                f"A word graph has no option {name!r}.{hint} It has: {', '.join(names)}."
+            )
+    return dict(options)
+
+
+def build_graph(
+    lexicon: Lexicon, options: GraphOptions, progress: Progress | None = None
+) -> WordGraph:
+    """Build the word graph of a lexicon; the same for the same lexicon and options."""
+    size = len(lexicon)
+    count = max(options.candidates, options.anchors)
+    near, points = near_words(lexicon, count, options.components, progress)
+    order = candidate_edges(near[:, : options.candidates])
+    capped = _capped(size, order, options.cap, points)
+    anchored = _anchored(capped, near[:, : options.anchors])
+    weights = np.repeat([1.0, options.anchor_weight], [len(capped), len(anchored)])
+    edges = np.concatenate([capped, anchored])
+    return WordGraph(size, edges, weights, cutoff=options.cutoff, made=options.to_dict())
+
+
+def candidate_edges(near: Ids) -> Ids:
+    """Return the pairs of near words, each once, by the smaller of their two ranks."""
+    size, count = near.shape
+    here, rank = np.repeat(np.arange(size), count), np.tile(np.arange(count), size)
+    ends = np.sort(np.stack([here, near.ravel()], axis=1), axis=1)
+    # Of the two ranks of a pair the smaller one comes first, and the larger one decides ties.
+    order = np.lexsort((rank, ends[:, 1], ends[:, 0]))
+    ends, rank = ends[order], rank[order]
+    first = np.ones(len(ends), dtype=np.bool_)
+    first[1:] = (ends[1:] != ends[:-1]).any(axis=1)
+    other = np.full(len(ends), count)
+    other[:-1][~first[1:]] = rank[1:][~first[1:]]
+    chosen = np.lexsort((ends[first, 1], ends[first, 0], other[first], rank[first]))
+    return ends[first][chosen]
+
+
+def _capped(size: int, order: Ids, cap: int, points: Points) -> Ids:
+    parts = _Parts(size, cap)
+    taken = np.fromiter((parts.join(a, b) for a, b in _pairs(order)), np.bool_, len(order))
+    parts.join_all(points)
+    for a, b in _pairs(order[~taken]):
+        parts.fill(a, b)
+    return np.array(parts.edges, dtype=np.int64).reshape(-1, 2)
+
+
+def _pairs(edges: Ids) -> Iterator[list[int]]:
+    """Yield edges as Python numbers, some at a time: all at once take ten times the memory."""
+    for start in range(0, len(edges), _EDGES_AT_ONCE):
+        yield from edges[start : start + _EDGES_AT_ONCE].tolist()
+
+
+class _Parts:
+    """A graph that grows: which words are connected, and how many edges each has."""
+
+    def __init__(self, size: int, cap: int) -> None:
+        self._above, self._degrees, self._cap = list(range(size)), [0] * size, cap
+        self.edges: list[tuple[int, int]] = []
+
+    def join(self, a: int, b: int) -> bool:
+        """Add an edge if it joins two parts and there is room for it."""
+        if self._full(a, b) or self._part(a) == self._part(b):
+            return False
+        self._above[self._part(a)] = self._part(b)
+        self._add(a, b)
+        return True
+
+    def fill(self, a: int, b: int) -> None:
+        """Add an edge if there is room for it."""
+        if not self._full(a, b):
+            self._add(a, b)
+
+    def join_all(self, points: Points) -> None:
+        """Join what is left apart by the closest words that have room, small parts first."""
+        while True:
+            parts = np.array([self._part(word) for word in range(len(self._above))])
+            names, sizes = np.unique(parts, return_counts=True)
+            if len(names) == 1:
+                return
+            free = np.flatnonzero(np.array(self._degrees) < self._cap)
+            for name in names[np.argsort(sizes, kind="stable")][:-1]:
+                own, others = free[parts[free] == name], free[parts[free] != name]
+                close = points.closeness(own, others)
+                i, j = divmod(int(close.argmax()), len(others))
+                self.join(int(own[i]), int(others[j]))
+
+    def _add(self, a: int, b: int) -> None:
+        self._degrees[a] += 1
+        self._degrees[b] += 1
+        self.edges.append((a, b))
+
+    def _full(self, a: int, b: int) -> bool:
+        return self._degrees[a] >= self._cap or self._degrees[b] >= self._cap
+
+    def _part(self, word: int) -> int:
+        above = self._above
+        while above[word] != word:
+            above[word] = word = above[above[word]]
+        return word
+
+
+def _anchored(edges: Ids, near: Ids) -> Ids:
+    """Return the pairs of a word and one of its nearest that no edge joins."""
+    here = np.repeat(np.arange(len(near)), near.shape[1])
+    wanted = np.unique(np.sort(np.stack([here, near.ravel()], axis=1), axis=1), axis=0)
+    keys = [pairs[:, 0] * len(near) + pairs[:, 1] for pairs in (wanted, np.sort(edges, axis=1))]
+    return wanted[~np.isin(keys[0], keys[1])]
+
+
+# Look word graphs up: beside an embedded lexicon, or in the user's folder `graphs`.
+
+
+def kept_graph(fingerprint: str, size: int, options: Mapping[str, int | str]) -> WordGraph | None:
+    """Return the graph that is shipped or kept for a lexicon and these options, if there is one."""
+    shipped = [folder / store.GRAPH for folder in store.embedded().values()]
+    kept = sorted((store.home() / "graphs").glob(f"{fingerprint}-*.npz"))
+    for path in filter(Path.is_file, [*shipped, *kept]):
+        graph = read_graph(path, fingerprint, size)
+        if graph is not None and graph.made == options:
+            return graph
+    return None
+
+
+def keep_graph(graph: WordGraph, fingerprint: str) -> Path:
+    """Write the graph of a lexicon into the user's folder."""
+    path = store.home() / "graphs" / f"{fingerprint}-{graph.token[6:14].hex()}.npz"
+    write_graph(path, graph, fingerprint)
+    return path
+
+
+# The word graph of a lexicon: the one that is kept, or a new one.
+
+
+SMALL = 2_000
+"""Words up to which a graph and its balances are computed in no time."""
+
+
+def graph_for(
+    lexicon: Lexicon, options: Mapping[str, Any], progress: Progress | None = None
+) -> WordGraph:
+    """Return the graph that is shipped or kept for these options, or build one."""
+    chosen = GraphOptions(**known_options(options, GraphOptions.__dataclass_fields__))
+    return find_kept_graph(lexicon, chosen) or build_graph(lexicon, chosen, progress)
+
+
+def find_kept_graph(lexicon: Lexicon, options: GraphOptions) -> WordGraph | None:
+    """Return the graph that is shipped or kept for these options, if there is one."""
+    return kept_graph(lexicon.fingerprint, len(lexicon), options.to_dict())
+
+
+def with_graph_if_needed(lexicon: Lexicon, mechanism: Mechanism) -> Lexicon:
+    """Return the lexicon with its word graph if the mechanism counts steps, else as it is.
+
+    The graph of a large lexicon takes minutes to build, so it must have been kept.
+    """
+    return with_known_graph(lexicon) if mechanism.needs == Steps.name else lexicon
+
+
+def with_known_graph(lexicon: Lexicon) -> Lexicon:
+    """Return the lexicon with its own word graph, or the one that was kept; build a small one."""
+    if graph_of(lexicon.metric) is not None:
+        return lexicon
+    kept = find_kept_graph(lexicon, GraphOptions())
+    if kept is not None:
+        return lexicon.with_metric(Steps(kept))
+    if len(lexicon) > SMALL:
+        raise LexiconError(
+            f"This lexicon has no word graph yet: run  malaprop lexicon graph "
+            f"{lexicon.name or 'NAME'}  once, or use another mechanism, such as TEM."
+        )
+    return lexicon.with_graph()
+
+
+# A word graph of a user's own edges.
+
+
+def graph_of_edges(lexicon: Lexicon, edges: Iterable[Any], options: Mapping[str, Any]) -> WordGraph:
+    """Make a graph of edges: pairs of words, with a weight or without (1)."""
+    rest = known_options(options, ("cutoff",))
+    if isinstance(edges, str) or not isinstance(edges, Iterable):
+        raise LexiconError("The edges of a word graph must be a list of pairs of words.")
+    ends, weights = [], []
+    for number, edge in enumerate(edges):
+        try:
+            pair, weight = _edge(edge, lexicon.index)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise LexiconError(
+                f"Edge {number} must be two words of the lexicon, and a weight if it is not 1."
+            ) from None
+        ends.append(pair)
+        weights.append(weight)
+    return WordGraph(len(lexicon), ends, weights, made={"edges": "own"}, **rest)
+
+
+def _edge(edge: Any, index: Mapping[str, int]) -> tuple[tuple[int, int], float]:
+    """Return the ids and the weight of an edge."""
+    here, there, weight = edge if len(edge) == 3 else (*edge, 1)
+    # Two letters are not a pair of words, nor is "2" a number.
+    if isinstance(edge, str) or isinstance(weight, bool) or not isinstance(weight, Real):
+        raise TypeError
+    return (index[here], index[there]), float(weight)

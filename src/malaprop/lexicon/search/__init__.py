@@ -1,1 +1,0 @@
-"""Search for the nearest words: in Euclidean space and in the Poincaré ball."""

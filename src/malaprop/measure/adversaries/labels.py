@@ -1,0 +1,464 @@
+"""Attacks on labels: who wrote a text, or something else that it should not give away."""
+
+import re
+import warnings
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from scipy import sparse
+
+from malaprop.measure.adversaries import Attack, Flags, InferredLabels, Target, interval_of_repeats
+from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.errors import (
+    DataError,
+    MissingExtraError,
+    ParameterError,
+    require_choice,
+    type_name,
+)
+from malaprop.privacy.mechanism import Mechanism
+from malaprop.privacy.progress import report
+from malaprop.privatizer import Privatizer, is_missing
+from malaprop.text.tokens import TokenKind, kind_of, tokenize
+
+# Texts with labels, checked and ready to be split.
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelledTexts:
+    """Distinct texts with their labels, which are whole numbers from 0 on."""
+
+    texts: list[str] = field(repr=False)
+    labels: Ids = field(repr=False)
+    classes: int
+    """How many different labels there are."""
+    left_out: int
+    """How many texts are not among them: repeated ones, and those of labels with too few texts."""
+
+    @property
+    def majority(self) -> int:
+        """The most frequent label."""
+        return int(np.bincount(self.labels).argmax())
+
+
+def labelled_texts(
+    attack: str, texts: Sequence[Any], labels: Sequence[object] | None, *, fewest: int, noun: str
+) -> LabelledTexts:
+    """Check texts and labels, and keep each distinct text once.
+
+    A text that occurs twice could be learnt and then tested. `fewest` is how many texts a label
+    must have; texts of other labels are left out. Messages never show a label.
+    """
+    if labels is None:
+        raise ParameterError(
+            f"The attack {attack} needs a {noun} for each text: pass them as `labels`."
+        )
+    if len(texts) != len(labels):
+        raise ParameterError(
+            f"The attack {attack} needs as many labels as texts. Got {len(labels):,} labels for "
+            f"{len(texts):,} texts."
+        )
+    unlabelled = sum(_is_empty(label) for label in labels)
+    if unlabelled:
+        raise DataError(
+            f"{unlabelled:,} of {len(labels):,} texts have no {noun}: name a column that has one "
+            "for each text, or leave these texts out."
+        )
+    chosen = _distinct(texts, labels)
+    counts: dict[object, int] = {}
+    for label in chosen.values():
+        counts[label] = counts.get(label, 0) + 1
+    _check_counts(attack, counts, fewest, noun)
+    names = [label for label, count in counts.items() if count >= fewest]
+    numbers = {label: number for number, label in enumerate(names)}
+    kept = [(text, numbers[label]) for text, label in chosen.items() if label in numbers]
+    return LabelledTexts(
+        texts=[text for text, _ in kept],
+        labels=np.array([number for _, number in kept], dtype=np.int64),
+        classes=len(names),
+        left_out=len(texts) - len(kept),
+    )
+
+
+def _is_empty(label: object) -> bool:
+    return is_missing(label) or (isinstance(label, str) and not label.strip())
+
+
+def _distinct(texts: Sequence[Any], labels: Sequence[object]) -> dict[str, object]:
+    """Return each text that has something in it, with the label that it comes with first."""
+    chosen: dict[str, object] = {}
+    for text, label in zip(texts, labels, strict=True):
+        if is_missing(text):
+            continue
+        if not isinstance(text, str):
+            raise ParameterError(f"A text must be a string. Got {type_name(text)}.")
+        if text.strip():
+            chosen.setdefault(text, label)
+    return chosen
+
+
+def _check_counts(attack: str, counts: dict[object, int], fewest: int, noun: str) -> None:
+    enough = sum(count >= fewest for count in counts.values())
+    if enough >= 2:
+        return
+    if len(counts) == 1:
+        raise DataError(
+            f"All texts have the same {noun}, so there is nothing to tell apart: the attack "
+            f"{attack} needs two {noun}s or more."
+        )
+    raise DataError(
+        f"The attack {attack} needs at least two {noun}s with {fewest} distinct texts or more "
+        f"each. Of {len(counts):,} {noun}s, {enough} {'has' if enough == 1 else 'have'} as many."
+    )
+
+
+# What attackers on labels train: a regression on n-grams, and Koppel's random subspaces.
+#
+# All of it needs scikit-learn, the extra `evaluate`, which is imported when it is used.
+
+
+Predictor = Callable[[Sequence[str]], Ids]
+"""From texts to labels."""
+
+_FEATURES = 20_000  # n-grams of words, and as many of characters: the most frequent ones
+_STEPS = 300  # of the solver, at most
+_GRAM = 4  # characters
+_GRAMS = 100_000  # the most frequent ones, as in Koppel et al. 2011
+_SUBSPACES = 100
+_PART = 0.4  # of the n-grams, in each subspace
+_MARKS = re.compile(r"[^\w\s]|_")
+_TOKEN = r"\w+|[^\w\s]"  # noqa: S105  a pattern of words and marks
+
+
+def require_sklearn() -> None:
+    """Raise an error that names the extra unless scikit-learn is installed."""
+    try:
+        import_module("sklearn")
+    except ImportError:
+        raise MissingExtraError("scikit-learn", "evaluate", "An attack on labels") from None
+
+
+def _sklearn(module: str) -> Any:
+    require_sklearn()
+    return import_module(f"sklearn.{module}")
+
+
+def plain(text: str, *, punctuation: bool) -> str:
+    """Return a text in small letters, and without punctuation if that is not wanted.
+
+    >>> plain("Well, it's COLD!", punctuation=False)
+    'well it s cold'
+    """
+    lowered = text.lower()
+    return lowered if punctuation else " ".join(_MARKS.sub(" ", lowered).split())
+
+
+def regression(
+    texts: Sequence[str], labels: Ids, *, characters: bool = True, weakness: float = 10.0
+) -> "Regression":
+    """Train a logistic regression on n-grams of words, and of characters.
+
+    `weakness` is C, the inverse of the regularisation's strength: with a large one, the training
+    texts are learnt by heart.
+    """
+    extraction, linear = _sklearn("feature_extraction.text"), _sklearn("linear_model")
+    common = {"max_features": _FEATURES, "sublinear_tf": True, "lowercase": False}
+    parts = [extraction.TfidfVectorizer(ngram_range=(1, 2), token_pattern=_TOKEN, **common)]
+    if characters:
+        parts.append(extraction.TfidfVectorizer(analyzer="char", ngram_range=(2, 4), **common))
+    features = _sklearn("pipeline").make_union(*parts)
+    model = linear.LogisticRegression(C=weakness, max_iter=_STEPS)
+    try:
+        matrix = features.fit_transform(texts)
+    except ValueError:  # its message could quote the texts
+        raise DataError("The texts have no words to learn from.") from None
+    with warnings.catch_warnings():  # that it has not converged, which matters little here
+        warnings.simplefilter("ignore")
+        model.fit(matrix, labels)
+    return Regression(features, model)
+
+
+class Regression:
+    """A trained regression: labels of texts, and their probabilities."""
+
+    def __init__(self, features: Any, model: Any) -> None:
+        self._features, self._model = features, model
+
+    def __call__(self, texts: Sequence[str]) -> Ids:
+        """Return the likeliest label of each text."""
+        return np.asarray(self._model.predict(self._features.transform(texts)), dtype=np.int64)
+
+    def probabilities(self, texts: Sequence[str]) -> Floats:
+        """Return the probability of each label, a row for each text."""
+        return np.asarray(self._model.predict_proba(self._features.transform(texts)))
+
+
+def grams(text: str) -> list[str]:
+    """Return the character 4-grams of a text that contain no space, and its shorter words.
+
+    >>> grams("the cats")
+    ['the', 'cats']
+    """
+    pieces = []
+    for word in text.split():
+        pieces += [word[i : i + _GRAM] for i in range(max(1, len(word) - _GRAM + 1))]
+    return pieces
+
+
+def koppel(texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
+    """Train Koppel's method: the most similar author in most of 100 random subspaces.
+
+    An author is the counts of 4-grams of all of the author's texts. In each subspace, of 40 % of
+    the 4-grams, a text votes for the author of the largest cosine. Koppel, Schler and Argamon,
+    "Authorship attribution in the wild", Language Resources and Evaluation 45 (2011).
+    """
+    counts = [Counter(grams(text)) for text in texts]
+    total: Counter[str] = Counter()
+    for count in counts:
+        total.update(count)
+    if not total:
+        raise DataError("The texts have no words to learn from.")
+    columns = {gram: column for column, (gram, _) in enumerate(total.most_common(_GRAMS))}
+    authors = np.zeros((int(labels.max()) + 1, len(columns)))
+    for label, row in zip(labels.tolist(), counts, strict=True):
+        for gram, times in row.items():
+            if gram in columns:
+                authors[label, columns[gram]] += times
+    masks = rng.random((_SUBSPACES, len(columns))) < _PART
+
+    def predicted(others: Sequence[str]) -> Ids:
+        return _votes(_matrix([Counter(grams(text)) for text in others], columns), authors, masks)
+
+    return predicted
+
+
+def _matrix(counts: Sequence[Counter[str]], columns: dict[str, int]) -> Any:
+    """Return counts as a sparse matrix, a row for each text."""
+    cells = [
+        (row, columns[gram], count)
+        for row, own in enumerate(counts)
+        for gram, count in own.items()
+        if gram in columns
+    ]
+    rows, places, values = np.array(cells, dtype=np.int64).reshape(-1, 3).T
+    return sparse.csr_matrix((values.astype(float), (rows, places)), (len(counts), len(columns)))
+
+
+def _votes(texts: Any, authors: Floats, masks: Any) -> Ids:
+    """Return the author with the most votes of all subspaces, for each text.
+
+    A text's own length in a subspace does not matter for which author is the most similar one.
+    """
+    votes = np.zeros((texts.shape[0], len(authors)))
+    rows = np.arange(texts.shape[0])
+    for mask in masks:
+        own = authors * mask
+        lengths = np.maximum(np.linalg.norm(own, axis=1), 1e-12)
+        votes[rows, np.asarray(texts @ (own / lengths[:, None]).T).argmax(axis=1)] += 1
+    return np.asarray(votes.argmax(axis=1), dtype=np.int64)
+
+
+_SILENT = (TokenKind.SPACE, TokenKind.PUNCTUATION, TokenKind.INVISIBLE)
+TESTED = 0.3
+"""The share of each label's texts that a split tests on."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Forms:
+    """The texts in three forms, each ready to learn from: one draw of the noise."""
+
+    clean: list[str] = field(repr=False)
+    private: list[str] = field(repr=False)
+    random: list[str] = field(repr=False)
+    """The private texts with a random word for each word: what else they give away."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelAttack(Attack):
+    """An attempt to infer a label of each private text, from texts whose labels are known."""
+
+    adaptive: bool = field(
+        default=False,
+        metadata={"help": "the attacker trains on private text, instead of clean text"},
+    )
+    punctuation: bool = field(
+        default=True, metadata={"help": "the attacker uses punctuation, which stays as it is"}
+    )
+    repeats: int = field(
+        default=5,
+        metadata={"help": "how many random splits, each with a draw of the noise of its own"},
+    )
+
+    on: ClassVar[str] = "labels"
+    noun: ClassVar[str] = "label"
+    """What a label is called in messages."""
+    fewest: ClassVar[int] = 4
+    """How many texts a label must have."""
+
+    @abstractmethod
+    def learn(self, texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
+        """Train on texts and their labels; return what predicts labels of other texts."""
+
+    def run(self, target: Target) -> InferredLabels:
+        """Infer the labels of private texts, over several splits and draws of the noise."""
+        data, rng = self.checked(target.texts, target.labels), target.rng
+        tested: list[Ids] = []
+        hits: list[Flags] = []
+        bounds = []
+        for forms in self.draws(data.texts, target):
+            train, test = split(data.labels, rng)
+            private, *others = self._correct(forms, data.labels, train, test, rng)
+            tested.append(test)
+            hits.append(private)
+            bounds.append([each.mean() for each in others])
+        clean, random = np.mean(bounds, axis=0).tolist()
+        every = np.concatenate(tested)
+        return InferredLabels(
+            attack=self.name,
+            measured="accuracy",
+            score=float(np.concatenate(hits).mean()),
+            values=tuple(float(each.mean()) for each in hits),
+            interval=interval_of_repeats(tested, hits, rng),
+            spread=self.about_interval,
+            baseline=float((data.labels[every] == data.majority).mean()),
+            unprotected=clean,
+            random_words=random,
+            **self.facts(data, target.privatizer),
+        )
+
+    def check(self, mechanism: Mechanism, repeat: str) -> None:
+        """Refuse to go on without the package that learns labels."""
+        require_sklearn()
+
+    def checked(self, texts: Sequence[Any], labels: Sequence[object] | None) -> LabelledTexts:
+        """Return the texts with their labels; refuse what cannot be attacked."""
+        data = labelled_texts(self.name, texts, labels, fewest=self.fewest, noun=self.noun)
+        require_sklearn()
+        return data
+
+    @property
+    def about_interval(self) -> str:
+        """What the interval is over."""
+        one = self.repeats == 1
+        splits = "one split with" if one else f"{self.repeats} splits, each with"
+        return f"bootstrap over texts and {splits} its own noise"
+
+    def facts(self, data: LabelledTexts, privatizer: Privatizer) -> dict[str, Any]:
+        """Return what a result says of the data and of the attack."""
+        return {
+            "trained_on": "private text" if self.adaptive else "clean text",
+            "texts": len(data.texts),
+            "labels": data.classes,
+            "left_out": data.left_out,
+            "mechanism": privatizer.mechanism.to_dict(),
+            "options": self.values(),
+        }
+
+    def draws(self, texts: list[str], target: Target) -> Iterator[Forms]:
+        """Yield all forms of the texts for each draw of the noise."""
+        for done in range(self.repeats):
+            yield self._forms(texts, target.privatizer, target.rng)
+            report(target.progress, done + 1, self.repeats)
+
+    def _forms(self, texts: list[str], privatizer: Privatizer, rng: Generator) -> Forms:
+        """Draw private texts, and return all forms of the texts as the attacker reads them."""
+        private = privatizer.texts(texts)
+        words = privatizer.lexicon.words
+        random = [with_random_words(text, words, rng) for text in private]
+        read = [
+            [plain(text, punctuation=self.punctuation) for text in form]
+            for form in (texts, private, random)
+        ]
+        return Forms(clean=read[0], private=read[1], random=read[2])
+
+    def _correct(
+        self, forms: Forms, labels: Ids, train: Ids, test: Ids, rng: Generator
+    ) -> list[Flags]:
+        """Return which labels were right: of private texts, clean ones, and random words."""
+        every = (forms.private, forms.clean, forms.random)
+        if not self.adaptive:
+            predict = self.learn(_of(forms.clean, train), labels[train], rng)
+            return [predict(_of(form, test)) == labels[test] for form in every]
+        learnt = [self.learn(_of(form, train), labels[train], rng) for form in every]
+        pairs = zip(learnt, every, strict=True)
+        return [predict(_of(form, test)) == labels[test] for predict, form in pairs]
+
+
+def _of(texts: list[str], places: Ids) -> list[str]:
+    return [texts[place] for place in places.tolist()]
+
+
+def split(labels: Ids, rng: Generator, test: float = TESTED) -> tuple[Ids, Ids]:
+    """Return texts to train on and texts to test, with a share of each label in both."""
+    chosen = np.zeros(len(labels), dtype=bool)
+    for label in range(int(labels.max()) + 1):
+        own = rng.permutation(np.flatnonzero(labels == label))
+        chosen[own[: max(1, round(test * len(own)))]] = True
+    return np.flatnonzero(~chosen), np.flatnonzero(chosen)
+
+
+def with_random_words(text: str, words: Sequence[str], rng: Generator) -> str:
+    """Return a text with a random word of a lexicon for each word and number.
+
+    >>> from malaprop import seeded_rng
+    >>> with_random_words("Cold, so cold!", ["hot"], seeded_rng(1))
+    'hot, hot hot!'
+    """
+    tokens = list(tokenize(text))
+    drawn = rng.integers(0, len(words), len(tokens)).tolist()
+    return "".join(
+        token if kind_of(token) in _SILENT else words[place]
+        for token, place in zip(tokens, drawn, strict=True)
+    )
+
+
+# A label that the text should not give away.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attribute(LabelAttack, name="attribute"):
+    """Infer a label of each text, by a regression on n-grams of words and characters.
+
+    The attacker has texts of the same kind with their labels: 70 % of them, at random. The score is
+    the share of the other texts whose label is inferred from their private form.
+    """
+
+    def learn(self, texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
+        """Train the regression."""
+        return regression(texts, labels)
+
+
+# Who wrote a text.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Authorship(LabelAttack, name="authorship"):
+    """Infer the author of each text, by a regression on n-grams or by Koppel's random subspaces.
+
+    The attacker has texts of all authors: 70 % of them, at random. The score is the share of the
+    other texts whose author is inferred from their private form. The regression is the stronger of
+    the two on the texts that we measured, so it is the default.
+    """
+
+    model: str = field(
+        default="regression",
+        metadata={"help": "regression (words and characters) or koppel (character 4-grams)"},
+    )
+
+    noun: ClassVar[str] = "author"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_choice(self, "model", ("regression", "koppel"))
+
+    def learn(self, texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
+        """Train the model that was chosen."""
+        if self.model == "koppel":
+            return koppel(texts, labels, rng)
+        return regression(texts, labels)

@@ -1,0 +1,355 @@
+"""How likely an output is, for each word that it may come from.
+
+For a channel with a known law these are its probabilities. Only parts of the law are ever in
+memory: some columns at a time if the law has a form for them, else some rows at a time. For other
+channels they are estimated from draws.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.best_guess import columns_of
+from malaprop.privacy.channel import Channel, LawChannel
+from malaprop.privacy.law import Law
+from malaprop.privacy.progress import Progress, report, stage
+from malaprop.privacy.space import blocks
+
+_NEVER = -1e30  # the log of a probability of 0: sums with it stay finite
+_COLUMNS = 1 << 23  # cells of columns at a time: a graph is searched for 256 words at once,
+_ROWS = 32  # and so many of them are computed at once: 8 MB, which stay in a processor's cache
+_KEPT = 32  # candidates of an output that are kept for the next attack, at least
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Candidates:
+    """The likeliest words behind each of some outputs, the likeliest first."""
+
+    outputs: Ids = field(repr=False)
+    """Distinct outputs, in rising order."""
+    words: Ids = field(repr=False)
+    """The candidates of each output, a row each."""
+    logs: Floats = field(repr=False)
+    """ln Pr[output | candidate]."""
+
+    def rows(self, outputs: Ids) -> Ids:
+        """Return the row of each of some outputs."""
+        return np.searchsorted(self.outputs, outputs)
+
+    def joined(self, other: "Candidates") -> "Candidates":
+        """Return these candidates and those of other outputs."""
+        outputs = np.concatenate([self.outputs, other.outputs])
+        order = np.argsort(outputs, kind="stable")
+        return Candidates(
+            outputs=outputs[order],
+            words=np.concatenate([self.words, other.words])[order],
+            logs=np.concatenate([self.logs, other.logs])[order],
+        )
+
+    def of(self, outputs: Ids, count: int) -> "Candidates":
+        """Return the first `count` candidates of some of the outputs, which are in rising order."""
+        rows = self.rows(outputs)
+        return Candidates(
+            outputs=outputs, words=self.words[rows, :count], logs=self.logs[rows, :count]
+        )
+
+
+class Likelihoods(ABC):
+    """Pr[y | w], as an observer of a channel knows it."""
+
+    @property
+    @abstractmethod
+    def source(self) -> str:
+        """Where the probabilities come from, in a few words."""
+
+    @property
+    @abstractmethod
+    def exact(self) -> bool:
+        """Whether they are those of the channel, not estimates."""
+
+    @abstractmethod
+    def candidates(
+        self, outputs: Ids, log_prior: Floats, count: int, progress: Progress | None = None
+    ) -> Candidates:
+        """Return the `count` words of largest π(w)·Pr[y | w] for each distinct output y."""
+
+    @abstractmethod
+    def of_pairs(self, words: Ids, outputs: Ids, progress: Progress | None = None) -> Floats:
+        """Return ln Pr[outputs[i] | words[i]] for each i."""
+
+
+def likelihoods_of(channel: Channel, prior: Floats, draws: int, rng: Generator) -> Likelihoods:
+    """Return the likelihoods of a channel: its law's, or estimates from `draws` draws."""
+    if isinstance(channel, LawChannel):
+        return _of_law(channel.law)
+
+    return SampledLikelihoods(channel, prior, draws, rng)
+
+
+class LawLikelihoods(Likelihoods):
+    """The probabilities of a law."""
+
+    def __init__(self, law: Law) -> None:
+        self._law, self._size = law, len(law.space)
+        self._columns = columns_of(law)
+        self._prior: Floats | None = None
+        self._known: Candidates | None = None
+
+    @property
+    def source(self) -> str:
+        """That they are exact."""
+        return "exact, from the law"
+
+    @property
+    def exact(self) -> bool:
+        """True."""
+        return True
+
+    def candidates(
+        self, outputs: Ids, log_prior: Floats, count: int, progress: Progress | None = None
+    ) -> Candidates:
+        """Return the likeliest words behind each distinct output.
+
+        Several attacks on one channel share them: those of an earlier call are taken over.
+        """
+        distinct, count = np.unique(outputs), min(count, self._size)
+        known = self._known_for(log_prior, count)
+        missing = distinct if known is None else np.setdiff1d(distinct, known.outputs)
+        if len(missing):
+            wide = min(max(count, _KEPT), self._size) if known is None else known.words.shape[1]
+            added = self._computed(missing, log_prior, wide, progress)
+            known = added if known is None else known.joined(added)
+        if known is None:  # there are no outputs
+            known = self._computed(distinct, log_prior, count, progress)
+        self._prior, self._known = log_prior.copy(), known
+        return known.of(distinct, count)
+
+    def _known_for(self, log_prior: Floats, count: int) -> Candidates | None:
+        """Return what was computed before with the same prior, if it has enough candidates."""
+        if self._known is None or self._known.words.shape[1] < count:
+            return None
+        if self._prior is None or not np.array_equal(self._prior, log_prior):
+            return None
+        return self._known
+
+    def _computed(
+        self, distinct: Ids, log_prior: Floats, count: int, progress: Progress | None
+    ) -> Candidates:
+        best = _Best(len(distinct), count)
+        # The most likely words first: what they reach is seldom exceeded by later ones.
+        usual = np.argsort(-log_prior, kind="stable")
+        if self._columns.prepare(stage(progress, 0, 2)):
+            self._by_columns(best, distinct, log_prior, usual, stage(progress, 1, 2))
+        else:
+            self._by_rows(best, distinct, log_prior, usual, progress)
+        words, scores = best.sorted()
+        logs = _finite(scores - log_prior[words])
+        return Candidates(outputs=distinct, words=words, logs=logs)
+
+    def _by_columns(
+        self,
+        best: "_Best",
+        outputs: Ids,
+        log_prior: Floats,
+        usual: Ids,
+        progress: Progress | None,
+    ) -> None:
+        some = usual[: 64 * best.count]
+        row, steps = 0, blocks(len(outputs), row_cells=self._size, budget=_COLUMNS)
+        for done, block in enumerate(steps, 1):
+            for scores in self._columns.parts(outputs[block], _ROWS):
+                scores += log_prior  # in place: such arrays are large
+                # The best of some words bound the best of all from below.
+                some_scores = scores[:, some]
+                kth = some_scores.shape[1] - min(best.count, some_scores.shape[1])
+                bounds = np.partition(some_scores, kth, axis=1)[:, kth]
+                for values, bound in zip(scores, bounds, strict=True):
+                    above = np.flatnonzero(values >= bound)
+                    best.set(row, above, values[above])
+                    row += 1
+            report(progress, done, len(steps))
+
+    def _by_rows(
+        self,
+        best: "_Best",
+        outputs: Ids,
+        log_prior: Floats,
+        usual: Ids,
+        progress: Progress | None,
+    ) -> None:
+        steps = blocks(self._size, row_cells=self._size)
+        for done, block in enumerate(steps, 1):
+            words = usual[block]
+            scores = _finite(self._law.log_probabilities(words)[:, outputs])
+            scores += log_prior[words][:, None]
+            best.add(words, scores)
+            report(progress, done, len(steps))
+        best.settle()
+
+    def of_pairs(self, words: Ids, outputs: Ids, progress: Progress | None = None) -> Floats:
+        """Return the log-probability of each output for its word."""
+        by_output = self._columns.prepare(progress)
+        keys, others = (outputs, words) if by_output else (words, outputs)
+        order = np.argsort(keys, kind="stable")
+        distinct, firsts = np.unique(keys[order], return_index=True)
+        ends = np.append(firsts, len(keys))
+        chosen_logs = np.empty(len(keys))
+        steps = blocks(len(distinct), row_cells=self._size, budget=_COLUMNS)
+        for done, block in enumerate(steps, 1):
+            rows = distinct[block]
+            logs = (
+                np.concatenate(list(self._columns.parts(rows, _ROWS)))
+                if by_output
+                else self._law.log_probabilities(rows)
+            )
+            places = order[ends[block.start] : ends[block.stop]]
+            chosen_logs[places] = logs[np.searchsorted(rows, keys[places]), others[places]]
+            report(progress, done, len(steps))
+        return _finite(chosen_logs)
+
+
+@lru_cache(maxsize=1)
+def _of_law(law: Law) -> LawLikelihoods:
+    """Return those of the law in use: what one attack computed, the next one takes over."""
+    return LawLikelihoods(law)
+
+
+def _finite(logs: Floats) -> Floats:
+    """Replace −∞, of which sums and differences are no numbers."""
+    return np.maximum(logs, _NEVER)
+
+
+class _Best:
+    """The words of the best scores so far, for each of some outputs."""
+
+    def __init__(self, outputs: int, count: int) -> None:
+        self.count = count
+        self._words = np.zeros((outputs, count), dtype=np.int64)
+        self._scores = np.full((outputs, count), -np.inf)
+        self._waiting: list[tuple[Ids, Ids, Floats]] = []
+        self._room = 0
+
+    def set(self, row: int, words: Ids, scores: Floats) -> None:
+        """Set the best of an output, given at least as many words as are wanted."""
+        chosen = np.argsort(-scores, kind="stable")[: self.count]
+        self._words[row], self._scores[row] = words[chosen], scores[chosen]
+
+    def add(self, words: Ids, scores: Floats) -> None:
+        """Add words with their scores for all outputs: (len(words), outputs)."""
+        rows, outputs = np.nonzero(scores > self._scores[:, -1])
+        self._waiting.append((outputs, words[rows], scores[rows, outputs]))
+        self._room += len(rows)
+        if self._room > self._scores.size:
+            self.settle()
+
+    def settle(self) -> None:
+        """Merge what was added."""
+        outputs, count = self._scores.shape
+        labels = np.concatenate([np.repeat(np.arange(outputs), count), *self._part(0)])
+        words = np.concatenate([self._words.ravel(), *self._part(1)])
+        scores = np.concatenate([self._scores.ravel(), *self._part(2)])
+        order = np.lexsort((-scores, labels))
+        firsts = np.searchsorted(labels[order], np.arange(outputs))
+        chosen = order[firsts[:, None] + np.arange(count)]
+        self._words, self._scores = words[chosen], scores[chosen]
+        self._waiting, self._room = [], 0
+
+    def _part(self, number: int) -> list[Ids]:
+        return [waiting[number] for waiting in self._waiting]  # type: ignore[misc]
+
+    def sorted(self) -> tuple[Ids, Floats]:
+        """Return words and scores, the best first."""
+        return self._words, self._scores
+
+
+# Likelihoods of a channel whose law is not known, estimated from its draws.
+
+
+_WEIGHT = 2.0  # draws that the general share of staying words counts for, beside a word's own
+_EVEN = 0.01  # of the general picture: any output is possible
+
+
+class SampledLikelihoods(Likelihoods):
+    """Estimates from draws: half of words as frequent as the prior says, half of all words evenly.
+
+    A word stays with the share of its own draws that did, mixed with that of all words. Otherwise
+    it becomes y with its own share of y, by absolute discounting: nearly all pairs of a word and an
+    output that occur at all occur once, and would seem far too likely. What is discounted goes
+    to the general picture, what all words became. A better estimate makes a better attack, so that
+    scores with these are lower bounds.
+    """
+
+    def __init__(self, channel: Channel, prior: Floats, draws: int, rng: Generator) -> None:
+        size, evenly = len(channel.lexicon), draws - draws // 2
+        usual = rng.choice(size, draws // 2, p=prior)
+        words = np.concatenate([rng.integers(0, size, evenly), usual])
+        drawn = channel.substitute(words, rng)
+        self._size, self._draws = size, draws
+        stayed = words == drawn
+        general = float(stayed[:evenly].mean())
+        own, kept = np.bincount(words, minlength=size), np.bincount(words[stayed], minlength=size)
+        self._stays = (kept + _WEIGHT * general) / (own + _WEIGHT)
+        self._moves = np.maximum(own - kept, 1).astype(np.float64)
+        self._count_pairs(words[~stayed], drawn[~stayed])
+
+    def _count_pairs(self, words: Ids, drawn: Ids) -> None:
+        size = self._size
+        keys, counts = np.unique(words * size + drawn, return_counts=True)
+        # How often what occurs once would occur, given how much occurs twice (Ney's estimate).
+        once, twice = int((counts == 1).sum()), int((counts == 2).sum())
+        discount = once / max(1, once + 2 * twice)
+        self._keys, self._counts = keys, counts - discount
+        self._left = np.where(
+            np.bincount(words, minlength=size) > 0,
+            discount * np.bincount(keys // size, minlength=size) / self._moves,
+            1.0,
+        )
+        became = np.bincount(drawn, minlength=size)
+        self._general = (1.0 - _EVEN) * became / max(1, len(drawn)) + _EVEN / size
+        by_output = np.argsort(keys % size, kind="stable")
+        self._sources = (keys // size)[by_output]
+        self._first = np.searchsorted((keys % size)[by_output], np.arange(size + 1))
+
+    @property
+    def source(self) -> str:
+        """How many draws the estimates come from."""
+        return f"estimated from {self._draws:,} draws: a lower bound"
+
+    @property
+    def exact(self) -> bool:
+        """False."""
+        return False
+
+    def candidates(
+        self, outputs: Ids, log_prior: Floats, count: int, progress: Progress | None = None
+    ) -> Candidates:
+        """Return the likeliest words: the output itself, words that became it, usual words."""
+        distinct, count = np.unique(outputs), min(count, self._size)
+        usual = np.argsort(-log_prior, kind="stable")[:count]
+        chosen = np.empty((len(distinct), count), dtype=np.int64)
+        logs = np.empty((len(distinct), count))
+        for row, output in enumerate(distinct.tolist()):
+            seen = self._sources[self._first[output] : self._first[output + 1]]
+            words = np.unique(np.concatenate([[output], seen, usual]))
+            likely = self.of_pairs(words, np.full(len(words), output))
+            best = np.argsort(-(likely + log_prior[words]), kind="stable")[:count]
+            chosen[row], logs[row] = words[best], likely[best]
+            if row % 256 == 0:
+                report(progress, row, len(distinct))
+        report(progress, len(distinct), len(distinct))
+        return Candidates(outputs=distinct, words=chosen, logs=logs)
+
+    def of_pairs(self, words: Ids, outputs: Ids, progress: Progress | None = None) -> Floats:
+        """Return the estimated log-probability of each output for its word."""
+        keys = words * self._size + outputs
+        seen = np.zeros(len(keys))
+        if len(self._keys):
+            places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+            seen = np.where(self._keys[places] == keys, self._counts[places], 0.0)
+        stays = self._stays[words]
+        moved = seen / self._moves[words] + self._left[words] * self._general[outputs]
+        return np.asarray(np.log(np.where(words == outputs, stays, (1.0 - stays) * moved)))

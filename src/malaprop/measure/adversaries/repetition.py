@@ -1,0 +1,137 @@
+"""Repeated words: majority of draws, and frequency of shared draws."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from malaprop.measure.adversaries.likelihoods import Candidates, Likelihoods
+from malaprop.measure.adversaries.words import CANDIDATES, Seen, WordAttack
+from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.progress import Progress, report, stage
+
+# One draw for each distinct word: how often it occurs gives it away.
+
+
+_CANDIDATES = 256  # more than for one draw: the number of places may speak for a less likely word
+_SHAPE = 2.0  # of 0.1 to 5, and Poisson's law, the best on 40 film reviews
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frequency(WordAttack, name="frequency"):
+    """Guess each word from its one draw and from how often that occurs in the text.
+
+    For texts in which each distinct word has one draw. In a text of n words, an output that occurs
+    k times comes from w with a weight of Pr[y | w]·Pr[k | n·π(w)]. Words come in bursts, so the
+    law of k is the negative binomial one with mean n·π(w) and shape 2.
+    """
+
+    candidates: int = field(
+        default=_CANDIDATES, metadata={"help": "how many words to consider for each output"}
+    )
+    needs_reuse = True
+
+    def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
+        """Return the likeliest word behind each distinct output of a text."""
+        candidates = seen.likelihoods.candidates(
+            seen.outputs, np.log(seen.prior), self.candidates, progress
+        )
+        texts, size = seen.texts, int(seen.outputs.max(initial=0)) + 1
+        keys, groups, counts = np.unique(
+            texts * size + seen.outputs, return_inverse=True, return_counts=True
+        )
+        rows = candidates.rows(keys % size)
+        words = candidates.words[rows]
+        expected = seen.lengths[keys // size][:, None] * seen.prior[words]
+        # ln of the negative binomial law, but for terms that are the same for all words.
+        bursts = counts[:, None] * np.log(expected / (expected + _SHAPE))
+        scores = candidates.logs[rows] + bursts - _SHAPE * np.log1p(expected / _SHAPE)
+        best = words[np.arange(len(words)), scores.argmax(axis=1)]
+        return np.asarray(best[groups])
+
+
+# Repeated words: several draws of the same word.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Majority(WordAttack, name="majority"):
+    """Guess each word from all its draws in a text, knowing which places hold the same word.
+
+    The guess is the word of largest π(w)·Π Pr[y | w], over the outputs y of those places. Whoever
+    knows who a text is about often knows where the name stands. One draw for each distinct word of
+    a text leaves nothing to combine.
+    """
+
+    candidates: int = field(
+        default=CANDIDATES, metadata={"help": "how many words to consider for each output"}
+    )
+    knows = "the observer knows which places of a text hold the same word"
+
+    def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
+        """Return the likeliest word of each group of places."""
+        log_prior = np.log(seen.prior)
+        candidates = seen.likelihoods.candidates(
+            seen.outputs, log_prior, self.candidates, stage(progress, 0, 2)
+        )
+        parts = seen.parts()
+        guesses = []
+        for done, part in enumerate(parts, 1):
+            guesses.append(_likeliest(part, candidates, log_prior))
+            report(stage(progress, 1, 2), done, len(parts))
+        return np.concatenate(guesses)
+
+
+def _likeliest(seen: Seen, candidates: Candidates, log_prior: Floats) -> Ids:
+    """Return the likeliest word of each group of places."""
+    groups = np.unique(seen.same, return_inverse=True)[1]
+    (of_group, outputs), times = np.unique(
+        np.stack([groups, seen.outputs]), axis=1, return_counts=True
+    )
+    if seen.reused:  # the same draw again says nothing new
+        times = np.ones_like(times)
+    alone = np.bincount(of_group)[of_group] == 1
+    best = np.empty(int(groups.max(initial=-1)) + 1, dtype=np.int64)
+    best[of_group[alone]] = _of_one_output(outputs[alone], times[alone], candidates, log_prior)
+    owners, words = _of_several(
+        of_group[~alone], outputs[~alone], times[~alone], seen.likelihoods, candidates, log_prior
+    )
+    best[owners] = words
+    return best[groups]
+
+
+def _of_one_output(outputs: Ids, times: Ids, candidates: Candidates, log_prior: Floats) -> Ids:
+    """Return the likeliest word of each group whose places all have the same output."""
+    rows = candidates.rows(outputs)
+    words = candidates.words[rows]
+    scores = log_prior[words] + candidates.logs[rows] * times[:, None]
+    return np.asarray(words[np.arange(len(words)), scores.argmax(axis=1)])
+
+
+def _of_several(
+    of_group: Ids,
+    outputs: Ids,
+    times: Ids,
+    likelihoods: Likelihoods,
+    candidates: Candidates,
+    log_prior: Floats,
+) -> tuple[Ids, Ids]:
+    """Return the groups with several outputs, in rising order, and the likeliest word of each."""
+    # All candidates of a group's outputs, each once.
+    words = candidates.words[candidates.rows(outputs)]
+    labels = np.repeat(of_group, words.shape[1])
+    owners, proposed = np.unique(np.stack([labels, words.ravel()]), axis=1)
+    left, right = _joined(owners, of_group)
+    logs = likelihoods.of_pairs(proposed[left], outputs[right])
+    scores = log_prior[proposed] + np.bincount(left, logs * times[right], len(proposed))
+    order = np.lexsort((scores, owners))
+    distinct = np.unique(of_group)
+    last = np.searchsorted(owners[order], distinct, "right")
+    return distinct, np.asarray(proposed[order[last - 1]])
+
+
+def _joined(left: Ids, right: Ids) -> tuple[Ids, Ids]:
+    """Return the places of all pairs of equal labels; both lists of labels are in rising order."""
+    starts, ends = np.searchsorted(right, left), np.searchsorted(right, left, "right")
+    counts = ends - starts
+    lefts = np.repeat(np.arange(len(left)), counts)
+    firsts = np.repeat(starts - np.cumsum(counts) + counts, counts)
+    return lefts, firsts + np.arange(len(lefts))

@@ -1,0 +1,607 @@
+"""A classifier trained on private texts: how often it is right."""
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.centroids import Centroids
+from malaprop.lexicon.lexicon import Lexicon
+from malaprop.privacy.arrays import Ids
+from malaprop.privacy.errors import (
+    DataError,
+    MissingExtraError,
+    ParameterError,
+    did_you_mean,
+    several_texts,
+)
+from malaprop.privacy.estimate import LEVEL, clopper_pearson
+from malaprop.privacy.progress import Progress, report, stage
+from malaprop.privacy.randomness import checked_rng, secure_rng
+from malaprop.privatizer import Privatizer
+from malaprop.text.parser import TextParser
+from malaprop.text.policy import Policy
+
+# Private copies of texts, and copies that keep no word at all.
+
+
+Rewrite = Callable[[list[str]], list[str]]
+"""Anything that returns a private text for each text: fresh noise with every call."""
+
+
+def private_copies(
+    private: Privatizer | Rewrite,
+    texts: Sequence[str],
+    number: int,
+    progress: Progress | None = None,
+) -> list[list[str]]:
+    """Return several private copies of some texts, each with noise of its own."""
+    rewrite = private.texts if isinstance(private, Privatizer) else private
+    copies = []
+    for done in range(number):
+        copies.append(rewrite(list(texts)))
+        report(progress, done + 1, number)
+    return copies
+
+
+def random_words(lexicon: Lexicon, policy: Policy, rng: Generator) -> Rewrite:
+    """Return what replaces each word by any word of the lexicon, all equally likely.
+
+    What else a policy shows stays: the number of words, punctuation, public pieces. A number is
+    replaced by a word, too.
+    """
+    words_only = Policy(
+        unknown=policy.unknown,
+        punctuation=policy.punctuation,
+        placeholder=policy.placeholder,
+        keep=policy.keep,
+        markup=policy.markup,
+        kinds="words",
+    )
+    parser = TextParser(lexicon.words, words_only)
+
+    def rewrite(texts: list[str]) -> list[str]:
+        parsed = parser.parse(texts)
+        return parsed.rebuild(rng.integers(0, len(lexicon), size=len(parsed.ids)))
+
+    return rewrite
+
+
+# Models that classify texts: features of texts, and a linear classifier on them.
+#
+# Features depend on each text alone, so that they are computed once for all splits. What is learnt
+# from the training texts is in the classifier.
+
+
+_BUCKETS = 1 << 18  # of hashed n-grams
+_ITERATIONS = 1000
+_registry: "dict[str, type[TextModel]]" = {}
+
+models: "Mapping[str, type[TextModel]]" = MappingProxyType(_registry)
+"""The models, by name."""
+
+
+class TextModel(ABC):
+    """A way to turn texts into numbers, and a classifier for these."""
+
+    name: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _registry[cls.name] = cls
+
+    @abstractmethod
+    def __init__(self, lexicon: Lexicon) -> None: ...
+
+    @abstractmethod
+    def features(self, texts: list[str]) -> Any:
+        """Return a row of numbers for each text."""
+
+    @abstractmethod
+    def classifier(self) -> Any:
+        """Return a new classifier of scikit-learn for these rows."""
+
+    def predictions(self, train: Any, classes: Ids, *tests: Any) -> list[Ids]:
+        """Train a classifier on some rows, and return the classes that it gives to others."""
+        with warnings.catch_warnings():
+            # What is not quite fitted, or has rare classes, has the score that it has.
+            warnings.simplefilter("ignore")
+            fitted = self.classifier().fit(train, classes)
+        return [fitted.predict(rows) for rows in tests]
+
+
+class CentroidModel(TextModel):
+    """Logistic regression on the mean of a text's word vectors, each dimension standardized."""
+
+    name = "centroids"
+    summary = "logistic regression on the mean of the word vectors of the lexicon"
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._centroids = Centroids(lexicon)
+
+    def features(self, texts: list[str]) -> Any:
+        """Return the centroid of each text."""
+        return self._centroids.of(texts)[0]
+
+    def classifier(self) -> Any:
+        """Return a logistic regression."""
+        from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+        from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
+        from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
+
+        return make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=_ITERATIONS))
+
+
+class NgramModel(TextModel):
+    """Logistic regression on words and pairs of words, hashed and weighted by TF-IDF.
+
+    It is what fastText does without subwords: a linear model of hashed word n-grams.
+    """
+
+    name = "ngrams"
+    summary = "logistic regression on words and pairs of words (hashed TF-IDF)"
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        pass
+
+    def features(self, texts: list[str]) -> Any:
+        """Return the hashed counts of the words and pairs of words of each text."""
+        from sklearn.feature_extraction.text import (  # type: ignore[import-untyped]
+            HashingVectorizer,
+        )
+
+        hashing = HashingVectorizer(
+            ngram_range=(1, 2),
+            n_features=_BUCKETS,
+            alternate_sign=False,
+            norm=None,
+        )
+        return hashing.transform(texts)
+
+    def classifier(self) -> Any:
+        """Return a logistic regression on TF-IDF."""
+        from sklearn.feature_extraction.text import (
+            TfidfTransformer,
+        )
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+
+        return make_pipeline(
+            TfidfTransformer(sublinear_tf=True), LogisticRegression(C=10.0, max_iter=_ITERATIONS)
+        )
+
+
+def model_named(name: str, lexicon: Lexicon) -> TextModel:
+    """Return the model of that name for a lexicon; otherwise raise an error that suggests one."""
+    require_sklearn()
+    cls = models.get(name)
+    if cls is None:
+        hint = did_you_mean(name, models, cutoff=0.4)
+        raise ParameterError(f"Unknown model {name!r}.{hint} There are: {', '.join(models)}.")
+    return cls(lexicon)
+
+
+def require_sklearn() -> None:
+    """Raise an error that names the extra, unless scikit-learn is installed."""
+    try:
+        import sklearn  # type: ignore[import-untyped]  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("scikit-learn", "evaluate", "Training a classifier") from None
+
+
+# How well a task was done: a value over several runs, beside its bounds.
+
+
+def spread_of(values: Sequence[float]) -> float:
+    """Return the standard deviation between runs; 0 for one run, and for runs that all agree.
+
+    >>> spread_of([0.7, 0.7, 0.7]), spread_of([0.7])
+    (0.0, 0.0)
+    """
+    # Not by numpy alone: the mean of equal numbers may be rounded to another one.
+    alike = len(values) < 2 or min(values) == max(values)
+    return 0.0 if alike else float(np.std(values, ddof=1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A figure over several runs: its mean, its spread and a 95 % interval of the mean."""
+
+    value: float
+    """The mean over the runs."""
+    spread: float
+    """The standard deviation between runs; 0 for one run."""
+    interval: tuple[float, float]
+    """A 95 % interval of the mean."""
+    values: tuple[float, ...] = field(default=(), repr=False)
+    """The figure of each run."""
+
+    @classmethod
+    def of(
+        cls,
+        values: Sequence[float],
+        *,
+        shared: float = 0.0,
+        tested: int = 0,
+        between: tuple[float, float] = (0.0, 1.0),
+    ) -> "Estimate":
+        """Summarize the values of several runs.
+
+        The interval is Student's. Runs on random splits of the same texts share most of their
+        training texts, so that the plain one is too narrow. Give `shared` as the size of the test
+        part over that of the training part: the variance of the mean is then s²·(1/n + shared)
+        (Nadeau and Bengio 2003). The interval is cut off at `between`, the range of the figure.
+
+        One run, or runs that all agree, say nothing of how sure a figure is. If it is a share of
+        `tested` texts, the interval is then Clopper and Pearson's, over these texts.
+
+        >>> Estimate.of([0.7, 0.8]).value
+        0.75
+        """
+        mean, spread = float(np.mean(values)), spread_of(values)
+        if not spread:
+            low, high = clopper_pearson(mean * tested, tested) if tested else (mean, mean)
+            alone = (float(low), float(high))
+            return cls(value=mean, spread=0.0, interval=alone, values=tuple(map(float, values)))
+        from scipy.stats import t
+
+        sure = float(t.ppf(0.5 + LEVEL / 2.0, len(values) - 1))
+        margin = sure * spread * (1.0 / len(values) + shared) ** 0.5
+        low, high = between
+        return cls(
+            value=mean,
+            spread=spread,
+            interval=(max(low, mean - margin), min(high, mean + margin)),
+            values=tuple(map(float, values)),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figure as plain values for JSON."""
+        return {
+            "value": self.value,
+            "spread": self.spread,
+            "interval": list(self.interval),
+            "values": list(self.values),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskResult:
+    """How well private texts serve a task, beside what useless and what clean texts reach."""
+
+    task: str
+    """The name of the task, such as `classification`."""
+    measure: str
+    """What is measured, such as `accuracy`."""
+    model: str
+    """The model that does the task; empty if none is trained."""
+    tested: str
+    """Which texts the model is tested on: `clean` or `private`; empty if there is no choice."""
+    score: Estimate
+    """The figure with private texts."""
+    floors: Mapping[str, Estimate]
+    """What is reached without useful text, by name: `random_words`, `majority`."""
+    ceiling: Estimate
+    """What is reached with clean texts: the figure without protection."""
+    runs: str
+    """What the runs differ in, and what the intervals therefore cover."""
+
+    @property
+    def value(self) -> float:
+        """The mean figure with private texts."""
+        return self.score.value
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation between runs."""
+        return self.score.spread
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """A 95 % interval of the mean figure."""
+        return self.score.interval
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values for JSON."""
+        return {
+            "task": self.task,
+            "measure": self.measure,
+            "model": self.model,
+            "tested": self.tested,
+            **self.score.to_dict(),
+            "floors": {name: floor.to_dict() for name, floor in self.floors.items()},
+            "unprotected": self.ceiling.to_dict(),
+            "runs": self.runs,
+        }
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        floors = ", ".join(f"{name} {floor.value:.3f}" for name, floor in self.floors.items())
+        return (
+            f"{self.measure} {self.value:.3f} ({low:.3f} to {high:.3f}); "
+            f"unprotected {self.ceiling.value:.3f}; {floors}"
+        )
+
+
+# Which texts a model is trained on, and which it is tested on.
+
+
+FEWEST_TEXTS = 20
+FEWEST_OF_CLASS = 5
+MOST_CLASSES = 100  # beyond that, it is no column of classes, and models grow large
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Split:
+    """The places of the texts to train on and to test on."""
+
+    train: Ids
+    test: Ids
+
+    @property
+    def shared(self) -> float:
+        """The size of the test part over that of the training part."""
+        return len(self.test) / len(self.train)
+
+
+def random_splits(classes: Ids, test: float, number: int, rng: Generator) -> list[Split]:
+    """Return random splits with the same share of each class in both parts.
+
+    A class of one text is in the training part only.
+    """
+    members = [np.flatnonzero(classes == each) for each in np.unique(classes)]
+    splits = []
+    for _ in range(number):
+        chosen = [rng.permutation(each)[: _share(len(each), test)] for each in members]
+        places = np.sort(np.concatenate(chosen))
+        splits.append(Split(train=np.setdiff1d(np.arange(len(classes)), places), test=places))
+    return splits
+
+
+def _share(size: int, test: float) -> int:
+    return 0 if size < 2 else min(size - 1, max(1, round(size * test)))
+
+
+def class_numbers(labels: Sequence[object], texts: int) -> Ids:
+    """Return the class of each label as a number; refuse labels that no model can learn.
+
+    Labels are the owner's data: no message shows one.
+    """
+    if len(labels) != texts:
+        raise DataError(f"There must be a label for each text. Got {len(labels)} for {texts}.")
+    for place, label in enumerate(labels, 1):
+        if is_missing_label(label):
+            raise DataError(f"Text {place:,} has no label: leave it out, or give it one.")
+    if texts < FEWEST_TEXTS:
+        raise DataError(
+            f"A classifier needs {FEWEST_TEXTS} texts or more with labels. Got {texts}."
+        )
+    _, classes, sizes = np.unique(
+        np.array([str(label) for label in labels]), return_inverse=True, return_counts=True
+    )
+    if len(sizes) < 2:
+        raise DataError("All labels are the same: there is nothing to tell apart.")
+    if len(sizes) > MOST_CLASSES:
+        raise DataError(
+            f"There are {len(sizes):,} different labels, and a classifier takes up to "
+            f"{MOST_CLASSES}: name a column of classes."
+        )
+    if np.count_nonzero(sizes >= FEWEST_OF_CLASS) < 2:
+        raise DataError(
+            f"Fewer than two of the {len(sizes):,} different labels occur {FEWEST_OF_CLASS} times "
+            "or more: name a column of classes."
+        )
+    return np.asarray(classes, dtype=np.int64)
+
+
+def is_missing_label(label: object) -> bool:
+    """Return whether there is no label: None, NaN, or nothing but whitespace."""
+    return label is None or label != label or (isinstance(label, str) and not label.strip())
+
+
+RUNS = 5
+"""How many noise draws, each with a split of its own, a figure is an average of."""
+TEST = 0.25
+"""The share of texts to test on."""
+
+_BothTests = dict[str, Estimate]
+
+
+class Classification:
+    """Texts with labels, and a model that learns to tell them apart.
+
+    The model is trained on private texts, and tested on clean ones and on private ones. Three
+    bounds stand beside the accuracy: the model trained and tested on clean texts (`unprotected`),
+    the same model where each word is any word of the lexicon (`random_words`), and the share of
+    the class that is most frequent in the training part (`majority`).
+
+    There are `runs` runs. Each has noise of its own and a random split of its own, stratified by
+    class, with a share of `test` to test on. All mechanisms get the same splits. With `split`, the
+    places to train on and to test on, the runs differ in their noise alone.
+
+    `model` is `ngrams` or `centroids`. `policy` is that of the privatizer: it says what random
+    words leave as it is. `rng` draws splits and random words.
+    """
+
+    name = "classification"
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        labels: Sequence[object],
+        lexicon: Lexicon,
+        *,
+        model: str = "ngrams",
+        runs: int = RUNS,
+        test: float = TEST,
+        split: tuple[Sequence[int] | Ids, Sequence[int] | Ids] | None = None,
+        policy: Policy | None = None,
+        rng: Generator | None = None,
+    ) -> None:
+        rng = secure_rng() if rng is None else checked_rng(rng)
+        if runs < 1:
+            raise ParameterError(f"`runs` must be 1 or more. Got {runs}.")
+        if not 0.0 < test < 1.0:
+            raise ParameterError(f"`test` must be a share between 0 and 1. Got {test!r}.")
+        self.texts, self.runs = list(several_texts(texts, "classification")), runs
+        self._classes = class_numbers(labels, len(self.texts))
+        self._model = model_named(model, lexicon)
+        self._fixed = split is not None
+        self._splits = (
+            random_splits(self._classes, test, runs, rng)
+            if split is None
+            else [_given(split, len(self.texts))] * runs
+        )
+        self._random = random_words(lexicon, policy or Policy(), rng)
+
+    @property
+    def classes(self) -> int:
+        """How many different labels there are."""
+        return int(self._classes.max()) + 1
+
+    @property
+    def about_runs(self) -> str:
+        """What the runs differ in."""
+        split = self._splits[0]
+        draws = "one noise draw" if self.runs == 1 else f"{self.runs} noise draws"
+        sizes = f"{len(split.train):,} texts to train on and {len(split.test):,} to test on"
+        if self._fixed:
+            return f"{draws}, one split: {sizes}"
+        each = "with a random split" if self.runs == 1 else "each with a random split of its own"
+        return f"{draws}, {each}: {sizes}"
+
+    @cached_property
+    def majority(self) -> Estimate:
+        """The accuracy of always naming the most frequent class of the training part."""
+        values = [self._most_frequent(split) for split in self._splits]
+        return Estimate.of(values, shared=self._shared)
+
+    @cached_property
+    def unprotected(self) -> Estimate:
+        """The accuracy with clean texts, trained and tested on."""
+        rights = [
+            self._accuracies(split, self._clean, self._clean)[0] for split in self._distinct_splits
+        ]
+        return self._estimate(rights if len(rights) == self.runs else rights * self.runs)
+
+    @cached_property
+    def random_words(self) -> _BothTests:
+        """The accuracies of the model trained on random words: `clean` and `private`."""
+        return self._scores(private_copies(self._random, self.texts, self.runs))
+
+    def __call__(
+        self, private: Privatizer | Rewrite, progress: Progress | None = None
+    ) -> tuple[TaskResult, TaskResult]:
+        """Return the results with a privatizer's texts: tested on clean texts, and on private ones.
+
+        Anything that returns a private text for each text will do for a privatizer.
+        """
+        copies = private_copies(private, self.texts, self.runs, stage(progress, 0, 2))
+        return self.of_copies(copies, stage(progress, 1, 2))
+
+    def of_copies(
+        self, copies: Sequence[list[str]], progress: Progress | None = None
+    ) -> tuple[TaskResult, TaskResult]:
+        """Return the results with private copies of the texts, one for each run.
+
+        Draw the copies with `private_copies`, if several models or measures share them.
+        """
+        if len(copies) != self.runs or any(len(copy) != len(self.texts) for copy in copies):
+            raise ParameterError("There must be one private copy of all texts for each run.")
+        scores = self._scores(copies, progress)
+        return self._result("clean", scores), self._result("private", scores)
+
+    def _result(self, tested: str, scores: _BothTests) -> TaskResult:
+        return TaskResult(
+            task=self.name,
+            measure="accuracy",
+            model=self._model.name,
+            tested=tested,
+            score=scores[tested],
+            floors={"random_words": self.random_words[tested], "majority": self.majority},
+            ceiling=self.unprotected,
+            runs=self.about_runs,
+        )
+
+    def _scores(self, copies: Sequence[list[str]], progress: Progress | None = None) -> _BothTests:
+        """Return the accuracies of models trained on each copy: `clean` and `private`."""
+        pairs = []
+        for done, (split, copy) in enumerate(zip(self._splits, copies, strict=True), 1):
+            rows = self._model.features(copy)
+            pairs.append(self._accuracies(split, rows, self._clean, rows))
+            report(progress, done, self.runs)
+        on_clean, on_private = zip(*pairs, strict=True)
+        return {"clean": self._estimate(on_clean), "private": self._estimate(on_private)}
+
+    def _accuracies(self, split: Split, train: Any, *tests: Any) -> list[float]:
+        """Train on the training part of some rows, test on the test part of others."""
+        known, truth = self._classes[split.train], self._classes[split.test]
+        guesses = self._model.predictions(
+            train[split.train], known, *(rows[split.test] for rows in tests)
+        )
+        return [float(np.mean(each == truth)) for each in guesses]
+
+    def _most_frequent(self, split: Split) -> float:
+        most = np.bincount(self._classes[split.train]).argmax()
+        return float(np.mean(self._classes[split.test] == most))
+
+    def _estimate(self, values: Sequence[float]) -> Estimate:
+        return Estimate.of(values, shared=self._shared, tested=len(self._splits[0].test))
+
+    @property
+    def _shared(self) -> float:
+        return 0.0 if self._fixed else self._splits[0].shared
+
+    @property
+    def _distinct_splits(self) -> list[Split]:
+        return self._splits[:1] if self._fixed else self._splits
+
+    @cached_property
+    def _clean(self) -> Any:
+        return self._model.features(self.texts)
+
+
+def classify(
+    private: Privatizer,
+    texts: Sequence[str],
+    labels: Sequence[object],
+    *,
+    model: str = "ngrams",
+    runs: int = RUNS,
+    test: float = TEST,
+    rng: Generator | None = None,
+    progress: Progress | None = None,
+) -> tuple[TaskResult, TaskResult]:
+    """Return how often a classifier is right that was trained on private texts.
+
+    The first result is for clean texts to test on, the second for private ones. `Classification`
+    prepares the same for several mechanisms.
+    """
+    task = Classification(
+        texts,
+        labels,
+        private.lexicon,
+        model=model,
+        runs=runs,
+        test=test,
+        policy=private.policy,
+        rng=rng,
+    )
+    return task(private, progress)
+
+
+def _given(split: tuple[Sequence[int] | Ids, Sequence[int] | Ids], texts: int) -> Split:
+    train, test = (np.asarray(part, dtype=np.int64) for part in split)
+    both = np.concatenate([train, test])
+    if not len(train) or not len(test) or both.min() < 0 or both.max() >= texts:
+        raise ParameterError("`split` must name places of texts to train on and to test on.")
+    if len(np.unique(both)) < len(both):
+        raise ParameterError("`split` must not name a text twice.")
+    return Split(train=train, test=test)

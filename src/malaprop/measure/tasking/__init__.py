@@ -1,1 +1,0 @@
-"""What tasks share: what they are run on, how they are run, and what comes of it."""

@@ -1,0 +1,341 @@
+"""The neighbourhood-aware Gaussian mechanism, with its graph of nearest neighbours."""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.lexicon.lexicon import nearest_words
+from malaprop.lexicon.search import NearestSearch
+from malaprop.mechanisms.decoders import VectorMechanism
+from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.errors import LexiconError, ParameterError, require_choice, require_whole
+from malaprop.privacy.gaussian_noise import WordGaussian, gaussian_scale
+from malaprop.privacy.guarantee import Guarantee, Kind, proved
+from malaprop.privacy.metrics import require_euclidean
+from malaprop.privacy.space import MetricSpace, blocks
+
+# Neighbourhoods: a public graph of near words, its components, and their diameters.
+
+
+@proved("docs/proofs/nadp.md")
+@dataclass(frozen=True, eq=False)
+class NeighbourGraph:
+    """A graph that joins near points. Words with the same vector are one point."""
+
+    points: NDArray[np.float32]
+    """The distinct vectors, in the order of their first words."""
+    place: Ids
+    """The point of each word."""
+    nearest: Ids
+    """The nearest other point of each point."""
+    edges: Ids
+    """The pairs of points that are joined: (edges, 2)."""
+
+    @classmethod
+    def of(
+        cls,
+        vectors: NDArray[np.float32],
+        m_edge: int,
+        m_jaccard: int,
+        include_self: bool,
+        tau: float,
+    ) -> "NeighbourGraph":
+        """Build the nearest-neighbour graph, with exact neighbours; ties go to the lowest id.
+
+        x and y are joined if one of them is among the m_edge nearest of the other, and the
+        Jaccard similarity of their m_jaccard nearest is at least τ. `include_self` counts a
+        point as the nearest of its own nearest.
+        """
+        lists = NearestLists.of(vectors, max(m_edge, m_jaccard) + 1)
+        return lists.graph(m_edge, m_jaccard, include_self, tau)
+
+    @cached_property
+    def labels(self) -> Ids:
+        """The number of the neighbourhood, a connected component, that each point is in."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        size, ones = len(self.points), np.ones(len(self.edges), dtype=np.int8)
+        matrix = coo_array((ones, (self.edges[:, 0], self.edges[:, 1])), shape=(size, size))
+        return np.asarray(connected_components(matrix, directed=False)[1], dtype=np.int64)
+
+    @property
+    def isolated(self) -> NDArray[np.bool_]:
+        """Whether a point is joined to no other."""
+        return np.asarray(np.bincount(self.edges.ravel(), minlength=len(self.points)) == 0)
+
+    def joined(self, points: Ids) -> NDArray[np.bool_]:
+        """Whether each of `points` is joined to each point, or is that point: (chosen, all)."""
+        joined_to = points[:, None] == np.arange(len(self.points))
+        for here, there in (self.edges.T, self.edges.T[::-1]):
+            rows, edges = np.nonzero(points[:, None] == here)
+            joined_to[rows, there[edges]] = True
+        return np.asarray(joined_to)
+
+    def attached(self) -> "NeighbourGraph":
+        """Return the graph in which each isolated point is joined to its nearest other point."""
+        alone = np.flatnonzero(self.isolated)
+        further = np.stack([alone, self.nearest[alone]], axis=1)
+        return replace(self, edges=_simple(np.concatenate([self.edges, further])))
+
+    def longest_edges(self) -> Floats:
+        """Return, for each point, the longest edge of its neighbourhood; 0 if isolated."""
+        here, there = (self.points[ends].astype(np.float64) for ends in self.edges.T)
+        longest = np.zeros(int(self.labels.max()) + 1)
+        lengths = np.linalg.norm(here - there, axis=1)
+        np.maximum.at(longest, self.labels[self.edges[:, 0]], lengths)
+        return np.asarray(longest[self.labels] * self._rounding)
+
+    def diameters(self) -> Floats:
+        """Return, for each point, the largest distance of *any* two points of its neighbourhood."""
+        order = np.argsort(self.labels, kind="stable")
+        borders = np.cumsum(np.bincount(self.labels))[:-1]
+        members = np.split(order, borders)
+        widest = np.array([_diameter(self.points[ids]) for ids in members])
+        return np.asarray(widest[self.labels] * self._rounding)
+
+    @property
+    def _rounding(self) -> float:
+        """A factor, 1 + 1e-13 or so, that lifts a computed distance above the true one."""
+        return float(1.0 + 4.0 * (self.points.shape[1] + 8) * 2.0**-53)
+
+
+@dataclass(frozen=True, eq=False)
+class NearestLists:
+    """The nearest points of each point: what all neighbour graphs of a lexicon are made of."""
+
+    points: NDArray[np.float32]
+    place: Ids
+    nearest: Ids
+    """The k nearest points of each point, itself first: (points, k)."""
+
+    @classmethod
+    def of(cls, vectors: NDArray[np.float32], k: int) -> "NearestLists":
+        """List the `k` nearest points of each, itself among them."""
+        points, place = _distinct(vectors)
+        if len(points) == 1:
+            raise LexiconError(
+                "Neighbourhoods need two words with different vectors; all words of this lexicon "
+                "have the same vector. Use another lexicon, or TEM."
+            )
+        # Points are distinct: each is its own nearest, and the only one at distance 0.
+        return cls(points, place, NearestSearch(points).nearest(points, k=k))
+
+    def graph(
+        self, m_edge: int, m_jaccard: int, include_self: bool, tau: float
+    ) -> "NeighbourGraph":
+        """Build the graph; see `NeighbourGraph.of`."""
+        nearest, first = self.nearest, 0 if include_self else 1
+        candidates = nearest[:, first : first + m_edge]
+        edges = np.stack(
+            [np.repeat(nearest[:, 0], candidates.shape[1]), candidates.ravel()], axis=1
+        )
+        edges = _simple(edges[edges[:, 0] != edges[:, 1]])
+        similar = _jaccard(nearest[:, first : first + m_jaccard], edges) >= tau
+        return NeighbourGraph(self.points, self.place, nearest[:, 1].copy(), edges[similar])
+
+
+def graph_on(
+    space: MetricSpace, m_edge: int, m_jaccard: int, include_self: bool, tau: float
+) -> NeighbourGraph:
+    """Build the graph of a lexicon; nearest words that are known are not looked for again."""
+    k = max(m_edge, m_jaccard) + 1
+    points, place = _distinct(space.vectors)
+    if len(points) < len(space) or len(space) == 1:
+        return NeighbourGraph.of(space.vectors, m_edge, m_jaccard, include_self, tau)
+    lists = NearestLists(points, place, nearest_words(space, k))
+    return lists.graph(m_edge, m_jaccard, include_self, tau)
+
+
+def _distinct(vectors: NDArray[np.float32]) -> tuple[NDArray[np.float32], Ids]:
+    """Return the distinct rows in order of first occurrence, and which of them each row is."""
+    seen: dict[bytes, int] = {}
+    # Adding 0 turns −0 into 0.
+    place = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in vectors + 0.0])
+    _, first = np.unique(place, return_index=True)
+    return vectors[first], place.astype(np.int64)
+
+
+def _simple(edges: Ids) -> Ids:
+    """Keep each undirected edge once, the lower end first."""
+    return np.unique(np.sort(edges, axis=1), axis=0)
+
+
+def _jaccard(sets: Ids, edges: Ids) -> Floats:
+    """Return |S ∩ S'| / |S ∪ S'| for the ends of each edge; all sets have the same size."""
+    size = sets.shape[1]
+    common = np.empty(len(edges))
+    for block in blocks(len(edges), row_cells=size * size):
+        here, there = sets[edges[block, 0]], sets[edges[block, 1]]
+        common[block] = (here[:, :, None] == there[:, None, :]).sum(axis=(1, 2))
+    return np.asarray(common / (2 * size - common))
+
+
+def _diameter(points: NDArray[np.float32]) -> float:
+    """Return the largest distance of any two points.
+
+    Seen from one of them, no point is farther away than the diameter. So ‖x‖² + ‖y‖² − 2⟨x, y⟩
+    loses no digits: its error is at most 4(d + 8) units of rounding of the diameter's square.
+    """
+    seen = points.astype(np.float64) - points[0]
+    squares = np.einsum("ij,ij->i", seen, seen)
+    widest = 0.0
+    for block in blocks(len(seen), row_cells=len(seen)):
+        square_distances = squares[block, None] + squares - 2.0 * (seen[block] @ seen.T)
+        widest = max(widest, float(square_distances.max()))
+    return float(np.sqrt(widest))
+
+
+# The neighbourhood-aware Gaussian mechanism.
+
+
+Number = TypeVar("Number", np.float64, np.int64)
+
+_PAIRS = {
+    "component": "any two words of one public neighbourhood, with no protection across them",
+    "edge": "any two words joined in the public neighbour graph, with no protection of others",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NADP(VectorMechanism, name="nadp"):
+    """Adds Gaussian noise that is as wide as the word's public neighbourhood requires.
+
+    Distribution: y = x + z, z ~ N(0, σᵢ²·I), σᵢ = u*(ε, δ)·Δᵢ, where i is the neighbourhood of the
+    word, a component of the nearest-neighbour graph, and Δᵢ the largest distance of any two words
+    of it. Released vectors are rounded to a grid.
+
+    Guarantee: given which neighbourhood the word is in, which is treated as public, (ε, δ) between
+    any two words of it. No protection across neighbourhoods: σᵢ alone gives i away.
+
+    Why: the words of a neighbourhood share one σᵢ, and the Gaussian mechanism's δ(ε; r/σᵢ) grows
+    with the distance r, which is at most Δᵢ. See docs/proofs/nadp.md.
+
+    Parameters: `epsilon`, `delta`: ε and δ of a protected pair, whatever its distance. The graph
+    joins two words if one is among the other's `m_edge` nearest and the Jaccard similarity of
+    their `m_jaccard` nearest is `tau`, τ, or more; a word is among its own if `include_self`.
+    `scope`: Δᵢ over all pairs of a `component`, or over each `edge`, and then only those are
+    protected. `isolated`: `attach` words without an edge to the nearest, `suppress` them (all
+    give one constant), or `error`. `published`: by edges, with isolated words in clear. `decoder`.
+
+    >>> from malaprop import NADP, Lexicon
+    >>> line = Lexicon(["cold", "cool", "hot", "warm"], [[0.0], [1.0], [9.0], [7.0]])
+    >>> NADP(epsilon=1.0, delta=1e-5).on(line).noise.sigmas.round(4)
+    array([3.7306, 3.7306, 7.4613, 7.4613])
+
+    Reference: Bollegala, Otake, Machide, Kawarabayashi, "A neighbourhood-aware differential
+    privacy mechanism for static word embeddings", 2023.
+    """
+
+    epsilon: float = field(metadata={"help": "ε, the privacy loss of a protected pair"})
+    delta: float = field(
+        default=1e-6, metadata={"help": "δ, what may be added to a chance beyond the factor e^ε"}
+    )
+    tau: float = field(default=0.1, metadata={"help": "τ, the least similarity of joined words"})
+    m_edge: int = field(default=2, metadata={"help": "how many nearest words may be joined"})
+    m_jaccard: int = field(default=10, metadata={"help": "how many nearest words are compared"})
+    include_self: bool = field(default=True, metadata={"help": "a word is one of its nearest"})
+    scope: str = field(default="component", metadata={"help": "protected: component or edge"})
+    isolated: str = field(
+        default="attach", metadata={"help": "words without an edge: attach, suppress or error"}
+    )
+    published: bool = field(
+        default=False, metadata={"help": "the paper's: by edges, isolated words in clear"}
+    )
+
+    promise: ClassVar[str] = "neighbourhood-dp: (ε, δ) in a public neighbourhood, Euclidean"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._require("delta", "a number between 0 and 1", lambda x: 0 < x < 1)
+        self._require("tau", "a number from 0 to 1", lambda x: 0 <= x <= 1)
+        require_whole(self, "m_edge", least=1)
+        require_whole(self, "m_jaccard", least=1)
+        require_choice(self, "include_self", (True, False))
+        require_choice(self, "scope", tuple(_PAIRS))
+        require_choice(self, "isolated", ("attach", "suppress", "error"))
+        require_choice(self, "published", (True, False))
+
+    def on(self, lexicon: MetricSpace) -> VectorChannel[WordGaussian]:
+        """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
+        require_euclidean(lexicon, self)
+        graph = graph_on(lexicon, self.m_edge, self.m_jaccard, self.include_self, self.tau)
+        if self.published or self.isolated == "suppress":
+            return self._channel(lexicon, graph)
+        alone = int(graph.isolated[graph.place].sum())
+        if alone and self.isolated == "error":
+            raise ParameterError(
+                f"The 'isolated' parameter of NADP is 'error', and {alone} of the {len(lexicon)} "
+                "words have no neighbour: use a lower tau, or isolated='attach' or 'suppress'."
+            )
+        return self._channel(lexicon, graph.attached())
+
+    def _channel(self, lexicon: MetricSpace, graph: NeighbourGraph) -> VectorChannel[WordGaussian]:
+        scope = "edge" if self.published else self.scope
+        neighbourhoods = ComponentNeighbourhoods(graph=graph, scope=scope)
+        bare = int((neighbourhoods.sensitivities == 0.0).sum())
+        in_clear = f"{bare} of {len(lexicon)} words have no neighbour and are released in clear"
+        guarantee = Guarantee(
+            kind=Kind.NONE if bare and self.published else Kind.NEIGHBOURHOOD,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            metric="euclidean",
+            pairs=neighbourhoods.pairs,
+            public=(*Guarantee.public, "which neighbourhood each word is in"),
+            proof="docs/proofs/nadp.md",
+            reason=in_clear if bare and self.published else "",
+        )
+        noise = WordGaussian(
+            space=lexicon,
+            sigmas=gaussian_scale(self.epsilon, self.delta) * neighbourhoods.sensitivities,
+            bare=None if self.published else 0.0,
+        )
+        decoder = self.decoder_on(lexicon)
+        return VectorChannel(lexicon, guarantee, noise, decoder, neighbourhoods=neighbourhoods)
+
+
+@proved("docs/proofs/nadp.md")
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ComponentNeighbourhoods:
+    """The components of a nearest-neighbour graph, or its edges, and their sensitivities."""
+
+    graph: NeighbourGraph
+    scope: str
+    """`component` or `edge`."""
+
+    @cached_property
+    def labels(self) -> Ids:
+        """The neighbourhood of each word."""
+        return _read_only(self.graph.labels[self.graph.place])
+
+    @cached_property
+    def sensitivities(self) -> Floats:
+        """Δ of each word: 0 for an isolated one."""
+        component = self.scope == "component"
+        spans = self.graph.diameters() if component else self.graph.longest_edges()
+        return _read_only(spans[self.graph.place])
+
+    @property
+    def pairs(self) -> str:
+        """A phrase that says which two words are protected from each other."""
+        bare = int((self.sensitivities == 0.0).sum())
+        constant = f"; {bare} isolated words all give one constant" if bare else ""
+        return _PAIRS[self.scope] + constant
+
+    def covers(self, ids: Ids) -> NDArray[np.bool_]:
+        """Whether each word of `ids` shares a neighbourhood with each word: (len(ids), words)."""
+        if self.scope == "edge":
+            pairs = self.graph.joined(self.graph.place[ids])[:, self.graph.place]
+        else:
+            pairs = self.labels[ids, None] == self.labels
+        bare = self.sensitivities == 0.0  # suppressed words all give one constant
+        return np.asarray(pairs | (bare[ids, None] & bare))
+
+
+def _read_only(public: NDArray[Number]) -> NDArray[Number]:
+    public.setflags(write=False)
+    return public

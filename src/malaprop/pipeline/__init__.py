@@ -1,1 +1,0 @@
-"""From text to private text: the privatizer, the release, and files."""

@@ -1,1 +1,0 @@
-"""Outputs: staged until they are whole, journals to resume from, keys, permissions."""

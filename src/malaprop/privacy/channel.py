@@ -1,0 +1,380 @@
+"""Channels on paths: numbers, years, dates and times in, and the same kind of value out."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from numbers import Real
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from malaprop.privacy import notebook
+from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.errors import ParameterError, is_computable
+from malaprop.privacy.guarantee import PUBLIC_ON_PATHS, STEPS_OF, Guarantee, Kind, proved
+from malaprop.privacy.law import Law, PathLaw
+from malaprop.privacy.metrics import Path, as_metric
+from malaprop.privacy.noise import Noise
+from malaprop.privacy.randomness import begin_call
+from malaprop.privacy.sampling import draw, draw_by_word
+from malaprop.privacy.space import MetricSpace, blocks, checked_ids
+
+# Channels: the only door between the secret side and the public side.
+#
+# A channel is a mechanism bound to a lexicon. It holds what depends on public data alone, and it is
+# the only thing that ever sees a user's words: whatever comes after it sees its output.
+
+
+# Covariant: a channel with TEM's law is a channel with a law.
+LawT = TypeVar("LawT", bound=Law, covariant=True)
+NoiseT = TypeVar("NoiseT", bound=Noise, covariant=True)
+
+_CELLS = 1 << 25  # the most cells of rows computed together: 512 rows of 65,536 words
+
+
+class Neighbourhoods(Protocol):
+    """Public neighbourhoods of words, within which a guarantee holds."""
+
+    @property
+    def pairs(self) -> str:
+        """A phrase that says which two words are protected: the guarantee's `pairs`."""
+
+    def covers(self, ids: Ids) -> NDArray[np.bool_]:
+        """Whether each word of `ids` shares a neighbourhood with each word: (len(ids), words)."""
+
+
+class Channel(ABC):
+    """A mechanism bound to a lexicon: word ids in, word ids out."""
+
+    def __init__(
+        self,
+        space: MetricSpace,
+        guarantee: Guarantee,
+        *,
+        neighbourhoods: Neighbourhoods | None = None,
+    ) -> None:
+        self._space, self._neighbourhoods = space, neighbourhoods
+        self._guarantee = replace(guarantee, lexicon=str(getattr(space, "fingerprint", "")))
+
+    @property
+    def lexicon(self) -> MetricSpace:
+        """The lexicon that the channel is bound to."""
+        return self._space
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the channel promises for one word."""
+        return self._guarantee
+
+    @property
+    def drawn_by(self) -> tuple[object, ...]:
+        """Numbers that determine the law: if they differ between two channels, so does the law."""
+        promise = self._guarantee
+        return (
+            str(promise.kind),
+            promise.epsilon,
+            promise.delta,
+            promise.cap,
+            promise.radius,
+            promise.zcdp,
+        )
+
+    @property
+    def hint(self) -> str:
+        """Advice to the user that would improve the channel; usually empty."""
+        return ""
+
+    def __repr__(self) -> str:
+        return f"<{self._title}; {self._space!r}>"
+
+    def _repr_html_(self) -> str:
+        """Return the channel for a notebook: what it is, and what it promises for a word."""
+        rows = [
+            ("lexicon", repr(self._space)),
+            ("guarantee", str(self._guarantee)),
+            ("taken to be public", "; ".join(self._guarantee.public)),
+            ("hint", self.hint),
+        ]
+        return notebook.paragraph(self._title, bold=True) + notebook.facts(rows)
+
+    @property
+    def _title(self) -> str:
+        """What the channel is, in a few words."""
+        return type(self).__name__
+
+    @property
+    def neighbourhoods(self) -> Neighbourhoods | None:
+        """The neighbourhoods within which the guarantee holds; None for all other guarantees."""
+        return self._neighbourhoods
+
+    def covers(self, ids: Ids) -> NDArray[np.bool_]:
+        """Whether the guarantee covers each word of `ids` with each word: (len(ids), words)."""
+        kind, shape = self._guarantee.kind, (len(ids), len(self._space))
+        if kind is Kind.NEIGHBOURHOOD:
+            if self._neighbourhoods is None:
+                raise NotImplementedError(
+                    "The guarantee is for public neighbourhoods, and the channel does not say "
+                    "which those are: pass `neighbourhoods` to it."
+                )
+            return self._neighbourhoods.covers(ids) & self._are_near(ids)
+        if kind is Kind.BOUNDED:
+            return self._are_near(ids)
+        return np.full(shape, kind is Kind.METRIC)
+
+    def _are_near(self, ids: Ids) -> NDArray[np.bool_]:
+        """Whether each word is within the guarantee's radius of a word of `ids`."""
+        return np.asarray(self._guaranteed_distances(ids) <= self._guarantee.radius)
+
+    def _guaranteed_distances(self, ids: Ids) -> Floats:
+        """Compute the distances to all words, in the metric of the guarantee."""
+        name = self._guarantee.metric
+        if name == str(self._space.metric):
+            return self._space.distances(ids)
+        return as_metric(name).on(self._space.vectors)(ids)
+
+    def substitute(self, ids: Any, rng: Generator) -> Ids:
+        """Return a private word for each of `ids`, each drawn independently."""
+        return self._substitute(checked_ids(ids, len(self._space)), begin_call(rng))
+
+    @abstractmethod
+    def _substitute(self, ids: Ids, rng: Generator) -> Ids: ...
+
+
+def checked_channel(channel: Any) -> Channel:
+    """Return the channel; raise an error for anything else, such as an unbound mechanism."""
+    if not isinstance(channel, Channel):
+        raise ParameterError(
+            "A channel is needed, that is a mechanism bound to a lexicon: mechanism.on(lexicon). "
+            f"Got {type(channel).__name__}."
+        )
+    return channel
+
+
+@proved("docs/proofs/sampling.md")
+class LawChannel(Channel, Generic[LawT]):
+    """A channel whose law is known in closed form: it draws from the law that it states."""
+
+    def __init__(
+        self,
+        law: LawT,
+        guarantee: Guarantee,
+        *,
+        hint: str = "",
+        neighbourhoods: Neighbourhoods | None = None,
+    ) -> None:
+        super().__init__(law.space, guarantee, neighbourhoods=neighbourhoods)
+        self._law, self._hint = law, hint
+
+    @property
+    def _title(self) -> str:
+        return f"{type(self).__name__} by {type(self._law).__name__}: the law is known exactly"
+
+    @property
+    def law(self) -> LawT:
+        """The probability of each replacement, for each word."""
+        return self._law
+
+    @property
+    def drawn_by(self) -> tuple[object, ...]:
+        """The guarantee's numbers and those of the law."""
+        return *super().drawn_by, *self._law.identity
+
+    @property
+    def hint(self) -> str:
+        """Advice on how to keep more of the text at the same ε; may be empty."""
+        return self._hint
+
+    def log_probabilities(self, ids: Any) -> Floats:
+        """Return ln Pr[y | w] for each word w of `ids` and each word y: (len(ids), words)."""
+        return self._law.log_probabilities(ids)
+
+    def _substitute(self, ids: Ids, rng: Generator) -> Ids:
+        def draws(words: Ids, counts: Ids) -> Ids:
+            return np.concatenate([ids[:0], *self.draw_words(words, counts, rng)])
+
+        return draw_by_word(ids, len(self._space), draws)
+
+    def draw_words(
+        self, words: Ids, counts: Ids, rng: Generator, least: Ids | None = None
+    ) -> list[Ids]:
+        """Draw `counts[i]` private words for each of the distinct `words[i]`.
+
+        With `least`, about so many are drawn, at least `least[i]`. The law is the same. This is
+        faster, but a seed need not repeat it.
+        """
+        drawn = []
+        for block in blocks(len(words), row_cells=len(self._space), budget=_CELLS):
+            rows = self._law.rows(words[block], counts[block])
+            enough = None if least is None else least[block]
+            drawn += draw(rows, counts[block], rng, enough=enough)
+        return drawn
+
+
+class Decoder(ABC):
+    """A map from noisy vectors to words. It sees the lexicon and the noisy vectors, nothing else.
+
+    Its type gives it no access to the words that went in. So whatever it does is
+    post-processing, and the guarantee of the vectors is the guarantee of the words.
+    """
+
+    @abstractmethod
+    def decode(self, vectors: Floats, rng: Generator) -> Ids:
+        """Return a word for each of the noisy `vectors`."""
+
+    def sites(self) -> Floats | None:
+        """Return the places of the words if the nearest one in Euclidean distance always wins."""
+        return None
+
+
+@proved("docs/proofs/laplace.md")
+class VectorChannel(Channel, Generic[NoiseT]):
+    """A channel that releases noisy vectors, and words by way of a decoder."""
+
+    def __init__(
+        self,
+        space: MetricSpace,
+        guarantee: Guarantee,
+        noise: NoiseT,
+        decoder: Decoder,
+        *,
+        neighbourhoods: Neighbourhoods | None = None,
+    ) -> None:
+        """Release with `noise`; a guarantee for public neighbourhoods needs `neighbourhoods`."""
+        if not guarantee.numerics:
+            guarantee = replace(guarantee, numerics=noise.numerics(space))
+        super().__init__(space, guarantee, neighbourhoods=neighbourhoods)
+        self._noise, self._decoder = noise, decoder
+
+    @property
+    def _title(self) -> str:
+        noise, decoder = type(self._noise).__name__, type(self._decoder).__name__
+        return f"{type(self).__name__}: noise {noise}, words by {decoder}"
+
+    @property
+    def noise(self) -> NoiseT:
+        """The noise that is added to vectors."""
+        return self._noise
+
+    @property
+    def decoder(self) -> Decoder:
+        """How noisy vectors become words."""
+        return self._decoder
+
+    def release(self, vectors: Any, rng: Generator) -> Floats:
+        """Return a private vector for each row of `vectors`, which need not be lexicon words."""
+        try:
+            array = np.asarray(vectors, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError("Vectors must be a matrix of numbers.") from None
+        dimension = self._space.vectors.shape[1]
+        if array.ndim != 2 or array.shape[1] != dimension:
+            raise ParameterError(
+                f"Vectors must be a matrix with {dimension} columns, the lexicon's dimension. "
+                f"Got shape {array.shape}."
+            )
+        if not np.isfinite(array).all():
+            raise ParameterError("Vectors must be finite. Got NaN or infinity.")
+        return self._noise.release(array, begin_call(rng))
+
+    def release_words(self, ids: Any, rng: Generator) -> Floats:
+        """Return a private vector for each of the words `ids`."""
+        ids = checked_ids(ids, len(self._space))
+        return self._noise.release_words(self._space, ids, begin_call(rng))
+
+    def _substitute(self, ids: Ids, rng: Generator) -> Ids:
+        drawn = np.empty(len(ids), dtype=np.int64)
+        for block in blocks(len(ids), row_cells=self._space.vectors.shape[1]):
+            noisy = self._noise.release_words(self._space, ids[block], rng)
+            drawn[block] = self._decoder.decode(noisy, rng)
+        return drawn
+
+
+ANY_TWO_VALUES = "any two values of the grid"
+
+
+@proved("docs/proofs/kinds.md")
+class PathChannel:
+    """Replaces a point of a path by one a few steps away, with a loss of exactly ε a step.
+
+    Distribution: Pr[y|x] = ν(y)·e^(−ε·d(x, y)), ν being weights in closed form.
+
+    Guarantee: ε·d(x, x') metric differential privacy in steps; without a cut-off.
+
+    >>> from malaprop import seeded_rng
+    >>> years = PathChannel(Path.even(300), epsilon=1.0, unit="1 year")
+    >>> years.substitute([223, 223, 223, 0], seeded_rng(5))
+    array([223, 223, 223,   1])
+    >>> years.guarantee.loss(2.0)
+    2.0
+    """
+
+    def __init__(
+        self, path: Path, epsilon: float, unit: str, *, law: PathLaw | None = None
+    ) -> None:
+        """Draw with ε a step, which is so long: `unit`, in words, such as "1 week".
+
+        Another `law` than the balanced one changes the draws, not the promise: see the audit.
+        """
+        if not isinstance(path, Path):
+            raise ParameterError(f"A PathChannel needs a Path. Got {type(path).__name__}.")
+        rate = _checked(epsilon)
+        if law is not None and law.path != path:
+            raise ParameterError("The law of a PathChannel must be on the same path.")
+        self._law = PathLaw.balanced(path, rate) if law is None else law
+        self._unit = unit
+        self._guarantee = Guarantee(
+            kind=Kind.METRIC,
+            epsilon=rate,
+            metric=STEPS_OF + unit,
+            zcdp=rate**2 / 2.0,
+            pairs=ANY_TWO_VALUES,
+            public=PUBLIC_ON_PATHS,
+            proof="docs/proofs/kinds.md",
+            numerics=self._law.numerics,
+        )
+
+    @property
+    def path(self) -> Path:
+        """The path that the channel draws on."""
+        return self._law.path
+
+    @property
+    def law(self) -> PathLaw:
+        """The probability of each replacement, for each point."""
+        return self._law
+
+    @property
+    def unit(self) -> str:
+        """What a step is, in words."""
+        return self._unit
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the channel promises for one value."""
+        return self._guarantee
+
+    @property
+    def drawn_by(self) -> tuple[object, ...]:
+        """What determines the law: if it differs between two channels, so does the law."""
+        return self.path.digest, self._law.rate, self._unit
+
+    def substitute(self, ids: Any, rng: Generator) -> Ids:
+        """Return a private point for each of `ids`, each drawn independently."""
+        return self._law.draw(self.path.checked(ids), begin_call(rng))
+
+    def log_probabilities(self, ids: Any) -> Floats:
+        """Return ln Pr[y | x] for each point x of `ids` and each point y: (len(ids), points)."""
+        return self._law.log_probabilities(ids)
+
+
+def _checked(epsilon: Any) -> float:
+    number = isinstance(epsilon, Real) and not isinstance(epsilon, bool)
+    if not number or math.isnan(epsilon) or not is_computable(float(epsilon)):
+        shown = repr(epsilon) if isinstance(epsilon, Real) else type(epsilon).__name__
+        raise ParameterError(
+            "The 'epsilon' parameter of PathChannel must be a number between 1e-30 and 1e+30. "
+            f"Got {shown}."
+        )
+    return float(epsilon)

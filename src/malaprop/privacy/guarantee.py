@@ -1,0 +1,561 @@
+"""What a mechanism promises, as a value that can be inspected, compared and printed."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from enum import StrEnum
+from itertools import groupby
+from numbers import Integral
+from types import NoneType
+from typing import TypeVar
+
+import numpy as np
+
+from malaprop.privacy import notebook
+from malaprop.privacy.errors import ParameterError
+
+# Marks of proof: which classes do what docs/proofs/ says that they do.
+#
+# The audit certifies a channel only if each part that could betray a word is marked. A mark belongs
+# to one class and is not inherited: a subclass may draw in another way.
+
+
+T = TypeVar("T")
+
+_MARK = "__proof__"
+_PLAIN = (NoneType, bool, int, float, str)
+_ARRAYS = (np.ndarray, np.memmap, *set(np.sctypeDict.values()))
+
+
+def proved(proof: str) -> Callable[[type[T]], type[T]]:
+    """Mark a class as doing what a proof says; `proof` names the page.
+
+    Whoever marks a class vouches for it: the audit then trusts what the class states about itself.
+
+    >>> @proved("docs/proofs/laplace.md")
+    ... class Noise: ...
+    >>> class Derived(Noise): ...
+    >>> proof_of(Noise()), proof_of(Derived())
+    ('docs/proofs/laplace.md', '')
+    """
+
+    def mark(cls: type[T]) -> type[T]:
+        setattr(cls, _MARK, proof)
+        return cls
+
+    return mark
+
+
+def proof_of(thing: object) -> str:
+    """Return the proof page of a thing's exact class; empty if it has none."""
+    return str(vars(type(thing)).get(_MARK, ""))
+
+
+def is_proved(thing: object) -> bool:
+    """Whether a thing's exact class is proved and, for a dataclass, those of all its fields.
+
+    Numbers, strings and arrays of numbers need no proof, but must be exactly that: a subclass of
+    float may calculate in its own way.
+
+    >>> is_proved((1.0, "a", np.ones(2))), is_proved([1.0])
+    (True, False)
+    """
+    if type(thing) in _PLAIN:
+        return True
+    if isinstance(thing, np.ndarray | np.generic) and type(thing) in _ARRAYS:
+        return thing.dtype.kind in "fiub"
+    if type(thing) is tuple:
+        return all(is_proved(part) for part in thing)
+    if not proof_of(thing):
+        return False
+    parts = fields(thing) if is_dataclass(thing) else ()
+    return all(is_proved(getattr(thing, part.name)) for part in parts)
+
+
+# What is promised for one kind of tokens: words, numbers, dates, identifiers and so on.
+
+
+WORD = "word"
+"""The kind of everything that has no kind of its own."""
+
+
+@proved("docs/proofs/kinds.md")
+@dataclass(frozen=True, kw_only=True)
+class KindPromise:
+    """The loss between two values of one kind: ε·min(d, cap), d being counted in its own steps.
+
+    An `epsilon` of 0 means that values are drawn anew: between two values of the same shape, the
+    output tells nothing. Between values of different kinds nothing is promised.
+
+    >>> KindPromise(name="date", epsilon=1.5, step="1 week").loss(2.0)
+    3.0
+    """
+
+    name: str
+    """The kind, in the singular: "word", "number", "date"."""
+    epsilon: float
+    """ε per step, or 0 if values are drawn anew."""
+    step: str = ""
+    """What a step is, in words: "a tenth", "1 year", "1 week"."""
+    cap: float = math.inf
+    """The distance beyond which the loss grows no further. There is none on a path."""
+    zcdp: float = math.inf
+    """ρ per squared step, if known."""
+    plural: str = ""
+    """The plural of the name, if it is not the name and an s."""
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.epsilon < math.inf:
+            raise ParameterError(
+                f"The 'epsilon' of a kind must be finite and 0 or more. Got {self.epsilon!r}."
+            )
+        for name in ("cap", "zcdp"):
+            if not getattr(self, name) >= 0.0:
+                raise ParameterError(
+                    f"The '{name}' of a kind must be 0 or more. Got {getattr(self, name)!r}."
+                )
+        if self.epsilon and not self.step:
+            raise ParameterError("A kind with an 'epsilon' above 0 needs a 'step', in words.")
+
+    @property
+    def drawn_anew(self) -> bool:
+        """Whether values are drawn without looking at anything but their shape."""
+        return self.epsilon == 0.0
+
+    def loss(self, distance: float) -> float:
+        """Return the largest log-ratio, in nats, between values `distance` steps apart.
+
+        An infinite distance stands for two values of different kinds or shapes: no promise.
+        """
+        if not distance >= 0.0:
+            raise ParameterError(f"A distance must be 0 or more. Got {distance!r}.")
+        return math.inf if math.isinf(distance) else self.epsilon * min(distance, self.cap)
+
+    def rho(self, distance: float) -> float:
+        """Return the ρ of zCDP between values `distance` steps apart."""
+        if math.isinf(distance):
+            return math.inf
+        # A pure loss of l implies l²/2-zCDP (Bun and Steinke 2016), so a ρ is always known.
+        return min(self.zcdp, self.epsilon**2 / 2.0) * min(distance, self.cap) ** 2
+
+    @property
+    def values(self) -> str:
+        """The plural: numbers, dates."""
+        return self.plural or f"{self.name}s"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the promise as values that JSON can hold."""
+        plain = asdict(self)
+        for name in ("cap", "zcdp"):
+            plain[name] = None if math.isinf(plain[name]) else plain[name]
+        return plain
+
+
+# The words of guarantees: phrases for distances, kinds and texts, and bounds in a few digits.
+
+
+ANY_TWO_WORDS = "any two words of the lexicon"
+STEPS_OF = "steps of "
+"""How the name of a path's metric begins; the length of a step follows."""
+EACH_WORD = "word"
+"""Each occurrence of a word has a draw of its own."""
+EACH_DISTINCT_WORD = "distinct word"
+"""All occurrences of a word in a text share one draw."""
+NO_OTHER_PATTERN = (
+    " Nothing is promised where other places hold equal words: this is neither more nor less than "
+    "what fresh draws promise."
+)
+"""What belongs beside a promise for distinct words."""
+
+
+def between(guarantee: "Guarantee") -> str:
+    """Say which inputs are protected from each other: two words, or texts that differ in words."""
+    distinct = guarantee.per == EACH_DISTINCT_WORD
+    if guarantee.words == 1 and not (guarantee.texts or guarantee.kinds or distinct):
+        return guarantee.pairs
+    differ = _distinct(guarantee) if distinct else _differing(guarantee)
+    joined = ", and " if distinct else " and "
+    alike = f"{joined}{guarantee.texts}" if guarantee.texts else ""
+    which = f", where the words that differ are {guarantee.pairs}"
+    every = guarantee.pairs == ANY_TWO_WORDS
+    return f"any two texts that differ in {differ}{alike}{'' if every else which}"
+
+
+def _differing(guarantee: "Guarantee") -> str:
+    value = " or value" if guarantee.kinds else ""
+    if guarantee.words == 1:
+        return f"one word{value}"
+    return f"up to {guarantee.words:,} words{value and ' or values'}"
+
+
+def _distinct(guarantee: "Guarantee") -> str:
+    value = " or value" if guarantee.kinds else ""
+    equal = "the same places holding equal " + ("ones" if value else "words")
+    if guarantee.words == 1:
+        return f"one distinct word{value}, in all its places, {equal}"
+    words = f"up to {guarantee.words:,} distinct words{value and ' or values'}"
+    return f"{words}, each in all its places, {equal}"
+
+
+def distance_in(metric: str) -> str:
+    """Name the distance of a metric."""
+    if metric.startswith(STEPS_OF):
+        return f"distance in {metric}"
+    return "distance in steps of the word graph" if metric == "graph" else f"{metric} distance"
+
+
+def step_in(metric: str) -> str:
+    """Name the unit of a metric's distances."""
+    return "a step of the word graph" if metric == "graph" else f"a unit of {metric} distance"
+
+
+def of_kinds(kinds: Sequence[KindPromise], words: int) -> str:
+    """Say how the losses of several kinds of tokens differ, words being the first of them."""
+    own, *others = kinds
+    sentences = []
+    worst = own.epsilon * own.cap * words
+    if math.isfinite(worst):
+        sentences.append(f"Where only words differ, that is at most e^{rounded_up(worst)}.")
+    on_paths = [kind for kind in others if not kind.drawn_anew]
+    if on_paths:
+        sentences.append(_in_steps(on_paths, own.epsilon))
+    anew = [kind.values for kind in others if kind.drawn_anew]
+    if anew:
+        named = " and ".join([", ".join(anew[:-1]), anew[-1]] if anew[1:] else anew)
+        sentences.append(
+            f"{named[0].upper()}{named[1:]} are drawn anew: nothing is lost between two of one "
+            "shape."
+        )
+    sentences.append("Between values of different kinds or shapes, nothing is promised.")
+    return " ".join(sentences)
+
+
+def _in_steps(kinds: Sequence[KindPromise], usual: float) -> str:
+    epsilons = {kind.epsilon for kind in kinds}
+    # An ε that all of them share is said once.
+    common = epsilons.pop() if len(epsilons) == 1 else usual
+    stepped = (
+        f"{', '.join(kind.values for kind in alike)} ({how})"
+        for how, alike in groupby(kinds, key=lambda kind: _stepped(kind, common, usual))
+    )
+    return (
+        f"Values of other kinds count in steps of their own{_other_epsilon(common, usual)}, "
+        f"without a cut-off: {', '.join(stepped)}."
+    )
+
+
+def _other_epsilon(epsilon: float, usual: float) -> str:
+    if epsilon == usual:
+        return ""
+    return f", with ε = {exactly(epsilon)} in place of {exactly(usual)}"
+
+
+def _stepped(kind: KindPromise, common: float, usual: float) -> str:
+    epsilon = "" if kind.epsilon == common else _other_epsilon(kind.epsilon, usual)
+    capped = "" if math.isinf(kind.cap) else f", never more than {rounded_up(kind.cap)} steps"
+    return f"{kind.step}{epsilon}{capped}"
+
+
+def exactly(number: float) -> str:
+    """Format a number in all its digits: a bound must not be rounded down."""
+    return repr(number).removesuffix(".0")
+
+
+def rounded_up(bound: float, digits: int = 4) -> str:
+    """Format a bound in a few digits, never below its value.
+
+    >>> rounded_up(34.60101), rounded_up(2.0), rounded_up(1e-9, 1)
+    ('34.61', '2', '1e-09')
+    """
+    text = f"{bound:.{digits}g}"
+    if float(text) < bound:
+        unit = 10.0 ** (math.floor(math.log10(bound)) + 1 - digits)
+        text = f"{float(text) + unit:.{digits}g}"
+    return text
+
+
+def rounded_down(reach: float, digits: int = 4) -> str:
+    """Format a reach in a few digits, never above its value.
+
+    >>> rounded_down(14.28460), rounded_down(2.0)
+    ('14.28', '2')
+    """
+    text = f"{reach:.{digits}g}"
+    if float(text) > reach:
+        unit = 10.0 ** (math.floor(math.log10(reach)) + 1 - digits)
+        text = f"{float(text) - unit:.{digits}g}"
+    return text
+
+
+PUBLIC = ("the lexicon", "the mechanism and its parameters")
+"""What every guarantee assumes to be public."""
+PUBLIC_ON_PATHS = ("the grid of values and its steps", "the mechanism and its parameters")
+"""What a guarantee about values on a path assumes to be public."""
+
+
+@proved("docs/proofs/audit.md")
+class Kind(StrEnum):
+    """The notions of privacy that a mechanism can attain.
+
+    `METRIC`: ln Pr[y|w] − ln Pr[y|w'] ≤ ε·d(w, w') for all words and outputs.
+    `NEIGHBOURHOOD`: (ε, δ) between words of the same public neighbourhood.
+    `BOUNDED`: (ε, δ) between words within a given distance.
+    `NONE`: nothing is promised; the guarantee's `reason` says why.
+    """
+
+    METRIC = "metric-dp"
+    NEIGHBOURHOOD = "neighbourhood-dp"
+    BOUNDED = "bounded-dp"
+    NONE = "none"
+
+
+@proved("docs/proofs/audit.md")
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """A privacy guarantee: what is promised, for which pairs, and under which assumptions.
+
+    >>> one = Guarantee(kind=Kind.METRIC, epsilon=2.0, metric="euclidean", cap=3.0)
+    >>> one.loss(1.0), one.loss(10.0)
+    (2.0, 6.0)
+    >>> one.for_words(5).loss(10.0)
+    20.0
+    """
+
+    kind: Kind
+    """Which notion of privacy."""
+    epsilon: float
+    """The ε that was asked for: loss per unit of distance."""
+    metric: str
+    """The name of the metric that distances are measured in."""
+    lexicon: str = ""
+    """The fingerprint of the lexicon that the distances belong to."""
+    delta: float = 0.0
+    """The δ in Pr[S | w] ≤ e^loss·Pr[S | w'] + δ."""
+    cap: float = math.inf
+    """The distance beyond which the loss of one word grows no further (TEM's γ)."""
+    radius: float = math.inf
+    """For `bounded-dp`: the largest distance between two words that are protected."""
+    zcdp: float = math.inf
+    """ρ per squared distance, if known: words d apart are zcdp·min(d, γ)²-zCDP."""
+    equivalents: tuple[tuple[str, float], ...] = ()
+    """The same guarantee in other metrics: their names, each with its ε."""
+    words: int = 1
+    """How many words the guarantee is for; distances add up over the positions."""
+    per: str = EACH_WORD
+    """What has a draw of its own: each "word" of a text, or each "distinct word"."""
+    kinds: tuple[KindPromise, ...] = ()
+    """For texts of several kinds of tokens: the promise for each, words first; see `with_kinds`."""
+    pairs: str = ANY_TWO_WORDS
+    """Which pairs of words are protected from each other."""
+    texts: str = ""
+    """For texts: what any two of them must have in common, apart from the words that differ."""
+    public: tuple[str, ...] = PUBLIC
+    """What is assumed to be public."""
+    proof: str = ""
+    """The page with the proof."""
+    numerics: str = ""
+    """What floating-point arithmetic adds to the loss."""
+    reason: str = ""
+    """For `none`: why nothing is promised."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.epsilon < math.inf:
+            raise ParameterError(
+                f"The 'epsilon' of a guarantee must be finite and above 0. Got {self.epsilon!r}."
+            )
+        for name in ("delta", "cap", "radius"):
+            if not getattr(self, name) >= 0:
+                raise ParameterError(
+                    f"The '{name}' of a guarantee must be 0 or more. Got {getattr(self, name)!r}."
+                )
+        if self.per not in (EACH_WORD, EACH_DISTINCT_WORD):
+            raise ParameterError(
+                f"The 'per' of a guarantee must be '{EACH_WORD}' or '{EACH_DISTINCT_WORD}'."
+            )
+        if self.kinds:
+            self._check_kinds()
+
+    def _check_kinds(self) -> None:
+        names = [kind.name for kind in self.kinds]
+        if names[0] != WORD or len(set(names)) < len(names):
+            raise ParameterError("The kinds of a guarantee must differ, and words come first.")
+        if self.kind not in (Kind.METRIC, Kind.NONE) or self.delta:
+            raise ParameterError(
+                "Several kinds of tokens need a guarantee of ε per unit of distance for words, "
+                f"without a δ. This one is {self.kind}: treat numbers and dates as words."
+            )
+        if self.kinds[0].epsilon != self.epsilon or not math.isinf(self.cap + self.zcdp):
+            raise ParameterError(
+                "With several kinds, 'cap' and 'zcdp' belong to each kind. Use `with_kinds`."
+            )
+
+    def loss(self, distance: float) -> float:
+        """Return the largest log-ratio of probabilities, in nats, between inputs `distance` apart.
+
+        For `bounded-dp` and `neighbourhood-dp` it is ε, up to the δ, for the covered pairs. With
+        several kinds it is a bound for any of them, `distance` being the sum over all values, each
+        in the steps of its kind; `malaprop.privacy.accounting.loss_over_kinds` gives a smaller one.
+        """
+        if self.kind is Kind.NONE:
+            return math.inf
+        if not distance >= 0:
+            raise ParameterError(f"A distance must be 0 or more. Got {distance!r}.")
+        if self.kind is Kind.METRIC:
+            return self.steepest * min(distance, self.cap * self.words)
+        # Distances of several words add up: if the sum is within the radius, so is each of them.
+        return self.epsilon * self.words if distance <= self.radius else math.inf
+
+    @property
+    def steepest(self) -> float:
+        """The largest ε of all kinds; ε itself if there are only words."""
+        return max(self.epsilon, *(kind.epsilon for kind in self.kinds), 0.0)
+
+    def with_kinds(self, others: Iterable[KindPromise]) -> "Guarantee":
+        """Return the guarantee of texts that hold these kinds of values beside words.
+
+        What this guarantee says of `cap` and `zcdp` stays true for words: `of_kind("word")`.
+
+        >>> one = Guarantee(kind=Kind.METRIC, epsilon=2.0, metric="graph", cap=3.0)
+        >>> text = one.with_kinds([KindPromise(name="date", epsilon=1.0, step="1 week")])
+        >>> text.loss(10.0), text.of_kind("word").loss(10.0), text.of_kind("date").loss(10.0)
+        (20.0, 6.0, 10.0)
+        """
+        own = self.of_kind(WORD)
+        words = KindPromise(
+            name=WORD,
+            epsilon=own.epsilon,
+            step=step_in(own.metric),
+            cap=own.cap,
+            zcdp=own.zcdp,
+        )
+        return replace(own, cap=math.inf, zcdp=math.inf, kinds=(words, *others))
+
+    def of_kind(self, name: str) -> "Guarantee":
+        """Return the guarantee for texts that differ in values of one kind only."""
+        if not self.kinds and name == WORD:
+            return self
+        for kind in self.kinds:
+            if kind.name == name == WORD:
+                return replace(self, epsilon=kind.epsilon, cap=kind.cap, zcdp=kind.zcdp, kinds=())
+            if kind.name == name:
+                return self._of_values(kind)
+        raise ParameterError(
+            f"This guarantee is about {', '.join(k.values for k in self.kinds) or 'words'} only."
+        )
+
+    def _of_values(self, kind: KindPromise) -> "Guarantee":
+        if kind.drawn_anew:  # whatever ε is: no distance counts
+            pairs, metric, cap, zcdp = f"any two {kind.values} of one shape", "shape", 0.0, 0.0
+        else:
+            pairs, metric = f"any two {kind.values}", STEPS_OF + kind.step
+            cap, zcdp = kind.cap, kind.zcdp
+        return replace(
+            self,
+            epsilon=kind.epsilon or self.epsilon,
+            metric=metric,
+            cap=cap,
+            zcdp=zcdp,
+            pairs=pairs,
+            equivalents=(),
+            kinds=(),
+            proof="docs/proofs/kinds.md",
+        )
+
+    def in_metric(self, name: str) -> "Guarantee":
+        """Return the guarantee in another metric, by `equivalents`; `none` if it is not listed."""
+        if name == self.metric or self.kind is Kind.NONE:
+            return self
+        for other, epsilon in self.equivalents:
+            if other == name:
+                # γ and ρ are in the units of the first metric.
+                if self.kinds:
+                    words = self.of_kind(WORD).in_metric(name)
+                    return words.with_kinds(self.kinds[1:])
+                return replace(
+                    self,
+                    metric=name,
+                    epsilon=epsilon,
+                    equivalents=(),
+                    cap=math.inf,
+                    zcdp=math.inf,
+                )
+        reason = f"it is stated in {self.metric} distance, not in {name}"
+        return replace(self, metric=name, kind=Kind.NONE, reason=reason)
+
+    def for_words(self, n: int) -> "Guarantee":
+        """Return the guarantee for texts of `n` words each; distances add up over the positions.
+
+        Each word, or each distinct word, has its own independent draw, so log-ratios add up to
+        ε·Σ min(dᵢ, γ), and so do the δ. If the words that differ are known, `malaprop.loss_of`
+        gives a smaller loss.
+        """
+        if not isinstance(n, Integral) or n < 1:
+            raise ParameterError("A text must have a whole number of words, 1 or more.")
+        return replace(self, words=n, delta=self.delta / self.words * n)
+
+    @property
+    def between(self) -> str:
+        """Which inputs are protected from each other: two words, or texts that differ in words."""
+        return between(self)
+
+    @property
+    def _unlike_fresh_draws(self) -> str:
+        return NO_OTHER_PATTERN if self.per == EACH_DISTINCT_WORD else ""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the guarantee as values that JSON can hold (no infinity: `null` for no cap)."""
+        plain = asdict(self)
+        plain["kind"] = str(self.kind)
+        plain["public"] = list(self.public)
+        plain["cap"] = None if math.isinf(self.cap) else self.cap
+        plain["radius"] = None if math.isinf(self.radius) else self.radius
+        plain["zcdp"] = None if math.isinf(self.zcdp) else self.zcdp
+        plain["equivalents"] = dict(self.equivalents)
+        plain["kinds"] = [kind.to_dict() for kind in self.kinds]
+        plain["statement"] = str(self)
+        return plain
+
+    def _repr_html_(self) -> str:
+        """Return the guarantee for a notebook: the statement, and what it rests on."""
+        rows = [
+            ("kind", str(self.kind)),
+            ("taken to be public", "; ".join(self.public)),
+            ("arithmetic", self.numerics),
+            ("proof", self.proof),
+        ]
+        return notebook.paragraph(str(self)) + notebook.facts(rows)
+
+    def __str__(self) -> str:
+        if self.kind is Kind.NONE:
+            return f"No guarantee: {self.reason}."
+        epsilon = exactly(self.epsilon)
+        slip = (
+            f", and by a δ of {rounded_up(min(1.0, self.delta))} beyond that" if self.delta else ""
+        )
+        if self.kind is not Kind.METRIC:
+            within = ""
+            if math.isfinite(self.radius):
+                within = f", at most {rounded_down(self.radius)} apart in {self.metric} distance"
+            return (
+                f"ε = {epsilon}, δ = {rounded_up(min(1.0, self.delta))} ({self.kind}): between "
+                f"{self.between}{within}, the chances of any set of outputs differ by a factor of "
+                f"at most e^{rounded_up(self.epsilon * self.words)}{slip}."
+                f"{self._unlike_fresh_draws}"
+            )
+        worst = self.epsilon * self.cap * self.words
+        if worst == 0.0:
+            return (
+                f"({self.kind}): between {self.between}, the odds of any output are the same."
+                f"{self._unlike_fresh_draws}"
+            )
+        capped = "" if math.isinf(worst) else f", and never by more than e^{rounded_up(worst)}"
+        also = "".join(f" In {name} distance, ε = {rounded_up(e)}." for name, e in self.equivalents)
+        over = "words and values" if self.kinds else "words"
+        kinds = f" {of_kinds(self.kinds, self.words)}" if self.kinds else ""
+        return (
+            f"ε = {epsilon} ({self.kind}): between {self.between}, the odds of any output "
+            f"differ by at most e^({epsilon}·d), d being their "
+            f"{distance_in(self.metric)}"
+            f"{'' if self.words == 1 else f', added up over the {over}'}"
+            f"{capped}{slip}.{also}{kinds}{self._unlike_fresh_draws}"
+        )

@@ -1,0 +1,250 @@
+"""Mechanisms: frozen sets of parameters, valid from birth, without data or randomness.
+
+A mechanism in `malaprop.mechanisms` registers itself by being defined with a name. It then appears
+in the command line, the documentation and the contract tests.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, field, fields, replace
+from functools import wraps
+from numbers import Integral, Real
+from types import MappingProxyType
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.privacy import notebook
+from malaprop.privacy.arrays import Floats
+from malaprop.privacy.channel import Channel
+from malaprop.privacy.errors import COMPUTABLE, ParameterError, did_you_mean, is_computable
+from malaprop.privacy.guarantee import Guarantee
+from malaprop.privacy.noise import Noise
+from malaprop.privacy.randomness import begin_call, secure_rng
+from malaprop.privacy.space import MetricSpace, checked_space
+
+_registry: "dict[str, type[Mechanism]]" = {}
+
+registry: "Mapping[str, type[Mechanism]]" = MappingProxyType(_registry)
+"""All named mechanisms, by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mechanism(ABC):
+    """A way to replace words; `on(lexicon)` makes it a channel.
+
+    A subclass is a frozen, keyword-only dataclass, each field with a `help` in its metadata.
+    """
+
+    epsilon: float = field(metadata={"help": "ε, the privacy loss per unit of distance"})
+
+    name: ClassVar[str] = ""
+    """The name in the registry and on the command line."""
+    promise: ClassVar[str] = ""
+    """The guarantee in a few words, for tables."""
+    needs: ClassVar[str] = ""
+    """The metric that a lexicon must have; empty if several will do."""
+
+    def __init_subclass__(cls, *, name: str = "", **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.name = name
+        if "on" in vars(cls):
+            cls.on = _checking(cls.on)  # type: ignore[assignment, method-assign]
+        if name:
+            _registry[name] = cls
+
+    def __post_init__(self) -> None:
+        self._require("epsilon", "a finite number above 0", lambda x: 0 < x < math.inf)
+        self._require("epsilon", COMPUTABLE, is_computable)
+
+    @abstractmethod
+    def on(self, lexicon: MetricSpace) -> Channel:
+        """Bind the mechanism to a lexicon."""
+
+    @classmethod
+    def parameters(cls) -> tuple[Field[Any], ...]:
+        """Return the mechanism's parameters, with their help in `metadata`."""
+        return fields(cls)
+
+    @classmethod
+    def summary(cls) -> str:
+        """Say what the mechanism does, in one sentence."""
+        return (cls.__doc__ or "").strip().split("\n")[0]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return name and parameters as values that JSON can hold."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {"name": self.name or type(self).__name__, **{k: _plain(values[k]) for k in values}}
+
+    def _require(self, parameter: str, constraint: str, holds: Callable[[float], bool]) -> None:
+        """Check that a parameter is a number that satisfies a constraint, and make it a float."""
+        value: Any = getattr(self, parameter)
+        good = isinstance(value, Real) and not isinstance(value, bool) and holds(float(value))
+        if not good:
+            shown = repr(value) if isinstance(value, Real | str) else type(value).__name__
+            raise ParameterError(
+                f"The '{parameter}' parameter of {type(self).__name__} must be {constraint}. "
+                f"Got {shown}."
+            )
+        object.__setattr__(self, parameter, float(value))
+
+
+def _checking(bind: Callable[[Any, MetricSpace], Channel]) -> Callable[[Any, MetricSpace], Channel]:
+    """Make `on` refuse anything but a lexicon, for every mechanism."""
+
+    @wraps(bind)
+    def on(self: Mechanism, lexicon: MetricSpace) -> Channel:
+        return bind(self, checked_space(lexicon, f"{type(self).__name__}.on"))
+
+    return on
+
+
+def _plain(value: object) -> object:
+    """Convert a parameter's value to one that JSON can hold: no infinity, no objects."""
+    if isinstance(value, float) and math.isinf(value):
+        return str(value)
+    return value if isinstance(value, str | int | float | None) else repr(value)
+
+
+def mechanism_named(name: str) -> type[Mechanism]:
+    """Return the mechanism of that name; otherwise raise an error that suggests one."""
+    mechanism = registry.get(name.lower())
+    if mechanism is None:
+        hint = did_you_mean(name.lower(), registry, cutoff=0.4)
+        raise ParameterError(
+            f"Unknown mechanism {name!r}.{hint} There are: {', '.join(sorted(registry))}."
+        )
+    return mechanism
+
+
+# A mechanism bound to vectors that need not be words: of sentences, documents, images.
+#
+# The guarantee is between any two vectors of the space. So nothing may be learnt from the vectors
+# themselves: what a mechanism needs to know about their cloud comes from public ones.
+
+
+ANY_TWO_VECTORS = "any two vectors, whatever they stand for"
+PUBLIC_OF_VECTORS = (
+    "the mechanism and its parameters",
+    "how many vectors there are, and in which order",
+    "that no entry is too large for the grid",
+)
+"""What a guarantee for vectors without a lexicon assumes to be public."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FreeVectors:
+    """A mechanism bound to vectors of so many columns, without a lexicon.
+
+    >>> from malaprop import Laplace, seeded_rng
+    >>> free = Laplace(epsilon=200.0).for_vectors(3)
+    >>> free.release([[0.0, 1.0, 2.0]], seeded_rng(1)).shape
+    (1, 3)
+    >>> free.guarantee.loss(0.5)
+    100.0
+    """
+
+    columns: int
+    """How many columns the vectors have."""
+    noise: Noise
+    """The noise that is added to them."""
+    guarantee: Guarantee
+    """What is promised for one vector."""
+
+    @property
+    def onto(self) -> int:
+        """How many columns released vectors have."""
+        return int(self.noise.places(np.zeros((1, self.columns))).shape[1])
+
+    @property
+    def noise_length(self) -> float | None:
+        """The root mean square length of the noise; None where the noise has no such length."""
+        return self.noise.length(self.columns)
+
+    def places(self, public: Any) -> Floats:
+        """Return where the noise of public vectors is centred: themselves, or projected."""
+        return self.noise.places(checked_vectors(public, self.columns))
+
+    def release(self, vectors: Any, rng: Generator | None = None) -> Floats:
+        """Return a private vector for each row of `vectors`, each with noise of its own.
+
+        The noise is cryptographic unless a generator is given.
+        """
+        array = checked_vectors(vectors, self.columns)
+        return self.noise.release(array, begin_call(secure_rng() if rng is None else rng))
+
+    def _repr_html_(self) -> str:
+        """Return the binding for a notebook: what it is, and what it promises for a vector."""
+        rows = [
+            ("guarantee", str(self.guarantee)),
+            ("taken to be public", "; ".join(self.guarantee.public)),
+            ("arithmetic", self.guarantee.numerics),
+        ]
+        title = f"{type(self.noise).__name__} on vectors of {self.columns} columns"
+        return notebook.paragraph(title, bold=True) + notebook.facts(rows)
+
+
+@runtime_checkable
+class TakesVectors(Protocol):
+    """A mechanism that can be bound to vectors without a lexicon."""
+
+    epsilon: float
+
+    def for_vectors(self, columns: int, public: Any = None) -> FreeVectors:
+        """Bind the mechanism to vectors of so many columns."""
+
+
+def bound_to_vectors(
+    columns: int, noise: Noise, guarantee: Guarantee, *, public: tuple[str, ...] = ()
+) -> FreeVectors:
+    """Return noise as a binding to any vectors; `public` is what else is taken to be public."""
+    return FreeVectors(
+        columns=columns,
+        noise=noise,
+        guarantee=replace(
+            guarantee,
+            pairs=ANY_TWO_VECTORS,
+            public=(*PUBLIC_OF_VECTORS, *public),
+            numerics=noise.limits(columns),
+        ),
+    )
+
+
+def checked_columns(columns: Any) -> int:
+    """Return a number of columns; refuse anything but a whole number of 1 or more."""
+    if isinstance(columns, bool) or not isinstance(columns, Integral) or columns < 1:
+        raise ParameterError("The number of columns must be a whole number, 1 or more.")
+    return int(columns)
+
+
+def checked_vectors(vectors: Any, columns: int | None = None) -> Floats:
+    """Return vectors as a matrix of finite float64; errors show none of their entries."""
+    try:
+        given = np.asarray(vectors)
+        array = np.asarray(given, dtype=np.float64) if given.dtype.kind in "fiu" else None
+    except (TypeError, ValueError):
+        array = None
+    if array is None or array.ndim != 2 or array.shape[1] < 1:
+        raise ParameterError("Vectors must be a matrix of real numbers, a row for each vector.")
+    if columns is not None and array.shape[1] != columns:
+        raise ParameterError(
+            f"Vectors must be a matrix with {columns} columns. Got {array.shape[1]} columns."
+        )
+    if not np.isfinite(array).all():
+        raise ParameterError("Vectors must be finite. Got NaN or infinity.")
+    return array
+
+
+def checked_public(public: Any, columns: int) -> Floats | None:
+    """Return public vectors of so many columns, at least two; None if there are none."""
+    if public is None:
+        return None
+    array = checked_vectors(public)
+    if array.shape[1] != columns or len(array) < 2:
+        raise ParameterError(
+            f"The 'public' vectors must be 2 rows or more with {columns} columns, as the vectors "
+            f"to release have. Got {array.shape[0]} rows and {array.shape[1]} columns."
+        )
+    return array

@@ -1,0 +1,619 @@
+"""Metrics: Euclidean, angular, Manhattan, Chebyshev, Poincaré, steps in a graph, users' own."""
+
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.privacy.arrays import Floats, Ids, Keys, Vectors
+from malaprop.privacy.errors import MetricError, ParameterError, did_you_mean
+from malaprop.privacy.guarantee import proved
+from malaprop.privacy.space import DistanceRows, KeyedDistances, Metric, MetricSpace
+
+# Euclidean distances and angles, by matrix products that keep the digits that matter.
+
+
+_PAIRS = 1 << 11  # vectors gathered at a time
+
+
+@proved("docs/proofs/audit.md")
+class Euclidean(Metric):
+    """d(x, y) = ‖x − y‖₂."""
+
+    name = "euclidean"
+
+    def on(self, vectors: Vectors) -> DistanceRows:
+        """Compute exactly on a grid (see `products_are_exact`), otherwise in float64."""
+        return _grid_rows(vectors) if products_are_exact(vectors) else _float_rows(vectors)
+
+
+@proved("docs/proofs/audit.md")
+class Angular(Metric):
+    """d(x, y) = the angle between x and y, in radians: 0 to π."""
+
+    name = "angular"
+
+    def on(self, vectors: Vectors) -> DistanceRows:
+        """Compute from chords between unit vectors: arccos would lose half the digits near 0."""
+        long = vectors.astype(np.float64)
+        norms = np.linalg.norm(long, axis=1, keepdims=True)
+        if not norms.all():
+            raise MetricError(
+                "The angular metric needs nonzero vectors; "
+                f"{int((norms == 0).sum())} of them are zero. Remove those words."
+            )
+        units = long / norms
+
+        def rows(ids: NDArray[np.int64]) -> Floats:
+            chords = _distances(units[ids], units)
+            chords[np.arange(len(ids)), ids] = 0.0
+            # 2·atan2(‖u − v‖, ‖u + v‖) is accurate at both ends of 0 … π.
+            return 2.0 * np.arctan2(chords, _distances(-units[ids], units))
+
+        return rows
+
+
+def require_euclidean(space: MetricSpace, mechanism: object) -> None:
+    """Refuse a lexicon whose metric is not exactly this module's `Euclidean`, nor a subclass."""
+    if type(space.metric) is not Euclidean:
+        raise MetricError(
+            f"{type(mechanism).__name__} needs Euclidean distances; this lexicon measures "
+            f"{space.metric} ones. Use TEM, which takes any metric, or "
+            "lexicon.with_metric('euclidean')."
+        )
+
+
+def products_are_exact(vectors: Vectors) -> bool:
+    """Whether a float32 matrix product of the vectors makes no rounding error at all.
+
+    It makes none if all entries are integers times a power of two, so small that every partial
+    sum of ‖x‖² + ‖y‖² − 2⟨x, y⟩ is an integer below 2²⁴ in those units. Squared distances are then
+    exact, in any order of summation, on every machine.
+    """
+    few = 1024  # enough to rule out most lexicons, and much faster
+    return _fits_grid(vectors[:few]) and _fits_grid(vectors)
+
+
+def _fits_grid(vectors: Vectors) -> bool:
+    reach = 2.0 * float(np.sqrt(_squares(vectors).max()))
+    if reach == 0.0:
+        return True
+    exponent = 12 - int(np.frexp(reach)[1])  # (reach · 2^exponent)² ≤ 2²⁴
+    if abs(exponent) > 50:  # beyond that, products would leave the range of float32
+        return False
+    scaled = vectors * np.float32(2.0**exponent)
+    vanished = np.count_nonzero(scaled) < np.count_nonzero(vectors)
+    return not vanished and np.array_equal(scaled, np.rint(scaled))
+
+
+def _squares(vectors: NDArray[np.floating[Any]]) -> Floats:
+    """Return ‖x‖² of each row, in float64."""
+    squares: Floats = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+    return squares
+
+
+def _grid_rows(vectors: Vectors) -> DistanceRows:
+    """Compute distances from their squares, which are exact in float32."""
+    squares = _squares(vectors).astype(np.float32)
+
+    def keys(ids: NDArray[np.int64]) -> Keys:
+        rows = (-2.0 * vectors[ids]) @ vectors.T
+        for row, square in zip(rows, squares[ids], strict=True):
+            row += squares + square
+        return rows
+
+    def lengths(keys: Keys) -> Floats:
+        return np.sqrt(keys, dtype=np.float64)
+
+    @cache
+    def small() -> tuple[NDArray[Any], np.float32]:
+        return _in_bytes(vectors)
+
+    def pairs(ids: NDArray[np.int64], words: NDArray[np.int64]) -> Keys:
+        table, unit = small()
+        products = np.empty(len(ids), dtype=np.float32)
+        gathered = np.empty((min(_PAIRS, len(ids)), vectors.shape[1]), dtype=np.float32)
+        changes = np.flatnonzero(ids[1:] != ids[:-1]) + 1
+        for first, last in pairwise([0, *changes.tolist(), len(ids)]):  # runs of one word each
+            for start in range(first, last, _PAIRS):
+                part = slice(start, min(start + _PAIRS, last))
+                chosen = gathered[: part.stop - part.start]
+                chosen[:] = table.take(words[part], axis=0)
+                np.matmul(chosen, unit * vectors[ids[first]], out=products[part])
+        return squares[ids] + squares[words] - 2.0 * products
+
+    return KeyedDistances(keys, lengths, pairs)
+
+
+def _in_bytes(vectors: Vectors) -> tuple[NDArray[Any], np.float32]:
+    """Return the vectors as bytes in a unit, a power of two, and the unit; unchanged if none fits.
+
+    Words are gathered from all over the lexicon: a table of a quarter of the size stays in the
+    cache more often.
+    """
+    largest = float(np.abs(vectors).max(initial=0.0))
+    unit = np.float32(2.0 ** np.ceil(np.log2(largest / 127.0))) if largest else np.float32(1.0)
+    scaled = vectors / unit
+    if not np.array_equal(scaled, np.rint(scaled)):
+        return vectors, np.float32(1.0)
+    return scaled.astype(np.int8), unit
+
+
+def _float_rows(vectors: Vectors) -> DistanceRows:
+    def rows(ids: NDArray[np.int64]) -> Floats:
+        distances = _distances(vectors[ids].astype(np.float64), vectors)
+        distances[np.arange(len(ids)), ids] = 0.0
+        return distances
+
+    return rows
+
+
+def _distances(left: Floats, right: NDArray[np.floating[Any]]) -> Floats:
+    """Return the Euclidean distances between all rows of `left` and `right`.
+
+    ‖x‖² + ‖y‖² − 2⟨x, y⟩ loses digits if x and y are close. Those pairs are computed again from
+    their differences, so that equal vectors are at distance 0 exactly.
+    """
+    distances = np.empty((len(left), len(right)))
+    squares = _squares(left)[:, None]
+    step = 1 << 14
+    for start in range(0, len(right), step):
+        block = right[start : start + step].astype(np.float64)
+        scale = squares + _squares(block)
+        square = scale - 2.0 * (left @ block.T)
+        close = np.argwhere(square < 1e-2 * scale)
+        for part in np.array_split(close, 1 + len(close) // 4096):
+            difference = left[part[:, 0]] - block[part[:, 1]]
+            square[part[:, 0], part[:, 1]] = _squares(difference)
+        distances[:, start : start + step] = np.sqrt(np.maximum(square, 0.0, out=square))
+    return distances
+
+
+# Hyperbolic space in the Poincaré ball: its metric, its translations, and two charts.
+#
+# A point is a vector of norm below 1. The tangent chart (`log0`, `exp0`) and the hyperboloid chart
+# (`lift`, `lower`) map the ball onto all of ℝⁿ: rounding there cannot leave the ball.
+
+
+EDGE = 1.0 - 2.0**-20
+"""The largest norm of a vector. Closer to 1, float64 has too few digits of 1 − ‖x‖² left."""
+REACH = 14.0
+"""The largest distance of a release from the origin: tanh(7) is still within the edge."""
+
+
+@proved("docs/proofs/audit.md")
+class Poincare(Metric):
+    """d(x, y) = 2·arsinh(‖x − y‖/√((1 − ‖x‖²)(1 − ‖y‖²))), of vectors with norms below 1."""
+
+    name = "poincare"
+
+    def relative_error(self, dimension: int) -> float:
+        """Near the edge, 1 − ‖x‖² ≥ 2⁻²⁰ has lost up to 20 bits."""
+        return 2.0**21 * (dimension + 4) * 2.0**-53
+
+    def on(self, vectors: Vectors) -> DistanceRows:
+        """Compute from Euclidean distances; the textbooks' arcosh would lose all digits near 0."""
+        norms = np.linalg.norm(vectors.astype(np.float64), axis=1)
+        if (outside := int((norms > EDGE).sum())) > 0:
+            raise MetricError(
+                f"The Poincaré metric needs vectors with norms of at most 1 − 2⁻²⁰; {outside} of "
+                f"them are longer, up to {norms.max():.9g}. Scale those down to 1 − 10⁻⁵, or use "
+                "vectors that were trained in the Poincaré ball."
+            )
+        roots = np.sqrt(conformal(vectors.astype(np.float64)))
+        chords = Euclidean().on(vectors)
+
+        def rows(ids: NDArray[np.int64]) -> Floats:
+            distances = chords(ids)
+            distances /= roots[ids, None] * roots
+            return 2.0 * np.arcsinh(distances, out=distances)
+
+        return rows
+
+
+def conformal(points: Floats) -> Floats:
+    """Return 1 − ‖x‖² of each row."""
+    return np.asarray(1.0 - np.einsum("ij,ij->i", points, points))
+
+
+def distances(x: Floats, y: Floats) -> Floats:
+    """Return d(x, y), row by row.
+
+    >>> distances(np.array([[0.5, 0.0]]), np.array([[0.0, 0.5]])).tolist()
+    [1.6806997724280037]
+    """
+    chords = np.linalg.norm(x - y, axis=1)
+    return np.asarray(2.0 * np.arcsinh(chords / np.sqrt(conformal(x) * conformal(y))))
+
+
+def mobius_add(x: Floats, y: Floats) -> Floats:
+    """Return x ⊕ y, row by row: y ↦ x ⊕ y is the translation, an isometry, that takes 0 to x."""
+    xy = np.einsum("ij,ij->i", x, y)[:, None]
+    xx, yy = 1.0 - conformal(x)[:, None], 1.0 - conformal(y)[:, None]
+    return np.asarray(((1.0 + 2.0 * xy + yy) * x + (1.0 - xx) * y) / (1.0 + 2.0 * xy + xx * yy))
+
+
+def log0(points: Floats) -> Floats:
+    """Return the tangent vectors at the origin that lead to the points, of length d(0, x)."""
+    norms = _norms(points)
+    return np.asarray(points * (2.0 * np.arctanh(norms) / norms))
+
+
+def exp0(tangents: Floats) -> Floats:
+    """Return the points that tangent vectors at the origin lead to: the inverse of `log0`."""
+    lengths = _norms(tangents)
+    return np.asarray(tangents * (np.tanh(0.5 * lengths) / lengths))
+
+
+def lift(points: Floats) -> Floats:
+    """Return the space coordinates on the hyperboloid, 2x/(1 − ‖x‖²), of length sinh(d(0, x))."""
+    return np.asarray(2.0 * points / conformal(points)[:, None])
+
+
+def lower(lifted: Floats) -> Floats:
+    """Return the points of the ball with these hyperboloid coordinates: the inverse of `lift`."""
+    squares = np.einsum("ij,ij->i", lifted, lifted)[:, None]
+    return np.asarray(lifted / (1.0 + np.sqrt(1.0 + squares)))
+
+
+def travel(points: Floats, directions: Floats, far: Floats) -> Floats:
+    """Return, lifted, the points at distance `far` from each point in the given direction.
+
+    This is the lift of x ⊕ tanh(far/2)·u for unit vectors u. It has no denominators, so it keeps
+    its digits where points of the ball have none left.
+    """
+    along = np.einsum("ij,ij->i", points, directions)[:, None]
+    cosh, sinh = np.cosh(far)[:, None], np.sinh(far)[:, None]
+    return np.asarray(sinh * directions + (cosh + sinh * along) * lift(points))
+
+
+def shorten(vectors: Floats, longest: float) -> Floats:
+    """Return the vectors, each shortened to a length of at most `longest`."""
+    return np.asarray(vectors * np.minimum(1.0, longest / _norms(vectors)))
+
+
+def in_ball(vectors: Floats) -> Floats:
+    """Return the vectors; raise an error unless all of them are points of the ball."""
+    longest = float(np.linalg.norm(vectors, axis=1).max(initial=0.0))
+    if longest > EDGE:
+        raise ParameterError(
+            "Vectors in the Poincaré ball must have norms of at most 1 − 2⁻²⁰. "
+            f"Got one of {longest:.9g}."
+        )
+    return vectors
+
+
+def _norms(vectors: Floats) -> Floats:
+    """Return ‖x‖ of each row, as a column; tiny instead of 0, so that division is possible."""
+    return np.asarray(np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300))
+
+
+def is_ball(space: MetricSpace) -> bool:
+    """Whether a lexicon measures Poincaré distances, so that its words are in the ball."""
+    return type(space.metric) is Poincare
+
+
+def require_ball(lexicon: MetricSpace, mechanism: str) -> None:
+    """Refuse a lexicon that is not in the Poincaré ball."""
+    if str(lexicon.metric) != Poincare.name:
+        raise MetricError(
+            f"{mechanism} needs a lexicon in the Poincaré ball; this one measures {lexicon.metric} "
+            "distances. Open 'english-hierarchy', or use TEM, which takes any metric."
+        )
+
+
+# Metrics by name, and users' own functions.
+#
+# A user's function is tested for the axioms of a metric. Cosine distance, which is not a metric, is
+# refused.
+
+
+_TRIPLES = 200  # random triples of words that a user's function is tested on
+_PROBES = 12  # words whose nearest words it is tested on
+
+
+@proved("docs/proofs/audit.md")
+class Manhattan(Metric):
+    """d(x, y) = ‖x − y‖₁."""
+
+    name = "manhattan"
+
+    def on(self, vectors: Vectors) -> DistanceRows:
+        """Compute by scipy's compiled loop over differences."""
+        return _compiled_rows(vectors, "cityblock")
+
+
+@proved("docs/proofs/audit.md")
+class Chebyshev(Metric):
+    """d(x, y) = max |xᵢ − yᵢ|."""
+
+    name = "chebyshev"
+
+    def on(self, vectors: Vectors) -> DistanceRows:
+        """Compute by scipy's compiled loop over differences."""
+        return _compiled_rows(vectors, "chebyshev")
+
+
+class Custom(Metric):
+    """A user's own function, of two vectors or of two matrices of row vectors.
+
+    `function(x, y)` returns a number for two vectors, as for scipy and scikit-learn; or, faster,
+    `function(X, Y)` returns all len(X) × len(Y) distances. A trial call finds out which it is.
+    """
+
+    name = "custom"
+    assumption = "that the user's function is a metric, which was tried on samples only"
+
+    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+        self._function = function
+        name = getattr(function, "__name__", type(function).__name__)
+        # A function called "euclidean" must not pass for the metric of that name.
+        free = name.isidentifier() and name not in (*NAMED, "graph")
+        self._label = name if free else f"custom({name})"
+
+    def __str__(self) -> str:
+        return self._label
+
+    def on(self, vectors: Vectors) -> DistanceRows:
+        """Test the axioms of a metric, then compute with the function."""
+        long = vectors.astype(np.float64)
+        pairwise = self._pairwise(long)
+        _check_axioms(self._label, pairwise, long)
+        _check_near_pairs(self._label, pairwise, long)
+
+        def rows(ids: NDArray[np.int64]) -> Floats:
+            distances = pairwise(long[ids], long)
+            distances[np.arange(len(ids)), ids] = 0.0
+            return distances
+
+        return rows
+
+    def token(self, vectors: Vectors) -> bytes:
+        """Return the name and some values of the function: code has no fingerprint."""
+        probe = vectors[:: max(1, len(vectors) // 16)].astype(np.float64)
+        return b"custom\0" + self._label.encode() + self._pairwise(probe)(probe, probe).tobytes()
+
+    def _pairwise(self, vectors: Floats) -> Callable[[Floats, Floats], Floats]:
+        """Return the function in the form (X, Y) → matrix."""
+        x, y = np.repeat(vectors[:1], 3, axis=0), np.repeat(vectors[-1:], 2, axis=0)
+        try:
+            takes_matrices = np.shape(self._function(x, y)) == (3, 2)
+        except Exception:  # a function of vectors may fail on matrices in any way
+            takes_matrices = False
+        if takes_matrices:
+            return lambda a, b: self._tried(lambda: np.array(self._function(a, b), np.float64))
+        return lambda a, b: self._tried(lambda: self._looped(a, b))
+
+    def _tried(self, compute: Callable[[], Floats]) -> Floats:
+        try:
+            return compute()
+        except Exception as error:
+            raise MetricError(
+                f"{self._label} failed with {type(error).__name__}: a metric is a function of two "
+                "vectors that returns a number, or of two matrices that returns a matrix."
+            ) from None
+
+    def _looped(self, a: Floats, b: Floats) -> Floats:
+        rows = [[float(self._function(x, y)) for y in b] for x in a]
+        return np.array(rows, dtype=np.float64).reshape(len(a), len(b))
+
+
+NAMED: dict[str, Metric] = {
+    m.name: m for m in (Euclidean(), Angular(), Manhattan(), Chebyshev(), Poincare())
+}
+
+
+def as_metric(metric: "str | Metric | Callable[[Any, Any], Any]") -> Metric:
+    """Return a metric, given its name, a user's function, or the metric itself.
+
+    >>> str(as_metric("angular"))
+    'angular'
+    """
+    if isinstance(metric, Metric):
+        return metric
+    if not isinstance(metric, str):
+        if callable(metric):
+            return Custom(metric)
+        raise MetricError(f"A metric must be a name or a function. Got {type(metric).__name__}.")
+    if metric in NAMED:
+        return NAMED[metric]
+    if "cos" in metric.lower():
+        raise MetricError(
+            "Cosine distance is not a metric: it breaks the triangle inequality, and with it every "
+            "guarantee. Use 'angular', the angle itself, which orders words in the same way."
+        )
+    if metric == "graph":
+        raise MetricError("The metric 'graph' needs a word graph: use lexicon.with_graph().")
+    hint = did_you_mean(metric, NAMED)
+    raise MetricError(
+        f"Unknown metric {metric!r}.{hint} There are {', '.join(NAMED)}, or give a function."
+    )
+
+
+def _compiled_rows(vectors: Vectors, name: str) -> DistanceRows:
+    def rows(ids: NDArray[np.int64]) -> Floats:
+        from scipy.spatial.distance import cdist
+
+        distances: Floats = cdist(vectors[ids].astype(np.float64), vectors.astype(np.float64), name)
+        return distances
+
+    return rows
+
+
+def _check_axioms(label: str, pairwise: Callable[[Floats, Floats], Floats], points: Floats) -> None:
+    """Refuse a function that is not a metric on random triples of the lexicon's vectors."""
+    picks = np.random.Generator(np.random.PCG64(0)).integers(len(points), size=(_TRIPLES, 3))
+    for i, j, k in picks:
+        three = points[[i, j, k]]
+        d = pairwise(three, three)
+        if d.shape != (3, 3) or not np.isfinite(d).all() or (d < 0).any():
+            raise MetricError(
+                f"{label} is not a metric: distances must be finite numbers, 0 or more."
+            )
+        slack = 1e-9 * d.max()
+        if np.abs(np.diagonal(d)).max() > slack:
+            raise MetricError(
+                f"{label} is not a metric: d(x, x) must be 0. Got {d.diagonal().max()}."
+            )
+        if np.abs(d - d.T).max() > slack:
+            raise MetricError(
+                f"{label} is not a metric: it is asymmetric, {d[0, 1]} one way and {d[1, 0]} back."
+            )
+        if (d[:, None, :] > d[:, :, None] + d[None, :, :] + slack).any():
+            raise _no_triangle(label)
+
+
+def _check_near_pairs(
+    label: str, pairwise: Callable[[Floats, Floats], Floats], points: Floats
+) -> None:
+    """Refuse a function that breaks |d(x, z) − d(y, z)| ≤ d(x, y) for near words x and y.
+
+    Random words in many dimensions are all about equally far apart, and even squared distances
+    pass on them. They fail between near words.
+    """
+    picks = np.unique(np.linspace(0, len(points) - 1, _PROBES).astype(int))
+    rows = pairwise(points[picks], points)
+    near = np.argsort(rows, axis=1, kind="stable")[:, 1:3]
+    for row, ids in zip(rows, near, strict=True):
+        others = pairwise(points[ids], points)
+        gaps = np.abs(others - row).max(axis=1)
+        if (gaps > row[ids] + 1e-9 * row.max()).any():
+            raise _no_triangle(label)
+
+
+def _no_triangle(label: str) -> MetricError:
+    return MetricError(
+        f"{label} is not a metric: it breaks the triangle inequality, as squared distances and "
+        "cosine distance do. Use the square root, or the angle, instead."
+    )
+
+
+# Paths: finitely many points on a line, whose distances are counted in steps.
+#
+# Numbers, years, dates and times of day are paths: the values of a public grid, each at its place.
+
+
+UNITS = 1 << 20
+"""How many units make a step: positions are whole multiples of a unit."""
+_LONGEST = 1 << 52  # units from end to end; up to there, float64 holds distances exactly
+
+
+@proved("docs/proofs/kinds.md")
+@dataclass(frozen=True, eq=False, repr=False)
+class Path:
+    """Points on a line, in increasing order, at whole multiples of 2⁻²⁰ step.
+
+    Two paths with the same positions are equal.
+
+    >>> years = Path.even(5)
+    >>> years, years.distances([1])
+    (Path of 5 points, 4 steps long, array([[1., 0., 1., 2., 3.]]))
+    """
+
+    positions: Ids
+    """Where the points are, in units of 2⁻²⁰ step; read-only."""
+
+    def __post_init__(self) -> None:
+        positions = _whole_numbers(self.positions)
+        if not (positions[1:] > positions[:-1]).all():
+            raise ParameterError(
+                "The positions of a path must be strictly increasing: each point once, in order."
+            )
+        if int(positions[-1]) - int(positions[0]) > _LONGEST:
+            raise ParameterError("A path must not be longer than 2³² steps.")
+        positions.flags.writeable = False
+        object.__setattr__(self, "positions", positions)
+
+    @classmethod
+    def of_steps(cls, places: Any) -> Self:
+        """Make a path of points at these places, given in steps and rounded to 2⁻²⁰ step."""
+        units = np.asarray(places, dtype=np.float64) * float(UNITS)
+        if not (np.abs(units) <= _LONGEST).all():
+            raise ParameterError("The places of a path must be numbers of steps between ±2³².")
+        return cls(np.rint(units).astype(np.int64))
+
+    @classmethod
+    def even(cls, count: int, per_step: int = 1) -> Self:
+        """Make a path of `count` points, `per_step` of them to a step."""
+        if count < 1 or not 1 <= per_step <= UNITS:
+            raise ParameterError("An even path has a point or more, and 1 to 2²⁰ of them a step.")
+        return cls((np.arange(count, dtype=np.int64) * (2 * UNITS) + per_step) // (2 * per_step))
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @cached_property
+    def gaps(self) -> Floats:
+        """The distance of each point from the next, in steps."""
+        return np.diff(self.positions) / UNITS
+
+    @property
+    def length(self) -> float:
+        """The distance from the first point to the last, in steps."""
+        return float(self.positions[-1] - self.positions[0]) / UNITS
+
+    def distances(self, ids: Any) -> Floats:
+        """Return the distances from the points `ids` to all points, in steps: exact."""
+        points = self.checked(ids)
+        return np.asarray(np.abs(self.positions - self.positions[points][:, None]) / UNITS)
+
+    def distances_between(self, ids: Any, others: Any) -> Floats:
+        """Return the distance of each of `ids` from the one of `others` in the same place."""
+        first, second = self.checked(ids), self.checked(others)
+        return np.asarray(np.abs(self.positions[first] - self.positions[second]) / UNITS)
+
+    def checked(self, ids: Any) -> Ids:
+        """Return `ids` as an array of numbers of points; raise an error if one is none."""
+        array = np.asarray(ids)
+        if array.size == 0:
+            return np.empty(0, dtype=np.int64)
+        whole = array.ndim == 1 and array.dtype.kind in "iu"
+        if not whole or int(array.min()) < 0 or int(array.max()) >= len(self):
+            raise ParameterError(
+                "Points of a path are given by a one-dimensional array of whole numbers between 0 "
+                f"and {len(self) - 1}, the path's last point."
+            )
+        return array.astype(np.int64)
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of the positions."""
+        return hashlib.sha256(self.positions.astype("<i8").tobytes()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Path):
+            return NotImplemented
+        return self is other or np.array_equal(self.positions, other.positions)
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return f"Path of {len(self):,} points, {self.length:g} steps long"
+
+    def __reduce__(self) -> tuple[type["Path"], tuple[Ids]]:
+        return type(self), (self.positions,)  # checked again, and read-only again
+
+
+def _whole_numbers(positions: Any) -> Ids:
+    """Return a copy as an array of int64; raise an error unless it is one."""
+    array = np.asarray(positions)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
+        raise ParameterError(
+            "The positions of a path must be a one-dimensional array of whole numbers, one or more."
+        )
+    if int(array.max()) >= 2**63:
+        raise ParameterError("The positions of a path must be below 2⁶³.")
+    return np.array(array, dtype=np.int64)
+
+
+def lag(rate: float, gaps: Floats) -> Floats:
+    """Return −ln((1 + q)/2) with q = e^(−rate·gap), without cancellation; between 0 and ln 2."""
+    lags: Floats = -np.log1p(np.expm1(-rate * gaps) / 2.0)
+    return np.minimum(lags, math.log(2.0))

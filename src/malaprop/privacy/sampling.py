@@ -1,0 +1,393 @@
+"""Exact draws from laws: from weights, by distance, and from stocks of draws."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.metrics import UNITS, Path
+
+# Draws by rejection, in rounds: as many tries as are likely to be needed, until enough succeed.
+#
+# Whether a try succeeds, and which word it then gives, are independent. So the number of tries may
+# be chosen before them: docs/proofs/sampling.md.
+
+
+class Trying(Protocol):
+    """Rows of a law that are drawn from by tries."""
+
+    def tries(self, rows: Ids, counts: Ids, rng: Generator) -> tuple[Ids, Ids]:
+        """Try `counts[i]` times in row `rows[i]`; return the words, and how many each row got."""
+
+
+class Pace(NamedTuple):
+    """How many tries to make in a round."""
+
+    spare: int
+    """Tries of each row beyond those that are expected to be needed."""
+    together: int
+    """About how many tries to make at a time, so that they fit a processor's cache, or memory."""
+    most: int
+    """The most tries of a row in a round, however many are wanted."""
+    divided: bool = False
+    """Whether all rows of a round share `most`."""
+
+
+def draw_in_rounds(
+    law: Trying, rates: Floats, least: Ids, counts: Ids, pace: Pace, rng: Generator
+) -> list[Ids]:
+    """Draw about `counts[i]` words from row i, at least `least[i]`, and no more than `counts[i]`.
+
+    `rates` are about the shares of tries that succeed in each row.
+    """
+    parts: list[list[Ids]] = [[] for _ in counts]
+    drawn, tried = np.zeros_like(counts), np.zeros_like(counts)
+    while (short := np.flatnonzero(drawn < least)).size:
+        # As many tries as the rate of success so far suggests, and a few more.
+        rate = (drawn[short] + 8.0 * rates[short]) / (tried[short] + 8.0)
+        most = max(16, pace.most // len(short)) if pace.divided else pace.most
+        tries = ((counts[short] - drawn[short]) / rate).astype(np.int64) + pace.spare
+        tries = np.minimum(tries, most)
+        for some in _blocks(tries, pace.together):
+            rows = short[some]
+            words, successes = law.tries(rows, tries[some], rng)
+            ends = np.cumsum(successes).tolist()
+            for row, start, end in zip(rows.tolist(), [0, *ends[:-1]], ends, strict=True):
+                parts[row].append(words[start:end])
+            drawn[rows] += successes
+            tried[rows] += tries[some]
+    return [
+        (words[0] if len(words) == 1 else np.concatenate([_NONE, *words]))[:count]
+        for words, count in zip(parts, counts.tolist(), strict=True)
+    ]
+
+
+_NONE: Ids = np.empty(0, dtype=np.int64)
+
+
+def _blocks(tries: Ids, together: int) -> Iterable[slice]:
+    """Cut rows into runs with about `together` tries each: one, unless many draws are wanted."""
+    if tries.sum() <= together:
+        return (slice(None),)
+    block = (np.cumsum(tries) - tries) // together
+    starts = np.flatnonzero(np.diff(block, prepend=-1)).tolist()
+    return map(slice, starts, [*starts[1:], len(tries)])
+
+
+# Exact draws from laws that are given by weights.
+#
+# Inverting a cumulative sum with one 53-bit uniform number would give words of probability below
+# 2⁻⁵³ no chance at all, and an output that is impossible for one word but not for another gives the
+# word away. So a draw here keeps the *relative* precision of rare words. It first draws a binary
+# order of magnitude, counted from the rarest up; then one of the words of that magnitude, which it
+# accepts in proportion to its weight. Otherwise it starts again.
+#
+# Words that are too many and too rare to be weighed one by one make up the rest of a row. Only a
+# bound on their weights must be known beforehand; a word is weighed when it is tried.
+#
+# `log_error` bounds the error of the log-probabilities that are drawn with; docs/proofs/sampling.md
+# proves it.
+
+
+_LN2 = float(np.log(2.0))
+_DEEPEST = 1000  # weights below 2^-1000 are never drawn: float64 ends near there
+_FEW = 1 << 19  # magnitudes of tries that are compared together, not row by row
+_LEAST_RATE = 0.2  # of acceptance, assumed of rows whose rest weighs much
+_REPEATED = Pace(spare=8, together=1 << 19, most=1 << 19, divided=True)  # some 50 MB at a time
+_AHEAD = Pace(spare=2, together=1 << 17, most=1 << 19)  # if a seed need not repeat it: faster
+
+
+class Rest(NamedTuple):
+    """The rest of each row: all words once more, with weight 0 for those of the row's head."""
+
+    words: NDArray[np.integer[Any]]
+    """The words to try. One may occur several times, each with an equal part of its weight."""
+    bounds: Floats
+    """An upper bound on the weights in each row's rest."""
+    weights: Callable[..., Floats]
+    """Returns the weights of words, per occurrence, given rows and words.
+
+    A third argument may say what each weight is compared with: then a number on the same side of
+    that, above it or not, does as well.
+    """
+
+
+class LawRows(NamedTuple):
+    """Rows of a law: words of their heads with weights, all below 2, and possibly a rest."""
+
+    sizes: Ids
+    """The length of each row's head; `words` and `weights` hold the heads one after another."""
+    words: Ids
+    weights: Floats
+    rest: Rest | None = None
+
+
+def full_rows(log_weights: Floats) -> LawRows:
+    """Return rows in which every word is weighed."""
+    weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+    count, size = weights.shape
+    return LawRows(np.full(count, size), np.tile(np.arange(size), count), weights.ravel())
+
+
+def draw(rows: LawRows, counts: Ids, rng: Generator, *, enough: Ids | None = None) -> list[Ids]:
+    """Draw `counts[i]` independent words from row i, with probabilities ∝ the weights.
+
+    If `enough` is given, fewer draws will do, but at least that many: tries are then made in as few
+    rounds as possible. How many of them are accepted does not depend on which words they are.
+    """
+    envelope = _Envelope(rows)
+    if enough is not None:
+        return draw_in_rounds(envelope, envelope.expected_rates(), enough, counts, _AHEAD, rng)
+    # Always the same: a seed gives the same draws in all versions of Malaprop.
+    return draw_in_rounds(envelope, np.full(len(counts), 0.5), counts, counts, _REPEATED, rng)
+
+
+def log_error(members: int, spread: float) -> float:
+    """Bound the error of a drawn log-probability, for rows of `members` words, rest included.
+
+    `spread` is the largest difference of two log-weights. The bound holds for all words except a
+    set of total probability below 2⁻¹⁰⁰.
+    """
+    magnitudes = min(spread / _LN2, _DEEPEST) + 2.0
+    return 8.0 * magnitudes * members * 2.0**-53
+
+
+class _Envelope:
+    """The weights rounded up to powers of two: words of one magnitude are tried equally often.
+
+    All words of the rest have the magnitude of their bound.
+    """
+
+    def __init__(self, rows: LawRows) -> None:
+        self._rest = rows.rest
+        count = len(rows.sizes)
+        # The exponent of a float is its magnitude: a weight of magnitude m is in [2^-m, 2^(1-m)).
+        magnitudes = 1023 - (rows.weights.view(np.int64) >> 52)
+        resting = self._resting(count)
+        deepest = max(int(resting.max(initial=0)), int(magnitudes.max(initial=0)))
+        used = min(deepest + 1, _DEEPEST)
+        there = magnitudes < used
+        cells = (np.repeat(np.arange(count) * used, rows.sizes) + magnitudes)[there]
+        order = order_of(cells, count * used)
+        # Append a word that is never chosen: all words may be in the rest.
+        self._words = np.append(rows.words[there][order], 0)
+        self._weights = np.append(rows.weights[there][order], 0.0)
+        self._counts = np.bincount(cells, minlength=count * used)
+        self._first = np.cumsum(self._counts) - self._counts
+        sizes = self._counts.reshape(count, used).astype(np.float64)
+        if rows.rest is not None:
+            with_rest = np.flatnonzero(resting < used)
+            sizes[with_rest, resting[with_rest]] += len(rows.rest.words)
+        self._sizes = sizes.ravel()
+        self._tops = 2.0 * 0.5 ** np.arange(used)
+        # Sizes are whole numbers and tops powers of two: these products are exact.
+        self._cumulative = np.cumsum((sizes * self._tops)[:, ::-1], axis=1)
+        self._heads, self._weighed = rows.sizes, rows.weights
+
+    def expected_rates(self) -> Floats:
+        """Return about the share of tries that are accepted in each row, rather too little."""
+        ends = np.cumsum(self._heads)
+        mass = np.append(0.0, np.cumsum(self._weighed))
+        heads = mass[ends] - mass[ends - self._heads]
+        return np.asarray(np.clip(heads / self._cumulative[:, -1], _LEAST_RATE, 0.5))
+
+    def _resting(self, rows: int) -> Ids:
+        """Return the magnitude of each row's rest; beyond all others if it weighs nothing."""
+        if self._rest is None:
+            return np.zeros(rows, dtype=np.int64)
+        exponents: Ids = np.frexp(self._rest.bounds)[1].astype(np.int64)
+        return np.where(self._rest.bounds > 0.0, np.minimum(1 - exponents, _DEEPEST), _DEEPEST)
+
+    def tries(self, rows: Ids, counts: Ids, rng: Generator) -> tuple[Ids, Ids]:
+        """Try `counts[i]` words of row `rows[i]`; return the accepted ones, and their numbers.
+
+        Each accepted word has a probability ∝ its weight.
+        """
+        at = np.repeat(rows, counts)
+        magnitudes = self._magnitudes(rows, counts, rng)
+        cells = at * len(self._tops) + magnitudes
+        held = self._counts.take(cells)
+        places = (rng.random(len(at)) * self._sizes.take(cells)).astype(np.int64)
+        chosen = self._first.take(cells) + places
+        # Places beyond the head's words of this magnitude stand for words of the rest.
+        weights = self._weights.take(chosen, mode="clip")
+        words = self._words.take(chosen, mode="clip")
+        level = rng.random(len(at))
+        if self._rest is not None:
+            resting = np.flatnonzero(places >= held)
+            beyond = places.take(resting) - held.take(resting)
+            tried = self._rest.words.take(beyond).astype(np.int64)
+            words[resting] = tried
+            level[resting] = fine_uniforms(len(resting), rng)  # a word of the rest may be far rarer
+        level *= self._tops.take(magnitudes)
+        if self._rest is not None:
+            weights[resting] = self._rest.weights(at.take(resting), tried, level.take(resting))
+        accepted = level < weights
+        return words.compress(accepted), np.add.reduceat(
+            accepted, np.cumsum(counts) - counts, dtype=np.int64
+        )
+
+    def _magnitudes(self, rows: Ids, counts: Ids, rng: Generator) -> Ids:
+        """Draw magnitudes by their total weights; the rarest come first in the cumulative sums."""
+        last = self._cumulative.shape[1] - 1
+        level, places = fine_uniforms(int(counts.sum()), rng), list[Ids]()
+        if level.size * (last + 1) <= _FEW:  # at once: numpy takes longer to begin than to count
+            every = self._cumulative[rows].repeat(counts, axis=0)
+            below = np.minimum(level * every[:, -1], np.nextafter(every[:, -1], 0.0))
+            return np.asarray(last - (every <= below[:, None]).sum(axis=1))
+        for row, levels_of_row in zip(rows.tolist(), _split(level, counts), strict=True):
+            sums = self._cumulative[row]
+            below = np.minimum(levels_of_row * sums[-1], np.nextafter(sums[-1], 0.0))
+            places.append(np.searchsorted(sums, below, side="right"))
+        return np.asarray(last - np.concatenate(places))
+
+
+def draw_by_word(ids: Ids, size: int, draws: Callable[[Ids, Ids], Ids]) -> Ids:
+    """Draw for all occurrences of a word together, since they share one row of a law.
+
+    `draws` gets distinct words and how often each occurs; it returns all draws in one array.
+    """
+    order = order_of(ids, size)
+    in_order = ids[order]
+    # Not by np.diff, which takes as long as all the rest for a sentence.
+    starts = np.ones(len(ids) + 1, dtype=np.bool_)
+    np.not_equal(in_order[1:], in_order[:-1], out=starts[1:-1])
+    bounds = np.flatnonzero(starts)
+    drawn = np.empty(len(ids), dtype=np.int64)
+    drawn[order] = draws(in_order[bounds[:-1]], bounds[1:] - bounds[:-1])
+    return drawn
+
+
+def order_of(numbers: Ids, bound: int) -> Ids:
+    """Return the stable sorting order of whole numbers below `bound`."""
+    if bound <= 1 << 16:
+        return np.argsort(numbers.astype(np.uint16), kind="stable")  # a radix sort
+    return np.argsort(numbers, kind="stable")
+
+
+def ranges(first: Ids, counts: Ids) -> Ids:
+    """Return counts[0] numbers from first[0] on, then counts[1] from first[1] on, and so on."""
+    ends = counts.cumsum()
+    steps = (first - ends + counts).repeat(counts)
+    return np.asarray(np.arange(len(steps)) + steps)
+
+
+def _split(values: Floats, counts: Ids) -> Iterator[Floats]:
+    """Split the values into runs of the given lengths."""
+    end = 0
+    for count in counts.tolist():
+        yield values[end : end + count]
+        end += count
+
+
+def fine_uniforms(count: int, rng: Generator) -> Floats:
+    """Draw uniform numbers that keep a float's precision near 0: 159 binary digits."""
+    first, second = rng.random((2, count))
+    numbers: Floats = first + 2.0**-53 * second
+    small = np.flatnonzero(numbers < 2.0**-40)
+    if len(small):
+        numbers[small] += 2.0**-106 * rng.random(len(small))
+    return numbers
+
+
+# Exact draws on a path: a fair coin for the side, then an exponential number of nats to walk.
+#
+# To the right of x_i, the walk passes the cut of a point x_j if E ≥ t·(x_j − x_i) − s, where s is
+# the lag of the gap before x_j. To the left it is the same with the path mirrored. Comparisons are
+# made in whole units of position and a fraction, so that nothing cancels on a long path. E has no
+# largest value and no smallest one. docs/proofs/kinds.md bounds what rounding adds.
+
+
+_PATH_LN2 = math.log(2.0)
+_WORD = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """Where walks pass on to each point: the path, and behind it the path mirrored.
+
+    A walk to the left from point i is one to the right from point 2n − 1 − i.
+    """
+
+    positions: Ids
+    """Where the points are, in units, the first at 0."""
+    whole: Ids
+    """Where each point's cut is, in units,"""
+    fraction: Floats
+    """and the rest of a unit, from 0 to 1."""
+    reach: float
+    """The longest walk in units that makes a difference: from end to end, and one more."""
+
+    def walk(self, ids: Ids, units: Floats, right: NDArray[np.bool_]) -> Ids:
+        """Return the last point whose cut is passed by a walk of `units` from each of `ids`."""
+        mirror = len(self.positions) - 1
+        starts = np.where(right, ids, mirror - ids)
+        walked = np.minimum(units, self.reach)  # whoever gets beyond the last point stays there
+        whole = np.floor(walked)
+        goals = self.positions[starts] + whole.astype(np.int64)
+        points = np.searchsorted(self.whole, goals, side="right") - 1
+        rest = walked - whole
+        while (back := (self.whole[points] == goals) & (self.fraction[points] > rest)).any():
+            points = points - back
+        return np.where(right, points, mirror - points)
+
+
+def cuts(path: Path, rate: float, lags: Floats) -> Cuts:
+    """Compute the cuts of a path; `lags` has one for each gap, in nats."""
+    length = int(path.positions[-1] - path.positions[0])
+    gaps = np.diff(path.positions)
+    right = path.positions - path.positions[0]
+    left = (path.positions[-1] - path.positions)[::-1] + 4 * (length + 1)  # out of any walk's reach
+    # A cut lies between the middle of its gap and the point itself: this keeps their order.
+    before = np.minimum(lags * (UNITS / rate), gaps / 2.0)
+    both = np.concatenate([[0.0], before, [0.0], before[::-1]])
+    up = np.ceil(both)
+    positions = np.concatenate([right, left])
+    return Cuts(positions, positions - up.astype(np.int64), up - both, float(length + 1))
+
+
+def draw_on_path(ids: Ids, cuts: Cuts, rate: float, rng: Generator) -> Ids:
+    """Draw a point for each of `ids`, each on its own."""
+    nats, right = exponentials(len(ids), rng)
+    return cuts.walk(ids, nats * (UNITS / rate), right)
+
+
+def exponentials(count: int, rng: Generator) -> tuple[Floats, NDArray[np.bool_]]:
+    """Draw numbers of density e^(−x), x > 0, and fair coins.
+
+    A number is K·ln 2 − ln(1 − V/2): K counts the zeros before the first 1 in a stream of bits that
+    does not end, and V is uniform in (0, 1). V comes from such a count, too, so that small numbers
+    keep the precision of a float.
+    """
+    words = _words(3 * count, rng)
+    bits = words[2 * count :]
+    zeros = leading_zeros(words[: 2 * count], rng)
+    mantissa = 1.0 + (bits >> np.uint64(12)) * 2.0**-52
+    half = np.ldexp(mantissa, -np.minimum(zeros[count:] + 2, 2000).astype(np.int32))  # V/2
+    return zeros[:count] * _PATH_LN2 - np.log1p(-half), (bits & np.uint64(1)).astype(np.bool_)
+
+
+def leading_zeros(words: NDArray[np.uint64], rng: Generator) -> Ids:
+    """Count the zeros before the first 1 in streams of fair bits that begin with these words."""
+    zeros = _WORD - _bit_lengths(words)
+    unfinished = np.flatnonzero(words == 0)
+    while unfinished.size:
+        words = _words(len(unfinished), rng)
+        zeros[unfinished] += _WORD - _bit_lengths(words)
+        unfinished = unfinished[words == 0]
+    return zeros
+
+
+def _bit_lengths(words: NDArray[np.uint64]) -> Ids:
+    # The bit below the highest is cleared, so that rounding to a float cannot carry.
+    rounded = (words & ~(words >> np.uint64(1))).astype(np.float64)
+    return np.frexp(rounded)[1].astype(np.int64)
+
+
+def _words(count: int, rng: Generator) -> NDArray[np.uint64]:
+    return rng.integers(1 << _WORD, size=count, dtype=np.uint64)

@@ -1,0 +1,177 @@
+"""Which lexicon and mechanism a privatizer has: given as values, or by name.
+
+A privatizer is pickled as the recipe that it is made of. A lexicon that can be opened again is
+pickled as its name or path with its fingerprint, which is checked on arrival. A lexicon that was
+made in memory, or changed since it was opened, is pickled with its data.
+"""
+
+import hashlib
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+from malaprop.lexicon.graph import with_graph_if_needed
+from malaprop.lexicon.lexicon import Lexicon
+from malaprop.mechanisms import mechanism_named
+from malaprop.privacy.errors import LexiconError, ParameterError
+from malaprop.privacy.mechanism import Mechanism
+
+LexiconChoice = Lexicon | str | os.PathLike[str]
+MechanismChoice = Mechanism | str
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A lexicon, with its graph if the mechanism needs one, and a mechanism.
+
+    `opened` is the name or path that the lexicon was asked for by; it may be empty.
+    """
+
+    lexicon: Lexicon
+    mechanism: Mechanism
+    opened: str = ""
+
+    @cached_property
+    def portable(self) -> tuple[object, ...]:
+        """What a pickle holds: where the lexicon is, or its data, and the mechanism.
+
+        Equal choices give equal pickles, in any process.
+        """
+        values = [(f.name, getattr(self.mechanism, f.name)) for f in fields(self.mechanism)]
+        opened = self.opened or _name_of(self.lexicon, self.mechanism)
+        reference = LexiconReference(opened, _identity(self.lexicon)) if opened else self.lexicon
+        return reference, type(self.mechanism), interned(tuple(values))
+
+    @classmethod
+    def arrived(
+        cls,
+        lexicon: "LexiconReference | Lexicon",
+        kind: type[Mechanism],
+        values: tuple[tuple[str, Any], ...],
+    ) -> "Chosen":
+        """Return what `portable` stands for; open the lexicon if it did not travel."""
+        mechanism = kind(**dict(values))
+        if isinstance(lexicon, Lexicon):
+            return cls(lexicon, mechanism)
+        return cls(lexicon.open_for(mechanism), mechanism, lexicon.opened)
+
+
+@dataclass(frozen=True)
+class LexiconReference:
+    """Where a lexicon is, and which one it must be, its tables included."""
+
+    opened: str
+    identity: str
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LexiconReference, (interned(self.opened), interned(self.identity))
+
+    def open_for(self, mechanism: Mechanism) -> Lexicon:
+        """Open the lexicon; refuse another one that has its name now."""
+        lexicon = with_graph_if_needed(Lexicon.open(self.opened), mechanism)
+        if _identity(lexicon) != self.identity:
+            raise LexiconError(
+                f"The lexicon {self.opened}, or a table that was computed for it, is not the one "
+                "that the privatizer was pickled with: make the privatizer anew."
+            )
+        return lexicon
+
+
+def choose(
+    lexicon: LexiconChoice | None, mechanism: MechanismChoice | None, epsilon: float | None
+) -> Chosen:
+    """Return lexicon and mechanism; by default `english` and `Balanced` with that ε."""
+    if mechanism is None and epsilon is None:
+        raise ParameterError(
+            "A Privatizer needs either a mechanism with its parameters, such as "
+            "Balanced(epsilon=1.5), or an 'epsilon' alone, which means the same."
+        )
+    chosen = chosen_mechanism("balanced" if mechanism is None else mechanism, epsilon)
+    opened, known = _opened("english" if lexicon is None else lexicon)
+    return Chosen(with_graph_if_needed(known, chosen), chosen, opened)
+
+
+def chosen_mechanism(mechanism: MechanismChoice, epsilon: float | None) -> Mechanism:
+    """Return the mechanism of a name with that ε, or a mechanism that has its own."""
+    if isinstance(mechanism, str):
+        return _named(mechanism, epsilon)
+    if not isinstance(mechanism, Mechanism):
+        raise ParameterError(
+            "The 'mechanism' parameter must be a mechanism with its parameters, such as "
+            f"Balanced(epsilon=1.5), or the name of one. Got {type(mechanism).__name__}."
+        )
+    if epsilon is not None:
+        raise ParameterError(
+            "A mechanism with its parameters has its own ε: leave out `epsilon`, or name the "
+            "mechanism by a string."
+        )
+    return mechanism
+
+
+def mechanism_of_name(name: str) -> type[Mechanism]:
+    """Return the mechanism of a name; all of them are imported here."""
+    return mechanism_named(name)
+
+
+def _named(name: str, epsilon: float | None) -> Mechanism:
+    made = mechanism_named(name)
+    if epsilon is None:
+        raise ParameterError(f"{made.name} needs an ε: name it with `epsilon`.")
+    try:
+        return made(epsilon=epsilon)
+    except TypeError:
+        raise ParameterError(
+            f"{made.__name__} has other parameters that must be given, so its name is not enough: "
+            f"pass malaprop.{made.__name__}(epsilon={epsilon!r}, …)."
+        ) from None
+
+
+def _opened(lexicon: LexiconChoice) -> tuple[str, Lexicon]:
+    """Return the lexicon, and what opens it again: a name as it is, a path in full."""
+    if isinstance(lexicon, Lexicon):
+        return "", lexicon
+    if not isinstance(lexicon, str | os.PathLike):
+        raise ParameterError(
+            "The 'lexicon' parameter must be a Lexicon, or the name or path of one. Got "
+            f"{type(lexicon).__name__}."
+        )
+    place = os.fspath(lexicon)
+    known = Lexicon.open(place)
+    return place if known.opened_as == place else _full(place), known
+
+
+def _full(place: str) -> str:
+    return os.path.abspath(os.path.expanduser(place))
+
+
+def _name_of(lexicon: Lexicon, mechanism: Mechanism) -> str:
+    """Return the name of a lexicon if that opens this very one again, or nothing."""
+    from malaprop.lexicon.store import embedded, imported
+
+    if lexicon.name not in embedded() | imported():
+        return ""
+    try:
+        again = with_graph_if_needed(Lexicon.open(lexicon.name), mechanism)
+    except LexiconError:
+        return ""
+    return lexicon.name if _identity(again) == _identity(lexicon) else ""
+
+
+def _identity(lexicon: Lexicon) -> str:
+    """Return a digest of a lexicon and of those of its tables that a law depends on."""
+    tables = lexicon.tables
+    balances = tables.balances.digest if tables.balances is not None else ""
+    parts = repr((lexicon.fingerprint, tables.exponents, balances))
+    return hashlib.sha256(parts.encode()).hexdigest()
+
+
+def interned(value: Any) -> Any:
+    """Return equal strings as one object: a pickle shows whether they are one."""
+    if type(value) is tuple:
+        return tuple(map(interned, value))
+    if isinstance(value, Mapping):
+        return {interned(key): interned(item) for key, item in value.items()}
+    return sys.intern(value) if type(value) is str else value

@@ -1,1 +1,0 @@
-"""The page of the frontier: all mechanisms at equal measured privacy, from a study's lines."""

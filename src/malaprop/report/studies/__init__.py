@@ -1,1 +1,0 @@
-"""Pages about studies, rendered from their lines alone."""

@@ -1,0 +1,483 @@
+"""The job on Spark, seen from the driver.
+
+A text is drawn once for all that anybody can see: a job writes its output at once, Spark commits
+one attempt of each task, and the folder gets its name when the job is done. A lazy
+frame would draw again at every look, and each draw costs ε again.
+"""
+
+import os
+import re
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import functions
+from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructField, StructType
+
+from malaprop.files.formats.file_format import INSIDE, Layout, is_inside, list_columns
+from malaprop.files.formats.jsonl import no_such_key
+from malaprop.privacy import errors
+from malaprop.privacy.errors import (
+    DataError,
+    MalapropError,
+    MissingExtraError,
+    OutputError,
+    ParameterError,
+)
+from malaprop.privatizer import Privatizer
+from malaprop.spark.shipping import ship
+from malaprop.spark.tasks import (
+    FILE,
+    LINE,
+    WHOLE,
+    ColumnsTask,
+    DelimitedTask,
+    ExecutorRecipe,
+    JsonTask,
+    Tally,
+    Task,
+    TaskPlan,
+    tally_of,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+
+# Folders that Spark reads and makes: what a name means, and what may be replaced.
+
+
+_SPECIAL: Final = re.compile(r"([\\{}\[\]*?])")
+_FINISHED: Final = "_SUCCESS"
+"""What Spark puts into a folder when it is whole."""
+
+
+def literal(path: str) -> str:
+    """Escape a path so that Spark takes nothing in it for a pattern, as `[1]` would be."""
+    return _SPECIAL.sub(r"\\\1", path)
+
+
+def places_of(spark: "SparkSession", source: str) -> list[str]:
+    """Return the folders or files that a name means: the one of that name, else its matches."""
+    files, place = _at(spark, source)
+    if files.exists(place):
+        return [str(place.toString())]
+    matches = files.globStatus(place) or []
+    if not matches:
+        raise ParameterError(
+            "Spark does not find the input: give it a full path or URL that all machines reach"
+        )
+    return [str(status.getPath().toString()) for status in matches]
+
+
+def check_apart(spark: "SparkSession", places: list[str], target: str) -> None:
+    """Refuse an output that is, contains or lies in an input."""
+    made = _real(spark, target)
+    for place in places:
+        read = _real(spark, place)
+        if made.startswith(read) or read.startswith(made):
+            raise ParameterError(
+                f"{target} is the input, or one of them lies in the other: choose another output"
+            )
+
+
+@contextmanager
+def staged(spark: "SparkSession", target: str, *, force: bool) -> Iterator[str]:
+    """Yield a folder to write to; it gets its name only if all goes well.
+
+    Only its owner may enter it, before and after, where the file system has permissions: Spark's
+    own files take no notice of those of the input.
+    """
+    files, final = _at(spark, target)
+    part = _path(spark, final.getParent(), f".malaprop-{secrets.token_hex(8)}.partial")
+    _check_free(spark, target, force=force)
+    whole = _path(spark, part, "whole")
+    try:
+        _make(spark, part, target)
+        yield whole.toString()
+        _close(spark, whole)
+        _check_free(spark, target, force=force)  # somebody else may have made it meanwhile
+        if files.exists(final):
+            files.delete(final, True)
+        if not files.rename(whole, final):
+            raise OutputError(f"{target} cannot be written: the finished folder cannot be renamed")
+    finally:
+        files.delete(part, True)
+
+
+def _close(spark: "SparkSession", folder: Any) -> None:
+    """Close a folder to everybody but its owner, if the file system can."""
+    jvm: Any = spark._jvm
+    files = folder.getFileSystem(spark._jsc.hadoopConfiguration())
+    with suppress(Py4JJavaError):
+        files.setPermission(folder, jvm.org.apache.hadoop.fs.permission.FsPermission("700"))
+
+
+def _make(spark: "SparkSession", part: Any, target: str) -> None:
+    """Make a folder for unfinished output: an early test of whether the output can be written."""
+    made = False
+    with suppress(Py4JJavaError):
+        files = part.getFileSystem(spark._jsc.hadoopConfiguration())
+        made = files.mkdirs(part)
+        _close(spark, part)
+    if not made:
+        raise OutputError(
+            f"{target} cannot be written: no folder can be made beside it; check the path and the "
+            "permissions"
+        )
+
+
+def _check_free(spark: "SparkSession", target: str, *, force: bool) -> None:
+    """Refuse a name that is taken; `force` replaces only what Spark made."""
+    files, final = _at(spark, target)
+    if not files.exists(final):
+        return
+    if not force:
+        raise OutputError(f"{target} exists already: choose another name, or use `force=True`")
+    if not files.getFileStatus(final).isDirectory():
+        raise OutputError(f"{target} is a file, and the output a folder: choose another name")
+    if len(files.listStatus(final)) and not files.exists(_path(spark, final, _FINISHED)):
+        raise OutputError(
+            f"{target} is not what an earlier job has made, as there is no {_FINISHED} in it, so "
+            "that `force=True` does not replace it: choose another name, or delete it yourself"
+        )
+
+
+def _at(spark: "SparkSession", path: str) -> tuple[Any, Any]:
+    """Return the file system of a path, and the full path."""
+    place = _path(spark, path)
+    files = place.getFileSystem(spark._jsc.hadoopConfiguration())
+    return files, files.makeQualified(place)
+
+
+def _path(spark: "SparkSession", *parts: Any) -> Any:
+    jvm: Any = spark._jvm
+    return jvm.org.apache.hadoop.fs.Path(*parts)
+
+
+def _real(spark: "SparkSession", path: str) -> str:
+    """Return a full path that ends in a slash; on this machine, without symbolic links."""
+    place = _at(spark, path)[1]
+    uri = place.toUri()
+    name = str(place.toString())
+    if uri.getScheme() == "file":
+        name = f"file:{os.path.realpath(uri.getPath())}"
+    return name.rstrip("/") + "/"
+
+
+# Tables in files, read and written by Spark so that other columns keep their values.
+
+
+# A task that is tried again replaces what an earlier attempt has committed; and a folder that is
+# whole says so.
+_COMMIT: Final = {
+    "mapreduce.fileoutputcommitter.algorithm.version": "1",
+    "mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
+}
+# No file is cut, and none shares a partition: a file "costs" as much as a partition may hold.
+_UNCUT: Final = {
+    "spark.sql.files.maxPartitionBytes": str(2**50),
+    "spark.sql.files.openCostInBytes": str(2**50),
+    "spark.sql.files.maxPartitionNum": str(2**31 - 1),
+}
+# Many files in a partition, as nothing is read of them.
+_MANY: Final = {
+    "spark.sql.files.maxPartitionBytes": str(2**62),
+    "spark.sql.files.openCostInBytes": str(2**50),
+    "spark.sql.files.maxPartitionNum": str(2**31 - 1),
+}
+# A folder `id=007` says 007, not 7; and only this reader knows of a value for what a file lacks.
+_COLUMNS: Final = {
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.sql.parquet.enableVectorizedReader": "true",
+}
+ABSENT: Final = f"malaprop-{secrets.token_hex(16)}"
+"""Placeholder in a column of text for files that lack the column. No text equals it."""
+
+
+@contextmanager
+def reading(spark: "SparkSession", places: list[str], layout: Layout) -> "Iterator[DataFrame]":
+    """Yield the table in folders or files; of text files, the raw lines.
+
+    Spark decides where files are cut when the work begins: so it must be done in the context.
+    """
+    table = layout.format == "parquet"
+    paths = [literal(place) for place in places]
+    with _set(spark, _COLUMNS if table else _UNCUT):
+        yield _columns(spark, paths, layout) if table else _lines(spark, paths, layout)
+
+
+@contextmanager
+def _set(spark: "SparkSession", settings: dict[str, str]) -> Iterator[None]:
+    """Change some settings of the session, and restore them afterwards."""
+    before = {name: spark.conf.get(name, None) for name in settings}
+    try:
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, old)
+
+
+def _columns(spark: "SparkSession", paths: list[str], layout: Layout) -> "DataFrame":
+    """Return the rows of Parquet files, with all columns that any of them has."""
+    table = spark.read.option("mergeSchema", True).parquet(*paths)
+    _check_all_read(spark, paths, table)
+    marked = StructType([_marked(field, layout) for field in table.schema])
+    return spark.read.schema(marked).parquet(*paths)
+
+
+def _marked(field: StructField, layout: Layout) -> StructField:
+    """Give a field that is asked for a default that marks files without the column."""
+    if field.name not in layout.columns or not isinstance(field.dataType, StringType):
+        return field
+    value = {"EXISTS_DEFAULT": f"'{ABSENT}'", "CURRENT_DEFAULT": f"'{ABSENT}'"}
+    return StructField(field.name, field.dataType, field.nullable, value)
+
+
+def _lines(spark: "SparkSession", paths: list[str], layout: Layout) -> "DataFrame":
+    lines = spark.read.option("lineSep", "\n").text(paths)
+    if lines.columns != [LINE]:
+        raise ParameterError(
+            f"The input has folders that stand for values of a column (name=value), which is lost "
+            f"in {layout.format}: privatize these folders one by one, or use Parquet."
+        )
+    _check_all_read(spark, paths, lines)
+    if layout.format == "jsonl":
+        return lines
+    about = functions.col("_metadata")
+    whole = (about.file_block_start == 0) & (about.file_block_length == about.file_size)
+    file = functions.xxhash64(about.file_path)
+    return lines.select(LINE, file.alias(FILE), whole.alias(WHOLE))
+
+
+def _check_all_read(spark: "SparkSession", paths: list[str], table: "DataFrame") -> None:
+    """Refuse files in subfolders of the input: Spark would silently leave them out."""
+    every = _files(spark.read.option("recursiveFileLookup", True).text(paths))
+    left = every - _files(table)
+    if left:
+        raise ParameterError(
+            f"{left:,} of the input's {every:,} files lie in folders that Spark does not read: "
+            "put all files into one folder, or privatize the folders one by one."
+        )
+
+
+def sight(spark: "SparkSession", places: list[str]) -> object:
+    """Return a value that changes with the names, sizes or times of files in some places."""
+    kind = spark.read.format("binaryFile").option("recursiveFileLookup", True)
+    files = kind.load([literal(place) for place in places])
+    about = functions.xxhash64("path", "modificationTime", "length")
+    with _set(spark, _MANY):
+        return files.select(functions.bit_xor(about), functions.count("*")).first()
+
+
+def _files(frame: "DataFrame") -> int:
+    inner: Any = frame._jdf
+    return len(inner.inputFiles())
+
+
+def write(frame: "DataFrame", path: str, layout: Layout) -> None:
+    """Write a table into a new folder."""
+    writer = frame.write.options(**_COMMIT).mode("error")
+    if layout.format == "parquet":
+        writer.parquet(path)
+    else:
+        writer.option("lineSep", "\n").text(path)
+
+
+def check_columns(schema: StructType, layout: Layout) -> None:
+    """Refuse columns that do not exist or hold no text."""
+    kinds = {field.name: field.dataType for field in schema}
+    for name in layout.columns:
+        if name not in kinds:
+            inside = INSIDE if is_inside(name, kinds) else ""
+            raise ParameterError(
+                f"no column is named {name!r} in the table, which has "
+                f"{list_columns(kinds, name)}{inside}"
+            )
+        if not isinstance(kinds[name], StringType):
+            kind = kinds[name].typeName()
+            raise DataError(f"column {name!r} has the type {kind}: only text can be privatized")
+
+
+TASKS: dict[str, type[Task]] = {
+    "parquet": ColumnsTask,
+    "csv": DelimitedTask,
+    "tsv": DelimitedTask,
+    "jsonl": JsonTask,
+}
+"""What copies the records of each format."""
+
+
+def draw(
+    frame: "DataFrame",
+    layout: Layout,
+    privatizer: Privatizer,
+    target: str,
+    *,
+    force: bool = False,
+    check: Callable[[], None] = lambda: None,
+) -> Tally:
+    """Write a table with private texts into a folder; return what was counted.
+
+    `check` is called when all is written, before the folder gets its name.
+    """
+    spark = frame.sparkSession
+    table = layout.format == "parquet"
+    schema = _plain(frame.schema) if table else StructType().add(LINE, StringType())
+    if table:
+        check_columns(schema, layout)
+        # Spark takes a name with a dot for a field of a struct, so it works with other names.
+        frame = frame.toDF(*(f"c{place}" for place in range(len(schema))))
+    kit = ExecutorRecipe(
+        shipment=ship(privatizer.lexicon, spark.sparkContext),
+        mechanism=privatizer.mechanism,
+        policy=privatizer.policy,
+        promise=privatizer.guarantee,
+    )
+    plan = TaskPlan(kit=kit, layout=layout, names=tuple(schema.names), absent=ABSENT)
+    total = tally_of(spark.sparkContext)
+    kind = TASKS[layout.format]
+
+    def run(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+        task = kind(plan)
+        yield from task.run(batches)
+        total.add(task.tally)
+
+    with staged(spark, target, force=force) as folder:
+        write(frame.mapInArrow(run, schema), folder, layout)
+        counted = total.value
+        if not table and counted.seen["rows"]:
+            _check_keys(counted, layout)
+        check()
+    if table:
+        counted.others = {name: None for name in schema.names if name not in layout.columns}
+    return counted
+
+
+def _plain(schema: StructType) -> StructType:
+    """Remove the metadata of a schema at any depth: it may hold anything."""
+    plain = StructType()
+    for field in schema:
+        plain.add(field.name, _plain_type(field.dataType), field.nullable)
+    return plain
+
+
+def _plain_type(kind: DataType) -> DataType:
+    if isinstance(kind, StructType):
+        return _plain(kind)
+    if isinstance(kind, ArrayType):
+        return ArrayType(_plain_type(kind.elementType), kind.containsNull)
+    if isinstance(kind, MapType):
+        keys, values = _plain_type(kind.keyType), _plain_type(kind.valueType)
+        return MapType(keys, values, kind.valueContainsNull)
+    return kind
+
+
+def _check_keys(counted: Tally, layout: Layout) -> None:
+    for name in layout.columns:
+        if name not in counted.present:
+            raise ParameterError(no_such_key(name, [*counted.present, *counted.others]))
+
+
+# Errors on Spark, without a word of the data.
+
+
+Result = TypeVar("Result")
+
+JAVA: Final = (
+    "Spark needs Java 17: install it (Debian: openjdk-17-jre-headless), and let JAVA_HOME, if "
+    "it is set, name the folder that it is in"
+)
+_RAISED: Final = re.compile(r"malaprop\.core\.errors\.(\w+Error): ([^\n]+)")
+_LACKING: Final = re.compile(r"ModuleNotFoundError: No module named '(malaprop|pandas|pyarrow)\b")
+_UNREACHED: Final = "Spark cannot reach the cluster or the file system: check its address"
+_UNREAD: Final = (
+    "a Parquet file of the input is corrupt, or its columns have other types than those of the "
+    "other files: privatize it by itself"
+)
+_UNWRITTEN: Final = "Spark cannot write the output: check the path, its permissions and the disk"
+
+# By Spark's or Java's name for it; the first match counts.
+_KNOWN: Final[dict[str, tuple[type[MalapropError], str]]] = {
+    "JAVA_GATEWAY_EXITED": (MalapropError, JAVA),
+    "PATH_NOT_FOUND": (
+        ParameterError,
+        "Spark does not find the input: give it a full path or URL that all machines reach",
+    ),
+    "UNABLE_TO_INFER_SCHEMA": (ParameterError, "there is no Parquet file in the input: check it"),
+    "CANNOT_MERGE_SCHEMAS": (DataError, _UNREAD),
+    "CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE": (DataError, _UNREAD),
+    "FAILED_READ_FILE": (DataError, _UNREAD),
+    "CANNOT_READ_FILE_FOOTER": (DataError, _UNREAD),
+    "SchemaColumnConvertNotSupportedException": (DataError, _UNREAD),
+    "ParquetDecodingException": (DataError, _UNREAD),
+    "UnknownHostException": (MalapropError, _UNREACHED),
+    "ConnectException": (MalapropError, _UNREACHED),
+    "NoRouteToHostException": (MalapropError, _UNREACHED),
+    "AccessControlException": (OutputError, _UNWRITTEN),
+    "AccessDeniedException": (OutputError, _UNWRITTEN),
+}
+
+
+def redacted_error(work: Callable[[], Result]) -> Result:
+    """Do some work; replace Spark's error messages, which may quote the data, by our own."""
+    try:
+        return work()
+    except MalapropError as error:
+        told = error
+    except Exception as error:
+        told = _translated(error)
+    # Raised outside the handler and without its context, which holds the data, too.
+    told.__context__ = None
+    raise told
+
+
+def _translated(error: Exception) -> MalapropError:
+    """Return the error that a task raised, or one with Spark's name for what went wrong."""
+    if raised := _RAISED.search(str(error)):
+        kind = getattr(errors, raised[1], MalapropError)
+        if issubclass(kind, MalapropError) and kind is not MissingExtraError:
+            return kind(raised[2])
+    if lacking := _LACKING.search(str(error)):
+        return MalapropError(
+            f"the Python of an executor lacks {lacking[1]}: run  pip install '.[spark]'  in a "
+            "clone of Malaprop on all machines, and let PYSPARK_PYTHON name that Python"
+        )
+    return _named(error)
+
+
+def _named(error: Exception) -> MalapropError:
+    names = list(dict.fromkeys(_names(error))) or [type(error).__name__]
+    parts = {part for name in names for part in name.split(".")}
+    for known, (kind, message) in _KNOWN.items():
+        if known in parts:
+            return kind(f"{message} ({', '.join(names)})")
+    return MalapropError(
+        f"Spark has failed ({', '.join(names)}); what it says itself may quote the data, and is "
+        "in the logs of its driver and executors where these are on"
+    )
+
+
+def _names(error: Exception) -> Iterator[str]:
+    """Yield Spark's and Java's names for an error and its causes: conditions and classes."""
+    if condition := getattr(error, "getCondition", lambda: None)():
+        yield str(condition)
+    # py4j's own name for what Java has thrown, or pyspark's.
+    thrown: Any = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    while thrown is not None:
+        yield str(thrown.getClass().getName())
+        try:
+            condition = thrown.getCondition()
+        except Exception:  # it is none of Spark's own
+            condition = None
+        if condition:
+            yield str(condition)
+        thrown = thrown.getCause()

@@ -1,0 +1,227 @@
+"""HTML and Markdown: tags, code and targets told from the text between them."""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+
+from malaprop.text.segments import Segment, is_placeholder, merge_segments
+
+# Character references of HTML, such as `&eacute;`, `&#233;` and `&lt;`: decoded as browsers do.
+
+
+# Python refuses to read numbers of thousands of digits. No character has more than seven.
+_HUGE = re.compile(r"&#(?:0*+[1-9][0-9]{7,}+|[xX]0*+[1-9A-Fa-f][0-9A-Fa-f]{6,}+);?")
+_PADDED = re.compile(r"&#([xX]?)0{8,}+")
+_UNKNOWN = "\ufffd"
+
+
+def decoded(text: str) -> str:
+    """Return a text with its character references decoded. No text makes this fail.
+
+    >>> decoded("caf&eacute; &lt;b&gt; &#" + "9" * 9999 + ";")
+    'café <b> �'
+    """
+    if "&" not in text:
+        return text
+    return unescape(_PADDED.sub(r"&#\g<1>0", _HUGE.sub(_UNKNOWN, text)))
+
+
+# HTML: known tags are public, without their attributes; the text between them is private.
+#
+# The rules:
+#
+# - Tags on the closed list `TAGS` are shown as `<p>` or `</p>`: in small letters, without
+# attributes
+#   and without a slash at the end (`<br />` becomes `<br>`).
+# - A title is shown with both of its tags, or with none: if one is missing, or `<title/>` closes
+#   itself. As in browsers, what it holds is text, not markup.
+# - Dropped: comments, declarations, scripts and style sheets with what they hold, all other tags,
+#   and end tags of elements that have none (`</br>`). Where two words would run together, a space
+#   takes the place.
+# - Malformed markup is text: a `<` that starts no tag, a tag, comment or script without an end, a
+#   tag with a `<` in it outside quotes, `<ann@example.org>`.
+# - Character references are decoded before the text is cut into tokens, and `escape_html` escapes
+#   the private text again.
+#
+# The time is linear in the length of the text.
+
+
+VOID = frozenset({"br", "hr", "wbr"})
+"""Elements without an end tag."""
+TITLE = "title"
+INLINE = frozenset(
+    {
+        *("a", "abbr", "b", "bdi", "cite", "code", "del", "dfn", "em", "i", "ins", "kbd", "mark"),
+        *("q", "s", "samp", "small", "span", "strong", "sub", "sup", "u", "var", "wbr"),
+    }
+)
+"""Elements within a line: their tags part no sentences."""
+TAGS = (
+    VOID
+    | INLINE
+    | {
+        *("html", "head", TITLE),
+        *("body", "main", "section", "article", "header", "footer", "nav", "aside", "div"),
+        *("h1", "h2", "h3", "h4", "h5", "h6", "p", "blockquote", "pre", "address", "hgroup"),
+        *("ul", "ol", "li", "dl", "dt", "dd", "figure", "figcaption", "details", "summary"),
+        *("table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td"),
+    }
+)
+"""The elements whose tags are shown."""
+
+_RAW = frozenset({"script", "style"})
+_NAME = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*+(?:[:-][A-Za-z0-9]++)*+)(?=[\s/>])")
+# Attributes up to a quoted value, the end of the tag, or what may not stand in a tag.
+_ATTRIBUTES = re.compile(r"(?:[^<>=]++|=(?!\s*+[\"']))*+(?:=\s*+([\"'])|(>))?")
+_RAW_END = {
+    name: re.compile(rf"</{name}(?=[\s/>])[^<>]*+>", re.IGNORECASE | re.ASCII)
+    for name in (*_RAW, TITLE)
+}
+_WORD_ENDS = re.compile(r"\w\Z")
+_WORD_STARTS = re.compile(r"\w")
+
+
+def cut_html(text: str, *, placeholders: bool = False) -> list[Segment]:
+    """Cut HTML into tags, which are public, and the text between them, decoded.
+
+    With `placeholders`, a tag such as `<PERSON>` is text.
+
+    >>> [each.text for each in cut_html('<P id="x">Caf&eacute; <!-- Ann -->&lt;3<br/>')]
+    ['<p>', 'Café <3', '<br>']
+    """
+    runs: list[str] = []
+    segments: list[Segment] = []
+    for run, markup in HtmlReader(text, placeholders=placeholders).pieces():
+        append_run(runs, decoded(run))
+        if markup:
+            segments += Segment("".join(runs), False), Segment(markup, True)
+            runs.clear()
+    segments.append(Segment("".join(runs), False))
+    return merge_segments(segments)
+
+
+def escape_html(text: str) -> str:
+    """Escape private text, so that no character of it is taken for markup.
+
+    >>> escape_html("a < b & c")
+    'a &lt; b &amp; c'
+    """
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def append_run(runs: list[str], run: str) -> None:
+    """Append a run of text to those before a dropped piece, with a space between two words."""
+    if not run:
+        return
+    if runs and _WORD_ENDS.search(runs[-1]) and _WORD_STARTS.match(run):
+        runs.append(" ")
+    runs.append(run)
+
+
+class HtmlReader:
+    """Finds the markup in a text.
+
+    A search that reached the end of the text in vain is not repeated: this keeps the time linear.
+    """
+
+    def __init__(self, text: str, *, placeholders: bool) -> None:
+        self._text, self._placeholders = text, placeholders
+        self._missing: set[str] = set()
+        # Where quoted values start from which no end of a tag can be reached.
+        self._dead: set[int] = set()
+
+    def pieces(self) -> Iterator[tuple[str, str]]:
+        """Return pairs of a run of text and the tag behind it (empty if it is dropped)."""
+        start = place = 0
+        while (place := self._text.find("<", place)) >= 0:
+            piece = self.markup_at(place)
+            if piece is None:
+                place += 1
+                continue
+            end, markup = piece
+            if title := self._title(place, end):
+                yield self._text[start:place], f"<{TITLE}>"
+                start, place, end, markup = end, title.start(), title.end(), f"</{TITLE}>"
+            yield self._text[start:place], markup
+            start = place = end
+        yield self._text[start:], ""
+
+    def _title(self, place: int, end: int) -> re.Match[str] | None:
+        """Return the end tag of the title whose start tag stands between two places, if both do."""
+        name = _NAME.match(self._text, place, end)
+        if name is None or name[1] or name[2].lower() != TITLE or self._text[end - 2] == "/":
+            return None
+        return self._raw_end(TITLE, end)
+
+    def markup_at(self, place: int) -> tuple[int, str] | None:
+        """Return the end of the markup at a “<”, and how it is shown, or None if it is text."""
+        if self._text.startswith(("<!", "<?"), place):
+            end = self._declaration_end(place)
+            return None if end < 0 else (end, "")
+        name = _NAME.match(self._text, place)
+        if name is None:
+            return None
+        end = self._tag_end(name.end())
+        if end < 0 or (self._placeholders and is_placeholder(self._text[place:end])):
+            return None
+        if name[2].lower() in _RAW:
+            return self._raw(end, name[2].lower(), closing=bool(name[1]))
+        return end, _shown(name[2].lower(), closing=bool(name[1]))
+
+    def _declaration_end(self, place: int) -> int:
+        if self._text.startswith("<!--", place):
+            return self._after("-->", place + 4)
+        return self._after(">", place + 2)
+
+    def _after(self, ending: str, place: int) -> int:
+        """Return the place after the next occurrence of an ending, or -1."""
+        if ending in self._missing:
+            return -1
+        start = self._text.find(ending, place)
+        if start < 0:
+            self._missing.add(ending)
+            return -1
+        return start + len(ending)
+
+    def _raw(self, place: int, name: str, *, closing: bool) -> tuple[int, str] | None:
+        """Return the end of a script or style sheet, which is dropped with its content."""
+        if closing:
+            return place, ""
+        end = self._raw_end(name, place)
+        return None if end is None else (end.end(), "")
+
+    def _raw_end(self, name: str, place: int) -> re.Match[str] | None:
+        """Return the next end tag of an element that holds no tags."""
+        if name in self._missing:
+            return None
+        end = _RAW_END[name].search(self._text, place)
+        if end is None:
+            self._missing.add(name)
+        return end
+
+    def _tag_end(self, place: int) -> int:
+        """Return the end of a tag, given the end of its name, or -1.
+
+        A quote counts only after “=”, and “>” may stand within quotes. Two scans that open the
+        same quote go on alike, so a quote from which one scan failed is remembered.
+        """
+        opened: list[int] = []
+        while attributes := _ATTRIBUTES.match(self._text, place):
+            if attributes[2]:
+                return attributes.end()
+            place = attributes.end()
+            if not attributes[1] or place in self._dead:
+                break
+            opened.append(place)
+            place = self._text.find(attributes[1], place) + 1
+            if not place:
+                break
+        self._dead.update(opened)
+        return -1
+
+
+def _shown(name: str, *, closing: bool) -> str:
+    """Return how a tag is shown. One of a title is dropped: only both together are shown."""
+    if name not in TAGS or name == TITLE or (closing and name in VOID):
+        return ""
+    return f"</{name}>" if closing else f"<{name}>"

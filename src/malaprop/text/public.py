@@ -1,0 +1,324 @@
+"""What is declared public in a text: cut into segments to show, and segments to privatize."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import index
+from typing import Literal, get_args
+from unicodedata import normalize
+
+import numpy as np
+
+from malaprop.privacy.errors import ParameterError
+from malaprop.text.markup import cut_html, escape_html
+from malaprop.text.segments import Cut, Segment, cut_at, cut_placeholders
+from malaprop.text.tokens import TokenKind, kind_of, tokenize
+
+# Words and phrases that the user declared public.
+#
+# An entry is found as a run of whole tokens, so never inside a word, a number, an address or a name
+# after @ or #. Capitals do not matter, nor which apostrophe or how much white space there is; the
+# text is shown as written. Where several entries fit, the longest wins.
+#
+# The entries form a tree of tokens: finding them takes the time of cutting the text into tokens,
+# however many entries there are. The length of an entry is limited, because the search may look
+# ahead by one entry at every token.
+
+
+MOST_CHARACTERS = 100
+"""The longest entry that is accepted."""
+
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+# The tokenizer cuts 12:30, 3/4 and 10-12 into numbers, and a_b and 3.5mg into words.
+_GOES_ON_BEFORE = re.compile(r"(?<=\w)\w|(?<=\d[-.,:/–])\d")
+_GOES_ON_AFTER = re.compile(r"(?<=\w)\w|(?<=\d)[-.,:/–]\d")
+
+_END = ""
+"""Key of a node at which an entry ends. No token is empty."""
+_Node = dict[str, "_Node"]
+
+
+class KeptWords:
+    """A public list of words and phrases, ready to be found in texts.
+
+    >>> kept = KeptWords(["aspirin", "New York"])
+    >>> [each.text for each in kept.cut("Aspirin in new  york, not aspirins") if each.public]
+    ['Aspirin', 'new  york']
+    """
+
+    def __init__(self, entries: Iterable[str]) -> None:
+        self.entries = checked_entries(entries)
+        self._root: _Node = {}
+        self._telling: set[str] = set()
+        for entry in self.entries:
+            node = self._root
+            tokens = [token for token, _ in _tokens(entry)]
+            for token in tokens:
+                node = node.setdefault(token, {})
+            node[_END] = {}
+            self._telling.add(max(filter(_LETTER_OR_DIGIT.search, tokens), key=len))
+
+    def may_hold(self, chunk: str) -> bool:
+        """Tell whether a string between two spaces may be part of an entry.
+
+        It is if it has the entry's longest word: no entry is found without.
+        """
+        return any(token in self._telling for token, _ in _tokens(chunk))
+
+    def cut(self, text: str) -> list[Segment]:
+        """Cut a text into the entries that it holds, which are public, and the rest."""
+        return cut_at(text, self._found(text))
+
+    def _found(self, text: str) -> Iterator[tuple[int, int]]:
+        tokens = _tokens(text)
+        place = 0
+        while place < len(tokens):
+            after = self._longest(text, tokens, place) if tokens[place][0] in self._root else place
+            if after > place:
+                yield tokens[place][1], _end(text, tokens, after)
+            place = max(after, place + 1)
+
+    def _longest(self, text: str, tokens: list[tuple[str, int]], first: int) -> int:
+        """Return the place after the longest entry that starts at a token, or that token's."""
+        start, best = tokens[first][1], first
+        node = self._root
+        for place in range(first, len(tokens)):
+            if tokens[place][0] not in node:
+                break
+            node = node[tokens[place][0]]
+            if _END in node and _stands_alone(text, start, _end(text, tokens, place + 1)):
+                best = place + 1
+        return best
+
+
+def _end(text: str, tokens: list[tuple[str, int]], after: int) -> int:
+    return tokens[after][1] if after < len(tokens) else len(text)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Tell whether a piece is not part of a longer word or number."""
+    return not (_GOES_ON_BEFORE.match(text, start) or _GOES_ON_AFTER.match(text, end))
+
+
+def _tokens(text: str) -> list[tuple[str, int]]:
+    """Return the tokens of a text as they are compared, and where each starts.
+
+    A run of punctuation is cut into its characters, because "[" may be an entry's first one and
+    stand in "([". White space is one space.
+    """
+    tokens = tokenize(text)
+    parts = {token: _parts(token) for token in set(tokens)}
+    compared: list[tuple[str, int]] = []
+    start = 0
+    for token in tokens:
+        compared += [(part, start + place) for place, part in enumerate(parts[token])]
+        start += len(token)
+    return compared
+
+
+def _parts(token: str) -> Sequence[str]:
+    if _LETTER_OR_DIGIT.search(token):
+        return (_folded(token),)
+    kind = kind_of(token)
+    if kind is TokenKind.SPACE:
+        return (" ",)
+    return token if kind is TokenKind.PUNCTUATION else (token,)
+
+
+def _folded(token: str) -> str:
+    """Return a token as it is compared: without capitals, composed, with a plain apostrophe."""
+    if token.isascii():
+        return token.lower()
+    return normalize("NFC", normalize("NFD", token).casefold()).replace("’", "'")
+
+
+def checked_entries(entries: Iterable[str]) -> tuple[str, ...]:
+    """Return the entries of a list, each once, in their order; refuse what cannot be kept."""
+    if isinstance(entries, str) or not isinstance(entries, Iterable):
+        got = "another string: put it into a list" if isinstance(entries, str) else "neither"
+        raise ParameterError(
+            'The `keep` parameter must be a list of words or phrases, or "placeholders". '
+            f"Got {got}."
+        )
+    listed = list(entries)
+    for number, entry in enumerate(listed, start=1):
+        if not _may_be_kept(entry):
+            raise ParameterError(
+                f"Entry {number} of the `keep` parameter must be a printable string of at most "
+                f"{MOST_CHARACTERS} characters, with a letter or a digit, and without white space "
+                "at its ends."
+            )
+    return tuple(dict.fromkeys(listed))
+
+
+def _may_be_kept(entry: object) -> bool:
+    return (
+        isinstance(entry, str)
+        and entry.isprintable()
+        and entry == entry.strip()
+        and len(entry) <= MOST_CHARACTERS
+        and _LETTER_OR_DIGIT.search(entry) is not None
+    )
+
+
+# All that a user declares public about texts: markup, placeholders, and words to keep.
+
+
+Markup = Literal["html"]
+
+PLACEHOLDERS = "placeholders"
+"""The value of `keep` that stands for the closed list of placeholders."""
+
+_SIGNS = re.compile(r"[<>&]")  # of tags and references
+
+
+def entries_of(keep: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the entries of `keep`, each once; refuse what cannot be kept.
+
+    >>> entries_of("placeholders"), entries_of(["flu", "placeholders", "flu"])
+    (('placeholders',), ('flu', 'placeholders'))
+    """
+    return checked_entries((PLACEHOLDERS,) if keep == PLACEHOLDERS else keep)
+
+
+def checked_markup(markup: Markup | None) -> Markup | None:
+    """Return the language of markup, if there is one of that name."""
+    if markup is not None and markup not in get_args(Markup):
+        raise ParameterError(
+            "The `markup` parameter must be 'html' or None. Render Markdown to HTML first."
+        )
+    return markup
+
+
+class PublicPieces:
+    """Cuts texts into the pieces that were declared public, and the private rest.
+
+    `keep` is a list of words and phrases, or `"placeholders"`. The list may have `"placeholders"`
+    as an entry, which stands for the closed list and not for that word. Markup is cut first, then
+    placeholders, then words: each in what the step before left private.
+
+    >>> pieces = PublicPieces(keep=["placeholders", "aspirin"], markup="html")
+    >>> pieces.rewritten("<p class='x'><PERSON> took Aspirin &amp; slept", str.upper)
+    '<p>&lt;PERSON&gt; TOOK Aspirin &amp; SLEPT'
+    """
+
+    def __init__(self, keep: str | Iterable[str] = (), markup: Markup | None = None) -> None:
+        self.keep, self.markup = entries_of(keep), checked_markup(markup)
+        words = [entry for entry in self.keep if entry != PLACEHOLDERS]
+        self._words = KeptWords(words) if words else None
+        self._cuts = dict(self._kept(PLACEHOLDERS in self.keep))
+
+    def _kept(self, placeholders: bool) -> Iterator[tuple[str, Cut]]:
+        """Return how to find what is kept, by the name under which it is counted."""
+        if placeholders:
+            yield PLACEHOLDERS, cut_placeholders
+        if self._words:
+            yield "words", self._words.cut
+
+    def may_concern(self, chunk: str) -> bool:
+        """Tell whether a string between two spaces may be part of a piece, or must be escaped.
+
+        A text without such a string is one private segment, shown without escapes. This may say
+        so too often.
+        """
+        if self.markup is not None and _SIGNS.search(chunk):
+            return True
+        if PLACEHOLDERS in self._cuts and any(each.public for each in cut_placeholders(chunk)):
+            return True
+        return self._words is not None and self._words.may_hold(chunk)
+
+    def cut(self, text: str) -> list[Segment]:
+        """Cut a text into segments.
+
+        The text of a public segment is shown as it is, and its `origin` says what made it public:
+        markup, placeholders or words. The text of a private segment is to be privatized, and
+        then escaped by `escape`.
+        """
+        segments = self._cut_markup(text)
+        for origin, cut in self._cuts.items():
+            segments = [part for each in segments for part in self._refined(each, cut, origin)]
+        return segments
+
+    def _cut_markup(self, text: str) -> list[Segment]:
+        if self.markup is None:
+            return [Segment(text, False)] if text else []
+        segments = cut_html(text, placeholders=PLACEHOLDERS in self._cuts)
+        return [each._replace(origin="markup") if each.public else each for each in segments]
+
+    def _refined(self, segment: Segment, cut: Cut, origin: str) -> Iterator[Segment]:
+        """Cut a private segment further. What is kept was text, so it is escaped like text."""
+        if segment.public:
+            yield segment
+            return
+        for part in cut(segment.text):
+            yield Segment(self.escape(part.text), True, origin) if part.public else part
+
+    def escape(self, text: str) -> str:
+        """Escape private text for the markup that it stands in.
+
+        Every character is escaped by itself, so parts of a text may be escaped one by one.
+        """
+        return text if self.markup is None else escape_html(text)
+
+    def rewritten(self, text: str, privatize: Callable[[str], str]) -> str:
+        """Return a text whose private segments are replaced, each by itself."""
+        return "".join(
+            each.text if each.public else self.escape(privatize(each.text))
+            for each in self.cut(text)
+        )
+
+
+# Spans: the user says which parts of a text are private, and everything else is public.
+
+
+Span = tuple[int, int]
+"""The places where a span starts and ends: `text[start:end]`."""
+ORIGIN = "spans"
+"""What made the text outside the spans public."""
+
+
+def cut_spans(text: str, spans: Iterable[Span]) -> list[Segment]:
+    """Cut a text at the spans to protect: they are private, the rest is public.
+
+    A span is a pair of places, `text[start:end]`. Spans may come in any order, and may touch, but
+    not overlap. Each stays a segment of its own.
+
+    >>> [each.text for each in cut_spans("Ann has flu", [(8, 11), (0, 3)]) if not each.public]
+    ['Ann', 'flu']
+    """
+    segments: list[Segment] = []
+    end = 0
+    for start, after in _checked(spans, len(text)):
+        if end < start:
+            segments.append(Segment(text[end:start], True, ORIGIN))
+        segments.append(Segment(text[start:after], False))
+        end = after
+    if end < len(text):
+        segments.append(Segment(text[end:], True, ORIGIN))
+    return segments
+
+
+def _checked(spans: Iterable[Span], length: int) -> list[Span]:
+    try:
+        ordered = sorted((_place(start), _place(after)) for start, after in spans)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            "The `spans` parameter must hold pairs of whole numbers, (start, end)."
+        ) from None
+    end = 0
+    for start, after in ordered:
+        if not 0 <= start < after <= length:
+            raise ParameterError(
+                "A span must be a pair (start, end) with 0 <= start < end <= the length of the "
+                f"text, {length}. Got ({start}, {after})."
+            )
+        if start < end:
+            raise ParameterError(f"Spans must not overlap. Two of them share place {start}.")
+        end = after
+    return ordered
+
+
+def _place(number: object) -> int:
+    """Return a whole number; refuse True and False, which are 1 and 0 to Python."""
+    if isinstance(number, bool | np.bool_):
+        raise TypeError("a place is a number")
+    return index(number)  # type: ignore[arg-type]  # it raises a TypeError for what is no number

@@ -1,0 +1,449 @@
+"""The public map from any token to a word of the lexicon.
+
+The mechanism protects words of the lexicon. Every other token is therefore turned into one first,
+by fixed rules that see only the token and the lexicon:
+
+1. *Folding* (`fold`): capitals, full-width letters, ligatures and curly apostrophes go. If the
+   lexicon has the result, that is the word.
+2. *Reading* (`readings`): a web address is read as "website", an e-mail address as "email", a
+   mention as "user", a number as a number word, a hashtag as its body, a symbol as the words of
+   its Unicode name, anything else as itself.
+3. *Steps* (`STEPS`): each reading is tried as it is, then without diacritics, contraction or
+   possessive, inflection, digits or punctuation. The first spelling that is in the lexicon wins,
+   or that the large vocabulary has (`vocabulary`, `meaning`): it counts as the word nearest in
+   meaning, or as the word that it is a form of.
+4. *Repair* (`meaning`): letters that are drawn out ("soooo") are shortened. Then the token is read
+   as a misspelling, one edit from a word of the vocabulary, or as a compound ("worldnews"), which
+   counts as its last part; by the frequencies of words, as the likelier of the two.
+5. *Nearest spelling*: the word with the fewest edits (Levenshtein) from the first 32 letters.
+
+Ties go to the word with the lowest id. `MAP_VERSION` changes whenever the map does.
+"""
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from types import MappingProxyType
+from typing import Any
+from unicodedata import category, name, normalize
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malaprop.privacy.errors import ParameterError
+from malaprop.text import vocabulary
+from malaprop.text.language import base_forms, number_words
+from malaprop.text.tokens import TokenKind, kind_of
+from malaprop.text.vocabulary import LONGEST, SHORTEST_REPAIRED, Meaning, Route, Way
+
+# Normalize spellings: without capitals, and without accents.
+
+
+LIMIT = 256
+"""Characters of a token that count. Normalizing long runs of marks takes quadratic time."""
+
+_APOSTROPHES_AND_JOINERS = {
+    **dict.fromkeys(map(ord, "’ʼ＇"), "'"),
+    **dict.fromkeys(map(ord, "\xad\u200c\u200d\u2060"), None),
+}
+
+# Letters that Unicode does not decompose, as people write them without the accent.
+_PLAIN_LETTERS = str.maketrans(
+    {
+        "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th",
+        "ħ": "h", "ı": "i", "ŋ": "n", "ŧ": "t", "ß": "ss", "ƒ": "f", "ə": "e",
+    }
+)  # fmt: skip
+
+
+def fold(text: str) -> str:
+    """Return a text without capitals, compatibility forms and joiners, with plain apostrophes.
+
+    Case folding comes first, so that nothing after it can depend on capitals.
+
+    >>> fold("DON’T"), fold("ﬁle"), fold("ａｓｐｉｒｉｎ")
+    ("don't", 'file', 'aspirin')
+    """
+    if text.isascii():
+        return text[:LIMIT].lower()
+    text = normalize("NFKC", text.casefold()[:LIMIT]).casefold()
+    return normalize("NFKC", text).translate(_APOSTROPHES_AND_JOINERS)
+
+
+def bare(text: str) -> str:
+    """Return a folded text without diacritics.
+
+    >>> bare("naïve"), bare("øre"), bare("łódź")
+    ('naive', 'ore', 'lodz')
+    """
+    if text.isascii():
+        return text
+    letters = normalize("NFKD", text.translate(_PLAIN_LETTERS))
+    return "".join(letter for letter in letters if category(letter)[0] != "M")
+
+
+# Find the nearest spelling by Levenshtein distance without comparing every word.
+#
+# An edit inserts, deletes or replaces one letter. So the distance of x and y is at least the length
+# of the longer one minus the number of letters that they share, counted with multiplicity. That
+# bound costs one addition of bytes for each letter of x, and it rules out most words.
+
+
+_CLASSES = 32  # of letters: a to z get one each, other letters share them
+_TIMES = 4  # occurrences of a letter in a word beyond this do not count
+_AT_ONCE = 64  # words that are compared at once
+_LONGEST = 255  # longer words count as this long: bounds are bytes
+
+
+class NearestSpelling:
+    """Finds the spelling with the fewest edits from a given one; of several, the first.
+
+    >>> NearestSpelling(["cold", "hot", "doctor"]).nearest("dcotor")
+    2
+    """
+
+    def __init__(self, spellings: Sequence[str]) -> None:
+        self._spellings = spellings
+        lengths = np.array([len(spelling) for spelling in spellings])
+        self._longest = int(lengths.max())
+        self._lengths = np.minimum(lengths, _LONGEST).astype(np.uint8)
+        self._has = _has(spellings)
+
+    def nearest(self, spelling: str) -> int:
+        """Return the position of the spelling nearest to one of up to 255 letters."""
+        extract_one, distance = _rapidfuzz()
+        bounds = self._bounds(spelling)
+        place, edits = -1, len(spelling) + self._longest + 1  # more than any word needs
+        bound = int(bounds.min())
+        while bound <= edits:  # else no remaining word can be as near
+            places = (bounds == bound).nonzero()[0]
+            if bound == edits:  # then only a word before this one can be better
+                places = places[: places.searchsorted(place)]
+            for start in range(0, len(places), _AT_ONCE):
+                few = places[start : start + _AT_ONCE].tolist()
+                choices = list(map(self._spellings.__getitem__, few))
+                best = extract_one(spelling, choices, scorer=distance, score_cutoff=edits)
+                if best is not None and (best[1] < edits or few[best[2]] < place):
+                    place, edits = few[best[2]], int(best[1])
+                    if edits == bound:  # those that follow are no better
+                        break
+            bound += 1
+        return place
+
+    def _bounds(self, spelling: str) -> NDArray[np.uint8]:
+        """Return a lower bound of the number of edits to each word."""
+        counts = Counter(ord(letter) % _CLASSES for letter in spelling)
+        more = sum(max(count - _TIMES, 0) for count in counts.values())
+        bounds: NDArray[np.uint8] = np.maximum(
+            self._lengths, np.full_like(self._lengths, len(spelling))
+        )
+        for letter, count in counts.items():
+            for has in self._has[letter, :count]:
+                bounds -= has
+        if more:
+            bounds -= np.uint8(more)  # as if every word had these, too
+        return bounds
+
+
+@cache
+def _rapidfuzz() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Import what is needed only for the few words that have no other way."""
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import extractOne
+
+    return extractOne, Levenshtein.distance
+
+
+def _has(spellings: Sequence[str]) -> NDArray[np.uint8]:
+    """Return 1 where a word has a class of letter at least n times: (classes, times, words)."""
+    letters = "".join(spellings).encode("utf-32-le", "surrogatepass")
+    codes = np.frombuffer(letters, dtype="<u4")
+    words = np.repeat(np.arange(len(spellings)), list(map(len, spellings)))
+    cells = codes % _CLASSES * np.int64(len(spellings)) + words
+    counts = np.bincount(cells, minlength=_CLASSES * len(spellings)).reshape(_CLASSES, 1, -1)
+    return (counts >= np.arange(1, _TIMES + 1)[:, None]).view(np.uint8)
+
+
+MAP_VERSION = f"2, vocabulary {vocabulary.SHA256[:12]}"
+"""Names the map: its rules, and the digest of its vocabulary."""
+NEAREST_LETTERS = 32
+"""Letters that repairs and the nearest spelling look at; a limit bounds their time."""
+
+_STAND_INS = {TokenKind.URL: "website", TokenKind.EMAIL: "email", TokenKind.MENTION: "user"}
+# Words of Unicode names that do not tell what a symbol shows.
+_DULL_NAMES = frozenset(
+    {
+        *("black", "capital", "face", "heavy", "large", "latin", "letter", "mark", "medium"),
+        *("sign", "small", "symbol", "white"),
+        *("a", "and", "for", "in", "of", "on", "or", "the", "with"),
+    }
+)
+_CLITIC = re.compile(r"(.+)'(?:s|re|ve|ll|d|m)?")
+_NO_LETTERS = re.compile(r"[\W\d_]+")
+LookedUp = Mapping[str, int | None]
+"""Spellings, and what they count as in the large vocabulary, if it has them."""
+_NOTHING: LookedUp = MappingProxyType({})
+_DRAWN_OUT = re.compile(r"(.)\1{2,}")
+
+
+def readings(token: str) -> tuple[str, ...]:
+    """Return the words that a token is read as, the best first.
+
+    >>> readings("www.example.org"), readings("1999"), readings("#Flu"), readings("Flu")
+    (('website',), ('thousand',), ('flu',), ('flu',))
+    >>> readings("😀")
+    ('grinning', 'face', 'symbol')
+    """
+    text = fold(token)
+    if token.isascii():
+        body = text.removeprefix("#")
+        if body.isalnum():  # a word or a hashtag: it has no sign of any other kind
+            return (body,) if body.isalpha() else number_words(body) or (body,)
+    # Folding would turn "™" into two letters.
+    elif kind_of(symbols := token.casefold()[:LIMIT]) is TokenKind.EMOJI:
+        return _names(symbols)
+    kind = kind_of(text)
+    if kind in _STAND_INS:
+        return (_STAND_INS[kind],)
+    if kind is TokenKind.HASHTAG:
+        return readings(text[1:])
+    if any(map(str.isalnum, text)):
+        return number_words(bare(text)) or (text,)
+    return _names(text)
+
+
+def _names(symbols: str) -> tuple[str, ...]:
+    """Return the words of the first symbol's Unicode name, dull ones last; then "symbol"."""
+    full_name = next(filter(None, (name(symbol, "") for symbol in symbols)), "")
+    if full_name.startswith("REGIONAL INDICATOR"):
+        return ("flag", "symbol")
+    words = filter(None, re.split("[^a-z]+", full_name.lower()))
+    return (*sorted(words, key=_DULL_NAMES.__contains__), "symbol")
+
+
+def without_diacritics(word: str) -> Iterable[str]:
+    """Drop accents: "naïve" is tried as "naive"."""
+    return () if word.isascii() else (bare(word),)
+
+
+def without_clitic(word: str) -> Iterable[str]:
+    """Drop n't, 's and the like: "don't" is tried as "not", "doctor's" as "doctor"."""
+    word = bare(word)
+    if "'" not in word:
+        return ()
+    if word.endswith("n't"):
+        return ("not",)
+    match = _CLITIC.fullmatch(word)
+    return (match[1], *base_forms(match[1])) if match else ()
+
+
+def without_inflection(word: str) -> Iterable[str]:
+    """Undo inflection: "cities" is tried as "city", "running" as "run"."""
+    return base_forms(bare(word))
+
+
+def letters_alone(word: str) -> Iterator[str]:
+    """Drop digits and punctuation: "covid19" is tried as "covid", "o'clock" as "clock"."""
+    runs = _NO_LETTERS.split(bare(word))
+    if len(runs) == 1:
+        return  # there is nothing to drop, and the steps before have tried the rest
+    long_runs = (run for run in runs if len(run) >= 3)
+    for spelling in ("".join(runs), *sorted(long_runs, key=len, reverse=True)):
+        yield spelling
+        yield from base_forms(spelling)
+
+
+STEPS: tuple[Callable[[str], Iterable[str]], ...] = (
+    without_diacritics,
+    without_clitic,
+    without_inflection,
+    letters_alone,
+)
+"""Steps tried on a reading, in this order. Each gives spellings, the best first."""
+
+
+class WordMap:
+    """Maps any token to the id of a word.
+
+    >>> words = WordMap(["the", "doctor", "not", "run", "Café", "twenty", "symbol", "warfarin"])
+    >>> [words.map(token) for token in ("Doctor's", "DON'T", "running", "cafe", "23", "dcotor")]
+    [1, 2, 3, 4, 5, 1]
+    >>> words.lookup("CAFÉ"), words.lookup("cafe")
+    (4, None)
+    >>> words.map("metformin"), words.route("metforminn").way
+    (7, <Way.CORRECTED: 'corrected'>)
+
+    Without `meaning` the large vocabulary is left out: tokens are then mapped by spelling alone.
+    """
+
+    def __init__(self, words: Sequence[str], *, meaning: bool = True) -> None:
+        if len(words) == 0:
+            raise ParameterError("The 'words' parameter of WordMap must hold a word. Got none.")
+        self._ids = _folded_ids(words)
+        self._bare_ids: dict[str, int] = {}
+        for folded in itertools.filterfalse(str.isascii, self._ids):
+            self._bare_ids.setdefault(bare(folded), self._ids[folded])
+        self._spellings = list(self._ids)
+        self._uses_meaning = meaning
+
+    def __getstate__(self) -> dict[str, object]:
+        # What can be made again need not travel.
+        made = ("_meaning", "_by_spelling")
+        return {name: value for name, value in self.__dict__.items() if name not in made}
+
+    def lookup(self, token: str) -> int | None:
+        """Return the id of the word that equals the token after folding, if there is one."""
+        return self._ids.get(fold(token))
+
+    def lookup_all(self, tokens: Sequence[str]) -> list[int | None]:
+        """Return what `lookup` does for each token; for many plain words it is faster."""
+        joined = "\n".join(tokens)
+        folded = joined.lower().split("\n")
+        plain = joined.isascii() and len(folded) == len(tokens) and max(map(len, folded)) <= LIMIT
+        return list(map(self._ids.get, folded if plain else map(fold, tokens)))
+
+    def map(self, token: str) -> int:
+        """Return the id of the word that stands for the token; there always is one."""
+        word_id = self.lookup(token)
+        return self._route(token).id if word_id is None else word_id
+
+    def route(self, token: str) -> Route:
+        """Return the word that stands for the token, and how the map found it."""
+        word_id = self.lookup(token)
+        return self._route(token) if word_id is None else Route(word_id, Way.LISTED, "")
+
+    def map_all(self, tokens: Sequence[str]) -> list[int]:
+        """Return what `map` does for each of some tokens; for many unknown ones it is faster."""
+        routes = self.lookup_all(tokens)
+        unknown = [token for token, word_id in zip(tokens, routes, strict=True) if word_id is None]
+        searched = iter(self._routes(unknown))
+        return [next(searched).id if word_id is None else word_id for word_id in routes]
+
+    def _route(self, token: str) -> Route:
+        route = self._read(token)
+        if not isinstance(route, str):
+            return route
+        meaning, letters = self._meaning, _repairable(route)
+        repaired = meaning.repair(letters) if meaning is not None and letters else None
+        return self._nearest(route) if repaired is None else repaired
+
+    def _routes(self, tokens: Sequence[str]) -> list[Route]:
+        known = self._looked_up(tokens)
+        read = [self._directly(token, known) or self._read(token, known) for token in tokens]
+        damaged = {route: _repairable(route) for route in read if isinstance(route, str)}
+        repairs: dict[str, Route | None] = {}
+        if self._meaning is not None:
+            repairs = self._meaning.repair_all(set(filter(None, damaged.values())))
+        routes = {
+            route: repairs.get(letters) or self._nearest(route)
+            for route, letters in damaged.items()
+        }
+        return [routes[route] if isinstance(route, str) else route for route in read]
+
+    def _looked_up(self, tokens: Iterable[str]) -> LookedUp:
+        """Look plain words up in the vocabulary, all at once: what each counts as, if anything."""
+        if self._meaning is None:
+            return {}
+        plain = (token.lower() for token in tokens if token.isascii() and token.isalpha())
+        words = [word for word in dict.fromkeys(plain) if len(word) <= LONGEST]
+        return {**dict.fromkeys(words), **self._meaning.find_all(words)}
+
+    def _directly(self, token: str, known: LookedUp) -> Route | None:
+        """Return the route of a plain word that the vocabulary has, as `_read` does."""
+        spelling = token.lower()
+        word_id = known.get(spelling) if token.isascii() else None
+        if word_id is None or self._find(spelling) is not None:
+            return None
+        return Route(word_id, Way.MEANING, spelling)
+
+    def _read(self, token: str, known: LookedUp = _NOTHING) -> Route | str:
+        """Return the word that a token is a form of; if there is none, the letters to repair.
+
+        What is `known` need not be looked up again.
+        """
+        words = readings(token)
+        for reading in words:
+            if (route := self._as_form(reading, known)) is not None:
+                return route
+        word = words[-1]
+        letters = (word if word.isalpha() else _letters_of(word) or word)[:NEAREST_LETTERS]
+        if _DRAWN_OUT.search(letters):
+            for shortest in (r"\1\1", r"\1"):  # "soooo" is tried as "soo", then as "so"
+                spelling = _DRAWN_OUT.sub(shortest, letters)
+                if (word_id := self._find(spelling)) is not None:
+                    return Route(word_id, Way.FORM, spelling)
+        return letters
+
+    def _as_form(self, reading: str, known: LookedUp) -> Route | None:
+        """Try a reading and its forms: in the lexicon, then in the vocabulary."""
+        if (route := self._sought(reading, known)) is not None:
+            return route
+        for spelling in _forms(reading):
+            if (route := self._sought(spelling, known)) is not None:
+                return route
+        if self._meaning is not None and self._meaning.steps:
+            for spelling in (reading, *_forms(reading)):
+                if (word_id := self._meaning.find_near(spelling)) is not None:
+                    return Route(word_id, Way.MEANING, spelling)
+        return None
+
+    def _sought(self, spelling: str, known: LookedUp) -> Route | None:
+        if (word_id := self._find(spelling)) is not None:
+            return Route(word_id, Way.FORM, spelling)
+        if spelling in known:
+            word_id = known[spelling]
+        elif self._meaning is not None:
+            word_id = self._meaning.find(spelling)
+        return None if word_id is None else Route(word_id, Way.MEANING, spelling)
+
+    def _find(self, spelling: str) -> int | None:
+        word_id = self._ids.get(spelling)
+        return self._bare_ids.get(spelling) if word_id is None else word_id
+
+    def _nearest(self, letters: str) -> Route:
+        place = self._by_spelling.nearest(letters)
+        return Route(self._ids[self._spellings[place]], Way.SPELLING, "")
+
+    @cached_property
+    def _by_spelling(self) -> NearestSpelling:
+        return NearestSpelling(self._spellings)
+
+    @cached_property
+    def _meaning(self) -> Meaning | None:
+        if not self._uses_meaning:
+            return None
+        meaning = Meaning(vocabulary.shipped(), self._ids)
+        return meaning if meaning.serves else None
+
+
+def _folded_ids(words: Sequence[str]) -> dict[str, int]:
+    """Return the ids of folded words; of several that fold to the same, the lowest."""
+    ids = dict(zip(words, range(len(words)), strict=True))
+    joined = "".join(ids)
+    folded = joined.isascii() and joined == joined.lower() and max(map(len, ids)) <= LIMIT
+    if folded and len(ids) == len(words):  # as in most lexicons
+        return ids
+    ids = {}
+    for word_id, word in enumerate(words):
+        ids.setdefault(fold(word), word_id)
+    return ids
+
+
+def _forms(reading: str) -> Iterable[str]:
+    if reading.isascii() and reading.isalpha():  # the other steps find nothing to drop
+        return base_forms(reading)
+    return itertools.chain.from_iterable(step(reading) for step in STEPS)
+
+
+def _repairable(letters: str) -> str:
+    """Return the letters that are repaired, if there are enough of them.
+
+    Of marks alone nothing is left: those of a numeral that is no digit, such as 𐄇.
+    """
+    return bare(letters)[:NEAREST_LETTERS] if len(letters) >= SHORTEST_REPAIRED else ""
+
+
+def _letters_of(word: str) -> str:
+    return "".join(c for c in word if category(c)[0] in "LM")

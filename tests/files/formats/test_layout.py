@@ -1,0 +1,86 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from malaprop.files.formats import FORMATS, format_of
+from malaprop.files.formats.file_format import Layout
+from malaprop.privacy.errors import ParameterError
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.txt", "txt"),
+        ("a.text", "txt"),
+        ("a.csv", "csv"),
+        ("A.CSV", "csv"),
+        ("a.tsv", "tsv"),
+        ("a.tab", "tsv"),
+        ("a.jsonl", "jsonl"),
+        ("a.b.ndjson", "jsonl"),
+        ("a.parquet", "parquet"),
+        ("a.pq", "parquet"),
+        ("a.csv.gz", "csv"),
+        ("a.JSONL.ZST", "jsonl"),
+    ],
+)
+def test_a_name_tells_the_format(name: str, expected: str) -> None:
+    assert format_of(Path("folder") / name) == expected
+    assert expected in FORMATS
+
+
+@pytest.mark.parametrize(
+    "name", ["-", "notes", "notes.xyz", "notes.gz", "a.xyz.zst", ".gz", ".csv"]
+)
+def test_other_names_ask_for_the_format(name: str) -> None:
+    with pytest.raises(ParameterError, match="`format`"):
+        format_of(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("a.json", ".jsonl"),
+        ("a.json.gz", ".jsonl"),
+        ("a.txt.bz2", "bzcat"),
+        ("a.gz", r"\(csv, tsv, jsonl, txt\)"),
+        ("a.docx", ".txt"),
+        ("a.xlsx", ".csv"),
+    ],
+)
+def test_names_that_people_have_get_a_remedy(name: str, remedy: str) -> None:
+    with pytest.raises(ParameterError, match=remedy):
+        format_of(name)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"format": "xlsx"}, "`format`"),
+        ({"format": "txt", "columns": ("a",)}, "`columns`"),
+        ({"format": "csv"}, "`columns`"),
+        ({"format": "parquet"}, "`columns`"),
+        ({"format": "csv", "columns": "text"}, "tuple"),
+        ({"format": "txt", "encoding": "utf-99"}, "`encoding`"),
+        ({"format": "txt", "encoding": "base64"}, "`encoding`"),
+        ({"format": "txt", "encoding": "undefined"}, "`encoding`"),
+        ({"format": "txt", "encoding": "\0"}, "`encoding`"),
+        ({"format": "txt", "document": "page"}, "document"),
+        ({"format": "csv", "columns": ("a",), "document": "file"}, "only a txt file"),
+        ({"format": "jsonl", "columns": ("a",), "delimiter": ";"}, "`delimiter`"),
+        ({"format": "csv", "columns": ("a",), "delimiter": ""}, "one character"),
+        ({"format": "csv", "columns": ("a",), "delimiter": "\\t"}, '`format="tsv"`'),
+        ({"format": "csv", "columns": ("a",), "delimiter": '"'}, "one character"),
+        ({"format": "csv", "columns": ("a",), "delimiter": "\n"}, "one character"),
+    ],
+)
+def test_a_layout_is_valid_from_birth(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        Layout(**options)
+
+
+def test_separators() -> None:
+    assert Layout(format="csv", columns=("a",)).separator == ","
+    assert Layout(format="tsv", columns=("a",)).separator == "\t"
+    assert Layout(format="tsv", columns=("a",), delimiter="|").separator == "|"

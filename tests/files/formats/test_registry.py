@@ -1,0 +1,49 @@
+"""A format is one class: whoever defines one finds it everywhere."""
+
+import io
+from collections.abc import Iterator
+
+import pytest
+
+from malaprop.files.formats import FORMATS, file_format, format_of
+from malaprop.files.formats.file_format import Layout, registry
+from malaprop.files.formats.txt import TxtCopy
+from malaprop.files.run import rewrite
+
+
+@pytest.fixture
+def shouted() -> Iterator[None]:
+    """A format of our own, for the time of a test."""
+
+    class ShoutedCopy(TxtCopy, name="shouted"):
+        """Lines that are written in capitals."""
+
+        suffixes = (".loud", ".shout")
+
+        def render(self, text: str) -> str:
+            return text.upper()
+
+    yield
+    del file_format._registry["shouted"]
+
+
+def test_the_formats_that_there_are() -> None:
+    assert set(FORMATS) == {"txt", "csv", "tsv", "jsonl", "parquet"} == set(registry)
+    suffixes = [suffix for copy in registry.values() for suffix in copy.suffixes]
+    assert len(set(suffixes)) == len(suffixes) > len(FORMATS)
+
+
+@pytest.mark.usefixtures("shouted")
+def test_a_format_is_registered_by_being_defined() -> None:
+    assert format_of("notes.loud.gz") == "shouted"
+    target = io.BytesIO()
+    rewrite(io.BytesIO(b"a\nb\n"), target, Layout(format="shouted"), lambda texts: texts)
+    assert target.getvalue() == b"A\nB\n"
+
+
+def test_spark_has_a_task_for_each_format_that_it_reads() -> None:
+    pytest.importorskip("pyspark")
+    from malaprop.spark import FORMATS as READ
+    from malaprop.spark.engine import TASKS
+
+    assert set(TASKS) == set(READ) <= set(FORMATS)

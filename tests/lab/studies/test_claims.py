@@ -1,0 +1,164 @@
+"""Verdicts: a difference that Welch's test cannot tell decides nothing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from malaprop import seeded_rng
+from malaprop.lab.studies.figures import jointly, mean_of
+from malaprop.lab.studies.study import (
+    Claim,
+    Line,
+    Results,
+    above,
+    alike,
+    at_most,
+    below,
+    every,
+    exactly,
+    judged,
+)
+
+
+def line(ours: float | None, error: float | None = 0.1, **setting: object) -> Line:
+    figure = Line(study="s", item="i", setting=setting, measure="m", ours=ours, error=error)
+    return replace(figure, freedom=None if error is None else 1000)
+
+
+def repeated(values: np.ndarray) -> Line:
+    """Return a line with the mean of some repeats."""
+    figure = mean_of("m", values)
+    return replace(line(0.0), ours=figure.value, error=figure.error, freedom=figure.freedom)
+
+
+@pytest.mark.parametrize("repeats", [2, 3, 5])
+def test_equal_means_rarely_count_as_different(repeats: int) -> None:
+    """Of equal means, no more than 5 % are told apart: 2 standard errors would tell 8 to 18 %."""
+    count, rng = 20_000, seeded_rng(1)
+    pairs = rng.normal(size=(count, 2, repeats))
+    lines = [(repeated(one), repeated(other)) for one, other in pairs]
+    told = sum(below(one, other) is not None for one, other in lines)
+    assert told <= 0.05 * count + 4.8 * (0.05 * 0.95 * count) ** 0.5  # once in a million
+    assert told > 0.01 * count  # and it decides at all
+    two_errors = sum(
+        abs(a.ours - b.ours) > 2.0 * np.hypot(a.error, b.error)  # type: ignore[operator,arg-type]
+        for a, b in lines
+    )
+    assert two_errors > {2: 0.16, 3: 0.10, 5: 0.07}[repeats] * count
+
+
+def test_equal_means_over_draws_and_splits_rarely_count_as_different() -> None:
+    count, rng = 4000, seeded_rng(2)
+
+    def figure() -> Line:
+        table = rng.normal(size=(3, 1)) + rng.normal(size=(1, 5))
+        own = next(iter(jointly("m", table, shared=0.0)))
+        return replace(line(0.0), ours=own.value, error=own.error, freedom=own.freedom)
+
+    told = sum(below(figure(), figure()) is not None for _ in range(count))
+    assert told <= 0.05 * count + 4.8 * (0.05 * 0.95 * count) ** 0.5
+
+
+def test_a_large_difference_is_told_with_few_repeats() -> None:
+    assert below(repeated(np.array([1.0, 1.1])), repeated(np.array([9.0, 9.1]))) is True
+
+
+def test_errors_of_unknown_freedom_decide_nothing() -> None:
+    unknown = replace(line(1.0), freedom=None)
+    assert below(unknown, line(9.0)) is None
+    assert alike(unknown, line(1.0), 5.0) is None
+    assert at_most(unknown, 0.5) is None
+
+
+def test_a_limit_is_tested_on_one_side() -> None:
+    assert at_most(line(0.482, 0.001), 0.5, 0.01) is True  # below the limit is never wrong
+    assert at_most(line(0.530, 0.005), 0.5, 0.01) is False
+    assert at_most(line(0.515, 0.005), 0.5, 0.01) is None
+    assert at_most(line(None, None), 0.5) is None
+
+
+def test_a_quick_run_reaches_no_verdict() -> None:
+    claim = Claim(
+        text="it is small", measure="m", about=lambda setting: True, holds=lambda li, all_: True
+    )
+    (full,), (quick,) = (
+        judged([replace(line(1.0), quick=each)], [claim]) for each in (False, True)
+    )
+    assert [each.holds for each in full.claims] == [True]
+    assert [each.holds for each in quick.claims] == [None]
+
+
+def test_a_figure_with_several_claims_is_one_line() -> None:
+    claims = [
+        Claim(text=text, measure="m", about=lambda setting: True, holds=lambda li, all_: None)
+        for text in ("it is small", "it is round")
+    ]
+    (marked,) = judged([line(1.0)], claims)
+    assert [each.claim for each in marked.claims] == ["it is small", "it is round"]
+
+
+def test_what_we_added_is_never_the_papers_claim() -> None:
+    claim = Claim(
+        text="it is so",
+        measure="m",
+        about=lambda setting: True,
+        holds=lambda li, all_: True,
+        beyond=lambda setting: "an adaptive attacker" if setting.get("adaptive") else "",
+    )
+    settings: list[dict[str, object]] = [
+        {"epsilon": 1},
+        {"control": "95th percentile"},
+        {"published": False},
+        {"adaptive": True},
+    ]
+    marked = judged([line(1.0, 0.1, **setting) for setting in settings], [claim])
+    assert [(each.claims[0].whose, each.claims[0].claim) for each in marked] == [
+        ("paper", "it is so"),
+        ("control", "95th percentile: it is so"),
+        ("control", "the sound replacement: it is so"),
+        ("control", "an adaptive attacker: it is so"),
+    ]
+
+
+def test_verdicts_need_a_clear_difference() -> None:
+    assert below(line(1.0), line(2.0)) is True
+    assert below(line(2.0), line(1.0)) is False
+    assert above(line(2.0), line(1.0)) is True
+    assert below(line(1.0), line(1.2)) is None
+    assert below(line(1.0, None), line(1.2, None)) is True
+
+
+def test_verdicts_need_both_figures() -> None:
+    assert below(line(None), line(1.0)) is None
+    assert above(line(1.0), None) is None
+    assert alike(line(1.0), None, 0.5) is None
+
+
+def test_alike_is_within_a_margin_whatever_the_errors() -> None:
+    assert alike(line(1.0), line(2.0), margin=1.5) is True
+    assert alike(line(1.0), line(3.0), margin=1.5) is False
+    assert alike(line(1.0), line(2.4), margin=1.5) is None  # it may be beyond
+    assert alike(line(0.3), exactly(0.0, line(0.3)), margin=0.5) is True
+
+
+def test_errors_beyond_the_margin_confirm_nothing() -> None:
+    assert alike(line(1.0, 0.5), line(1.1, 0.5), margin=0.2) is None
+    assert alike(line(1.0, 0.01), line(1.1, 0.01), margin=0.2) is True
+    assert alike(line(1.0, 0.5), line(4.0, 0.5), margin=0.2) is False
+
+
+def test_every_is_false_before_it_is_undecided() -> None:
+    assert every([True, None, False]) is False
+    assert every([True, None]) is None
+    assert every([True, True]) is True
+    assert every([]) is None
+
+
+def test_results_look_up_lines_that_differ_in_one_value() -> None:
+    here, there = line(1.0, tau=0.1, epsilon=1), line(2.0, tau=0.5, epsilon=1)
+    far = line(3.0, tau=0.5, epsilon=9)
+    results = Results([here, there, far])
+    assert results.like(here, tau=0.5) is there
+    assert results.like(here, tau=0.7) is None
+    assert results.others(here, "tau") == [there]

@@ -1,0 +1,175 @@
+"""Every table and figure that is to be reproduced stands in the committed lines, with its axes."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.lab.studies.test_committed_controls import PATHS, lines_of
+
+from malaprop.lab import studies
+
+KEYS = {"study", "item", "setting", "measure", "ours", "error", "freedom", "paper", "claims"}
+ROWS: list[Any] = [
+    (
+        *("nadp", "fig2", "score"),
+        {
+            "task": {"word similarity", "text similarity", "classification", "odd man out"},
+            "mechanism": {"nadp", "mahalanobis", "gaussian", "jaccard", "laplacian"},
+            "epsilon": {1, 5, 10, 20, 40},
+            "noise": {"one table", "each occurrence"},
+            "control": {"equal share kept", "equal Euclidean ε"},
+        },
+    ),
+    ("nadp", "fig3", "skewness", {"tau": {0.1, 0.2, 0.3, 0.5}, "published": {True, False}}),
+    ("nadp", "fig4", "share_of_words", {"sigma": {0.05, 0.1, 0.3, 0.6, 1.0}}),
+    ("nadp", "table1", "neighbours", {"word": {"police", "hitler", "fbi"}}),
+    ("nadp", "clear", "in_clear", {"tau": {0.1, 0.2, 0.3, 0.5}}),
+    *(
+        (
+            *("mahalanobis", item, measure),
+            {"lambda": {0, 0.25, 0.5, 0.75, 1}, "epsilon": {1, 5, 10, 20, 40}},
+        )
+        for item, measure in (
+            *(("table3", "kept"), ("table4", "distinct"), ("fig4", "kept_p95")),
+            *(("fig4", "kept_max"), ("fig5", "distinct_p95"), ("table3", "euclidean_epsilon")),
+        )
+    ),
+    ("mahalanobis", "table5", "records", {"data": {"disaster-tweets", "sms-spam"}}),
+    *(
+        (
+            *("mahalanobis", item, "accuracy"),
+            {
+                "lambda": {0, 0.25, 0.5, 0.75, 1},
+                "noise": {"one table", "each occurrence"},
+                "control": {"equal share kept", "equal Euclidean ε"},
+            },
+        )
+        for item in ("fig6", "fig7")
+    ),
+    ("mahalanobis", "grid", "similarity", {"lambda": {0, 0.25, 0.5, 0.75, 1}}),
+    (
+        *("tem", "fig1a", "accuracy_ci95"),
+        {"mechanism": {"tem", "laplace"}, "epsilon": {1, 2, 4, 10}, "noise": {"table"}},
+    ),
+    (
+        *("tem", "fig1b", "auc"),
+        {"mechanism": {"tem", "laplace"}, "attacker": {"static", "adaptive", "loss alone"}},
+    ),
+    ("tem", "theorem3", "tail_max", {"beta": {0.001, 0.01, 0.1}, "epsilon": {1, 2, 4, 6}}),
+    ("tem", "exponent", "accuracy", {"exponent": {"half", "audited"}}),
+    *(
+        (
+            *("privemb", item, measure),
+            {
+                "epsilon": {1, 2, 5},
+                "beta": {0.5, 0.6, 0.7},
+                "published": {True, False},
+                "control": {"equal share kept", "random table", "random words"},
+            },
+        )
+        for item, kind in (
+            *(("fig1", "distance"), ("fig2", "product")),
+            *(("fig5", "distance"), ("fig6", "product")),
+        )
+        for measure in (f"{kind}_error", f"{kind}_error_max", f"{kind}_spearman")
+    ),
+    *(
+        ("privemb", item, "accuracy", {"beta": {0.5, 0.7, 0.9}, "control": {"equal share kept"}})
+        for item in ("fig3", "fig7")
+    ),
+    (
+        *("privemb", "table1", "accuracy"),
+        {"task": {"mr", "cr", "mpqa", "sst5", "trec"}, "noise": {"table", "each place"}},
+    ),
+    ("privemb", "fig4", "accuracy", {"dimension": {50, 100, 200}, "mechanism": {"a1"}}),
+    ("privemb", "lemma4", "epsilon_factor", {"among": {"words", "all vectors"}}),
+    ("hyperbolic", "fig3", "mass", {"dimension": {1, 10, 100}}),
+    *(
+        ("hyperbolic", "fig5", measure, {"published": {True, False}, "epsilon": {0.125, 0.5, 8}})
+        for measure in ("N_w", "N_w_max", "N_w_p95", "S_w", "K_w")
+    ),
+    (
+        *("hyperbolic", "table3", "correct"),
+        {
+            "epsilon": {0.5, 1, 2, 8},
+            "attacker": {"static", "adaptive"},
+            "protocol": {"stop words kept", "all words"},
+            "published": {True, False},
+            "control": {"equal share kept", "a table noised once"},
+        },
+    ),
+    (
+        *("hyperbolic", "table4", "expected"),
+        {"space": {"hyperbolic", "Euclidean, 50 dimensions", "Euclidean, 300 dimensions"}},
+    ),
+    (
+        *("hyperbolic", "table6", "kept"),
+        {
+            "data": {"mr", "cr", "mpqa", "sst5", "trec", "sick", "mrpc", "sts14"},
+            "published": {True, False},
+            "control": {"all words", "equal share kept", "equal Euclidean ε"},
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("study", "item", "measure", "axes"), ROWS)
+def test_a_row_has_figures_on_all_its_axes(
+    study: str, item: str, measure: str, axes: dict[str, set[Any]]
+) -> None:
+    lines = [
+        line
+        for line in lines_of(study)
+        if (line.item, line.measure) == (item, measure) and line.ours is not None
+    ]
+    for axis, values in axes.items():
+        assert {line.setting.get(axis) for line in lines} >= values
+
+
+@pytest.mark.parametrize("study", PATHS)
+def test_lines_have_the_keys_of_the_contract(study: str) -> None:
+    rows = [json.loads(row) for row in PATHS[study].read_text("utf-8").splitlines()]
+    assert {row.keys() >= KEYS for row in rows} == {True}
+    assert {row["study"] for row in rows} == {study}
+    assert not any(row["quick"] for row in rows)
+    told = [(row, each) for row in rows for each in row["claims"]]
+    assert {each["holds"] for _, each in told} <= {True, False, None}
+    lacking = [row for row in rows if row["ours"] is None]
+    assert all(row["command"] for row in lacking)
+    assert all(row["error"] is None for row in lacking)
+    assert all(each["holds"] is None for row, each in told if row["ours"] is None)
+    assert all(row["freedom"] for row in rows if row["error"] is not None)
+
+
+@pytest.mark.parametrize("study", PATHS)
+def test_each_figure_is_one_line(study: str) -> None:
+    keys = [line.key for line in lines_of(study)]
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("study", PATHS)
+def test_verdicts_are_those_that_are_reached_today(study: str) -> None:
+    lines = lines_of(study)
+    remedy = f"run  malaprop reproduce {study} --from FILE --json FILE --force"
+    assert studies.judged_again(lines) == lines, remedy
+
+
+@pytest.mark.parametrize("study", studies.names())
+def test_only_what_the_paper_ran_and_says_is_its_claim(study: str) -> None:
+    for line in lines_of(study):
+        for each in line.claims:
+            if each.whose == "paper":
+                assert "control" not in line.setting
+                assert line.setting.get("published") is not False
+                assert "within" not in each.claim
+                assert line.setting.get("attacker") in (None, "static")
+                assert line.setting.get("noise") != "each place" or study != "privemb"
+                assert "50 dimensions" not in str(line.setting.get("space"))
+                assert line.setting.get("lexicon") not in ("glove-6b-50d", "glove-6b-100d")
+                assert line.setting.get("among") != "all vectors"
+
+
+@pytest.mark.parametrize("study", studies.names())
+def test_every_item_of_a_study_has_lines(study: str) -> None:
+    items = {item.name for item in studies.study_named(study).items}
+    assert {line.item for line in lines_of(study)} == items

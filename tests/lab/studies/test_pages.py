@@ -1,0 +1,194 @@
+"""Pages are made from lines alone."""
+
+from pathlib import Path
+
+import pytest
+
+from malaprop import MissingExtraError, ParameterError
+from malaprop.lab.studies.study import Line, Verdict
+from malaprop.lab.studies.study_page import (
+    LONG,
+    cell,
+    checked_page,
+    page_files,
+    pages,
+    plots,
+    readable,
+)
+from malaprop.report import plots as report_plots
+
+
+def told(claim: str, holds: bool | None, **values: object) -> Line:
+    return line(claims=(Verdict(claim=claim, holds=holds),), **values)
+
+
+def line(**values: object) -> Line:
+    usual: dict[str, object] = {
+        "study": "nadp",
+        "item": "clear",
+        "setting": {"published": True, "tau": 0.1},
+        "measure": "share_in_clear",
+        "ours": 0.25,
+        "error": 0.01,
+        "paper": 0.105,
+        "versions": {"malaprop": "0"},
+    }
+    return Line(**{**usual, **values})  # type: ignore[arg-type]
+
+
+LINES = [
+    told("few <words> are in clear", False),
+    line(setting={"published": True, "tau": 0.5}, ours=0.5, paper=None),
+    line(setting={"published": False, "tau": 0.1}, ours=None, command="malaprop data get it"),
+]
+
+
+def test_a_cell_shows_ours_with_its_error_and_the_papers() -> None:
+    assert cell(LINES[0]) == "0.250 ± 0.010 (0.105)"
+    assert cell(LINES[1]) == "0.500 ± 0.010"
+    assert cell(LINES[2]) == "no data (0.105)"
+
+
+def test_markdown_has_verdicts_figures_and_plots_beside_it(tmp_path: Path) -> None:
+    files = page_files(LINES, tmp_path / "p.md")
+    page = files[tmp_path / "p.md"]
+    assert r"| few \<words\> are in clear | 0 | 1 | 0 | 0 |" in page
+    assert "| yes | share\\_in\\_clear | 0.250 ± 0.010 (0.105) | 0.500 ± 0.010 |" in page
+    assert "malaprop data get it" in page
+    pictures = [path.name for path in files if path.suffix == ".svg"]
+    assert pictures
+    assert all(f"({name})" in page for name in pictures)
+
+
+def test_a_figure_has_the_digits_of_its_error() -> None:
+    assert cell(line(ours=0.0004935, error=0.0053, paper=None)) == "0.0005 ± 0.0053"
+    assert cell(line(ours=165.925, error=17.17, paper=None)) == "166 ± 17"
+    assert cell(line(ours=0.1892, error=2e-17, paper=None)) == "0.1892 ± 0"
+
+
+def test_a_summary_leads_to_each_item(tmp_path: Path) -> None:
+    lines = [*LINES, told("it is so", True), line(item="fig2")]
+    page = page_files(lines, tmp_path / "p.md")[tmp_path / "p.md"]
+    assert "| [Clear](#clear) | it is so | 1 | 0 | 0 | 0 |" in page
+    assert "| [Figure 2](#fig2) | no claim: figures alone |" in page
+    assert '<a id="fig2"></a>' in page
+    html = page_files(lines, tmp_path / "p.html")[tmp_path / "p.html"]
+    assert '<a href="#nadp-fig2">Figure 2</a>' in html
+    assert '<h3 id="nadp-fig2">' in html
+
+
+def test_what_was_not_measured_is_not_called_undecided() -> None:
+    (page,) = pages([told("it is so", None), told("it is so", None, ours=None)])
+    assert page.summary[0][1] == ("it is so", "0", "0", "1", "1")
+
+
+def test_our_readings_and_controls_stand_in_a_table_of_their_own(tmp_path: Path) -> None:
+    verdicts = (
+        Verdict(claim="it is so", holds=False),
+        Verdict(claim="it is so: within 0.5", whose="reading", holds=True),
+        Verdict(claim="an adaptive attacker: it is so", whose="control", holds=None),
+    )
+    lines = [line(claims=verdicts), line(item="fig2", claims=verdicts[1:])]
+    (page,) = pages(lines)
+    assert [row for _, row in page.summary] == [
+        ("it is so", "0", "1", "0", "0"),
+        ("no claim: only our readings and controls", "", "", "", ""),
+    ]
+    assert [row for _, row in page.own_summary][:2] == [
+        ("our reading: it is so: within 0.5", "1", "0", "0", "0"),
+        ("our control: an adaptive attacker: it is so", "0", "0", "1", "0"),
+    ]
+    markdown = page_files(lines, tmp_path / "p.md")[tmp_path / "p.md"]
+    assert "our control: an adaptive attacker: it is so | 0 | 0 | 1 | 0 |" in markdown
+    assert "our control: an adaptive attacker" in readable(pages(lines))
+
+
+def test_a_quick_run_shows_no_verdicts_and_says_why(tmp_path: Path) -> None:
+    lines = [told("it is so", None, quick=True)]
+    (page,) = pages(lines)
+    assert page.summary[0][1][0] == "no verdict: a quick run"
+    markdown = page_files(lines, tmp_path / "p.md")[tmp_path / "p.md"]
+    for shown in (markdown, readable(pages(lines))):
+        assert "another, smaller experiment" in shown
+        assert "it is so" not in shown
+
+
+def test_vectors_that_a_user_imported_are_named(tmp_path: Path) -> None:
+    lines = [
+        line(setting={"lexicon": "fasttext"}, vectors="9 words in 3 dimensions, fingerprint a")
+    ]
+    page = page_files(lines, tmp_path / "p.md")[tmp_path / "p.md"]
+    assert "Imported as fasttext: 9 words in 3 dimensions, fingerprint a." in page
+
+
+def test_a_long_table_is_folded_behind_the_papers_figures(tmp_path: Path) -> None:
+    lines = [line(setting={"place": n}, paper=0.5 if n == 3 else None) for n in range(LONG + 1)]
+    page = page_files(lines, tmp_path / "p.md")[tmp_path / "p.md"]
+    before, folded = page.split("<details>")
+    assert before.count("(0.5)") == folded.count("(0.5)") == 1
+    assert f"All {LONG + 1} rows" in folded
+    assert "<details>" in page_files(lines, tmp_path / "p.html")[tmp_path / "p.html"]
+    assert "<details>" not in page_files(LINES, tmp_path / "p.md")[tmp_path / "p.md"]
+
+
+def test_a_section_says_what_is_the_same_throughout(tmp_path: Path) -> None:
+    settings = [{"lexicon": "english", "spread": "words", "lambda": n} for n in (0, 1)]
+    page = page_files([line(setting=one) for one in settings], tmp_path / "p.md")
+    assert "Throughout: lexicon english; errors over words." in page[tmp_path / "p.md"]
+
+
+def test_data_that_no_command_gets_are_asked_for() -> None:
+    asked = "ask for it at its authors'"
+    shown = readable(pages([line(ours=None, command=asked)]))
+    assert f"data are missing: {asked}" in shown
+
+
+def test_html_holds_everything_and_no_markup_of_others(tmp_path: Path) -> None:
+    ((_, page),) = page_files(LINES, tmp_path / "p.html").items()
+    assert "few &lt;words&gt; are in clear" in page
+    assert "<svg" in page
+    assert "<script" not in page
+
+
+def test_the_same_lines_make_the_same_page(tmp_path: Path) -> None:
+    assert page_files(LINES, tmp_path / "p.md") == page_files(LINES, tmp_path / "p.md")
+
+
+def test_the_terminal_says_what_became_of_claims() -> None:
+    shown = readable(pages(LINES))
+    assert "few <words> are in clear" in shown
+    assert "not confirmed on 1" in shown
+    assert "run  malaprop data get it" in shown
+
+
+def test_another_ending_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"\.html, \.md"):
+        page_files(LINES, tmp_path / "p.pdf")
+
+
+def test_a_page_without_matplotlib_is_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report_plots, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match="pip install matplotlib"):
+        checked_page(tmp_path / "p.html")
+
+
+def test_a_page_says_what_is_of_a_quick_run() -> None:
+    (quick,) = pages([line(quick=True)])
+    assert "--quick" in quick.how
+    (mixed,) = pages([line(), line(item="fig2", quick=True)])
+    assert "--quick" not in mixed.how
+    assert "Of the quick run: Figure 2." in mixed.how
+
+
+def test_a_logarithmic_axis_names_the_values_that_were_measured() -> None:
+    pytest.importorskip("matplotlib")
+    spec = {"x": "epsilon", "y": "kept", "series": ["mechanism"], "scale": "log"}
+    lines = [
+        line(measure="kept", setting={"mechanism": "tem", "epsilon": value})
+        for value in (0.125, 0.5, 8)
+    ]
+    ((_, svg),) = plots(spec, lines)
+    assert all(f">{value}<" in svg for value in ("0.125", "0.5", "8"))
+    assert ">0.12<" not in svg

@@ -1,0 +1,135 @@
+"""A classifier on private texts, beside its bounds."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from malaprop import TEM, Lexicon, Privatizer, seeded_rng
+from malaprop.measure.classification import Classification, Estimate, classify, private_copies
+from malaprop.privacy.errors import DataError, ParameterError
+
+WORDS = ["good", "fine", "great", "bad", "poor", "awful"]
+TEXTS = [f"{WORDS[i % 6]}, {WORDS[(i % 6) // 3 * 3 + i % 3]}!" for i in range(120)]
+LABELS = ["up" if i % 6 < 3 else "down" for i in range(120)]
+
+
+@pytest.fixture(scope="module")
+def lexicon() -> Lexicon:
+    """Two clouds of words: what is near is of the same class."""
+    places = [[0.0, 1.0], [0.1, 1.0], [0.2, 1.1], [3.0, 0.0], [3.1, 0.0], [3.2, 0.1]]
+    return Lexicon(WORDS, places)
+
+
+def task(lexicon: Lexicon, model: str, **options: object) -> Classification:
+    return Classification(TEXTS, LABELS, lexicon, model=model, rng=seeded_rng(5), **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("model", ["ngrams", "centroids"])
+def test_noise_moves_the_accuracy_from_the_ceiling_to_the_floors(
+    lexicon: Lexicon, model: str
+) -> None:
+    scored = task(lexicon, model)
+    little = scored(Privatizer(lexicon, TEM(epsilon=30.0), rng=seeded_rng(1)))
+    much = scored(Privatizer(lexicon, TEM(epsilon=1e-6), rng=seeded_rng(1)))
+    assert [result.tested for result in little] == ["clean", "private"]
+    assert little[0].ceiling.value == little[0].value == little[1].value == 1.0
+    assert much[1].value < 0.75
+    assert much[1].floors["random_words"].value < 0.75
+    assert much[0].floors["majority"].value == 0.5
+
+
+def test_random_words_still_have_the_length_of_texts(lexicon: Lexicon) -> None:
+    texts = ["good " * (1 + 4 * (i % 2)) for i in range(60)]
+    lengths = Classification(
+        texts, [i % 2 for i in range(60)], lexicon, model="ngrams", rng=seeded_rng(2)
+    )
+    assert lengths.random_words["private"].value > 0.8
+
+
+def test_runs_share_their_splits_and_a_given_split_is_used(lexicon: Lexicon) -> None:
+    scored = task(lexicon, "ngrams", split=(range(60), range(60, 120)), runs=2)
+    assert scored.about_runs == ("2 noise draws, one split: 60 texts to train on and 60 to test on")
+    seen: list[int] = []
+
+    def swapped(texts: list[str]) -> list[str]:
+        seen.append(len(texts))
+        return [text.replace("good", "bad") for text in texts]
+
+    first, second = scored.of_copies(private_copies(swapped, TEXTS, 2))
+    assert seen == [120, 120]
+    assert first.spread == second.spread == 0.0
+    assert first.to_dict()["floors"]["majority"]["value"] == 0.5
+
+
+def test_random_splits_keep_the_shares_of_classes(lexicon: Lexicon) -> None:
+    labels = ["rare"] * 20 + ["common"] * 100
+    scored = Classification(TEXTS, labels, lexicon, model="ngrams", rng=seeded_rng(5))
+    assert list(scored.majority.values) == pytest.approx([25 / 30] * 5)
+
+
+def test_the_interval_of_runs_that_share_texts_is_wider() -> None:
+    values = [0.7, 0.72, 0.69, 0.75, 0.71]
+    plain, shared = Estimate.of(values), Estimate.of(values, shared=1 / 3)
+    assert plain.value == shared.value == pytest.approx(np.mean(values))
+    # Student's t with 4 degrees of freedom, by the tables: 2.776.
+    margin = 2.7764451 * np.std(values, ddof=1) / 5**0.5
+    assert plain.interval[1] - plain.value == pytest.approx(margin)
+    ratio = (shared.interval[1] - shared.value) / margin
+    assert ratio == pytest.approx((1 + 5 / 3) ** 0.5)
+    assert Estimate.of([0.99, 0.9, 1.0]).interval[1] == 1.0
+
+
+def test_one_run_has_the_interval_of_its_test_texts() -> None:
+    alone = Estimate.of([0.5], tested=20)
+    # Clopper and Pearson, 10 of 20, by the tables.
+    assert alone.interval == pytest.approx((0.272, 0.728), abs=0.001)
+    assert Estimate.of([1.0, 1.0], tested=20).interval[0] == pytest.approx(0.025 ** (1 / 20))
+    thrice = Estimate.of([0.7] * 3, tested=20)  # whose mean is not 0.7, to the last digit
+    assert thrice.interval == pytest.approx(Estimate.of([0.7], tested=20).interval)
+    assert Estimate.of([0.5]).interval == (0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("labels", "complaint"),
+    [
+        (["up"] * 120, "All labels are the same"),
+        ([f"secret{i}" for i in range(120)], "There are 120 different labels"),
+        (["secret" if i > 90 else i for i in range(120)], "Fewer than two of the 92 different"),
+        ([*LABELS[:-1], None], "Text 120 has no label"),
+        ([" ", *LABELS[1:]], "Text 1 has no label"),
+        ([*LABELS[:-1], float("nan")], "Text 120 has no label"),
+        (LABELS[:5], "a label for each text"),
+    ],
+    ids=["one class", "all different", "few alike", "none", "blank", "nan", "too few"],
+)
+def test_labels_that_cannot_be_learnt_are_refused(
+    lexicon: Lexicon, labels: list[object], complaint: str
+) -> None:
+    with pytest.raises(DataError, match=complaint) as error:
+        Classification(TEXTS, labels, lexicon, model="ngrams")
+    assert "secret" not in str(error.value)
+
+
+def test_bad_parameters_are_refused(lexicon: Lexicon) -> None:
+    private = Privatizer(lexicon, TEM(epsilon=1.0))
+    with pytest.raises(ParameterError, match=r"Unknown model 'ngram'\. Did you mean 'ngrams'"):
+        classify(private, TEXTS, LABELS, model="ngram")
+    with pytest.raises(ParameterError, match="`runs` must be 1 or more"):
+        classify(private, TEXTS, LABELS, runs=0)
+    with pytest.raises(ParameterError, match="`test` must be a share"):
+        classify(private, TEXTS, LABELS, test=1.0)
+    with pytest.raises(ParameterError, match="twice"):
+        task(lexicon, "ngrams", split=([0, 1], [1, 2]))
+    with pytest.raises(DataError, match="20 texts or more"):
+        classify(private, TEXTS[:8], LABELS[:8])
+
+
+def test_without_scikit_learn_the_error_names_the_extra() -> None:
+    code = (
+        "import sys; sys.modules['sklearn'] = None\n"
+        "from malaprop.measure.classification import require_sklearn\nrequire_sklearn()"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install scikit-learn matplotlib" in run.stderr

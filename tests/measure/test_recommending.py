@@ -1,0 +1,112 @@
+"""The rule that chooses a setting."""
+
+from dataclasses import replace
+
+from tests.measure.figures import attack_figure
+
+from malaprop import seeded_rng
+from malaprop.measure.classification import Estimate
+from malaprop.measure.evaluation import Bounds, Cell, Utility, recommend
+
+
+def estimate(value: float, margin: float = 0.01) -> Estimate:
+    return Estimate(value=value, spread=0.0, interval=(value - margin, value + margin))
+
+
+BOUNDS = Bounds(
+    kept=0.0,
+    similarity=0.0,
+    text_similarity=0.05,
+    majority=estimate(0.6, 0.0),
+    random_words={m: {"clean": estimate(0.55), "private": estimate(0.55)} for m in ("a", "b")},
+    unprotected={"a": estimate(0.8), "b": estimate(0.9)},
+)
+
+
+def cell(epsilon: float, accuracy: float, recovered: float, *, kept: float = 0.1) -> Cell:
+    attack = attack_figure(recovered, interval=(recovered - 0.02, recovered + 0.02))
+    label = attack_figure(1.0, interval=(1.0, 1.0), recovers_words=False)
+    return Cell(
+        mechanism={"name": "tem", "epsilon": epsilon},
+        kept=estimate(kept),
+        similarity=estimate(0.3),
+        text_similarity=estimate(0.5),
+        accuracy={m: {"clean": estimate(accuracy), "private": estimate(0.1)} for m in ("a", "b")},
+        attacks={"context": attack, "attribute": label},
+        seconds=1.0,
+    )
+
+
+def test_the_most_useful_of_the_safe_settings_is_chosen() -> None:
+    cells = [cell(1, 0.7, 0.2), cell(2, 0.8, 0.47), cell(3, 0.85, 0.49), cell(4, 0.89, 0.7)]
+    found = recommend(cells, BOUNDS, 0.5)
+    assert found.cell is cells[1]  # the third one's interval ends above 0.5
+    assert "2 of 4 settings" in found.reason
+    assert "clean texts reach 0.900" in found.reason
+    assert found.utility == "accuracy on clean texts, by b"  # the better model without protection
+
+
+def test_a_more_private_setting_that_is_as_good_is_named() -> None:
+    cells = [cell(1, 0.795, 0.2), cell(2, 0.8, 0.4), cell(3, 0.7, 0.1)]
+    found = recommend(cells, BOUNDS, 0.5)
+    assert found.cell is cells[1]
+    assert "1 more private setting has a value within that interval" in found.reason
+    assert "the most private is tem at ε = 1: 0.795, where context recovers 0.200" in found.reason
+
+
+def test_equal_settings_go_to_the_more_private_one() -> None:
+    cells = [cell(2, 0.8, 0.4), cell(1, 0.8, 0.2)]
+    assert recommend(cells, BOUNDS, 0.5).cell is cells[1]
+
+
+def test_it_is_said_if_no_setting_is_safe() -> None:
+    found = recommend([cell(1, 0.7, 0.6), cell(2, 0.8, 0.8)], BOUNDS, 0.5)
+    assert found.cell is None
+    assert "The nearest is tem at ε = 1, where context recovers 0.600" in found.reason
+
+
+def test_it_is_said_if_what_is_safe_is_of_no_use() -> None:
+    found = recommend([cell(1, 0.605, 0.2), cell(2, 0.8, 0.8)], BOUNDS, 0.5)
+    assert found.cell is None
+    assert "clearly above 0.600" in found.reason
+
+
+def test_words_that_are_kept_count_as_recovered() -> None:
+    found = recommend([cell(1, 0.7, 0.2, kept=0.6)], BOUNDS, 0.5)
+    assert found.cell is None
+    assert "taking the output for the word recovers 0.600" in found.reason
+
+
+def test_without_an_attack_on_words_nothing_is_recommended() -> None:
+    one = cell(1, 0.7, 0.2)
+    bare = Cell(**{**vars(one), "attacks": {"attribute": one.attacks["attribute"]}})
+    assert "No attack on words was run" in recommend([bare], BOUNDS, 0.5).reason
+
+
+def test_cells_and_bounds_survive_json() -> None:
+    one = cell(1.5, 0.7, 0.2)
+    assert Cell.from_dict(one.to_dict()) == one
+    assert Bounds.from_dict(BOUNDS.to_dict()) == BOUNDS
+
+
+def test_a_setting_that_is_no_better_than_random_words_is_rarely_called_useful() -> None:
+    """Both accuracies have errors: against the floor's mean alone, 6 % would count."""
+    count, rng, useful = 20_000, seeded_rng(1), 0
+    for own, random in rng.normal(0.5, 0.02, size=(count, 2, 5)):
+        floor = Estimate.of(random.tolist())
+        utility = Utility(
+            name="accuracy",
+            model="a",
+            floor=floor.value,
+            ceiling=1.0,
+            above_floor=floor.interval[1] - floor.value,
+        )
+        useful += utility.is_clear(Estimate.of(own.tolist()))
+    assert useful <= 0.04 * count
+
+
+def test_the_floor_counts_with_its_interval() -> None:
+    unsure = {m: {"clean": estimate(0.65, 0.1), "private": estimate(0.6)} for m in ("a", "b")}
+    cells = [cell(1, 0.7, 0.2)]
+    assert recommend(cells, BOUNDS, 0.5).cell is cells[0]
+    assert recommend(cells, replace(BOUNDS, random_words=unsure), 0.5).cell is None

@@ -1,0 +1,24 @@
+"""The documentation lists exactly what is shown."""
+
+import re
+from pathlib import Path
+
+from malaprop.text.markup import TAGS
+from malaprop.text.segments import I2B2, PRESIDIO, SCRUBADUB
+
+PAGE = (Path(__file__).parents[2] / "docs" / "public-pieces.md").read_text(encoding="utf-8")
+
+
+def listed(start: str) -> list[str]:
+    """Return the names in backticks between a phrase and the next full stop."""
+    return re.findall(r"`([^`]+)`", PAGE.split(start)[1].split(".", 1)[0])
+
+
+def test_the_page_lists_the_names_of_placeholders() -> None:
+    assert listed("Presidio's names:") == list(PRESIDIO)
+    assert listed("Scrubadub's names:") == list(SCRUBADUB)
+    assert listed("The names of the i2b2 challenge of 2014:") == list(I2B2)
+
+
+def test_the_page_lists_the_tags() -> None:
+    assert listed("`<br>`):") == sorted(TAGS)
