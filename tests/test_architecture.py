@@ -130,7 +130,7 @@ def test_the_wheel_ships_lexicon_licence_and_types(tmp_path: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     shipped = [
         "py.typed",
-        "datasets/catalogue.toml",
+        "lab/datasets/catalogue.toml",
         *[
             f"data/english/{name}"
             for name in (

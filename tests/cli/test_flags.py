@@ -33,7 +33,7 @@ MEASURED = {
     for name in inspect.signature(call).parameters
 }
 # These run other programs, with flags of theirs.
-OTHER_PROGRAMS = {"datasets/packages.py"}
+OTHER_PROGRAMS = {"lab/datasets/download.py"}
 # A command that the user is told to run has its flags.
 COMMAND = re.compile(r"malaprop (attack|audit|bench|calibrate|lexicon|lm|privatize|reproduce) ")
 
@@ -77,7 +77,7 @@ def test_no_message_outside_the_command_line_names_a_flag() -> None:
         if (flags := FLAG.findall(text)) and not COMMAND.search(text)
     }
     # These complete a command that another string begins.
-    completing = ("mechanisms/tem/exponent_tables.py", "report/frontier/page.py")
+    completing = ("mechanisms/tem_exponents.py", "lab/studies/frontier/frontier_page.py")
     assert {name for name in named if not name.startswith(completing)} == set()
 
 

@@ -299,7 +299,7 @@ def test_data_on_standard_output_stay_as_they_are(cli: Cli) -> None:
 
 
 def test_the_command_line_prints_in_one_place() -> None:
-    """`cli/messages.py` makes all that is shown printable: no other module prints by itself."""
+    """`cli/terminal.py` makes all that is shown printable: no other module prints by itself."""
     printing = {"echo", "secho", "print", "Console"}
     found = []
     for path in sorted(CLI.rglob("*.py")):
@@ -311,4 +311,4 @@ def test_the_command_line_prints_in_one_place() -> None:
                     found += [path.name] if name in printing else []
                 case ast.Attribute(value=ast.Attribute(value=ast.Name(id="sys")), attr="write"):
                     found.append(path.name)
-    assert set(found) == {"messages.py"}
+    assert set(found) == {"terminal.py"}

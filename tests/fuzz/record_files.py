@@ -15,7 +15,7 @@ from malaprop.files.formats import FORMATS
 from malaprop.files.formats.file_format import Layout
 from malaprop.files.run import rewrite
 from malaprop.privacy.errors import MalapropError
-from malaprop.report.run_report import FaultyRecord
+from malaprop.report.file_counts import FaultyRecord
 
 CANARY = "xylophonist"
 """A word that stands in each private text, and must not be told."""

@@ -130,7 +130,7 @@ def test_each_call_takes_in_fresh_entropy(
     plane: Lexicon, monkeypatch: pytest.MonkeyPatch, key_life: float
 ) -> None:
     """Two machines restored from one snapshot draw differently from the next call on."""
-    monkeypatch.setattr("malaprop.privacy.randomness._KEY_LIFE", key_life, raising=False)
+    monkeypatch.setattr("malaprop.privacy.secure_bits._KEY_LIFE", key_life)
     ids, rng = np.zeros(60, dtype=int), secure_rng()
     laplace = Laplace(epsilon=0.01).on(plane)
     private = PrivateEmbedding(epsilon=1.0, random_state=rng).fit(plane.vectors)

@@ -124,8 +124,7 @@ def test_without_matplotlib_there_is_no_picture(
     def missing(*_: object) -> str:
         raise MissingExtraError("matplotlib", "plots", "A plot")
 
-    for module in ("html", "written"):
-        monkeypatch.setattr(f"malaprop.report.{module}.frontier", missing)
+    monkeypatch.setattr(evaluation_page, "frontier", missing)
     assert "pip install matplotlib" in as_html(evaluation)
     pages = evaluation_page.rendered(evaluation, Path("report.md"))
     assert list(pages) == [Path("report.md")]

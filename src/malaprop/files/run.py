@@ -56,13 +56,8 @@ from malaprop.privacy.errors import (
 )
 from malaprop.private_files import Access, keyed_digest, status_of, subkey
 from malaprop.privatizer import Privatizer
-from malaprop.report.run_report import (
-    Clock,
-    FileCounts,
-    FileRecord,
-    RunReport,
-    run_report,
-)
+from malaprop.report.file_counts import FileCounts
+from malaprop.report.run_report import Clock, FileRecord, RunReport, run_report
 
 # An output from what an earlier run left of it to the record that it is complete.
 

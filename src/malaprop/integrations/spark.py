@@ -22,14 +22,8 @@ from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.errors import DataError, MissingExtraError, ParameterError
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privatizer import Privatizer
-from malaprop.report.run_report import (
-    Clock,
-    FileCounts,
-    FileRecord,
-    Occasion,
-    RunReport,
-    run_report,
-)
+from malaprop.report.file_counts import FileCounts
+from malaprop.report.run_report import Clock, FileRecord, Occasion, RunReport, run_report
 from malaprop.text.policy import TextOptions, policy_with
 
 try:

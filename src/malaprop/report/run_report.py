@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from malaprop._version import __version__
 from malaprop.draws import MANY, Repetition, split_repeats
@@ -27,6 +27,7 @@ from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.private_files import without_passwords
 from malaprop.privatizer import Privatizer
 from malaprop.release import common_words, declared_public
+from malaprop.report.file_counts import FileCounts
 from malaprop.report.page import (
     OTHERWISE,
     PROTECTED,
@@ -52,36 +53,6 @@ from malaprop.report.plots import occurrence_table, profile_plots
 
 if TYPE_CHECKING:
     from malaprop.report.page import Page
-
-
-# What was in a file.
-
-
-class FaultyRecord(NamedTuple):
-    """A record that could not be processed."""
-
-    record: int
-    reason: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class FileCounts:
-    """What was in a file.
-
-    - `records`: lines of a txt file, objects, rows without the header;
-    - `cells`: texts that went through the transform;
-    - `missing`: records (of JSON lines) that lack a column that was asked for;
-    - `other_columns`: the columns that were not asked for and pass unchanged; of JSON lines
-      the first thousand keys;
-    - `faulty`: records that could not be processed, and `faults`, the first thousand of them.
-    """
-
-    records: int
-    cells: int
-    missing: int = 0
-    other_columns: tuple[str, ...] = ()
-    faulty: int = 0
-    faults: tuple[FaultyRecord, ...] = field(default=(), repr=False)
 
 
 # The report of a run over files, as a value: what was protected, how, and what stays visible.

@@ -396,7 +396,7 @@ JAVA: Final = (
     "Spark needs Java 17: install it (Debian: openjdk-17-jre-headless), and let JAVA_HOME, if "
     "it is set, name the folder that it is in"
 )
-_RAISED: Final = re.compile(r"malaprop\.core\.errors\.(\w+Error): ([^\n]+)")
+_RAISED: Final = re.compile(r"malaprop\.privacy\.errors\.(\w+Error): ([^\n]+)")
 _LACKING: Final = re.compile(r"ModuleNotFoundError: No module named '(malaprop|pandas|pyarrow)\b")
 _UNREACHED: Final = "Spark cannot reach the cluster or the file system: check its address"
 _UNREAD: Final = (

@@ -40,7 +40,7 @@ from malaprop.privacy.errors import DataError, MalapropError
 from malaprop.privacy.guarantee import Guarantee
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privatizer import Privatizer
-from malaprop.report.run_report import FileCounts
+from malaprop.report.file_counts import FileCounts
 from malaprop.spark.shipping import Shipment
 from malaprop.text.policy import Policy
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from malaprop.files.formats.file_format import Layout
 from malaprop.files.run import Transform, rewrite
 from malaprop.privacy.errors import DataError, OutputError, ParameterError
-from malaprop.report.run_report import FileCounts
+from malaprop.report.file_counts import FileCounts
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
 NOTE = Layout(format="parquet", columns=("note",))

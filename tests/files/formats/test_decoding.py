@@ -10,7 +10,7 @@ from malaprop.files.formats import file_format, text_records, txt
 from malaprop.files.formats.file_format import Layout, OnError
 from malaprop.files.run import FileCopy
 from malaprop.privacy.errors import DataError
-from malaprop.report.run_report import FaultyRecord, FileCounts
+from malaprop.report.file_counts import FaultyRecord, FileCounts
 
 TXT_UTF8 = "cannot be read as utf-8"
 NUL = "holds a NUL character"

@@ -17,7 +17,7 @@ from malaprop.files.formats import text_records as decoding_module
 from malaprop.files.formats.file_format import Layout, OnError
 from malaprop.files.run import rewrite
 from malaprop.privacy.errors import DataError, ParameterError
-from malaprop.report.run_report import FaultyRecord, FileCounts
+from malaprop.report.file_counts import FaultyRecord, FileCounts
 
 Case = tuple[str, bytes, bytes, bytes, list[FaultyRecord]]
 

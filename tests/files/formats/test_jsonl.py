@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from malaprop.files.formats.file_format import Layout
 from malaprop.files.run import Transform, rewrite
 from malaprop.privacy.errors import DataError, ParameterError
-from malaprop.report.run_report import FileCounts
+from malaprop.report.file_counts import FileCounts
 
 NOTE = Layout(format="jsonl", columns=("note",))
 

@@ -13,7 +13,7 @@ from malaprop.files.formats.file_format import Layout
 from malaprop.files.formats.jsonl import stand_in
 from malaprop.files.run import Transform, rewrite
 from malaprop.privacy.errors import DataError, ParameterError
-from malaprop.report.run_report import FileCounts
+from malaprop.report.file_counts import FileCounts
 
 # Few keys, so that routes meet, and some that look like parts of a route.
 KEYS = st.sampled_from(["a", "b", "a.b", "a[]", "", "é"])

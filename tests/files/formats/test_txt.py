@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from malaprop.files.formats.file_format import Layout
 from malaprop.files.run import Transform, rewrite
 from malaprop.privacy.errors import DataError
-from malaprop.report.run_report import FileCounts
+from malaprop.report.file_counts import FileCounts
 
 LINES = Layout(format="txt")
 UTF = ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-32", "utf-32-le"]

@@ -19,7 +19,7 @@ from typing import (
 )
 
 from malaprop.privacy.errors import DataError, ParameterError, did_you_mean
-from malaprop.report.run_report import FaultyRecord
+from malaprop.report.file_counts import FaultyRecord
 
 # Records that cannot be processed: what is wrong with them, and what becomes of them.
 #
