@@ -3,11 +3,10 @@
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from malaprop import TEM, Lexicon, Privatizer, seeded_rng
-from malaprop.measure.classification import Classification, Estimate, classify, private_copies
+from malaprop.measure.classification import Classification, classify, private_copies
 from malaprop.privacy.errors import DataError, ParameterError
 
 WORDS = ["good", "fine", "great", "bad", "poor", "awful"]
@@ -67,28 +66,6 @@ def test_random_splits_keep_the_shares_of_classes(lexicon: Lexicon) -> None:
     labels = ["rare"] * 20 + ["common"] * 100
     scored = Classification(TEXTS, labels, lexicon, model="ngrams", rng=seeded_rng(5))
     assert list(scored.majority.values) == pytest.approx([25 / 30] * 5)
-
-
-def test_the_interval_of_runs_that_share_texts_is_wider() -> None:
-    values = [0.7, 0.72, 0.69, 0.75, 0.71]
-    plain, shared = Estimate.of(values), Estimate.of(values, shared=1 / 3)
-    assert plain.value == shared.value == pytest.approx(np.mean(values))
-    # Student's t with 4 degrees of freedom, by the tables: 2.776.
-    margin = 2.7764451 * np.std(values, ddof=1) / 5**0.5
-    assert plain.interval[1] - plain.value == pytest.approx(margin)
-    ratio = (shared.interval[1] - shared.value) / margin
-    assert ratio == pytest.approx((1 + 5 / 3) ** 0.5)
-    assert Estimate.of([0.99, 0.9, 1.0]).interval[1] == 1.0
-
-
-def test_one_run_has_the_interval_of_its_test_texts() -> None:
-    alone = Estimate.of([0.5], tested=20)
-    # Clopper and Pearson, 10 of 20, by the tables.
-    assert alone.interval == pytest.approx((0.272, 0.728), abs=0.001)
-    assert Estimate.of([1.0, 1.0], tested=20).interval[0] == pytest.approx(0.025 ** (1 / 20))
-    thrice = Estimate.of([0.7] * 3, tested=20)  # whose mean is not 0.7, to the last digit
-    assert thrice.interval == pytest.approx(Estimate.of([0.7], tested=20).interval)
-    assert Estimate.of([0.5]).interval == (0.5, 0.5)
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from dataclasses import replace
 from tests.measure.figures import attack_figure
 
 from malaprop import seeded_rng
-from malaprop.measure.classification import Estimate
 from malaprop.measure.evaluation import Bounds, Cell, Utility, recommend
+from malaprop.privacy.estimate import Estimate
 
 
 def estimate(value: float, margin: float = 0.01) -> Estimate:
-    return Estimate(value=value, spread=0.0, interval=(value - margin, value + margin))
+    return Estimate(value=value, low=value - margin, high=value + margin)
 
 
 BOUNDS = Bounds(
@@ -93,7 +93,7 @@ def test_a_setting_that_is_no_better_than_random_words_is_rarely_called_useful()
     """Both accuracies have errors: against the floor's mean alone, 6 % would count."""
     count, rng, useful = 20_000, seeded_rng(1), 0
     for own, random in rng.normal(0.5, 0.02, size=(count, 2, 5)):
-        floor = Estimate.of(random.tolist())
+        floor = Estimate.of_runs(random.tolist())
         utility = Utility(
             name="accuracy",
             model="a",
@@ -101,7 +101,7 @@ def test_a_setting_that_is_no_better_than_random_words_is_rarely_called_useful()
             ceiling=1.0,
             above_floor=floor.interval[1] - floor.value,
         )
-        useful += utility.is_clear(Estimate.of(own.tolist()))
+        useful += utility.is_clear(Estimate.of_runs(own.tolist()))
     assert useful <= 0.04 * count
 
 

@@ -9,15 +9,15 @@ import pytest
 from tests.measure.figures import attack_figure
 
 from malaprop.measure import Evaluation
-from malaprop.measure.classification import Estimate
 from malaprop.measure.evaluation import Bounds, Cell
 from malaprop.privacy.errors import MissingExtraError, ParameterError
+from malaprop.privacy.estimate import Estimate
 from malaprop.report import evaluation_page
 from malaprop.report.evaluation_page import as_html, readable
 
 
 def estimate(value: float) -> Estimate:
-    return Estimate(value=value, spread=0.01, interval=(value - 0.02, value + 0.02))
+    return Estimate(value=value, low=value - 0.02, high=value + 0.02)
 
 
 def accuracies(value: float) -> dict[str, dict[str, Estimate]]:

@@ -3,7 +3,7 @@
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ from malaprop.privacy.errors import (
     did_you_mean,
     several_texts,
 )
-from malaprop.privacy.estimate import LEVEL, clopper_pearson
+from malaprop.privacy.estimate import Estimate
 from malaprop.privacy.progress import Progress, report, stage
 from malaprop.privacy.randomness import checked_rng, secure_rng
 from malaprop.privatizer import Privatizer
@@ -197,79 +197,6 @@ def require_sklearn() -> None:
 
 
 # How well a task was done: a value over several runs, beside its bounds.
-
-
-def spread_of(values: Sequence[float]) -> float:
-    """Return the standard deviation between runs; 0 for one run, and for runs that all agree.
-
-    >>> spread_of([0.7, 0.7, 0.7]), spread_of([0.7])
-    (0.0, 0.0)
-    """
-    # Not by numpy alone: the mean of equal numbers may be rounded to another one.
-    alike = len(values) < 2 or min(values) == max(values)
-    return 0.0 if alike else float(np.std(values, ddof=1))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Estimate:
-    """A figure over several runs: its mean, its spread and a 95 % interval of the mean."""
-
-    value: float
-    """The mean over the runs."""
-    spread: float
-    """The standard deviation between runs; 0 for one run."""
-    interval: tuple[float, float]
-    """A 95 % interval of the mean."""
-    values: tuple[float, ...] = field(default=(), repr=False)
-    """The figure of each run."""
-
-    @classmethod
-    def of(
-        cls,
-        values: Sequence[float],
-        *,
-        shared: float = 0.0,
-        tested: int = 0,
-        between: tuple[float, float] = (0.0, 1.0),
-    ) -> "Estimate":
-        """Summarize the values of several runs.
-
-        The interval is Student's. Runs on random splits of the same texts share most of their
-        training texts, so that the plain one is too narrow. Give `shared` as the size of the test
-        part over that of the training part: the variance of the mean is then s²·(1/n + shared)
-        (Nadeau and Bengio 2003). The interval is cut off at `between`, the range of the figure.
-
-        One run, or runs that all agree, say nothing of how sure a figure is. If it is a share of
-        `tested` texts, the interval is then Clopper and Pearson's, over these texts.
-
-        >>> Estimate.of([0.7, 0.8]).value
-        0.75
-        """
-        mean, spread = float(np.mean(values)), spread_of(values)
-        if not spread:
-            low, high = clopper_pearson(mean * tested, tested) if tested else (mean, mean)
-            alone = (float(low), float(high))
-            return cls(value=mean, spread=0.0, interval=alone, values=tuple(map(float, values)))
-        from scipy.stats import t
-
-        sure = float(t.ppf(0.5 + LEVEL / 2.0, len(values) - 1))
-        margin = sure * spread * (1.0 / len(values) + shared) ** 0.5
-        low, high = between
-        return cls(
-            value=mean,
-            spread=spread,
-            interval=(max(low, mean - margin), min(high, mean + margin)),
-            values=tuple(map(float, values)),
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figure as plain values for JSON."""
-        return {
-            "value": self.value,
-            "spread": self.spread,
-            "interval": list(self.interval),
-            "values": list(self.values),
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -481,7 +408,7 @@ class Classification:
     def majority(self) -> Estimate:
         """The accuracy of always naming the most frequent class of the training part."""
         values = [self._most_frequent(split) for split in self._splits]
-        return Estimate.of(values, shared=self._shared)
+        return Estimate.of_runs(values, shared=self._shared)
 
     @cached_property
     def unprotected(self) -> Estimate:
@@ -553,7 +480,7 @@ class Classification:
         return float(np.mean(self._classes[split.test] == most))
 
     def _estimate(self, values: Sequence[float]) -> Estimate:
-        return Estimate.of(values, shared=self._shared, tested=len(self._splits[0].test))
+        return Estimate.of_runs(values, shared=self._shared, tested=len(self._splits[0].test))
 
     @property
     def _shared(self) -> float:

@@ -15,8 +15,8 @@ from typing import Any
 
 from malaprop._version import __version__
 from malaprop.measure.adversaries import InferredLabels, RecoveredWords
-from malaprop.measure.classification import Estimate, spread_of
 from malaprop.privacy.errors import OutputError
+from malaprop.privacy.estimate import Estimate, spread_of
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.private_files import create, open_ours, state_folder, subkey
 
@@ -165,9 +165,9 @@ class Cell:
         named = {"name": value["mechanism"], "epsilon": value["epsilon"]}
         return cls(
             mechanism=named | value["parameters"],
-            kept=_estimate(value["kept"]),
-            similarity=_estimate(value["similarity"]),
-            text_similarity=_estimate(value["text_similarity"]),
+            kept=Estimate.from_dict(value["kept"]),
+            similarity=Estimate.from_dict(value["similarity"]),
+            text_similarity=Estimate.from_dict(value["text_similarity"]),
             accuracy=_accuracies(value["accuracy"]),
             attacks={k: AttackFigure.from_dict(v) for k, v in value["attacks"].items()},
             seconds=value["seconds"],
@@ -215,9 +215,11 @@ class Bounds:
             kept=random["kept"],
             similarity=random["similarity"],
             text_similarity=random["text_similarity"],
-            majority=None if majority is None else _estimate(majority),
+            majority=None if majority is None else Estimate.from_dict(majority),
             random_words=_accuracies(random["accuracy"]),
-            unprotected={k: _estimate(v) for k, v in value["unprotected"]["accuracy"].items()},
+            unprotected={
+                k: Estimate.from_dict(v) for k, v in value["unprotected"]["accuracy"].items()
+            },
         )
 
 
@@ -231,18 +233,9 @@ def accuracies_to_dict(accuracies: Accuracies) -> dict[str, Any]:
 
 def _accuracies(value: Mapping[str, Any]) -> dict[str, dict[str, Estimate]]:
     return {
-        model: {tested: _estimate(each) for tested, each in of_model.items()}
+        model: {tested: Estimate.from_dict(each) for tested, each in of_model.items()}
         for model, of_model in value.items()
     }
-
-
-def _estimate(value: Mapping[str, Any]) -> Estimate:
-    return Estimate(
-        value=value["value"],
-        spread=value["spread"],
-        interval=_pair(value["interval"]),
-        values=tuple(value["values"]),
-    )
 
 
 def _pair(interval: Any) -> tuple[float, float]:

@@ -23,11 +23,9 @@ from malaprop.measure.adversaries.words import Drawn, WordAttack
 from malaprop.measure.classification import (
     RUNS,
     Classification,
-    Estimate,
     class_numbers,
     is_missing_label,
     private_copies,
-    spread_of,
 )
 from malaprop.measure.classification import models as text_models
 from malaprop.measure.evaluation import (
@@ -42,7 +40,7 @@ from malaprop.measure.evaluation import (
 from malaprop.measure.word_statistics import Similarity
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import DataError, ParameterError, several_texts
-from malaprop.privacy.estimate import LEVEL
+from malaprop.privacy.estimate import LEVEL, Estimate
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.progress import Progress, report, stage
 from malaprop.privacy.randomness import checked_rng, secure_rng
@@ -417,8 +415,8 @@ def _over_texts(
         margin = sure * float(np.std(residuals, ddof=1)) / len(sizes) ** 0.5
     return Estimate(
         value=mean,
-        spread=spread_of(values),
-        interval=(max(between[0], mean - margin), min(between[1], mean + margin)),
+        low=max(between[0], mean - margin),
+        high=min(between[1], mean + margin),
         values=tuple(values),
     )
 

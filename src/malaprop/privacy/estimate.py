@@ -3,8 +3,9 @@ figure meets a target.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -16,6 +17,162 @@ from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.noise import AdditiveNoise, Noise
 from malaprop.privacy.progress import Progress, in_threads, report
 from malaprop.privacy.space import MetricSpace, blocks
+
+# A figure with its error.
+
+
+LEVEL = 0.95
+Error = tuple[float | None, float | None]
+"""One standard error and its degrees of freedom, each None if it is not known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A figure with its error: the one type for statistics, attacks, tasks, studies and pages.
+
+    >>> guess = Estimate.of_share(42, 100, over="words")
+    >>> f"{guess:.0%}", f"{Estimate.exact(0.5):.2f}", f"{replace(guess, bound='at least'):.0%}"
+    ('42% (32% to 52%)', '0.50', 'at least 42%')
+    """
+
+    value: float
+    low: float
+    """The lower end of a 95 % interval: `value` itself if there is no error, or none is known."""
+    high: float
+    over: str = ""
+    """What the interval covers, such as "words", "draws" or "texts and their noise"."""
+    bound: Literal["", "at least", "at most"] = ""
+    """Whether `value` bounds the figure, by what one attack achieves, and does not estimate it."""
+    values: tuple[float, ...] = field(default=(), repr=False)
+    """The figure of each run, if it is a mean over several."""
+    errors: tuple[Error, ...] = field(default=(), repr=False)
+    """Independent parts of the error, for sums and differences of figures: see `chance_margin`."""
+
+    @classmethod
+    def exact(cls, value: float) -> Self:
+        """Return a figure without an error."""
+        return cls(value=value, low=value, high=value)
+
+    @classmethod
+    def of_runs(
+        cls,
+        values: Sequence[float],
+        *,
+        shared: float = 0.0,
+        tested: int = 0,
+        between: tuple[float, float] = (0.0, 1.0),
+        over: str = "",
+    ) -> Self:
+        """Return the mean of several runs.
+
+        The interval is Student's. Runs on random splits of the same texts share most of their
+        training texts, so that the plain one is too narrow. Give `shared` as the size of the test
+        part over that of the training part: the variance of the mean is then s²·(1/n + shared)
+        (Nadeau and Bengio 2003). The interval is cut off at `between`, the range of the figure.
+
+        One run, or runs that all agree, say nothing of how sure a figure is. If it is a share of
+        `tested` texts, the interval is then Clopper and Pearson's, over these texts.
+
+        >>> Estimate.of_runs([0.7, 0.8]).value
+        0.75
+        """
+        runs = tuple(map(float, values))
+        mean, spread = float(np.mean(values)), spread_of(values)
+        if not spread:
+            low, high = clopper_pearson(mean * tested, tested) if tested else (mean, mean)
+            return cls(value=mean, low=float(low), high=float(high), over=over, values=runs)
+        from scipy.stats import t
+
+        root = (1.0 / len(runs) + shared) ** 0.5
+        margin = float(t.ppf(0.5 + LEVEL / 2.0, len(runs) - 1)) * spread * root
+        least, most = between
+        return cls(
+            value=mean,
+            low=max(least, mean - margin),
+            high=min(most, mean + margin),
+            over=over,
+            values=runs,
+            errors=((spread * root, len(runs) - 1),),
+        )
+
+    @classmethod
+    def of_share(cls, hits: int, trials: int, *, over: str = "") -> Self:
+        """Return a share of trials, with Clopper and Pearson's interval."""
+        low, high = clopper_pearson(hits, trials).tolist()
+        return cls(value=hits / trials, low=low, high=high, over=over)
+
+    @classmethod
+    def of_sample(cls, values: Floats, rng: Generator, *, over: str = "") -> Self:
+        """Return the mean over a sample, such as of words, with its bootstrap interval."""
+        low, high = bootstrap_interval(values, rng)
+        return cls(value=float(values.mean()), low=low, high=high, over=over)
+
+    @classmethod
+    def of_errors(cls, value: float, *errors: Error, over: str = "") -> Self:
+        """Return a figure with independent errors, and Welch's interval: see `chance_margin`.
+
+        >>> f"{Estimate.of_errors(2.0, (0.3, 4), (0.4, 4)):.2f}"
+        '2.00 (0.83 to 3.17)'
+        """
+        margin = chance_margin(errors)
+        return cls(value=value, low=value - margin, high=value + margin, over=over, errors=errors)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Both ends of the interval."""
+        return self.low, self.high
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether there is no error, or none is known."""
+        return self.low == self.value == self.high
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation between runs; 0 for one run."""
+        return spread_of(self.values)
+
+    def within(self, least: float, most: float) -> Self:
+        """Return the figure with its interval cut off at the range of what is possible."""
+        return replace(self, low=max(least, self.low), high=min(most, self.high))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figure as plain values for JSON."""
+        return {
+            "value": self.value,
+            "spread": self.spread,
+            "interval": [self.low, self.high],
+            "values": list(self.values),
+        }
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any]) -> Self:
+        """Return the figure that `to_dict` wrote."""
+        low, high = map(float, value["interval"])
+        return cls(value=value["value"], low=low, high=high, values=tuple(value["values"]))
+
+    def __format__(self, spec: str) -> str:
+        """Return value and interval, each by the format of a number: `.3f`, `.0%`."""
+        spec = spec or ".4g"
+        if self.bound:
+            return f"{self.bound} {self.value:{spec}}"
+        error = "" if self.is_exact else f" ({self.low:{spec}} to {self.high:{spec}})"
+        return f"{self.value:{spec}}{error}"
+
+    def __str__(self) -> str:
+        return format(self)
+
+
+def spread_of(values: Sequence[float]) -> float:
+    """Return the standard deviation between runs; 0 for one run, and for runs that all agree.
+
+    >>> spread_of([0.7, 0.7, 0.7]), spread_of([0.7])
+    (0.0, 0.0)
+    """
+    # Not by numpy alone: the mean of equal numbers may be rounded to another one.
+    alike = len(values) < 2 or min(values) == max(values)
+    return 0.0 if alike else float(np.std(values, ddof=1))
+
 
 # Which words of a lexicon a figure is computed from: some, evenly spread.
 
@@ -77,7 +234,6 @@ def word_ids(space: MetricSpace, words: Sequence[str] | int | None) -> Ids:
 # Confidence intervals for shares and means.
 
 
-LEVEL = 0.95
 _RESAMPLES = 2_000
 
 
@@ -138,7 +294,7 @@ def widened(intervals: Floats, middles: Floats, errors: Floats, freedom: int) ->
     return np.stack([low, middles + np.hypot(intervals[:, 1] - middles, far)], axis=1)
 
 
-def joint_error(parts: Iterable[tuple[float | None, float | None]]) -> tuple[float, float | None]:
+def joint_error(parts: Iterable[Error]) -> tuple[float, float | None]:
     """Return the error of a sum of independent figures, and its degrees of freedom.
 
     `parts` are standard errors with their degrees of freedom; one without an error is exact. The
@@ -158,9 +314,7 @@ def joint_error(parts: Iterable[tuple[float | None, float | None]]) -> tuple[flo
     return error, 1.0 / lost if lost else None
 
 
-def chance_margin(
-    parts: Iterable[tuple[float | None, float | None]], level: float = LEVEL
-) -> float:
+def chance_margin(parts: Iterable[Error], level: float = LEVEL) -> float:
     """Return how far a sum of figures may lie from its mean by chance: in 95 % of repetitions.
 
     It is Welch's: Student's law with the degrees of freedom of `joint_error`. Infinite if those are

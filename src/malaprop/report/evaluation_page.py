@@ -7,9 +7,10 @@ from html import escape
 from pathlib import Path
 
 from malaprop.measure.adversaries import attack_named
-from malaprop.measure.classification import Estimate, models
+from malaprop.measure.classification import models
 from malaprop.measure.evaluation import Cell, Evaluation
 from malaprop.privacy.errors import MissingExtraError, ParameterError
+from malaprop.privacy.estimate import Estimate
 from malaprop.report.page import document, html_bullets, link
 from malaprop.report.page import html_text as plain
 from malaprop.report.plots import caption, frontier, has_frontier

@@ -14,10 +14,10 @@ from typing import Any
 from malaprop.measure.adversaries import Group
 from malaprop.measure.audit_by_draws import PairLoss
 from malaprop.measure.calibration import Calibration
-from malaprop.measure.classification import Estimate
 from malaprop.measure.evaluation import Cell, Evaluation
 from malaprop.measure.profile import Profile
 from malaprop.privacy.errors import MissingExtraError
+from malaprop.privacy.estimate import Estimate
 
 _STYLE: Any = {
     "axes.grid": True,

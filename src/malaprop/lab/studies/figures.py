@@ -14,10 +14,10 @@ from malaprop.lab.studies.study import NOISE, Measurement
 from malaprop.lab.studies.study import SPLITS as SPLITS_OF_STUDY
 from malaprop.lab.tasks.classes import shares_right, with_known_columns
 from malaprop.lab.tasks.sources import Corpus, Source, Subject
-from malaprop.measure.classification import Estimate, Split, random_splits
+from malaprop.measure.classification import Split, random_splits
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import Channel, VectorChannel
-from malaprop.privacy.estimate import joint_error, word_ids
+from malaprop.privacy.estimate import Estimate, joint_error, word_ids
 from malaprop.privacy.gaussian_noise import WordGaussian
 from malaprop.privacy.randomness import seeded_rng
 

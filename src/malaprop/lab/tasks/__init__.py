@@ -31,13 +31,13 @@ from malaprop.lab.tasks.sources import (
 )
 from malaprop.measure.classification import (
     Classification,
-    Estimate,
     TaskResult,
     classify,
     private_copies,
     random_words,
 )
 from malaprop.privacy.errors import DataError, ParameterError, did_you_mean, type_name
+from malaprop.privacy.estimate import Estimate
 from malaprop.privacy.progress import Progress, report
 from malaprop.privacy.randomness import checked_rng, secure_rng, seeded_rng
 from malaprop.privacy.space import MetricSpace
@@ -342,13 +342,13 @@ def _result(
 ) -> BenchmarkResult:
     shared = problem.shared if "splits" in over else 0.0
     measures = {
-        name: Estimate.of([values[name] for values, _ in runs], shared=shared, between=_ANY)
+        name: Estimate.of_runs([values[name] for values, _ in runs], shared=shared, between=_ANY)
         for name in runs[0][0]
     }
-    floors = {name: Estimate.of([of[task.measure]]) for name, of in bounds.items()}
-    ceiling = floors.pop("unprotected", Estimate.of([float("nan")]))
+    floors = {name: Estimate.of_runs([of[task.measure]]) for name, of in bounds.items()}
+    ceiling = floors.pop("unprotected", Estimate.of_runs([float("nan")]))
     if problem.majority is not None:
-        floors["majority"] = Estimate.of([problem.majority])
+        floors["majority"] = Estimate.of_runs([problem.majority])
     shares = [share for _, share in runs if share is not None]
     return BenchmarkResult(
         task=task.name,
