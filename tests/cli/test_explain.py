@@ -130,8 +130,29 @@ def test_the_embedded_lexicon(cli: Cli) -> None:
         assert "32,769 other words" in ended.text
 
 
-def test_all_mechanisms_are_listed(cli: Cli) -> None:
+def test_four_mechanisms_to_choose_from_are_listed_first(cli: Cli) -> None:
     ended = cli("mechanisms")
+    names = re.findall(r"^([a-z-]+) {2,}\S", ended.text, re.MULTILINE)
+    assert names == ["mechanism", "balanced", "laplace", "priv-emb", "tem"]
+    assert "mechanisms --all" in ended.text
+    everything = re.findall(r"^([a-z-]+) {2,}\S", cli("mechanisms", "--all").text, re.MULTILINE)
+    assert everything[:5] == names
+
+
+def test_commands_for_research_stand_together(cli: Cli) -> None:
+    commands, research = cli("--help").text.split("Commands:")[1].split("Research:")
+    assert re.findall(r"^  ([a-z]+) ", research, re.MULTILINE) == [
+        "reproduce",
+        "bench",
+        "data",
+        "lm",
+    ]
+    assert "privatize" in commands
+    assert "train-poincare" in cli("lexicon", "--help").text.split("Research:")[1]
+
+
+def test_all_mechanisms_are_listed(cli: Cli) -> None:
+    ended = cli("mechanisms", "--all")
     assert ended.code == 0
     flat = " ".join(ended.text.split())
     for name, mechanism in registry.items():

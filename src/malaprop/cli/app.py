@@ -20,30 +20,8 @@ from malaprop.cli import (
     stats,
     vectors,
 )
-from malaprop.cli.options import App
+from malaprop.cli.options import RESEARCH, App
 from malaprop.cli.terminal import console, say
-
-# `malaprop mechanisms`: the registry as a table.
-
-
-def mechanisms() -> None:
-    """List the mechanisms, what they do and what they guarantee."""
-    from rich.table import Table
-
-    from malaprop.mechanisms import registry
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
-    table.add_column("mechanism", no_wrap=True)
-    table.add_column("guarantee", ratio=2)
-    table.add_column("what it does, and its parameters", ratio=3)
-    for name, cls in sorted(registry.items()):
-        parameters = [
-            field.name if field.default is MISSING else f"{field.name}={field.default}"
-            for field in cls.parameters()
-        ]
-        table.add_row(name, cls.promise, f"{cls.summary()}\n({', '.join(parameters)})")
-    console().print(table)
-
 
 app = App(
     name="malaprop",
@@ -65,16 +43,46 @@ app.command("attack", short_help="Measure how many words an observer recovers.")
 app.command("evaluate", short_help="Measure privacy beside utility on your own texts.")(
     evaluate.evaluate
 )
-app.command("reproduce", short_help="Run the experiments of five papers again.")(
-    reproduce.reproduce
-)
 app.command("release", short_help="Release vectors from a file, with noise.")(vectors.release)
 app.command("embed", short_help="Turn texts into private vectors.")(vectors.embed)
-app.command("mechanisms")(mechanisms)
 app.add_typer(lexicon.app, name="lexicon")
-app.add_typer(lm.app, name="lm")
-app.add_typer(data.app, name="data")
-app.add_typer(reproduce.app, name="bench")
+app.command(
+    "reproduce", short_help="Run the experiments of five papers again.", rich_help_panel=RESEARCH
+)(reproduce.reproduce)
+app.add_typer(reproduce.app, name="bench", rich_help_panel=RESEARCH)
+app.add_typer(data.app, name="data", rich_help_panel=RESEARCH)
+app.add_typer(lm.app, name="lm", rich_help_panel=RESEARCH)
+
+
+@app.command(short_help="List the mechanisms to choose from; with --all, the others, too.")
+def mechanisms(
+    every: Annotated[
+        bool, typer.Option("--all", help="List the others, too, for research and comparison.")
+    ] = False,
+) -> None:
+    """List the mechanisms to choose from: when to take each, and what it guarantees.
+
+    The others are for research: the papers' variants and baselines, for comparison.
+    """
+    from rich.table import Table
+
+    from malaprop.mechanisms import registry
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
+    table.add_column("mechanism", no_wrap=True)
+    table.add_column("guarantee", ratio=2)
+    table.add_column("when to take it, what it does, its parameters", ratio=3)
+    for name, cls in sorted(registry.items(), key=lambda item: (not item[1].choose_for, item[0])):
+        if cls.choose_for or every:
+            parameters = [
+                field.name if field.default is MISSING else f"{field.name}={field.default}"
+                for field in cls.parameters()
+            ]
+            advice = f"For {cls.choose_for}.\n" if cls.choose_for else ""
+            table.add_row(name, cls.promise, f"{advice}{cls.summary()}\n({', '.join(parameters)})")
+    console().print(table)
+    if not every:
+        say(f"malaprop mechanisms --all  lists all {len(registry)}, for research and comparison.")
 
 
 def _version(wanted: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from malaprop.cli.audit import audit_lexicon
-from malaprop.cli.options import App, LexiconName
+from malaprop.cli.options import RESEARCH, App, LexiconName
 from malaprop.cli.terminal import console, say
 from malaprop.privacy.errors import ParameterError, printable
 
@@ -192,7 +192,6 @@ def _hierarchy(
 
 
 app = App(help="List, inspect and import lexicons.")
-app.command("train-poincare", short_help="Train vectors from IS-A relations.")(train_poincare)
 app.command("audit", short_help="Find how large TEM's exponent may be.")(audit_lexicon)
 app.command("graph", short_help="Build the graph of near words.")(graph_lexicon)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A lexicon's name or file.")]
@@ -341,3 +340,8 @@ def neighbours(
         raise ParameterError(f"That word is not in the lexicon. Did you mean {near!r}?")
     for other, distance in opened.neighbours(opened.words[own], count):
         say(f"{distance:9.4f}  {other}")
+
+
+app.command(
+    "train-poincare", short_help="Train vectors from IS-A relations.", rich_help_panel=RESEARCH
+)(train_poincare)

@@ -55,7 +55,17 @@ class _Late:
         return params
 
 
-class _Group(_Late, TyperGroup): ...
+class _Group(_Late, TyperGroup):
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands under the titles of their sections."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for name, command in self.commands.items():
+            title = getattr(command, "rich_help_panel", None)
+            line = (name, command.get_short_help_str(formatter.width))
+            sections.setdefault(title if isinstance(title, str) else "Commands", []).append(line)
+        for title, lines in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(lines)
 
 
 class _Command(_Late, TyperCommand): ...
@@ -73,6 +83,8 @@ class App(typer.Typer):
         return super().command(*args, **{"cls": _Command} | settings)
 
 
+RESEARCH = "Research"
+"""The section of the help for commands that experiments need."""
 DEFAULT = "balanced"
 """The default mechanism."""
 PIPE = "-"
@@ -95,7 +107,7 @@ MechanismName = Annotated[
         "-m",
         metavar="NAME",
         help="The mechanism that replaces words, such as balanced, tem or laplace. "
-        "malaprop mechanisms lists them all.",
+        "malaprop mechanisms --all lists them.",
     ),
 ]
 Parameters = Annotated[

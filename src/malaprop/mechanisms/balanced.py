@@ -311,6 +311,7 @@ class Balanced(Mechanism, name="balanced"):
     """
 
     promise = "ε per step between near words"
+    choose_for = "text, by default: near words stand in for each other"
     needs = "graph"
 
     def on(self, lexicon: MetricSpace) -> "LawChannel[BalancedLaw]":

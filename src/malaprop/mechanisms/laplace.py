@@ -39,6 +39,7 @@ class Laplace(VectorMechanism, name="laplace"):
     """
 
     promise: ClassVar[str] = "metric-dp: ε·d, Euclidean"
+    choose_for = "words or vectors, when the noise itself must be simple to state"
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[SphericalLaplace]:
         """Bind the mechanism to a lexicon, whose metric must be Euclidean."""

@@ -74,6 +74,7 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
     )
 
     promise: ClassVar[str] = "metric-dp: ε·d, Euclidean, before the projection"
+    choose_for = "vectors that are released as vectors, in many dimensions"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -137,6 +137,7 @@ class TEM(Mechanism, name="tem"):
     )
 
     promise: ClassVar[str] = "metric-dp: ε·min(d, γ), any metric"
+    choose_for = "text with a guarantee in the distance of vectors, from a lexicon of your own"
 
     def __post_init__(self) -> None:
         super().__post_init__()

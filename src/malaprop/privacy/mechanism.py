@@ -44,6 +44,8 @@ class Mechanism(ABC):
     """The name in the registry and on the command line."""
     promise: ClassVar[str] = ""
     """The guarantee in a few words, for tables."""
+    choose_for: ClassVar[str] = ""
+    """What to choose the mechanism for; empty for those that serve research alone."""
     needs: ClassVar[str] = ""
     """The metric that a lexicon must have; empty if several will do."""
 
