@@ -204,9 +204,9 @@ def page_profile(
     """Return the figures by ε and by occurrences that a web page has; None for other reports."""
     from malaprop.cli.terminal import bar
     from malaprop.measure.profile import profile_of
-    from malaprop.report.run_report import is_page
+    from malaprop.report.page import is_web_page
 
-    if not is_page(report):
+    if not is_web_page(report):
         return None
     with bar("computing the figures of the page") as progress:
         return profile_of(mechanism, lexicon, progress=progress.to)
@@ -258,9 +258,9 @@ def outputs(json_: str | None, report: Path | None, *, force: bool) -> Iterator[
 
 
 def _text(value: dict[str, Any]) -> str:
-    from malaprop.report.run_report import as_text
+    from malaprop.report.page import json_text
 
-    return as_text(value, indent=1)
+    return json_text(value, indent=1)
 
 
 # Options and steps of the commands that measure on the owner's own texts.
@@ -305,9 +305,9 @@ def write_for_owner(
     """Write a result and its pages to files that only their owner can read: all or none."""
     from malaprop.files.staging import Staging
     from malaprop.private_files import OWNER_ONLY
-    from malaprop.report.run_report import as_text
+    from malaprop.report.page import json_text
 
-    text = as_text(value, indent=1)
+    text = json_text(value, indent=1)
     files = dict(pages())
     if json_ not in (None, PIPE):
         files[Path(str(json_))] = text.encode()

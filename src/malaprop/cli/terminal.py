@@ -51,9 +51,9 @@ def refuse_given(context: typer.Context, needed: str, *names: str) -> None:
 def check_ending(report: Path | None) -> Path | None:
     """Refuse a report whose name does not say what it is, before any work."""
     if report is not None:
-        from malaprop.report.run_report import checked_name
+        from malaprop.report.page import report_path
 
-        checked_name(report)
+        report_path(report)
     return report
 
 

@@ -25,7 +25,8 @@ from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.private_files import OWNER_ONLY
 from malaprop.recipe import chosen_mechanism
-from malaprop.report.run_report import Clock, RunReport, checked_name, is_page, rendered
+from malaprop.report.page import is_web_page, report_path
+from malaprop.report.run_report import Clock, RunReport, rendered
 from malaprop.text.policy import TextOptions, policy_with
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def privatize_files(
 
     clock, listener = Clock(command), progress or ignore
     sources, target = _paths(inputs), os.fspath(output)
-    page = None if report is None else checked_name(Path(report))
+    page = None if report is None else report_path(Path(report))
     check_piped(sources, format, names)
     with folder_for(sources, target):
         jobs = plan_jobs(sources, target, format, layout)
@@ -166,7 +167,7 @@ def open_report(stage: Staging, report: Path | None, *, force: bool) -> BinaryIO
 
 def _profile(recipe: Recipe, page: Path, listener: Listener) -> "Profile | None":
     """Compute the figures that a web page shows; they depend on public data alone."""
-    if not is_page(page):
+    if not is_web_page(page):
         return None
     from malaprop.measure.profile import profile_of
 

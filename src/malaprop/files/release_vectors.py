@@ -39,7 +39,8 @@ from malaprop.privacy.mechanism import FreeVectors
 from malaprop.privacy.randomness import SECURE, label, secure_rng, seeded_rng
 from malaprop.private_files import Access, keyed_digest, subkey
 from malaprop.recipe import MechanismChoice, chosen_mechanism
-from malaprop.report.run_report import Clock, checked_name
+from malaprop.report.page import report_path
+from malaprop.report.run_report import Clock
 from malaprop.report.vector_report import NO_SCALE, VectorReport, rendered_vectors
 
 # What runs over vectors share: the job, the mechanism, and what an output depends on.
@@ -91,7 +92,7 @@ def vector_job(
     job = VectorJob(os.fspath(source), os.fspath(target))
     if PIPE in (job.source, job.target):
         raise ParameterError("vectors are read from a file and written to a file, not to a pipe")
-    page = None if report is None else checked_name(Path(report))
+    page = None if report is None else report_path(Path(report))
     if Path(job.source).is_dir():
         raise ParameterError(f"{job.source} is a folder: name a file in it")
     if not Path(job.source).exists():

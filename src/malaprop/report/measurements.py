@@ -19,19 +19,16 @@ from malaprop.privacy.space import MetricSpace
 from malaprop.report.page import (
     Bullets,
     Facts,
-    Grid,
     Page,
-    Paragraph,
     Piece,
     Plot,
     Section,
-    fingerprint_of,
+    Table,
     named,
     opened,
-    parameters,
 )
 from malaprop.report.plots import occurrence_table, profile_plots
-from malaprop.report.run_report import Occasion
+from malaprop.report.run_report import Occasion, fingerprint_of, parameters
 
 # What all pages about measurements share.
 
@@ -87,7 +84,7 @@ class Setting:
 
     def promise(self) -> Section:
         """Return what is guaranteed."""
-        return Section("What is guaranteed", (Paragraph(str(self.guarantee)),))
+        return Section("What is guaranteed", (str(self.guarantee),))
 
 
 def not_said(*lines: str) -> Section:
@@ -162,7 +159,7 @@ def _recovered(result: RecoveredWords, setting: Setting) -> Page:
             Section(
                 "What was recovered",
                 (
-                    Grid(head, rows, frozenset({1, 2, 3})),
+                    Table(head, rows),
                     *([by_occurrence] if result.occurrences else []),
                 ),
             ),
@@ -260,7 +257,7 @@ def _sampled(result: SampledAudit, setting: Setting) -> Page:
             Section(
                 "Pairs that are hard to hide",
                 (
-                    Grid(head, rows, frozenset({2, 3, 4, 5})),
+                    Table(head, rows),
                     Plot(
                         lambda: plots.losses_of_pairs(result.pairs),
                         "What draws show about each pair: points above the dotted line would "
@@ -322,7 +319,7 @@ def calibration_page(
             else ("estimated", "95 % one-sided, from a sample or draws"),
         ),
         sections=(
-            Section("The target", (Paragraph(f"{opened(result.target)}."),)),
+            Section("The target", (opened(result.target),)),
             Section("The curve around it", (_curve(result), *_plots(result, profile))),
             *_compared(result),
             not_said(*_limits(vectors=vectors, context=context)),
@@ -371,7 +368,7 @@ def lambda_page(result: LambdaChoice, setting: Setting) -> Page:
         sections=(
             Section(
                 "The grid",
-                (Paragraph(f"{opened(result.target)}."), Grid(head, rows, frozenset(range(5)))),
+                (opened(result.target), Table(head, rows)),
             ),
             not_said(
                 "The rows differ in privacy: the guarantee of each in Euclidean distance is the ε "
@@ -387,7 +384,7 @@ def _audience(vectors: bool) -> str:
     return "Computed from public vectors." if vectors else PUBLIC
 
 
-def _curve(result: Calibration) -> Grid:
+def _curve(result: Calibration) -> Table:
     head = ("ε", _FIGURE, "with its error", "")
     rows = tuple(
         (
@@ -398,7 +395,7 @@ def _curve(result: Calibration) -> Grid:
         )
         for (epsilon, value), bound in zip(result.curve, result.bounds, strict=True)
     )
-    return Grid(head, rows, frozenset({1, 2}))
+    return Table(head, rows)
 
 
 def _plots(result: Calibration, profile: Profile | None) -> tuple[Piece, ...]:
@@ -460,10 +457,10 @@ def statistics_page(
                 "The statistics", (_table(summary, exact=result.exact), *_statistics_plots(result))
             ),
             Section("The words protected least", (_worst(summary),)),
-            Section("What an observer learns", (*map(Paragraph, _observer(guess)), *_by(profile))),
+            Section("What an observer learns", (*(_observer(guess)), *_by(profile))),
             Section(
                 "Neighbourhoods",
-                tuple(map(Paragraph, _neighbourhoods(overlap, skewness, density))),
+                tuple(_neighbourhoods(overlap, skewness, density)),
             ),
             setting.promise(),
             not_said(
@@ -477,7 +474,7 @@ def statistics_page(
     )
 
 
-def _table(summary: dict[str, Summary], *, exact: bool) -> Grid:
+def _table(summary: dict[str, Summary], *, exact: bool) -> Table:
     head = ("statistic", "mean", "5 %", "median", "95 %", "95 % interval of the mean")
     rows = []
     for each in summary.values():
@@ -485,10 +482,10 @@ def _table(summary: dict[str, Summary], *, exact: bool) -> Grid:
         interval = "exact" if low == high and exact else f"{_short(low)} to {_short(high)}"
         numbers = (_short(number) for number in (each.p5, each.p50, each.p95))
         rows.append((each.title, _short(each.mean), *numbers, interval))
-    return Grid(head, tuple(rows), frozenset(range(1, 6)))
+    return Table(head, tuple(rows))
 
 
-def _worst(summary: dict[str, Summary]) -> Grid:
+def _worst(summary: dict[str, Summary]) -> Table:
     rows = tuple(
         (
             each.title,
@@ -496,7 +493,7 @@ def _worst(summary: dict[str, Summary]) -> Grid:
         )
         for each in summary.values()
     )
-    return Grid(("statistic", "words, with their values"), rows)
+    return Table(("statistic", "words, with their values"), rows)
 
 
 def _short(number: float) -> str:
@@ -524,8 +521,8 @@ def _by(profile: Profile | None) -> tuple[Piece, ...]:
         return ()
     head, rows = occurrence_table(profile)
     plots = (Plot(paint, caption) for paint, caption in profile_plots(profile))
-    uniform = Paragraph("By ε and by occurrences, with the prior: all words equally likely.")
-    return (uniform, Grid(head, tuple(rows), frozenset({1, 2})), *plots)
+    uniform = "By ε and by occurrences, with the prior: all words equally likely."
+    return (uniform, Table(head, tuple(rows)), *plots)
 
 
 def _observer(guess: BayesSuccess) -> list[str]:

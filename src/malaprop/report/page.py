@@ -1,41 +1,708 @@
-"""A page for people: title, figures, warnings, sections. Rendered as HTML and as Markdown.
+"""A page for people, and the one place that renders it: for a terminal, as Markdown, as HTML.
+
+Reports, evaluations, studies, audits and explanations each build a `Page`; `render` and
+`page_files` show it. In all texts of a page, what stands between backticks is code, and nothing
+else is markup: whatever Markdown or HTML would take for it is escaped.
 
 A page of HTML holds everything that it shows: no script, no font, no picture from elsewhere. It
 reads on a phone and prints on paper.
 """
 
+import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import textwrap
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from itertools import groupby
+from pathlib import Path
+from typing import Any, Final, Literal, Protocol
+from unicodedata import east_asian_width
 from urllib.parse import quote
 
-from malaprop.draws import Repetition
-from malaprop.privacy.best_guess import UNIFORM, BestGuess
-from malaprop.privacy.errors import MissingExtraError, printable
-from malaprop.privacy.word_graph import Steps
+from malaprop.privacy.errors import MissingExtraError, ParameterError, printable
+from malaprop.private_files import without_passwords
 
-# Pieces of Markdown in which nothing of a name or a text is markup.
+# What a page consists of.
 
 
-# What Markdown or HTML would take for markup in a name.
+class Figure(Protocol):
+    """A figure with its interval, which a table shows as each medium can."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def bound(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Link:
+    """A text in a table that leads to the section with this anchor."""
+
+    text: str
+    anchor: str
+
+
+Cell = str | Figure | Link
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and values; facts without a value are left out."""
+
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table. Columns of numbers stand to the right."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    spec: str = ".3f"
+    """How figures with an interval are written, as in `format`."""
+    chosen: frozenset[int] = frozenset()
+    """Rows that stand out."""
+    bars: tuple[float, ...] = ()
+    """For each row the length of a bar beside it, at most 1; none if there are fewer."""
+    names: int = 1
+    """The first columns, which name a row: where a terminal is too narrow, they are repeated."""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot: what draws its SVG, a caption, and the end of its file's name beside Markdown."""
+
+    draw: Callable[[], str]
+    caption: str
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, and what stands under it. One without content is left out."""
+
+    title: str
+    pieces: "tuple[Piece, ...]"
+    folded: bool = False
+    """Whether only the title shows until one asks for more; on paper and terminals, all shows."""
+    on_terminal: bool = True
+    anchor: str = ""
+
+
+Piece = str | Bullets | Facts | Table | Plot | Section
+"""What stands under a heading. A text is a paragraph, a section in it has a smaller heading."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What a page says, whatever it is written in."""
+
+    title: str
+    audience: str = ""
+    figures: tuple[tuple[str, str], ...] = ()
+    """The most important numbers, and what each is."""
+    warnings: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+
+
+# Words for texts of a page.
+
+
+def named(name: str) -> str:
+    """Return a name from outside as a page shows it: it can be seen, and none of it is markup.
+
+    >>> print(named("notes`\\n.csv"), named(" "))
+    notes\\u0060\\n.csv ' '
+    """
+    name = without_passwords(name)
+    return printable(name).replace("`", r"\u0060") if name.strip() else ascii(name)
+
+
+def code(text: str) -> str:
+    """Return a text as code; an empty one stays empty."""
+    return f"`{named(text)}`" if text else ""
+
+
+def opened(sentence: str) -> str:
+    """Return a sentence with a capital at its start and a stop at its end.
+
+    >>> opened("all is well")
+    'All is well.'
+    """
+    return sentence[:1].upper() + sentence[1:].removesuffix(".") + "."
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    >>> counted(1, "record"), counted(2000, "record")
+    ('1 record', '2,000 records')
+    """
+    return f"{number:,} {noun}" + "s" * (number != 1)
+
+
+# Pages as texts and as files.
+
+
+_ENDINGS = {".json": "JSON", ".md": "Markdown", ".html": "a web page"}
+
+
+def render(
+    page: Page, to: Literal["terminal", "markdown", "html"] = "terminal", width: int = 96
+) -> str:
+    """Return a page as text; Markdown goes without plots, for which it needs files."""
+    renderers = {"terminal": _Terminal(width), "markdown": _Markdown(), "html": _Html()}
+    return renderers[to].page(page)
+
+
+def report_path(path: Path, *endings: str) -> Path:
+    """Return the path of a report; refuse one whose ending says nothing that it can be."""
+    endings = endings or tuple(_ENDINGS)
+    if not path.name.lower().endswith(endings):
+        forms = " or ".join(", ".join(f"as {_ENDINGS[e]}" for e in endings).rsplit(", ", 1))
+        raise ParameterError(
+            f"a report is written {forms}: {path} ends in none of {', '.join(endings)}"
+        )
+    return path
+
+
+def is_web_page(path: Path | None) -> bool:
+    """Whether a report is a web page."""
+    return path is not None and path.name.lower().endswith(".html")
+
+
+def page_files(page: Page, path: Path, value: Mapping[str, Any] | None = None) -> dict[Path, bytes]:
+    """Return the files of a page by their paths, in the form that the ending says.
+
+    HTML holds its plots; beside Markdown they are files, whose names begin as its own does. `value`
+    is what JSON has.
+    """
+    name = report_path(path, *(_ENDINGS if value is not None else (".md", ".html"))).name.lower()
+    if name.endswith(".json"):
+        return {path: json_text(value or {}).encode()}
+    if name.endswith(".html"):
+        return {path: _bytes(render(page, "html"))}
+    writer = _Markdown(path.stem, _count_plots(page.sections))
+    files = {path: _bytes(writer.page(page))}
+    return files | {path.with_name(name): _bytes(svg) for name, svg in writer.pictures.items()}
+
+
+def json_text(value: Mapping[str, Any], indent: int = 2) -> str:
+    """Return a value as JSON, in which all that cannot be seen is escaped."""
+    text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+    return printable(text, lines=True) + "\n"
+
+
+def _bytes(text: str) -> bytes:
+    return printable(text, lines=True).encode()
+
+
+def _count_plots(pieces: Iterable[Piece]) -> int:
+    """Count the plots that have no name of their own."""
+    nested = sum(_count_plots(piece.pieces) for piece in pieces if isinstance(piece, Section))
+    return nested + sum(isinstance(piece, Plot) and not piece.name for piece in pieces)
+
+
+# What all renderers share.
+
+
+_CODE = re.compile(r"`([^`]+)`")
+_NUMBER = re.compile(r"(at (least|most) )?[-+−<]?\.?\d|[–-]$|exact$")
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+_BAR = 30  # characters of the longest bar
+
+
+class _Renderer(ABC):
+    """Puts the pieces of a page one after the other; each medium says how each looks."""
+
+    join: str = "\n\n"
+
+    @abstractmethod
+    def page(self, page: Page) -> str: ...
+    @abstractmethod
+    def text(self, plain: str) -> str:
+        """Return a text of a page, its code as such and all else escaped."""
+
+    @abstractmethod
+    def paragraph(self, text: str) -> str: ...
+    @abstractmethod
+    def bullets(self, lines: Sequence[str]) -> str: ...
+    @abstractmethod
+    def facts(self, rows: Sequence[tuple[str, str]]) -> str: ...
+    @abstractmethod
+    def table(self, table: Table) -> str: ...
+    @abstractmethod
+    def plots(self, plots: Sequence[Plot]) -> str: ...
+    @abstractmethod
+    def section(self, section: Section, content: str, depth: int) -> str: ...
+
+    def sections(self, pieces: Iterable[Piece], depth: int) -> str:
+        """Return pieces one after the other; plots that follow each other stand together."""
+        parts = []
+        for plots, run in groupby(pieces, lambda piece: isinstance(piece, Plot)):
+            if plots:
+                parts.append(self.plots([piece for piece in run if isinstance(piece, Plot)]))
+            else:
+                parts += [self._piece(piece, depth) for piece in run]
+        return self.join.join(filter(None, parts))
+
+    def _piece(self, piece: Piece, depth: int) -> str:
+        match piece:
+            case str():
+                return self.paragraph(piece) if piece else ""
+            case Bullets(lines):
+                return self.bullets(lines) if lines else ""
+            case Facts(rows):
+                shown = [(name, value) for name, value in rows if value]
+                return self.facts(shown) if shown else ""
+            case Table():
+                return self.table(piece) if piece.rows else ""
+            case Section():
+                content = self.sections(piece.pieces, depth + 1)
+                return self.section(piece, content, depth) if content else ""
+            case _:
+                return ""
+
+    def drawn(self, plots: Sequence[Plot], show: Callable[[Plot, str], str]) -> str:
+        """Return plots, or that they cannot be drawn here."""
+        try:
+            return self.join.join([show(plot, plot.draw()) for plot in plots])
+        except MissingExtraError as error:
+            return self.paragraph(f"Without plots: {error}")
+
+    def cell(self, cell: Cell, spec: str) -> str:
+        """Return a cell of a table."""
+        match cell:
+            case str():
+                return self.text(cell)
+            case Link(text, _):
+                return self.text(text)
+            case _:
+                return self.text(format(cell, spec))
+
+
+def _numeric(table: Table) -> list[bool]:
+    """Tell for each column whether all its cells are numbers."""
+
+    def is_number(cell: Cell) -> bool:
+        return not isinstance(cell, Link) and (
+            not isinstance(cell, str) or not cell or _NUMBER.match(cell) is not None
+        )
+
+    columns = zip(*table.rows, strict=True)
+    return [any(column) and all(map(is_number, column)) for column in columns]
+
+
+def _bar(share: float, longest: int = _BAR) -> str:
+    """Draw a bar with this share of the longest one, to an eighth of a character."""
+    full, eighths = divmod(round(8 * longest * share), 8)
+    return ("█" * full + _EIGHTHS[eighths]).rstrip()
+
+
+# For a terminal: plain text, wrapped to a width.
+
+
+_LABEL = 12  # columns of a terminal that names of facts have at least
+_NARROWEST = 24  # columns of a terminal that a column of texts needs
+
+
+class _Terminal(_Renderer):
+    def __init__(self, width: int) -> None:
+        self._width = width
+
+    def page(self, page: Page) -> str:
+        figures = tuple((value, what) for value, what in page.figures)
+        parts = [
+            self.paragraph(page.title),
+            self.paragraph(page.audience),
+            self.facts(figures) if figures else "",
+            *(self.paragraph(f"WARNING: {opened(warning)}") for warning in page.warnings),
+            self.sections(page.sections, 0),
+        ]
+        return self.join.join(filter(None, parts)) + "\n"
+
+    def text(self, plain: str) -> str:
+        return printable(_CODE.sub(r"\1", plain))
+
+    def paragraph(self, text: str) -> str:
+        return self._filled(self.text(text))
+
+    def bullets(self, lines: Sequence[str]) -> str:
+        return "\n".join(self._filled(f"- {self.text(line)}", indent=2) for line in lines)
+
+    def facts(self, rows: Sequence[tuple[str, str]]) -> str:
+        shown = [(self.text(name), self.text(value)) for name, value in rows]
+        margin = max(_LABEL, 2 + max(_columns(name) for name, _ in shown))
+        margin = min(margin, self._width // 2)
+        return "\n".join(
+            self._filled(f"{_padded(name, margin - 1)} {value}", indent=margin)
+            for name, value in shown
+        )
+
+    def plots(self, plots: Sequence[Plot]) -> str:
+        return ""
+
+    def section(self, section: Section, content: str, depth: int) -> str:
+        return f"{self.paragraph(section.title)}\n{content}" if section.on_terminal else ""
+
+    def cell(self, cell: Cell, spec: str) -> str:
+        if isinstance(cell, str | Link) or cell.bound or cell.low == cell.high:
+            return super().cell(cell, spec)
+        margin = f"{(cell.high - cell.low) / 2.0:{spec}}"
+        return f"{cell.value:{spec}}±{margin.removeprefix('0')}"
+
+    def table(self, table: Table) -> str:
+        """Return a table; what is too wide for the terminal continues below."""
+        right = _numeric(table)
+        rows = [[self.cell(cell, table.spec) for cell in row] for row in table.rows]
+        for place in table.chosen:
+            rows[place][0] += "*"
+        grid = [[self.text(name) for name in table.head], *rows]
+        room = self._width
+        columns = [
+            self._fitted(list(column), number=number)
+            for column, number in zip(zip(*grid, strict=True), right, strict=True)
+        ]
+        first = columns[: table.names]
+        parts = _parts(columns[table.names :], room - sum(map(_size, first)) - 2 * len(first))
+        if not table.bars:
+            return "\n\n".join("\n".join(_lines(first + part)) for part in parts)
+        used = sum(_size(column) + 2 for column in columns)
+        longest = min(_BAR, max(0, room - used))
+        bars = [[""], *([_bar(share, longest)] for share in table.bars)]
+        bars += [[""]] * (len(grid) - len(bars))
+        return "\n".join(_lines([*columns, bars]))
+
+    def _fitted(self, cells: list[str], *, number: bool) -> "_Column":
+        """Return the lines of each cell of a column, all as wide; long texts are wrapped."""
+        width = max(map(_columns, cells))
+        most = max(_NARROWEST, self._width // 2)
+        if not number and width > most:
+            return _even([_wrapped(cell, most) for cell in cells], right=False)
+        return _even([[cell] for cell in cells], right=number)
+
+    def _filled(self, line: str, indent: int = 0) -> str:
+        return "\n".join(_wrapped(line, self._width, indent))
+
+
+_Column = list[list[str]]
+"""For each row of a table, the lines of one cell."""
+
+
+def _wrapped(line: str, width: int, indent: int = 0) -> list[str]:
+    return textwrap.wrap(
+        line,
+        width,
+        subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    ) or [""]
+
+
+def _columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)
+
+
+def _padded(text: str, width: int, *, right: bool = False) -> str:
+    space = " " * (width - _columns(text))
+    return space + text if right else text + space
+
+
+def _even(cells: _Column, *, right: bool) -> _Column:
+    width = max(_columns(line) for cell in cells for line in cell)
+    return [[_padded(line, width, right=right) for line in cell] for cell in cells]
+
+
+def _size(column: _Column) -> int:
+    return _columns(column[0][0])
+
+
+def _parts(columns: Sequence[_Column], width: int) -> Iterator[list[_Column]]:
+    """Split columns into groups that fit a width."""
+    part: list[_Column] = []
+    used = 0
+    for column in columns:
+        size = _size(column) + 2
+        if part and used + size - 2 > width:
+            yield part
+            part, used = [], 0
+        part.append(column)
+        used += size
+    yield part
+
+
+def _lines(columns: Sequence[_Column]) -> Iterator[str]:
+    """Yield the lines of a table whose columns stand beside each other."""
+    for row in zip(*columns, strict=True):
+        for number in range(max(map(len, row))):
+            cells = (
+                cell[number] if number < len(cell) else " " * _columns(cell[0]) for cell in row
+            )
+            yield "  ".join(cells).rstrip()
+
+
+# As Markdown, with plots as files beside it.
+
+
+# What Markdown or HTML would take for markup in a text.
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>&#|~$])")
+_PIPE, _ESCAPED = re.compile(r"(?<!\\)\|"), r"\\|"
+
+
+class _Markdown(_Renderer):
+    def __init__(self, stem: str = "", unnamed: int = 0) -> None:
+        self._stem, self._unnamed = stem, unnamed
+        self.pictures: dict[str, str] = {}
+
+    def page(self, page: Page) -> str:
+        figures = [f"**{self.text(value)}** {self.text(what)}" for value, what in page.figures]
+        warned = [f"**{self.text(opened(warning))}**" for warning in page.warnings]
+        parts = [
+            f"# {self.text(page.title)}",
+            f"*{self.text(page.audience)}*" if page.audience else "",
+            self._list(figures),
+            "## Warnings" if warned else "",
+            self._list(warned),
+            self.sections(page.sections, 2),
+        ]
+        return self.join.join(filter(None, parts)) + "\n"
+
+    def text(self, plain: str) -> str:
+        parts = _CODE.split(printable(plain))
+        return "".join(
+            f"`{part}`" if place % 2 else _MARKUP.sub(r"\\\1", part)
+            for place, part in enumerate(parts)
+        )
+
+    def paragraph(self, text: str) -> str:
+        return self.text(text)
+
+    def bullets(self, lines: Sequence[str]) -> str:
+        return self._list(map(self.text, lines))
+
+    def _list(self, lines: Iterable[str]) -> str:
+        return "\n".join(f"- {line}" for line in lines)
+
+    def facts(self, rows: Sequence[tuple[str, str]]) -> str:
+        return self.table(Table(("", ""), tuple(rows)), aligned=False)
+
+    def table(self, table: Table, *, aligned: bool = True) -> str:
+        numeric = _numeric(table) if aligned else [False] * len(table.head)
+        rows = [[self.cell(cell, table.spec) for cell in row] for row in table.rows]
+        for place in table.chosen:
+            rows[place][0] = f"**{rows[place][0]}**"
+        head = [self.text(name) for name in table.head]
+        rule = ["---:" if number else "---" for number in numeric]
+        if table.bars:
+            head, rule = [*head, ""], [*rule, "---"]
+            lengths = [*table.bars, *[0.0] * (len(rows) - len(table.bars))]
+            rows = [[*row, _bar(share)] for row, share in zip(rows, lengths, strict=True)]
+        return "\n".join(
+            f"| {' | '.join(_PIPE.sub(_ESCAPED, cell) for cell in row)} |"
+            for row in (head, rule, *rows)
+        )
+
+    def cell(self, cell: Cell, spec: str) -> str:
+        if isinstance(cell, Link):
+            return f"[{self.text(cell.text)}](#{quote(cell.anchor)})"
+        return super().cell(cell, spec)
+
+    def plots(self, plots: Sequence[Plot]) -> str:
+        return self.drawn(plots, self._picture) if self._stem else ""
+
+    def _picture(self, plot: Plot, svg: str) -> str:
+        number = f"-{1 + len(self.pictures)}" if self._unnamed > 1 else ""
+        name = f"{self._stem}{f'-{plot.name}' if plot.name else number}.svg"
+        self.pictures[name] = svg
+        caption = self.text(plot.caption)
+        return f"![{caption}]({quote(name, errors='surrogateescape')})"
+
+    def section(self, section: Section, content: str, depth: int) -> str:
+        title = self.text(section.title)
+        if section.folded:
+            summary = f"<summary>{_html_text(section.title)}</summary>"
+            return f"<details>\n{summary}\n\n{content}\n\n</details>"
+        anchor = f'<a id="{escape(section.anchor)}"></a>\n\n' if section.anchor else ""
+        return f"{anchor}{'#' * depth} {title}\n\n{content}"
+
+
+# As one page of HTML.
+
+
+_STYLE: Final = """
+:root { color-scheme: light; }
+* { box-sizing: border-box; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1c2733; background: #fff;
+  max-width: 54rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3rem; }
+h2 { font-size: 1.2rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid #d7dee6; }
+h3 { font-size: 1rem; margin: 1.4rem 0 .4rem; overflow-wrap: anywhere; }
+p, li { max-width: 44rem; }
+.audience { color: #5a6a7a; margin-top: 0; }
+.key { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .7rem;
+  margin: 1.2rem 0; }
+@media (min-width: 45rem) {
+  .key:has(> div:nth-child(6):last-child) { grid-template-columns: repeat(3, 1fr); } }
+.key div { border: 1px solid #d7dee6; border-radius: .4rem; padding: .6rem .8rem; }
+.key b { display: block; font-size: 1.35rem; line-height: 1.2; overflow-wrap: anywhere; }
+.warning { border-left: .3rem solid #8a1c1c; background: #fbf1f1; padding: .5rem .9rem;
+  margin: .6rem 0; font-weight: 600; }
+.wide { overflow-x: auto; }
+.wide td:first-child:not(.number) { min-width: 9rem; }
+table { border-collapse: collapse; width: 100%; margin: .6rem 0; font-size: .95rem; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0;
+  border-bottom: 1px solid #e6ebf0; overflow-wrap: break-word; }
+table.facts td { overflow-wrap: anywhere; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+td small { display: block; color: #5a6a7a; font-size: .78rem; }
+td.bar { width: 30%; } td.bar div { height: .8rem; background: #1f3b57; margin-top: .3rem; }
+tr.chosen td { background: #eef4ea; font-weight: 600; }
+table.facts td:first-child { width: 28%; min-width: 6.5rem; color: #44525f;
+  overflow-wrap: break-word; }
+code { font-size: .88em; overflow-wrap: anywhere; }
+details { margin: .8rem 0; } summary { cursor: pointer; color: #1f3b57; font-weight: 600; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: 1rem; }
+figure { margin: 0; max-width: 40rem; break-inside: avoid; }
+figure svg { width: 100%; height: auto; }
+figcaption { font-size: .88rem; color: #44525f; }
+@media (max-width: 30rem) { .key b { font-size: 1.1rem; } .key div { padding: .6rem; } }
+@media screen and (max-width: 36rem) {
+  .wide thead { display: none; }
+  .wide tr { display: block; padding: .4rem 0; border-bottom: 1px solid #e6ebf0; }
+  .wide td { display: flex; justify-content: space-between; gap: 1rem; padding: 0; border: 0; }
+  .wide td:first-child { font-weight: 600; }
+  .wide td[data-name]::before { content: attr(data-name); color: #44525f; } }
+@media print { body { font-size: 11pt; max-width: none; padding: 0; }
+  .key b { font-size: 1.1rem; } .wide { overflow: visible; }
+  details::details-content { content-visibility: visible; block-size: auto; }
+  h2, h3 { break-after: avoid; } tr, li, p, .key { break-inside: avoid; } }
+"""
+_WIDE = 3  # columns beyond which a row becomes a list on a narrow screen
+
+
+def _html_text(plain: str) -> str:
+    """Return a text of a page as HTML."""
+    parts = _CODE.split(printable(plain))
+    return "".join(
+        f"<code>{escape(part)}</code>" if place % 2 else escape(part)
+        for place, part in enumerate(parts)
+    )
+
+
+class _Html(_Renderer):
+    join = "\n"
+
+    def page(self, page: Page) -> str:
+        figures = (
+            f"<div><b>{self.text(value)}</b>{self.text(what)}</div>" for value, what in page.figures
+        )
+        warned = (f'<p class="warning">{self.text(opened(each))}</p>' for each in page.warnings)
+        parts = [
+            f"<h1>{self.text(page.title)}</h1>",
+            f'<p class="audience">{self.text(page.audience)}</p>' if page.audience else "",
+            f'<div class="key">{"".join(figures)}</div>' if page.figures else "",
+            *warned,
+            self.sections(page.sections, 2),
+        ]
+        body = self.join.join(filter(None, parts))
+        return (
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+            "style-src 'unsafe-inline'\">\n"
+            f"<title>{escape(printable(page.title))}</title>\n<style>{_STYLE}</style>\n</head>\n"
+            f"<body>\n{body}\n</body>\n</html>\n"
+        )
+
+    def text(self, plain: str) -> str:
+        return _html_text(plain)
+
+    def paragraph(self, text: str) -> str:
+        return f"<p>{self.text(text)}</p>"
+
+    def bullets(self, lines: Sequence[str]) -> str:
+        return f"<ul>{''.join(f'<li>{self.text(line)}</li>' for line in lines)}</ul>"
+
+    def facts(self, rows: Sequence[tuple[str, str]]) -> str:
+        lines = (f"<tr><td>{self.text(a)}</td><td>{self.text(b)}</td></tr>" for a, b in rows)
+        return f'<table class="facts"><tbody>{"".join(lines)}</tbody></table>'
+
+    def table(self, table: Table) -> str:
+        """Return a table. On a narrow screen, a row of many columns becomes a list with names."""
+        wide = len(table.head) > _WIDE
+        marks = [' class="number"' if number else "" for number in _numeric(table)]
+        head = "".join(
+            f"<th{mark}>{self.text(name)}</th>"
+            for mark, name in zip(marks, table.head, strict=True)
+        )
+        if wide:
+            marks = [
+                f'{mark} data-name="{escape(printable(name))}"' if place else mark
+                for place, (mark, name) in enumerate(zip(marks, table.head, strict=True))
+            ]
+        body = ""
+        for place, row in enumerate(table.rows):
+            cells = "".join(
+                f"<td{mark}>{self.cell(cell, table.spec)}</td>"
+                for mark, cell in zip(marks, row, strict=True)
+            )
+            kind = ' class="chosen"' if place in table.chosen else ""
+            body += f"<tr{kind}>{cells}{_html_bar(table, place)}</tr>"
+        extra = "<th></th>" if table.bars else ""
+        whole = f"<table><thead><tr>{head}{extra}</tr></thead><tbody>{body}</tbody></table>"
+        return f'<div class="wide">{whole}</div>' if wide else whole
+
+    def cell(self, cell: Cell, spec: str) -> str:
+        if isinstance(cell, Link):
+            return f'<a href="#{escape(cell.anchor)}">{self.text(cell.text)}</a>'
+        if isinstance(cell, str) or cell.bound or cell.low == cell.high:
+            return super().cell(cell, spec)
+        return f"{cell.value:{spec}}<small>{cell.low:{spec}}–{cell.high:{spec}}</small>"
+
+    def plots(self, plots: Sequence[Plot]) -> str:
+        figures = self.drawn(
+            plots,
+            lambda plot, svg: (
+                f"<figure>{svg}<figcaption>{self.text(plot.caption)}</figcaption></figure>"
+            ),
+        )
+        return f'<div class="plots">{figures}</div>'
+
+    def section(self, section: Section, content: str, depth: int) -> str:
+        anchor = f' id="{escape(section.anchor)}"' if section.anchor else ""
+        title = self.text(section.title)
+        if section.folded:
+            return f"<details{anchor}><summary>{title}</summary>\n{content}\n</details>"
+        return f"<h{depth}{anchor}>{title}</h{depth}>\n{content}"
+
+
+def _html_bar(table: Table, place: int) -> str:
+    if not table.bars:
+        return ""
+    share = table.bars[place] if place < len(table.bars) else 0.0
+    return f'<td class="bar"><div style="width:{100 * share:.1f}%"></div></td>'
+
+
+# Pieces of HTML and Markdown for pages that are not built as a Page yet.
 
 
 def html_text(plain: str) -> str:
     """Return a text on one line, in which nothing is markup."""
     return printable(_MARKUP.sub(r"\\\1", plain))
-
-
-def code(plain: str) -> str:
-    """Return a text on one line, as code: nothing in it is markup."""
-    if not plain:
-        return ""
-    plain = printable(plain)
-    fence = "`" * (1 + max(map(len, re.findall("`+", plain)), default=0))
-    space = " " if "`" in plain else ""
-    return f"{fence}{space}{plain}{space}{fence}".replace("|", "\\|")
 
 
 def link(file: str) -> str:
@@ -62,142 +729,6 @@ def grid(
     """Return rows of any number of cells as a table; `numbers` are columns to the right."""
     rule = tuple("---:" if place in numbers else "---" for place in range(len(head)))
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))
-
-
-_STYLE = """
-:root { color-scheme: light; }
-* { box-sizing: border-box; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1c2733; background: #fff;
-  max-width: 54rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3rem; }
-h2 { font-size: 1.2rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid #d7dee6; }
-h3 { font-size: 1rem; margin: 1.4rem 0 .4rem; overflow-wrap: anywhere; }
-p, li { max-width: 44rem; }
-.audience { color: #5a6a7a; margin-top: 0; }
-.key { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .7rem;
-  margin: 1.2rem 0; }
-@media (min-width: 45rem) {
-  .key:has(> div:nth-child(6):last-child) { grid-template-columns: repeat(3, 1fr); } }
-.key div { border: 1px solid #d7dee6; border-radius: .4rem; padding: .6rem .8rem; }
-.key b { display: block; font-size: 1.35rem; line-height: 1.2; overflow-wrap: anywhere; }
-.warning { border-left: .3rem solid #8a1c1c; background: #fbf1f1; padding: .5rem .9rem;
-  margin: .6rem 0; font-weight: 600; }
-.wide { overflow-x: auto; }
-.wide td:first-child:not(.number) { min-width: 9rem; }
-table { border-collapse: collapse; width: 100%; margin: .6rem 0; font-size: .95rem; }
-th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0;
-  border-bottom: 1px solid #e6ebf0; overflow-wrap: break-word; }
-table.facts td { overflow-wrap: anywhere; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-table.facts td:first-child { width: 28%; min-width: 6.5rem; color: #44525f;
-  overflow-wrap: break-word; }
-code { font-size: .88em; overflow-wrap: anywhere; }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: 1rem; }
-figure { margin: 0; max-width: 32rem; break-inside: avoid; }
-figure svg { width: 100%; height: auto; }
-figcaption { font-size: .88rem; color: #44525f; }
-@media (max-width: 30rem) { .key b { font-size: 1.1rem; } .key div { padding: .6rem; } }
-@media screen and (max-width: 36rem) {
-  .wide thead { display: none; }
-  .wide tr { display: block; padding: .4rem 0; border-bottom: 1px solid #e6ebf0; }
-  .wide td { display: flex; justify-content: space-between; gap: 1rem; padding: 0; border: 0; }
-  .wide td:first-child { font-weight: 600; }
-  .wide td[data-name]::before { content: attr(data-name); color: #44525f; } }
-@media print { body { font-size: 11pt; max-width: none; padding: 0; }
-  .key b { font-size: 1.1rem; } .wide { overflow: visible; }
-  h2, h3 { break-after: avoid; } tr, li, p, .key { break-inside: avoid; } }
-"""
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """A few sentences."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Bullets:
-    """A list."""
-
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Facts:
-    """Names and values; facts without a value are left out."""
-
-    rows: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table of text; the columns in `numbers` are aligned to the right."""
-
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numbers: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True)
-class Plot:
-    """A plot, which only HTML shows: what draws its SVG, and a caption."""
-
-    draw: Callable[[], str]
-    caption: str
-
-
-Piece = Paragraph | Bullets | Facts | Grid | Plot
-
-
-@dataclass(frozen=True)
-class Section:
-    """A heading, and what stands under it."""
-
-    title: str
-    pieces: tuple[Piece, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Page:
-    """What a page says, whatever it is written in."""
-
-    title: str
-    audience: str
-    figures: tuple[tuple[str, str], ...] = ()
-    """The most important numbers, and what each is."""
-    warnings: tuple[str, ...] = ()
-    sections: tuple[Section, ...] = field(default=())
-
-
-def page_html(page: Page) -> str:
-    """Return a page as HTML."""
-    parts = [
-        f"<h1>{escape(page.title)}</h1>",
-        f'<p class="audience">{escape(page.audience)}</p>',
-        key_figures(page.figures) if page.figures else "",
-        *(f'<p class="warning">{escape(opened(w))}.</p>' for w in page.warnings),
-    ]
-    for section in page.sections:
-        parts.append(f"<h2>{escape(section.title)}</h2>")
-        for plots, run in groupby(section.pieces, lambda piece: isinstance(piece, Plot)):
-            pieces = list(run)
-            parts += [_plots(pieces)] if plots else [_html(piece) for piece in pieces]
-    return document(page.title, parts)
-
-
-def page_markdown(page: Page) -> str:
-    """Return a page as Markdown, without its plots."""
-    parts = [f"# {html_text(page.title)}", f"*{html_text(page.audience)}*"]
-    figures = [f"**{html_text(value)}** {html_text(what)}" for value, what in page.figures]
-    parts += [html_bullets(figures)] if figures else []
-    if page.warnings:
-        warned = (f"**{html_text(opened(warning))}.**" for warning in page.warnings)
-        parts += ["## Warnings", html_bullets(warned)]
-    for section in page.sections:
-        parts.append(f"## {html_text(section.title)}")
-        parts += filter(None, map(_markdown, section.pieces))
-    return "\n\n".join(parts) + "\n"
 
 
 def document(title: str, parts: Iterable[str]) -> str:
@@ -248,145 +779,3 @@ def table(
     body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
     whole = f"<table{sort}>{top}<tbody>{body}</tbody></table>"
     return f'<div class="wide">{whole}</div>' if wide else whole
-
-
-def opened(sentence: str) -> str:
-    """Return a sentence with a capital at its start."""
-    return sentence[:1].upper() + sentence[1:]
-
-
-def _html(piece: Piece) -> str:
-    match piece:
-        case Paragraph(text):
-            return f"<p>{escape(text)}</p>"
-        case Bullets(lines):
-            return bullets(lines)
-        case Facts(rows):
-            return table((), [row for row in rows if row[1]])
-        case Grid(head, rows, numbers):
-            return table(head, rows, numbers)
-        case _:
-            return ""
-
-
-def _plots(pieces: Iterable[Piece]) -> str:
-    plots = [piece for piece in pieces if isinstance(piece, Plot)]
-    try:
-        drawn = [(plot.draw(), plot.caption) for plot in plots]
-    except MissingExtraError as error:
-        return f"<p>Without plots: {escape(str(error))}</p>"
-    cells = (
-        f"<figure>{svg}<figcaption>{escape(text)}</figcaption></figure>" for svg, text in drawn
-    )
-    return f'<div class="plots">{"".join(cells)}</div>'
-
-
-def _markdown(piece: Piece) -> str:
-    match piece:
-        case Paragraph(text):
-            return html_text(text)
-        case Bullets(lines):
-            return html_bullets(map(html_text, lines))
-        case Facts(rows):
-            shown = [tuple(map(html_text, row)) for row in rows if row[1]]
-            return grid(("", ""), shown)
-        case Grid(head, rows, numbers):
-            escaped = [tuple(map(html_text, row)) for row in rows]
-            return grid(tuple(map(html_text, head)), escaped, numbers)
-        case _:
-            return ""
-
-
-# Phrases that all renderings of a report share.
-
-
-PROTECTED = {
-    "in_lexicon": "in the lexicon",
-    "mapped": "mapped to words of it",
-    "numbers": "as numbers",
-    "urls": "as web addresses",
-    "emails": "as e-mail addresses",
-    "mentions": "as mentions",
-    "hashtags": "as hashtags",
-    "emoji": "as emoji or symbols",
-    "dates": "as dates",
-    "times": "as times",
-    "money": "as amounts of money",
-    "percentages": "as percentages",
-    "ordinals": "as ordinals",
-    "identifiers": "as identifiers",
-}
-OTHERWISE = {
-    "masked": "masked",
-    "dropped": "dropped",
-    "kept": "KEPT AS THEY ARE, without protection",
-    "removed": "invisible characters removed",
-    "public_markup": "pieces of markup shown as they are, declared public",
-    "public_placeholders": "placeholders shown as they are, declared public",
-    "public_words": "words shown as they are, declared public",
-    "public_spans": "passages outside the spans shown as they are, declared public",
-}
-
-
-def best_guess(guessed: BestGuess) -> str:
-    """Say how often an observer without context guesses a word right.
-
-    >>> print(best_guess(BestGuess(0.342))[:75])
-    about 34% of single words are guessed right by an observer without context,
-    """
-    return f"{guessed} of single words are guessed right by {UNIFORM}"
-
-
-def repetition(facts: Repetition, repeat: str) -> list[str]:
-    """Say how often content words occur in a text, and what an observer makes of it."""
-    if not facts.most:
-        return []
-    texts = f"{facts.texts:,} text{' has' if facts.texts == 1 else 's have'}"
-    often = f"a content word occurs up to {facts.most:,} times in one text"
-    lines = [f"{often}, and {texts} one that occurs 5 times or more"]
-    if repeat == "document":
-        lines.append("all its places share one draw, and which places are equal can be seen")
-    elif facts.recovered:
-        shares = ", ".join(f"{k} draws {share:.0%}" for k, share in facts.recovered)
-        lines.append(
-            f"each place is a draw of its own: of public words, an observer without context "
-            f"recovers from {shares}, about; one draw for all is repeat = document"
-        )
-    return lines
-
-
-def content_words(facts: Repetition) -> str:
-    """Say what counts as a content word."""
-    return f"Content words are all but the first {facts.common:,} of the lexicon."
-
-
-def fingerprint_of(metric: object) -> str:
-    """Name the fingerprint of a lexicon under a metric, as `malaprop lexicon info` does.
-
-    >>> fingerprint_of("graph")
-    'fingerprint with graph'
-    """
-    return "fingerprint with graph" if str(metric) == Steps.name else "fingerprint"
-
-
-def parameters(mechanism: Mapping[str, object]) -> str:
-    """Return a mechanism as it is written in Python."""
-    values = [f"{k}={v}" for k, v in mechanism.items() if k != "name" and v is not None]
-    return f"{mechanism['name']}({', '.join(values)})"
-
-
-def setting(value: object) -> str:
-    """Return the value of a setting, which may be several by name."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {each}" for name, each in value.items())
-    return str(value)
-
-
-def listed(names: Mapping[str, str], counts: Mapping[str, int]) -> list[str]:
-    """List the counts that are not 0, each with what it counts."""
-    return [f"{counts[tag]:,} {text}" for tag, text in names.items() if counts.get(tag)]
-
-
-def named(name: str) -> str:
-    """Return a name that can be seen: an empty one in quotes, control characters as escapes."""
-    return printable(name) if name.strip() else ascii(name)

@@ -1,6 +1,5 @@
 """The report of a run, as a value and as a page."""
 
-import json
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,33 +21,39 @@ from malaprop.privacy.best_guess import (
     KeptShare,
     best_guess_of_several,
 )
-from malaprop.privacy.errors import MissingExtraError, ParameterError, printable
+from malaprop.privacy.errors import MissingExtraError, printable
 from malaprop.privacy.guarantee import Guarantee, Kind
+from malaprop.privacy.word_graph import Steps
 from malaprop.private_files import without_passwords
 from malaprop.privatizer import Privatizer
 from malaprop.release import common_words, declared_public
 from malaprop.report.file_counts import FileCounts
 from malaprop.report.page import (
-    OTHERWISE,
-    PROTECTED,
-    best_guess,
     bullets,
-    content_words,
+    counted,
     document,
-    fingerprint_of,
+    is_web_page,
+    json_text,
     key_figures,
-    listed,
     named,
     opened,
-    parameters,
-    repetition,
-    setting,
+    page_files,
+    render,
+    report_path,
     table,
 )
-from malaprop.report.page import code as _code
-from malaprop.report.page import html_bullets as _bullets
-from malaprop.report.page import html_table as _table
-from malaprop.report.page import html_text as _text
+from malaprop.report.page import (
+    code as _code,
+)
+from malaprop.report.page import (
+    html_bullets as _bullets,
+)
+from malaprop.report.page import (
+    html_table as _table,
+)
+from malaprop.report.page import (
+    html_text as _text,
+)
 from malaprop.report.plots import occurrence_table, profile_plots
 
 if TYPE_CHECKING:
@@ -306,15 +311,6 @@ def repetition_of(privatizer: Privatizer, repeats: Mapping[int, int]) -> Repetit
     )
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number of things in words.
-
-    >>> counted(1, "record"), counted(2000, "record")
-    ('1 record', '2,000 records')
-    """
-    return f"{number:,} {noun}" + "s" * (number != 1)
-
-
 def visible(privatizer: Privatizer) -> tuple[str, ...]:
     """List what anybody can still see in the private text, outside the guarantee."""
     shown = ["how many words there are, and in which places"]
@@ -350,6 +346,96 @@ def _wordless(texts: int) -> str:
     )
 
 
+# Phrases that all renderings of a report share.
+
+
+PROTECTED = {
+    "in_lexicon": "in the lexicon",
+    "mapped": "mapped to words of it",
+    "numbers": "as numbers",
+    "urls": "as web addresses",
+    "emails": "as e-mail addresses",
+    "mentions": "as mentions",
+    "hashtags": "as hashtags",
+    "emoji": "as emoji or symbols",
+    "dates": "as dates",
+    "times": "as times",
+    "money": "as amounts of money",
+    "percentages": "as percentages",
+    "ordinals": "as ordinals",
+    "identifiers": "as identifiers",
+}
+OTHERWISE = {
+    "masked": "masked",
+    "dropped": "dropped",
+    "kept": "KEPT AS THEY ARE, without protection",
+    "removed": "invisible characters removed",
+    "public_markup": "pieces of markup shown as they are, declared public",
+    "public_placeholders": "placeholders shown as they are, declared public",
+    "public_words": "words shown as they are, declared public",
+    "public_spans": "passages outside the spans shown as they are, declared public",
+}
+
+
+def best_guess(guessed: BestGuess) -> str:
+    """Say how often an observer without context guesses a word right.
+
+    >>> print(best_guess(BestGuess(0.342))[:75])
+    about 34% of single words are guessed right by an observer without context,
+    """
+    return f"{guessed} of single words are guessed right by {UNIFORM}"
+
+
+def repetition(facts: Repetition, repeat: str) -> list[str]:
+    """Say how often content words occur in a text, and what an observer makes of it."""
+    if not facts.most:
+        return []
+    texts = f"{facts.texts:,} text{' has' if facts.texts == 1 else 's have'}"
+    often = f"a content word occurs up to {facts.most:,} times in one text"
+    lines = [f"{often}, and {texts} one that occurs 5 times or more"]
+    if repeat == "document":
+        lines.append("all its places share one draw, and which places are equal can be seen")
+    elif facts.recovered:
+        shares = ", ".join(f"{k} draws {share:.0%}" for k, share in facts.recovered)
+        lines.append(
+            f"each place is a draw of its own: of public words, an observer without context "
+            f"recovers from {shares}, about; one draw for all is repeat = document"
+        )
+    return lines
+
+
+def content_words(facts: Repetition) -> str:
+    """Say what counts as a content word."""
+    return f"Content words are all but the first {facts.common:,} of the lexicon."
+
+
+def fingerprint_of(metric: object) -> str:
+    """Name the fingerprint of a lexicon under a metric, as `malaprop lexicon info` does.
+
+    >>> fingerprint_of("graph")
+    'fingerprint with graph'
+    """
+    return "fingerprint with graph" if str(metric) == Steps.name else "fingerprint"
+
+
+def parameters(mechanism: Mapping[str, object]) -> str:
+    """Return a mechanism as it is written in Python."""
+    values = [f"{k}={v}" for k, v in mechanism.items() if k != "name" and v is not None]
+    return f"{mechanism['name']}({', '.join(values)})"
+
+
+def setting(value: object) -> str:
+    """Return the value of a setting, which may be several by name."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {each}" for name, each in value.items())
+    return str(value)
+
+
+def listed(names: Mapping[str, str], counts: Mapping[str, int]) -> list[str]:
+    """List the counts that are not 0, each with what it counts."""
+    return [f"{counts[tag]:,} {text}" for tag, text in names.items() if counts.get(tag)]
+
+
 # The report of a run as one page of HTML, for whoever has to sign it.
 #
 # The page holds everything that it shows: no script, no font, no picture from elsewhere. It reads
@@ -367,7 +453,7 @@ def as_html(report: RunReport, profile: Profile | None = None) -> str:
         f"<h1>{_TITLE}</h1>",
         f'<p class="audience">{escape(AUDIENCE)}</p>',
         _key_figures(report, profile),
-        *(f'<p class="warning">{escape(opened(w))}.</p>' for w in report.warnings),
+        *(f'<p class="warning">{escape(opened(w))}</p>' for w in report.warnings),
         *_guarantee(report, profile),
         *_unprotected(report),
         *(_observer(profile) if profile else ()),
@@ -467,7 +553,7 @@ def _observer(profile: Profile) -> list[str]:
     )
     parts = ["<h2>What an observer learns</h2>", told]
     if profile.context:
-        parts.append(f"<p>{escape(opened(str(profile.context)))}.</p>")
+        parts.append(f"<p>{escape(opened(str(profile.context)))}</p>")
     if profile.occurrences:
         parts.append(table(*occurrence_table(profile), _NUMBERS))
     words = ", ".join(f"{escape(word)} ({share:.0%})" for word, share in profile.worst_words)
@@ -509,7 +595,7 @@ def _repeated(report: RunReport) -> list[str]:
     lines = repetition(report.repetition, report.policy["repeat"])
     if not lines:
         return []
-    listed = bullets(f"{opened(line)}." for line in lines)
+    listed = bullets(opened(line) for line in lines)
     return [
         "<h2>Repeated words</h2>",
         listed,
@@ -852,19 +938,10 @@ def _terminal_faults(file: FileRecord) -> str:
 # The report of a run as a file: JSON, Markdown or HTML, as its name says.
 
 
-_ENDINGS = (".json", ".md", ".html")
-
-
 def as_json(report: RunReport, profile: "Profile | None" = None) -> str:
     """Return the report as JSON, with the figures of the mechanism if they were computed."""
     value = report.to_dict() | ({"profile": profile.to_dict()} if profile else {})
-    return as_text(value)
-
-
-def as_text(value: Mapping[str, Any], indent: int = 2) -> str:
-    """Return a value as JSON, in which all that cannot be seen is escaped."""
-    text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
-    return printable(text, lines=True) + "\n"
+    return json_text(value)
 
 
 def as_bytes(text: str) -> bytes:
@@ -872,38 +949,19 @@ def as_bytes(text: str) -> bytes:
     return printable(text, lines=True).encode()
 
 
-def checked_name(path: Path) -> Path:
-    """Return the path of a report; refuse one whose ending says nothing that a report can be."""
-    if not path.name.lower().endswith(_ENDINGS):
-        raise ParameterError(
-            f"a report is written as JSON, as Markdown or as a web page: {path} ends in none of "
-            f"{', '.join(_ENDINGS)}"
-        )
-    return path
-
-
-def is_page(path: Path | None) -> bool:
-    """Whether a report is a web page, which shows the figures of the mechanism."""
-    return path is not None and path.name.lower().endswith(".html")
-
-
 def rendered(report: RunReport, path: Path, profile: "Profile | None" = None) -> bytes:
     """Return the bytes of the report in the form that its file's name says."""
 
-    name = checked_name(path).name.lower()
+    name = report_path(path).name.lower()
     if name.endswith(".json"):
         text = as_json(report, profile)
     else:
-        text = as_html(report, profile) if is_page(path) else as_markdown(report)
+        text = as_html(report, profile) if is_web_page(path) else as_markdown(report)
     return as_bytes(text)
 
 
 def rendered_page(page: "Page", value: Mapping[str, Any], path: Path) -> bytes:
     """Return the bytes of a page in the form that its file's name says; `value` is the JSON."""
-    from malaprop.report.page import page_html, page_markdown
-
-    if checked_name(path).name.lower().endswith(".json"):
-        text = as_text(value)
-    else:
-        text = page_html(page) if is_page(path) else page_markdown(page)
-    return as_bytes(text)
+    if path.name.lower().endswith(".md"):
+        return as_bytes(render(page, "markdown"))
+    return page_files(page, path, value)[path]

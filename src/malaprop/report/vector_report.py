@@ -17,19 +17,18 @@ from malaprop.report.page import (
     Facts,
     Page,
     Section,
+    counted,
+    is_web_page,
+    json_text,
     named,
-    page_html,
-    page_markdown,
-    parameters,
+    render,
+    report_path,
 )
 from malaprop.report.run_report import (
     LexiconFacts,
     Occasion,
     as_bytes,
-    as_text,
-    checked_name,
-    counted,
-    is_page,
+    parameters,
 )
 
 AUDIENCE = "For the owner of the data, not for publication."
@@ -124,11 +123,11 @@ class VectorReport:
 
 def rendered_vectors(report: VectorReport, path: Path) -> bytes:
     """Return the bytes of the report in the form that its file's name says."""
-    if checked_name(path).name.lower().endswith(".json"):
-        content = as_text(report.to_dict())
+    if report_path(path).name.lower().endswith(".json"):
+        content = json_text(report.to_dict())
     else:
         page = vector_page(report)
-        content = page_html(page) if is_page(path) else page_markdown(page)
+        content = render(page, "html" if is_web_page(path) else "markdown")
     return as_bytes(content)
 
 
