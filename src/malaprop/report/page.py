@@ -17,27 +17,15 @@ from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 from unicodedata import east_asian_width
 from urllib.parse import quote
 
 from malaprop.privacy.errors import MissingExtraError, ParameterError, printable
+from malaprop.privacy.estimate import Estimate
 from malaprop.private_files import without_passwords
 
 # What a page consists of.
-
-
-class Figure(Protocol):
-    """A figure with its interval, which a table shows as each medium can."""
-
-    @property
-    def value(self) -> float: ...
-    @property
-    def low(self) -> float: ...
-    @property
-    def high(self) -> float: ...
-    @property
-    def bound(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -48,7 +36,7 @@ class Link:
     anchor: str
 
 
-Cell = str | Figure | Link
+Cell = str | Estimate | Link
 
 
 @dataclass(frozen=True)
@@ -359,7 +347,7 @@ class _Terminal(_Renderer):
         return f"{self.paragraph(section.title)}\n{content}" if section.on_terminal else ""
 
     def cell(self, cell: Cell, spec: str) -> str:
-        if isinstance(cell, str | Link) or cell.bound or cell.low == cell.high:
+        if isinstance(cell, str | Link) or cell.bound or cell.is_exact:
             return super().cell(cell, spec)
         margin = f"{(cell.high - cell.low) / 2.0:{spec}}"
         return f"{cell.value:{spec}}±{margin.removeprefix('0')}"
@@ -669,7 +657,7 @@ class _Html(_Renderer):
     def cell(self, cell: Cell, spec: str) -> str:
         if isinstance(cell, Link):
             return f'<a href="#{escape(cell.anchor)}">{self.text(cell.text)}</a>'
-        if isinstance(cell, str) or cell.bound or cell.low == cell.high:
+        if isinstance(cell, str) or cell.bound or cell.is_exact:
             return super().cell(cell, spec)
         return f"{cell.value:{spec}}<small>{cell.low:{spec}}–{cell.high:{spec}}</small>"
 
