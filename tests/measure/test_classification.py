@@ -3,10 +3,16 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from malaprop import TEM, Lexicon, Privatizer, seeded_rng
-from malaprop.measure.classification import Classification, classify, private_copies
+from malaprop.measure.classification import (
+    Classification,
+    classify,
+    private_copies,
+    random_splits,
+)
 from malaprop.privacy.errors import DataError, ParameterError
 
 WORDS = ["good", "fine", "great", "bad", "poor", "awful"]
@@ -66,6 +72,13 @@ def test_random_splits_keep_the_shares_of_classes(lexicon: Lexicon) -> None:
     labels = ["rare"] * 20 + ["common"] * 100
     scored = Classification(TEXTS, labels, lexicon, model="ngrams", rng=seeded_rng(5))
     assert list(scored.majority.values) == pytest.approx([25 / 30] * 5)
+
+
+def test_a_split_has_each_class_on_both_sides() -> None:
+    labels = np.repeat([0, 1, 2], [4, 10, 30])
+    (split,) = random_splits(labels, 0.3, 1, seeded_rng(1))
+    assert sorted([*split.train, *split.test]) == list(range(44))
+    assert np.bincount(labels[split.test]).tolist() == [1, 3, 9]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from malaprop.privacy.errors import (
 from malaprop.privacy.estimate import Estimate
 from malaprop.privacy.progress import Progress, report, stage
 from malaprop.privacy.randomness import checked_rng, secure_rng
-from malaprop.privatizer import Privatizer
+from malaprop.privatizer import Privatizer, is_missing
 from malaprop.text.parser import TextParser
 from malaprop.text.policy import Policy
 
@@ -73,14 +73,62 @@ def random_words(lexicon: Lexicon, policy: Policy, rng: Generator) -> Rewrite:
     return rewrite
 
 
-# Models that classify texts: features of texts, and a linear classifier on them.
-#
-# Features depend on each text alone, so that they are computed once for all splits. What is learnt
-# from the training texts is in the classifier.
+# The one trainer of classifiers, on scikit-learn, which is imported when it is used.
 
 
 _BUCKETS = 1 << 18  # of hashed n-grams
+_FEATURES = 20_000  # n-grams of words, and as many of characters: the most frequent ones
 _ITERATIONS = 1000
+_TOKEN = r"\w+|[^\w\s]"  # noqa: S105  a pattern of words and marks
+
+
+def require_sklearn(purpose: str = "Training a classifier") -> None:
+    """Raise an error that names the extra, unless scikit-learn is installed."""
+    try:
+        import sklearn  # type: ignore[import-untyped]  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("scikit-learn", "evaluate", purpose) from None
+
+
+def trained(rows: Any, classes: Ids, *steps: Any) -> Any:
+    """Return a classifier of scikit-learn that was trained on rows: the last of the steps."""
+    from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
+
+    with warnings.catch_warnings():
+        # What is not quite fitted, or has rare classes, has the score that it has.
+        warnings.simplefilter("ignore")
+        return make_pipeline(*steps).fit(rows, classes)
+
+
+def text_regression(
+    texts: Sequence[str], labels: Ids, *, characters: bool = True, weakness: float = 10.0
+) -> Any:
+    """Return a logistic regression on n-grams of words, and of characters, trained on texts.
+
+    `weakness` is C, the inverse of the regularisation's strength: with a large one, the training
+    texts are learnt by heart.
+    """
+    from sklearn.feature_extraction.text import (  # type: ignore[import-untyped]
+        TfidfVectorizer,
+    )
+    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+    from sklearn.pipeline import make_union
+
+    common = {"max_features": _FEATURES, "sublinear_tf": True, "lowercase": False}
+    parts = [TfidfVectorizer(ngram_range=(1, 2), token_pattern=_TOKEN, **common)]
+    if characters:
+        parts.append(TfidfVectorizer(analyzer="char", ngram_range=(2, 4), **common))
+    model = LogisticRegression(C=weakness, max_iter=300)
+    try:
+        return trained(texts, labels, make_union(*parts), model)
+    except ValueError:  # its message could quote the texts
+        raise DataError("The texts have no words to learn from.") from None
+
+
+# Models by name. Features depend on each text alone, so that they are computed once for all splits;
+# what is learnt from the training texts is in the classifier.
+
+
 _registry: "dict[str, type[TextModel]]" = {}
 
 models: "Mapping[str, type[TextModel]]" = MappingProxyType(_registry)
@@ -105,15 +153,12 @@ class TextModel(ABC):
         """Return a row of numbers for each text."""
 
     @abstractmethod
-    def classifier(self) -> Any:
-        """Return a new classifier of scikit-learn for these rows."""
+    def steps(self) -> list[Any]:
+        """Return what `trained` trains on these rows."""
 
     def predictions(self, train: Any, classes: Ids, *tests: Any) -> list[Ids]:
         """Train a classifier on some rows, and return the classes that it gives to others."""
-        with warnings.catch_warnings():
-            # What is not quite fitted, or has rare classes, has the score that it has.
-            warnings.simplefilter("ignore")
-            fitted = self.classifier().fit(train, classes)
+        fitted = trained(train, classes, *self.steps())
         return [fitted.predict(rows) for rows in tests]
 
 
@@ -130,13 +175,12 @@ class CentroidModel(TextModel):
         """Return the centroid of each text."""
         return self._centroids.of(texts)[0]
 
-    def classifier(self) -> Any:
+    def steps(self) -> list[Any]:
         """Return a logistic regression."""
-        from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
-        from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
+        from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
 
-        return make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=_ITERATIONS))
+        return [StandardScaler(), LogisticRegression(C=0.1, max_iter=_ITERATIONS)]
 
 
 class NgramModel(TextModel):
@@ -153,29 +197,20 @@ class NgramModel(TextModel):
 
     def features(self, texts: list[str]) -> Any:
         """Return the hashed counts of the words and pairs of words of each text."""
-        from sklearn.feature_extraction.text import (  # type: ignore[import-untyped]
-            HashingVectorizer,
-        )
+        from sklearn.feature_extraction.text import HashingVectorizer
 
         hashing = HashingVectorizer(
-            ngram_range=(1, 2),
-            n_features=_BUCKETS,
-            alternate_sign=False,
-            norm=None,
+            ngram_range=(1, 2), n_features=_BUCKETS, alternate_sign=False, norm=None
         )
         return hashing.transform(texts)
 
-    def classifier(self) -> Any:
+    def steps(self) -> list[Any]:
         """Return a logistic regression on TF-IDF."""
-        from sklearn.feature_extraction.text import (
-            TfidfTransformer,
-        )
+        from sklearn.feature_extraction.text import TfidfTransformer
         from sklearn.linear_model import LogisticRegression
-        from sklearn.pipeline import make_pipeline
 
-        return make_pipeline(
-            TfidfTransformer(sublinear_tf=True), LogisticRegression(C=10.0, max_iter=_ITERATIONS)
-        )
+        model = LogisticRegression(C=10.0, max_iter=_ITERATIONS)
+        return [TfidfTransformer(sublinear_tf=True), model]
 
 
 def model_named(name: str, lexicon: Lexicon) -> TextModel:
@@ -186,14 +221,6 @@ def model_named(name: str, lexicon: Lexicon) -> TextModel:
         hint = did_you_mean(name, models, cutoff=0.4)
         raise ParameterError(f"Unknown model {name!r}.{hint} There are: {', '.join(models)}.")
     return cls(lexicon)
-
-
-def require_sklearn() -> None:
-    """Raise an error that names the extra, unless scikit-learn is installed."""
-    try:
-        import sklearn  # type: ignore[import-untyped]  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("scikit-learn", "evaluate", "Training a classifier") from None
 
 
 # How well a task was done: a value over several runs, beside its bounds.
@@ -330,7 +357,7 @@ def class_numbers(labels: Sequence[object], texts: int) -> Ids:
 
 def is_missing_label(label: object) -> bool:
     """Return whether there is no label: None, NaN, or nothing but whitespace."""
-    return label is None or label != label or (isinstance(label, str) and not label.strip())
+    return is_missing(label) or (isinstance(label, str) and not label.strip())
 
 
 RUNS = 5

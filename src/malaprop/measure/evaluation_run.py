@@ -58,8 +58,6 @@ ATTACKED = 50_000
 """How many words to attack, at most."""
 MOST = 0.5
 """The share of words that an attack may recover, by default."""
-WORD_ATTACKS = ("bayes", "context", "majority", "frequency")
-"""The attacks that are run by default, if they apply."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +111,7 @@ class EvaluationSettings:
         model = model_for(self.model, lexicon, needed=needed)
         if self.attacks is not None:
             return replace(self, model=model), []
-        chosen = tuple(name for name in WORD_ATTACKS if _applies(name, model, policy))
+        chosen = tuple(name for name in registered if _applies(name, model, policy))
         notes = []
         if "context" not in chosen:
             notes.append(
@@ -148,10 +146,11 @@ def _check_reuse(attacks: Sequence[str], policy: Policy) -> None:
 
 
 def _applies(name: str, model: BigramModel | None, policy: Policy) -> bool:
+    """Whether an attack is one on words that finds what it needs."""
     cls = registered[name]
-    if getattr(cls, "needs_reuse", False) and policy.repeat == "fresh":
+    if not issubclass(cls, WordAttack) or (cls.needs_reuse and policy.repeat == "fresh"):
         return False
-    return model is not None or not getattr(cls, "needs_model", False)
+    return model is not None or not cls.needs_model
 
 
 def mechanisms_at(

@@ -104,7 +104,6 @@ _OTHERS: Final = (
     "is what this attack achieves, not the most that anyone can."
 )
 _TITLE: Final = "An attack on privatized texts"
-_NAMES: Final = 13  # columns of names in the text of a result
 
 
 def attack_page(result: AttackResult, setting: Setting) -> Page:
@@ -112,7 +111,6 @@ def attack_page(result: AttackResult, setting: Setting) -> Page:
     if isinstance(result, RecoveredWords):
         return _recovered(result, setting)
     low, high = result.interval
-    lines = ((line[:_NAMES].strip(), line[_NAMES:].strip()) for line in str(result).splitlines())
     return Page(
         title=_TITLE,
         audience=_AUDIENCE,
@@ -122,7 +120,7 @@ def attack_page(result: AttackResult, setting: Setting) -> Page:
             (f"{result.baseline:.3g}", "is the score without an attack"),
         ),
         sections=(
-            Section("What was inferred", (Facts(tuple(lines)),)),
+            Section("What was inferred", (Facts(tuple(result.facts())),)),
             not_said(_OTHERS),
             setting.method(("attack", result.attack)),
         ),

@@ -1,6 +1,5 @@
 """What attacks on labels infer, against what they must."""
 
-import builtins
 import json
 import sys
 from typing import Any
@@ -17,7 +16,6 @@ from malaprop.measure.adversaries.labels import (
     koppel,
     labelled_texts,
     plain,
-    split,
     with_random_words,
 )
 
@@ -191,16 +189,7 @@ def test_texts_without_words_are_refused(lexicon: Lexicon) -> None:
 
 
 def test_the_error_names_the_extra(lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = builtins.__import__
-
-    def missing(name: str, *more: Any, **others: Any) -> Any:
-        if name.split(".")[0] == "sklearn":
-            raise ImportError(name)
-        return usual(name, *more, **others)
-
-    for name in [name for name in sys.modules if name.split(".")[0] == "sklearn"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr("malaprop.measure.adversaries.labels.import_module", missing)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(MissingExtraError, match="pip install scikit-learn"):
         run("attribute", privatizer(lexicon, 1.0), *written(5))
 
@@ -219,13 +208,6 @@ def test_koppel_takes_the_author_of_most_subspaces() -> None:
         1,
         1,
     ]
-
-
-def test_a_split_has_each_label_on_both_sides() -> None:
-    labels = np.repeat([0, 1, 2], [4, 10, 30])
-    train, test = split(labels, malaprop.seeded_rng(1))
-    assert sorted([*train, *test]) == list(range(44))
-    assert np.bincount(labels[test]).tolist() == [1, 3, 9]
 
 
 def test_random_words_keep_what_is_no_word() -> None:

@@ -10,7 +10,7 @@ from malaprop.lab.datasets.readers import LabelledTexts, Puzzles
 from malaprop.lab.tasks import Problem, Task
 from malaprop.lab.tasks.classes import check_options, shares_right
 from malaprop.lab.tasks.sources import Source
-from malaprop.measure.classification import class_numbers, random_splits, require_sklearn
+from malaprop.measure.classification import class_numbers, random_splits, require_sklearn, trained
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import DataError, ParameterError, require_whole
 from malaprop.privacy.space import MetricSpace
@@ -183,7 +183,6 @@ class WordsWithClasses(Problem):
     def score(self, source: Source, rng: Generator) -> Mapping[str, float]:
         """Train on as many words of either class; return accuracy and area under the curve."""
         from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
-        from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
         from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
         from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
 
@@ -193,8 +192,8 @@ class WordsWithClasses(Problem):
         )
         classes, rows = self.classes[chosen], source.vectors(self.ids[chosen])
         split = random_splits(classes, self.test, 1, rng)[0]
-        machine = make_pipeline(StandardScaler(), LinearSVC(C=0.01, dual=False))
-        machine.fit(rows[split.train], classes[split.train])
+        steps = (StandardScaler(), LinearSVC(C=0.01, dual=False))
+        machine = trained(rows[split.train], classes[split.train], *steps)
         truth = classes[split.test]
         scores = machine.decision_function(rows[split.test])
         return shares_right((scores > 0).astype(np.int64), truth) | {

@@ -1,4 +1,9 @@
-"""The attacks, one file each. A new one needs nothing but its own file here."""
+"""The attacks, one file each. A new one needs nothing but its own file here.
+
+There are three kinds: a `WordAttack` recovers words, a `LabelAttack` infers labels of texts, a
+`VectorAttack` recovers words from vectors. `malaprop.measure.attacks`, the command line and
+`evaluate` have those that are defined.
+"""
 
 import importlib
 import pkgutil
@@ -42,7 +47,7 @@ class Group:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttackResult:
+class AttackResult(ABC):
     """How far an attack got, beside what needs no attack.
 
     The figures are for the owner of the texts: they depend on the text in ways that the guarantee
@@ -66,9 +71,16 @@ class AttackResult:
     options: dict[str, Any] = field(default_factory=dict)
     """The options of the attack."""
 
+    @abstractmethod
+    def facts(self) -> list[tuple[str, str]]:
+        """Return what to tell people of it: names and sentences, the score first."""
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values for JSON."""
         return asdict(self) | {"interval": list(self.interval), "values": list(self.values)}
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<13}{sentence}" for name, sentence in self.facts())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,28 +112,24 @@ class RecoveredWords(AttackResult):
     repeat: str = "fresh"
     """`fresh` draws for all words, or one draw per distinct word of a `document`."""
 
-    def __str__(self) -> str:
-        low, high = self.interval
-        kept = f"{self.kept:.1%} came out unchanged"
-        content = self.content
-        beside = f"{content.kept:.1%} kept (without function words)"
-        lines = [
-            f"recovered    {self.score:.1%} of {self.words:,} words, by the attack {self.attack}",
-            f"interval     {low:.1%} to {high:.1%} (95 %: {self.spread})",
-            f"kept         {kept}; guessing the most frequent word recovers {self.floor:.1%}",
-            f"content      {content.score:.1%} of {content.words:,} words recovered, {beside}",
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the share of words recovered, by kind of word, and what it rests on."""
+        (low, high), content = self.interval, self.content
+        guessed = f"guessing the most frequent word recovers {self.floor:.1%}"
+        recovered = f"{content.score:.1%} of {content.words:,} words recovered"
+        by_occurrence = [
+            f"{own.name} a text: {own.score:.1%} of {own.words:,} recovered, {own.kept:.1%} kept"
+            for own in self.occurrences
         ]
-        for number, group in enumerate(self.occurrences):
-            title = "occurring" if number == 0 else ""
-            lines.append(
-                f"{title:12} {group.name} a text: {group.score:.1%} of {group.words:,} recovered, "
-                f"{group.kept:.1%} kept"
-            )
-        lines += [
-            f"channel      {self.likelihoods}",
-            f"prior        {self.prior}",
+        return [
+            ("recovered", f"{self.score:.1%} of {self.words:,} words, by the attack {self.attack}"),
+            ("interval", f"{low:.1%} to {high:.1%} (95 %: {self.spread})"),
+            ("kept", f"{self.kept:.1%} came out unchanged; {guessed}"),
+            ("content", f"{recovered}, {content.kept:.1%} kept (without function words)"),
+            *(("" if place else "occurring", line) for place, line in enumerate(by_occurrence)),
+            ("channel", self.likelihoods),
+            ("prior", self.prior),
         ]
-        return "\n".join(lines)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,20 +154,19 @@ class InferredLabels(AttackResult):
     left_out: int = 0
     """How many texts were left out: repeated ones, and those of labels with too few texts."""
 
-    def __str__(self) -> str:
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the score, and what it is to be compared with."""
         low, high = self.interval
-        lines = [
-            (
-                f"inferred     {self.measured} {self.score:.3f} by the attack {self.attack}, "
-                f"trained on {self.trained_on}"
-            ),
-            f"interval     {low:.3f} to {high:.3f} (95 %: {self.spread})",
-            f"baseline     {self.baseline:.3f} without any text",
-            f"unprotected  {self.unprotected:.3f} on the texts as they are",
-            f"random words {self.random_words:.3f} with a random word for each word",
-            f"texts        {self.texts:,}, with {self.labels:,} labels; {self.left_out:,} left out",
+        how = f"by the attack {self.attack}, trained on {self.trained_on}"
+        count = f"{self.texts:,}, with {self.labels:,} labels; {self.left_out:,} left out"
+        return [
+            ("inferred", f"{self.measured} {self.score:.3f} {how}"),
+            ("interval", f"{low:.3f} to {high:.3f} (95 %: {self.spread})"),
+            ("baseline", f"{self.baseline:.3f} without any text"),
+            ("unprotected", f"{self.unprotected:.3f} on the texts as they are"),
+            ("random words", f"{self.random_words:.3f} with a random word for each word"),
+            ("texts", count),
         ]
-        return "\n".join(lines)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,32 +186,25 @@ class FoundVectors(AttackResult):
     words: int
     """How many released vectors were attacked."""
 
-    def __str__(self) -> str:
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the share of words recovered, and what it is to be compared with."""
         low, high = self.interval
-        lines = [
-            (
-                f"recovered    {self.score:.1%} of {self.words:,} words from their vectors, by the "
-                f"attack {self.attack}"
-            ),
-            f"interval     {low:.1%} to {high:.1%} (95 %: {self.spread})",
-            (
-                f"baseline     {self.baseline:.1%}; guessing the most frequent word recovers "
-                f"{self.floor:.1%}"
-            ),
-            f"unprotected  {self.unprotected:.1%} without noise",
-            f"control      {self.control:.1%} with the vectors of other words",
-            f"candidates   {self.candidates:,} words",
+        recovered = f"{self.score:.1%} of {self.words:,} words from their vectors"
+        guessed = f"guessing the most frequent word recovers {self.floor:.1%}"
+        facts = [
+            ("recovered", f"{recovered}, by the attack {self.attack}"),
+            ("interval", f"{low:.1%} to {high:.1%} (95 %: {self.spread})"),
+            ("baseline", f"{self.baseline:.1%}; {guessed}"),
+            ("unprotected", f"{self.unprotected:.1%} without noise"),
+            ("control", f"{self.control:.1%} with the vectors of other words"),
+            ("candidates", f"{self.candidates:,} words"),
         ]
         if self.surviving is not None:
-            lines.append(f"surviving    {self.surviving:,.1f} of them fit a vector, on average")
-        return "\n".join(lines)
+            facts.append(("surviving", f"{self.surviving:,.1f} of them fit a vector, on average"))
+        return facts
 
 
-# Attacks and their registry.
-#
-# An attack in `malaprop.measure.adversaries` registers itself by being defined with a name. It then
-# appears in `malaprop.measure.attacks` and on the command line. There are three kinds: `WordAttack`
-# recovers words, `LabelAttack` infers labels of texts, `VectorAttack` recovers words from vectors.
+# The registry: an attack registers itself by being defined with a name.
 
 
 _registry: "dict[str, type[Attack]]" = {}
@@ -294,12 +294,6 @@ def attack_with(name: str, options: Mapping[str, Any]) -> Attack:
     return cls(**options)
 
 
-# Attacks on the owner's own texts.
-
-
-_attacks = attacks
-
-
 def attack(
     name: str,
     privatizer: Privatizer,
@@ -328,12 +322,14 @@ def attack(
     several_texts(texts, "attack")
     if isinstance(labels, str):
         raise ParameterError("`labels` must have one label for each text, not be one string.")
-    rng = secure_rng() if rng is None else checked_rng(rng)
+    if labels is not None and chosen.on != "labels":
+        raise ParameterError(f"The attack {name} is on {chosen.on}, and takes no labels.")
+    chosen.check(privatizer.mechanism, privatizer.policy.repeat)
     target = Target(
         privatizer=privatizer,
         texts=list(texts),
         labels=None if labels is None else list(labels),
-        rng=rng,
+        rng=secure_rng() if rng is None else checked_rng(rng),
         progress=progress,
     )
     return chosen.run(target)

@@ -135,6 +135,7 @@ class Context(WordAttack, name="context"):
         default=CANDIDATES, metadata={"help": "how many words to consider for each output"}
     )
     needs_model = True
+    observer = "an observer with context"
 
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
         """Return the likeliest candidate of each place."""

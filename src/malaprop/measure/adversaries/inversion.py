@@ -49,12 +49,11 @@ class Guesses:
 class VectorAttack(Attack):
     """An attempt to recover words from released vectors."""
 
-    on: ClassVar[str] = "vectors"
+    words: int = field(
+        default=2_000, metadata={"help": "how many words to attack at most, at random"}
+    )
 
-    @property
-    @abstractmethod
-    def most(self) -> int:
-        """How many words are attacked at most."""
+    on: ClassVar[str] = "vectors"
 
     @abstractmethod
     def guess(self, released: Floats, places: Places, progress: Progress | None = None) -> Guesses:
@@ -62,8 +61,6 @@ class VectorAttack(Attack):
 
     def run(self, target: Target) -> FoundVectors:
         """Release the vectors of the texts' words, and return the share of words recovered."""
-        if target.labels is not None:
-            raise ParameterError(f"The attack {self.name} is on vectors, and takes no labels.")
         channel = self._channel(target.privatizer)
         ids = self._words(target)
         places = places_of(channel)
@@ -99,9 +96,9 @@ class VectorAttack(Attack):
         ids = np.asarray(parsed.ids[~parsed.typed])
         if not ids.size:
             raise DataError("The texts have no words to attack.")
-        if len(ids) <= self.most:
+        if len(ids) <= self.words:
             return ids
-        return ids[np.sort(target.rng.choice(len(ids), self.most, replace=False))]
+        return ids[np.sort(target.rng.choice(len(ids), self.words, replace=False))]
 
     def _result(
         self, privatizer: Privatizer, ids: Ids, places: Places, guessed: Guesses
@@ -159,11 +156,6 @@ class FloatBits(VectorAttack, name="float"):
     words: int = field(
         default=200, metadata={"help": "how many words to attack at most, at random"}
     )
-
-    @property
-    def most(self) -> int:
-        """How many words are attacked at most."""
-        return self.words
 
     def guess(self, released: Floats, places: Places, progress: Progress | None = None) -> Guesses:
         """Return the nearest word that fits the bits of each vector, or the nearest of all."""
@@ -230,15 +222,6 @@ class Inversion(VectorAttack, name="inversion"):
     likely words and noise that is the same in all directions, no attack on single vectors is right
     more often.
     """
-
-    words: int = field(
-        default=2_000, metadata={"help": "how many words to attack at most, at random"}
-    )
-
-    @property
-    def most(self) -> int:
-        """How many words are attacked at most."""
-        return self.words
 
     def guess(self, released: Floats, places: Places, progress: Progress | None = None) -> Guesses:
         """Return the nearest word to each vector."""

@@ -1,12 +1,10 @@
 """Attacks on labels: who wrote a text, or something else that it should not give away."""
 
 import re
-import warnings
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,10 +12,16 @@ from numpy.random import Generator
 from scipy import sparse
 
 from malaprop.measure.adversaries import Attack, Flags, InferredLabels, Target, interval_of_repeats
+from malaprop.measure.classification import (
+    Split,
+    is_missing_label,
+    random_splits,
+    require_sklearn,
+    text_regression,
+)
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import (
     DataError,
-    MissingExtraError,
     ParameterError,
     require_choice,
     type_name,
@@ -64,20 +68,18 @@ def labelled_texts(
             f"The attack {attack} needs as many labels as texts. Got {len(labels):,} labels for "
             f"{len(texts):,} texts."
         )
-    unlabelled = sum(_is_empty(label) for label in labels)
+    unlabelled = sum(is_missing_label(label) for label in labels)
     if unlabelled:
         raise DataError(
             f"{unlabelled:,} of {len(labels):,} texts have no {noun}: name a column that has one "
             "for each text, or leave these texts out."
         )
-    chosen = _distinct(texts, labels)
-    counts: dict[object, int] = {}
-    for label in chosen.values():
-        counts[label] = counts.get(label, 0) + 1
+    distinct = _distinct(texts, labels)
+    counts = Counter(distinct.values())
     _check_counts(attack, counts, fewest, noun)
     names = [label for label, count in counts.items() if count >= fewest]
     numbers = {label: number for number, label in enumerate(names)}
-    kept = [(text, numbers[label]) for text, label in chosen.items() if label in numbers]
+    kept = [(text, numbers[label]) for text, label in distinct.items() if label in numbers]
     return LabelledTexts(
         texts=[text for text, _ in kept],
         labels=np.array([number for _, number in kept], dtype=np.int64),
@@ -86,24 +88,20 @@ def labelled_texts(
     )
 
 
-def _is_empty(label: object) -> bool:
-    return is_missing(label) or (isinstance(label, str) and not label.strip())
-
-
 def _distinct(texts: Sequence[Any], labels: Sequence[object]) -> dict[str, object]:
     """Return each text that has something in it, with the label that it comes with first."""
-    chosen: dict[str, object] = {}
+    distinct: dict[str, object] = {}
     for text, label in zip(texts, labels, strict=True):
         if is_missing(text):
             continue
         if not isinstance(text, str):
             raise ParameterError(f"A text must be a string. Got {type_name(text)}.")
         if text.strip():
-            chosen.setdefault(text, label)
-    return chosen
+            distinct.setdefault(text, label)
+    return distinct
 
 
-def _check_counts(attack: str, counts: dict[object, int], fewest: int, noun: str) -> None:
+def _check_counts(attack: str, counts: Counter[object], fewest: int, noun: str) -> None:
     enough = sum(count >= fewest for count in counts.values())
     if enough >= 2:
         return
@@ -118,35 +116,17 @@ def _check_counts(attack: str, counts: dict[object, int], fewest: int, noun: str
     )
 
 
-# What attackers on labels train: a regression on n-grams, and Koppel's random subspaces.
-#
-# All of it needs scikit-learn, the extra `evaluate`, which is imported when it is used.
+# What attackers read and learn: texts in small letters, and Koppel's random subspaces.
 
 
 Predictor = Callable[[Sequence[str]], Ids]
 """From texts to labels."""
 
-_FEATURES = 20_000  # n-grams of words, and as many of characters: the most frequent ones
-_STEPS = 300  # of the solver, at most
 _GRAM = 4  # characters
 _GRAMS = 100_000  # the most frequent ones, as in Koppel et al. 2011
 _SUBSPACES = 100
 _PART = 0.4  # of the n-grams, in each subspace
 _MARKS = re.compile(r"[^\w\s]|_")
-_TOKEN = r"\w+|[^\w\s]"  # noqa: S105  a pattern of words and marks
-
-
-def require_sklearn() -> None:
-    """Raise an error that names the extra unless scikit-learn is installed."""
-    try:
-        import_module("sklearn")
-    except ImportError:
-        raise MissingExtraError("scikit-learn", "evaluate", "An attack on labels") from None
-
-
-def _sklearn(module: str) -> Any:
-    require_sklearn()
-    return import_module(f"sklearn.{module}")
 
 
 def plain(text: str, *, punctuation: bool) -> str:
@@ -157,46 +137,6 @@ def plain(text: str, *, punctuation: bool) -> str:
     """
     lowered = text.lower()
     return lowered if punctuation else " ".join(_MARKS.sub(" ", lowered).split())
-
-
-def regression(
-    texts: Sequence[str], labels: Ids, *, characters: bool = True, weakness: float = 10.0
-) -> "Regression":
-    """Train a logistic regression on n-grams of words, and of characters.
-
-    `weakness` is C, the inverse of the regularisation's strength: with a large one, the training
-    texts are learnt by heart.
-    """
-    extraction, linear = _sklearn("feature_extraction.text"), _sklearn("linear_model")
-    common = {"max_features": _FEATURES, "sublinear_tf": True, "lowercase": False}
-    parts = [extraction.TfidfVectorizer(ngram_range=(1, 2), token_pattern=_TOKEN, **common)]
-    if characters:
-        parts.append(extraction.TfidfVectorizer(analyzer="char", ngram_range=(2, 4), **common))
-    features = _sklearn("pipeline").make_union(*parts)
-    model = linear.LogisticRegression(C=weakness, max_iter=_STEPS)
-    try:
-        matrix = features.fit_transform(texts)
-    except ValueError:  # its message could quote the texts
-        raise DataError("The texts have no words to learn from.") from None
-    with warnings.catch_warnings():  # that it has not converged, which matters little here
-        warnings.simplefilter("ignore")
-        model.fit(matrix, labels)
-    return Regression(features, model)
-
-
-class Regression:
-    """A trained regression: labels of texts, and their probabilities."""
-
-    def __init__(self, features: Any, model: Any) -> None:
-        self._features, self._model = features, model
-
-    def __call__(self, texts: Sequence[str]) -> Ids:
-        """Return the likeliest label of each text."""
-        return np.asarray(self._model.predict(self._features.transform(texts)), dtype=np.int64)
-
-    def probabilities(self, texts: Sequence[str]) -> Floats:
-        """Return the probability of each label, a row for each text."""
-        return np.asarray(self._model.predict_proba(self._features.transform(texts)))
 
 
 def grams(text: str) -> list[str]:
@@ -218,36 +158,27 @@ def koppel(texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
     the 4-grams, a text votes for the author of the largest cosine. Koppel, Schler and Argamon,
     "Authorship attribution in the wild", Language Resources and Evaluation 45 (2011).
     """
-    counts = [Counter(grams(text)) for text in texts]
-    total: Counter[str] = Counter()
-    for count in counts:
-        total.update(count)
+    total = Counter(gram for text in texts for gram in grams(text))
     if not total:
         raise DataError("The texts have no words to learn from.")
     columns = {gram: column for column, (gram, _) in enumerate(total.most_common(_GRAMS))}
-    authors = np.zeros((int(labels.max()) + 1, len(columns)))
-    for label, row in zip(labels.tolist(), counts, strict=True):
-        for gram, times in row.items():
-            if gram in columns:
-                authors[label, columns[gram]] += times
+    counts, own = _counts(texts, columns), np.eye(int(labels.max()) + 1)[labels]
+    authors = np.asarray(counts.T @ own).T
     masks = rng.random((_SUBSPACES, len(columns))) < _PART
-
-    def predicted(others: Sequence[str]) -> Ids:
-        return _votes(_matrix([Counter(grams(text)) for text in others], columns), authors, masks)
-
-    return predicted
+    return lambda others: _votes(_counts(others, columns), authors, masks)
 
 
-def _matrix(counts: Sequence[Counter[str]], columns: dict[str, int]) -> Any:
-    """Return counts as a sparse matrix, a row for each text."""
+def _counts(texts: Sequence[str], columns: dict[str, int]) -> Any:
+    """Return how often each 4-gram occurs, as a sparse matrix with a row for each text."""
     cells = [
-        (row, columns[gram], count)
-        for row, own in enumerate(counts)
-        for gram, count in own.items()
+        (row, columns[gram])
+        for row, text in enumerate(texts)
+        for gram in grams(text)
         if gram in columns
     ]
-    rows, places, values = np.array(cells, dtype=np.int64).reshape(-1, 3).T
-    return sparse.csr_matrix((values.astype(float), (rows, places)), (len(counts), len(columns)))
+    rows, places = np.array(cells, dtype=np.int64).reshape(-1, 2).T
+    # The same cell several times counts several times.
+    return sparse.csr_matrix((np.ones(len(cells)), (rows, places)), (len(texts), len(columns)))
 
 
 def _votes(texts: Any, authors: Floats, masks: Any) -> Ids:
@@ -308,13 +239,11 @@ class LabelAttack(Attack):
     def run(self, target: Target) -> InferredLabels:
         """Infer the labels of private texts, over several splits and draws of the noise."""
         data, rng = self.checked(target.texts, target.labels), target.rng
-        tested: list[Ids] = []
-        hits: list[Flags] = []
-        bounds = []
+        tested, hits, bounds = [], [], []
         for forms in self.draws(data.texts, target):
-            train, test = split(data.labels, rng)
-            private, *others = self._correct(forms, data.labels, train, test, rng)
-            tested.append(test)
+            (split,) = random_splits(data.labels, TESTED, 1, rng)
+            private, *others = self._correct(forms, data.labels, split, rng)
+            tested.append(split.test)
             hits.append(private)
             bounds.append([each.mean() for each in others])
         clean, random = np.mean(bounds, axis=0).tolist()
@@ -334,12 +263,12 @@ class LabelAttack(Attack):
 
     def check(self, mechanism: Mechanism, repeat: str) -> None:
         """Refuse to go on without the package that learns labels."""
-        require_sklearn()
+        require_sklearn("An attack on labels")
 
     def checked(self, texts: Sequence[Any], labels: Sequence[object] | None) -> LabelledTexts:
         """Return the texts with their labels; refuse what cannot be attacked."""
         data = labelled_texts(self.name, texts, labels, fewest=self.fewest, noun=self.noun)
-        require_sklearn()
+        require_sklearn("An attack on labels")
         return data
 
     @property
@@ -378,29 +307,26 @@ class LabelAttack(Attack):
         return Forms(clean=read[0], private=read[1], random=read[2])
 
     def _correct(
-        self, forms: Forms, labels: Ids, train: Ids, test: Ids, rng: Generator
-    ) -> list[Flags]:
+        self, forms: Forms, labels: Ids, split: Split, rng: Generator
+    ) -> tuple[Flags, Flags, Flags]:
         """Return which labels were right: of private texts, clean ones, and random words."""
+        known, truth = labels[split.train], labels[split.test]
+
+        def learnt(form: list[str]) -> Predictor:
+            return self.learn(chosen(form, split.train), known, rng)
+
         every = (forms.private, forms.clean, forms.random)
-        if not self.adaptive:
-            predict = self.learn(_of(forms.clean, train), labels[train], rng)
-            return [predict(_of(form, test)) == labels[test] for form in every]
-        learnt = [self.learn(_of(form, train), labels[train], rng) for form in every]
-        pairs = zip(learnt, every, strict=True)
-        return [predict(_of(form, test)) == labels[test] for predict, form in pairs]
+        predictors = list(map(learnt, every)) if self.adaptive else [learnt(forms.clean)] * 3
+        private, clean, random = (
+            predict(chosen(form, split.test)) == truth
+            for predict, form in zip(predictors, every, strict=True)
+        )
+        return private, clean, random
 
 
-def _of(texts: list[str], places: Ids) -> list[str]:
+def chosen(texts: Sequence[str], places: Ids) -> list[str]:
+    """Return the texts at some places."""
     return [texts[place] for place in places.tolist()]
-
-
-def split(labels: Ids, rng: Generator, test: float = TESTED) -> tuple[Ids, Ids]:
-    """Return texts to train on and texts to test, with a share of each label in both."""
-    chosen = np.zeros(len(labels), dtype=bool)
-    for label in range(int(labels.max()) + 1):
-        own = rng.permutation(np.flatnonzero(labels == label))
-        chosen[own[: max(1, round(test * len(own)))]] = True
-    return np.flatnonzero(~chosen), np.flatnonzero(chosen)
 
 
 def with_random_words(text: str, words: Sequence[str], rng: Generator) -> str:
@@ -418,7 +344,9 @@ def with_random_words(text: str, words: Sequence[str], rng: Generator) -> str:
     )
 
 
-# A label that the text should not give away.
+def _regression(texts: Sequence[str], labels: Ids) -> Predictor:
+    predict: Predictor = text_regression(texts, labels).predict
+    return predict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -431,10 +359,7 @@ class Attribute(LabelAttack, name="attribute"):
 
     def learn(self, texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
         """Train the regression."""
-        return regression(texts, labels)
-
-
-# Who wrote a text.
+        return _regression(texts, labels)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -461,4 +386,4 @@ class Authorship(LabelAttack, name="authorship"):
         """Train the model that was chosen."""
         if self.model == "koppel":
             return koppel(texts, labels, rng)
-        return regression(texts, labels)
+        return _regression(texts, labels)

@@ -61,15 +61,8 @@ class Candidates:
 class Likelihoods(ABC):
     """Pr[y | w], as an observer of a channel knows it."""
 
-    @property
-    @abstractmethod
-    def source(self) -> str:
-        """Where the probabilities come from, in a few words."""
-
-    @property
-    @abstractmethod
-    def exact(self) -> bool:
-        """Whether they are those of the channel, not estimates."""
+    source: str
+    """Where the probabilities come from, in a few words."""
 
     @abstractmethod
     def candidates(
@@ -93,21 +86,13 @@ def likelihoods_of(channel: Channel, prior: Floats, draws: int, rng: Generator) 
 class LawLikelihoods(Likelihoods):
     """The probabilities of a law."""
 
+    source = "exact, from the law"
+
     def __init__(self, law: Law) -> None:
         self._law, self._size = law, len(law.space)
         self._columns = columns_of(law)
         self._prior: Floats | None = None
         self._known: Candidates | None = None
-
-    @property
-    def source(self) -> str:
-        """That they are exact."""
-        return "exact, from the law"
-
-    @property
-    def exact(self) -> bool:
-        """True."""
-        return True
 
     def candidates(
         self, outputs: Ids, log_prior: Floats, count: int, progress: Progress | None = None
@@ -137,58 +122,70 @@ class LawLikelihoods(Likelihoods):
         return self._known
 
     def _computed(
-        self, distinct: Ids, log_prior: Floats, count: int, progress: Progress | None
+        self, outputs: Ids, log_prior: Floats, count: int, progress: Progress | None
     ) -> Candidates:
-        best = _Best(len(distinct), count)
         # The most likely words first: what they reach is seldom exceeded by later ones.
         usual = np.argsort(-log_prior, kind="stable")
         if self._columns.prepare(stage(progress, 0, 2)):
-            self._by_columns(best, distinct, log_prior, usual, stage(progress, 1, 2))
+            some, step = usual[: 64 * count], stage(progress, 1, 2)
+            words, scores = self._by_columns(outputs, log_prior, some, count, step)
         else:
-            self._by_rows(best, distinct, log_prior, usual, progress)
-        words, scores = best.sorted()
-        logs = _finite(scores - log_prior[words])
-        return Candidates(outputs=distinct, words=words, logs=logs)
+            words, scores = self._by_rows(outputs, log_prior, usual, count, progress)
+        return Candidates(
+            outputs=outputs, words=words, logs=np.maximum(scores - log_prior[words], _NEVER)
+        )
 
     def _by_columns(
         self,
-        best: "_Best",
         outputs: Ids,
         log_prior: Floats,
-        usual: Ids,
+        some: Ids,
+        count: int,
         progress: Progress | None,
-    ) -> None:
-        some = usual[: 64 * best.count]
+    ) -> tuple[Ids, Floats]:
+        """Return the words of the best scores, output by output."""
+        words = np.zeros((len(outputs), count), dtype=np.int64)
+        best = np.full((len(outputs), count), -np.inf)
         row, steps = 0, blocks(len(outputs), row_cells=self._size, budget=_COLUMNS)
         for done, block in enumerate(steps, 1):
             for scores in self._columns.parts(outputs[block], _ROWS):
                 scores += log_prior  # in place: such arrays are large
                 # The best of some words bound the best of all from below.
                 some_scores = scores[:, some]
-                kth = some_scores.shape[1] - min(best.count, some_scores.shape[1])
+                kth = some_scores.shape[1] - min(count, some_scores.shape[1])
                 bounds = np.partition(some_scores, kth, axis=1)[:, kth]
                 for values, bound in zip(scores, bounds, strict=True):
                     above = np.flatnonzero(values >= bound)
-                    best.set(row, above, values[above])
+                    chosen = above[np.argsort(-values[above], kind="stable")[:count]]
+                    words[row], best[row] = chosen, values[chosen]
                     row += 1
             report(progress, done, len(steps))
+        return words, best
 
     def _by_rows(
         self,
-        best: "_Best",
         outputs: Ids,
         log_prior: Floats,
         usual: Ids,
+        count: int,
         progress: Progress | None,
-    ) -> None:
+    ) -> tuple[Ids, Floats]:
+        """Return the words of the best scores, from some words at a time for all outputs."""
+        words = np.zeros((len(outputs), count), dtype=np.int64)
+        best = np.full((len(outputs), count), -np.inf)
         steps = blocks(self._size, row_cells=self._size)
         for done, block in enumerate(steps, 1):
-            words = usual[block]
-            scores = _finite(self._law.log_probabilities(words)[:, outputs])
-            scores += log_prior[words][:, None]
-            best.add(words, scores)
+            some = usual[block]
+            logs = np.maximum(self._law.log_probabilities(some)[:, outputs], _NEVER)
+            scores = (logs + log_prior[some][:, None]).T
+            better = np.flatnonzero((scores > best[:, -1:]).any(axis=1))
+            both = np.concatenate([best[better], scores[better]], axis=1)
+            order = np.argsort(-both, axis=1, kind="stable")[:, :count]
+            named = np.concatenate([words[better], np.tile(some, (len(better), 1))], axis=1)
+            best[better] = np.take_along_axis(both, order, axis=1)
+            words[better] = np.take_along_axis(named, order, axis=1)
             report(progress, done, len(steps))
-        best.settle()
+        return words, best
 
     def of_pairs(self, words: Ids, outputs: Ids, progress: Progress | None = None) -> Floats:
         """Return the log-probability of each output for its word."""
@@ -209,61 +206,13 @@ class LawLikelihoods(Likelihoods):
             places = order[ends[block.start] : ends[block.stop]]
             chosen_logs[places] = logs[np.searchsorted(rows, keys[places]), others[places]]
             report(progress, done, len(steps))
-        return _finite(chosen_logs)
+        return np.maximum(chosen_logs, _NEVER)
 
 
 @lru_cache(maxsize=1)
 def _of_law(law: Law) -> LawLikelihoods:
     """Return those of the law in use: what one attack computed, the next one takes over."""
     return LawLikelihoods(law)
-
-
-def _finite(logs: Floats) -> Floats:
-    """Replace −∞, of which sums and differences are no numbers."""
-    return np.maximum(logs, _NEVER)
-
-
-class _Best:
-    """The words of the best scores so far, for each of some outputs."""
-
-    def __init__(self, outputs: int, count: int) -> None:
-        self.count = count
-        self._words = np.zeros((outputs, count), dtype=np.int64)
-        self._scores = np.full((outputs, count), -np.inf)
-        self._waiting: list[tuple[Ids, Ids, Floats]] = []
-        self._room = 0
-
-    def set(self, row: int, words: Ids, scores: Floats) -> None:
-        """Set the best of an output, given at least as many words as are wanted."""
-        chosen = np.argsort(-scores, kind="stable")[: self.count]
-        self._words[row], self._scores[row] = words[chosen], scores[chosen]
-
-    def add(self, words: Ids, scores: Floats) -> None:
-        """Add words with their scores for all outputs: (len(words), outputs)."""
-        rows, outputs = np.nonzero(scores > self._scores[:, -1])
-        self._waiting.append((outputs, words[rows], scores[rows, outputs]))
-        self._room += len(rows)
-        if self._room > self._scores.size:
-            self.settle()
-
-    def settle(self) -> None:
-        """Merge what was added."""
-        outputs, count = self._scores.shape
-        labels = np.concatenate([np.repeat(np.arange(outputs), count), *self._part(0)])
-        words = np.concatenate([self._words.ravel(), *self._part(1)])
-        scores = np.concatenate([self._scores.ravel(), *self._part(2)])
-        order = np.lexsort((-scores, labels))
-        firsts = np.searchsorted(labels[order], np.arange(outputs))
-        chosen = order[firsts[:, None] + np.arange(count)]
-        self._words, self._scores = words[chosen], scores[chosen]
-        self._waiting, self._room = [], 0
-
-    def _part(self, number: int) -> list[Ids]:
-        return [waiting[number] for waiting in self._waiting]  # type: ignore[misc]
-
-    def sorted(self) -> tuple[Ids, Floats]:
-        """Return words and scores, the best first."""
-        return self._words, self._scores
 
 
 # Likelihoods of a channel whose law is not known, estimated from its draws.
@@ -288,7 +237,8 @@ class SampledLikelihoods(Likelihoods):
         usual = rng.choice(size, draws // 2, p=prior)
         words = np.concatenate([rng.integers(0, size, evenly), usual])
         drawn = channel.substitute(words, rng)
-        self._size, self._draws = size, draws
+        self._size = size
+        self.source = f"estimated from {draws:,} draws: a lower bound"
         stayed = words == drawn
         general = float(stayed[:evenly].mean())
         own, kept = np.bincount(words, minlength=size), np.bincount(words[stayed], minlength=size)
@@ -313,16 +263,6 @@ class SampledLikelihoods(Likelihoods):
         by_output = np.argsort(keys % size, kind="stable")
         self._sources = (keys // size)[by_output]
         self._first = np.searchsorted((keys % size)[by_output], np.arange(size + 1))
-
-    @property
-    def source(self) -> str:
-        """How many draws the estimates come from."""
-        return f"estimated from {self._draws:,} draws: a lower bound"
-
-    @property
-    def exact(self) -> bool:
-        """False."""
-        return False
 
     def candidates(
         self, outputs: Ids, log_prior: Floats, count: int, progress: Progress | None = None

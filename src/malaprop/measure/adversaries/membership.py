@@ -1,22 +1,15 @@
 """Whether a text was among those that a model was trained on."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from malaprop.measure.adversaries import InferredLabels, Target, area, interval_of_areas
-from malaprop.measure.adversaries.labels import (
-    Forms,
-    LabelAttack,
-    Predictor,
-    Regression,
-    regression,
-)
+from malaprop.measure.adversaries.labels import Forms, LabelAttack, Predictor, chosen
+from malaprop.measure.classification import text_regression, trained
 from malaprop.privacy.arrays import Floats, Ids
 
 _WEAKNESS = 100.0  # of the regularisation: models that learn by heart tell most
@@ -41,7 +34,8 @@ class Membership(LabelAttack, name="membership"):
 
     def learn(self, texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
         """Train a classifier as the target and its shadow are."""
-        return self._classifier(texts, labels)
+        predict: Predictor = self._classifier(texts, labels).predict
+        return predict
 
     def run(self, target: Target) -> InferredLabels:
         """Attack classifiers that were trained on private texts."""
@@ -67,16 +61,16 @@ class Membership(LabelAttack, name="membership"):
         )
 
     def _told(
-        self, trained: list[str], forms: Forms, labels: Ids, parts: list[Ids], rng: Generator
+        self, form: list[str], forms: Forms, labels: Ids, parts: list[Ids], rng: Generator
     ) -> tuple[Floats, Floats]:
         """Return how sure the attacker is of members and of other texts.
 
-        `trained` is the form of the texts that the target was trained on.
+        `form` is the form of the texts that the target was trained on.
         """
         members, others, shadowed, fresh = parts
-        target = self._classifier([trained[i] for i in members], labels[members])
-        own = trained if self.adaptive else forms.clean
-        shadow = self._classifier([own[i] for i in shadowed], labels[shadowed])
+        target = self._classifier(chosen(form, members), labels[members])
+        own = form if self.adaptive else forms.clean
+        shadow = self._classifier(chosen(own, shadowed), labels[shadowed])
         inside, outside = (
             model_outputs(shadow, forms.clean, labels, part) for part in (shadowed, fresh)
         )
@@ -88,8 +82,8 @@ class Membership(LabelAttack, name="membership"):
         return told[0], told[1]
 
     @staticmethod
-    def _classifier(texts: Sequence[str], labels: Ids) -> Regression:
-        return regression(texts, labels, characters=False, weakness=_WEAKNESS)
+    def _classifier(texts: Sequence[str], labels: Ids) -> Any:
+        return text_regression(texts, labels, characters=False, weakness=_WEAKNESS)
 
 
 def _quarters(labels: Ids, rng: Generator) -> list[Ids]:
@@ -101,9 +95,9 @@ def _quarters(labels: Ids, rng: Generator) -> list[Ids]:
     return [np.flatnonzero(of_part == part) for part in range(4)]
 
 
-def model_outputs(model: Regression, texts: list[str], labels: Ids, places: Ids) -> Floats:
+def model_outputs(model: Any, texts: list[str], labels: Ids, places: Ids) -> Floats:
     """Return what an attacker sees of a model: the largest probabilities, and the label's own."""
-    probabilities = model.probabilities([texts[i] for i in places])
+    probabilities = model.predict_proba(chosen(texts, places))
     logs = np.log(np.maximum(probabilities, _LEAST))
     own = logs[np.arange(len(places)), labels[places]]
     return np.column_stack([-np.sort(-logs, axis=1)[:, :2], own])
@@ -111,17 +105,11 @@ def model_outputs(model: Regression, texts: list[str], labels: Ids, places: Ids)
 
 def trained_attacker(inside: Floats, outside: Floats, rng: Generator) -> Any:
     """Train the network that tells members by a model's outputs."""
-    network, scaling = (
-        import_module("sklearn.neural_network"),
-        import_module("sklearn.preprocessing"),
+    from sklearn.neural_network import MLPClassifier  # type: ignore[import-untyped]
+    from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
+
+    network = MLPClassifier(  # 20 rounds are what the paper trains for
+        _HIDDEN, batch_size=64, max_iter=_ROUNDS, random_state=int(rng.integers(2**31))
     )
-    made = import_module("sklearn.pipeline").make_pipeline(
-        scaling.StandardScaler(),
-        network.MLPClassifier(
-            _HIDDEN, batch_size=64, max_iter=_ROUNDS, random_state=int(rng.integers(2**31))
-        ),
-    )
-    with warnings.catch_warnings():  # 20 rounds are what the paper trains for
-        warnings.simplefilter("ignore")
-        made.fit(np.concatenate([inside, outside]), np.repeat([1, 0], [len(inside), len(outside)]))
-    return made
+    members = np.repeat([1, 0], [len(inside), len(outside)])
+    return trained(np.concatenate([inside, outside]), members, StandardScaler(), network)

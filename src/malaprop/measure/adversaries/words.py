@@ -164,6 +164,8 @@ class WordAttack(Attack):
     """What the observer knows besides public text, as a clause; empty for nothing."""
     needs_reuse: ClassVar[bool] = False
     """Whether the attack is on one draw for each distinct word of a text."""
+    observer: ClassVar[str] = ""
+    """Who attacks, as the subject of a sentence; by default, the attack by its name."""
 
     @abstractmethod
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
@@ -172,7 +174,6 @@ class WordAttack(Attack):
     def run(self, target: Target) -> RecoveredWords:
         """Privatize the texts, and return the share of words that were recovered."""
         privatizer = target.privatizer
-        self._check(privatizer, target.labels)
         draws = [privatizer.word_draws(target.texts) for _ in range(self.repeats)]
         return self.recover(self.drawn(privatizer, draws, target.rng), target.rng, target.progress)
 
@@ -206,11 +207,6 @@ class WordAttack(Attack):
         hits = np.stack(guesses) == secret
         kept = np.stack([draws.drawn for draws in drawn.draws]) == secret
         return self._result(drawn, hits, kept, float(np.mean(floors)), rng)
-
-    def _check(self, privatizer: Privatizer, labels: object) -> None:
-        if labels is not None:
-            raise ParameterError(f"The attack {self.name} is on words, and takes no labels.")
-        self.check(privatizer.mechanism, privatizer.policy.repeat)
 
     def check(self, mechanism: Mechanism, repeat: str) -> None:
         """Refuse fresh draws if the attack is on words that share one."""
@@ -306,6 +302,8 @@ class Bayes(WordAttack, name="bayes"):
     (equal shares without a model). No observer who looks at one output at a time, and believes in
     π, is right more often.
     """
+
+    observer = "an observer of single words"
 
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
         """Return the likeliest word behind each output."""

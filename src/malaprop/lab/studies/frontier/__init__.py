@@ -24,10 +24,11 @@ from malaprop.lab.tasks import sources
 from malaprop.lab.tasks.sources import CorpusReader, Subject, random_table, subject_of
 from malaprop.lexicon.lexicon import Lexicon, nearest_words
 from malaprop.measure.adversaries.context import Context
-from malaprop.measure.adversaries.labels import TESTED, koppel, plain, split, with_random_words
+from malaprop.measure.adversaries.labels import TESTED, koppel, plain, with_random_words
 from malaprop.measure.adversaries.likelihoods import likelihoods_of
 from malaprop.measure.adversaries.public_model import check_corpus, model_for, prior_of
 from malaprop.measure.adversaries.words import Bayes, Seen
+from malaprop.measure.classification import random_splits
 from malaprop.measure.word_statistics import Kept, Similarity, statistics_of
 from malaprop.mechanisms import mechanism_named
 from malaprop.privacy.arrays import Ids
@@ -182,9 +183,9 @@ def _hits(known: Sequence[str], read: Sequence[str], labels: Ids) -> list[float]
     """Return the share of texts whose author is named, for each split."""
     shares = []
     for number in range(SPLITS):
-        train, test = split(labels, seeded_rng(number))
-        predict = koppel([known[i] for i in train], labels[train], seeded_rng(number))
-        shares.append(float(np.mean(predict([read[i] for i in test]) == labels[test])))
+        (split,) = random_splits(labels, TESTED, 1, seeded_rng(number))
+        predict = koppel([known[i] for i in split.train], labels[split.train], seeded_rng(number))
+        shares.append(float(np.mean(predict([read[i] for i in split.test]) == labels[split.test])))
     return shares
 
 

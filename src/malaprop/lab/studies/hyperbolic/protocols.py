@@ -44,7 +44,8 @@ from malaprop.lab.studies.study import (
 )
 from malaprop.lab.tasks import sources
 from malaprop.lexicon.bigrams import shipped_model
-from malaprop.measure.adversaries.labels import TESTED, Predictor, koppel, plain, split
+from malaprop.measure.adversaries.labels import TESTED, Predictor, koppel, plain
+from malaprop.measure.classification import random_splits
 from malaprop.privacy.arrays import Ids
 from malaprop.privacy.randomness import seeded_rng
 
@@ -126,7 +127,7 @@ def table3(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
         count = range(run.pick(quick=2, full=3))
         draws = [data.texts.joined(replacer.words_of(data.texts, rng)) for _ in count]
     rights = np.array([_rights(run, setting, data, private) for private in draws])
-    tested = len(split(data.labels, seeded_rng(0))[1])
+    tested = len(random_splits(data.labels, TESTED, 1, seeded_rng(0))[0].test)
     (correct, *_) = jointly("correct", rights, shared=TESTED / (1.0 - TESTED))
     yield correct
     yield Measurement("tested", tested)
@@ -144,7 +145,7 @@ def _rights(run: Run, setting: Setting, data: _Authors, private: list[str]) -> l
     read = [plain(text, punctuation=setting["punctuation"]) for text in private]
     rights = []
     for number in range(run.pick(quick=2, full=SPLITS)):
-        _, test = split(data.labels, seeded_rng(number))
+        test = random_splits(data.labels, TESTED, 1, seeded_rng(number))[0].test
         predict = _attacker(run, setting, data, read, number)
         rights.append(int((predict([read[i] for i in test]) == data.labels[test]).sum()))
     return rights
@@ -156,7 +157,7 @@ def _attacker(
     """Train on the private texts of a split, or once in a run on the clean ones."""
 
     def trained(texts: list[str]) -> Predictor:
-        train, _ = split(data.labels, seeded_rng(number))
+        train = random_splits(data.labels, TESTED, 1, seeded_rng(number))[0].train
         return koppel([texts[i] for i in train], data.labels[train], seeded_rng(number))
 
     marks = setting["punctuation"]

@@ -36,9 +36,9 @@ from malaprop.lab.tasks.sources import (
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.lexicon.tables import Tables
 from malaprop.measure.adversaries import area
-from malaprop.measure.adversaries.labels import Regression, plain, regression
+from malaprop.measure.adversaries.labels import plain
 from malaprop.measure.adversaries.membership import model_outputs, trained_attacker
-from malaprop.measure.classification import class_numbers
+from malaprop.measure.classification import class_numbers, text_regression
 from malaprop.mechanisms.laplace import Laplace
 from malaprop.mechanisms.tem import TEM
 from malaprop.mechanisms.tem_exponents import build_table_for
@@ -125,9 +125,9 @@ def _first(text: str, words: int) -> str:
     return " ".join(text.split()[:words])
 
 
-def classifier(texts: list[str], labels: Ids, weakness: float = WEAKNESS) -> Regression:
+def classifier(texts: list[str], labels: Ids, weakness: float = WEAKNESS) -> Any:
     """Train the classifier of reviews: logistic regression on words and pairs of words."""
-    return regression(texts, labels, characters=False, weakness=weakness)
+    return text_regression(texts, labels, characters=False, weakness=weakness)
 
 
 # The mechanisms of the study: TEM, Madlib, and what needs no words.
@@ -300,11 +300,11 @@ class _Trial:
     def _clean(self, name: str) -> list[str]:
         return self._parts[name].clean_form(self.punctuation)
 
-    def _trained(self, texts: list[str], part: Part) -> Regression:
+    def _trained(self, texts: list[str], part: Part) -> Any:
         return classifier(texts, part.labels, self.weakness)
 
-    def _right(self, model: Regression, texts: list[str]) -> float:
-        return float(np.mean(model(texts) == self._parts["TE1"].labels))
+    def _right(self, model: Any, texts: list[str]) -> float:
+        return float(np.mean(model.predict(texts) == self._parts["TE1"].labels))
 
     @property
     def _static_attacker(self) -> Any:
@@ -313,16 +313,16 @@ class _Trial:
         part = self._parts["TE2"]
         return self.run.once(key, lambda: self._attacker(self._trained(self._clean("TE2"), part)))
 
-    def _attacker(self, shadow: Regression) -> Any:
+    def _attacker(self, shadow: Any) -> Any:
         rng = seeded_rng(self.run.seed)
         return trained_attacker(self._outputs(shadow, "TE2"), self._outputs(shadow, "TE1"), rng)
 
-    def _outputs(self, model: Regression, name: str) -> Floats:
+    def _outputs(self, model: Any, name: str) -> Floats:
         """Return what a model says about the clean reviews of a part."""
         labels = self._parts[name].labels
         return model_outputs(model, self._clean(name), labels, np.arange(len(labels)))
 
-    def _areas(self, target: Regression, network: Any, attacker: str) -> dict[str, float]:
+    def _areas(self, target: Any, network: Any, attacker: str) -> dict[str, float]:
         """Return the area under the curve with which the attacker tells TR1 from TR2."""
         inside, outside = self._outputs(target, "TR1"), self._outputs(target, "TR2")
         told = [network.predict_proba(rows)[:, 1] for rows in (inside, outside)]
