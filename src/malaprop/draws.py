@@ -11,13 +11,13 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from malaprop.privacy.arrays import Ids
-from malaprop.privacy.channel import Channel, PathChannel
+from malaprop.privacy.channel import Channel, LawChannel, PathChannel
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import Guarantee, KindPromise
-from malaprop.privacy.law import path_numerics
+from malaprop.privacy.law import Law, path_numerics
 from malaprop.privacy.metrics import UNITS, Path
-from malaprop.privacy.randomness import begin_call
-from malaprop.privacy.stock import StockedChannel
+from malaprop.privacy.randomness import SecureGenerator, begin_call
+from malaprop.privacy.stock import Stock
 from malaprop.release import REPEATS, runs, text_numbers
 from malaprop.text.kinds import Form, StandIn, ValueForm
 from malaprop.text.kinds.grids import GRIDS, StepSizes, ValueGrid
@@ -287,12 +287,19 @@ class SlotDraws:
 
     def __init__(self, channel: Channel, values: ValueDraws | None, policy: Policy) -> None:
         """Draw words from `channel`; `values` is None if values are words to the policy."""
-        self._stocked, self._values = StockedChannel(channel), values
+        self._words = Stock(channel) if isinstance(channel, LawChannel) else channel
+        self._channel, self._values = channel, values
         self._shared = policy.repeat == "document"
 
     def share(self, rng: Generator) -> Callable[[float], None]:
-        """Have forks of this process draw ahead for each other; see `StockedChannel.share`."""
-        return self._stocked.share(rng)
+        """Have processes that are forked from now on draw ahead for each other.
+
+        Returns a callback; call it with about how many calls of `draw` there will be.
+        """
+        if not isinstance(self._words, Stock) or not isinstance(rng, SecureGenerator):
+            return lambda orders: None
+        self._words = Stock(cast(LawChannel[Law], self._channel), shared=True)
+        return self._words.expect_orders
 
     def draw(self, parsed: ParsedTexts, rng: Generator) -> DrawnSlots:
         """Draw for all slots of some texts together."""
@@ -317,7 +324,7 @@ class SlotDraws:
     ) -> tuple[Ids, list[Value]]:
         """Draw for each slot by itself: words, and values for slots that are typed."""
         if self._values is None or not len(forms):
-            return self._stocked.substitute(ids, rng), []
+            return self._words.substitute(ids, rng), []
         drawn = np.zeros_like(ids)
-        drawn[~typed] = self._stocked.substitute(ids[~typed], rng)
+        drawn[~typed] = self._words.substitute(ids[~typed], rng)
         return drawn, self._values.draw(forms, ids[typed], rng)

@@ -8,9 +8,8 @@ import numpy as np
 
 from malaprop._version import __version__
 from malaprop.privacy import notebook
-from malaprop.privacy.arrays import Ids
+from malaprop.privacy.arrays import Ids, order_of
 from malaprop.privacy.guarantee import EACH_DISTINCT_WORD, Guarantee, Kind
-from malaprop.privacy.sampling import order_of
 from malaprop.text.policy import Policy
 from malaprop.text.public import PLACEHOLDERS
 from malaprop.text.word_map import MAP_VERSION

@@ -7,15 +7,15 @@ from scipy.stats import chisquare
 from tests.privacy.scripted import Scripted
 
 from malaprop import seeded_rng
-from malaprop.privacy.arrays import Floats, Ids
-from malaprop.privacy.sampling import LawRows, Rest, draw, full_rows, order_of
+from malaprop.privacy.arrays import Floats, Ids, order_of
+from malaprop.privacy.sampling import LawRows, Rest, full_rows
 
 COUNT = 200_000
 
 
 def some(rows: LawRows, count: int, rng: Generator) -> Ids:
     """Draws from the first row."""
-    return draw(rows, np.array([count]), rng)[0]
+    return rows.draw(np.array([count]), rng)[0]
 
 
 def fits(log_weights: list[float], claimed: list[float], seed: int) -> float:
@@ -121,7 +121,7 @@ def test_rows_are_drawn_independently() -> None:
     rest = Rest(np.arange(3), np.ones(3), weights)
     rows = LawRows(np.ones(3, dtype=np.int64), np.arange(3), np.diagonal(laws).copy(), rest)
     counts = np.array([COUNT, 50_000, 0])
-    first, second, none = draw(rows, counts, seeded_rng(5))
+    first, second, none = rows.draw(counts, seeded_rng(5))
     assert len(none) == 0
     for drawn, law in ((first, laws[0]), (second, laws[1])):
         expected = law / law.sum() * len(drawn)

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from scipy.stats import binom, expon, kstest
 
 from malaprop import seeded_rng
+from malaprop.privacy.law import cuts
 from malaprop.privacy.metrics import UNITS, Path, lag
-from malaprop.privacy.sampling import cuts, exponentials, leading_zeros
+from malaprop.privacy.sampling import exponentials, leading_zeros
 
 TOP = 1 << 63
 LN2 = math.log(2.0)

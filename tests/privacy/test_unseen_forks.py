@@ -9,7 +9,7 @@ SCRIPT = """
 import ctypes, hashlib, os, sys
 import numpy as np
 from malaprop import TEM, Balanced, Laplace, Lexicon, Privatizer, secure_rng
-from malaprop.privacy.stock import StockedChannel
+from malaprop.privacy.stock import Stock
 {before}
 
 words = [a + b for a in "bcdfghklmn" for b in ("aba", "ebe", "ibi", "obo")]
@@ -18,7 +18,7 @@ graph = plane.with_graph()
 rng, ids = secure_rng(), np.zeros(60, dtype=int)
 tem, laplace = TEM(epsilon=0.01).on(plane), Laplace(epsilon=0.01).on(plane)
 balanced = Balanced(epsilon=0.01).on(graph)
-stocked = StockedChannel(tem)
+stocked = Stock(tem)
 privatizer = Privatizer(plane, TEM(epsilon=0.01))
 text = "baba " * 60
 draws = {{

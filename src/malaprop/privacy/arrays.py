@@ -29,3 +29,17 @@ def distinct(values: NDArray[Number]) -> NDArray[Number]:
     first = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     return ordered[first]
+
+
+def order_of(numbers: Ids, bound: int) -> Ids:
+    """Return the stable sorting order of whole numbers below `bound`."""
+    if bound <= 1 << 16:
+        return np.argsort(numbers.astype(np.uint16), kind="stable")  # a radix sort
+    return np.argsort(numbers, kind="stable")
+
+
+def ranges(first: Ids, counts: Ids) -> Ids:
+    """Return counts[0] numbers from first[0] on, then counts[1] from first[1] on, and so on."""
+    ends = counts.cumsum()
+    steps = (first - ends + counts).repeat(counts)
+    return np.asarray(np.arange(len(steps)) + steps)

@@ -18,7 +18,7 @@ from malaprop.privacy.law import Law, PathLaw
 from malaprop.privacy.metrics import Path, as_metric
 from malaprop.privacy.noise import Noise
 from malaprop.privacy.randomness import begin_call
-from malaprop.privacy.sampling import draw, draw_by_word
+from malaprop.privacy.sampling import group
 from malaprop.privacy.space import MetricSpace, blocks, checked_ids
 
 # Channels: the only door between the secret side and the public side.
@@ -191,10 +191,9 @@ class LawChannel(Channel, Generic[LawT]):
         return self._law.log_probabilities(ids)
 
     def _substitute(self, ids: Ids, rng: Generator) -> Ids:
-        def draws(words: Ids, counts: Ids) -> Ids:
-            return np.concatenate([ids[:0], *self.draw_words(words, counts, rng)])
-
-        return draw_by_word(ids, len(self._space), draws)
+        groups = group(ids, len(self._space))
+        drawn = self.draw_words(groups.words, groups.counts, rng)
+        return groups.scatter(np.concatenate([ids[:0], *drawn]))
 
     def draw_words(
         self, words: Ids, counts: Ids, rng: Generator, least: Ids | None = None
@@ -207,8 +206,7 @@ class LawChannel(Channel, Generic[LawT]):
         drawn = []
         for block in blocks(len(words), row_cells=len(self._space), budget=_CELLS):
             rows = self._law.rows(words[block], counts[block])
-            enough = None if least is None else least[block]
-            drawn += draw(rows, counts[block], rng, enough=enough)
+            drawn += rows.draw(counts[block], rng, None if least is None else least[block])
         return drawn
 
 

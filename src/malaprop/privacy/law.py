@@ -13,9 +13,9 @@ from numpy.random import Generator
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import Guarantee, Kind, proof_of, proved, rounded_up
-from malaprop.privacy.metrics import Path, lag
+from malaprop.privacy.metrics import UNITS, Path, lag
 from malaprop.privacy.progress import Progress, report
-from malaprop.privacy.sampling import Cuts, LawRows, cuts, draw_on_path, full_rows, log_error
+from malaprop.privacy.sampling import DEEPEST, Cuts, LawRows, full_rows
 from malaprop.privacy.space import MetricSpace, blocks, checked_ids
 
 # The exact loss of a law: the largest log-ratio between two words, over all pairs and outputs.
@@ -240,6 +240,16 @@ def law_numerics(space: MetricSpace, spread: float, resting: int | None = None) 
     return f"float64; adds less than {added} to the loss of a word{rare}"
 
 
+def log_error(members: int, spread: float) -> float:
+    """Bound the error of a drawn log-probability, for rows of `members` words, rest included.
+
+    `spread` is the largest difference of two log-weights. The bound holds for all words except a
+    set of total probability below 2⁻¹⁰⁰.
+    """
+    magnitudes = min(spread / math.log(2.0), DEEPEST) + 2.0
+    return 8.0 * magnitudes * members * 2.0**-53
+
+
 # Laws whose loss from w to w' is largest at the output w: whole lexicons can be audited.
 #
 # For these, the exact loss is a search over n² pairs, not over n² pairs and n outputs.
@@ -414,7 +424,7 @@ class PathLaw:
 
     def draw(self, ids: Ids, rng: Generator) -> Ids:
         """Draw a point for each of `ids`, each on its own."""
-        return draw_on_path(ids, self._cuts, self.rate, rng)
+        return self._cuts.draw(ids, rng)
 
     @cached_property
     def _cuts(self) -> Cuts:
@@ -429,6 +439,22 @@ class PathLaw:
 
     def __reduce__(self) -> tuple[type["PathLaw"], tuple[Path, float, Floats]]:
         return type(self), (self.path, self.rate, self.lags)  # without the cuts
+
+
+def cuts(path: Path, rate: float, lags: Floats) -> Cuts:
+    """Compute the cuts of a path; `lags` has one for each gap, in nats."""
+    length = int(path.positions[-1] - path.positions[0])
+    gaps = np.diff(path.positions)
+    right = path.positions - path.positions[0]
+    left = (path.positions[-1] - path.positions)[::-1] + 4 * (length + 1)  # out of any walk's reach
+    # A cut lies between the middle of its gap and the point itself: this keeps their order.
+    before = np.minimum(lags * (UNITS / rate), gaps / 2.0)
+    both = np.concatenate([[0.0], before, [0.0], before[::-1]])
+    up = np.ceil(both)
+    positions = np.concatenate([right, left])
+    return Cuts(
+        positions, positions - up.astype(np.int64), up - both, float(length + 1), UNITS / rate
+    )
 
 
 def path_numerics(rate: float, length: float, gap: float) -> str:

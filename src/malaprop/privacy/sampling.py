@@ -1,105 +1,35 @@
-"""Exact draws from laws: from weights, by distance, and from stocks of draws."""
+"""Exact draws: from weights, and on a path.
+
+Inverting a cumulative sum with one 53-bit uniform number would give words of probability below
+2⁻⁵³ no chance at all, and an output that is impossible for one word but not for another gives the
+word away. So a draw here keeps the *relative* precision of rare words. It first draws a binary
+order of magnitude, counted from the rarest up; then one of the words of that magnitude, which it
+accepts in proportion to its weight. Otherwise it tries again.
+
+Words that are too many and too rare to be weighed one by one make up the rest of a row. Only a
+bound on their weights must be known beforehand; a word is weighed when it is tried.
+
+docs/proofs/sampling.md bounds the error of the log-probabilities that are drawn with, and
+docs/proofs/kinds.md that of draws on a path.
+"""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from malaprop.privacy.arrays import Floats, Ids
-from malaprop.privacy.metrics import UNITS, Path
+from malaprop.privacy.arrays import Floats, Ids, order_of
 
-# Draws by rejection, in rounds: as many tries as are likely to be needed, until enough succeed.
-#
-# Whether a try succeeds, and which word it then gives, are independent. So the number of tries may
-# be chosen before them: docs/proofs/sampling.md.
-
-
-class Trying(Protocol):
-    """Rows of a law that are drawn from by tries."""
-
-    def tries(self, rows: Ids, counts: Ids, rng: Generator) -> tuple[Ids, Ids]:
-        """Try `counts[i]` times in row `rows[i]`; return the words, and how many each row got."""
-
-
-class Pace(NamedTuple):
-    """How many tries to make in a round."""
-
-    spare: int
-    """Tries of each row beyond those that are expected to be needed."""
-    together: int
-    """About how many tries to make at a time, so that they fit a processor's cache, or memory."""
-    most: int
-    """The most tries of a row in a round, however many are wanted."""
-    divided: bool = False
-    """Whether all rows of a round share `most`."""
-
-
-def draw_in_rounds(
-    law: Trying, rates: Floats, least: Ids, counts: Ids, pace: Pace, rng: Generator
-) -> list[Ids]:
-    """Draw about `counts[i]` words from row i, at least `least[i]`, and no more than `counts[i]`.
-
-    `rates` are about the shares of tries that succeed in each row.
-    """
-    parts: list[list[Ids]] = [[] for _ in counts]
-    drawn, tried = np.zeros_like(counts), np.zeros_like(counts)
-    while (short := np.flatnonzero(drawn < least)).size:
-        # As many tries as the rate of success so far suggests, and a few more.
-        rate = (drawn[short] + 8.0 * rates[short]) / (tried[short] + 8.0)
-        most = max(16, pace.most // len(short)) if pace.divided else pace.most
-        tries = ((counts[short] - drawn[short]) / rate).astype(np.int64) + pace.spare
-        tries = np.minimum(tries, most)
-        for some in _blocks(tries, pace.together):
-            rows = short[some]
-            words, successes = law.tries(rows, tries[some], rng)
-            ends = np.cumsum(successes).tolist()
-            for row, start, end in zip(rows.tolist(), [0, *ends[:-1]], ends, strict=True):
-                parts[row].append(words[start:end])
-            drawn[rows] += successes
-            tried[rows] += tries[some]
-    return [
-        (words[0] if len(words) == 1 else np.concatenate([_NONE, *words]))[:count]
-        for words, count in zip(parts, counts.tolist(), strict=True)
-    ]
-
-
-_NONE: Ids = np.empty(0, dtype=np.int64)
-
-
-def _blocks(tries: Ids, together: int) -> Iterable[slice]:
-    """Cut rows into runs with about `together` tries each: one, unless many draws are wanted."""
-    if tries.sum() <= together:
-        return (slice(None),)
-    block = (np.cumsum(tries) - tries) // together
-    starts = np.flatnonzero(np.diff(block, prepend=-1)).tolist()
-    return map(slice, starts, [*starts[1:], len(tries)])
-
-
-# Exact draws from laws that are given by weights.
-#
-# Inverting a cumulative sum with one 53-bit uniform number would give words of probability below
-# 2⁻⁵³ no chance at all, and an output that is impossible for one word but not for another gives the
-# word away. So a draw here keeps the *relative* precision of rare words. It first draws a binary
-# order of magnitude, counted from the rarest up; then one of the words of that magnitude, which it
-# accepts in proportion to its weight. Otherwise it starts again.
-#
-# Words that are too many and too rare to be weighed one by one make up the rest of a row. Only a
-# bound on their weights must be known beforehand; a word is weighed when it is tried.
-#
-# `log_error` bounds the error of the log-probabilities that are drawn with; docs/proofs/sampling.md
-# proves it.
-
-
-_LN2 = float(np.log(2.0))
-_DEEPEST = 1000  # weights below 2^-1000 are never drawn: float64 ends near there
+DEEPEST = 1000
+"""Weights below 2^-1000 are never drawn: float64 ends near there."""
 _FEW = 1 << 19  # magnitudes of tries that are compared together, not row by row
+_MOST = 1 << 19  # tries of a row in a round; if a seed must repeat them, of all rows
 _LEAST_RATE = 0.2  # of acceptance, assumed of rows whose rest weighs much
-_REPEATED = Pace(spare=8, together=1 << 19, most=1 << 19, divided=True)  # some 50 MB at a time
-_AHEAD = Pace(spare=2, together=1 << 17, most=1 << 19)  # if a seed need not repeat it: faster
+_NONE: Ids = np.empty(0, dtype=np.int64)
 
 
 class Rest(NamedTuple):
@@ -126,35 +56,24 @@ class LawRows(NamedTuple):
     weights: Floats
     rest: Rest | None = None
 
+    def draw(self, counts: Ids, rng: Generator, least: Ids | None = None) -> list[Ids]:
+        """Draw `counts[i]` independent words from row i, with probabilities ∝ the weights.
+
+        With `least`, fewer draws will do, but at least `least[i]`: this is faster, and a seed need
+        not repeat it.
+        """
+        envelope = _Envelope(self)
+        if least is not None:
+            return envelope.draw(counts, least, envelope.expected_rates(), rng, ahead=True)
+        # Always the same: a seed gives the same draws in all versions of Malaprop.
+        return envelope.draw(counts, counts, np.full(len(counts), 0.5), rng, ahead=False)
+
 
 def full_rows(log_weights: Floats) -> LawRows:
     """Return rows in which every word is weighed."""
     weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
     count, size = weights.shape
     return LawRows(np.full(count, size), np.tile(np.arange(size), count), weights.ravel())
-
-
-def draw(rows: LawRows, counts: Ids, rng: Generator, *, enough: Ids | None = None) -> list[Ids]:
-    """Draw `counts[i]` independent words from row i, with probabilities ∝ the weights.
-
-    If `enough` is given, fewer draws will do, but at least that many: tries are then made in as few
-    rounds as possible. How many of them are accepted does not depend on which words they are.
-    """
-    envelope = _Envelope(rows)
-    if enough is not None:
-        return draw_in_rounds(envelope, envelope.expected_rates(), enough, counts, _AHEAD, rng)
-    # Always the same: a seed gives the same draws in all versions of Malaprop.
-    return draw_in_rounds(envelope, np.full(len(counts), 0.5), counts, counts, _REPEATED, rng)
-
-
-def log_error(members: int, spread: float) -> float:
-    """Bound the error of a drawn log-probability, for rows of `members` words, rest included.
-
-    `spread` is the largest difference of two log-weights. The bound holds for all words except a
-    set of total probability below 2⁻¹⁰⁰.
-    """
-    magnitudes = min(spread / _LN2, _DEEPEST) + 2.0
-    return 8.0 * magnitudes * members * 2.0**-53
 
 
 class _Envelope:
@@ -170,7 +89,7 @@ class _Envelope:
         magnitudes = 1023 - (rows.weights.view(np.int64) >> 52)
         resting = self._resting(count)
         deepest = max(int(resting.max(initial=0)), int(magnitudes.max(initial=0)))
-        used = min(deepest + 1, _DEEPEST)
+        used = min(deepest + 1, DEEPEST)
         there = magnitudes < used
         cells = (np.repeat(np.arange(count) * used, rows.sizes) + magnitudes)[there]
         order = order_of(cells, count * used)
@@ -201,7 +120,39 @@ class _Envelope:
         if self._rest is None:
             return np.zeros(rows, dtype=np.int64)
         exponents: Ids = np.frexp(self._rest.bounds)[1].astype(np.int64)
-        return np.where(self._rest.bounds > 0.0, np.minimum(1 - exponents, _DEEPEST), _DEEPEST)
+        return np.where(self._rest.bounds > 0.0, np.minimum(1 - exponents, DEEPEST), DEEPEST)
+
+    def draw(
+        self, counts: Ids, least: Ids, rates: Floats, rng: Generator, *, ahead: bool
+    ) -> list[Ids]:
+        """Draw up to `counts[i]` words from row i, at least `least[i]`.
+
+        `rates` are about the shares of tries that are accepted in each row. Tries are made in
+        rounds, until enough are accepted. Whether a try is, and which word it then gives, are
+        independent, so the number of tries may be chosen before them: docs/proofs/sampling.md.
+        """
+        parts: list[list[Ids]] = [[] for _ in counts]
+        drawn, tried = np.zeros_like(counts), np.zeros_like(counts)
+        # Tries beyond those expected to be needed, and tries at a time, which fit a processor's
+        # cache; or, where a seed must repeat them, some 50 MB.
+        spare, together = (2, 1 << 17) if ahead else (8, 1 << 19)
+        while (short := np.flatnonzero(drawn < least)).size:
+            # As many tries as the rate of success so far suggests, and a few more.
+            rate = (drawn[short] + 8.0 * rates[short]) / (tried[short] + 8.0)
+            tries = ((counts[short] - drawn[short]) / rate).astype(np.int64) + spare
+            tries = np.minimum(tries, _MOST if ahead else max(16, _MOST // len(short)))
+            for some in _blocks(tries, together):
+                rows = short[some]
+                words, accepted = self.tries(rows, tries[some], rng)
+                ends = np.cumsum(accepted).tolist()
+                for row, start, end in zip(rows.tolist(), [0, *ends[:-1]], ends, strict=True):
+                    parts[row].append(words[start:end])
+                drawn[rows] += accepted
+                tried[rows] += tries[some]
+        return [
+            (words[0] if len(words) == 1 else np.concatenate([_NONE, *words]))[:count]
+            for words, count in zip(parts, counts.tolist(), strict=True)
+        ]
 
     def tries(self, rows: Ids, counts: Ids, rng: Generator) -> tuple[Ids, Ids]:
         """Try `counts[i]` words of row `rows[i]`; return the accepted ones, and their numbers.
@@ -240,17 +191,37 @@ class _Envelope:
             every = self._cumulative[rows].repeat(counts, axis=0)
             below = np.minimum(level * every[:, -1], np.nextafter(every[:, -1], 0.0))
             return np.asarray(last - (every <= below[:, None]).sum(axis=1))
-        for row, levels_of_row in zip(rows.tolist(), _split(level, counts), strict=True):
+        ends = np.cumsum(counts).tolist()
+        for row, start, end in zip(rows.tolist(), [0, *ends[:-1]], ends, strict=True):
             sums = self._cumulative[row]
-            below = np.minimum(levels_of_row * sums[-1], np.nextafter(sums[-1], 0.0))
+            below = np.minimum(level[start:end] * sums[-1], np.nextafter(sums[-1], 0.0))
             places.append(np.searchsorted(sums, below, side="right"))
         return np.asarray(last - np.concatenate(places))
 
 
-def draw_by_word(ids: Ids, size: int, draws: Callable[[Ids, Ids], Ids]) -> Ids:
-    """Draw for all occurrences of a word together, since they share one row of a law.
+class Groups(NamedTuple):
+    """Equal words of some ids, together: they share one row of a law."""
 
-    `draws` gets distinct words and how often each occurs; it returns all draws in one array.
+    words: Ids
+    """Each word once, in order."""
+    counts: Ids
+    """How often it occurs."""
+    order: Ids
+    """Where its occurrences are, word after word."""
+
+    def scatter(self, drawn: Ids) -> Ids:
+        """Return what was drawn for the words, word after word, at the places of the ids."""
+        placed = np.empty(len(drawn), dtype=np.int64)
+        placed[self.order] = drawn
+        return placed
+
+
+def group(ids: Ids, size: int) -> Groups:
+    """Group equal ids; all of them are below `size`.
+
+    >>> groups = group(np.array([7, 5, 7]), 9)
+    >>> groups.words, groups.counts, groups.scatter(np.array([50, 70, 71]))
+    (array([5, 7]), array([1, 2]), array([70, 50, 71]))
     """
     order = order_of(ids, size)
     in_order = ids[order]
@@ -258,31 +229,16 @@ def draw_by_word(ids: Ids, size: int, draws: Callable[[Ids, Ids], Ids]) -> Ids:
     starts = np.ones(len(ids) + 1, dtype=np.bool_)
     np.not_equal(in_order[1:], in_order[:-1], out=starts[1:-1])
     bounds = np.flatnonzero(starts)
-    drawn = np.empty(len(ids), dtype=np.int64)
-    drawn[order] = draws(in_order[bounds[:-1]], bounds[1:] - bounds[:-1])
-    return drawn
+    return Groups(in_order[bounds[:-1]], bounds[1:] - bounds[:-1], order)
 
 
-def order_of(numbers: Ids, bound: int) -> Ids:
-    """Return the stable sorting order of whole numbers below `bound`."""
-    if bound <= 1 << 16:
-        return np.argsort(numbers.astype(np.uint16), kind="stable")  # a radix sort
-    return np.argsort(numbers, kind="stable")
-
-
-def ranges(first: Ids, counts: Ids) -> Ids:
-    """Return counts[0] numbers from first[0] on, then counts[1] from first[1] on, and so on."""
-    ends = counts.cumsum()
-    steps = (first - ends + counts).repeat(counts)
-    return np.asarray(np.arange(len(steps)) + steps)
-
-
-def _split(values: Floats, counts: Ids) -> Iterator[Floats]:
-    """Split the values into runs of the given lengths."""
-    end = 0
-    for count in counts.tolist():
-        yield values[end : end + count]
-        end += count
+def _blocks(tries: Ids, together: int) -> Iterable[slice]:
+    """Cut rows into runs with about `together` tries each: one, unless many draws are wanted."""
+    if tries.sum() <= together:
+        return (slice(None),)
+    block = (np.cumsum(tries) - tries) // together
+    starts = np.flatnonzero(np.diff(block, prepend=-1)).tolist()
+    return map(slice, starts, [*starts[1:], len(tries)])
 
 
 def fine_uniforms(count: int, rng: Generator) -> Floats:
@@ -303,7 +259,7 @@ def fine_uniforms(count: int, rng: Generator) -> Floats:
 # largest value and no smallest one. docs/proofs/kinds.md bounds what rounding adds.
 
 
-_PATH_LN2 = math.log(2.0)
+_LN2 = math.log(2.0)
 _WORD = 64
 
 
@@ -322,6 +278,13 @@ class Cuts:
     """and the rest of a unit, from 0 to 1."""
     reach: float
     """The longest walk in units that makes a difference: from end to end, and one more."""
+    per_nat: float
+    """How many units a nat is."""
+
+    def draw(self, ids: Ids, rng: Generator) -> Ids:
+        """Draw a point for each of `ids`, each on its own."""
+        nats, right = exponentials(len(ids), rng)
+        return self.walk(ids, nats * self.per_nat, right)
 
     def walk(self, ids: Ids, units: Floats, right: NDArray[np.bool_]) -> Ids:
         """Return the last point whose cut is passed by a walk of `units` from each of `ids`."""
@@ -337,26 +300,6 @@ class Cuts:
         return np.where(right, points, mirror - points)
 
 
-def cuts(path: Path, rate: float, lags: Floats) -> Cuts:
-    """Compute the cuts of a path; `lags` has one for each gap, in nats."""
-    length = int(path.positions[-1] - path.positions[0])
-    gaps = np.diff(path.positions)
-    right = path.positions - path.positions[0]
-    left = (path.positions[-1] - path.positions)[::-1] + 4 * (length + 1)  # out of any walk's reach
-    # A cut lies between the middle of its gap and the point itself: this keeps their order.
-    before = np.minimum(lags * (UNITS / rate), gaps / 2.0)
-    both = np.concatenate([[0.0], before, [0.0], before[::-1]])
-    up = np.ceil(both)
-    positions = np.concatenate([right, left])
-    return Cuts(positions, positions - up.astype(np.int64), up - both, float(length + 1))
-
-
-def draw_on_path(ids: Ids, cuts: Cuts, rate: float, rng: Generator) -> Ids:
-    """Draw a point for each of `ids`, each on its own."""
-    nats, right = exponentials(len(ids), rng)
-    return cuts.walk(ids, nats * (UNITS / rate), right)
-
-
 def exponentials(count: int, rng: Generator) -> tuple[Floats, NDArray[np.bool_]]:
     """Draw numbers of density e^(−x), x > 0, and fair coins.
 
@@ -369,7 +312,7 @@ def exponentials(count: int, rng: Generator) -> tuple[Floats, NDArray[np.bool_]]
     zeros = leading_zeros(words[: 2 * count], rng)
     mantissa = 1.0 + (bits >> np.uint64(12)) * 2.0**-52
     half = np.ldexp(mantissa, -np.minimum(zeros[count:] + 2, 2000).astype(np.int32))  # V/2
-    return zeros[:count] * _PATH_LN2 - np.log1p(-half), (bits & np.uint64(1)).astype(np.bool_)
+    return zeros[:count] * _LN2 - np.log1p(-half), (bits & np.uint64(1)).astype(np.bool_)
 
 
 def leading_zeros(words: NDArray[np.uint64], rng: Generator) -> Ids:

@@ -3,6 +3,7 @@
 Computing a row of a law takes far longer than a hundred draws from it. So once a row is computed,
 more draws are made than were asked for, and kept for the word's next occurrences. Over a long text
 each row is computed a few times only, and yet each draw is independent and is given out once.
+Whose generator made it does not matter, as long as it is a secure one.
 
 A stock belongs to its process: after any fork, and in a pickle, it is empty. Draws that lie idle
 for some seconds are thrown away, because the machine may have been copied meanwhile. Only workers
@@ -17,21 +18,17 @@ from contextlib import AbstractContextManager
 from multiprocessing import get_context
 from threading import Lock
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from malaprop.privacy.arrays import Ids
-from malaprop.privacy.channel import Channel, LawChannel
+from malaprop.privacy.arrays import Ids, ranges
+from malaprop.privacy.channel import LawChannel
 from malaprop.privacy.law import Law
 from malaprop.privacy.randomness import SecureGenerator, begin_call, renewals, this_process
-from malaprop.privacy.sampling import draw_by_word, ranges
+from malaprop.privacy.sampling import group
 from malaprop.privacy.space import checked_ids
-
-Sampler = Callable[[Ids, Ids, Ids], list[Ids]]
-"""From words, the least number of draws of each and about how many are wanted, to draws."""
 
 _KEPT = 1 << 24  # the most draws in stock: 64 MB
 # How many draws to stock for a word: `_TIMES` what was needed so far, within limits. Beyond some
@@ -59,24 +56,32 @@ if hasattr(os, "register_at_fork"):  # Windows has no fork
     os.register_at_fork(after_in_child=_renew_lock)
 
 
-class DrawStock:
-    """A stock of draws of one channel from one source of noise."""
+class Stock:
+    """A channel with a stock of draws: the same law, and much faster word by word.
 
-    def __init__(self, size: int, *, shared: bool = False) -> None:
-        """Make an empty stock for a lexicon of `size` words; if `shared`, forks share it."""
-        self._size, self._shared = size, shared
+    A seeded generator must give the same words for the same call, whatever was drawn before: it
+    gets none of the stock.
+    """
+
+    def __init__(self, channel: LawChannel[Law], *, shared: bool = False) -> None:
+        """Make an empty stock; if it is `shared`, all processes forked from now on share it."""
+        self._channel, self._shared = channel, shared
         self._clear()
 
+    def __reduce__(self) -> tuple[type["Stock"], tuple[LawChannel[Law]]]:
+        return Stock, (self._channel,)  # the same draws must not be given out twice
+
     def _clear(self) -> None:
+        size = len(self._channel.lexicon)
         make: Callable[..., Any] = _shared_zeros if self._shared else np.zeros
         lock: Any = get_context("fork").Lock() if self._shared else Lock()
         self._lock: AbstractContextManager[object] = lock
         self._drawn: NDArray[np.int32] = make(_KEPT, np.int32)
         self._top: Ids = make(1, np.int64)
-        self._first: Ids = make(self._size, np.int64)
-        self._left: Ids = make(self._size, np.int64)
-        self._needed: Ids = make(self._size, np.int64)
-        self._claimed: NDArray[np.bool_] = make(self._size, np.bool_)
+        self._first: Ids = make(size, np.int64)
+        self._left: Ids = make(size, np.int64)
+        self._needed: Ids = make(size, np.int64)
+        self._claimed: NDArray[np.bool_] = make(size, np.bool_)
         self._orders: NDArray[np.float64] = make(3, np.float64)  # so far, in all; draws so far
         self._used: NDArray[np.float64] = make(2, np.float64)
         self._used[:] = _clocks()
@@ -84,11 +89,20 @@ class DrawStock:
         self._process = this_process()  # last: whoever sees it finds everything else new
 
     def expect_orders(self, orders: float) -> None:
-        """Say about how many orders there will be in all, so that about as much is drawn."""
+        """Say about how many calls there will be in all, so that about as much is drawn."""
         self._orders[1] = orders
 
-    def take(self, words: Ids, counts: Ids, sampler: Sampler) -> Ids:
-        """Return `counts[i]` draws of each of the distinct `words[i]`, in one array."""
+    def substitute(self, ids: Any, rng: Generator) -> Ids:
+        """Return a private word for each of `ids`, each drawn independently."""
+        if not isinstance(rng, SecureGenerator):
+            return self._channel.substitute(ids, rng)
+        begin_call(rng)
+        size = len(self._channel.lexicon)
+        groups = group(checked_ids(ids, size), size)
+        return groups.scatter(self.take(groups.words, groups.counts, rng))
+
+    def take(self, words: Ids, counts: Ids, rng: Generator) -> Ids:
+        """Return `counts[i]` draws of each of the distinct `words[i]`, word after word."""
         if not self._shared and self._process is not this_process():
             with _clearing:  # one thread does it, the others wait
                 if self._process is not this_process():
@@ -100,7 +114,7 @@ class DrawStock:
             self._orders[0] += 1
             self._orders[2] += len(order.found)
         while order.missing.any():
-            if not self._advance(order, sampler):
+            if not self._advance(order, rng):
                 time.sleep(_PATIENCE)  # other workers are drawing what is missing
         return order.found
 
@@ -117,7 +131,7 @@ class DrawStock:
             self._renewals = renewals()
         self._used[:] = now
 
-    def _advance(self, order: "_Order", sampler: Sampler) -> bool:
+    def _advance(self, order: "_Order", rng: Generator) -> bool:
         """Serve from stock, then draw for words that nobody else draws for.
 
         Returns whether it made progress.
@@ -132,7 +146,7 @@ class DrawStock:
                 mine = lacking[~self._claimed[order.words[lacking]]][:_AT_ONCE]
                 self._claimed[order.words[mine]] = True
             if mine.size:
-                self._draw(mine, order, sampler)
+                self._draw(mine, order, rng)
         finally:  # also after an interrupt, or others would wait for ever
             self._claimed[order.words[mine]] = False
         return bool(mine.size or not lacking.size)
@@ -146,10 +160,11 @@ class DrawStock:
         order.fill(open_, taken, self._drawn[ranges(self._first[words], taken)])
         self._first[words] += taken
 
-    def _draw(self, mine: Ids, order: "_Order", sampler: Sampler) -> None:
+    def _draw(self, mine: Ids, order: "_Order", rng: Generator) -> None:
         """Compute the rows of claimed words; draw what is missing, and more for the stock."""
         words, now = order.words[mine], order.missing[mine]
-        drawn = sampler(words, now, now + self._to_stock(self._needed[words]))
+        wanted = now + self._to_stock(self._needed[words])
+        drawn = self._channel.draw_words(words, wanted, rng, now)
         pairs = list(zip(drawn, now.tolist(), strict=True))
         order.fill(mine, now, np.concatenate([draws[:count] for draws, count in pairs]))
         extra = np.fromiter(map(len, drawn), np.int64, len(drawn)) - now
@@ -227,57 +242,3 @@ def _shared_zeros(shape: int, kind: Any) -> Any:
     from mmap import mmap
 
     return np.frombuffer(mmap(-1, shape * np.dtype(kind).itemsize), dtype=kind)
-
-
-# A channel with stocks of draws: the same law, and much faster word by word.
-
-
-class StockedChannel:
-    """Draws from a channel, with a stock if its law is known and its noise secure.
-
-    A seeded generator must give the same words for the same call, whatever was drawn before: it
-    gets no stock. Nor does noise on vectors, for which nothing can be prepared.
-    """
-
-    def __init__(self, channel: Channel) -> None:
-        self._channel, self._size = channel, len(channel.lexicon)
-        self._stocks: WeakKeyDictionary[SecureGenerator, DrawStock] = WeakKeyDictionary()
-
-    def substitute(self, ids: Any, rng: Generator) -> Ids:
-        """Return a private word for each of `ids`, each drawn independently."""
-        channel = self._channel
-        if not isinstance(channel, LawChannel) or not isinstance(rng, SecureGenerator):
-            return channel.substitute(ids, rng)
-        return self._from_stock(channel, ids, rng)
-
-    def share(self, rng: Generator) -> Callable[[float], None]:
-        """Share one stock with all processes that are forked from now on.
-
-        Returns a callback; call it with about how many calls of `substitute` there will be.
-        """
-        if not isinstance(self._channel, LawChannel) or not isinstance(rng, SecureGenerator):
-            return lambda orders: None
-        stock = self._stocks[rng] = DrawStock(len(self._channel.lexicon), shared=True)
-        return stock.expect_orders
-
-    def _from_stock(self, channel: LawChannel[Law], ids: Any, rng: SecureGenerator) -> Ids:
-        begin_call(rng)
-        stock = self._stocks.get(rng)
-        if stock is None:
-            stock = self._stocks[rng] = DrawStock(self._size)
-
-        def rows(words: Ids, least: Ids, counts: Ids) -> list[Ids]:
-            return channel.draw_words(words, counts, rng, least)
-
-        return draw_by_word(
-            checked_ids(ids, self._size),
-            self._size,
-            lambda words, counts: stock.take(words, counts, rows),
-        )
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The same draws must not be given out twice.
-        return {"_channel": self._channel}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["_channel"])  # type: ignore[misc]

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.privacy.arrays import Floats, Ids, Vectors, distinct
+from malaprop.privacy.arrays import Floats, Ids, Vectors, distinct, order_of, ranges
 from malaprop.privacy.errors import MetricError
 from malaprop.privacy.guarantee import proved
 from malaprop.privacy.lazy_rows import LimitedSearch, NearWords
 from malaprop.privacy.progress import Progress, each_in_threads
-from malaprop.privacy.sampling import order_of, ranges
 from malaprop.privacy.space import DistanceRows, KeyedDistances, Metric
 
 # Near words, found step by step: what is far is not searched.
