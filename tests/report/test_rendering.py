@@ -70,9 +70,7 @@ def test_the_table_fits_the_terminal(evaluation: Evaluation, width: int) -> None
     assert len(re.findall(r"^balanced\* +1\.5 ", shown, re.MULTILINE)) == (4 if width == 40 else 1)
     for name in ("unprotected", "random words", "majority class", "context", "Something to know."):
         assert name in shown
-    words = " ".join(shown.split())
-    assert "2,000 of 9,000 texts, drawn at random, with 40,000 words" in words
-    assert "malaprop evaluate --adaptive measures them" in words
+    assert "2,000 of 9,000 texts, drawn at random, with 40,000 words" in " ".join(shown.split())
 
 
 def test_attacks_have_bounds_and_say_what_their_intervals_are_over(evaluation: Evaluation) -> None:

@@ -27,7 +27,7 @@ LOWER = (
 
 STATIC = (
     "Attackers learn from clean text alone. Those who learn from private text, too, may do better: "
-    "malaprop evaluate --adaptive measures them."
+    "an evaluation with the option `adaptive` measures them."
 )
 ADAPTIVE = (
     "Attackers adapt: on labels, they train on private text; on words, they learn from it how "
