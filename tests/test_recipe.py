@@ -16,7 +16,7 @@ from malaprop.lexicon.tables import Tables
 from malaprop.privacy.channel import Channel
 from malaprop.privacy.errors import LexiconError, ParameterError
 from malaprop.privacy.mechanism import _registry
-from malaprop.privacy.space import MetricSpace
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.recipe import chosen_mechanism
 
 TINY = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])

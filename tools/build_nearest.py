@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from malaprop.lexicon import store, tables
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.lexicon.tables import NearestWords
-from malaprop.privacy.space import blocks
+from malaprop.privacy.arrays import blocks
 
 LISTED = 33
 

@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from malaprop.privacy.guarantee import Guarantee, Kind
     from malaprop.privacy.law import Law
     from malaprop.privacy.mechanism import Mechanism
+    from malaprop.privacy.metrics import Metric
     from malaprop.privacy.noise import Noise
     from malaprop.privacy.randomness import renew_randomness, secure_rng, seeded_rng
-    from malaprop.privacy.space import Metric
     from malaprop.privatizer import Privatizer
     from malaprop.release import Release
     from malaprop.report.run_report import RunReport
@@ -152,7 +152,7 @@ _HOMES = {
     "privacy.mechanism": "Mechanism",
     "privacy.noise": "Noise",
     "privacy.randomness": "renew_randomness secure_rng seeded_rng",
-    "privacy.space": "Metric",
+    "privacy.metrics": "Metric",
     "privatizer": "Privatizer",
     "release": "Release",
     "report.run_report": "RunReport",

@@ -34,9 +34,8 @@ from malaprop.privacy.arrays import Floats, Ids, Vectors
 from malaprop.privacy.channel import Decoder, VectorChannel
 from malaprop.privacy.gaussian_noise import SphericalGaussian, WordGaussian
 from malaprop.privacy.guarantee import proof_of, proved
-from malaprop.privacy.metrics import Euclidean
+from malaprop.privacy.metrics import DistanceRows, Euclidean, MetricSpace
 from malaprop.privacy.noise import Ellipsoid, ExponentialDensity, Noise, SphericalLaplace
-from malaprop.privacy.space import DistanceRows, MetricSpace
 
 RNG = np.random.Generator(np.random.PCG64(9))
 FLAT = Lexicon([f"w{i}" for i in range(8)], RNG.normal(size=(8, 2)) * 2)

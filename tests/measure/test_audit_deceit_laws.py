@@ -26,11 +26,10 @@ from malaprop.mechanisms.tem import TruncatedExponential
 from malaprop.privacy.arrays import Floats, Ids, Vectors
 from malaprop.privacy.guarantee import proved
 from malaprop.privacy.law import NOTHING, ClosedLoss, Law
-from malaprop.privacy.metrics import Euclidean
+from malaprop.privacy.metrics import DistanceRows as Distances
+from malaprop.privacy.metrics import Euclidean, KeyedDistances, Metric
 from malaprop.privacy.randomness import secure_rng
 from malaprop.privacy.sampling import LawRows, full_rows
-from malaprop.privacy.space import DistanceRows as Distances
-from malaprop.privacy.space import KeyedDistances, Metric
 from malaprop.privacy.word_graph import Steps, WordGraph
 
 RNG = np.random.Generator(np.random.PCG64(4))

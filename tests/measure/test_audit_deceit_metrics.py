@@ -10,9 +10,8 @@ from tests.measure.test_audit_deceit_laws import FLAT, MANY, PROMISE, Uniform
 from malaprop import TEM, LawChannel, Lexicon, audit
 from malaprop.privacy.arrays import Floats, Ids, Vectors
 from malaprop.privacy.law import Law
-from malaprop.privacy.metrics import Euclidean
-from malaprop.privacy.space import DistanceRows as Distances
-from malaprop.privacy.space import Metric
+from malaprop.privacy.metrics import DistanceRows as Distances
+from malaprop.privacy.metrics import Euclidean, Metric
 from malaprop.privacy.word_graph import Steps, WordGraph
 
 

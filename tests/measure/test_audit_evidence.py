@@ -27,8 +27,8 @@ from malaprop.mechanisms.tem import TruncatedExponential
 from malaprop.privacy.arrays import Floats
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.guarantee import is_proved, proved
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.noise import ExponentialDensity, Grid, Noise, SphericalLaplace
-from malaprop.privacy.space import MetricSpace
 
 RNG = np.random.Generator(np.random.PCG64(12))
 FEW = Lexicon([f"w{i}" for i in range(9)], RNG.normal(size=(9, 2)) * 2)

@@ -20,8 +20,8 @@ from malaprop.mechanisms.permute_and_flip import PermuteAndFlip, PermuteAndFlipL
 from malaprop.privacy.arrays import Floats, Ids, Vectors
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.law import Law
+from malaprop.privacy.metrics import DistanceRows
 from malaprop.privacy.noise import AdditiveNoise
-from malaprop.privacy.space import DistanceRows
 
 
 def lexicon(vectors: object) -> Lexicon:

@@ -22,7 +22,7 @@ from malaprop.measure import calibrate, word_statistics
 from malaprop.measure.word_statistics import _inside, candidate_lower_bound, law_batches
 from malaprop.privacy.arrays import Floats
 from malaprop.privacy.mechanism import Mechanism
-from malaprop.privacy.space import MetricSpace
+from malaprop.privacy.metrics import MetricSpace
 
 LINE = Lexicon([f"w{i}" for i in range(12)], 2.0 * seeded_rng(1).normal(size=(12, 1)))
 IDS = np.arange(12)

@@ -7,7 +7,7 @@ from tests.measure.opaque import Opaque
 from malaprop import TEM, HyperbolicLaplace, Lexicon, seeded_rng
 from malaprop.measure import statistics
 from malaprop.privacy.arrays import Floats
-from malaprop.privacy.space import MetricSpace
+from malaprop.privacy.metrics import MetricSpace
 
 
 def _ball(size: int = 40, seed: int = 5) -> MetricSpace:

@@ -12,7 +12,7 @@ from malaprop import TEM, Laplace, Lexicon, ParameterError, seeded_rng
 from malaprop.measure import statistics, word_statistics
 from malaprop.measure.word_statistics import registry, statistics_of
 from malaprop.privacy.channel import LawChannel
-from malaprop.privacy.space import MetricSpace
+from malaprop.privacy.metrics import MetricSpace
 
 LINE = Lexicon(["cold", "cool", "warm", "hot"], [[0.0], [1.0], [3.0], [3.5]])
 

@@ -17,7 +17,7 @@ from malaprop.lexicon import tables
 from malaprop.lexicon.tables import ExponentTable, file_name, keep
 from malaprop.mechanisms import tem_exponents as core
 from malaprop.mechanisms.tem_exponents import build_table, build_table_for, exponent_for
-from malaprop.privacy.space import blocks
+from malaprop.privacy.arrays import blocks
 
 
 def capped(lexicon: Lexicon, gamma: float) -> NDArray[np.float64]:

@@ -86,7 +86,7 @@ class TestBalance:
         t = 0.7
         rows = np.exp(PathLaw.balanced(UNEVEN, t).log_probabilities([2]))[0]
         for j in range(3, len(UNEVEN)):
-            far = float(UNEVEN.distances_between([2], [j])[0])
+            far = float(UNEVEN.distances([2])[0, j])
             q = math.exp(-t * UNEVEN.gaps[j - 1])
             assert rows[j:].sum() == pytest.approx(math.exp(-t * far) / (1.0 + q), rel=1e-12)
 

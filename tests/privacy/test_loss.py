@@ -19,8 +19,7 @@ from malaprop.privacy.law import (
     rounding,
     worst_of_law,
 )
-from malaprop.privacy.metrics import Euclidean
-from malaprop.privacy.space import DistanceRows, Metric
+from malaprop.privacy.metrics import DistanceRows, Euclidean, Metric
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,14 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, euclidean, sqeuclidean
 
 from malaprop import NADP, Gaussian, Laplace, Lexicon, MetricError
-from malaprop.privacy.metrics import NAMED, Euclidean, as_metric, products_are_exact
-from malaprop.privacy.space import DistanceRows, KeyedDistances
+from malaprop.privacy.metrics import (
+    NAMED,
+    DistanceRows,
+    Euclidean,
+    KeyedDistances,
+    as_metric,
+    products_are_exact,
+)
 
 NAMES = sorted(set(NAMED) - {"poincare"})  # which has tests of its own
 SCIPY = {"euclidean": "euclidean", "manhattan": "cityblock", "chebyshev": "chebyshev"}

@@ -79,7 +79,7 @@ class TestExponentials:
 def threshold(path: Path, rate: float, source: int, goal: int) -> float:
     """t·(x_j − x_i) + ln((1 + q)/2), q being the last gap's, without cancellation."""
     gap = float(path.gaps[goal - 1 if goal > source else goal])
-    rest = float(path.distances_between([source], [goal])[0]) - gap
+    rest = float(path.distances([source])[0, goal]) - gap
     # ln of e^(t·gap)·(1 + q)/2 = 1 + (e^(t·gap) − 1)/2
     last = math.log1p(math.expm1(rate * gap) / 2.0) if rate * gap < 600.0 else rate * gap - LN2
     return rate * rest + last

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from malaprop.files.texts import Listener, Pair
     from malaprop.measure.profile import Profile
     from malaprop.privacy.mechanism import Mechanism
-    from malaprop.privacy.space import MetricSpace
+    from malaprop.privacy.metrics import MetricSpace
     from malaprop.report.page import Page
 
 

@@ -27,11 +27,10 @@ from numpy.typing import NDArray
 from malaprop.lexicon import store
 from malaprop.lexicon.formats import npy, untrusted
 from malaprop.privacy import metrics
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.errors import LexiconError, OutputError, ParameterError
 from malaprop.privacy.metrics import conformal
 from malaprop.privacy.progress import Progress
-from malaprop.privacy.space import blocks
 
 # The file from which an interrupted training resumes, replaced atomically after each epoch.
 

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from malaprop.lexicon import store
 from malaprop.lexicon.search import NearestSearch
 from malaprop.lexicon.store import read_graph, write_graph
-from malaprop.privacy.arrays import Ids
+from malaprop.privacy.arrays import Ids, blocks
 from malaprop.privacy.errors import LexiconError, ParameterError, did_you_mean, require_whole
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.metrics import Angular, Euclidean
 from malaprop.privacy.progress import Progress
-from malaprop.privacy.space import blocks
 from malaprop.privacy.word_graph import Steps, WordGraph, graph_of
 
 if TYPE_CHECKING:

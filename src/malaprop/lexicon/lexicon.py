@@ -13,12 +13,18 @@ from numpy.typing import NDArray
 
 from malaprop.lexicon.search import NearestSearch, search_on
 from malaprop.lexicon.tables import Tables, tables_of
-from malaprop.privacy.arrays import Floats, Ids, Keys
+from malaprop.privacy.arrays import Floats, Ids, Keys, checked_ids
 from malaprop.privacy.errors import LexiconError, MetricError, ParameterError
 from malaprop.privacy.guarantee import proved
 from malaprop.privacy.lazy_rows import NearWords
-from malaprop.privacy.metrics import Euclidean, as_metric
-from malaprop.privacy.space import DistanceRows, KeyedDistances, Metric, MetricSpace, checked_ids
+from malaprop.privacy.metrics import (
+    DistanceRows,
+    Euclidean,
+    KeyedDistances,
+    Metric,
+    MetricSpace,
+    as_metric,
+)
 from malaprop.privacy.word_graph import graph_of
 
 if TYPE_CHECKING:

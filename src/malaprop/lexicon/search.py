@@ -6,11 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.guarantee import proved
-from malaprop.privacy.metrics import conformal, distances, lift
+from malaprop.privacy.metrics import MetricSpace, conformal, distances, lift
 from malaprop.privacy.progress import in_threads, threads
-from malaprop.privacy.space import MetricSpace, blocks
 
 # Exact nearest-word search in Euclidean space.
 #

@@ -37,9 +37,8 @@ from malaprop.privacy.errors import (
     did_you_mean,
     printable,
 )
-from malaprop.privacy.metrics import as_metric
+from malaprop.privacy.metrics import Metric, as_metric
 from malaprop.privacy.progress import Progress, report
-from malaprop.privacy.space import Metric
 from malaprop.privacy.word_graph import Steps, WordGraph, graph_of
 from malaprop.private_files import atomic_write
 

@@ -32,7 +32,7 @@ from malaprop.lexicon.formats import npy, untrusted
 from malaprop.privacy.arrays import Ids, Keys
 from malaprop.privacy.errors import LexiconError
 from malaprop.privacy.lazy_rows import NearWords
-from malaprop.privacy.space import MetricSpace
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.private_files import atomic_write
 
 # The tables that a lexicon can carry. They hold numbers; the mechanisms know what they mean.

@@ -14,7 +14,7 @@ from types import MethodType
 import numpy as np
 
 from malaprop.measure.neighbourhoods import nearest_other_words
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.channel import (
     ANY_TWO_VALUES,
     Channel,
@@ -48,11 +48,10 @@ from malaprop.privacy.law import (
     rounding,
     worst_of_law,
 )
-from malaprop.privacy.metrics import NAMED
+from malaprop.privacy.metrics import NAMED, DistanceRows
 from malaprop.privacy.noise import ExponentialDensity, GaussianDensity, Noise
 from malaprop.privacy.progress import Progress, report
 from malaprop.privacy.sampling import LawRows, Rest
-from malaprop.privacy.space import DistanceRows, blocks
 from malaprop.privacy.word_graph import Steps
 
 # The result of an audit.

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from malaprop.lexicon.bigrams import public_counts
 from malaprop.privacy import metrics
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.best_guess import (
     best_guesses,
     best_guesses_of,
@@ -30,10 +30,10 @@ from malaprop.privacy.best_guess import (
 from malaprop.privacy.channel import Channel, LawChannel, VectorChannel, checked_channel
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.estimate import MOST, bootstrap_interval, clopper_pearson, even_sample, sample
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.noise import ExponentialDensity, GaussianDensity
 from malaprop.privacy.progress import Progress
 from malaprop.privacy.randomness import checked_rng, secure_rng
-from malaprop.privacy.space import MetricSpace, blocks
 
 # A guess at a word from several outputs, where the law of words is unknown.
 #

@@ -32,9 +32,9 @@ from malaprop.privacy.channel import Channel, LawChannel, checked_channel
 from malaprop.privacy.errors import MalapropError, ParameterError, several_texts, type_name
 from malaprop.privacy.estimate import MOST, clopper_pearson, even_sample, word_ids
 from malaprop.privacy.mechanism import Mechanism
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.progress import Progress, report
 from malaprop.privacy.randomness import checked_rng, secure_rng, seeded_rng
-from malaprop.privacy.space import MetricSpace
 from malaprop.privatizer import Privatizer
 from malaprop.recipe import mechanism_of_name
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from malaprop.lexicon.lexicon import Lexicon, nearest_words
 from malaprop.lexicon.search import NearestSearch
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.channel import Channel, VectorChannel
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.estimate import sample
-from malaprop.privacy.space import MetricSpace, blocks
+from malaprop.privacy.metrics import MetricSpace
 
 # Figures about lexicons and about distributions, computed from public data alone.
 

@@ -22,9 +22,9 @@ from malaprop.privacy.channel import Channel, LawChannel
 from malaprop.privacy.errors import MalapropError
 from malaprop.privacy.estimate import bootstrap_interval, sample, word_ids
 from malaprop.privacy.mechanism import Mechanism
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.progress import Progress, report
 from malaprop.privacy.randomness import secure_rng, seeded_rng
-from malaprop.privacy.space import MetricSpace
 
 # How many words an observer recovers with context, on a named public sample.
 #

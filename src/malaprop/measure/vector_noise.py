@@ -18,14 +18,13 @@ from malaprop.measure.calibration import (
     share_of,
     smallest_epsilon,
 )
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.estimate import clopper_pearson
 from malaprop.privacy.guarantee import Kind
 from malaprop.privacy.mechanism import FreeVectors, Mechanism, TakesVectors, checked_vectors
 from malaprop.privacy.progress import Progress
 from malaprop.privacy.randomness import checked_rng, secure_rng, seeded_rng
-from malaprop.privacy.space import blocks
 
 # What noise leaves of vectors, and what it hides, measured on public ones of the same kind.
 

@@ -15,7 +15,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from malaprop.measure.bayes import vector_likelihoods
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.best_guess import columns_of
 from malaprop.privacy.channel import Channel, LawChannel, VectorChannel, checked_channel
 from malaprop.privacy.errors import ParameterError
@@ -29,9 +29,9 @@ from malaprop.privacy.estimate import (
     word_ids,
 )
 from malaprop.privacy.law import Law
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.progress import Progress, report, stage
 from malaprop.privacy.randomness import checked_rng, secure_rng, seeded_rng
-from malaprop.privacy.space import MetricSpace, blocks
 
 # How similar two words are: the yardstick of utility, not of privacy.
 

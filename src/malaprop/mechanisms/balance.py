@@ -27,12 +27,11 @@ from numpy.typing import NDArray
 
 from malaprop.lexicon.graph import SMALL
 from malaprop.lexicon.tables import BalanceTable, Tables, balance_is_verified
-from malaprop.privacy.arrays import Floats, Ids, distinct
+from malaprop.privacy.arrays import Floats, Ids, blocks, distinct
 from malaprop.privacy.errors import LexiconError
 from malaprop.privacy.guarantee import proved
 from malaprop.privacy.law import NOTHING, Law, Worst, normalised, rounding
 from malaprop.privacy.progress import Progress, in_threads, report
-from malaprop.privacy.space import blocks
 from malaprop.privacy.word_graph import AT_ONCE, Bytes, WordGraph
 
 _ROUNDS = 60  # the most rounds of conjugate gradients; 10 to 20 are usual

@@ -18,9 +18,9 @@ from malaprop.privacy.errors import LexiconError, MetricError
 from malaprop.privacy.guarantee import PUBLIC, Guarantee, Kind, proved
 from malaprop.privacy.law import ClosedLoss, Law, law_numerics
 from malaprop.privacy.mechanism import Mechanism
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.progress import Progress
 from malaprop.privacy.sampling import LawRows
-from malaprop.privacy.space import MetricSpace
 from malaprop.privacy.word_graph import WordGraph, graph_of
 
 # The law of a balance on a word graph, and its rows for drawing.

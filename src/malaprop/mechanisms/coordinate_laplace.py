@@ -10,9 +10,8 @@ from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import MetricError
 from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
-from malaprop.privacy.metrics import Euclidean, Manhattan
+from malaprop.privacy.metrics import Euclidean, Manhattan, MetricSpace
 from malaprop.privacy.noise import CoordinateLaplaceNoise
-from malaprop.privacy.space import MetricSpace
 
 
 @dataclass(frozen=True, kw_only=True)

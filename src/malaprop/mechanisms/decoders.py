@@ -24,7 +24,7 @@ from malaprop.privacy.mechanism import (
     checked_public,
     checked_vectors,
 )
-from malaprop.privacy.space import MetricSpace
+from malaprop.privacy.metrics import MetricSpace
 
 
 @dataclass(frozen=True, kw_only=True)

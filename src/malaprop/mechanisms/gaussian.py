@@ -13,8 +13,7 @@ from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.gaussian_noise import SphericalGaussian, classical_scale, gaussian_scale
 from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
-from malaprop.privacy.metrics import require_euclidean
-from malaprop.privacy.space import MetricSpace
+from malaprop.privacy.metrics import MetricSpace, require_euclidean
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.noise import HyperbolicLaplaceNoise
-from malaprop.privacy.space import MetricSpace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class HyperbolicLaplace(VectorMechanism, name="hyperbolic-laplace"):
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[HyperbolicLaplaceNoise]:
         """Bind the mechanism to a lexicon in the Poincaré ball, of dimension below ε + 1."""
-        metrics.require_ball(lexicon, "HyperbolicLaplace")
+        metrics.require_ball(lexicon, self)
         noise, guarantee = self._bind(lexicon.vectors.shape[1])
         return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from malaprop.lexicon.lexicon import nearest_words
 from malaprop.mechanisms.decoders import VectorMechanism
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import LexiconError, ParameterError
 from malaprop.privacy.gaussian_noise import (
@@ -18,8 +18,7 @@ from malaprop.privacy.gaussian_noise import (
     spherical_delta,
 )
 from malaprop.privacy.guarantee import Guarantee, Kind, proved
-from malaprop.privacy.metrics import require_euclidean
-from malaprop.privacy.space import MetricSpace, blocks
+from malaprop.privacy.metrics import MetricSpace, require_euclidean
 
 ALPHAS = (1.835, 1.276)
 """The paper's factors of σ for words in dense and in sparse regions."""

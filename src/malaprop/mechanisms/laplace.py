@@ -8,9 +8,8 @@ from malaprop.privacy.arrays import Floats
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
-from malaprop.privacy.metrics import require_euclidean
+from malaprop.privacy.metrics import MetricSpace, require_euclidean
 from malaprop.privacy.noise import SphericalLaplace
-from malaprop.privacy.space import MetricSpace
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,9 +12,8 @@ from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
-from malaprop.privacy.metrics import require_euclidean
+from malaprop.privacy.metrics import MetricSpace, require_euclidean
 from malaprop.privacy.noise import Ellipsoid, EllipticalLaplace, clusters
-from malaprop.privacy.space import MetricSpace
 
 _CHOICE = 0.25  # the share of ε for the choice of a cluster, if there are several
 

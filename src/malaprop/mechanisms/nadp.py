@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from malaprop.lexicon.lexicon import nearest_words
 from malaprop.lexicon.search import NearestSearch
 from malaprop.mechanisms.decoders import VectorMechanism
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import LexiconError, ParameterError, require_choice, require_whole
 from malaprop.privacy.gaussian_noise import WordGaussian, gaussian_scale
 from malaprop.privacy.guarantee import Guarantee, Kind, proved
-from malaprop.privacy.metrics import require_euclidean
-from malaprop.privacy.space import MetricSpace, blocks
+from malaprop.privacy.metrics import MetricSpace, require_euclidean
 
 # Neighbourhoods: a public graph of near words, its components, and their diameters.
 

@@ -11,7 +11,7 @@ from malaprop.privacy.channel import LawChannel
 from malaprop.privacy.guarantee import PUBLIC, Guarantee, Kind, proved
 from malaprop.privacy.law import PeakedLaw, law_numerics, require_exponent
 from malaprop.privacy.mechanism import Mechanism
-from malaprop.privacy.space import MetricSpace
+from malaprop.privacy.metrics import MetricSpace
 
 _SMALL, _TERMS = 1 / 16, 14  # below 1/16, float64 needs only fourteen powers of a weight
 _TAIL = 45.0  # e^(-45) is below a rounding unit

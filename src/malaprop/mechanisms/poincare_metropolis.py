@@ -13,8 +13,8 @@ from malaprop.privacy.arrays import Floats
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import COMPUTABLE, ParameterError, is_computable
 from malaprop.privacy.guarantee import Guarantee, Kind
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.noise import Noise
-from malaprop.privacy.space import MetricSpace
 
 _LAMBDA = 1e-5  # the distance from the ball's edge to which the paper projects
 _REASON = (
@@ -77,7 +77,7 @@ class PoincareMetropolis(VectorMechanism, name="poincare-metropolis"):
 
     def on(self, lexicon: MetricSpace) -> "VectorChannel[MetropolisWalk]":
         """Bind the mechanism to a lexicon in the Poincaré ball."""
-        metrics.require_ball(lexicon, "PoincareMetropolis")
+        metrics.require_ball(lexicon, self)
         guarantee = Guarantee(
             kind=Kind.NONE, epsilon=self.epsilon, metric="poincare", reason=_REASON
         )

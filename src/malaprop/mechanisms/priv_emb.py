@@ -20,7 +20,7 @@ from malaprop.privacy.errors import (
 )
 from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
-from malaprop.privacy.metrics import require_euclidean
+from malaprop.privacy.metrics import MetricSpace, require_euclidean
 from malaprop.privacy.noise import (
     PROJECTIONS,
     ProjectedLaplace,
@@ -29,7 +29,6 @@ from malaprop.privacy.noise import (
     projection_of,
     shortfall,
 )
-from malaprop.privacy.space import MetricSpace
 
 _PAPER_BETA = 0.66  # 100 of 300 dimensions
 

@@ -9,8 +9,8 @@ from malaprop.privacy.arrays import Floats
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.noise import TangentLaplaceNoise
-from malaprop.privacy.space import MetricSpace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class TangentLaplace(VectorMechanism, name="tangent-laplace"):
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[TangentLaplaceNoise]:
         """Bind the mechanism to a lexicon in the Poincaré ball."""
-        metrics.require_ball(lexicon, "TangentLaplace")
+        metrics.require_ball(lexicon, self)
         noise, guarantee = self._bind(lexicon.vectors.shape[1])
         return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
 

@@ -15,8 +15,8 @@ from malaprop.privacy.errors import COMPUTABLE, LexiconError, ParameterError, is
 from malaprop.privacy.guarantee import PUBLIC, Guarantee, Kind, proved
 from malaprop.privacy.law import PeakedLaw, law_numerics, require_exponent
 from malaprop.privacy.mechanism import Mechanism
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.sampling import LawRows
-from malaprop.privacy.space import MetricSpace
 
 # The truncated exponential law, and its rows for drawing.
 

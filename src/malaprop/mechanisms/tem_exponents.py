@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.lexicon.tables import ExponentTable, tables_of
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.errors import COMPUTABLE, LexiconError, ParameterError, is_computable
 from malaprop.privacy.law import rounding
-from malaprop.privacy.metrics import Custom
+from malaprop.privacy.metrics import Custom, MetricSpace
 from malaprop.privacy.progress import Progress, each_in_threads
-from malaprop.privacy.space import MetricSpace, blocks
 
 # Z(w) = Σ exp(−t·d(w, y)) of all words of a lexicon, for many exponents t in one pass.
 #

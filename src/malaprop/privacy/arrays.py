@@ -5,6 +5,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.privacy.errors import ParameterError
+
 Number = TypeVar("Number", bound=np.generic)
 
 Ids = NDArray[np.int64]
@@ -15,6 +17,35 @@ Vectors = NDArray[np.float32]
 """Vectors of words, in rows, as a lexicon stores them."""
 Keys = NDArray[Any]
 """Numbers that grow with distances and are cheaper: squares, or whole multiples of a unit."""
+
+_LEAST_ROWS = 16  # with fewer at a time, reading all vectors would take most of the time
+
+
+def checked_ids(ids: Any, size: int) -> Ids:
+    """Return `ids` as a one-dimensional integer array with all entries in 0 … size − 1."""
+    array = np.asarray(ids)
+    if array.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ParameterError(
+            f"Word ids must be a one-dimensional array of integers. Got {array.ndim} dimensions "
+            f"of type {array.dtype}; `lexicon.index` turns words into ids."
+        )
+    if int(array.min()) < 0 or int(array.max()) >= size:
+        raise ParameterError(f"Word ids must lie between 0 and {size - 1}, the lexicon's last id.")
+    return array.astype(np.int64)
+
+
+def blocks(count: int, row_cells: int, budget: int = 1 << 21) -> list[slice]:
+    """Cut 0 … count into slices whose rows of `row_cells` cells stay within `budget` cells.
+
+    The default, 16 MB of float64, fits a processor's cache: larger blocks take twice the time.
+
+    >>> blocks(50, row_cells=4, budget=80)
+    [slice(0, 20, None), slice(20, 40, None), slice(40, 50, None)]
+    """
+    step = max(_LEAST_ROWS, budget // max(1, row_cells))
+    return [slice(start, min(start + step, count)) for start in range(0, count, step)]
 
 
 def distinct(values: NDArray[Number]) -> NDArray[Number]:

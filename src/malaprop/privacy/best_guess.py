@@ -13,15 +13,15 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.channel import Channel, LawChannel, VectorChannel
 from malaprop.privacy.errors import LexiconError, MalapropError
 from malaprop.privacy.estimate import even_sample, sample, shared_draws, shares_noise
 from malaprop.privacy.law import Law
 from malaprop.privacy.mechanism import Mechanism
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.progress import Progress, each_in_threads, report, stage
 from malaprop.privacy.randomness import secure_rng, seeded_rng
-from malaprop.privacy.space import MetricSpace, blocks
 
 # Columns of a law: how likely an output is for each word, as an observer needs it.
 #

@@ -11,15 +11,14 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from malaprop.privacy import notebook
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, blocks, checked_ids
 from malaprop.privacy.errors import ParameterError, is_computable
 from malaprop.privacy.guarantee import PUBLIC_ON_PATHS, STEPS_OF, Guarantee, Kind, proved
 from malaprop.privacy.law import Law, PathLaw
-from malaprop.privacy.metrics import Path, as_metric
+from malaprop.privacy.metrics import MetricSpace, Path, as_metric
 from malaprop.privacy.noise import Noise
 from malaprop.privacy.randomness import begin_call
 from malaprop.privacy.sampling import group
-from malaprop.privacy.space import MetricSpace, blocks, checked_ids
 
 # Channels: the only door between the secret side and the public side.
 #

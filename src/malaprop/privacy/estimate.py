@@ -11,12 +11,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from malaprop.privacy.arrays import Floats, Ids, distinct
+from malaprop.privacy.arrays import Floats, Ids, blocks, distinct
 from malaprop.privacy.channel import Channel, VectorChannel
 from malaprop.privacy.errors import ParameterError
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.noise import AdditiveNoise, Noise
 from malaprop.privacy.progress import Progress, in_threads, report
-from malaprop.privacy.space import MetricSpace, blocks
 
 # A figure with its error.
 

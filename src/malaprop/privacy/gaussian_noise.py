@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import proved
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.noise import AdditiveNoise, GaussianDensity, Grid, Noise, centres_of
-from malaprop.privacy.space import MetricSpace
 
 # Calibration of Gaussian noise: the exact δ, and the least σ for a given (ε, δ).
 #

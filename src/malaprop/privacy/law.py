@@ -10,13 +10,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, blocks, checked_ids
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import Guarantee, Kind, proof_of, proved, rounded_up
-from malaprop.privacy.metrics import UNITS, Path, lag
+from malaprop.privacy.metrics import UNITS, MetricSpace, Path, lag
 from malaprop.privacy.progress import Progress, report
 from malaprop.privacy.sampling import DEEPEST, Cuts, LawRows, full_rows
-from malaprop.privacy.space import MetricSpace, blocks, checked_ids
 
 # The exact loss of a law: the largest log-ratio between two words, over all pairs and outputs.
 #

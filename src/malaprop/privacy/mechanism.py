@@ -21,9 +21,9 @@ from malaprop.privacy.arrays import Floats
 from malaprop.privacy.channel import Channel
 from malaprop.privacy.errors import COMPUTABLE, ParameterError, did_you_mean, is_computable
 from malaprop.privacy.guarantee import Guarantee
+from malaprop.privacy.metrics import MetricSpace, checked_space
 from malaprop.privacy.noise import Noise
 from malaprop.privacy.randomness import begin_call, secure_rng
-from malaprop.privacy.space import MetricSpace, checked_space
 
 _registry: "dict[str, type[Mechanism]]" = {}
 

@@ -1,23 +1,141 @@
-"""Metrics: Euclidean, angular, Manhattan, Chebyshev, Poincaré, steps in a graph, users' own."""
+"""Metrics, the distances that guarantees are stated in, and the spaces that they measure.
+
+A metric must satisfy the triangle inequality: otherwise every guarantee stated in it is false. So a
+user's function is tested for the axioms, and cosine distance is refused. Steps in a word graph
+are in `malaprop.privacy.word_graph`.
+"""
 
 import hashlib
 import math
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.privacy.arrays import Floats, Ids, Keys, Vectors
+from malaprop.privacy.arrays import Floats, Ids, Keys, Vectors, checked_ids
 from malaprop.privacy.errors import MetricError, ParameterError, did_you_mean
 from malaprop.privacy.guarantee import proved
-from malaprop.privacy.space import DistanceRows, KeyedDistances, Metric, MetricSpace
+
+if TYPE_CHECKING:
+    from malaprop.privacy.lazy_rows import NearWords
+
+DistanceRows = Callable[[Ids], Floats]
+"""From ids of words to a row each: the distances to all words."""
+
+
+class KeyedDistances:
+    """Distances that grow with keys, which are cheaper to compute and to compare."""
+
+    def __init__(
+        self,
+        keys: Callable[[Ids], Keys],
+        lengths: Callable[[Keys], Floats],
+        pairs: Callable[[Ids, Ids], Keys] | None = None,
+    ) -> None:
+        """Take keys from ids to all words, or of `pairs` of words, and turn them into `lengths`."""
+        self.keys, self.lengths, self.pairs = keys, lengths, pairs
+
+    def __call__(self, ids: Ids) -> Floats:
+        """Return the distances from `ids` to all words."""
+        return self.lengths(self.keys(ids))
+
+
+class Metric(ABC):
+    """A distance d with d(x, x) = 0, d(x, y) = d(y, x) and d(x, z) ≤ d(x, y) + d(y, z)."""
+
+    name: ClassVar[str]
+    assumption: ClassVar[str] = ""
+    """What a guarantee in this metric assumes."""
+
+    @abstractmethod
+    def on(self, vectors: Vectors) -> DistanceRows:
+        """Return the function that maps ids to their distances to all `vectors`, in float64.
+
+        Whatever depends on the vectors alone is computed here, once.
+        """
+
+    def relative_error(self, dimension: int) -> float:
+        """Bound the relative rounding error of a distance."""
+        # A squared distance below 1 % of ‖x‖² + ‖y‖² is computed again from differences. Above
+        # that, each term has an error of at most (d + 4)·2⁻⁵³.
+        return 100.0 * (dimension + 4) * 2.0**-53
+
+    def token(self, vectors: Vectors) -> bytes:
+        """Return bytes that identify the metric in a lexicon's fingerprint."""
+        cls = type(self)
+        if cls.__module__.startswith("malaprop.privacy."):
+            return self.name.encode()
+        # A user's subclass may have inherited the name.
+        return f"{self.name}\0{cls.__module__}.{cls.__qualname__}".encode()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class MetricSpace(Protocol):
+    """Words, their vectors and a metric: all that a mechanism may know about a lexicon."""
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The words; a word's place is its id."""
+
+    @property
+    def vectors(self) -> NDArray[np.float32]:
+        """The words' vectors, read-only."""
+
+    @property
+    def metric(self) -> Metric:
+        """The metric of the distances."""
+
+    def __len__(self) -> int: ...
+
+    def distances(self, ids: Any) -> Floats:
+        """Return the distances from the words `ids` to all words."""
+
+    def keys(self, ids: Any) -> Keys:
+        """Return numbers that grow with those distances and are cheaper to compute."""
+
+    def lengths(self, keys: Keys) -> Floats:
+        """Return the distances that keys stand for."""
+
+    def near_words(self, ids: Any) -> "NearWords | None":
+        """Return the nearest words of `ids`; None if the lexicon has no lists of them."""
+
+
+_PARTS = ("words", "vectors", "metric", "distances", "keys", "lengths", "near_words")
+
+
+def checked_space(space: Any, asker: str) -> MetricSpace:
+    """Return `space` if it is a lexicon; otherwise raise an error in the name of `asker`.
+
+    >>> checked_space([[0.0], [1.0]], "Laplace.on")
+    Traceback (most recent call last):
+    malaprop.privacy.errors.ParameterError: Laplace.on takes a lexicon, ... Got list. ...
+    """
+    held = getattr(space, "__dict__", ())
+    lexical = all(hasattr(type(space), part) or part in held for part in _PARTS)
+    if isinstance(space, type) or not lexical:
+        remedy = ""
+        if isinstance(space, list | tuple) or hasattr(space, "__array__"):
+            remedy = (
+                " If these are vectors of words, make a lexicon of words and vectors: "
+                "malaprop.Lexicon(words, vectors). To release vectors that are not words, use "
+                "malaprop.Laplace(epsilon=…).release(vectors), or in scikit-learn PrivateEmbedding."
+            )
+        raise ParameterError(
+            f"{asker} takes a lexicon, such as malaprop.Lexicon.open('english'). "
+            f"Got {type(space).__name__}.{remedy}"
+        )
+    checked: MetricSpace = space
+    return checked
+
 
 # Euclidean distances and angles, by matrix products that keep the digits that matter.
-
 
 _PAIRS = 1 << 11  # vectors gathered at a time
 
@@ -30,7 +148,9 @@ class Euclidean(Metric):
 
     def on(self, vectors: Vectors) -> DistanceRows:
         """Compute exactly on a grid (see `products_are_exact`), otherwise in float64."""
-        return _grid_rows(vectors) if products_are_exact(vectors) else _float_rows(vectors)
+        if products_are_exact(vectors):
+            return _grid_rows(vectors)
+        return _rows(lambda ids: _distances(vectors[ids].astype(np.float64), vectors))
 
 
 @proved("docs/proofs/audit.md")
@@ -49,14 +169,9 @@ class Angular(Metric):
                 f"{int((norms == 0).sum())} of them are zero. Remove those words."
             )
         units = long / norms
-
-        def rows(ids: NDArray[np.int64]) -> Floats:
-            chords = _distances(units[ids], units)
-            chords[np.arange(len(ids)), ids] = 0.0
-            # 2·atan2(‖u − v‖, ‖u + v‖) is accurate at both ends of 0 … π.
-            return 2.0 * np.arctan2(chords, _distances(-units[ids], units))
-
-        return rows
+        chords = _rows(lambda ids: _distances(units[ids], units))
+        # 2·atan2(‖u − v‖, ‖u + v‖) is accurate at both ends of 0 … π.
+        return lambda ids: 2.0 * np.arctan2(chords(ids), _distances(-units[ids], units))
 
 
 def require_euclidean(space: MetricSpace, mechanism: object) -> None:
@@ -102,21 +217,28 @@ def _grid_rows(vectors: Vectors) -> DistanceRows:
     """Compute distances from their squares, which are exact in float32."""
     squares = _squares(vectors).astype(np.float32)
 
-    def keys(ids: NDArray[np.int64]) -> Keys:
+    def keys(ids: Ids) -> Keys:
         rows = (-2.0 * vectors[ids]) @ vectors.T
         for row, square in zip(rows, squares[ids], strict=True):
             row += squares + square
         return rows
 
-    def lengths(keys: Keys) -> Floats:
-        return np.sqrt(keys, dtype=np.float64)
-
     @cache
-    def small() -> tuple[NDArray[Any], np.float32]:
-        return _in_bytes(vectors)
+    def in_bytes() -> tuple[NDArray[Any], np.float32]:
+        """Return the vectors as bytes in a unit, a power of two; unchanged if none fits.
 
-    def pairs(ids: NDArray[np.int64], words: NDArray[np.int64]) -> Keys:
-        table, unit = small()
+        Words are gathered from all over the lexicon: a table of a quarter of the size stays in the
+        cache more often.
+        """
+        largest = float(np.abs(vectors).max(initial=0.0))
+        unit = np.float32(2.0 ** np.ceil(np.log2(largest / 127.0))) if largest else np.float32(1.0)
+        scaled = vectors / unit
+        if not np.array_equal(scaled, np.rint(scaled)):
+            return vectors, np.float32(1.0)
+        return scaled.astype(np.int8), unit
+
+    def pairs(ids: Ids, words: Ids) -> Keys:
+        table, unit = in_bytes()
         products = np.empty(len(ids), dtype=np.float32)
         gathered = np.empty((min(_PAIRS, len(ids)), vectors.shape[1]), dtype=np.float32)
         changes = np.flatnonzero(ids[1:] != ids[:-1]) + 1
@@ -128,26 +250,14 @@ def _grid_rows(vectors: Vectors) -> DistanceRows:
                 np.matmul(chosen, unit * vectors[ids[first]], out=products[part])
         return squares[ids] + squares[words] - 2.0 * products
 
-    return KeyedDistances(keys, lengths, pairs)
+    return KeyedDistances(keys, lambda keys: np.sqrt(keys, dtype=np.float64), pairs)
 
 
-def _in_bytes(vectors: Vectors) -> tuple[NDArray[Any], np.float32]:
-    """Return the vectors as bytes in a unit, a power of two, and the unit; unchanged if none fits.
+def _rows(compute: DistanceRows) -> DistanceRows:
+    """Return a function for rows of distances; that of a word from itself is 0 exactly."""
 
-    Words are gathered from all over the lexicon: a table of a quarter of the size stays in the
-    cache more often.
-    """
-    largest = float(np.abs(vectors).max(initial=0.0))
-    unit = np.float32(2.0 ** np.ceil(np.log2(largest / 127.0))) if largest else np.float32(1.0)
-    scaled = vectors / unit
-    if not np.array_equal(scaled, np.rint(scaled)):
-        return vectors, np.float32(1.0)
-    return scaled.astype(np.int8), unit
-
-
-def _float_rows(vectors: Vectors) -> DistanceRows:
-    def rows(ids: NDArray[np.int64]) -> Floats:
-        distances = _distances(vectors[ids].astype(np.float64), vectors)
+    def rows(ids: Ids) -> Floats:
+        distances = compute(ids)
         distances[np.arange(len(ids)), ids] = 0.0
         return distances
 
@@ -180,7 +290,6 @@ def _distances(left: Floats, right: NDArray[np.floating[Any]]) -> Floats:
 # A point is a vector of norm below 1. The tangent chart (`log0`, `exp0`) and the hyperboloid chart
 # (`lift`, `lower`) map the ball onto all of ℝⁿ: rounding there cannot leave the ball.
 
-
 EDGE = 1.0 - 2.0**-20
 """The largest norm of a vector. Closer to 1, float64 has too few digits of 1 − ‖x‖² left."""
 REACH = 14.0
@@ -209,7 +318,7 @@ class Poincare(Metric):
         roots = np.sqrt(conformal(vectors.astype(np.float64)))
         chords = Euclidean().on(vectors)
 
-        def rows(ids: NDArray[np.int64]) -> Floats:
+        def rows(ids: Ids) -> Floats:
             distances = chords(ids)
             distances /= roots[ids, None] * roots
             return 2.0 * np.arcsinh(distances, out=distances)
@@ -223,7 +332,7 @@ def conformal(points: Floats) -> Floats:
 
 
 def distances(x: Floats, y: Floats) -> Floats:
-    """Return d(x, y), row by row.
+    """Return the Poincaré distance d(x, y), row by row.
 
     >>> distances(np.array([[0.5, 0.0]]), np.array([[0.0, 0.5]])).tolist()
     [1.6806997724280037]
@@ -278,6 +387,11 @@ def shorten(vectors: Floats, longest: float) -> Floats:
     return np.asarray(vectors * np.minimum(1.0, longest / _norms(vectors)))
 
 
+def _norms(vectors: Floats) -> Floats:
+    """Return ‖x‖ of each row, as a column; tiny instead of 0, so that division is possible."""
+    return np.asarray(np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300))
+
+
 def in_ball(vectors: Floats) -> Floats:
     """Return the vectors; raise an error unless all of them are points of the ball."""
     longest = float(np.linalg.norm(vectors, axis=1).max(initial=0.0))
@@ -289,55 +403,49 @@ def in_ball(vectors: Floats) -> Floats:
     return vectors
 
 
-def _norms(vectors: Floats) -> Floats:
-    """Return ‖x‖ of each row, as a column; tiny instead of 0, so that division is possible."""
-    return np.asarray(np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300))
-
-
-def is_ball(space: MetricSpace) -> bool:
-    """Whether a lexicon measures Poincaré distances, so that its words are in the ball."""
-    return type(space.metric) is Poincare
-
-
-def require_ball(lexicon: MetricSpace, mechanism: str) -> None:
+def require_ball(lexicon: MetricSpace, mechanism: object) -> None:
     """Refuse a lexicon that is not in the Poincaré ball."""
     if str(lexicon.metric) != Poincare.name:
         raise MetricError(
-            f"{mechanism} needs a lexicon in the Poincaré ball; this one measures {lexicon.metric} "
-            "distances. Open 'english-hierarchy', or use TEM, which takes any metric."
+            f"{type(mechanism).__name__} needs a lexicon in the Poincaré ball; this one measures "
+            f"{lexicon.metric} distances. Open 'english-hierarchy', or use TEM, which takes any "
+            "metric."
         )
 
 
-# Metrics by name, and users' own functions.
-#
-# A user's function is tested for the axioms of a metric. Cosine distance, which is not a metric, is
-# refused.
-
+# Further metrics, users' own functions, and all of them by name.
 
 _TRIPLES = 200  # random triples of words that a user's function is tested on
 _PROBES = 12  # words whose nearest words it is tested on
 
 
+class _Compiled(Metric):
+    """A distance that scipy's compiled loop over differences computes."""
+
+    _scipy_name: ClassVar[str]
+
+    def on(self, vectors: Vectors) -> DistanceRows:
+        def rows(ids: Ids) -> Floats:
+            from scipy.spatial.distance import cdist
+
+            long = vectors.astype(np.float64)
+            return np.asarray(cdist(long[ids], long, self._scipy_name))
+
+        return rows
+
+
 @proved("docs/proofs/audit.md")
-class Manhattan(Metric):
+class Manhattan(_Compiled):
     """d(x, y) = ‖x − y‖₁."""
 
-    name = "manhattan"
-
-    def on(self, vectors: Vectors) -> DistanceRows:
-        """Compute by scipy's compiled loop over differences."""
-        return _compiled_rows(vectors, "cityblock")
+    name, _scipy_name = "manhattan", "cityblock"
 
 
 @proved("docs/proofs/audit.md")
-class Chebyshev(Metric):
+class Chebyshev(_Compiled):
     """d(x, y) = max |xᵢ − yᵢ|."""
 
-    name = "chebyshev"
-
-    def on(self, vectors: Vectors) -> DistanceRows:
-        """Compute by scipy's compiled loop over differences."""
-        return _compiled_rows(vectors, "chebyshev")
+    name, _scipy_name = "chebyshev", "chebyshev"
 
 
 class Custom(Metric):
@@ -363,45 +471,79 @@ class Custom(Metric):
     def on(self, vectors: Vectors) -> DistanceRows:
         """Test the axioms of a metric, then compute with the function."""
         long = vectors.astype(np.float64)
-        pairwise = self._pairwise(long)
-        _check_axioms(self._label, pairwise, long)
-        _check_near_pairs(self._label, pairwise, long)
-
-        def rows(ids: NDArray[np.int64]) -> Floats:
-            distances = pairwise(long[ids], long)
-            distances[np.arange(len(ids)), ids] = 0.0
-            return distances
-
-        return rows
+        between = self._matrix_function(long)
+        self._check_triples(between, long)
+        self._check_near_pairs(between, long)
+        return _rows(lambda ids: between(long[ids], long))
 
     def token(self, vectors: Vectors) -> bytes:
         """Return the name and some values of the function: code has no fingerprint."""
         probe = vectors[:: max(1, len(vectors) // 16)].astype(np.float64)
-        return b"custom\0" + self._label.encode() + self._pairwise(probe)(probe, probe).tobytes()
+        values = self._matrix_function(probe)(probe, probe)
+        return b"custom\0" + self._label.encode() + values.tobytes()
 
-    def _pairwise(self, vectors: Floats) -> Callable[[Floats, Floats], Floats]:
+    def _matrix_function(self, vectors: Floats) -> Callable[[Floats, Floats], Floats]:
         """Return the function in the form (X, Y) → matrix."""
         x, y = np.repeat(vectors[:1], 3, axis=0), np.repeat(vectors[-1:], 2, axis=0)
         try:
             takes_matrices = np.shape(self._function(x, y)) == (3, 2)
         except Exception:  # a function of vectors may fail on matrices in any way
             takes_matrices = False
-        if takes_matrices:
-            return lambda a, b: self._tried(lambda: np.array(self._function(a, b), np.float64))
-        return lambda a, b: self._tried(lambda: self._looped(a, b))
 
-    def _tried(self, compute: Callable[[], Floats]) -> Floats:
-        try:
-            return compute()
-        except Exception as error:
-            raise MetricError(
-                f"{self._label} failed with {type(error).__name__}: a metric is a function of two "
-                "vectors that returns a number, or of two matrices that returns a matrix."
-            ) from None
+        def between(a: Floats, b: Floats) -> Floats:
+            try:
+                if takes_matrices:
+                    return np.array(self._function(a, b), np.float64)
+                rows = [[float(self._function(x, y)) for y in b] for x in a]
+                return np.array(rows, dtype=np.float64).reshape(len(a), len(b))
+            except Exception as error:
+                raise MetricError(
+                    f"{self._label} failed with {type(error).__name__}: a metric is a function of "
+                    "two vectors that returns a number, or of two matrices that returns a matrix."
+                ) from None
 
-    def _looped(self, a: Floats, b: Floats) -> Floats:
-        rows = [[float(self._function(x, y)) for y in b] for x in a]
-        return np.array(rows, dtype=np.float64).reshape(len(a), len(b))
+        return between
+
+    def _check_triples(self, between: Callable[[Floats, Floats], Floats], points: Floats) -> None:
+        """Refuse a function that is not a metric on random triples of the lexicon's vectors."""
+        picks = np.random.Generator(np.random.PCG64(0)).integers(len(points), size=(_TRIPLES, 3))
+        for ids in picks:
+            d = between(points[ids], points[ids])
+            if d.shape != (3, 3) or not np.isfinite(d).all() or (d < 0).any():
+                raise self._not_a_metric("distances must be finite numbers, 0 or more.")
+            slack = 1e-9 * d.max()
+            if np.abs(np.diagonal(d)).max() > slack:
+                raise self._not_a_metric(f"d(x, x) must be 0. Got {d.diagonal().max()}.")
+            if np.abs(d - d.T).max() > slack:
+                ways = f"{d[0, 1]} one way and {d[1, 0]} back."
+                raise self._not_a_metric(f"it is asymmetric, {ways}")
+            if (d[:, None, :] > d[:, :, None] + d[None, :, :] + slack).any():
+                raise self._not_a_metric(_NO_TRIANGLE)
+
+    def _check_near_pairs(
+        self, between: Callable[[Floats, Floats], Floats], points: Floats
+    ) -> None:
+        """Refuse a function that breaks |d(x, z) − d(y, z)| ≤ d(x, y) for near words x and y.
+
+        Random words in many dimensions are all about equally far apart, and even squared distances
+        pass on them. They fail between near words.
+        """
+        picks = np.unique(np.linspace(0, len(points) - 1, _PROBES).astype(int))
+        rows = between(points[picks], points)
+        near = np.argsort(rows, axis=1, kind="stable")[:, 1:3]
+        for row, ids in zip(rows, near, strict=True):
+            gaps = np.abs(between(points[ids], points) - row).max(axis=1)
+            if (gaps > row[ids] + 1e-9 * row.max()).any():
+                raise self._not_a_metric(_NO_TRIANGLE)
+
+    def _not_a_metric(self, why: str) -> MetricError:
+        return MetricError(f"{self._label} is not a metric: {why}")
+
+
+_NO_TRIANGLE = (
+    "it breaks the triangle inequality, as squared distances and cosine distance do. Use the "
+    "square root, or the angle, instead."
+)
 
 
 NAMED: dict[str, Metric] = {
@@ -436,68 +578,9 @@ def as_metric(metric: "str | Metric | Callable[[Any, Any], Any]") -> Metric:
     )
 
 
-def _compiled_rows(vectors: Vectors, name: str) -> DistanceRows:
-    def rows(ids: NDArray[np.int64]) -> Floats:
-        from scipy.spatial.distance import cdist
-
-        distances: Floats = cdist(vectors[ids].astype(np.float64), vectors.astype(np.float64), name)
-        return distances
-
-    return rows
-
-
-def _check_axioms(label: str, pairwise: Callable[[Floats, Floats], Floats], points: Floats) -> None:
-    """Refuse a function that is not a metric on random triples of the lexicon's vectors."""
-    picks = np.random.Generator(np.random.PCG64(0)).integers(len(points), size=(_TRIPLES, 3))
-    for i, j, k in picks:
-        three = points[[i, j, k]]
-        d = pairwise(three, three)
-        if d.shape != (3, 3) or not np.isfinite(d).all() or (d < 0).any():
-            raise MetricError(
-                f"{label} is not a metric: distances must be finite numbers, 0 or more."
-            )
-        slack = 1e-9 * d.max()
-        if np.abs(np.diagonal(d)).max() > slack:
-            raise MetricError(
-                f"{label} is not a metric: d(x, x) must be 0. Got {d.diagonal().max()}."
-            )
-        if np.abs(d - d.T).max() > slack:
-            raise MetricError(
-                f"{label} is not a metric: it is asymmetric, {d[0, 1]} one way and {d[1, 0]} back."
-            )
-        if (d[:, None, :] > d[:, :, None] + d[None, :, :] + slack).any():
-            raise _no_triangle(label)
-
-
-def _check_near_pairs(
-    label: str, pairwise: Callable[[Floats, Floats], Floats], points: Floats
-) -> None:
-    """Refuse a function that breaks |d(x, z) − d(y, z)| ≤ d(x, y) for near words x and y.
-
-    Random words in many dimensions are all about equally far apart, and even squared distances
-    pass on them. They fail between near words.
-    """
-    picks = np.unique(np.linspace(0, len(points) - 1, _PROBES).astype(int))
-    rows = pairwise(points[picks], points)
-    near = np.argsort(rows, axis=1, kind="stable")[:, 1:3]
-    for row, ids in zip(rows, near, strict=True):
-        others = pairwise(points[ids], points)
-        gaps = np.abs(others - row).max(axis=1)
-        if (gaps > row[ids] + 1e-9 * row.max()).any():
-            raise _no_triangle(label)
-
-
-def _no_triangle(label: str) -> MetricError:
-    return MetricError(
-        f"{label} is not a metric: it breaks the triangle inequality, as squared distances and "
-        "cosine distance do. Use the square root, or the angle, instead."
-    )
-
-
 # Paths: finitely many points on a line, whose distances are counted in steps.
 #
 # Numbers, years, dates and times of day are paths: the values of a public grid, each at its place.
-
 
 UNITS = 1 << 20
 """How many units make a step: positions are whole multiples of a unit."""
@@ -563,23 +646,15 @@ class Path:
         points = self.checked(ids)
         return np.asarray(np.abs(self.positions - self.positions[points][:, None]) / UNITS)
 
-    def distances_between(self, ids: Any, others: Any) -> Floats:
-        """Return the distance of each of `ids` from the one of `others` in the same place."""
-        first, second = self.checked(ids), self.checked(others)
-        return np.asarray(np.abs(self.positions[first] - self.positions[second]) / UNITS)
-
     def checked(self, ids: Any) -> Ids:
         """Return `ids` as an array of numbers of points; raise an error if one is none."""
-        array = np.asarray(ids)
-        if array.size == 0:
-            return np.empty(0, dtype=np.int64)
-        whole = array.ndim == 1 and array.dtype.kind in "iu"
-        if not whole or int(array.min()) < 0 or int(array.max()) >= len(self):
+        try:
+            return checked_ids(ids, len(self))
+        except ParameterError:
             raise ParameterError(
                 "Points of a path are given by a one-dimensional array of whole numbers between 0 "
                 f"and {len(self) - 1}, the path's last point."
-            )
-        return array.astype(np.int64)
+            ) from None
 
     @cached_property
     def digest(self) -> str:

@@ -12,13 +12,12 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from malaprop.privacy import metrics
-from malaprop.privacy.arrays import Floats, Ids, Vectors
+from malaprop.privacy.arrays import Floats, Ids, Vectors, blocks
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import proved, rounded_up
 from malaprop.privacy.law import LossRows
-from malaprop.privacy.metrics import NAMED
+from malaprop.privacy.metrics import NAMED, DistanceRows, Metric, MetricSpace
 from malaprop.privacy.progress import in_threads
-from malaprop.privacy.space import DistanceRows, Metric, MetricSpace, blocks
 
 # The grid that released vectors are rounded to, so that their last bits reveal nothing.
 #
@@ -591,7 +590,7 @@ class HyperbolicLaplaceNoise(Noise):
     def density(self, space: MetricSpace) -> ExponentialDensity | None:
         """Return the density around the words' points, by hyperbolic volume."""
         fits = space.vectors.shape[1] == self.dimension and self.shape > 0.0
-        if not fits or not metrics.is_ball(space):
+        if not fits or type(space.metric) is not metrics.Poincare:
             return None
         rate = 2.0 * self.shape + self.dimension - 1.0
         centres = centres_of(space)
@@ -636,7 +635,7 @@ class TangentLaplaceNoise(Noise):
 
     def density(self, space: MetricSpace) -> ExponentialDensity | None:
         """Return the density around the words' tangent vectors."""
-        if not metrics.is_ball(space):
+        if type(space.metric) is not metrics.Poincare:
             return None
         around = self._tangent.density(space)
         return replace(around, centres=metrics.log0(around.centres), in_ball=True)

@@ -16,8 +16,8 @@ from malaprop.privacy.arrays import Floats, Ids, Vectors, distinct, order_of, ra
 from malaprop.privacy.errors import MetricError
 from malaprop.privacy.guarantee import proved
 from malaprop.privacy.lazy_rows import LimitedSearch, NearWords
+from malaprop.privacy.metrics import DistanceRows, KeyedDistances, Metric
 from malaprop.privacy.progress import Progress, each_in_threads
-from malaprop.privacy.space import DistanceRows, KeyedDistances, Metric
 
 # Near words, found step by step: what is far is not searched.
 #

@@ -15,7 +15,7 @@ from malaprop.measure.neighbourhoods import Density
 from malaprop.measure.profile import Profile
 from malaprop.measure.word_statistics import Summary, WordStatistics
 from malaprop.privacy.guarantee import Guarantee
-from malaprop.privacy.space import MetricSpace
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.report.page import (
     Bullets,
     Facts,

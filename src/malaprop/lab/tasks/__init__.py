@@ -38,9 +38,9 @@ from malaprop.measure.classification import (
 )
 from malaprop.privacy.errors import DataError, ParameterError, did_you_mean, type_name
 from malaprop.privacy.estimate import Estimate
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.progress import Progress, report
 from malaprop.privacy.randomness import checked_rng, secure_rng, seeded_rng
-from malaprop.privacy.space import MetricSpace
 
 # Tasks, and what a task is once it knows the lexicon.
 #

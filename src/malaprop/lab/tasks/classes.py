@@ -21,7 +21,7 @@ from malaprop.measure.classification import (
 )
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import DataError, ParameterError
-from malaprop.privacy.space import MetricSpace
+from malaprop.privacy.metrics import MetricSpace
 
 # Rows with classes: the split, the training, and how often the model is right.
 

@@ -12,7 +12,7 @@ from malaprop.lab.tasks.sources import Corpus, CorpusReader, Source
 from malaprop.lab.tasks.words import known_rows
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import ParameterError, require_whole
-from malaprop.privacy.space import MetricSpace
+from malaprop.privacy.metrics import MetricSpace
 
 # Correlations between what was computed and what people said.
 

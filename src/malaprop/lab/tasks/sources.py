@@ -14,11 +14,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.channel import Channel, Decoder, VectorChannel
 from malaprop.privacy.errors import ParameterError
+from malaprop.privacy.metrics import MetricSpace, checked_space
 from malaprop.privacy.noise import Noise
-from malaprop.privacy.space import MetricSpace, blocks, checked_space
 from malaprop.privatizer import Privatizer
 from malaprop.text.parser import ParsedTexts, TextParser
 from malaprop.text.policy import Policy

@@ -13,7 +13,7 @@ from malaprop.lab.tasks.sources import Source
 from malaprop.measure.classification import class_numbers, random_splits, require_sklearn, trained
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import DataError, ParameterError, require_whole
-from malaprop.privacy.space import MetricSpace
+from malaprop.privacy.metrics import MetricSpace
 
 # The ids of the words of a data set, for those rows whose words the lexicon has.
 

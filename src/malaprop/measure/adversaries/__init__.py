@@ -17,7 +17,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.errors import (
     ParameterError,
     did_you_mean,
@@ -30,7 +30,6 @@ from malaprop.privacy.estimate import clopper_pearson
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.progress import Progress
 from malaprop.privacy.randomness import checked_rng, secure_rng
-from malaprop.privacy.space import blocks
 from malaprop.privatizer import Privatizer
 
 # What an attack recovered.

@@ -12,12 +12,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.best_guess import columns_of
 from malaprop.privacy.channel import Channel, LawChannel
 from malaprop.privacy.law import Law
 from malaprop.privacy.progress import Progress, report, stage
-from malaprop.privacy.space import blocks
 
 _NEVER = -1e30  # the log of a probability of 0: sums with it stay finite
 _COLUMNS = 1 << 23  # cells of columns at a time: a graph is searched for 256 words at once,

@@ -25,8 +25,8 @@ from malaprop.mechanisms.tem import TEM
 from malaprop.privacy import metrics
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import Channel, VectorChannel
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.randomness import seeded_rng
-from malaprop.privacy.space import MetricSpace
 from malaprop.text.language import FUNCTION_WORDS
 
 # Figure 3: the density of Eq. 7, its mass in n dimensions, and what the random walk draws.

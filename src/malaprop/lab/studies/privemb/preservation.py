@@ -35,6 +35,7 @@ from malaprop.mechanisms.priv_emb import PrivEmb
 from malaprop.privacy.arrays import Floats
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.estimate import word_ids
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.noise import (
     Noise,
     ProjectedLaplace,
@@ -43,7 +44,6 @@ from malaprop.privacy.noise import (
     stretch_chance,
 )
 from malaprop.privacy.randomness import seeded_rng
-from malaprop.privacy.space import MetricSpace
 
 # The mechanisms of the study: the paper's two, sound projections, and what needs no words.
 

@@ -14,9 +14,9 @@ from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.word_statistics import Distinct, Kept, statistics_of
 from malaprop.mechanisms.laplace import Laplace
 from malaprop.mechanisms.tem import TEM
+from malaprop.privacy.arrays import blocks
 from malaprop.privacy.channel import Channel
 from malaprop.privacy.estimate import word_ids
-from malaprop.privacy.space import blocks
 
 WORST = "all words beyond γ"
 _STAR = 400
