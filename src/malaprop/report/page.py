@@ -1,8 +1,14 @@
 """A page for people, and the one place that renders it: for a terminal, as Markdown, as HTML.
 
-Reports, evaluations, studies, audits and explanations each build a `Page`; `render` and
-`page_files` show it. In all texts of a page, what stands between backticks is code, and nothing
-else is markup: whatever Markdown or HTML would take for it is escaped.
+Reports, evaluations, studies, audits and explanations each build a `Page` from a few values:
+
+    Page(title="Audit of a guarantee", figures=(("holds", "is the verdict"),), sections=(
+        Section("The worst case", (Facts((("worst pair", "hot and cold"),)), Plot(draw, "Losses"))),
+    ))
+
+`render` returns a page as text, and `page_files` as the files that a path asks for. In all texts of
+a page, what stands between backticks is code, and nothing else is markup: whatever Markdown or HTML
+would take for it is escaped. Names from outside go through `named` or `code`.
 
 A page of HTML holds everything that it shows: no script, no font, no picture from elsewhere. It
 reads on a phone and prints on paper.
@@ -63,6 +69,8 @@ class Table:
     """How figures with an interval are written, as in `format`."""
     chosen: frozenset[int] = frozenset()
     """Rows that stand out."""
+    pale: frozenset[int] = frozenset()
+    """Rows that stand back, such as bounds."""
     bars: tuple[float, ...] = ()
     """For each row the length of a bar beside it, at most 1; none if there are fewer."""
     names: int = 1
@@ -146,12 +154,13 @@ def counted(number: int, noun: str) -> str:
 
 
 _ENDINGS = {".json": "JSON", ".md": "Markdown", ".html": "a web page"}
+Form = Literal["terminal", "markdown", "html", "notebook"]
 
 
-def render(
-    page: Page, to: Literal["terminal", "markdown", "html"] = "terminal", width: int = 96
-) -> str:
-    """Return a page as text; Markdown goes without plots, for which it needs files."""
+def render(page: Page, to: Form = "terminal", width: int = 96) -> str:
+    """Return a page as text: Markdown goes without plots, a notebook gets the body of HTML."""
+    if to == "notebook":
+        return _Html().body(page)
     renderers = {"terminal": _Terminal(width), "markdown": _Markdown(), "html": _Html()}
     return renderers[to].page(page)
 
@@ -186,6 +195,13 @@ def page_files(page: Page, path: Path, value: Mapping[str, Any] | None = None) -
     writer = _Markdown(path.stem, _count_plots(page.sections))
     files = {path: _bytes(writer.page(page))}
     return files | {path.with_name(name): _bytes(svg) for name, svg in writer.pictures.items()}
+
+
+def page_file(page: Page, path: Path, value: Mapping[str, Any] | None = None) -> bytes:
+    """Return a page as one file, in the form that the ending says; Markdown goes without plots."""
+    if path.name.lower().endswith(".md"):
+        return _bytes(render(page, "markdown"))
+    return page_files(page, path, value)[path]
 
 
 def json_text(value: Mapping[str, Any], indent: int = 2) -> str:
@@ -245,7 +261,7 @@ class _Renderer(ABC):
                 parts.append(self.plots([piece for piece in run if isinstance(piece, Plot)]))
             else:
                 parts += [self._piece(piece, depth) for piece in run]
-        return self.join.join(filter(None, parts))
+        return self.joined(parts)
 
     def _piece(self, piece: Piece, depth: int) -> str:
         match piece:
@@ -264,6 +280,9 @@ class _Renderer(ABC):
             case _:
                 return ""
 
+    def joined(self, parts: Iterable[str]) -> str:
+        return self.join.join(filter(None, parts))
+
     def drawn(self, plots: Sequence[Plot], show: Callable[[Plot, str], str]) -> str:
         """Return plots, or that they cannot be drawn here."""
         try:
@@ -276,19 +295,27 @@ class _Renderer(ABC):
         match cell:
             case str():
                 return self.text(cell)
-            case Link(text, _):
-                return self.text(text)
-            case _:
+            case Link():
+                return self.link(cell)
+            case _ if cell.bound or cell.is_exact:
                 return self.text(format(cell, spec))
+            case _:
+                return self.estimate(cell, spec)
+
+    def link(self, link: Link) -> str:
+        return self.text(link.text)
+
+    def estimate(self, figure: Estimate, spec: str) -> str:
+        return self.text(format(figure, spec))
 
 
 def _numeric(table: Table) -> list[bool]:
     """Tell for each column whether all its cells are numbers."""
 
     def is_number(cell: Cell) -> bool:
-        return not isinstance(cell, Link) and (
-            not isinstance(cell, str) or not cell or _NUMBER.match(cell) is not None
-        )
+        if isinstance(cell, str):
+            return not cell or _NUMBER.match(cell) is not None
+        return isinstance(cell, Estimate)
 
     columns = zip(*table.rows, strict=True)
     return [any(column) and all(map(is_number, column)) for column in columns]
@@ -305,6 +332,8 @@ def _bar(share: float, longest: int = _BAR) -> str:
 
 _LABEL = 12  # columns of a terminal that names of facts have at least
 _NARROWEST = 24  # columns of a terminal that a column of texts needs
+_Column = list[list[str]]
+"""For each row of a table, the lines of one cell, all as wide."""
 
 
 class _Terminal(_Renderer):
@@ -312,32 +341,34 @@ class _Terminal(_Renderer):
         self._width = width
 
     def page(self, page: Page) -> str:
-        figures = tuple((value, what) for value, what in page.figures)
         parts = [
             self.paragraph(page.title),
             self.paragraph(page.audience),
-            self.facts(figures) if figures else "",
+            self.facts(page.figures) if page.figures else "",
             *(self.paragraph(f"WARNING: {opened(warning)}") for warning in page.warnings),
             self.sections(page.sections, 0),
         ]
-        return self.join.join(filter(None, parts)) + "\n"
+        return self.joined(parts) + "\n"
 
     def text(self, plain: str) -> str:
         return printable(_CODE.sub(r"\1", plain))
 
     def paragraph(self, text: str) -> str:
-        return self._filled(self.text(text))
+        return "\n".join(_wrapped(self.text(text), self._width))
 
     def bullets(self, lines: Sequence[str]) -> str:
-        return "\n".join(self._filled(f"- {self.text(line)}", indent=2) for line in lines)
+        return "\n".join(
+            line for each in lines for line in _wrapped(f"- {self.text(each)}", self._width, 2)
+        )
 
     def facts(self, rows: Sequence[tuple[str, str]]) -> str:
         shown = [(self.text(name), self.text(value)) for name, value in rows]
         margin = max(_LABEL, 2 + max(_columns(name) for name, _ in shown))
         margin = min(margin, self._width // 2)
         return "\n".join(
-            self._filled(f"{_padded(name, margin - 1)} {value}", indent=margin)
+            line
             for name, value in shown
+            for line in _wrapped(f"{_padded(name, margin - 1)} {value}", self._width, margin)
         )
 
     def plots(self, plots: Sequence[Plot]) -> str:
@@ -346,48 +377,37 @@ class _Terminal(_Renderer):
     def section(self, section: Section, content: str, depth: int) -> str:
         return f"{self.paragraph(section.title)}\n{content}" if section.on_terminal else ""
 
-    def cell(self, cell: Cell, spec: str) -> str:
-        if isinstance(cell, str | Link) or cell.bound or cell.is_exact:
-            return super().cell(cell, spec)
-        margin = f"{(cell.high - cell.low) / 2.0:{spec}}"
-        return f"{cell.value:{spec}}±{margin.removeprefix('0')}"
+    def estimate(self, figure: Estimate, spec: str) -> str:
+        margin = f"{(figure.high - figure.low) / 2.0:{spec}}"
+        return f"{figure.value:{spec}}±{margin.removeprefix('0')}"
 
     def table(self, table: Table) -> str:
         """Return a table; what is too wide for the terminal continues below."""
-        right = _numeric(table)
         rows = [[self.cell(cell, table.spec) for cell in row] for row in table.rows]
         for place in table.chosen:
             rows[place][0] += "*"
         grid = [[self.text(name) for name in table.head], *rows]
-        room = self._width
         columns = [
-            self._fitted(list(column), number=number)
-            for column, number in zip(zip(*grid, strict=True), right, strict=True)
+            self._column(cells, number=number)
+            for cells, number in zip(zip(*grid, strict=True), _numeric(table), strict=True)
         ]
+        if table.bars:
+            room = max(0, self._width - sum(_size(column) + 2 for column in columns))
+            bars = [[""], *([_bar(share, min(_BAR, room))] for share in table.bars)]
+            return "\n".join(_lines([*columns, bars + [[""]] * (len(grid) - len(bars))]))
         first = columns[: table.names]
-        parts = _parts(columns[table.names :], room - sum(map(_size, first)) - 2 * len(first))
-        if not table.bars:
-            return "\n\n".join("\n".join(_lines(first + part)) for part in parts)
-        used = sum(_size(column) + 2 for column in columns)
-        longest = min(_BAR, max(0, room - used))
-        bars = [[""], *([_bar(share, longest)] for share in table.bars)]
-        bars += [[""]] * (len(grid) - len(bars))
-        return "\n".join(_lines([*columns, bars]))
+        room = self._width - sum(map(_size, first)) - 2 * len(first)
+        parts = _parts(columns[table.names :], room)
+        return "\n\n".join("\n".join(_lines(first + part)) for part in parts)
 
-    def _fitted(self, cells: list[str], *, number: bool) -> "_Column":
-        """Return the lines of each cell of a column, all as wide; long texts are wrapped."""
-        width = max(map(_columns, cells))
+    def _column(self, cells: Iterable[str], *, number: bool) -> _Column:
+        """Return the lines of each cell of a column; long texts are wrapped."""
         most = max(_NARROWEST, self._width // 2)
-        if not number and width > most:
-            return _even([_wrapped(cell, most) for cell in cells], right=False)
-        return _even([[cell] for cell in cells], right=number)
-
-    def _filled(self, line: str, indent: int = 0) -> str:
-        return "\n".join(_wrapped(line, self._width, indent))
-
-
-_Column = list[list[str]]
-"""For each row of a table, the lines of one cell."""
+        column = [
+            [cell] if number or _columns(cell) <= most else _wrapped(cell, most) for cell in cells
+        ]
+        width = max(_columns(line) for cell in column for line in cell)
+        return [[_padded(line, width, right=number) for line in cell] for cell in column]
 
 
 def _wrapped(line: str, width: int, indent: int = 0) -> list[str]:
@@ -410,11 +430,6 @@ def _padded(text: str, width: int, *, right: bool = False) -> str:
     return space + text if right else text + space
 
 
-def _even(cells: _Column, *, right: bool) -> _Column:
-    width = max(_columns(line) for cell in cells for line in cell)
-    return [[_padded(line, width, right=right) for line in cell] for cell in cells]
-
-
 def _size(column: _Column) -> int:
     return _columns(column[0][0])
 
@@ -422,14 +437,11 @@ def _size(column: _Column) -> int:
 def _parts(columns: Sequence[_Column], width: int) -> Iterator[list[_Column]]:
     """Split columns into groups that fit a width."""
     part: list[_Column] = []
-    used = 0
     for column in columns:
-        size = _size(column) + 2
-        if part and used + size - 2 > width:
+        if part and sum(_size(each) + 2 for each in part) + _size(column) > width:
             yield part
-            part, used = [], 0
+            part = []
         part.append(column)
-        used += size
     yield part
 
 
@@ -467,7 +479,7 @@ class _Markdown(_Renderer):
             self._list(warned),
             self.sections(page.sections, 2),
         ]
-        return self.join.join(filter(None, parts)) + "\n"
+        return self.joined(parts) + "\n"
 
     def text(self, plain: str) -> str:
         parts = _CODE.split(printable(plain))
@@ -486,28 +498,30 @@ class _Markdown(_Renderer):
         return "\n".join(f"- {line}" for line in lines)
 
     def facts(self, rows: Sequence[tuple[str, str]]) -> str:
-        return self.table(Table(("", ""), tuple(rows)), aligned=False)
+        return self._grid(["", ""], [[self.text(name), self.text(value)] for name, value in rows])
 
-    def table(self, table: Table, *, aligned: bool = True) -> str:
-        numeric = _numeric(table) if aligned else [False] * len(table.head)
+    def table(self, table: Table) -> str:
         rows = [[self.cell(cell, table.spec) for cell in row] for row in table.rows]
         for place in table.chosen:
             rows[place][0] = f"**{rows[place][0]}**"
-        head = [self.text(name) for name in table.head]
-        rule = ["---:" if number else "---" for number in numeric]
+        head, numeric = [self.text(name) for name in table.head], _numeric(table)
         if table.bars:
-            head, rule = [*head, ""], [*rule, "---"]
+            head, numeric = [*head, ""], [*numeric, False]
             lengths = [*table.bars, *[0.0] * (len(rows) - len(table.bars))]
             rows = [[*row, _bar(share)] for row, share in zip(rows, lengths, strict=True)]
+        return self._grid(head, rows, numeric)
+
+    def _grid(
+        self, head: list[str], rows: Iterable[list[str]], numeric: Sequence[bool] = (False, False)
+    ) -> str:
+        rule = ["---:" if number else "---" for number in numeric]
         return "\n".join(
             f"| {' | '.join(_PIPE.sub(_ESCAPED, cell) for cell in row)} |"
             for row in (head, rule, *rows)
         )
 
-    def cell(self, cell: Cell, spec: str) -> str:
-        if isinstance(cell, Link):
-            return f"[{self.text(cell.text)}](#{quote(cell.anchor)})"
-        return super().cell(cell, spec)
+    def link(self, link: Link) -> str:
+        return f"[{self.text(link.text)}](#{quote(link.anchor)})"
 
     def plots(self, plots: Sequence[Plot]) -> str:
         return self.drawn(plots, self._picture) if self._stem else ""
@@ -516,16 +530,14 @@ class _Markdown(_Renderer):
         number = f"-{1 + len(self.pictures)}" if self._unnamed > 1 else ""
         name = f"{self._stem}{f'-{plot.name}' if plot.name else number}.svg"
         self.pictures[name] = svg
-        caption = self.text(plot.caption)
-        return f"![{caption}]({quote(name, errors='surrogateescape')})"
+        return f"![{self.text(plot.caption)}]({quote(name, errors='surrogateescape')})"
 
     def section(self, section: Section, content: str, depth: int) -> str:
-        title = self.text(section.title)
         if section.folded:
             summary = f"<summary>{_html_text(section.title)}</summary>"
             return f"<details>\n{summary}\n\n{content}\n\n</details>"
         anchor = f'<a id="{escape(section.anchor)}"></a>\n\n' if section.anchor else ""
-        return f"{anchor}{'#' * depth} {title}\n\n{content}"
+        return f"{anchor}{'#' * depth} {self.text(section.title)}\n\n{content}"
 
 
 # As one page of HTML.
@@ -558,7 +570,7 @@ table.facts td { overflow-wrap: anywhere; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td small { display: block; color: #5a6a7a; font-size: .78rem; }
 td.bar { width: 30%; } td.bar div { height: .8rem; background: #1f3b57; margin-top: .3rem; }
-tr.chosen td { background: #eef4ea; font-weight: 600; }
+tr.chosen td { background: #eef4ea; font-weight: 600; } tr.pale td { color: #5a6a7a; }
 table.facts td:first-child { width: 28%; min-width: 6.5rem; color: #44525f;
   overflow-wrap: break-word; }
 code { font-size: .88em; overflow-wrap: anywhere; }
@@ -591,30 +603,36 @@ def _html_text(plain: str) -> str:
     )
 
 
+def _html_document(title: str, body: str) -> str:
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        "style-src 'unsafe-inline'\">\n"
+        f"<title>{escape(printable(title))}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
 class _Html(_Renderer):
     join = "\n"
 
     def page(self, page: Page) -> str:
+        return _html_document(page.title, self.body(page))
+
+    def body(self, page: Page) -> str:
         figures = (
-            f"<div><b>{self.text(value)}</b>{self.text(what)}</div>" for value, what in page.figures
+            f"<div><b>{self.text(value)}</b> {self.text(what)}</div>"
+            for value, what in page.figures
         )
-        warned = (f'<p class="warning">{self.text(opened(each))}</p>' for each in page.warnings)
         parts = [
             f"<h1>{self.text(page.title)}</h1>",
             f'<p class="audience">{self.text(page.audience)}</p>' if page.audience else "",
             f'<div class="key">{"".join(figures)}</div>' if page.figures else "",
-            *warned,
+            *(f'<p class="warning">{self.text(opened(each))}</p>' for each in page.warnings),
             self.sections(page.sections, 2),
         ]
-        body = self.join.join(filter(None, parts))
-        return (
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-            "style-src 'unsafe-inline'\">\n"
-            f"<title>{escape(printable(page.title))}</title>\n<style>{_STYLE}</style>\n</head>\n"
-            f"<body>\n{body}\n</body>\n</html>\n"
-        )
+        return self.joined(parts)
 
     def text(self, plain: str) -> str:
         return _html_text(plain)
@@ -648,18 +666,20 @@ class _Html(_Renderer):
                 f"<td{mark}>{self.cell(cell, table.spec)}</td>"
                 for mark, cell in zip(marks, row, strict=True)
             )
-            kind = ' class="chosen"' if place in table.chosen else ""
-            body += f"<tr{kind}>{cells}{_html_bar(table, place)}</tr>"
+            if table.bars:
+                share = table.bars[place] if place < len(table.bars) else 0.0
+                cells += f'<td class="bar"><div style="width:{100 * share:.1f}%"></div></td>'
+            kind = "chosen" if place in table.chosen else "pale" if place in table.pale else ""
+            body += f"<tr{f' class={kind}' if kind else ''}>{cells}</tr>"
         extra = "<th></th>" if table.bars else ""
         whole = f"<table><thead><tr>{head}{extra}</tr></thead><tbody>{body}</tbody></table>"
         return f'<div class="wide">{whole}</div>' if wide else whole
 
-    def cell(self, cell: Cell, spec: str) -> str:
-        if isinstance(cell, Link):
-            return f'<a href="#{escape(cell.anchor)}">{self.text(cell.text)}</a>'
-        if isinstance(cell, str) or cell.bound or cell.is_exact:
-            return super().cell(cell, spec)
-        return f"{cell.value:{spec}}<small>{cell.low:{spec}}–{cell.high:{spec}}</small>"
+    def link(self, link: Link) -> str:
+        return f'<a href="#{escape(link.anchor)}">{self.text(link.text)}</a>'
+
+    def estimate(self, figure: Estimate, spec: str) -> str:
+        return f"{figure.value:{spec}}<small>{figure.low:{spec}}–{figure.high:{spec}}</small>"
 
     def plots(self, plots: Sequence[Plot]) -> str:
         figures = self.drawn(
@@ -676,13 +696,6 @@ class _Html(_Renderer):
         if section.folded:
             return f"<details{anchor}><summary>{title}</summary>\n{content}\n</details>"
         return f"<h{depth}{anchor}>{title}</h{depth}>\n{content}"
-
-
-def _html_bar(table: Table, place: int) -> str:
-    if not table.bars:
-        return ""
-    share = table.bars[place] if place < len(table.bars) else 0.0
-    return f'<td class="bar"><div style="width:{100 * share:.1f}%"></div></td>'
 
 
 # Pieces of HTML and Markdown for pages that are not built as a Page yet.
@@ -721,15 +734,7 @@ def grid(
 
 def document(title: str, parts: Iterable[str]) -> str:
     """Return a whole document of HTML; the parts are HTML themselves."""
-    body = "\n".join(filter(None, parts))
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-        "style-src 'unsafe-inline'\">\n"
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
-        f"<body>\n{body}\n</body>\n</html>\n"
-    )
+    return _html_document(title, "\n".join(filter(None, parts)))
 
 
 def key_figures(figures: Iterable[tuple[str, str]]) -> str:
