@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from malaprop.lexicon.formats import npy
+from malaprop.lexicon.formats.arrays import map_array
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.text import vocabulary
 from malaprop.text.language import base_forms
@@ -140,7 +140,7 @@ def build(files: Mapping[str, Path], folder: Path, listing: Path | None) -> str:
     """Write the vocabulary into `folder` and return what was measured, as a sentence."""
     english = Lexicon.open("english")
     words = pq.read_table(files["glove_6B_index.parquet"]).column(0).to_pylist()
-    vectors = npy.map_array(files["glove_6B_50d_emb.npy"]).astype(np.float64)
+    vectors = map_array(files["glove_6B_50d_emb.npy"]).astype(np.float64)
     names = Names(
         frozenset([*census(files["dist.female.first"]), *census(files["dist.male.first"])]),
         frozenset(census(files["dist.all.last"])[:SURNAMES]),

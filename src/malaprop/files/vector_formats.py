@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import math
 import os
 import re
 import zipfile
@@ -29,10 +28,16 @@ from malaprop.files.vector_blocks import (
     reading,
     written_type,
 )
-from malaprop.lexicon.formats.npy import ArrayHeader, NpyError, TypeOfValuesError, read_header
-from malaprop.lexicon.formats.rows import FileFault, Repairs
-from malaprop.lexicon.formats.untrusted import HEADER, open_stream, parse_object, zip_archive
-from malaprop.lexicon.formats.word_vectors import HEAD, detect_layout, open_text
+from malaprop.lexicon.formats.arrays import (
+    ArrayFileError,
+    ArrayHeader,
+    SafetensorsHeader,
+    TypeOfValuesError,
+    read_header,
+)
+from malaprop.lexicon.formats.rows import HEAD, FileFault, Repairs
+from malaprop.lexicon.formats.untrusted import open_stream, zip_archive
+from malaprop.lexicon.formats.word_vectors import detect_layout, open_text
 from malaprop.privacy.arrays import Floats
 from malaprop.privacy.errors import DataError, ParameterError
 
@@ -76,11 +81,9 @@ def matrix_header(file: IO[bytes], path: Path) -> ArrayHeader:
     """Read the header of a matrix of real numbers that is stored row by row."""
     try:
         header = read_header(file)
-    except TypeOfValuesError:
-        raise DataError(
-            f"{path.name} has values that are not real numbers: save them as float32"
-        ) from None
-    except NpyError:
+    except TypeOfValuesError as error:
+        raise DataError(f"{path.name} {error}") from None
+    except ArrayFileError:
         raise damaged(path) from None
     if len(header.shape) != 2:
         raise DataError(
@@ -327,16 +330,6 @@ def _lists(schema: "pa.Schema") -> dict[str, object]:
 
 
 # `.safetensors`: a length, a header in JSON, then the numbers of all tensors.
-#
-# The header is read by code of our own, with a limit, so that no package is needed.
-
-
-_TYPES: Final = {
-    "BF16": np.dtype("<u2"),
-    **{f"F{8 * size}": np.dtype(f"<f{size}") for size in (2, 4, 8)},
-    **{f"I{8 * size}": np.dtype(f"<i{size}") for size in (1, 2, 4, 8)},
-}
-_NOTES: Final = "__metadata__"
 
 
 class SafetensorsSource(VectorSource, name="safetensors"):
@@ -348,41 +341,17 @@ class SafetensorsSource(VectorSource, name="safetensors"):
     def _open(self, part: str | None) -> None:
         with reading(self.path):
             self._file = self._ends.enter_context(self.path.open("rb"))
-            size = os.fstat(self._file.fileno()).st_size
-            header, start = self._header(self._file)
-            tensors = {name: value for name, value in header.items() if name != _NOTES}
-            matrices = {name: value for name, value in tensors.items() if _is_matrix(value)}
-            self.part = chosen_part(self.path, matrices, part)
-            place = self._place(matrices[self.part], size - start)
-            self._file.seek(start + place)
-        self.left_out = tuple(name for name in header if name != self.part)
-
-    def _header(self, file: IO[bytes]) -> tuple[dict[str, Any], int]:
-        length = int.from_bytes(file.read(8), "little")
-        if length > HEADER:
-            raise DataError(
-                f"{self.path.name} has a header of more than {HEADER:,} bytes: save only the matrix"
-            )
-        content = file.read(length)
-        if len(content) < length:
-            raise damaged(self.path)
-        return parse_object(content.decode("utf-8")), 8 + length
-
-    def _place(self, tensor: dict[str, Any], room: int) -> int:
-        """Take in what describes the matrix; return where its numbers start."""
-        if tensor["dtype"] not in _TYPES:
-            raise DataError(
-                f"{self.path.name} has values of a type that is not read: save them as float32"
-            )
-        self._stored, self._bfloat16 = _TYPES[tensor["dtype"]], tensor["dtype"] == "BF16"
-        self.rows, self.columns = tensor["shape"]
+            try:
+                header = SafetensorsHeader.read(self._file)
+                self.part = chosen_part(self.path, header.matrices, part)
+                array = header.array(self.part)
+            except ArrayFileError as error:
+                raise DataError(f"{self.path.name} {error}") from None
+            self._file.seek(array.start)
+        self._stored, self._bfloat16 = array.dtype, array.stated == "BF16"
+        self.rows, self.columns = array.shape
         self.values = FLOAT32 if self._bfloat16 else written_type(self._stored)
-        start, stop = tensor["data_offsets"]
-        length = math.prod(tensor["shape"]) * self._stored.itemsize
-        whole = all(type(number) is int and number >= 0 for number in (start, stop))
-        if not whole or stop - start != length or stop > room:
-            raise damaged(self.path)
-        return int(start)
+        self.left_out = tuple(name for name in header.names if name != self.part)
 
     def blocks(self) -> Iterator[VectorBlock]:
         """Yield the vectors, in blocks."""
@@ -399,15 +368,6 @@ class SafetensorsSource(VectorSource, name="safetensors"):
         """Return what writes a file with one tensor."""
         header = safetensors_header(self.part, self.values, self.rows, columns)
         return RawWriter(target, self.values, header)
-
-
-def _is_matrix(value: Any) -> bool:
-    shape = value.get("shape") if isinstance(value, dict) else None
-    return (
-        isinstance(shape, list)
-        and len(shape) == 2
-        and all(type(size) is int and 0 <= size < 2**48 for size in shape)
-    )
 
 
 def safetensors_header(name: str, values: "np.dtype[Any]", rows: int, columns: int) -> bytes:

@@ -25,7 +25,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from malaprop.lexicon import store
-from malaprop.lexicon.formats import npy, untrusted
+from malaprop.lexicon.formats import untrusted
+from malaprop.lexicon.formats.arrays import read_npz
 from malaprop.privacy import metrics
 from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.errors import LexiconError, OutputError, ParameterError
@@ -70,7 +71,7 @@ def load(path: Path, fingerprint: str, shape: tuple[int, int]) -> TrainingState 
     if not path.is_file():
         return None
     try:
-        agrees = str(npy.unpacked(path, ["token"], _LONGEST_FINGERPRINT)["token"]) == fingerprint
+        agrees = str(read_npz(path, ["token"], _LONGEST_FINGERPRINT)["token"]) == fingerprint
         state = _state(path, shape) if agrees else None
     except (OSError, ValueError, TypeError):
         raise LexiconError(
@@ -87,7 +88,7 @@ def load(path: Path, fingerprint: str, shape: tuple[int, int]) -> TrainingState 
 def _state(path: Path, shape: tuple[int, int]) -> TrainingState:
     names = [field.name for field in fields(TrainingState)]
     # Copies, since arrays from the file are read-only and training changes them.
-    saved = {k: v.copy() for k, v in npy.unpacked(path, names, 8 * math.prod(shape)).items()}
+    saved = {k: v.copy() for k, v in read_npz(path, names, 8 * math.prod(shape)).items()}
     state = TrainingState(int(saved.pop("epoch").item()), **saved)
     if not _fits(state, shape):
         raise ValueError("arrays of other shapes or types")

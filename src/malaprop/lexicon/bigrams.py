@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.data import data_folder
-from malaprop.lexicon.formats import npy, untrusted
+from malaprop.lexicon.formats import untrusted
+from malaprop.lexicon.formats.arrays import map_array
 from malaprop.lexicon.formats.rows import CONTROL
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.arrays import Floats, Ids
@@ -274,7 +275,7 @@ def open_model(folder: str | os.PathLike[str]) -> BigramModel:
         note = untrusted.read_object(path / _ABOUT)
         untrusted.check_format(note, _FORMAT)
         sources = {_text(key): _text(value) for key, value in note["sources"].items()}
-        arrays = {name: npy.map_array(path / f"{name}.npy") for name in _ARRAYS}
+        arrays = {name: map_array(path / f"{name}.npy") for name in _ARRAYS}
         _check(arrays)
         return BigramModel(words=_text(note["words"]), sources=sources, **arrays)
     except (ValueError, KeyError, TypeError, AttributeError, OSError):

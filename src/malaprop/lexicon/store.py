@@ -27,7 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.data import data_folder
-from malaprop.lexicon.formats import npy, open_vector_file, untrusted
+from malaprop.lexicon.formats import open_vector_file, untrusted
+from malaprop.lexicon.formats.arrays import map_array, read_npz
 from malaprop.lexicon.formats.rows import CONTROL, Repair, Repairs, VectorFile, screened_blocks
 from malaprop.privacy.errors import (
     LexiconError,
@@ -77,12 +78,12 @@ def read_graph(path: Path, base: str, size: int) -> WordGraph | None:
     Return None if it is the graph of another lexicon.
     """
     try:
-        note = npy.unpacked(path, ["about"], untrusted.NOTE)["about"]
+        note = read_npz(path, ["about"], untrusted.NOTE)["about"]
         about = untrusted.parse_object(str(note.item()))
         untrusted.check_format(about, FORMAT)
         if about["base"] != base:
             return None
-        arrays = npy.unpacked(path, ["cutoff", "edges", "weights"], 16 * untrusted.edges(size))
+        arrays = read_npz(path, ["cutoff", "edges", "weights"], 16 * untrusted.edges(size))
         return _graph(about, arrays, size)
     except (ValueError, KeyError, TypeError, OSError):
         raise LexiconError(
@@ -301,7 +302,7 @@ def _is_power_of_two(step: float) -> bool:
 
 def _mapped(folder: Path, shape: tuple[int, int], step: float | None) -> NDArray[np.float32]:
     """Map the vectors of a folder; 8-bit ones are converted, which is quick."""
-    stored = npy.map_array(folder / VECTORS)
+    stored = map_array(folder / VECTORS)
     if stored.shape != tuple(shape) or stored.dtype != (np.int8 if step else np.float32):
         raise _damaged(folder)
     if not step:

@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.lexicon import store
-from malaprop.lexicon.formats import npy, untrusted
+from malaprop.lexicon.formats import untrusted
+from malaprop.lexicon.formats.arrays import map_array
 from malaprop.privacy.arrays import Ids, Keys
 from malaprop.privacy.errors import LexiconError
 from malaprop.privacy.lazy_rows import NearWords
@@ -229,7 +230,7 @@ def read_balance(folder: Path) -> BalanceTable:
         note = untrusted.read_object(folder / _ABOUT)
         untrusted.check_format(note, _FORMAT)
         laws = tuple(_law(law) for law in note["laws"])
-        arrays = {name: npy.map_array(folder / f"{name}.npy") for name in _ARRAYS}
+        arrays = {name: map_array(folder / f"{name}.npy") for name in _ARRAYS}
         _check_arrays(arrays, len(laws))
         return BalanceTable(fingerprint=str(note["fingerprint"]), laws=laws, **arrays)
     except (ValueError, KeyError, TypeError, OSError):

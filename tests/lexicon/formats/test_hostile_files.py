@@ -18,7 +18,7 @@ from tests.lexicon.hostile import Ended, both, check_message, malaprop, npy, ref
 from malaprop.files.vector_formats import open_vectors
 from malaprop.lab import poincare
 from malaprop.lexicon.formats import read
-from malaprop.lexicon.formats.npy import NpyError, unpacked
+from malaprop.lexicon.formats.arrays import ArrayFileError, read_npz
 from malaprop.lexicon.formats.untrusted import open_stream
 from malaprop.privacy.errors import DataError, LexiconError
 
@@ -140,7 +140,7 @@ def test_a_zip_archive_with_a_long_directory(tmp_path: Path, kind: str, name: st
         path.write_bytes(b"PK\3\4" + path.read_bytes())
     tracemalloc.start()
     try:
-        with pytest.raises((LexiconError, NpyError, DataError)):
+        with pytest.raises((LexiconError, ArrayFileError, DataError)):
             _read_zip(path)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
@@ -153,6 +153,6 @@ def _read_zip(path: Path) -> None:
         with open_stream(path) as stream:
             stream.content.read(1)
     elif path.name == "graph.npz":
-        unpacked(path, ["offsets"], 1000)
+        read_npz(path, ["offsets"], 1000)
     else:
         open_vectors(path)

@@ -2,123 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from abc import abstractmethod
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.lexicon.formats import npy, untrusted
-from malaprop.lexicon.formats.rows import FileFault, Repairs, RowBlock, VectorFile, to_float32
+from malaprop.lexicon.formats import untrusted
+from malaprop.lexicon.formats.arrays import (
+    MAGIC,
+    ArrayFileError,
+    SafetensorsHeader,
+    map_array,
+)
+from malaprop.lexicon.formats.rows import Repairs, RowBlock, VectorFile, VectorFormat, to_float32
 from malaprop.lexicon.formats.untrusted import open_stream
-from malaprop.privacy.errors import LexiconError, MissingExtraError
+from malaprop.privacy.errors import LexiconError
 
-BLOCK = 4096
-BESIDE = ("words.txt", "vocabulary.txt", "vocab.txt")
-
-ReadRows = Callable[[int, int], NDArray[Any]]
-"""Reads the rows from a first one up to, but not including, a last one."""
+_BLOCK = 4096
+_BESIDE = ("words.txt", "vocabulary.txt", "vocab.txt")
 
 
-def open_npy(path: Path, vocabulary: Path | None, repairs: Repairs) -> VectorFile:
-    """Open a `.npy` matrix and its vocabulary."""
-    matrix = _mapped_matrix(path)
-    return _vector_file(path, vocabulary, repairs, matrix.shape, lambda a, b: matrix[a:b])
+class _Matrix(VectorFormat):
+    has_words = False
+
+    @abstractmethod
+    def mapped(self, path: Path) -> NDArray[Any]:
+        """Memory-map the array of a file."""
+
+    def open(self, path: Path, repairs: Repairs, vocabulary: Path | None = None) -> VectorFile:
+        try:
+            matrix = self.mapped(path)
+        except ArrayFileError as error:
+            raise LexiconError(f"{path.name} {error}") from None
+        except OSError as error:
+            raise LexiconError(f"{path.name} cannot be read: {error.strerror}") from None
+        rows = len(matrix) if matrix.ndim else 0
+        if matrix.ndim != 2 or not matrix.size:
+            raise LexiconError(
+                f"{path.name} has an array of shape {matrix.shape}: save a matrix with one row per "
+                "word"
+            )
+        untrusted.check_dimension(matrix.shape[1], path.name)
+        vocabulary = vocabulary or _find_vocabulary(path)
+        words = _lines(vocabulary, rows)
+        if len(words) != rows:
+            # No repair: nobody can tell which line is missing, and all words after it would shift.
+            count = f"{len(words):,}" if len(words) < rows else f"more than {rows:,}"
+            raise LexiconError(
+                f"{vocabulary.name} has {count} lines and {path.name} {rows:,} rows: "
+                "a vocabulary has one line per row"
+            )
+        blocks = _blocks(words, matrix, repairs)
+        return VectorFile(matrix.shape[1], rows, blocks, repairs, (path, vocabulary))
 
 
-def _mapped_matrix(path: Path) -> NDArray[Any]:
-    """Memory-map an array of numbers of any shape."""
-    try:
-        return npy.map_array(path)
-    except npy.TypeOfValuesError:
-        raise LexiconError(
-            f"{path.name} has values that are not real numbers: save them as float32"
-        ) from None
-    except (ValueError, OSError):
-        raise LexiconError(
-            f"{path.name} is not a complete .npy file of numbers: write it with numpy.save"
-        ) from None
+class _Npy(_Matrix, name="npy"):
+    suffix = ".npy"
+
+    def recognises(self, head: bytes, path: Path) -> bool:
+        return head.startswith(MAGIC)
+
+    def mapped(self, path: Path) -> NDArray[Any]:
+        return map_array(path)
 
 
-def open_safetensors(path: Path, vocabulary: Path | None, repairs: Repairs) -> VectorFile:
-    """Open a `.safetensors` file with one matrix, and its vocabulary."""
-    try:
-        import safetensors
-    except ImportError:
-        raise MissingExtraError(
-            package="safetensors", extra="safetensors", purpose="Reading a .safetensors file"
-        ) from None
-    _check_header(path)
-    try:
-        file: Any = safetensors.safe_open(path, framework="numpy")
-    except (safetensors.SafetensorError, OSError):
-        raise LexiconError(
-            f"{path.name} is not a complete .safetensors file: get it again"
-        ) from None
-    slices = [file.get_slice(key) for key in file.keys()]  # noqa: SIM118 (not a mapping)
-    matrices = [part for part in slices if len(part.get_shape()) == 2]
-    if len(matrices) != 1:
-        raise LexiconError(
-            f"{path.name} holds {len(matrices)} matrices: save the one you want by itself"
-        )
-    (matrix,) = matrices
-    if matrix.get_dtype() not in ("F16", "F32", "F64"):
-        raise LexiconError(
-            f"{path.name} has values of type {matrix.get_dtype()}: save them as float32"
-        )
-    return _vector_file(
-        path, vocabulary, repairs, tuple(matrix.get_shape()), lambda a, b: matrix[a:b]
-    )
+class _Safetensors(_Matrix, name="safetensors"):
+    suffix = ".safetensors"
+
+    def recognises(self, head: bytes, path: Path) -> bool:
+        # A length of up to 100 MB (the format's own limit), then a JSON object.
+        return head[8:9] == b"{" and int.from_bytes(head[:8], "little") <= 100_000_000
+
+    def mapped(self, path: Path) -> NDArray[Any]:
+        with path.open("rb") as file:
+            header = SafetensorsHeader.read(file)
+        if len(header.matrices) != 1:
+            count = len(header.matrices)
+            raise ArrayFileError(f"holds {count} matrices: save the one you want by itself")
+        array = header.array(*header.matrices)
+        if array.dtype.kind != "f":
+            raise ArrayFileError(f"has values of type {array.stated}: save them as float32")
+        return map_array(path, array)
 
 
-def _check_header(path: Path) -> None:
-    """Refuse a long header: it is parsed in memory, and the format allows 100 MB."""
-    with open_stream(path) as stream:
-        length = int.from_bytes(stream.content.read(8), "little")
-    if length > untrusted.HEADER:
-        raise LexiconError(
-            f"{path.name} has a header of more than {untrusted.HEADER:,} bytes: "
-            "save only the matrix"
-        )
-
-
-def find_vocabulary(path: Path) -> Path:
-    """Find the vocabulary beside a matrix: its name with .txt or .vocab, or one of `BESIDE`."""
+def _find_vocabulary(path: Path) -> Path:
+    """Find the vocabulary beside a matrix: its name with .txt or .vocab, or a usual name."""
     candidates = [path.with_suffix(".txt"), path.with_suffix(".vocab")]
-    candidates += [path.with_name(name) for name in BESIDE]
+    candidates += [path.with_name(name) for name in _BESIDE]
     for candidate in candidates:
         if candidate.is_file():
             return candidate
     raise LexiconError(
         f"{path.name} has vectors but no words: name its vocabulary (one word per line), "
         f"or put it in the same folder as {candidates[0].name}"
-    )
-
-
-def _vector_file(
-    path: Path,
-    vocabulary: Path | None,
-    repairs: Repairs,
-    shape: tuple[int, ...],
-    read_rows: ReadRows,
-) -> VectorFile:
-    if len(shape) != 2 or 0 in shape:
-        raise LexiconError(
-            f"{path.name} has an array of shape {shape}: save a matrix with one row per word"
-        )
-    untrusted.check_dimension(shape[1], path.name)
-    vocabulary = vocabulary or find_vocabulary(path)
-    words = _lines(vocabulary, shape[0])
-    if len(words) != shape[0]:
-        # No repair: nobody can tell which line is missing, and all words after it would shift.
-        count = f"{len(words):,}" if len(words) < shape[0] else f"more than {shape[0]:,}"
-        raise LexiconError(
-            f"{vocabulary.name} has {count} lines and {path.name} {shape[0]:,} rows: "
-            "a vocabulary has one line per row"
-        )
-    return VectorFile(
-        shape[1], len(words), _blocks(words, read_rows, repairs), repairs, (path, vocabulary)
     )
 
 
@@ -136,16 +115,9 @@ def _lines(vocabulary: Path, rows: int) -> list[bytes]:
     return words
 
 
-def _blocks(words: list[bytes], read_rows: ReadRows, repairs: Repairs) -> Iterator[RowBlock]:
-    for start in range(0, len(words), BLOCK):
-        stop = min(start + BLOCK, len(words))
-        kept, decoded = [], []
-        for i in range(start, stop):
-            try:
-                decoded.append(words[i].decode())
-            except UnicodeDecodeError:
-                repairs.fault(FileFault.ENCODING, i + 1)
-            else:
-                kept.append(i)
-        vectors = to_float32(read_rows(start, stop))[np.asarray(kept, dtype=np.intp) - start]
-        yield RowBlock([i + 1 for i in kept], decoded, vectors, stop)
+def _blocks(words: list[bytes], matrix: NDArray[Any], repairs: Repairs) -> Iterator[RowBlock]:
+    for start in range(0, len(words), _BLOCK):
+        stop = min(start + _BLOCK, len(words))
+        numbers, decoded = repairs.decode(words[start:stop], start + 1)
+        vectors = to_float32(matrix[start:stop])[np.asarray(numbers, dtype=np.intp) - start - 1]
+        yield RowBlock(numbers, decoded, vectors, stop)

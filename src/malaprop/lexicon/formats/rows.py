@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +17,13 @@ from malaprop.lexicon.formats import untrusted
 from malaprop.privacy.errors import LexiconError
 from malaprop.privacy.metrics import EDGE
 
-# Faults of lexicon files, and the one place where they are refused or repaired.
-#
-# Every reader reports its faults here. Opening a file is strict: the first fault raises an error.
-# Importing repairs: the faulty row is left out and counted, and its number is remembered.
-
-
-REMEMBERED = 5
+HEAD = 1 << 20
+"""Bytes at the start of a file by which its format is recognised."""
+_REMEMBERED = 5
+# Controls (C0, C1), Unicode's line separators, and halves of surrogate pairs, which UTF-8 lacks.
+# No-break spaces pass: some of GloVe's own words have them, and no format uses them as separators.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_SUSPECT = re.compile(f" |{CONTROL.pattern}")
 
 
 class FileFault(StrEnum):
@@ -58,7 +59,11 @@ class Repair:
 
 @dataclass
 class Repairs:
-    """The faults of one file: raised as an error if `strict`, otherwise counted."""
+    """The faults of one file, in the one place where they are refused or repaired.
+
+    Opening a file is strict: the first fault raises an error. Importing repairs: the faulty row is
+    left out and counted, and its number is remembered.
+    """
 
     source: str
     strict: bool
@@ -73,11 +78,23 @@ class Repairs:
                 "leave out and count faulty rows, use 'malaprop lexicon import'."
             )
         old = self.by_fault.get(fault, Repair(0, ()))
-        self.by_fault[fault] = Repair(old.count + 1, (*old.first, number)[:REMEMBERED])
+        self.by_fault[fault] = Repair(old.count + 1, (*old.first, number)[:_REMEMBERED])
 
     def count(self, fault: FileFault) -> int:
         """Return how often a fault was found."""
         return self.by_fault.get(fault, Repair(0, ())).count
+
+    def decode(self, words: Sequence[bytes], first: int) -> tuple[list[int], list[str]]:
+        """Return the numbers of the rows whose words are UTF-8, from `first` on, and the words."""
+        numbers, decoded = [], []
+        for number, word in enumerate(words, first):
+            try:
+                decoded.append(word.decode())
+            except UnicodeDecodeError:
+                self.fault(FileFault.ENCODING, number)
+            else:
+                numbers.append(number)
+        return numbers, decoded
 
     @property
     def dropped(self) -> int:
@@ -92,9 +109,6 @@ class Repairs:
             str(fault): {"count": repair.count, "first": list(repair.first), "unit": self.unit}
             for fault, repair in sorted(self.by_fault.items())
         }
-
-
-# A lexicon file, opened: a stream of blocks of rows, whatever its format.
 
 
 @dataclass(frozen=True)
@@ -127,16 +141,37 @@ def to_float32(values: NDArray[Any]) -> NDArray[np.float32]:
         return np.ascontiguousarray(values, dtype=np.float32)
 
 
-# Screens the rows of a lexicon file, whatever its format.
-#
-# A reader knows its format and nothing else. This module decides what makes a row fit for a
-# lexicon: a clean word that has not occurred yet, and a finite vector.
+formats: list[VectorFormat] = []
+"""All formats of lexicon files, in the order in which they are tried."""
 
 
-# Controls (C0, C1), Unicode's line separators, and halves of surrogate pairs, which UTF-8 lacks.
-# No-break spaces pass: some of GloVe's own words have them, and no format uses them as separators.
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_SUSPECT = re.compile(f" |{CONTROL.pattern}")
+class VectorFormat(ABC):
+    """A format of lexicon files: a subclass with a `name` registers itself by being defined.
+
+    A reader knows its format and nothing else. `screened_blocks` decides what makes a row fit for a
+    lexicon: a clean word that has not occurred yet, and a finite vector.
+    """
+
+    name: ClassVar[str] = ""
+    suffix: ClassVar[str | None] = None
+    """How names of such files end, if that tells where their content does not."""
+    unit: ClassVar[str] = "row"
+    """What faults are counted in."""
+    has_words: ClassVar[bool] = True
+    """Whether words are in the file itself, and it may be compressed; else in a vocabulary."""
+
+    def __init_subclass__(cls, *, name: str = "") -> None:
+        if name:
+            cls.name = name
+            formats.append(cls())
+
+    @abstractmethod
+    def recognises(self, head: bytes, path: Path) -> bool:
+        """Tell whether the first bytes of a file are those of this format."""
+
+    @abstractmethod
+    def open(self, path: Path, repairs: Repairs, vocabulary: Path | None = None) -> VectorFile:
+        """Open a file of this format."""
 
 
 def screened_blocks(
@@ -156,7 +191,12 @@ def screened_blocks(
         if limit is not None and len(seen) + len(fit) >= limit:
             fit = fit[: limit - len(seen)]
         if len(fit) < len(block.words):
-            block = _take(block, fit)
+            block = RowBlock(
+                [block.numbers[i] for i in fit],
+                [block.words[i] for i in fit],
+                block.vectors[np.asarray(fit, dtype=np.intp)],
+                block.done,
+            )
         seen.update(block.words)
         characters += sum(map(len, block.words))
         untrusted.check_words(len(seen), characters, file.repairs.source)
@@ -165,7 +205,13 @@ def screened_blocks(
             break
         if file.repairs.dropped + file.repairs.count(FileFault.BLANK) > good + untrusted.FAULTY:
             raise _mostly_faulty(good, file.repairs)
-    _check_yield(good, file.repairs)
+    if good == 0:
+        raise LexiconError(
+            f"{file.repairs.source} has no row that is fit for a lexicon "
+            f"({file.repairs.dropped:,} are faulty): each row should have a word and its numbers"
+        )
+    if good < file.repairs.dropped:
+        raise _mostly_faulty(good, file.repairs)
 
 
 def _fit(block: RowBlock, seen: set[str], repairs: Repairs, metric: str) -> Sequence[int]:
@@ -214,26 +260,6 @@ def _word_fault(word: str) -> FileFault | None:
     if CONTROL.search(word):
         return FileFault.CONTROL
     return FileFault.SPACES if " " in word else None
-
-
-def _take(block: RowBlock, rows: Sequence[int]) -> RowBlock:
-    return RowBlock(
-        [block.numbers[i] for i in rows],
-        [block.words[i] for i in rows],
-        block.vectors[np.asarray(rows, dtype=np.intp)],
-        block.done,
-    )
-
-
-def _check_yield(kept: int, repairs: Repairs) -> None:
-    dropped = repairs.dropped
-    if kept == 0:
-        raise LexiconError(
-            f"{repairs.source} has no row that is fit for a lexicon ({dropped:,} are faulty): "
-            "each row should have a word and its numbers"
-        )
-    if kept < dropped:
-        raise _mostly_faulty(kept, repairs)
 
 
 def _mostly_faulty(kept: int, repairs: Repairs) -> LexiconError:

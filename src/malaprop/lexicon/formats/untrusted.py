@@ -1,4 +1,8 @@
-"""Limits on what a file may put into memory; streams; small JSON files."""
+"""Files of strangers: limits on what they may put into memory; streams; small JSON files.
+
+Real files stay far below the limits; those beyond are refused. Before anything is allocated, the
+sizes that a header declares are checked against the limits and against the length of the file.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +17,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from malaprop.privacy.errors import LexiconError
-
-# Limits on what an untrusted file may put into memory. Files beyond them are refused.
-#
-# Real files stay far below. Before anything is allocated, the sizes that a header declares are
-# checked against these limits and against the length of the file.
-
 
 LINE = 1 << 20
 """Bytes in a line of text, including its end."""
@@ -50,14 +48,7 @@ def edges(words: int) -> int:
     return (1 << 22) + 16 * words
 
 
-class LineSource(Protocol):
-    """A source of lines."""
-
-    def readline(self, size: int, /) -> bytes:
-        """Read a line, or at most `size` bytes of it."""
-
-
-def line(stream: LineSource, name: str) -> bytes:
+def line(stream: IO[bytes] | gzip.GzipFile, name: str) -> bytes:
     """Read a line including its end; empty at the end of the file."""
     content = stream.readline(LINE + 1)
     if len(content) > LINE:
@@ -133,9 +124,6 @@ def check_words(words: int, characters: int, name: str) -> None:
         )
 
 
-# Small JSON files, each with one object, that describe the arrays beside them.
-
-
 def read_object(path: Path) -> dict[str, Any]:
     """Read the object in a JSON file. Raises OSError, or ValueError if there is none."""
     return parse_object(whole(path, NOTE).decode("utf-8"))
@@ -156,9 +144,6 @@ def check_format(note: dict[str, Any], number: int) -> None:
     """Raise a ValueError unless the object declares the format with this number."""
     if note["format"] != number:
         raise ValueError("another format")
-
-
-# Opens files as streams of bytes, plain or compressed, and translates their errors.
 
 
 @dataclass(frozen=True)
@@ -193,6 +178,11 @@ def open_stream(path: Path) -> Iterator[ByteStream]:
                 yield ByteStream(stack.enter_context(_unzipped(file, path)), file, True)
             else:
                 yield ByteStream(file, file, False)
+    except DirectoryError:
+        raise LexiconError(
+            f"{path.name} has a directory of more than {DIRECTORY:,} bytes: unpack it and name the "
+            "file that you want"
+        ) from None
     except (EOFError, gzip.BadGzipFile, *BROKEN):
         raise _damaged(path) from None
     except OSError as error:
@@ -208,13 +198,8 @@ def _unzipped(file: IO[bytes], path: Path) -> IO[bytes]:
     try:
         archive = zip_archive(file)
         return archive.open(_only_member(archive, path))
-    except LexiconError:
+    except (LexiconError, *BROKEN):
         raise
-    except DirectoryError:
-        raise LexiconError(
-            f"{path.name} has a directory of more than {DIRECTORY:,} bytes: unpack it and name the "
-            "file that you want"
-        ) from None
     except (ValueError, RuntimeError):  # names and numbers that no real archive has
         raise _damaged(path) from None
 
@@ -229,11 +214,10 @@ def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
         raise LexiconError(
             f"{path.name} holds {len(members)} files: unpack it and name the one you want"
         )
-    (member,) = members
-    if member.flag_bits & 1:
+    if members[0].flag_bits & 1:
         raise LexiconError(f"{path.name} is encrypted: unpack it first")
-    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+    if members[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise LexiconError(
             f"{path.name} is compressed by a method other than deflate: unpack it first"
         )
-    return member
+    return members[0]

@@ -11,29 +11,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.lexicon.formats import untrusted
-from malaprop.lexicon.formats.rows import FileFault, Repairs, RowBlock, VectorFile, to_float32
+from malaprop.lexicon.formats.rows import (
+    HEAD,
+    FileFault,
+    Repairs,
+    RowBlock,
+    VectorFile,
+    VectorFormat,
+    to_float32,
+)
 from malaprop.lexicon.formats.untrusted import ByteStream, open_stream
 from malaprop.privacy.errors import LexiconError
 
-# Parses lines of a word and its numbers: whole chunks fast, faulty lines with care.
-#
-# pyarrow's CSV parser reads 400,000 × 300 numbers in 7 s where `float` takes 44 s. A chunk that it
-# rejects is halved until only the few faulty lines are left; these are read one by one. Both ways
-# parse to float64 and round once to float32, so the values of a row do not depend on the rows
-# around it.
-
-
-BOM = b"\xef\xbb\xbf"
-FEW = 16
-SHORT = 8192
-"""Bytes for which parsing line by line takes as long as one call of pyarrow."""
+CHUNK = 4 << 20
+_BINARY_CHUNK = 2 << 20
+LONGEST_WORD = 1 << 16
+_BOM = b"\xef\xbb\xbf"
+_SAMPLE = 10  # lines by which the dimension is found
+_FEW = 16
+_SHORT = 8192  # bytes for which parsing line by line takes as long as one call of pyarrow
 
 ParsedRows = tuple[Sequence[int], list[str], NDArray[np.float32]]
 """The numbers of lines, their words and their vectors."""
 
 
-class LineParser:
-    """Parses chunks of lines that all end in a line feed, with fields separated by spaces."""
+class _LineParser:
+    """Parses chunks of lines that all end in a line feed, with fields separated by spaces.
+
+    pyarrow's CSV parser reads 400,000 × 300 numbers in 7 s where `float` takes 44 s. A chunk that
+    it rejects is halved until only the few faulty lines are left; these are read one by one. Both
+    ways parse to float64 and round once to float32, so the values of a row do not depend on the
+    rows around it.
+    """
 
     def __init__(self, dimension: int, repairs: Repairs) -> None:
         import pyarrow as pa
@@ -59,7 +68,7 @@ class LineParser:
         parsed = self._fast(chunk) if plausible else None
         if parsed is not None:
             yield range(at, at + lines), *parsed
-        elif lines <= FEW or len(chunk) <= SHORT:
+        elif lines <= _FEW or len(chunk) <= _SHORT:
             yield self._careful(chunk, at)
         else:
             middle = chunk.rfind(b"\n", 0, len(chunk) // 2) + 1 or chunk.find(b"\n") + 1
@@ -71,7 +80,7 @@ class LineParser:
         from pyarrow import csv
 
         # pyarrow would treat a lone \r as a line end and drop a byte order mark.
-        if b"\r" in chunk or chunk.startswith(BOM):
+        if b"\r" in chunk or chunk.startswith(_BOM):
             return None
         try:
             read = csv.read_csv(pa.BufferReader(chunk), *self._options)
@@ -97,8 +106,7 @@ class LineParser:
         return numbers, words, to_float32(vectors)
 
 
-def number(field: bytes) -> float | None:
-    """Parse a number; None if the field is not one."""
+def _number(field: bytes) -> float | None:
     try:
         # Python accepts 1_000, which no file of vectors means as a number.
         return None if b"_" in field else float(field)
@@ -111,7 +119,7 @@ def _row(line: bytes, dimension: int) -> tuple[str, list[float]] | FileFault:
     others = [field for field in others if field]
     if not first and not others:
         return FileFault.BLANK
-    values = [number(field) for field in others]
+    values = [_number(field) for field in others]
     extra, last = values[:-dimension], values[-dimension:]
     numbers = [value for value in last if value is not None]
     if len(last) < dimension or (extra and None not in extra):
@@ -124,16 +132,6 @@ def _row(line: bytes, dimension: int) -> tuple[str, list[float]] | FileFault:
         return first.decode(), numbers
     except UnicodeDecodeError:
         return FileFault.ENCODING
-
-
-# Vectors as text: GloVe (no header), word2vec text and fastText `.vec` (header).
-#
-# A line is a word and d numbers, separated by spaces or tabs.
-
-
-HEAD = 1 << 20
-CHUNK = 4 << 20
-SAMPLE = 10
 
 
 @dataclass(frozen=True)
@@ -151,10 +149,10 @@ def detect_layout(head: bytes) -> TextLayout:
     or a wrong header does not decide it. It is 0 if most of them end in none, as in a binary file:
     a line of it may end in a digit by chance.
     """
-    lines = [line for line in head.removeprefix(BOM).split(b"\n") if line.strip()]
+    lines = [line for line in head.removeprefix(_BOM).split(b"\n") if line.strip()]
     if len(lines) > 1 and len(head) >= HEAD:
         lines.pop()  # it may be incomplete
-    first, rest = lines[:1], lines[1 : SAMPLE + 1]
+    first, rest = lines[:1], lines[1 : _SAMPLE + 1]
     header = _header(first[0]) if first else None
     dimension = _commonest(rest)
     if header is not None and rest and dimension == 1 != header[1]:
@@ -162,14 +160,45 @@ def detect_layout(head: bytes) -> TextLayout:
     return TextLayout(header, dimension if header else _commonest(first + rest))
 
 
+class _Word2vec(VectorFormat, name="word2vec"):
+    """The binary format of word2vec: a header line, then for each row a word, a space, d floats."""
+
+    def recognises(self, head: bytes, path: Path) -> bool:
+        layout = detect_layout(head)
+        binary = b"\0" in head and path.suffix.lower() == ".bin"
+        return layout.header is not None and (layout.dimension == 0 or binary)
+
+    def open(self, path: Path, repairs: Repairs, vocabulary: Path | None = None) -> VectorFile:
+        with open_stream(path) as stream:
+            header = detect_layout(untrusted.line(stream.content, path.name)).header
+        if header is None:
+            raise LexiconError(
+                f"{path.name} does not start with a line of two numbers: its rows and its dimension"
+            )
+        untrusted.check_dimension(header[1], path.name)
+        blocks = _word2vec_blocks(path, *header, repairs)
+        return VectorFile(header[1], path.stat().st_size, blocks, repairs, (path,))
+
+
+class _Text(VectorFormat, name="text"):
+    """A line is a word and d numbers, separated by spaces or tabs. GloVe has no header."""
+
+    unit = "line"
+
+    def recognises(self, head: bytes, path: Path) -> bool:
+        return detect_layout(head).dimension > 0
+
+    def open(self, path: Path, repairs: Repairs, vocabulary: Path | None = None) -> VectorFile:
+        return open_text(path, repairs)
+
+
 def open_text(path: Path, repairs: Repairs) -> VectorFile:
-    """Open a text file of vectors."""
+    """Open a text file of vectors: GloVe, word2vec or fastText."""
     with open_stream(path) as stream:
         layout = detect_layout(stream.content.read(HEAD))
     untrusted.check_dimension(layout.dimension, path.name)
-    return VectorFile(
-        layout.dimension, path.stat().st_size, _blocks(path, layout, repairs), repairs, (path,)
-    )
+    blocks = _text_blocks(path, layout, repairs)
+    return VectorFile(layout.dimension, path.stat().st_size, blocks, repairs, (path,))
 
 
 def _header(line: bytes) -> tuple[int, int] | None:
@@ -188,14 +217,14 @@ def _commonest(lines: list[bytes]) -> int:
 def _numbers_at_end(line: bytes) -> int:
     count = 0
     for field in reversed(line.split()[1:]):
-        if number(field) is None:
+        if _number(field) is None:
             break
         count += 1
     return count
 
 
-def _blocks(path: Path, layout: TextLayout, repairs: Repairs) -> Iterator[RowBlock]:
-    parser = LineParser(layout.dimension, repairs)
+def _text_blocks(path: Path, layout: TextLayout, repairs: Repairs) -> Iterator[RowBlock]:
+    parser = _LineParser(layout.dimension, repairs)
     with open_stream(path) as stream:
         at, chunk = _start(stream, layout, repairs)
         while (
@@ -214,7 +243,7 @@ def _blocks(path: Path, layout: TextLayout, repairs: Repairs) -> Iterator[RowBlo
 def _start(stream: ByteStream, layout: TextLayout, repairs: Repairs) -> tuple[int, bytes]:
     """Skip byte order mark, blank lines and header; return the first row's number and text."""
     at = 1
-    line = untrusted.line(stream.content, repairs.source).removeprefix(BOM)
+    line = untrusted.line(stream.content, repairs.source).removeprefix(_BOM)
     while line and not line.strip():
         repairs.fault(FileFault.BLANK, at)
         at += 1
@@ -236,51 +265,18 @@ def _plain(chunk: bytes) -> bytes:
     return chunk
 
 
-# The binary format of word2vec: a header line, then for each row a word, a space, d floats.
-#
-# Some writers put a line feed after each row, some do not. It is read as the beginning of the next
-# word and stripped there, as in word2vec's own reader.
-
-
-_BINARY_CHUNK = 2 << 20
-LONGEST_WORD = 1 << 16
-
-
-def open_word2vec(path: Path, repairs: Repairs) -> VectorFile:
-    """Open a binary word2vec file, plain or compressed."""
-    with open_stream(path) as stream:
-        rows, dimension = _word2vec_header(stream, path.name)
-    return VectorFile(
-        dimension,
-        path.stat().st_size,
-        _word2vec_blocks(path, rows, dimension, repairs),
-        repairs,
-        (path,),
-    )
-
-
-def _word2vec_header(stream: ByteStream, name: str) -> tuple[int, int]:
-    header = detect_layout(untrusted.line(stream.content, name)).header
-    if header is None:
-        raise LexiconError(
-            f"{name} does not start with a line of two numbers: its rows and its dimension"
-        )
-    untrusted.check_dimension(header[1], name)
-    return header
-
-
 def _word2vec_blocks(
     path: Path, expected: int, dimension: int, repairs: Repairs
 ) -> Iterator[RowBlock]:
     rows = 0
     rest = b""
     with open_stream(path) as stream:
-        _word2vec_header(stream, path.name)
+        untrusted.line(stream.content, path.name)
         # A row fits into a chunk plus the rest of the last one.
         size = max(_BINARY_CHUNK, 4 * dimension + LONGEST_WORD)
         while data := stream.content.read(size):
             words, vectors, rest = _split(rest + data, dimension)
-            numbers, decoded = _decode(words, rows, repairs)
+            numbers, decoded = repairs.decode(words, rows + 1)
             rows += len(words)
             kept = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, dimension)
             kept = kept[np.asarray(numbers, dtype=np.intp) - (rows - len(words) + 1)]
@@ -294,7 +290,11 @@ def _word2vec_blocks(
 
 
 def _split(data: bytes, dimension: int) -> tuple[list[bytes], list[bytes], bytes]:
-    """Split complete rows off the data: words, vectors as bytes, and the rest."""
+    """Split complete rows off the data: words, vectors as bytes, and the rest.
+
+    Some writers put a line feed after each row, some do not. It is read as the beginning of the
+    next word and stripped there, as in word2vec's own reader.
+    """
     words: list[bytes] = []
     vectors: list[bytes] = []
     start = 0
@@ -306,15 +306,3 @@ def _split(data: bytes, dimension: int) -> tuple[list[bytes], list[bytes], bytes
         words.append(data[start:space].lstrip(b"\n"))
         vectors.append(data[space + 1 : end])
         start = end
-
-
-def _decode(words: list[bytes], before: int, repairs: Repairs) -> tuple[list[int], list[str]]:
-    numbers, decoded = [], []
-    for number, word in enumerate(words, before + 1):
-        try:
-            decoded.append(word.decode())
-        except UnicodeDecodeError:
-            repairs.fault(FileFault.ENCODING, number)
-        else:
-            numbers.append(number)
-    return numbers, decoded
