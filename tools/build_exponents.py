@@ -3,8 +3,7 @@
     python tools/build_exponents.py [NAME ...]
 
 Writes src/malaprop/data/NAME/exponents.json, which takes some minutes for 33,000 words on one core.
-Prints the entry to put into `malaprop.lexicon.tables.VERIFIED_EXPONENTS` once the
-tests have passed.
+Prints the entry to put into `malaprop.lexicon.tables.VERIFIED` once the tests have passed.
 """
 
 import hashlib
@@ -13,7 +12,6 @@ import time
 
 from malaprop.lexicon import store
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.lexicon.tables import SHIPPED_EXPONENTS, write_exponents
 from malaprop.mechanisms.tem_exponents import build_table
 
 
@@ -22,10 +20,11 @@ def main(names: list[str]) -> None:
     for name in names:
         started = time.monotonic()
         table = build_table(Lexicon.open(name), progress=_show)
-        path = store.embedded()[name] / SHIPPED_EXPONENTS
-        write_exponents(table, path)
+        path = store.embedded()[name] / table.shipped
+        table.write(path)
         print(f"\r{name}: {len(table.exponents)} exponents, {time.monotonic() - started:.0f} s")
-        print(f'"{table.fingerprint}": "{hashlib.sha256(path.read_bytes()).hexdigest()}"')
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        print(f'("{table.shipped}", "{table.fingerprint}"): "{digest}"')
 
 
 def _show(done: int, total: int) -> None:

@@ -9,7 +9,7 @@ takes some minutes on two cores, and 3 GB of memory.
 import sys
 import time
 
-from malaprop.lexicon import store, tables
+from malaprop.lexicon import store
 from malaprop.lexicon.graph import GraphOptions, build_graph
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.lexicon.store import write_graph
@@ -25,9 +25,9 @@ def main(name: str) -> None:
     write_graph(folder / store.GRAPH, graph, lexicon.fingerprint)
     print(f"\r{name}: {len(graph.edges):,} edges, {time.monotonic() - started:.0f} s")
     table = build_table(graph, lexicon.with_metric(Steps(graph)).fingerprint, progress=_show)
-    tables.write_balance(table, folder / tables.SHIPPED_BALANCE)
+    table.write(folder / table.shipped)
     print(f"\r{name}: {len(table.laws)} laws, {time.monotonic() - started:.0f} s")
-    print(f'for balance_files.VERIFIED: "{table.fingerprint}": "{table.digest}"')
+    print(f'for tables.VERIFIED: ("{table.shipped}", "{table.fingerprint}"): "{table.digest}"')
 
 
 def _show(done: int, total: int) -> None:

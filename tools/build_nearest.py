@@ -3,7 +3,7 @@
     python tools/build_nearest.py [NAME]
 
 Writes src/malaprop/data/NAME/nearest.npy. Prints the entry to put into
-`malaprop.lexicon.tables.VERIFIED_NEAREST` once the tests have found that no nearer word is
+`malaprop.lexicon.tables.VERIFIED` once the tests have found that no nearer word is
 missing.
 """
 
@@ -13,7 +13,7 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.lexicon import store, tables
+from malaprop.lexicon import store
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.lexicon.tables import NearestWords
 from malaprop.privacy.arrays import blocks
@@ -23,10 +23,11 @@ LISTED = 33
 
 def main(name: str) -> None:
     """List the nearest words of this lexicon."""
-    lexicon, path = Lexicon.open(name), store.embedded()[name] / tables.SHIPPED_NEAREST
+    lexicon, path = Lexicon.open(name), store.embedded()[name] / NearestWords.shipped
     table = NearestWords(fingerprint=lexicon.fingerprint, listed=nearest_words(lexicon))
-    tables.write_nearest(table, path)
-    print(f'"{lexicon.fingerprint}": "{hashlib.sha256(path.read_bytes()).hexdigest()}"')
+    table.write(path)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    print(f'("{table.shipped}", "{table.fingerprint}"): "{digest}"')
 
 
 def nearest_words(lexicon: Lexicon) -> NDArray[np.uint16]:

@@ -9,8 +9,8 @@ from tests.fuzz.mutations import mutated
 from tests.lab.datasets.packing import tgz, wheel
 
 from malaprop import MalapropError
-from malaprop.lab.datasets.download import found_in, is_archive, taken_out
-from malaprop.lab.datasets.entries import DataFile
+from malaprop.lab.datasets import DataFile
+from malaprop.lab.datasets.archives import found_in, is_archive, taken_out
 
 CONTENT = {"d/a.txt": b"one\n" * 50, "d/b.txt": b"two\n", "d/c/x.txt": b"three\n"}
 LARGEST = 3000

@@ -9,13 +9,7 @@ import pytest
 
 from malaprop import TEM, Lexicon, LexiconError
 from malaprop.lexicon import store
-from malaprop.lexicon.tables import (
-    SHIPPED_EXPONENTS,
-    VERIFIED_EXPONENTS,
-    ExponentTable,
-    file_name,
-    keep,
-)
+from malaprop.lexicon.tables import VERIFIED, ExponentTable, keep
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -36,12 +30,12 @@ def table_for(lexicon: Lexicon, loss: float = 1.5) -> ExponentTable:
 
 def test_a_table_belongs_to_its_lexicon_only(home: Path, cloud: Lexicon) -> None:
     path = keep(table_for(cloud))
-    assert path == home / "exponents" / file_name(cloud.fingerprint)
+    assert path == home / "exponents" / f"{cloud.fingerprint}.json"
     assert cloud.with_kept_tables().tables.exponents == (table_for(cloud),)
     other = Lexicon(cloud.words, cloud.vectors * np.float32(1.01))
     assert not other.with_kept_tables().tables.all
     assert not cloud.with_metric("manhattan").tables.all
-    (home / "exponents" / file_name(other.fingerprint)).write_text(path.read_text())
+    (home / "exponents" / f"{other.fingerprint}.json").write_text(path.read_text())
     assert not other.with_kept_tables().tables.all
 
 
@@ -50,11 +44,11 @@ def test_a_shipped_table_that_was_changed_is_not_used(
 ) -> None:
     """Losses that are said to be smaller than they are would give exponents that break ε."""
     english = Lexicon.open("english")
-    shipped = store.embedded()["english"] / SHIPPED_EXPONENTS
+    shipped = store.embedded()["english"] / ExponentTable.shipped
     note = json.loads(shipped.read_text(encoding="utf-8"))
     note["losses"] = [[t, t] for t, _ in note["losses"]]
-    (tmp_path / SHIPPED_EXPONENTS).write_text(json.dumps(note), encoding="utf-8")
-    assert english.fingerprint in VERIFIED_EXPONENTS
+    (tmp_path / ExponentTable.shipped).write_text(json.dumps(note), encoding="utf-8")
+    assert (ExponentTable.shipped, english.fingerprint) in VERIFIED
     assert TEM(epsilon=1.0).on(english).law.audited
     monkeypatch.setattr(store, "embedded", lambda: {"english": tmp_path})
     assert TEM(epsilon=1.0).on(english.with_kept_tables()).law.exponent == 0.5
@@ -64,7 +58,7 @@ def test_a_shipped_table_that_was_changed_is_not_used(
 def test_a_damaged_table_is_refused_when_it_is_needed(
     home: Path, cloud: Lexicon, damage: str
 ) -> None:
-    path = home / "exponents" / file_name(cloud.fingerprint)
+    path = home / "exponents" / f"{cloud.fingerprint}.json"
     path.parent.mkdir(parents=True)
     path.write_text(damage)
     damaged = cloud.with_kept_tables()

@@ -13,7 +13,6 @@ from malaprop.lexicon.graph import with_graph_if_needed
 from malaprop.lexicon.tables import (
     ExponentTable,
     NearestWords,
-    TableFolder,
     Tables,
     keep,
     kept_tables,
@@ -110,7 +109,7 @@ class TestStrangers:
     def test_tables_in_a_lexicons_folder_are_not_read(self, home: Path, cloud: Lexicon) -> None:
         folder = home / "lexicons" / "mine"
         cloud.save(folder)
-        TableFolder(folder).keep(table_for(cloud))
+        keep(table_for(cloud), folder)
         assert not Lexicon.open(folder).tables.all
 
     def test_a_list_of_nearest_words_that_was_not_verified(self, cloud: Lexicon) -> None:
@@ -135,15 +134,15 @@ class TestTravelling:
 
     def test_a_folder_of_tables_gives_back_what_was_kept(self, tmp_path: Path) -> None:
         near = Lexicon.open("english").with_graph()
-        folder = TableFolder(tmp_path / "tables")
+        folder = tmp_path / "tables"
         for table in (*near.tables.all, *Lexicon.open("english").tables.all):
-            folder.keep(table)
-        again = folder.tables_for(near.fingerprint)
+            keep(table, folder)
+        again = kept_tables(near.fingerprint, folder)
         assert again.balances is not None
         assert near.tables.balances is not None
         assert again.balances.digest == near.tables.balances.digest
         english = Lexicon.open("english")
-        carried = english.with_tables(folder.tables_for(english.fingerprint)).tables
+        carried = english.with_tables(kept_tables(english.fingerprint, folder)).tables
         assert carried.exponents == english.tables.exponents
         assert carried.nearest is not None
         assert english.tables.nearest is not None

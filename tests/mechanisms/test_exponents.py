@@ -14,7 +14,7 @@ from tests.mechanisms.conftest import kept_table, loss_rate
 
 from malaprop import TEM, Lexicon, LexiconError, ParameterError, audit
 from malaprop.lexicon import store
-from malaprop.lexicon.tables import SHIPPED_EXPONENTS, ExponentTable, keep
+from malaprop.lexicon.tables import ExponentTable, keep
 from malaprop.mechanisms.tem_exponents import build_table, largest_exponent, loss_rates
 
 
@@ -183,7 +183,7 @@ class TestEnglish:
         assert TEM(epsilon=1.5, exponent="half").on(english).law.exponent == 0.75
 
     def test_the_file_is_what_the_package_names(self) -> None:
-        about = json.loads((store.embedded()["english"] / SHIPPED_EXPONENTS).read_text())
+        about = json.loads((store.embedded()["english"] / ExponentTable.shipped).read_text())
         assert about["format"] == 1
         assert len(about["losses"]) == 385
 

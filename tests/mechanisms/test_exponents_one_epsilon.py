@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,7 @@ from numpy.typing import NDArray
 from tests.mechanisms.conftest import kept_table, loss_rate, planted
 
 from malaprop import TEM, Lexicon, LexiconError, ParameterError, audit
-from malaprop.lexicon import tables
-from malaprop.lexicon.tables import ExponentTable, file_name, keep
+from malaprop.lexicon.tables import ExponentTable, keep
 from malaprop.mechanisms import tem_exponents as core
 from malaprop.mechanisms.tem_exponents import build_table, build_table_for, exponent_for
 from malaprop.privacy.arrays import blocks
@@ -96,7 +96,7 @@ class TestKept:
         assert steps[-1][0] == steps[-1][1]
         path = keep(table)
         assert path == home / "exponents" / f"{cloud.fingerprint}-e1.5.json"
-        assert tables.read_exponents(path) == table
+        assert ExponentTable.read(path, cloud.fingerprint) == table
         channel = TEM(epsilon=1.5, exponent="audited").on(cloud.with_kept_tables())
         assert channel.law.audited
         assert channel.law.exponent == table.exponents[0] > 0.75
@@ -126,12 +126,12 @@ class TestKept:
             TEM(epsilon=1.6, gamma=4.0, exponent="audited").on(cloud.with_kept_tables())
 
     def test_under_the_name_of_another_it_is_not_taken(self, home: Path, cloud: Lexicon) -> None:
-        kept = keep(build_table_for(cloud, 1.5))
+        table = build_table_for(cloud, 1.5)
+        kept = keep(table)
         names = [(math.inf, None), (math.inf, 1.2), (4.0, 1.2), (4.0, None)]
         for gamma, epsilon in names:
-            (home / "exponents" / file_name(cloud.fingerprint, gamma, epsilon)).write_text(
-                kept.read_text()
-            )
+            other = replace(table, gamma=gamma, epsilon=epsilon).file_name
+            (home / "exponents" / other).write_text(kept.read_text())
         for gamma in (math.inf, 4.0):
             assert kept_table(cloud, gamma) is None
             assert not TEM(epsilon=1.2, gamma=gamma).on(cloud.with_kept_tables()).law.audited

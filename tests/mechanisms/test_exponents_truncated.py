@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from tests.mechanisms.conftest import kept_table, loss_rate, planted
 
 from malaprop import TEM, Lexicon, LexiconError, ParameterError, audit
-from malaprop.lexicon.tables import file_name, keep
+from malaprop.lexicon.tables import keep
 from malaprop.mechanisms.tem_exponents import build_table, loss_rates
 
 GRID = [k / 8 for k in range(-64, 65)]
@@ -93,9 +94,11 @@ class TestTables:
         assert not TEM(epsilon=1.0).on(cloud.with_kept_tables()).law.audited
 
     def test_a_table_under_anothers_name_is_not_taken(self, home: Path, cloud: Lexicon) -> None:
-        kept = keep(build_table(cloud, 4.0))
+        table = build_table(cloud, 4.0)
+        kept = keep(table)
         for gamma in (3.0, math.inf):
-            (home / "exponents" / file_name(cloud.fingerprint, gamma)).write_text(kept.read_text())
+            other = replace(table, gamma=gamma).file_name
+            (home / "exponents" / other).write_text(kept.read_text())
             assert kept_table(cloud, gamma) is None
 
     def test_without_a_threshold_it_holds_from_the_diameter_on(

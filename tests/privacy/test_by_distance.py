@@ -194,8 +194,8 @@ class TestNearestOfEnglish:
     def test_a_list_that_was_changed_is_not_used(
         self, english: Lexicon, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        changed = {english.fingerprint: "0"}
-        monkeypatch.setattr("malaprop.lexicon.tables.VERIFIED_NEAREST", changed)
+        changed = {("nearest.npy", english.fingerprint): "0"}
+        monkeypatch.setattr("malaprop.lexicon.tables.VERIFIED", changed)
         assert Lexicon.open("english").near_words([1]) is None
         assert english.with_graph().near_words([1]) is None
         assert Lexicon(["a", "b"], [[0.0], [1.0]]).near_words([1]) is None

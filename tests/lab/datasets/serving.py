@@ -4,6 +4,7 @@ import hashlib
 import json
 import threading
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -11,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from malaprop.lab.datasets.entries import catalogue
+from malaprop.lab.datasets.entries import CATALOGUE, catalogue
 
 MODULE = "malaprop.lab.datasets.entries"
+ENTRIES = tomllib.loads(CATALOGUE.read_text("utf-8"))
 Write = Callable[..., None]
 
 
@@ -28,10 +30,10 @@ def described(name: str, content: bytes, **where: str) -> dict[str, Any]:
 def write_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
     """Write a catalogue with one entry, which replaces the real one."""
 
-    def write(
-        name: str, files: list[dict[str, Any]], reader: str = "polarity", **more: Any
-    ) -> None:
-        entry = {"what": "w", "rows": 1, "licence": "l", "citation": "c", "reader": reader} | more
+    def write(name: str, files: list[dict[str, Any]], like: str = "cr", **more: Any) -> None:
+        """Write an entry that is read as another one is."""
+        entry = {"what": "w", "rows": 1, "licence": "l", "citation": "c"} | more
+        entry |= {key: ENTRIES[like][key] for key in ("reader", "options") if key in ENTRIES[like]}
         lines = [f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in entry.items())]
         lines.append(f"files = [{', '.join(map(_toml, files))}]")
         path = tmp_path / "catalogue.toml"
@@ -45,7 +47,9 @@ def write_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
 
 def _toml(value: Any) -> str:
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + " }"
+        return (
+            "{ " + ", ".join(f"{_toml(key)} = {_toml(each)}" for key, each in value.items()) + " }"
+        )
     return json.dumps(value)
 
 

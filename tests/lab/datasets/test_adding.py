@@ -8,9 +8,7 @@ from tests.lab.datasets.packing import BOMBS, bomb, wheel
 from tests.lab.datasets.serving import Write, described
 
 from malaprop import DataError, ParameterError
-from malaprop.lab.datasets import load
-from malaprop.lab.datasets.download import add
-from malaprop.lab.datasets.entries import datasets_folder
+from malaprop.lab.datasets import add, datasets_folder, load
 
 POSITIVE, NEGATIVE = b"good .\n", b"bad .\n"
 

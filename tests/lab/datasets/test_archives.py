@@ -10,8 +10,8 @@ import pytest
 from tests.lab.datasets.packing import tgz, wheel
 
 from malaprop import DataError
-from malaprop.lab.datasets.download import bundled, found_in, is_archive, taken_out, unbundled
-from malaprop.lab.datasets.entries import DataFile
+from malaprop.lab.datasets import DataFile
+from malaprop.lab.datasets.archives import bundled, found_in, is_archive, taken_out, unbundled
 
 
 def _file(member: str, size: int = 1000) -> DataFile:

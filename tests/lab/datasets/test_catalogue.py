@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from malaprop.lab.datasets.entries import Dataset, catalogue
-from malaprop.lab.datasets.readers import readers
+from malaprop.lab.datasets import Dataset, catalogue
+from malaprop.lab.datasets.readers import TableLayout, readers
 
 ENTRIES = list(catalogue().values())
 
@@ -19,6 +19,7 @@ def test_an_entry_says_what_a_reader_needs(entry: Dataset) -> None:
     assert re.search(r"[A-Z]", entry.citation)
     assert entry.rows > 0
     assert entry.reader in readers
+    assert entry.reader != "table" or TableLayout(**entry.options).columns
     assert entry.files
 
 

@@ -11,8 +11,8 @@ import pytest
 from tests.lab.datasets.serving import Write, described
 
 from malaprop import DataError
-from malaprop.lab.datasets import load
-from malaprop.lab.datasets.download import add, bundled
+from malaprop.lab.datasets import add, load
+from malaprop.lab.datasets.archives import bundled
 
 Read = Callable[..., Any]
 
@@ -21,12 +21,11 @@ pytestmark = pytest.mark.usefixtures("home")
 
 @pytest.fixture
 def read(write_catalogue: Write, tmp_path: Path) -> Read:
-    """Keep files as a data set, and load it with a reader."""
+    """Keep files as a data set, and load it as another one of the catalogue is read."""
 
-    def read(reader: str, files: dict[str, bytes], **options: str) -> Any:
+    def read(like: str, files: dict[str, bytes]) -> Any:
         listed = [described(name, content) for name, content in files.items()]
-        more: dict[str, Any] = {"options": options} if options else {}
-        write_catalogue("small", listed, reader, page="https://owner.example", **more)
+        write_catalogue("small", listed, like, page="https://owner.example")
         for name, content in files.items():
             (tmp_path / name).write_bytes(content)
             add([tmp_path / name])
@@ -37,7 +36,7 @@ def read(write_catalogue: Write, tmp_path: Path) -> Read:
 
 def test_polarity_keeps_sentences_with_a_nel_whole(read: Read) -> None:
     files = {"rt.pos": b"woven\x85 [the film] \nbu\xf1uel \x97 fine\n\n", "rt.neg": b"dull\n"}
-    data = read("polarity", files, encoding="cp1252")
+    data = read("mr", files)
     assert data.texts == ("woven… [the film]", "buñuel — fine", "dull")
     assert data.labels == ("pos", "pos", "neg")
     assert data.splits == ()
@@ -45,7 +44,7 @@ def test_polarity_keeps_sentences_with_a_nel_whole(read: Read) -> None:
 
 def test_the_wrong_encoding_is_told(read: Read) -> None:
     with pytest.raises(DataError, match="not utf-8"):
-        read("polarity", {"rt.pos": b"bu\xf1uel\n"})
+        read("cr", {"rt.pos": b"bu\xf1uel\n"})
 
 
 def test_labels_that_are_first_words(read: Read) -> None:
@@ -54,7 +53,7 @@ def test_labels_that_are_first_words(read: Read) -> None:
         "stsa.dev": b"2 so so\n",
         "stsa.test": b"1 x\n",
     }
-    data = read("first-word-labels", files)
+    data = read("sst5", files)
     assert data.labels == ("4", "0", "2", "1")
     assert data.splits == ("train", "train", "dev", "test")
     assert data.part("train", "dev").texts == ("so good", "so bad", "so so")
@@ -62,14 +61,14 @@ def test_labels_that_are_first_words(read: Read) -> None:
 
 def test_coarse_labels(read: Read) -> None:
     files = {"TREC.train": b"NUM:dist How far ?\nHUM:desc Who was \xf0 ?\n"}
-    data = read("first-word-labels", files, encoding="latin-1", coarse="yes")
+    data = read("trec", files)
     assert data.labels == ("NUM", "HUM")
     assert data.texts[1] == "Who was ð ?"
 
 
 def test_columns_of_csv(read: Read) -> None:
     rows = b'text,label,source\n"one,<br />two\nlines",1,imdb\nthree,0,other\nfour,0,imdb\n'
-    data = read("csv", {"all.csv": rows}, text="text", label="label", only="source=imdb")
+    data = read("imdb", {"all.csv": rows})
     assert data.texts == ("one, two\nlines", "four")
     assert data.labels == ("1", "0")
 
@@ -79,7 +78,7 @@ def test_messages_that_were_swallowed_and_repeated(read: Read) -> None:
         b',spam,text\n0,0,Ok lar\n1,0,"Life is all"". But\nham\thow are you?\nspam\tWIN now\n'
         b'ham\tOk lar"\n2,1,Free entry\n3,1, Free entry \n'
     )
-    data = read("sms", {"sms.csv": rows})
+    data = read("sms-spam", {"sms.csv": rows})
     assert data.texts == ("Ok lar", 'Life is all". But', "how are you?", "WIN now", "Free entry")
     assert data.labels == ("ham", "ham", "ham", "spam", "spam")
 
@@ -87,7 +86,7 @@ def test_messages_that_were_swallowed_and_repeated(read: Read) -> None:
 def test_tweets_by_authors(read: Read) -> None:
     head = b"a\tb\tc\td\te\tf\tg\tAuthor\ti\tContent\tk\tl\n"
     row = b'False\t2016\ten\t1\t2\t\t\tSomebody\thttps://x\tHello "there"\t\t\n'
-    data = read("tweets", {"tweets.tab": head * 3 + row})
+    data = read("election-tweets", {"tweets.tab": head * 3 + row})
     assert (data.texts, data.labels) == (('Hello "there"',), ("Somebody",))
 
 
@@ -141,25 +140,25 @@ def test_the_sts_benchmark_has_rows_with_more_fields(read: Read) -> None:
 
 
 def test_pairs_of_words(read: Read) -> None:
-    data = read("word-pairs", {"en.tsv": b"# Hill\nword1\tword2\tsimilarity\nold\tnew\t1.58\n"})
+    data = read("men", {"en.tsv": b"# Hill\nword1\tword2\tsimilarity\nold\tnew\t1.58\n"})
     assert (data.first, data.second, data.scores) == (("old",), ("new",), (1.58,))
 
 
 def test_puzzles_of_a_bundle_and_of_a_zip(read: Read, tmp_path: Path) -> None:
     group = b"lion\r\ntiger\r\n\r\ncar\r\nday\r\n"
-    data = read("outliers", {"odd.tar": bundled([("cats.txt", group)])})
+    data = read("odd-8-8-8", {"odd.tar": bundled([("cats.txt", group)])})
     assert data.members == (("lion", "tiger"),) * 2
     assert data.odd == ("car", "day")
     with zipfile.ZipFile(tmp_path / "wiki.zip", "w") as archive:
         archive.writestr("wiki/", b"")
         archive.writestr("wiki/Q1.txt", group)
-    again = read("outliers", {"wiki.zip": (tmp_path / "wiki.zip").read_bytes()})
+    again = read("wikisem500", {"wiki.zip": (tmp_path / "wiki.zip").read_bytes()})
     assert again.odd == data.odd
 
 
 def test_books_without_the_one_that_has_no_author(read: Read) -> None:
     books = [("austen-emma.txt", b"Emma"), ("bible-kjv.txt", b"In"), ("milton-p.txt", b"Of \xe6")]
-    data = read("books", {"books.tar": bundled(books)})
+    data = read("gutenberg", {"books.tar": bundled(books)})
     assert (data.texts, data.labels) == (("Emma", "Of æ"), ("austen", "milton"))
 
 
@@ -172,17 +171,21 @@ def test_speeches(read: Read) -> None:
 
 def test_emails_without_their_headings(read: Read) -> None:
     mail = b"From: a\nX-Spam: yes\n\nBuy now\n\nor later\n"
-    data = read("emails", {"m.tar": bundled([("spam-1/1.txt", mail), ("easy-ham-1/2.txt", mail)])})
+    data = read(
+        "spam-assassin", {"m.tar": bundled([("spam-1/1.txt", mail), ("easy-ham-1/2.txt", mail)])}
+    )
     assert data.texts[0] == "Buy now\n\nor later\n"
     assert data.labels == ("ham", "spam")
 
 
 def test_lists_of_words(read: Read) -> None:
     packed = gzip.compress(b'{"the": -3.5, "of": -4.2}')
-    assert read("word-numbers", {"p.json.gz": packed}, format="json.gz").numbers == (-3.5, -4.2)
-    assert read("word-numbers", {"b.txt": b"of the\t90\n"}, format="tsv").words == ("of the",)
+    assert read("english-unigrams", {"p.json.gz": packed}).numbers == (-3.5, -4.2)
+    assert read("english-bigrams", {"b.txt": b"of the\t90\n"}).words == ("of the",)
     assert read("part-of-speech", {"l.txt": b";;; about\ncold JJ NN\n"}).notes == ("JJ",)
     forms = gzip.compress(b"Abbas,noun,Abbas/Abbases\n")
     assert read("inflections", {"i.csv.gz": forms}).notes == ("noun,Abbas/Abbases",)
-    assert read("lines", {"t.txt": b"My card {{number}}\n\n"}).words == ("My card {{number}}",)
-    assert read("files", {"v.bin": b"x"}).paths["v.bin"].read_bytes() == b"x"
+    assert read("pii-templates", {"t.txt": b"My card {{number}}\n\n"}).words == (
+        "My card {{number}}",
+    )
+    assert read("russian-vectors", {"v.bin": b"x"}).paths["v.bin"].read_bytes() == b"x"

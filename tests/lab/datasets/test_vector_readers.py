@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.lab.datasets import serving
 from tests.lab.datasets.serving import Write, described
 
 from malaprop import DataError
-from malaprop.lab.datasets import load
-from malaprop.lab.datasets.download import add
-from malaprop.lab.datasets.readers import WordVectors
+from malaprop.lab.datasets import WordVectors, add, load
 
 Read = Callable[..., WordVectors]
 WORDS = ["the", "[", '"', "é"]
@@ -23,12 +22,13 @@ pytestmark = pytest.mark.usefixtures("home")
 
 
 @pytest.fixture
-def read(write_catalogue: Write, tmp_path: Path) -> Read:
+def read(write_catalogue: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
     """Keep files as a data set, and load it with a reader."""
 
     def read(reader: str, files: dict[str, bytes], **options: Any) -> Any:
         listed = [described(name, content) for name, content in files.items()]
-        write_catalogue("small", listed, reader, page="https://owner.example", options=options)
+        monkeypatch.setitem(serving.ENTRIES, "like", {"reader": reader, "options": options})
+        write_catalogue("small", listed, "like", page="https://owner.example")
         for name, content in files.items():
             (tmp_path / name).write_bytes(content)
             add([tmp_path / name])

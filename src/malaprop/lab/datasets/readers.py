@@ -1,4 +1,4 @@
-"""Readers: from the files of a data set to a value. One function for each format, by name."""
+"""From the files of a data set to a value: by a table's layout in its entry, or a reader's name."""
 
 import csv
 import gzip
@@ -18,13 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.files.formats.delimited import next_row
-from malaprop.lab.datasets.download import unbundled
+from malaprop.lab.datasets.archives import unbundled
 from malaprop.lab.datasets.entries import Dataset
+from malaprop.lexicon.formats.arrays import map_array
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.errors import DataError, ParameterError, did_you_mean
-
-# What readers share: their registry, lines and rows of files.
-
 
 Files = Mapping[str, Path]
 """The files of a data set by name, in the order of the catalogue."""
@@ -32,75 +30,12 @@ Reader = Callable[[Dataset, Files], Any]
 _registry: dict[str, Reader] = {}
 readers: Mapping[str, Reader] = MappingProxyType(_registry)
 """All readers by name."""
-
-
-def reader(name: str) -> Callable[[Reader], Reader]:
-    """Register a function as the reader of that name."""
-
-    def register(function: Reader) -> Reader:
-        _registry[name] = function
-        return function
-
-    return register
-
-
-def text_of(path: Path, encoding: str = "utf-8") -> str:
-    """Return the text of a file without its byte order mark; its line ends become \\n."""
-    try:
-        text = path.read_bytes().decode(encoding)
-    except UnicodeDecodeError:
-        raise DataError(f"{path.name} is not {encoding}: it is another edition.") from None
-    return text.removeprefix("\ufeff").replace("\r\n", "\n")
-
-
-def lines_of(path: Path, encoding: str = "utf-8") -> list[str]:
-    """Return the lines that are not blank, without spaces around them.
-
-    A line ends at \\n alone: a NEL character, which some files have in a sentence, ends none.
-    """
-    return [line.strip(" \t\n") for line in text_of(path, encoding).split("\n") if line.strip()]
-
-
-def fields_of(path: Path, least: int, header: bool = False) -> list[list[str]]:
-    """Return the fields of a file whose lines are divided by tabs; quotes have no meaning."""
-    lines = [line for line in text_of(path).split("\n") if line.strip()][int(header) :]
-    rows = [line.split("\t") for line in lines]
-    for number, row in enumerate(rows, 1 + header):
-        if len(row) < least:
-            raise DataError(f"{path.name}: line {number:,} has fewer than {least} fields.")
-    return rows
-
-
-def csv_rows(path: Path) -> Iterator[dict[str, str]]:
-    """Yield the rows of a CSV file by their column names."""
-    reader = csv.reader(io.StringIO(path.read_bytes().decode("utf-8"), newline=""))
-    header = next_row(reader) or []
-    while (row := next_row(reader)) is not None:
-        if row:
-            yield dict(zip(header, row, strict=False))
-
-
-def split_of(name: str) -> str:
-    """Return the part that a file is, by its name: train, dev or test.
-
-    >>> split_of("sick-trial.txt"), split_of("mrpc-val.tsv")
-    ('dev', 'dev')
-    """
-    for part, names in (("train", ("train",)), ("test", ("test",)), ("dev", ("dev", "val"))):
-        if any(each in name.lower() for each in names):
-            return part
-    return "dev"
-
-
-# What a data set is once it is read: frozen values, in the order of the files.
-
-
 _Data = TypeVar("_Data", bound="_Rows")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Rows:
-    """Rows of a data set, as columns of equal length."""
+    """Rows of a data set, as columns of equal length, in the order of the files."""
 
     name: str
     """The name in the catalogue, or one of your own."""
@@ -234,102 +169,175 @@ class DataFiles:
     paths: Mapping[str, Path]
 
 
-# Long texts by authors, and e-mails.
+def reader(name: str) -> Callable[[Reader], Reader]:
+    """Register a function as the reader of that name."""
+
+    def register(function: Reader) -> Reader:
+        _registry[name] = function
+        return function
+
+    return register
 
 
-_NO_AUTHOR = "bible"
+# Tables: rows whose columns stand somewhere in each file, as the entry says.
 
 
-@reader("books")
-def books(dataset: Dataset, files: Files) -> LabelledTexts:
-    """Read books whose file names begin with their author."""
-    rows = [
-        (content.decode("latin-1"), name.partition("-")[0])
-        for path in files.values()
-        for name, content in unbundled(path)
-        if not name.startswith(_NO_AUTHOR)
-    ]
-    return _of(dataset, rows)
+_VALUES = {kind.__name__: kind for kind in (LabelledTexts, TextPairs, WordPairs, WordList)}
+_NUMBERS = ("scores", "numbers")
+_LARGEST = 1 << 28  # bytes that a file may unpack to
 
 
-@reader("sotu")
-def sotu(dataset: Dataset, files: Files) -> LabelledTexts:
-    """Read speeches with their speaker, in the order of their years."""
-    speeches = [
-        json.loads(content)
-        for path in files.values()
-        for name, content in unbundled(path)
-        if name[:4].isdecimal()
-    ]
-    return _of(dataset, [(speech["text"], speech["name"]) for speech in speeches])
+@dataclass(frozen=True, kw_only=True)
+class TableLayout:
+    """Where the rows and columns of a data set are: the options of an entry without a reader."""
+
+    value: str = "LabelledTexts"
+    """The class of the value."""
+    columns: Mapping[str, int | str]
+    """The column of each field of the value: a number from 0, or a name in CSV and JSON."""
+    format: str = "lines"
+    """How rows stand in a file: see `_rows_of`."""
+    from_name: Mapping[str, str] = field(default_factory=dict)
+    """Fields that the name of the file has: what matches a pattern there."""
+    cut: Mapping[str, str] = field(default_factory=dict)
+    """Fields of which only what matches a pattern is taken: its group, if it has one."""
+    divided: bool = False
+    """Whether file names say which part of the set a file is."""
+    encoding: str = "utf-8"
+    separator: str = ""
+    """What stands between the fields of a line; without one, a line is a field."""
+    most: int = -1
+    """The most separators on a line, if not all divide fields."""
+    comment: str = ""
+    """What lines begin with that are left out."""
+    skip: int = 0
+    """Lines before the first row, comments not counted."""
+    only: str = ""
+    """Of a CSV file, the rows wanted, as COLUMN=VALUE; of a bundle, a pattern of file names."""
+    replace: Mapping[str, str] = field(default_factory=dict)
+    """Patterns that are replaced in all fields."""
 
 
-@reader("emails")
-def emails(dataset: Dataset, files: Files) -> LabelledTexts:
-    """Read the bodies of e-mails: what their headings say would give the answer away."""
-    rows = [
-        (_body(content), "spam" if name.startswith("spam") else "ham")
-        for path in files.values()
-        for name, content in unbundled(path)
-    ]
-    return _of(dataset, rows)
+@reader("table")
+def table(dataset: Dataset, files: Files) -> Any:
+    """Read rows as the options of the entry describe them."""
+    layout = TableLayout(**dataset.options)
+    columns: dict[str, list[Any]] = {title: [] for title in (*layout.columns, *layout.from_name)}
+    splits = []
+    for path_name, path in files.items():
+        for name, row in _rows_of(path, layout):
+            for title, place in layout.columns.items():
+                columns[title].append(_field(row[place], title, layout))
+            for title, pattern in layout.from_name.items():
+                columns[title].append(_found(pattern, name or path_name))
+            splits += [split_of(path_name)] if layout.divided else []
+    if not any(columns.values()):
+        raise DataError(f"The files of {dataset.name} have no rows.")
+    values = {title: tuple(column) for title, column in columns.items()}
+    return _VALUES[layout.value](name=dataset.name, splits=tuple(splits), **values)
 
 
-def _body(content: bytes) -> str:
-    return content.decode("latin-1").replace("\r\n", "\n").partition("\n\n")[2]
+def _field(value: Any, title: str, layout: TableLayout) -> Any:
+    if title in _NUMBERS:
+        return float(value)
+    for pattern, other in layout.replace.items():
+        value = re.sub(pattern, other, value)
+    return _found(layout.cut[title], value) if title in layout.cut else value
 
 
-def _of(dataset: Dataset, rows: list[tuple[str, str]]) -> LabelledTexts:
-    texts, labels = zip(*rows, strict=True)
-    return LabelledTexts(name=dataset.name, texts=texts, labels=labels)
+def _found(pattern: str, text: str) -> str:
+    match = re.search(pattern, text)
+    return "" if match is None else match[match.lastindex or 0]
 
 
-# Texts with labels.
+def _rows_of(path: Path, layout: TableLayout) -> Iterator[tuple[str, Any]]:
+    """Yield the rows of a file; if it is a bundle, with the name of the file that a row is."""
+    match layout.format:
+        case "lines" | "tsv":
+            yield from (("", row) for row in _fields_of(path, layout))
+        case "csv":
+            column, value = (layout.only or "=").split("=")
+            rows = _csv_rows(path)
+            yield from (("", row) for row in rows if not column or row[column] == value)
+        case "json":  # an object of words and numbers
+            yield from (("", row) for row in json.loads(_content(path)).items())
+        case "files" | "json files":  # a bundle: each file is a row
+            for name, content in unbundled(path):
+                if re.search(layout.only, name):
+                    text = content.decode(layout.encoding)
+                    yield name, json.loads(text) if layout.format == "json files" else [text]
+        case _:
+            raise DataError(f"There is no format {layout.format!r} of tables.")
+
+
+def _fields_of(path: Path, layout: TableLayout) -> Iterator[list[str]]:
+    """Yield the fields of lines that are not blank; those divided by tabs keep spaces around them.
+
+    A line ends at \\n alone: a NEL character, which some files have in a sentence, ends none.
+    """
+    tsv = layout.format == "tsv"
+    separator = "\t" if tsv else layout.separator
+    lines = [line for line in _text_of(path, layout.encoding).split("\n") if line.strip()]
+    lines = lines if tsv else [line.strip(" \t\n") for line in lines]
+    if layout.comment:
+        lines = [line for line in lines if not line.startswith(layout.comment)]
+    least = 1 + max(int(place) for place in layout.columns.values())
+    for number, line in enumerate(lines[layout.skip :], 1 + layout.skip):
+        row = line.split(separator, layout.most) if separator else [line]
+        if len(row) < least:
+            raise DataError(f"{path.name}: line {number:,} has fewer than {least} fields.")
+        yield row
+
+
+def _csv_rows(path: Path) -> Iterator[dict[str, str]]:
+    reader = csv.reader(io.StringIO(path.read_bytes().decode("utf-8"), newline=""))
+    header = next_row(reader) or []
+    while (row := next_row(reader)) is not None:
+        if row:
+            yield dict(zip(header, row, strict=False))
+
+
+def _text_of(path: Path, encoding: str = "utf-8") -> str:
+    """Return the text of a file without its byte order mark; its line ends become \\n."""
+    try:
+        text = _content(path).decode(encoding)
+    except UnicodeDecodeError:
+        raise DataError(f"{path.name} is not {encoding}: it is another edition.") from None
+    return text.removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+def _content(path: Path) -> bytes:
+    if path.suffix != ".gz":
+        return path.read_bytes()
+    with gzip.open(path) as file:
+        content = file.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise DataError(f"{path.name} unpacks to more than {_LARGEST:,} bytes.")
+    return content
+
+
+def split_of(name: str) -> str:
+    """Return the part that a file is, by its name: train, dev or test.
+
+    >>> split_of("sick-trial.txt"), split_of("mrpc-val.tsv"), split_of("TREC.train")
+    ('dev', 'dev', 'train')
+    """
+    return next((part for part in ("train", "test") if part in name.lower()), "dev")
+
+
+# Files that are no tables.
 
 
 _SWALLOWED = re.compile(r"\n(ham|spam)\t")
-_LINE_BREAK = re.compile(r"<br\s*/?>")
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
-_TWEET_COLUMNS = (7, 9)  # author and content
+_LARGEST_PUZZLES = 1 << 20
+_WINK_WORDS, _WINK_VECTORS = b'"words":', b',"vectors":{'
+_WINK_NUMBERS = re.compile(rb"\[([-+0-9.eE,]+)\]")
 
 
-@reader("polarity")
-def polarity(dataset: Dataset, files: Files) -> LabelledTexts:
-    """Read one file for each label, named by its ending: .pos and .neg."""
-    encoding = dataset.options.get("encoding", "utf-8")
-    rows = [
-        (line, name.rpartition(".")[2])
-        for name, path in files.items()
-        for line in lines_of(path, encoding)
-    ]
-    return _labelled_of(dataset, rows)
-
-
-@reader("first-word-labels")
-def first_word_labels(dataset: Dataset, files: Files) -> LabelledTexts:
-    """Read lines whose first word is the label; a coarse one ends at a colon."""
-    encoding, coarse = dataset.options.get("encoding", "utf-8"), "coarse" in dataset.options
-    rows, splits = [], []
-    for name, path in files.items():
-        for line in lines_of(path, encoding):
-            label, _, text = line.partition(" ")
-            rows.append((text, label.partition(":")[0] if coarse else label))
-            splits.append(split_of(name))
-    return _labelled_of(dataset, rows, tuple(splits))
-
-
-@reader("csv")
-def csv_file(dataset: Dataset, files: Files) -> LabelledTexts:
-    """Read a column of texts and one of labels, for those rows that the entry asks for."""
-    column, value = dataset.options.get("only", "=").split("=")
-    text, label = dataset.options["text"], dataset.options["label"]
-    rows = [
-        (_LINE_BREAK.sub(" ", row[text]), row[label])
-        for path in files.values()
-        for row in csv_rows(path)
-        if not column or row[column] == value
-    ]
-    return _labelled_of(dataset, rows)
+def _labelled(dataset: Dataset, rows: Iterable[tuple[str, str]]) -> LabelledTexts:
+    texts, labels = zip(*rows, strict=True)
+    return LabelledTexts(name=dataset.name, texts=texts, labels=labels)
 
 
 @reader("sms")
@@ -340,29 +348,13 @@ def sms(dataset: Dataset, files: Files) -> LabelledTexts:
     messages contain hundreds of others, with their labels. Duplicates must go before the set is
     divided, or the same message is trained on and tested on.
     """
-    labels = {"0": "ham", "1": "spam"}
-    rows: list[tuple[str, str]] = []
-    for path in files.values():
-        for row in csv_rows(path):
-            pieces = _SWALLOWED.split(row["text"])
-            rows.append((pieces[0].strip(), labels[row["spam"]]))
-            rows += zip(map(str.strip, pieces[2::2]), pieces[1::2], strict=True)
-    once: dict[str, tuple[str, str]] = {}
-    for text, label in rows:
-        once.setdefault(text, (text, label))
-    return _labelled_of(dataset, list(once.values()))
-
-
-@reader("tweets")
-def tweets(dataset: Dataset, files: Files) -> LabelledTexts:
-    """Read Orange's table of tweets: three lines of headings, the author, the content."""
-    author, content = _TWEET_COLUMNS
-    rows = [
-        (row[content], row[author])
-        for path in files.values()
-        for row in fields_of(path, content + 1)[3:]
-    ]
-    return _labelled_of(dataset, rows)
+    labels: dict[str, str] = {}
+    for row in chain.from_iterable(map(_csv_rows, files.values())):
+        pieces = _SWALLOWED.split(row["text"])
+        labels.setdefault(pieces[0].strip(), {"0": "ham", "1": "spam"}[row["spam"]])
+        for label, text in zip(pieces[1::2], pieces[2::2], strict=True):
+            labels.setdefault(text.strip(), label)
+    return _labelled(dataset, labels.items())
 
 
 @reader("opinion-words")
@@ -370,166 +362,22 @@ def opinion_words(dataset: Dataset, files: Files) -> LabelledTexts:
     """Read lists of words in quotation marks, after a comment; the file's name has the label."""
     rows = []
     for name, path in files.items():
-        listed = text_of(path).rpartition("*/")[2]
+        listed = _text_of(path).rpartition("*/")[2]
         words = dict.fromkeys(chain.from_iterable(_QUOTED.findall(listed)))
         label = name.removesuffix("Words.js")
         rows += [(word.replace("\\", ""), label) for word in words if word]
-    return _labelled_of(dataset, rows)
-
-
-def _labelled_of(
-    dataset: Dataset, rows: list[tuple[str, str]], splits: tuple[str, ...] = ()
-) -> LabelledTexts:
-    if not rows:
-        raise DataError(f"The files of {dataset.name} have no rows.")
-    texts, labels = zip(*rows, strict=True)
-    return LabelledTexts(name=dataset.name, texts=texts, labels=labels, splits=splits)
-
-
-# Lists of words, of sentences, and files that other parts of Malaprop read.
-
-
-_LARGEST = 1 << 28
-
-
-@reader("lines")
-def lines(dataset: Dataset, files: Files) -> WordList:
-    """Read a sentence on each line."""
-    texts = tuple(line for path in files.values() for line in lines_of(path))
-    return WordList(name=dataset.name, words=texts)
-
-
-@reader("word-numbers")
-def word_numbers(dataset: Dataset, files: Files) -> WordList:
-    """Read words with a number each, as JSON or divided by tabs."""
-    rows: list[Any] = []
-    for path in files.values():
-        if dataset.options["format"] == "tsv":
-            rows += [line.rsplit("\t", 1) for line in lines_of(path)]
-        else:
-            rows += json.loads(_unpacked(path)).items()
-    words, numbers = zip(*rows, strict=True)
-    return WordList(name=dataset.name, words=words, numbers=tuple(map(float, numbers)))
-
-
-@reader("part-of-speech")
-def part_of_speech(dataset: Dataset, files: Files) -> WordList:
-    """Read words with a tag each, below comments."""
-    rows = [
-        line.split(" ")[:2]
-        for path in files.values()
-        for line in lines_of(path)
-        if not line.startswith(";;;")
-    ]
-    words, tags = zip(*rows, strict=True)
-    return WordList(name=dataset.name, words=words, notes=tags)
-
-
-@reader("inflections")
-def inflections(dataset: Dataset, files: Files) -> WordList:
-    """Read words with their class and their forms: `noun,Aarons/Aaron`."""
-    listed = "".join(_unpacked(path).decode("utf-8") for path in files.values())
-    rows = [line.split(",", 1) for line in listed.splitlines() if line]
-    words, forms = zip(*rows, strict=True)
-    return WordList(name=dataset.name, words=words, notes=forms)
-
-
-@reader("files")
-def paths(dataset: Dataset, files: Files) -> DataFiles:
-    """Return the paths of checked files."""
-    return DataFiles(name=dataset.name, paths=dict(files))
-
-
-def _unpacked(path: Path) -> bytes:
-    with gzip.open(path) as file:
-        content = file.read(_LARGEST + 1)
-    if len(content) > _LARGEST:
-        raise DataError(f"{path.name} unpacks to more than {_LARGEST:,} bytes.")
-    return content
-
-
-# Pairs of sentences, and pairs of words.
-
-
-@reader("mrpc")
-def mrpc(dataset: Dataset, files: Files) -> TextPairs:
-    """Read quality, two numbers and two sentences."""
-    rows = (
-        (first, second, label, split_of(name))
-        for name, path in files.items()
-        for label, _, _, first, second in fields_of(path, 5, header=True)
-    )
-    return _text_pairs(dataset, rows, "first", "second", "labels", "splits")
-
-
-@reader("sick")
-def sick(dataset: Dataset, files: Files) -> TextPairs:
-    """Read a number, two sentences, a score and a judgement."""
-    rows = (
-        (first, second, float(score), label, split_of(name))
-        for name, path in files.items()
-        for _, first, second, score, label in fields_of(path, 5, header=True)
-    )
-    return _text_pairs(dataset, rows, "first", "second", "scores", "labels", "splits")
-
-
-@reader("sts14")
-def sts14(dataset: Dataset, files: Files) -> TextPairs:
-    """Read a score and two sentences; each file is a group."""
-    rows = (
-        (first, second, float(score), name.removesuffix(".tsv"))
-        for name, path in files.items()
-        for score, first, second in fields_of(path, 3)
-    )
-    return _text_pairs(dataset, rows, "first", "second", "scores", "groups")
-
-
-@reader("stsb")
-def stsb(dataset: Dataset, files: Files) -> TextPairs:
-    """Read the genre, three fields of origin, a score and two sentences; more may follow."""
-    rows = (
-        (row[5], row[6], float(row[4]), row[0], split_of(name))
-        for name, path in files.items()
-        for row in fields_of(path, 7)
-    )
-    return _text_pairs(dataset, rows, "first", "second", "scores", "groups", "splits")
-
-
-def _text_pairs(dataset: Dataset, rows: Iterable[tuple[Any, ...]], *columns: str) -> TextPairs:
-    """Return the rows by column; `columns` names their fields as `TextPairs` has them."""
-    by_name = dict(zip(columns, zip(*rows, strict=True), strict=True))
-    return TextPairs(name=dataset.name, **by_name)
-
-
-@reader("word-pairs")
-def word_pairs(dataset: Dataset, files: Files) -> WordPairs:
-    """Read two words and a score, below comments and a heading."""
-    lines = [line for path in files.values() for line in lines_of(path) if line[0] != "#"]
-    rows = [line.split("\t") for line in lines[1:]]
-    firsts, seconds, scores = zip(*rows, strict=True)
-    return WordPairs(
-        name=dataset.name, first=firsts, second=seconds, scores=tuple(map(float, scores))
-    )
-
-
-# Groups of words with outliers.
-
-
-_LARGEST_PUZZLES = 1 << 20
+    return _labelled(dataset, rows)
 
 
 @reader("outliers")
 def outliers(dataset: Dataset, files: Files) -> Puzzles:
     """Read a group of words, a blank line, and words that do not belong: a puzzle for each."""
-    members: list[tuple[str, ...]] = []
-    odd: list[str] = []
-    for path in files.values():
-        for content in _contents(path):
-            group, _, others = content.decode("utf-8").replace("\r", "").strip().partition("\n\n")
-            for word in others.split():
-                members.append(tuple(group.split()))
-                odd.append(word)
-    return Puzzles(name=dataset.name, members=tuple(members), odd=tuple(odd))
+    puzzles = []
+    for content in chain.from_iterable(map(_contents, files.values())):
+        group, _, others = content.decode("utf-8").replace("\r", "").strip().partition("\n\n")
+        puzzles += [(tuple(group.split()), word) for word in others.split()]
+    members, odd = zip(*puzzles, strict=True)
+    return Puzzles(name=dataset.name, members=members, odd=odd)
 
 
 def _contents(path: Path) -> Iterator[bytes]:
@@ -543,11 +391,10 @@ def _contents(path: Path) -> Iterator[bytes]:
                     yield member.read(_LARGEST_PUZZLES)
 
 
-# Word vectors, in the formats of packages that carry them.
-
-
-_WORDS, _VECTORS = b'"words":', b',"vectors":{'
-_NUMBERS = re.compile(rb"\[([-+0-9.eE,]+)\]")
+@reader("files")
+def paths(dataset: Dataset, files: Files) -> DataFiles:
+    """Return the paths of checked files."""
+    return DataFiles(name=dataset.name, paths=dict(files))
 
 
 @reader("npy-vectors")
@@ -557,8 +404,7 @@ def npy_vectors(dataset: Dataset, files: Files) -> WordVectors:
 
     matrix, listed = files.values()
     words = pq.read_table(listed).column(dataset.options["column"]).to_pylist()
-    vectors = np.load(matrix, mmap_mode="r", allow_pickle=False)
-    return WordVectors(name=dataset.name, words=tuple(words), vectors=vectors)
+    return WordVectors(name=dataset.name, words=tuple(words), vectors=map_array(matrix))
 
 
 @reader("wink-vectors")
@@ -569,31 +415,22 @@ def wink_vectors(dataset: Dataset, files: Files) -> WordVectors:
     take more memory than many machines have.
     """
     (path,) = files.values()
+    other = DataError(f"{path.name} is another edition: its words and vectors do not match.")
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
-        begin, end = text.find(_WORDS), text.find(_VECTORS)
+        begin, end = text.find(_WINK_WORDS), text.find(_WINK_VECTORS)
         if not 0 <= begin < end:
-            raise _another_edition(path)
-        words = json.loads(text[begin + len(_WORDS) : end])
-        vectors = _rows(path, text, end, (len(words), int(dataset.options["dimension"])))
-    return WordVectors(name=dataset.name, words=tuple(words), vectors=vectors)
-
-
-def _rows(path: Path, text: mmap.mmap, begin: int, shape: tuple[int, int]) -> NDArray[np.float32]:
-    """Return the vectors in the order of the words: each list ends with its word's place."""
-    count, size = shape
-    vectors, given = np.zeros(shape, dtype=np.float32), np.zeros(count, dtype=bool)
-    for numbers in _NUMBERS.finditer(text, begin):
-        row = np.fromstring(numbers[1], sep=",")
-        place = int(row[-1])
-        if place < 0:  # the vector of words that are not known
-            continue
-        if len(row) != size + 2 or place >= count:
-            raise _another_edition(path)
-        vectors[place], given[place] = row[:size], True
+            raise other
+        words = json.loads(text[begin + len(_WINK_WORDS) : end])
+        vectors = np.zeros((len(words), int(dataset.options["dimension"])), dtype=np.float32)
+        given = np.zeros(len(words), dtype=bool)
+        for numbers in _WINK_NUMBERS.finditer(text, end):
+            row = np.fromstring(numbers[1], sep=",")
+            place = int(row[-1])
+            if place < 0:  # the vector of words that are not known
+                continue
+            if len(row) != vectors.shape[1] + 2 or place >= len(words):
+                raise other
+            vectors[place], given[place] = row[:-2], True
     if not given.all():
-        raise _another_edition(path)
-    return vectors
-
-
-def _another_edition(path: Path) -> DataError:
-    return DataError(f"{path.name} is another edition: its words and vectors do not match.")
+        raise other
+    return WordVectors(name=dataset.name, words=tuple(words), vectors=vectors)

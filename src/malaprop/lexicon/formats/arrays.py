@@ -9,10 +9,11 @@ Errors are clauses that follow the name of a file: `raise DataError(f"{path.name
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.lexicon.formats import untrusted
+from malaprop.private_files import atomic_write
 
 MAGIC = b"\x93NUMPY"
 HEADER = 10_000
@@ -32,6 +34,7 @@ _TEXT = re.compile("[<>]U[0-9]{1,9}")
 _FIELD = """['"](descr|fortran_order|shape)['"]:(?:['"]([^'"]+)['"]|(True|False)|"""
 _FIELD += r"\(((?:[0-9]{1,18}L?,?){0,4})\))"
 _HEADER = re.compile(rf"\{{{_FIELD},{_FIELD},{_FIELD},?\}}")
+_ABOUT = "about.json"
 _NO_NPY = "is not a complete .npy file of numbers: write it with numpy.save"
 _NO_SAFETENSORS = "is not a complete .safetensors file: get it again"
 _TENSORS = {"BF16": np.dtype("<u2")}
@@ -183,3 +186,26 @@ def _read_array(file: IO[bytes], limit: int) -> NDArray[Any]:
         return np.empty(header.shape, header.dtype)
     order: Any = "F" if header.fortran else "C"
     return np.frombuffer(content, header.dtype).reshape(header.shape, order=order)
+
+
+def write_folder(folder: Path, note: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write arrays and a note on them into a folder, which appears once it is whole."""
+    with atomic_write(folder) as part:
+        part.mkdir()
+        for name, array in arrays.items():
+            np.save(part / f"{name}.npy", array, allow_pickle=False)
+        (part / _ABOUT).write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
+
+
+def is_folder(folder: Path) -> bool:
+    """Tell whether `write_folder` may have made a folder."""
+    return (folder / _ABOUT).is_file()
+
+
+def map_folder(
+    folder: Path, number: int, names: Iterable[str]
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the note and the arrays of a folder, mapped; a ValueError if its format is another."""
+    note = untrusted.read_object(folder / _ABOUT)
+    untrusted.check_format(note, number)
+    return note, {name: map_array(folder / f"{name}.npy") for name in names}
