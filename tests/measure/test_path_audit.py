@@ -13,7 +13,7 @@ from malaprop.measure.audit import worst_gap
 from malaprop.privacy.arrays import Floats
 from malaprop.privacy.channel import PathChannel
 from malaprop.privacy.law import PathLaw
-from malaprop.privacy.metrics import Path, lag
+from malaprop.privacy.metrics import Path
 
 SMALL = Path.of_steps([0.0, 0.1, 0.5, 1.5, 4.0, 4.25])
 DAYS = Path.even(20_000, 7)
@@ -66,7 +66,7 @@ def test_a_scale_five_percent_off(path: Path, epsilon: float) -> None:
 @pytest.mark.parametrize("share", [0.9, 0.0])
 def test_a_wrong_weight(path: Path, gap: int, share: float) -> None:
     """A cut in the wrong place, at an end or within, makes one point too likely."""
-    lags = lag(1.0, path.gaps)
+    lags = PathLaw.balanced(path, 1.0).lags.copy()
     lags[gap] *= share
     result = audit(planted(path, PathLaw(path, 1.0, lags)))
     assert result.holds is False

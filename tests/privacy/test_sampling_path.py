@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.stats import binom, expon, kstest
 
 from malaprop import seeded_rng
-from malaprop.privacy.law import cuts
-from malaprop.privacy.metrics import UNITS, Path, lag
+from malaprop.privacy.law import PathLaw
+from malaprop.privacy.metrics import UNITS, Path
 from malaprop.privacy.sampling import exponentials, leading_zeros
 
 TOP = 1 << 63
@@ -87,7 +87,7 @@ def threshold(path: Path, rate: float, source: int, goal: int) -> float:
 
 def passed(path: Path, rate: float, source: int, units: float) -> tuple[int, int]:
     """Where a walk of that length ends, to the left and to the right."""
-    found = cuts(path, rate, lag(rate, path.gaps)).walk(
+    found = PathLaw.balanced(path, rate).cuts.walk(
         np.array([source, source]), np.array([units, units]), np.array([False, True])
     )
     return int(found[0]), int(found[1])

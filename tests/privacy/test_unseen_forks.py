@@ -79,6 +79,6 @@ def test_where_both_have_the_same_process_id(kind: str) -> None:
 @linux
 @pytest.mark.parametrize("kind", ["random", "release", "privatizer"])
 def test_where_the_kernel_wipes_no_memory(kind: str) -> None:
-    before = "from malaprop.privacy import randomness; randomness._page = None; randomness.renew()"
+    before = "from malaprop.privacy import randomness as r; r._page = None; r.renew_randomness()"
     first, second = two_draws(kind, before=before)
     assert first != second

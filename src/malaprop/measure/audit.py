@@ -14,7 +14,7 @@ from types import MethodType
 import numpy as np
 
 from malaprop.measure.neighbourhoods import nearest_other_words
-from malaprop.privacy.arrays import Floats, Ids, blocks
+from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import (
     ANY_TWO_VALUES,
     Channel,
@@ -25,7 +25,7 @@ from malaprop.privacy.channel import (
 )
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.estimate import word_ids
-from malaprop.privacy.gaussian_noise import spherical_delta
+from malaprop.privacy.gaussian_noise import deltas_of_pairs
 from malaprop.privacy.guarantee import (
     ANY_TWO_WORDS,
     EACH_WORD,
@@ -36,7 +36,6 @@ from malaprop.privacy.guarantee import (
 )
 from malaprop.privacy.law import (
     NOTHING,
-    Allowed,
     Law,
     LossRows,
     PathLaw,
@@ -46,19 +45,23 @@ from malaprop.privacy.law import (
     normalised,
     peak_loss,
     rounding,
+    worst_delta,
     worst_of_law,
 )
 from malaprop.privacy.metrics import NAMED, DistanceRows
 from malaprop.privacy.noise import ExponentialDensity, GaussianDensity, Noise
-from malaprop.privacy.progress import Progress, report
+from malaprop.privacy.progress import Progress
 from malaprop.privacy.sampling import LawRows, Rest
 from malaprop.privacy.word_graph import Steps
 
-# The result of an audit.
-
-
-TOLERANCE = 1e-9
-"""How far the rounding of distances may push a ratio above 1."""
+MOST = 500
+"""Words of a sample that are audited at most: the time grows with the square of their number."""
+_TOLERANCE = 1e-9  # how far the rounding of distances may push a ratio above 1
+_CUBED = 1_000  # the most words for which all outputs of all pairs are computed,
+_PAIRED, _PAIRED_OF_SAMPLE = 300, 100  # the δ of all pairs of laws, and of those of a sample,
+_GAUSSIANS = 2_000  # and the δ of all pairs of Gaussians
+_SMALL_PATH = 300  # the most points for which all outputs of all pairs are computed
+_BLURRED = 1e-6  # a rounding error, as a share or in nats, that could hide an excess
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,128 +123,358 @@ class Audit:
         }
 
 
-def audit_result(
-    channel: Channel,
-    worst: Worst,
-    *,
-    exact: bool,
-    method: str,
-    tolerance: float = TOLERANCE,
-    words: bool = True,
+def audit(channel: Channel | PathChannel, *, progress: Progress | None = None) -> Audit:
+    """Compute the worst loss of a channel, and whether its guarantee is true.
+
+    TEM, permute-and-flip and balanced are audited on whole lexicons, other laws of words on up to
+    1,000 words. Channels of numbers and dates are audited on paths of any length. Gaussian noise is
+    audited by the exact δ of its pairs. Other noise is audited by the loss of its vectors in closed
+    form: words reveal no more. `progress(done, total)` is called at intervals.
+
+    >>> from malaprop import Lexicon, TEM
+    >>> line = Lexicon(["a", "b", "c"], [[0.0], [1.0], [3.0]])
+    >>> result = audit(TEM(epsilon=2.0, exponent="half").on(line))
+    >>> result.holds, result.pair, round(result.worst_ratio, 6)
+    (True, ('c', 'b'), 0.55944)
+    """
+    if not isinstance(channel, PathChannel):
+        checked_channel(channel)
+    return _audit(channel, None, progress)
+
+
+def audit_words(
+    channel: Channel, words: Sequence[str] | int, *, progress: Progress | None = None
 ) -> Audit:
-    """Turn a worst loss into a verdict: "holds" only if it is `exact`, so that none is larger."""
-    names, holds = channel.lexicon.words, worst.ratio <= 1.0 + tolerance
-    decided = exact or not holds
-    if channel.guarantee.kind is Kind.NONE:
-        decided, method = False, f"{method}; compared with ε·d, since nothing is promised"
-    first, second = worst.pair
+    """Compute the worst loss over the pairs of some words, and of each with its nearest word.
+
+    It is quick on any lexicon, and it can show that a guarantee is false. It `holds` only if the
+    words are all words of the lexicon, which is `malaprop.audit`. Otherwise the worst pair may be
+    another, and the verdict is FAILS, or not decided.
+
+    >>> from malaprop import Lexicon, TEM
+    >>> line = Lexicon(["a", "b", "c", "d"], [[0.0], [1.0], [3.0], [9.0]])
+    >>> result = audit_words(TEM(epsilon=2.0).on(line), ["a"])
+    >>> result.holds, result.pair, result.worst_ratio <= 1.0
+    (None, ('a', 'b'), True)
+    """
+    size = len(checked_channel(channel).lexicon)
+    chosen = np.unique(word_ids(channel.lexicon, words))
+    if len(chosen) == size:
+        return audit(channel, progress=progress)
+    of_laws = channel.guarantee.delta and isinstance(channel, LawChannel)
+    most = _PAIRED_OF_SAMPLE if of_laws else MOST
+    if len(chosen) > most:
+        raise ParameterError(
+            f"Some words are audited exactly up to {most}, or all of the lexicon. Got "
+            f"{len(chosen):,}."
+        )
+    ids = np.union1d(chosen, nearest_other_words(channel, chosen)[0])
+    result = _audit(channel, ids, progress)
+    part = f"{len(chosen):,} of {size:,} words and their nearest: a sample, not a whole audit"
+    return replace(
+        result,
+        holds=None if result.holds else result.holds,
+        at_most=math.inf,
+        method=f"{result.method}; {part}",
+    )
+
+
+class _UndecidedError(Exception):
+    """Why the loss of a channel cannot be computed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Evidence:
+    """The worst pair, by places among the words that were audited, and how much it proves."""
+
+    worst: Worst
+    method: str
+    exact: bool = True
+    """Whether it is proved that no pair is worse."""
+    attained: bool = True
+    """Whether the loss is one that occurs, not an upper bound."""
+    doubt: str = ""
+    """Why what was computed need not be what is drawn; empty if it is."""
+    tolerance: float = _TOLERANCE
+
+
+def _audit(channel: Channel | PathChannel, ids: Ids | None, progress: Progress | None) -> Audit:
+    """Turn the evidence about some words, or about all, into a verdict."""
+    guarantee = channel.guarantee
+    try:
+        evidence = _evidence(channel, ids, progress)
+    except _UndecidedError as undecided:
+        return Audit(
+            worst_ratio=math.nan,
+            at_most=math.inf,
+            pair=None,
+            output=None,
+            holds=None,
+            loss=math.nan,
+            allowed=math.nan,
+            method=str(undecided),
+            guarantee=guarantee,
+        )
+    worst, method, doubt = evidence.worst, evidence.method, evidence.doubt
+    holds: bool | None = worst.ratio <= 1.0 + evidence.tolerance
+    if guarantee.kind is Kind.NONE:
+        holds = None
+        method += "; " + ("" if guarantee.delta else "compared with ε·d, since ")
+        method += "nothing is promised"
+    elif holds:
+        doubt = doubt or _misstated(channel)
+        method += f"; but {doubt}" if doubt else ""
+        holds = True if evidence.exact and not doubt else None
+    elif not evidence.attained:
+        holds = None
+    first, second = worst.pair if ids is None else (int(ids[place]) for place in worst.pair)
     return Audit(
         worst_ratio=worst.ratio,
-        at_most=worst.ratio if exact else math.inf,
-        pair=None if first == second else (names[first], names[second]),
-        output=names[worst.output] if words else None,
-        holds=holds if decided else None,
+        at_most=worst.ratio if evidence.exact and not doubt else math.inf,
+        pair=None if first == second else (_name(channel, first), _name(channel, second)),
+        output=None if worst.output is None else _name(channel, worst.output),
+        holds=holds,
         loss=worst.loss,
         allowed=worst.bound,
         method=method,
-        guarantee=channel.guarantee,
+        guarantee=guarantee,
     )
 
 
-def delta_finding(
-    channel: Channel, worst: tuple[float, int, int] | None, method: str, unproved: str = ""
-) -> Audit:
-    """Turn a worst δ into a verdict: "holds" only if nothing is `unproved`."""
-    if worst is None:
-        return undecided_audit(channel, "no pair of words is covered")
-    delta, first, second = worst
-    words, allowed = channel.lexicon.words, channel.guarantee.delta
-    ratio = delta / allowed if allowed else math.inf if delta else 0.0
-    result = Audit(
-        worst_ratio=ratio,
-        at_most=math.inf if unproved else ratio,
-        pair=(words[first], words[second]),
-        output=None,
-        holds=delta <= allowed * (1.0 + TOLERANCE),
-        loss=delta,
-        allowed=allowed,
-        method=method,
-        guarantee=channel.guarantee,
-    )
-    if channel.guarantee.kind is Kind.NONE:
-        return replace(result, holds=None, method=f"{method}; nothing is promised")
-    if result.holds and unproved:
-        return replace(result, holds=None, method=f"{method}; but {unproved}")
-    return result
+def _name(channel: Channel | PathChannel, place: int) -> str:
+    return f"point {place}" if isinstance(channel, PathChannel) else channel.lexicon.words[place]
 
 
-def undecided_audit(channel: Channel, reason: str) -> Audit:
-    """Return an audit without a verdict, and the reason as its method."""
-    return Audit(
-        worst_ratio=math.nan,
-        at_most=math.inf,
-        pair=None,
-        output=None,
-        holds=None,
-        loss=math.nan,
-        allowed=math.nan,
-        method=reason,
-        guarantee=channel.guarantee,
-    )
+def _misstated(channel: Channel | PathChannel) -> str:
+    """Say why a guarantee may not mean what it says; empty if it does."""
+    guarantee = channel.guarantee
+    if not is_proved(guarantee):
+        return "its guarantee is not a plain value, so it may say one thing and show another"
+    if guarantee.words != 1:
+        return f"its guarantee is for {guarantee.words} words, and a channel draws one"
+    if guarantee.kinds or guarantee.per != EACH_WORD:
+        return "its guarantee is for texts, and a channel draws a word"
+    covered = ANY_TWO_WORDS
+    if isinstance(channel, PathChannel):
+        covered = ANY_TWO_VALUES
+        if math.isfinite(guarantee.cap):
+            return "its guarantee is not that of a value on a path"
+    elif guarantee.kind is Kind.NEIGHBOURHOOD and channel.neighbourhoods is not None:
+        if not is_proved(channel.neighbourhoods):
+            return "nothing proves that its neighbourhoods are those of the guarantee"
+        covered = channel.neighbourhoods.pairs
+    return "" if guarantee.pairs == covered else f"it was computed for {covered}"
 
 
-# Which pairs of words a guarantee covers, what it allows between them, and what exceeds it.
+def _evidence(
+    channel: Channel | PathChannel, ids: Ids | None, progress: Progress | None
+) -> _Evidence:
+    if isinstance(channel, PathChannel):
+        return _of_path(channel, progress)
+    if isinstance(channel, LawChannel):
+        return _of_law(channel, ids, progress)
+    if isinstance(channel, VectorChannel):
+        return _of_noise(channel, ids, progress)
+    raise _UndecidedError("there is no exact computation for this channel")
 
 
-def coverage(channel: Channel) -> Floats | None:
-    """Return what the guarantee allows between any two words, in nats; infinite if not covered.
+def _of_law(channel: LawChannel[Law], ids: Ids | None, progress: Progress | None) -> _Evidence:
+    """Compute every output of every pair, n³ steps; on large lexicons use the closed form."""
+    law, guarantee, size = channel.law, channel.guarantee, len(channel.lexicon)
+    # `Law.rows` itself derives rows from log-weights.
+    derived = _is_own(law.rows, Law.rows, law)
+    if not proof_of(channel) or not (derived or is_proved(law)):
+        raise _UndecidedError("it does not draw from its log-weights, so those prove nothing")
+    if ids is None:
+        if size <= _CUBED and (defect := _law_defect(law)):
+            raise _UndecidedError(defect)
+        if guarantee.delta and size > _PAIRED:
+            raise _UndecidedError(f"with a δ, only {_PAIRED} words can be audited")
+        if size > _CUBED:
+            return _of_closed_form(channel, progress)
+    words = np.arange(size) if ids is None else ids
+    bound = _allowed_between(channel, words)
+    weights = law.log_weights(words)
+    if not _are_weights(weights, len(words)):
+        raise _UndecidedError(_NO_WEIGHTS)
+    rows, all_ = normalised(weights), "all " if ids is None else ""
+    if guarantee.delta:
+        pairs = ((i, j) for i, j in np.argwhere(np.isfinite(bound)).tolist() if i != j)
+        deltas = ((excess_delta(rows[i], rows[j], bound[i, j]), i, j) for i, j in pairs)
+        worst = worst_delta(deltas, guarantee.delta)
+        return _Evidence(worst=worst, method=f"the exact δ of {all_}covered pairs")
+    worst = worst_of_law(rows, bound, slack=rounding(rows.shape[1]), progress=progress)
+    return _Evidence(worst=worst, method=f"all outputs of {all_}pairs")
 
-    None if that is unknown, because the neighbourhoods or the metric are.
+
+def _of_closed_form(channel: LawChannel[Law], progress: Progress | None) -> _Evidence:
+    """Use the closed form of a law's loss, which needs a proof of the law and of the metric.
+
+    Samples of a user's function do not prove the triangle inequality.
     """
-    rows = allowance(channel)
-    if rows is None:
-        return None
-    allowed = rows(np.arange(len(channel.lexicon)))
-    if not (allowed >= 0.0).all():  # NaN, or a user's function that is not a metric
-        return None
-    return np.minimum(allowed, allowed.T)  # a pair is covered either way round
+    law, guarantee = channel.law, channel.guarantee
+    of_the_lexicon = guarantee.metric == str(channel.lexicon.metric) and not guarantee.equivalents
+    if not of_the_lexicon or guarantee.kind is Kind.NEIGHBOURHOOD:
+        raise _UndecidedError(f"only {_CUBED} words can be audited with this guarantee")
+    vouched = is_proved(law) and is_proved(law.space.metric)
+    closed = law.closed_loss(guarantee, progress) if vouched else None
+    lower = "all pairs, at the output w only: a lower bound, with no proof that it is the worst"
+    if closed is None:
+        worst, _ = peak_loss(law, allowed_by(guarantee), progress)
+        return _Evidence(worst=worst, exact=False, method=lower)
+    if closed.worst is None:
+        raise _UndecidedError("its rows do not have the form that the proof is about")
+    return _Evidence(
+        worst=closed.worst,
+        exact=closed.proved,
+        attained=closed.attained,
+        method=closed.method if closed.proved else lower,
+    )
 
 
-def covers_any(bound: Floats) -> bool:
-    """Whether the allowed loss is finite for some pair of different words."""
-    return bool(np.isfinite(bound[~np.eye(len(bound), dtype=np.bool_)]).any())
+def _of_noise(
+    channel: VectorChannel[Noise], ids: Ids | None, progress: Progress | None
+) -> _Evidence:
+    """Use the loss of the noisy vectors, which is known in closed form for any number of words.
+
+    It decides: decoding is post-processing, so words reveal no more.
+    """
+    parts = (channel.noise, channel.decoder, channel.lexicon, channel.lexicon.metric)
+    unproved = ""
+    if not proof_of(channel) or not all(is_proved(part) for part in parts):
+        unproved = "a part of it has no proof, or is derived from one that has"
+        unproved = f"what it draws is not proved: {unproved}"
+    density = channel.noise.density(channel.lexicon)
+    if isinstance(density, GaussianDensity) and channel.guarantee.kind is not Kind.METRIC:
+        return _of_gaussians(channel, density, ids, unproved)
+    guarantee, allowed = channel.guarantee, allowance(channel)
+    if guarantee.kind not in (Kind.METRIC, Kind.NONE) or guarantee.delta or allowed is None:
+        raise _UndecidedError("there is no exact computation for this channel's guarantee")
+    if unproved or not isinstance(density, ExponentialDensity):
+        raise _UndecidedError(unproved or "what it draws is not proved: it states no density")
+    if not density.is_sane:
+        raise _UndecidedError("its parameters do not describe noise: a scale must be above 0")
+    words = np.arange(len(channel.lexicon)) if ids is None else ids
+    worst = density.worst(words, slice(None) if ids is None else ids, allowed, progress)
+    if worst is None:
+        raise _UndecidedError("its losses, or the distances of words, are not numbers")
+    share, nats = density.rounding
+    tolerance = _TOLERANCE + share
+    if worst.ratio > 1.0 + tolerance and not density.is_attained:
+        raise _UndecidedError(
+            "only an upper bound of the loss is known, and it exceeds the guarantee"
+        )
+    if worst.ratio <= 1.0 + tolerance and max(share, nats) > _BLURRED:
+        raise _UndecidedError("its shape is so narrow that float64 cannot compute its loss")
+    pairs = "all pairs" if ids is None else "pairs"
+    method = f"the noisy vectors of {pairs}, in closed form; words tell no more"
+    return _Evidence(worst=worst, method=method, tolerance=tolerance)
+
+
+def _of_gaussians(
+    channel: VectorChannel[Noise], density: GaussianDensity, ids: Ids | None, unproved: str
+) -> _Evidence:
+    """Use the exact δ between spherical Gaussians, which bounds that of the decoded words."""
+    if ids is None and len(channel.lexicon) > _GAUSSIANS:
+        raise _UndecidedError(f"only {_GAUSSIANS} words can be audited with this guarantee")
+    words = np.arange(len(channel.lexicon)) if ids is None else ids
+    covers = _allowed_between(channel, words)
+    some = replace(density, centres=density.centres[words], sigmas=density.sigmas[words])
+    # Rounding is post-processing only if both words are rounded alike. And for two different σ, δ
+    # comes from noncentral χ² laws, for which no error bound is proved.
+    if not unproved and (np.isfinite(covers) & (some.sigmas[:, None] != some.sigmas)).any():
+        unproved = "it covers words of different σ, whose grids differ"
+        unproved += ": that may exceed the δ of the noise"
+    pairs = "all covered pairs" if ids is None else "covered pairs"
+    return _Evidence(
+        worst=worst_delta(deltas_of_pairs(some, covers), channel.guarantee.delta),
+        method=f"the exact δ of {pairs} of Gaussians",
+        exact=not unproved,
+        doubt=unproved,
+    )
+
+
+def _of_path(channel: PathChannel, progress: Progress | None) -> _Evidence:
+    """Compute all outputs of all pairs, and all gaps in closed form.
+
+    Neither uses the formula of the balanced weights: both read the chances that the lags give,
+    which are what is drawn.
+    """
+    law, path, epsilon = channel.law, channel.path, channel.guarantee.epsilon
+    worst, methods, size = NOTHING, list[str](), len(path)
+    if size <= _SMALL_PATH:
+        rows = channel.log_probabilities(np.arange(size))
+        wrong = rows.shape != (size, size) or np.isnan(rows).any()
+        if wrong or not (np.abs(np.exp(rows).sum(axis=1) - 1.0) <= _TOLERANCE).all():
+            raise _UndecidedError("its rows are not the logarithms of a law")
+        # The differences of rare outputs' log-probabilities have lost the last digits.
+        slack = rounding(size) + 2.0**-51 * float(np.abs(rows[np.isfinite(rows)]).max())
+        bound = epsilon * path.distances(np.arange(size))
+        worst = worst_of_law(rows, bound, slack=slack, progress=progress)
+        methods.append("all outputs of all pairs")
+    if is_proved(law) and size > 1:
+        worst = max(worst, worst_gap(law, epsilon), key=lambda one: one.ratio)
+        methods.append(f"all {size - 1:,} gaps of the path, in closed form")
+    doubt = ""
+    if not proof_of(channel) or not is_proved(law):
+        doubt = "nothing proves that it draws from the law that it states"
+        if worst is NOTHING:
+            raise _UndecidedError("; but ".join([*methods, doubt]))
+    return _Evidence(worst=worst, method="; ".join(methods), exact=not doubt, doubt=doubt)
+
+
+def worst_gap(law: PathLaw, epsilon: float) -> Worst:
+    """Return the worst pair of neighbours of a path; losses add up along it.
+
+    Outputs beyond both neighbours have a loss of exactly t·gap, one way or the other. What is left
+    are the neighbours themselves.
+    """
+    weights, gaps = law.side_weights, law.path.gaps
+    nats = law.rate * gaps
+    at_left, at_right = weights.own[:-1] - weights.left[:-1], weights.own[1:] - weights.right[1:]
+    losses = np.stack([nats + at_left, nats + at_right, -nats - at_left, -nats - at_right])
+    computed = losses - 2.0**-44  # a dozen operations on numbers of up to 10³ nats
+    if len(gaps) > 1:  # without any rounding: there only the distances differ
+        losses, computed = np.vstack([losses, nats]), np.vstack([computed, nats])
+    ratios = computed / (epsilon * gaps)
+    case, gap = divmod(int(ratios.argmax()), len(gaps))
+    # The loss from a point to its right neighbour, or back, and the output that shows it.
+    pairs = {0: (0, 1, 0), 1: (1, 0, 1), 2: (1, 0, 0), 3: (0, 1, 1)}
+    beyond = (0, 1, -1) if gap else (1, 0, 2)
+    first, second, output = (gap + place for place in pairs.get(case, beyond))
+    return Worst(
+        ratio=max(0.0, float(ratios[case, gap])),
+        loss=float(losses[case, gap]),
+        bound=float(epsilon * gaps[gap]),
+        pair=(first, second),
+        output=output,
+    )
 
 
 def allowance(channel: Channel) -> LossRows | None:
-    """Return a function from ids to rows of `coverage`; None if those are unknown."""
-    guarantee = channel.guarantee
-    if guarantee.kind is Kind.NEIGHBOURHOOD:
-        return _within(channel)
-    distances = _distances(channel, guarantee.metric)
-    if distances is None:
+    """Return a function from ids to rows of what is allowed between words, in nats.
+
+    It is infinite for pairs that are not covered. None if neighbourhoods or metric are unknown.
+    """
+    guarantee, groups = channel.guarantee, channel.neighbourhoods
+    in_groups = guarantee.kind is Kind.NEIGHBOURHOOD
+    # Each statement in another metric is a promise as well.
+    promises = [guarantee, *(guarantee.in_metric(name) for name, _ in guarantee.equivalents)]
+    metrics = [_distances(channel, promise.metric) for promise in promises]
+    known = [distances for distances in metrics if distances is not None]
+    if len(known) < len(promises) or (in_groups and groups is None):
         return None
-    statements: list[tuple[Allowed, DistanceRows]]
-    statements = [(allowed_by(guarantee), distances)]
-    for name, _ in guarantee.equivalents:  # each of them is a promise as well
-        further = _distances(channel, name)
-        if further is None:
-            return None
-        statements.append((allowed_by(guarantee.in_metric(name)), further))
+    allowed = list(zip(map(allowed_by, promises), known, strict=True))
 
     def rows(ids: Ids) -> Floats:
-        return np.asarray(np.min([allowed(far(ids)) for allowed, far in statements], axis=0))
+        least = np.min([at(distances(ids)) for at, distances in allowed], axis=0)
+        return (
+            np.where(groups.covers(ids), least, math.inf)
+            if in_groups and groups is not None
+            else least
+        )
 
     return rows
-
-
-def _within(channel: Channel) -> LossRows | None:
-    """Return what is allowed in public neighbourhoods, up to the guarantee's radius."""
-    guarantee, neighbourhoods = channel.guarantee, channel.neighbourhoods
-    distances = _distances(channel, guarantee.metric)
-    if neighbourhoods is None or distances is None:
-        return None
-    allowed = allowed_by(guarantee)
-    return lambda ids: np.where(neighbourhoods.covers(ids), allowed(distances(ids)), math.inf)
 
 
 def _distances(channel: Channel, name: str) -> DistanceRows | None:
@@ -256,168 +489,31 @@ def _distances(channel: Channel, name: str) -> DistanceRows | None:
     return metrics[name].on(lexicon.vectors) if name in metrics else None
 
 
-def worse(
-    worst: Worst, loss: Floats, bound: Floats, *, slack: float = 0.0, first: int = 0
-) -> Worst:
-    """Return `worst`, or a worse pair among rows of losses that start at the word `first`.
-
-    `slack` is subtracted from each loss: it bounds what rounding may have added.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.nan_to_num((loss - slack) / bound, nan=0.0, posinf=math.inf, neginf=0.0)
-    row, other = divmod(int(ratio.argmax()), ratio.shape[1])
-    if ratio[row, other] <= worst.ratio:
-        return worst
-    return Worst(
-        ratio=float(ratio[row, other]),
-        loss=float(loss[row, other]),
-        bound=float(bound[row, other]),
-        pair=(first + row, other),
-        output=0,
-    )
-
-
-# The audit of channels that add noise to vectors.
-#
-# The loss of the vectors is known in closed form, for any number of words and dimensions. It
-# decides: decoding is post-processing, so words reveal no more.
-
-
-_BLURRED = 1e-6  # a rounding error, as a share or in nats, that could hide an excess
-_METHOD = "the noisy vectors of all pairs, in closed form; words tell no more"
-
-UNPROVED = "what it draws is not proved: a part of it has no proof, or is derived from one that has"
-
-
-def draws_its_noise(channel: VectorChannel[Noise]) -> bool:
-    """Whether all parts are proved: the channel, its noise, its decoder and its lexicon."""
-    parts = (channel.noise, channel.decoder, channel.lexicon, channel.lexicon.metric)
-    return bool(proof_of(channel)) and all(is_proved(part) for part in parts)
-
-
-def audit_vectors(channel: VectorChannel[Noise], progress: Progress | None) -> Audit:
-    """Compare the loss of noisy vectors with what a guarantee without δ allows."""
-    guarantee, allowed = channel.guarantee, allowance(channel)
-    if guarantee.kind not in (Kind.METRIC, Kind.NONE) or guarantee.delta or allowed is None:
-        return undecided_audit(
-            channel, "there is no exact computation for this channel's guarantee"
+def _allowed_between(channel: Channel, words: Ids) -> Floats:
+    """Return what the guarantee allows between any two of the words, either way round."""
+    rows = allowance(channel)
+    if rows is None:
+        raise _UndecidedError(
+            f"distances in the guarantee's metric are unknown: {channel.guarantee.metric}"
         )
-    noise = channel.noise.density(channel.lexicon) if draws_its_noise(channel) else None
-    if not isinstance(noise, ExponentialDensity):
-        return undecided_audit(channel, UNPROVED)
-    if not noise.is_sane:
-        return undecided_audit(
-            channel, "its parameters do not describe noise: a scale must be above 0"
-        )
-    share, nats = noise.rounding
-    tolerance = TOLERANCE + share
-    worst = _worst_vectors(noise.loss(), allowed, nats, len(channel.lexicon), progress)
-    if worst is None:
-        return undecided_audit(channel, "its losses, or the distances of words, are not numbers")
-    result = audit_result(
-        channel, worst, exact=True, method=_METHOD, tolerance=tolerance, words=False
-    )
-    if worst.ratio > 1.0 + tolerance:
-        loose = "only an upper bound of the loss is known, and it exceeds the guarantee"
-        return result if noise.is_attained else undecided_audit(channel, loose)
-    if max(share, nats) > _BLURRED:
-        return undecided_audit(
-            channel, "its shape is so narrow that float64 cannot compute its loss"
-        )
-    return result
-
-
-def _worst_vectors(
-    loss: LossRows, allowed: LossRows, slack: float, size: int, progress: Progress | None
-) -> Worst | None:
-    """Return the worst pair; None if a loss is NaN, or an allowed loss is NaN or below 0."""
-    worst, steps = NOTHING, blocks(size, row_cells=size)
-    for done, block in enumerate(steps, 1):
-        ids = np.arange(size)[block]
-        losses_here, bounds = loss(ids), allowed(ids)
-        if np.isnan(losses_here).any() or not (bounds >= 0.0).all():
-            return None
-        worst = worse(worst, losses_here, bounds, slack=slack, first=int(ids[0]))
-        report(progress, done, len(steps))
-    return worst
-
-
-# The exact δ of pairs of words with Gaussian noise.
-
-
-def unproved(channel: VectorChannel[Noise], sigmas: Floats, covers: Floats) -> str:
-    """Say why the stated σ prove nothing about what is released; empty if they do."""
-    if not draws_its_noise(channel):
-        return UNPROVED
-    # Rounding is post-processing only if both words are rounded alike. And for two different σ, δ
-    # comes from noncentral χ² laws, for which no error bound is proved.
-    if (np.isfinite(covers) & (sigmas[:, None] != sigmas)).any():
-        return (
-            "it covers words of different σ, whose grids differ: that may exceed the δ of the noise"
-        )
-    return ""
-
-
-def worst_gaussians(density: GaussianDensity, covers: Floats) -> tuple[float, int, int] | None:
-    """Return the largest δ of all covered pairs, and the pair.
-
-    For words of the same σ, δ grows with the distance: the farthest pair stands for all of them.
-    """
-    centres, sigmas = density.centres, density.sigmas
-    worst: tuple[float, int, int] | None = None
-    for i, j in _candidates(centres, sigmas, covers):
-        distance = float(np.linalg.norm(centres[i] - centres[j]))
-        delta = _delta(covers[i, j], sigmas[i], sigmas[j], distance, centres.shape[1])
-        if worst is None or delta > worst[0]:
-            worst = (delta, i, j)
-    return worst
-
-
-def _candidates(centres: Floats, sigmas: Floats, covers: Floats) -> list[tuple[int, int]]:
-    """Return pairs that include the worst: all of different σ, the farthest of each σ and ε."""
-    farthest: dict[tuple[float, float], tuple[float, int, int]] = {}
-    candidates = []
-    for i in range(len(centres)):
-        others = np.flatnonzero(np.isfinite(covers[i, :i]))
-        distances = np.linalg.norm(centres[others] - centres[i], axis=1)
-        same = sigmas[others] == sigmas[i]
-        candidates += [(i, int(j)) for j in others[~same]]
-        for epsilon in np.unique(covers[i, others[same]]):
-            here = same & (covers[i, others] == epsilon)
-            k = int(np.where(here, distances, -1.0).argmax())
-            key, entry = (
-                (float(sigmas[i]), float(epsilon)),
-                (float(distances[k]), i, int(others[k])),
-            )
-            farthest[key] = max(farthest.get(key, entry), entry)
-    return candidates + [(i, j) for _, i, j in farthest.values()]
-
-
-def _delta(epsilon: float, sigma: float, other: float, distance: float, dimension: int) -> float:
-    if sigma > 0.0 and other > 0.0:
-        try:
-            return spherical_delta(epsilon, sigma, other, distance, dimension)
-        except ParameterError:  # the two σ are too close to compute with, so nothing is shown
-            return 0.0
-    return 0.0 if sigma == other and distance == 0.0 else 1.0
+    bound = rows(words)[:, words]
+    if not (bound >= 0.0).all():  # NaN, or a user's function that is not a metric
+        raise _UndecidedError("the distances of words are not numbers")
+    bound = np.minimum(bound, bound.T)
+    of_all = channel.guarantee.kind is Kind.METRIC
+    if not of_all and not np.isfinite(bound[~np.eye(len(bound), dtype=np.bool_)]).any():
+        raise _UndecidedError("no pair of words is covered")
+    return bound
 
 
 # Checks that a channel draws from the law that it states, and that it is a law.
 #
 # Users' own laws pass too, as long as they do not draw in a way of their own.
 
-
+_NO_WEIGHTS = "its log-weights are not numbers, or have no maximum"
 _AGREE = 1e-9  # relative difference between drawn and stated that rounding may cause
 _RARE = 2.0**-900  # a probability that may be taken for 0
 _TRIED = 64  # words of a rest whose tries are looked at
-
-
-def draws_its_law(channel: LawChannel[Law]) -> bool:
-    """Whether the channel provably draws from its law's log-weights."""
-    law = channel.law
-    # `Law.rows` itself derives rows from log-weights.
-    derived = _is_own(law.rows, Law.rows, law)
-    return bool(proof_of(channel)) and (derived or is_proved(law))
 
 
 def _is_own(method: object, function: Callable[..., object], law: Law) -> bool:
@@ -425,7 +521,7 @@ def _is_own(method: object, function: Callable[..., object], law: Law) -> bool:
     return type(method) is MethodType and method == MethodType(function, law)
 
 
-def law_defect(law: Law) -> str:
+def _law_defect(law: Law) -> str:
     """Say why the log-weights of a small lexicon are not the law of its draws; empty if they are.
 
     Rows are computed together and one by one: that must make no difference.
@@ -433,7 +529,7 @@ def law_defect(law: Law) -> str:
     ids = np.arange(len(law.space))
     weights = law.log_weights(ids)
     if not _are_weights(weights, len(ids)):
-        return "its log-weights are not numbers, or have no maximum"
+        return _NO_WEIGHTS
     stated = np.exp(normalised(weights))
     asked = [(ids, stated), *((ids[w : w + 1], stated[w : w + 1]) for w in ids)]
     drawn = all(_is_drawn(law.rows(words), rows) for words, rows in asked)
@@ -491,369 +587,3 @@ def _decides_by_weights(law: Law, ids: Ids) -> bool:
         np.array_equal(rest.weights(row, words, compared) > compared, own > compared)
         for compared in (0.999 * own, 1.001 * own, np.zeros_like(own))
     )
-
-
-# The audit of channels on paths: all outputs of all pairs, or all gaps in closed form.
-#
-# Neither uses the formula of the balanced weights: both read the chances that the lags give, which
-# are what is drawn.
-
-
-_SMALL_PATH = 300  # the most points for which all outputs of all pairs are computed
-_ROUNDING = 2.0**-44  # nats; a dozen operations on numbers of up to 10³ nats
-
-
-def audit_path(channel: PathChannel, progress: Progress | None = None) -> Audit:
-    """Compute the worst loss of a channel on a path, and whether its guarantee is true."""
-    size, reason = len(channel.path), _unproved(channel)
-    worst, methods = NOTHING, []
-    if size <= _SMALL_PATH:
-        rows = channel.log_probabilities(np.arange(size))
-        if not _is_law(rows, size):
-            return _verdict(channel, NOTHING, "its rows are not the logarithms of a law", False)
-        worst = _worst_pair(channel, rows, progress)
-        methods.append("all outputs of all pairs")
-    if is_proved(channel.law) and size > 1:
-        by_gap = worst_gap(channel.law, channel.guarantee.epsilon)
-        worst = max(worst, by_gap, key=lambda one: one.ratio)
-        methods.append(f"all {size - 1:,} gaps of the path, in closed form")
-    method = "; ".join(methods) + ("; but " if reason and methods else "") + reason
-    return _verdict(channel, worst, method, not reason)
-
-
-def _worst_pair(channel: PathChannel, rows: Floats, progress: Progress | None) -> Worst:
-    """Compute every output of every pair: n³ steps."""
-    bound = channel.guarantee.epsilon * channel.path.distances(np.arange(len(rows)))
-    # The differences of rare outputs' log-probabilities have lost the last digits.
-    rarest = float(np.abs(rows[np.isfinite(rows)]).max())
-    slack = rounding(len(rows)) + 2.0**-51 * rarest
-    return worst_of_law(rows, bound, slack=slack, progress=progress)
-
-
-def worst_gap(law: PathLaw, epsilon: float) -> Worst:
-    """Return the worst pair of neighbours of a path; losses add up along it.
-
-    Outputs beyond both neighbours have a loss of exactly t·gap, one way or the other. What is left
-    are the neighbours themselves.
-    """
-    weights, gaps = law.side_weights, law.path.gaps
-    nats = law.rate * gaps
-    at_left, at_right = weights.own[:-1] - weights.left[:-1], weights.own[1:] - weights.right[1:]
-    losses = np.stack([nats + at_left, nats + at_right, -nats - at_left, -nats - at_right])
-    computed = losses - _ROUNDING
-    if len(gaps) > 1:  # without any rounding: there only the distances differ
-        losses, computed = np.vstack([losses, nats]), np.vstack([computed, nats])
-    ratios = computed / (epsilon * gaps)
-    case, gap = divmod(int(ratios.argmax()), len(gaps))
-    # The loss from a point to its right neighbour, or back, and the output that shows it.
-    pairs = {0: (0, 1, 0), 1: (1, 0, 1), 2: (1, 0, 0), 3: (0, 1, 1)}
-    beyond = (0, 1, -1) if gap else (1, 0, 2)
-    first, second, output = (gap + place for place in pairs.get(case, beyond))
-    return Worst(
-        ratio=max(0.0, float(ratios[case, gap])),
-        loss=float(losses[case, gap]),
-        bound=float(epsilon * gaps[gap]),
-        pair=(first, second),
-        output=output,
-    )
-
-
-def _is_law(rows: Floats, size: int) -> bool:
-    """Whether each row has a chance for each point, and they add up to 1."""
-    if rows.shape != (size, size) or np.isnan(rows).any():
-        return False
-    return bool((np.abs(np.exp(rows).sum(axis=1) - 1.0) <= TOLERANCE).all())
-
-
-def _unproved(channel: PathChannel) -> str:
-    """Say why what the channel states need not be what it draws; empty if it is proved."""
-    guarantee = channel.guarantee
-    if not proof_of(channel) or not is_proved(channel.law):
-        return "nothing proves that it draws from the law that it states"
-    plain = guarantee.pairs == ANY_TWO_VALUES and guarantee.words == 1 and not guarantee.kinds
-    if not is_proved(guarantee) or not plain or math.isfinite(guarantee.cap):
-        return "its guarantee is not that of a value on a path"
-    return ""
-
-
-def _verdict(channel: PathChannel, worst: Worst, method: str, exact: bool) -> Audit:
-    holds = worst.ratio <= 1.0 + TOLERANCE
-    first, second = worst.pair
-    result = Audit(
-        worst_ratio=worst.ratio,
-        at_most=worst.ratio if exact else math.inf,
-        pair=None if first == second else (_point(first), _point(second)),
-        output=_point(worst.output),
-        holds=holds if exact or not holds else None,
-        loss=worst.loss,
-        allowed=worst.bound,
-        method=method,
-        guarantee=channel.guarantee,
-    )
-    return result if result.pair or exact else replace(result, worst_ratio=math.nan, output=None)
-
-
-def _point(number: int) -> str:
-    return f"point {number}"
-
-
-_CUBED = 1_000  # the most words for which all outputs of all pairs are computed,
-_PAIRED = 300  # the δ of all pairs of laws,
-_GAUSSIANS = 2_000  # and the δ of all pairs of Gaussians
-_LOWER = "all pairs, at the output w only: a lower bound, with no proof that it is the worst"
-
-
-def audit(channel: Channel | PathChannel, *, progress: Progress | None = None) -> Audit:
-    """Compute the worst loss of a channel, and whether its guarantee is true.
-
-    TEM, permute-and-flip and balanced are audited on whole lexicons, other laws of words on up to
-    1,000 words. Channels of numbers and dates are audited on paths of any length. Gaussian noise is
-    audited by the exact δ of its pairs. Other noise is audited by the loss of its vectors in closed
-    form: words reveal no more. `progress(done, total)` is called at intervals.
-
-    >>> from malaprop import Lexicon, TEM
-    >>> line = Lexicon(["a", "b", "c"], [[0.0], [1.0], [3.0]])
-    >>> result = audit(TEM(epsilon=2.0, exponent="half").on(line))
-    >>> result.holds, result.pair, round(result.worst_ratio, 6)
-    (True, ('c', 'b'), 0.55944)
-    """
-    if isinstance(channel, PathChannel):
-        return audit_path(channel, progress)
-    result = _computed(checked_channel(channel), progress)
-    reason = _misstated(channel)
-    if result.holds and reason:
-        return replace(
-            result, holds=None, at_most=math.inf, method=f"{result.method}; but {reason}"
-        )
-    return result
-
-
-def _misstated(channel: Channel) -> str:
-    """Say why a guarantee may not mean what it says; empty if it does."""
-    guarantee, neighbourhoods = channel.guarantee, channel.neighbourhoods
-    if not is_proved(guarantee):
-        return "its guarantee is not a plain value, so it may say one thing and show another"
-    if guarantee.words != 1:
-        return f"its guarantee is for {guarantee.words} words, and a channel draws one"
-    if guarantee.kinds or guarantee.per != EACH_WORD:
-        return "its guarantee is for texts, and a channel draws a word"
-    covered = ANY_TWO_WORDS
-    if guarantee.kind is Kind.NEIGHBOURHOOD and neighbourhoods is not None:
-        if not is_proved(neighbourhoods):
-            return "nothing proves that its neighbourhoods are those of the guarantee"
-        covered = neighbourhoods.pairs
-    return "" if guarantee.pairs == covered else f"it was computed for {covered}"
-
-
-def _computed(channel: Channel, progress: Progress | None) -> Audit:
-    if isinstance(channel, LawChannel):
-        return _audit_law(channel, progress)
-    if isinstance(channel, VectorChannel):
-        density = channel.noise.density(channel.lexicon)
-        if isinstance(density, GaussianDensity) and channel.guarantee.kind is not Kind.METRIC:
-            return _audit_gaussians(channel, density)
-        return audit_vectors(channel, progress)
-    return undecided_audit(channel, "there is no exact computation for this channel")
-
-
-def _audit_law(channel: LawChannel[Law], progress: Progress | None) -> Audit:
-    guarantee, size = channel.guarantee, len(channel.lexicon)
-    if not draws_its_law(channel):
-        return undecided_audit(
-            channel, "it does not draw from its log-weights, so those prove nothing"
-        )
-    if size <= _CUBED and (reason := law_defect(channel.law)):
-        return undecided_audit(channel, reason)
-    if guarantee.delta:
-        return _audit_delta(channel)
-    if size <= _CUBED:
-        return _audit_all_outputs(channel, progress)
-    of_the_lexicon = guarantee.metric == str(channel.lexicon.metric) and not guarantee.equivalents
-    if not of_the_lexicon or guarantee.kind is Kind.NEIGHBOURHOOD:
-        return undecided_audit(channel, f"only {_CUBED} words can be audited with this guarantee")
-    return _audit_closed_form(channel, progress)
-
-
-def _audit_all_outputs(channel: LawChannel[Law], progress: Progress | None) -> Audit:
-    """Compute every output of every pair: n³ steps."""
-    bound = coverage(channel)
-    if bound is None:
-        return undecided_audit(
-            channel, f"distances in the guarantee's metric are unknown: {channel.guarantee.metric}"
-        )
-    if channel.guarantee.kind in (Kind.BOUNDED, Kind.NEIGHBOURHOOD) and not covers_any(bound):
-        return undecided_audit(channel, "no pair of words is covered")
-    law = normalised(channel.law.log_weights(np.arange(len(channel.lexicon))))
-    worst = worst_of_law(law, bound, slack=rounding(len(law)), progress=progress)
-    return audit_result(channel, worst, exact=True, method="all outputs of all pairs")
-
-
-def _audit_closed_form(channel: LawChannel[Law], progress: Progress | None) -> Audit:
-    """Use the closed form of a law's loss, which needs a proof of the law and of the metric.
-
-    Samples of a user's function do not prove the triangle inequality.
-    """
-    law = channel.law
-    vouched = is_proved(law) and is_proved(law.space.metric)
-    closed = law.closed_loss(channel.guarantee, progress) if vouched else None
-    if closed is None:
-        worst, _ = peak_loss(law, allowed_by(channel.guarantee), progress)
-        return audit_result(channel, worst, exact=False, method=_LOWER)
-    if closed.worst is None:
-        return undecided_audit(channel, "its rows do not have the form that the proof is about")
-    method = closed.method if closed.proved else _LOWER
-    result = audit_result(channel, closed.worst, exact=closed.proved, method=method)
-    return result if result.holds or closed.attained else replace(result, holds=None)
-
-
-def _audit_delta(channel: LawChannel[Law]) -> Audit:
-    size = len(channel.lexicon)
-    covers = coverage(channel) if size <= _PAIRED else None
-    if covers is None:
-        return undecided_audit(
-            channel, f"with a δ, only {_PAIRED} words and known pairs can be audited"
-        )
-    law = normalised(channel.law.log_weights(np.arange(size)))
-    pairs = ((i, j) for i, j in np.argwhere(np.isfinite(covers)) if i != j)
-    deltas = ((excess_delta(law[i], law[j], covers[i, j]), i, j) for i, j in pairs)
-    return delta_finding(channel, max(deltas, default=None), "the exact δ of all covered pairs")
-
-
-def _audit_gaussians(channel: VectorChannel[Noise], density: GaussianDensity) -> Audit:
-    """Use the exact δ between spherical Gaussians, which bounds that of the decoded words."""
-    covers = coverage(channel) if len(channel.lexicon) <= _GAUSSIANS else None
-    if covers is None:
-        return undecided_audit(channel, f"only {_GAUSSIANS} words and known pairs can be audited")
-    worst = worst_gaussians(density, covers)
-    method = "the exact δ of all covered pairs of Gaussians"
-    return delta_finding(channel, worst, method, unproved(channel, density.sigmas, covers))
-
-
-# The exact audit of some words: their pairs, and each with its nearest word.
-#
-# It is quick on any lexicon, and it can show that a guarantee is false. It cannot show that one is
-# true: the worst pair may be another.
-
-
-MOST = 500
-"""Words that are audited at most: the time grows with the square of their number."""
-_PAIRED_WORDS = 100  # and of laws with a δ
-
-
-def audit_words(
-    channel: Channel, words: Sequence[str] | int, *, progress: Progress | None = None
-) -> Audit:
-    """Compute the worst loss over the pairs of some words, and of each with its nearest word.
-
-    It `holds` only if the words are all words of the lexicon, which is `malaprop.audit`. Otherwise
-    the verdict is FAILS, or not decided.
-
-    >>> from malaprop import Lexicon, TEM
-    >>> line = Lexicon(["a", "b", "c", "d"], [[0.0], [1.0], [3.0], [9.0]])
-    >>> result = audit_words(TEM(epsilon=2.0).on(line), ["a"])
-    >>> result.holds, result.pair, result.worst_ratio <= 1.0
-    (None, ('a', 'b'), True)
-    """
-    size = len(checked_channel(channel).lexicon)
-    chosen = np.unique(word_ids(channel.lexicon, words))
-    if len(chosen) == size:
-        return audit(channel, progress=progress)
-    most = _PAIRED_WORDS if channel.guarantee.delta and isinstance(channel, LawChannel) else MOST
-    if len(chosen) > most:
-        raise ParameterError(
-            f"Some words are audited exactly up to {most}, or all of the lexicon. Got "
-            f"{len(chosen):,}."
-        )
-    ids = np.union1d(chosen, nearest_other_words(channel, chosen)[0])
-    result = _computed_for_words(channel, ids, progress)
-    part = f"{len(chosen):,} of {size:,} words and their nearest: a sample, not a whole audit"
-    return replace(
-        result,
-        holds=None if result.holds else result.holds,
-        at_most=math.inf,
-        method=f"{result.method}; {part}",
-    )
-
-
-def _computed_for_words(channel: Channel, ids: Ids, progress: Progress | None) -> Audit:
-    rows = allowance(channel)
-    if rows is None:
-        return undecided_audit(
-            channel, f"distances in the guarantee's metric are unknown: {channel.guarantee.metric}"
-        )
-    bound = rows(ids)[:, ids]
-    if not (bound >= 0.0).all():
-        return undecided_audit(channel, "the distances of words are not numbers")
-    bound = np.minimum(bound, bound.T)  # a pair is covered either way round
-    if isinstance(channel, LawChannel):
-        return _audit_laws(channel, ids, bound, progress)
-    if isinstance(channel, VectorChannel):
-        return _audit_noise(channel, ids, bound)
-    return undecided_audit(channel, "there is no exact computation for this channel")
-
-
-def _audit_laws(
-    channel: LawChannel[Law], ids: Ids, bound: Floats, progress: Progress | None
-) -> Audit:
-    if not draws_its_law(channel):
-        return undecided_audit(
-            channel, "it does not draw from its log-weights, so those prove nothing"
-        )
-    law = normalised(channel.law.log_weights(ids))
-    if np.isnan(law).any():
-        return undecided_audit(channel, "its rows are not the logarithms of a law")
-    if channel.guarantee.delta:
-        pairs = ((i, j) for i, j in np.argwhere(np.isfinite(bound)) if i != j)
-        deltas = ((excess_delta(law[i], law[j], bound[i, j]), i, j) for i, j in pairs)
-        return _with_delta(channel, max(deltas, default=None), ids, "the exact δ of covered pairs")
-    worst = worst_of_law(law, bound, slack=rounding(law.shape[1]), progress=progress)
-    return audit_result(channel, _named(worst, ids), exact=False, method="all outputs of pairs")
-
-
-def _audit_noise(channel: VectorChannel[Noise], ids: Ids, bound: Floats) -> Audit:
-    density = channel.noise.density(channel.lexicon)
-    if isinstance(density, GaussianDensity) and channel.guarantee.kind is not Kind.METRIC:
-        some = replace(density, centres=density.centres[ids], sigmas=density.sigmas[ids])
-        method = "the exact δ of covered pairs of Gaussians"
-        doubt = unproved(channel, some.sigmas, bound)
-        return _with_delta(channel, worst_gaussians(some, bound), ids, method, doubt)
-    if channel.guarantee.delta:
-        return undecided_audit(
-            channel, "there is no exact computation for this channel's guarantee"
-        )
-    if not isinstance(density, ExponentialDensity) or not draws_its_noise(channel):
-        return undecided_audit(channel, UNPROVED)
-    if not density.is_sane:
-        return undecided_audit(
-            channel, "its parameters do not describe noise: a scale must be above 0"
-        )
-    share, nats = density.rounding
-    worst = _named(worse(NOTHING, density.loss()(ids)[:, ids], bound, slack=nats), ids)
-    result = audit_result(
-        channel,
-        worst,
-        exact=False,
-        method="the noisy vectors of pairs, in closed form; words tell no more",
-        tolerance=TOLERANCE + share,
-        words=False,
-    )
-    return result if density.is_attained else replace(result, holds=None)
-
-
-def _named(worst: Worst, ids: Ids) -> Worst:
-    """Replace places among the words audited by ids of the lexicon."""
-    first, second = worst.pair
-    return replace(worst, pair=(int(ids[first]), int(ids[second])))
-
-
-def _with_delta(
-    channel: Channel,
-    worst: tuple[float, int, int] | None,
-    ids: Ids,
-    method: str,
-    doubt: str = "",
-) -> Audit:
-    if worst is not None:
-        delta, first, second = worst
-        worst = (delta, int(ids[first]), int(ids[second]))
-    return delta_finding(channel, worst, method, doubt)

@@ -18,11 +18,11 @@ from malaprop.measure.calibration import (
     share_of,
     smallest_epsilon,
 )
-from malaprop.privacy.arrays import Floats, Ids, blocks
+from malaprop.privacy.arrays import Floats, Ids, blocks, checked_vectors
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.estimate import clopper_pearson
 from malaprop.privacy.guarantee import Kind
-from malaprop.privacy.mechanism import FreeVectors, Mechanism, TakesVectors, checked_vectors
+from malaprop.privacy.mechanism import FreeVectors, Mechanism, TakesVectors
 from malaprop.privacy.progress import Progress
 from malaprop.privacy.randomness import checked_rng, secure_rng, seeded_rng
 

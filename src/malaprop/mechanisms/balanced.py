@@ -43,7 +43,7 @@ class BalancedLaw(Law):
     def _pool(self) -> lazy_rows.Pool:
         return lazy_rows.pool_of(self.balance.weights)
 
-    @property
+    @cached_property
     def graph(self) -> WordGraph:
         """The lexicon's word graph."""
         return word_graph_of(self.space)
@@ -102,23 +102,28 @@ class BalancedLaw(Law):
         step = self._falls[1] if self.graph.unit else 1.0
         return bool((near_share + rest).min() >= (near_share * step + rest).max())
 
-    def log_likelihoods(self, outputs: Ids) -> Floats | None:
-        """Return ln Pr[y | w] for each output y and each word w; distances are symmetric.
-
-        Rows add up to 1 within the slack of the stated masses, so that none need be summed.
-        """
-        if self.balance.masses is None:
-            return None
-        return self._columns(outputs, self._checked_keys(outputs), self.balance.masses)
-
     def log_likelihood_parts(self, outputs: Ids, count: int) -> Iterator[Floats]:
-        """Yield them for `count` outputs at a time; the graph is searched for all at once."""
-        if self.balance.masses is None:
+        """Yield ln Pr[y | w] for `count` outputs y at a time; distances are symmetric.
+
+        The graph is searched for all at once. Rows add up to 1 within the slack of the stated
+        masses, so that none need be summed.
+        """
+        masses = self.balance.masses
+        if masses is None:
             return
         keys = self._checked_keys(outputs)
+        near_share, rest = self._shares(np.arange(len(self.space)))
         for start in range(0, len(outputs), count):
             part = slice(start, start + count)
-            yield self._columns(outputs[part], keys[part], self.balance.masses)
+            with np.errstate(divide="ignore"):
+                drawn = np.log(self.balance.weights[outputs[part]])[:, None]
+            if self.balance.scale is None:
+                logs = self._log_falls(keys[part])
+                logs -= np.log(masses)  # in place: such arrays are large
+                logs += drawn
+                yield logs
+            else:
+                yield np.asarray(drawn + np.log(near_share * self._kernel(keys[part]) + rest))
 
     def likelihood_parts(self, outputs: Ids, count: int) -> Iterator[Floats]:
         """Yield Pr[y | w] for `count` outputs at a time, without exponentials of each of them."""
@@ -136,17 +141,6 @@ class BalancedLaw(Law):
                 chances += rest
             chances *= self.balance.weights[outputs[part], None]
             yield chances
-
-    def _columns(self, outputs: Ids, keys: Keys, masses: Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            drawn = np.log(self.balance.weights[outputs])[:, None]
-        if self.balance.scale is None:
-            logs = self._log_falls(keys)
-            logs -= np.log(masses)  # in place: such arrays are large
-            logs += drawn
-            return logs
-        near_share, rest = self._shares(np.arange(len(self.space)))
-        return np.asarray(drawn + np.log(near_share * self._kernel(keys) + rest))
 
     def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
         """Return near words with their weights, and far words to be weighed when tried."""
@@ -181,7 +175,7 @@ class BalancedLaw(Law):
             return np.asarray(-self.balance.exponent * self.space.lengths(keys))
         return np.multiply(keys, -self.balance.exponent * self.graph.unit, dtype=np.float64)
 
-    @property
+    @cached_property
     def _falls(self) -> Floats:
         """e^(−t·d) at each level of the graph."""
         levels = np.arange(self.graph.last + 1)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.lexicon.search import NearestSearch, search_on
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, checked_vectors
 from malaprop.privacy.channel import Decoder
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import proved
@@ -22,7 +22,6 @@ from malaprop.privacy.mechanism import (
     Mechanism,
     checked_columns,
     checked_public,
-    checked_vectors,
 )
 from malaprop.privacy.metrics import MetricSpace
 

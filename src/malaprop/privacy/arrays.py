@@ -36,6 +36,24 @@ def checked_ids(ids: Any, size: int) -> Ids:
     return array.astype(np.int64)
 
 
+def checked_vectors(vectors: Any, columns: int | None = None) -> Floats:
+    """Return vectors as a matrix of finite float64; errors show none of their entries."""
+    try:
+        given = np.asarray(vectors)
+        array = np.asarray(given, dtype=np.float64) if given.dtype.kind in "fiu" else None
+    except (TypeError, ValueError):
+        array = None
+    if array is None or array.ndim != 2 or array.shape[1] < 1:
+        raise ParameterError("Vectors must be a matrix of real numbers, a row for each vector.")
+    if columns is not None and array.shape[1] != columns:
+        raise ParameterError(
+            f"Vectors must be a matrix with {columns} columns. Got {array.shape[1]} columns."
+        )
+    if not np.isfinite(array).all():
+        raise ParameterError("Vectors must be finite. Got NaN or infinity.")
+    return array
+
+
 def blocks(count: int, row_cells: int, budget: int = 1 << 21) -> list[slice]:
     """Cut 0 … count into slices whose rows of `row_cells` cells stay within `budget` cells.
 

@@ -1,9 +1,12 @@
-"""Channels on paths: numbers, years, dates and times in, and the same kind of value out."""
+"""Channels: the only door between the secret side and the public side.
 
-import math
+A channel is a mechanism bound to a lexicon, or noise on a path of values. It holds what depends on
+public data alone, and it is the only thing that ever sees a user's words: whatever comes after it
+sees its output.
+"""
+
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from numbers import Real
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -11,8 +14,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from malaprop.privacy import notebook
-from malaprop.privacy.arrays import Floats, Ids, blocks, checked_ids
-from malaprop.privacy.errors import ParameterError, is_computable
+from malaprop.privacy.arrays import Floats, Ids, blocks, checked_ids, checked_vectors
+from malaprop.privacy.errors import ParameterError, checked_number, is_computable
 from malaprop.privacy.guarantee import PUBLIC_ON_PATHS, STEPS_OF, Guarantee, Kind, proved
 from malaprop.privacy.law import Law, PathLaw
 from malaprop.privacy.metrics import MetricSpace, Path, as_metric
@@ -20,16 +23,11 @@ from malaprop.privacy.noise import Noise
 from malaprop.privacy.randomness import begin_call
 from malaprop.privacy.sampling import group
 
-# Channels: the only door between the secret side and the public side.
-#
-# A channel is a mechanism bound to a lexicon. It holds what depends on public data alone, and it is
-# the only thing that ever sees a user's words: whatever comes after it sees its output.
-
-
 # Covariant: a channel with TEM's law is a channel with a law.
 LawT = TypeVar("LawT", bound=Law, covariant=True)
 NoiseT = TypeVar("NoiseT", bound=Noise, covariant=True)
 
+ANY_TWO_VALUES = "any two values of the grid"
 _CELLS = 1 << 25  # the most cells of rows computed together: 512 rows of 65,536 words
 
 
@@ -53,8 +51,10 @@ class Channel(ABC):
         guarantee: Guarantee,
         *,
         neighbourhoods: Neighbourhoods | None = None,
+        hint: str = "",
     ) -> None:
-        self._space, self._neighbourhoods = space, neighbourhoods
+        self._space, self._size = space, len(space)
+        self._neighbourhoods, self._hint = neighbourhoods, hint
         self._guarantee = replace(guarantee, lexicon=str(getattr(space, "fingerprint", "")))
 
     @property
@@ -68,22 +68,47 @@ class Channel(ABC):
         return self._guarantee
 
     @property
-    def drawn_by(self) -> tuple[object, ...]:
-        """Numbers that determine the law: if they differ between two channels, so does the law."""
-        promise = self._guarantee
-        return (
-            str(promise.kind),
-            promise.epsilon,
-            promise.delta,
-            promise.cap,
-            promise.radius,
-            promise.zcdp,
-        )
+    def neighbourhoods(self) -> Neighbourhoods | None:
+        """The neighbourhoods within which the guarantee holds; None for all other guarantees."""
+        return self._neighbourhoods
 
     @property
     def hint(self) -> str:
-        """Advice to the user that would improve the channel; usually empty."""
-        return ""
+        """Advice on how to keep more of the text at the same ε; usually empty."""
+        return self._hint
+
+    @property
+    def drawn_by(self) -> tuple[object, ...]:
+        """Numbers that determine the law: if they differ between two channels, so does the law."""
+        held = self._guarantee
+        return str(held.kind), held.epsilon, held.delta, held.cap, held.radius, held.zcdp
+
+    def covers(self, ids: Ids) -> NDArray[np.bool_]:
+        """Whether the guarantee covers each word of `ids` with each word: (len(ids), words)."""
+        promise, space, groups = self._guarantee, self._space, self._neighbourhoods
+        if promise.kind in (Kind.METRIC, Kind.NONE):
+            return np.full((len(ids), self._size), promise.kind is Kind.METRIC)
+        if promise.kind is Kind.NEIGHBOURHOOD and groups is None:
+            raise NotImplementedError(
+                "The guarantee is for public neighbourhoods, and the channel does not say "
+                "which those are: pass `neighbourhoods` to it."
+            )
+        own = promise.metric == str(space.metric)
+        distances = space.distances if own else as_metric(promise.metric).on(space.vectors)
+        near = np.asarray(distances(ids) <= promise.radius)
+        return near if groups is None or promise.kind is Kind.BOUNDED else near & groups.covers(ids)
+
+    def substitute(self, ids: Any, rng: Generator) -> Ids:
+        """Return a private word for each of `ids`, each drawn independently."""
+        return self._substitute(checked_ids(ids, self._size), begin_call(rng))
+
+    @abstractmethod
+    def _substitute(self, ids: Ids, rng: Generator) -> Ids: ...
+
+    @property
+    def _title(self) -> str:
+        """What the channel is, in a few words."""
+        return type(self).__name__
 
     def __repr__(self) -> str:
         return f"<{self._title}; {self._space!r}>"
@@ -97,48 +122,6 @@ class Channel(ABC):
             ("hint", self.hint),
         ]
         return notebook.paragraph(self._title, bold=True) + notebook.facts(rows)
-
-    @property
-    def _title(self) -> str:
-        """What the channel is, in a few words."""
-        return type(self).__name__
-
-    @property
-    def neighbourhoods(self) -> Neighbourhoods | None:
-        """The neighbourhoods within which the guarantee holds; None for all other guarantees."""
-        return self._neighbourhoods
-
-    def covers(self, ids: Ids) -> NDArray[np.bool_]:
-        """Whether the guarantee covers each word of `ids` with each word: (len(ids), words)."""
-        kind, shape = self._guarantee.kind, (len(ids), len(self._space))
-        if kind is Kind.NEIGHBOURHOOD:
-            if self._neighbourhoods is None:
-                raise NotImplementedError(
-                    "The guarantee is for public neighbourhoods, and the channel does not say "
-                    "which those are: pass `neighbourhoods` to it."
-                )
-            return self._neighbourhoods.covers(ids) & self._are_near(ids)
-        if kind is Kind.BOUNDED:
-            return self._are_near(ids)
-        return np.full(shape, kind is Kind.METRIC)
-
-    def _are_near(self, ids: Ids) -> NDArray[np.bool_]:
-        """Whether each word is within the guarantee's radius of a word of `ids`."""
-        return np.asarray(self._guaranteed_distances(ids) <= self._guarantee.radius)
-
-    def _guaranteed_distances(self, ids: Ids) -> Floats:
-        """Compute the distances to all words, in the metric of the guarantee."""
-        name = self._guarantee.metric
-        if name == str(self._space.metric):
-            return self._space.distances(ids)
-        return as_metric(name).on(self._space.vectors)(ids)
-
-    def substitute(self, ids: Any, rng: Generator) -> Ids:
-        """Return a private word for each of `ids`, each drawn independently."""
-        return self._substitute(checked_ids(ids, len(self._space)), begin_call(rng))
-
-    @abstractmethod
-    def _substitute(self, ids: Ids, rng: Generator) -> Ids: ...
 
 
 def checked_channel(channel: Any) -> Channel:
@@ -163,12 +146,8 @@ class LawChannel(Channel, Generic[LawT]):
         hint: str = "",
         neighbourhoods: Neighbourhoods | None = None,
     ) -> None:
-        super().__init__(law.space, guarantee, neighbourhoods=neighbourhoods)
-        self._law, self._hint = law, hint
-
-    @property
-    def _title(self) -> str:
-        return f"{type(self).__name__} by {type(self._law).__name__}: the law is known exactly"
+        super().__init__(law.space, guarantee, neighbourhoods=neighbourhoods, hint=hint)
+        self._law = law
 
     @property
     def law(self) -> LawT:
@@ -180,17 +159,12 @@ class LawChannel(Channel, Generic[LawT]):
         """The guarantee's numbers and those of the law."""
         return *super().drawn_by, *self._law.identity
 
-    @property
-    def hint(self) -> str:
-        """Advice on how to keep more of the text at the same ε; may be empty."""
-        return self._hint
-
     def log_probabilities(self, ids: Any) -> Floats:
         """Return ln Pr[y | w] for each word w of `ids` and each word y: (len(ids), words)."""
         return self._law.log_probabilities(ids)
 
     def _substitute(self, ids: Ids, rng: Generator) -> Ids:
-        groups = group(ids, len(self._space))
+        groups = group(ids, self._size)
         drawn = self.draw_words(groups.words, groups.counts, rng)
         return groups.scatter(np.concatenate([ids[:0], *drawn]))
 
@@ -203,10 +177,14 @@ class LawChannel(Channel, Generic[LawT]):
         faster, but a seed need not repeat it.
         """
         drawn = []
-        for block in blocks(len(words), row_cells=len(self._space), budget=_CELLS):
+        for block in blocks(len(words), row_cells=self._size, budget=_CELLS):
             rows = self._law.rows(words[block], counts[block])
             drawn += rows.draw(counts[block], rng, None if least is None else least[block])
         return drawn
+
+    @property
+    def _title(self) -> str:
+        return f"{type(self).__name__} by {type(self._law).__name__}: the law is known exactly"
 
 
 class Decoder(ABC):
@@ -245,11 +223,6 @@ class VectorChannel(Channel, Generic[NoiseT]):
         self._noise, self._decoder = noise, decoder
 
     @property
-    def _title(self) -> str:
-        noise, decoder = type(self._noise).__name__, type(self._decoder).__name__
-        return f"{type(self).__name__}: noise {noise}, words by {decoder}"
-
-    @property
     def noise(self) -> NoiseT:
         """The noise that is added to vectors."""
         return self._noise
@@ -261,24 +234,12 @@ class VectorChannel(Channel, Generic[NoiseT]):
 
     def release(self, vectors: Any, rng: Generator) -> Floats:
         """Return a private vector for each row of `vectors`, which need not be lexicon words."""
-        try:
-            array = np.asarray(vectors, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ParameterError("Vectors must be a matrix of numbers.") from None
-        dimension = self._space.vectors.shape[1]
-        if array.ndim != 2 or array.shape[1] != dimension:
-            raise ParameterError(
-                f"Vectors must be a matrix with {dimension} columns, the lexicon's dimension. "
-                f"Got shape {array.shape}."
-            )
-        if not np.isfinite(array).all():
-            raise ParameterError("Vectors must be finite. Got NaN or infinity.")
+        array = checked_vectors(vectors, self._space.vectors.shape[1])
         return self._noise.release(array, begin_call(rng))
 
     def release_words(self, ids: Any, rng: Generator) -> Floats:
         """Return a private vector for each of the words `ids`."""
-        ids = checked_ids(ids, len(self._space))
-        return self._noise.release_words(self._space, ids, begin_call(rng))
+        return self._noise.release_words(self._space, checked_ids(ids, self._size), begin_call(rng))
 
     def _substitute(self, ids: Ids, rng: Generator) -> Ids:
         drawn = np.empty(len(ids), dtype=np.int64)
@@ -287,13 +248,15 @@ class VectorChannel(Channel, Generic[NoiseT]):
             drawn[block] = self._decoder.decode(noisy, rng)
         return drawn
 
-
-ANY_TWO_VALUES = "any two values of the grid"
+    @property
+    def _title(self) -> str:
+        noise, decoder = type(self._noise).__name__, type(self._decoder).__name__
+        return f"{type(self).__name__}: noise {noise}, words by {decoder}"
 
 
 @proved("docs/proofs/kinds.md")
 class PathChannel:
-    """Replaces a point of a path by one a few steps away, with a loss of exactly ε a step.
+    """Replaces a point of a path, such as a number or a date, by one a few steps away.
 
     Distribution: Pr[y|x] = ν(y)·e^(−ε·d(x, y)), ν being weights in closed form.
 
@@ -316,11 +279,12 @@ class PathChannel:
         """
         if not isinstance(path, Path):
             raise ParameterError(f"A PathChannel needs a Path. Got {type(path).__name__}.")
-        rate = _checked(epsilon)
+        what = "'epsilon' parameter of PathChannel"
+        rate = checked_number(epsilon, what, "a number between 1e-30 and 1e+30", is_computable)
         if law is not None and law.path != path:
             raise ParameterError("The law of a PathChannel must be on the same path.")
+        self.path, self.unit = path, unit
         self._law = PathLaw.balanced(path, rate) if law is None else law
-        self._unit = unit
         self._guarantee = Guarantee(
             kind=Kind.METRIC,
             epsilon=rate,
@@ -333,19 +297,9 @@ class PathChannel:
         )
 
     @property
-    def path(self) -> Path:
-        """The path that the channel draws on."""
-        return self._law.path
-
-    @property
     def law(self) -> PathLaw:
         """The probability of each replacement, for each point."""
         return self._law
-
-    @property
-    def unit(self) -> str:
-        """What a step is, in words."""
-        return self._unit
 
     @property
     def guarantee(self) -> Guarantee:
@@ -355,7 +309,7 @@ class PathChannel:
     @property
     def drawn_by(self) -> tuple[object, ...]:
         """What determines the law: if it differs between two channels, so does the law."""
-        return self.path.digest, self._law.rate, self._unit
+        return self.path.digest, self._law.rate, self.unit
 
     def substitute(self, ids: Any, rng: Generator) -> Ids:
         """Return a private point for each of `ids`, each drawn independently."""
@@ -364,14 +318,3 @@ class PathChannel:
     def log_probabilities(self, ids: Any) -> Floats:
         """Return ln Pr[y | x] for each point x of `ids` and each point y: (len(ids), points)."""
         return self._law.log_probabilities(ids)
-
-
-def _checked(epsilon: Any) -> float:
-    number = isinstance(epsilon, Real) and not isinstance(epsilon, bool)
-    if not number or math.isnan(epsilon) or not is_computable(float(epsilon)):
-        shown = repr(epsilon) if isinstance(epsilon, Real) else type(epsilon).__name__
-        raise ParameterError(
-            "The 'epsilon' parameter of PathChannel must be a number between 1e-30 and 1e+30. "
-            f"Got {shown}."
-        )
-    return float(epsilon)

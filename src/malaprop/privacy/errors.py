@@ -18,7 +18,7 @@ Whoever shows a message, or a name, makes it `printable`.
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from typing import Any, Final
 
@@ -94,9 +94,6 @@ def printable(text: str, *, lines: bool = False) -> str:
     return "".join(c if c.isprintable() or c in kept else json.dumps(c)[1:-1] for c in text)
 
 
-# Checks of parameters: whole numbers, choices, and the range that float64 can handle.
-
-
 COMPUTABLE: Final = (
     "between 1e-30 and 1e+30: beyond that, float64 cannot compute with it and a lexicon's distances"
 )
@@ -145,16 +142,21 @@ _NO_TEXTS: Final[dict[type | tuple[type, ...], str]] = {
 }
 
 
+def checked_number(value: Any, what: str, constraint: str, holds: Callable[[float], bool]) -> float:
+    """Return a number that satisfies a constraint as a float; `what` names it in the error."""
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    if not real or not holds(float(value)):
+        shown = repr(value) if isinstance(value, Real | str) else type_name(value)
+        raise ParameterError(f"The {what} must be {constraint}. Got {shown}.")
+    return float(value)
+
+
 def require_whole(owner: object, name: str, least: int) -> None:
     """Check that a parameter is a whole number, `least` or more, and make it an int."""
-    value: Any = getattr(owner, name)
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    if not real or not least <= value < 2**63 or value != int(value):
-        shown = repr(value) if isinstance(value, Real) else type(value).__name__
-        raise ParameterError(
-            f"The '{name}' parameter of {type(owner).__name__} must be a whole number, {least} or "
-            f"more. Got {shown}."
-        )
+    value = getattr(owner, name)
+    what = f"'{name}' parameter of {type_name(owner)}"
+    constraint = f"a whole number, {least} or more"
+    checked_number(value, what, constraint, lambda x: least <= x < 2.0**63 and x.is_integer())
     object.__setattr__(owner, name, int(value))
 
 
@@ -166,9 +168,6 @@ def require_choice(owner: object, name: str, known: tuple[Any, ...]) -> None:
             f"The '{name}' parameter of {type(owner).__name__} must be one of "
             f"{', '.join(map(str, known))}. Got {value!r}."
         )
-
-
-# Suggestions for names that were mistyped.
 
 
 _SHORTEST_START = 3  # letters of a name that can stand for it

@@ -1,7 +1,7 @@
 """Gaussian noise, and the least σ for (ε, δ)."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
@@ -76,6 +76,42 @@ def spherical_delta(
         return gaussian_delta(epsilon, distance / sigma)
     both = ((sigma, other), (other, sigma))
     return max(_one_way(epsilon, s, t, distance, dimension) for s, t in both)
+
+
+def deltas_of_pairs(density: GaussianDensity, covers: Floats) -> Iterator[tuple[float, int, int]]:
+    """Yield the δ of pairs of words that include the worst of those that are covered.
+
+    `covers` has the ε of each pair, infinite if it is not covered. For words of the same σ, δ grows
+    with the distance: the farthest pair of each ε stands for all of them.
+    """
+    centres, sigmas = density.centres, density.sigmas
+    farthest: dict[tuple[float, float], tuple[float, int, int]] = {}
+    for i in range(len(centres)):
+        others = np.flatnonzero(np.isfinite(covers[i, :i]))
+        distances = np.linalg.norm(centres[others] - centres[i], axis=1)
+        same = sigmas[others] == sigmas[i]
+        for k in np.flatnonzero(~same).tolist():
+            yield _delta_of(density, covers, float(distances[k]), i, int(others[k]))
+        for epsilon in np.unique(covers[i, others[same]]):
+            here = same & (covers[i, others] == epsilon)
+            k = int(np.where(here, distances, -1.0).argmax())
+            key, pair = (sigmas[i], epsilon), (float(distances[k]), i, int(others[k]))
+            farthest[key] = max(farthest.get(key, pair), pair)
+    for pair in farthest.values():
+        yield _delta_of(density, covers, *pair)
+
+
+def _delta_of(
+    density: GaussianDensity, covers: Floats, distance: float, i: int, j: int
+) -> tuple[float, int, int]:
+    sigma, other = float(density.sigmas[i]), float(density.sigmas[j])
+    if not (sigma > 0.0 and other > 0.0):
+        return (0.0 if sigma == other and distance == 0.0 else 1.0), i, j
+    try:
+        dimension = density.centres.shape[1]
+        return spherical_delta(float(covers[i, j]), sigma, other, distance, dimension), i, j
+    except ParameterError:  # the two σ are too close to compute with, so nothing is shown
+        return 0.0, i, j
 
 
 def _one_way(epsilon: float, sigma: float, other: float, distance: float, dimension: int) -> float:

@@ -1,8 +1,16 @@
-"""The balanced law on a path: in closed form, for any gaps and any ε."""
+"""Laws: the probability of each replacement of each word, a value to draw from and to audit.
+
+The exact loss of a law is the largest log-ratio between two words, over all pairs and outputs:
+
+    loss(w, w') = max over y of ln Pr[y|w] − ln Pr[y|w']
+
+For a general law that is a search over n² pairs and n outputs. For a `PeakedLaw`, a proof says that
+the maximum is attained at y = w.
+"""
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
@@ -13,17 +21,9 @@ from numpy.random import Generator
 from malaprop.privacy.arrays import Floats, Ids, blocks, checked_ids
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import Guarantee, Kind, proof_of, proved, rounded_up
-from malaprop.privacy.metrics import UNITS, MetricSpace, Path, lag
+from malaprop.privacy.metrics import UNITS, MetricSpace, Path
 from malaprop.privacy.progress import Progress, report
-from malaprop.privacy.sampling import DEEPEST, Cuts, LawRows, full_rows
-
-# The exact loss of a law: the largest log-ratio between two words, over all pairs and outputs.
-#
-#     loss(w, w') = max over y of ln Pr[y|w] − ln Pr[y|w']
-#
-# For a general law that is a search over n² pairs and n outputs. For the laws of
-# `malaprop.privacy.law`, a proof says that the maximum is attained at y = w.
-
+from malaprop.privacy.sampling import DEEPEST, Cuts, LawRows, exponentials, full_rows
 
 Allowed = Callable[[Floats], Floats]
 """From distances to the losses that are allowed there, in nats."""
@@ -38,13 +38,13 @@ class Worst:
     ratio: float
     """The loss over what is allowed; infinite if nothing is allowed, or w' cannot give y."""
     loss: float
-    """ln Pr[y|w] − ln Pr[y|w']."""
+    """ln Pr[y|w] − ln Pr[y|w'], or the pair's δ."""
     bound: float
     """What is allowed between them."""
     pair: tuple[int, int]
     """w and w'."""
-    output: int
-    """y."""
+    output: int | None = None
+    """y; None if outputs are vectors, or for a δ."""
 
 
 NOTHING = Worst(ratio=0.0, loss=0.0, bound=0.0, pair=(0, 0), output=0)
@@ -74,7 +74,7 @@ def worst_of_law(
     """
     worst = NOTHING
     for other in range(len(law)):
-        ratios = log_ratio(law, law[other])
+        ratios = _log_ratio(law, law[other])
         loss = ratios.max(axis=1)
         ratio, _, word = largest_ratio(loss[None], bound[other][None], slack)
         if ratio > worst.ratio and word != other:
@@ -94,6 +94,13 @@ def excess_delta(log_p: Floats, log_q: Floats, epsilon: float) -> float:
     return float(np.maximum(np.exp(log_p) - np.exp(log_q + epsilon), 0.0).sum())
 
 
+def worst_delta(deltas: Iterable[tuple[float, int, int]], allowed: float) -> Worst:
+    """Return the pair of the largest δ, given each pair's, and the δ that is allowed."""
+    delta, first, second = max(deltas, key=lambda pair: pair[0], default=(0.0, 0, 0))
+    ratio = delta / allowed if allowed else math.inf if delta else 0.0
+    return Worst(ratio=ratio, loss=delta, bound=allowed, pair=(first, second))
+
+
 def normalised(log_weights: Floats) -> Floats:
     """Return ln of the probabilities that are drawn from these weights, which it overwrites.
 
@@ -105,7 +112,7 @@ def normalised(log_weights: Floats) -> Floats:
     return log_weights
 
 
-def log_ratio(log_p: Floats, log_q: Floats) -> Floats:
+def _log_ratio(log_p: Floats, log_q: Floats) -> Floats:
     """Return ln p − ln q, or −∞ where p is 0: an output that cannot occur reveals nothing."""
     with np.errstate(invalid="ignore"):
         ratios = log_p - log_q
@@ -122,9 +129,6 @@ def largest_ratio(loss: Floats, bound: Floats, slack: float) -> tuple[float, int
         ratio = np.nan_to_num(ratio, nan=0.0, posinf=math.inf)
     row, column = divmod(int(ratio.argmax()), loss.shape[1])
     return float(ratio[row, column]), row, column
-
-
-# Laws: the probability of each replacement of each word, a value to draw from and to audit.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,17 +191,14 @@ class Law(ABC):
         These are columns of the law, as an observer needs them. None unless the law has a form
         for them that is cheaper than all of its rows.
         """
-        return None
+        return next(self.log_likelihood_parts(outputs, len(outputs)), None)
 
     def log_likelihood_parts(self, outputs: Ids, count: int) -> Iterator[Floats]:
         """Yield `log_likelihoods` for `count` outputs at a time, if the law has a form for them."""
-        for start in range(0, len(outputs), count):
-            columns = self.log_likelihoods(outputs[start : start + count])
-            if columns is not None:
-                yield columns
+        return iter(())
 
     def likelihood_parts(self, outputs: Ids, count: int) -> Iterator[Floats]:
-        """Yield Pr[y | w] for `count` outputs at a time, where `log_likelihoods` has a form."""
+        """Yield Pr[y | w] for `count` outputs at a time, if the law has a form for them."""
         return map(np.exp, self.log_likelihood_parts(outputs, count))
 
     @property
@@ -230,38 +231,30 @@ def law_numerics(space: MetricSpace, spread: float, resting: int | None = None) 
     """Say what floating-point numbers add to the loss of an exactly drawn word.
 
     `spread` is the largest difference of two log-weights. `resting` is the size of the rest of a
-    row, by default the lexicon's size; see docs/proofs/sampling.md.
+    row, by default the lexicon's size. docs/proofs/sampling.md bounds the error of a drawn
+    log-probability, for all words except a set of total probability below 2⁻¹⁰⁰.
     """
     members = len(space) + (len(space) if resting is None else resting)
+    magnitudes = min(spread / math.log(2.0), DEEPEST) + 2.0
+    drawn = 8.0 * magnitudes * members * 2.0**-53
     distances = 4.0 * min(spread, 690.0) * space.metric.relative_error(space.vectors.shape[1])
-    added = rounded_up(2.0 * log_error(members, spread) + distances, digits=1)
     rare = ", except with probability 2⁻¹⁰⁰" if spread > 69.0 else ""
+    added = rounded_up(2.0 * drawn + distances, digits=1)
     return f"float64; adds less than {added} to the loss of a word{rare}"
 
 
-def log_error(members: int, spread: float) -> float:
-    """Bound the error of a drawn log-probability, for rows of `members` words, rest included.
-
-    `spread` is the largest difference of two log-weights. The bound holds for all words except a
-    set of total probability below 2⁻¹⁰⁰.
-    """
-    magnitudes = min(spread / math.log(2.0), DEEPEST) + 2.0
-    return 8.0 * magnitudes * members * 2.0**-53
-
-
-# Laws whose loss from w to w' is largest at the output w: whole lexicons can be audited.
-#
-# For these, the exact loss is a search over n² pairs, not over n² pairs and n outputs.
-
-
-_METHOD = "all pairs, in closed form: the law is one whose loss from w to w' is largest at w"
+def require_exponent(exponent: float) -> None:
+    """Refuse an exponent for which weights would not fall with the distance."""
+    if not 0.0 < exponent < math.inf:
+        raise ParameterError(f"The exponent of a law must be finite and above 0. Got {exponent}.")
 
 
 @dataclass(frozen=True, eq=False)
 class PeakedLaw(Law):
     """A law of the distances alone whose loss from w to w' is largest at the output w.
 
-    A subclass needs a proof of that, and is marked with `proved`.
+    A subclass needs a proof of that, and is marked with `proved`. Whole lexicons can be audited:
+    the exact loss is a search over n² pairs, not over n² pairs and n outputs.
     """
 
     @abstractmethod
@@ -284,13 +277,8 @@ class PeakedLaw(Law):
     def closed_loss(self, guarantee: Guarantee, progress: Progress | None) -> ClosedLoss:
         """Compute the worst loss over all pairs, at the output w."""
         worst, metric = peak_loss(self, allowed_by(guarantee), progress)
-        return ClosedLoss(worst=worst, proved=metric, method=_METHOD)
-
-
-def require_exponent(exponent: float) -> None:
-    """Refuse an exponent for which weights would not fall with the distance."""
-    if not 0.0 < exponent < math.inf:
-        raise ParameterError(f"The exponent of a law must be finite and above 0. Got {exponent}.")
+        method = "all pairs, in closed form: the law is one whose loss from w to w' is largest at w"
+        return ClosedLoss(worst=worst, proved=metric, method=method)
 
 
 def peak_loss(law: Law, allowed: Allowed, progress: Progress | None = None) -> tuple[Worst, bool]:
@@ -302,19 +290,25 @@ def peak_loss(law: Law, allowed: Allowed, progress: Progress | None = None) -> t
     but a larger one may have been missed.
     """
     size = len(law.space)
+    # Distances take the most time: compute them once.
+    of_distances = isinstance(law, PeakedLaw) and type(law).log_weights is PeakedLaw.log_weights
+
+    def rows_of(ids: Ids) -> tuple[Floats, Floats]:
+        distances = law.space.distances(ids)
+        weights = law.weights_at(distances) if of_distances else law.log_weights(ids)  # type: ignore[attr-defined]
+        return normalised(weights), distances
+
     staying, metric = np.empty(size), True
-    steps = blocks(size, row_cells=size)
-    for done, block in enumerate(steps, 1):
-        ids = np.arange(size)[block]
-        rows, distances = _rows(law, ids)
-        staying[block] = rows[np.arange(len(ids)), ids]
+    steps = [np.arange(size)[block] for block in blocks(size, row_cells=size)]
+    for done, ids in enumerate(steps, 1):
+        rows, distances = rows_of(ids)
+        staying[ids] = rows[np.arange(len(ids)), ids]
         metric = metric and _is_metric(distances, ids)
         report(progress, done, 2 * len(steps))
     worst = NOTHING
-    for done, block in enumerate(steps, 1 + len(steps)):
-        ids = np.arange(size)[block]
-        rows, distances = _rows(law, ids)
-        loss, bound = log_ratio(staying, rows), allowed(distances)
+    for done, ids in enumerate(steps, 1 + len(steps)):
+        rows, distances = rows_of(ids)
+        loss, bound = _log_ratio(staying, rows), allowed(distances)
         ratio, row, word = largest_ratio(loss, bound, rounding(size))
         if ratio > worst.ratio:
             worst = Worst(
@@ -328,20 +322,11 @@ def peak_loss(law: Law, allowed: Allowed, progress: Progress | None = None) -> t
     return worst, metric and bool(np.isfinite(staying).all())
 
 
-def _rows(law: Law, ids: Ids) -> tuple[Floats, Floats]:
-    """Return the log-probabilities and the distances of words `ids`."""
-    distances = law.space.distances(ids)
-    # Distances take the most time: compute them once.
-    of_distances = isinstance(law, PeakedLaw) and type(law).log_weights is PeakedLaw.log_weights
-    weights = law.weights_at(distances) if of_distances else law.log_weights(ids)  # type: ignore[attr-defined]
-    return normalised(weights), distances
-
-
 def _is_metric(distances: Floats, ids: Ids) -> bool:
     """Whether the triangle inequality holds between the first word, the others, and all words."""
-    first, legs = distances[0], distances[0, ids][:, None]
+    first = distances[0]
     slack = 1e-9 * float(first.max())
-    return bool((np.abs(distances - first).max(axis=1) <= legs[:, 0] + slack).all())
+    return bool((np.abs(distances - first).max(axis=1) <= first[ids] + slack).all())
 
 
 _SLACK = 1.0 + 1e-12  # relative rounding error of a lag that was computed elsewhere
@@ -391,7 +376,9 @@ class PathLaw:
     @classmethod
     def balanced(cls, path: Path, rate: float) -> Self:
         """Make the law whose loss is exactly rate·d."""
-        return cls(path, rate, lag(rate, path.gaps))
+        # −ln((1 + q)/2) without cancellation; between 0 and ln 2
+        lags = -np.log1p(np.expm1(-rate * path.gaps) / 2.0)
+        return cls(path, rate, np.minimum(lags, math.log(2.0)))
 
     @cached_property
     def side_weights(self) -> SideWeights:
@@ -399,17 +386,14 @@ class PathLaw:
         nats = self.rate * self.path.gaps
         # From one cut to the next, in nats: to the right past points 0 … n − 2, to the left past
         # points 1 … n − 1; beyond the last cut all is left.
-        outward = np.append(0.0, self.lags), np.append(self.lags, 0.0)
-        end = math.inf
-        to_right = np.append(nats - self.lags, end) + outward[0]
-        to_left = np.append(end, nats - self.lags) + outward[1]
-        stay_right, stay_left = np.append(nats - self.lags, end), np.append(end, nats - self.lags)
-        own = (np.expm1(-stay_left) + np.expm1(-stay_right)) / -2.0
+        before, after = np.append(0.0, self.lags), np.append(self.lags, 0.0)
+        stay_right = np.append(nats - self.lags, math.inf)
+        stay_left = np.append(math.inf, nats - self.lags)
         half = math.log(2.0)
         return SideWeights(
-            left=outward[1] - half + np.log(-np.expm1(-to_left)),
-            own=np.log(own),
-            right=outward[0] - half + np.log(-np.expm1(-to_right)),
+            left=after - half + np.log(-np.expm1(-(stay_left + after))),
+            own=np.log((np.expm1(-stay_left) + np.expm1(-stay_right)) / -2.0),
+            right=before - half + np.log(-np.expm1(-(stay_right + before))),
         )
 
     def log_probabilities(self, ids: Any) -> Floats:
@@ -423,11 +407,21 @@ class PathLaw:
 
     def draw(self, ids: Ids, rng: Generator) -> Ids:
         """Draw a point for each of `ids`, each on its own."""
-        return self._cuts.draw(ids, rng)
+        nats, right = exponentials(len(ids), rng)
+        return self.cuts.walk(ids, nats * (UNITS / self.rate), right)
 
     @cached_property
-    def _cuts(self) -> Cuts:
-        return cuts(self.path, self.rate, self.lags)
+    def cuts(self) -> Cuts:
+        """Where walks pass on from point to point, in units of the path."""
+        places = self.path.positions
+        length = int(places[-1] - places[0])
+        left = (places[-1] - places)[::-1] + 4 * (length + 1)  # out of any walk's reach
+        positions = np.concatenate([places - places[0], left])
+        # A cut lies between the middle of its gap and the point itself: this keeps their order.
+        before = np.minimum(self.lags * (UNITS / self.rate), np.diff(places) / 2.0)
+        both = np.concatenate([[0.0], before, [0.0], before[::-1]])
+        up = np.ceil(both)
+        return Cuts(positions, positions - up.astype(np.int64), up - both, float(length + 1))
 
     @property
     def numerics(self) -> str:
@@ -440,32 +434,14 @@ class PathLaw:
         return type(self), (self.path, self.rate, self.lags)  # without the cuts
 
 
-def cuts(path: Path, rate: float, lags: Floats) -> Cuts:
-    """Compute the cuts of a path; `lags` has one for each gap, in nats."""
-    length = int(path.positions[-1] - path.positions[0])
-    gaps = np.diff(path.positions)
-    right = path.positions - path.positions[0]
-    left = (path.positions[-1] - path.positions)[::-1] + 4 * (length + 1)  # out of any walk's reach
-    # A cut lies between the middle of its gap and the point itself: this keeps their order.
-    before = np.minimum(lags * (UNITS / rate), gaps / 2.0)
-    both = np.concatenate([[0.0], before, [0.0], before[::-1]])
-    up = np.ceil(both)
-    positions = np.concatenate([right, left])
-    return Cuts(
-        positions, positions - up.astype(np.int64), up - both, float(length + 1), UNITS / rate
-    )
-
-
 def path_numerics(rate: float, length: float, gap: float) -> str:
     """Say what floating-point numbers add on paths up to so long, with gaps from `gap` steps on."""
-    longest, least = rate * length, rate * gap
-    added, rare = _added(longest, least), ""
-    if longest > _USUAL and added > 1e-9:
-        added, rare = _added(_USUAL, least), ", except with probability 2⁻¹⁰⁰"
-    return f"float64; adds less than {rounded_up(added, digits=1)} to the loss of a value{rare}"
 
+    def added(walked: float) -> float:
+        # 2·(1 + 2h·(1 + 2/(t·g)))·16·2⁻⁵³, and a hundredth for terms of second order
+        return 2.02 * 16.0 * 2.0**-53 * (1.0 + 2.0 * walked + 4.0 * walked / (rate * gap))
 
-def _added(walked: float, least: float) -> float:
-    """Bound what rounding adds to the loss, for walks of so many nats and a least gap in nats."""
-    # 2·(1 + 2h·(1 + 2/(t·g)))·16·2⁻⁵³, and a hundredth for terms of second order
-    return 2.02 * 16.0 * 2.0**-53 * (1.0 + 2.0 * walked + 4.0 * walked / least)
+    bound, rare = added(rate * length), ""
+    if rate * length > _USUAL and bound > 1e-9:
+        bound, rare = added(_USUAL), ", except with probability 2⁻¹⁰⁰"
+    return f"float64; adds less than {rounded_up(bound, digits=1)} to the loss of a value{rare}"

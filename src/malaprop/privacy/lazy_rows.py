@@ -67,43 +67,29 @@ class NearWords(NamedTuple):
 def law_rows(near: NearWords, weights: Floats, pool: Pool, fall: Fall) -> LawRows:
     """Return the rows of a law, from its near words, ν (`weights`), and the pool of ν."""
     words, parts = pool
-    rows = np.arange(len(near.sizes))
+    rows, search = np.arange(len(near.sizes)), near.limited
     scale = _to_powers_of_two(fall(rows, near.beyond) * parts.max())
 
     def scaled(row: Ids, keys: Keys) -> Floats:
         return np.asarray(scale.take(row) * fall(row, keys))
 
-    keys_of = _keys_of_tried(near, scaled, parts)
+    if search is not None:  # below the border of all rows, no limit matters: keys are known there
+        border = int(near.beyond.min(initial=search.last))
+        falls = scaled(rows[:, None], np.arange(border, search.last + 1)[None, :])
 
     def of_rest(row: Ids, tried: Ids, compared: Floats | None = None) -> Floats:
-        keys = near.at(row, tried) if compared is None else keys_of(row, tried, compared)
+        if search is None or compared is None:
+            keys = near.at(row, tried)
+        else:
+            # The weight is above what it is compared with up to some key, the limit. By the same
+            # product as that of the weight, so rounding cannot make a difference.
+            above = parts.take(tried)[:, None] * falls.take(row, axis=0) > compared[:, None]
+            keys = search.keys(row, tried, border + above.sum(axis=1) - 1)
         return np.where(keys < near.beyond.take(row), 0.0, parts.take(tried) * scaled(row, keys))
 
     near_weights = weights[near.words] * scaled(np.repeat(rows, near.sizes), near.keys)
     bounds = scaled(rows, near.beyond) * parts.max()
     return LawRows(near.sizes, near.words, near_weights, Rest(words, bounds, of_rest))
-
-
-def _keys_of_tried(
-    near: NearWords, scaled: Fall, parts: Floats
-) -> Callable[[Ids, Ids, Floats], Keys]:
-    """Return a function for keys of words that are tried, right as far as a comparison needs it.
-
-    The weight at a key is above the number that it is compared with up to some key, the limit.
-    """
-    search, rows = near.limited, np.arange(len(near.sizes))
-    if search is None:
-        return lambda row, tried, compared: near.at(row, tried)
-    # Below the border of all rows, no limit matters: the keys there are known.
-    border = int(near.beyond.min(initial=search.last))
-    falls = scaled(rows[:, None], np.arange(border, search.last + 1)[None, :])
-
-    def keys_of(row: Ids, tried: Ids, compared: Floats) -> Keys:
-        # The same product as that of the weight, so rounding cannot make a difference.
-        above = parts.take(tried)[:, None] * falls.take(row, axis=0) > compared[:, None]
-        return search.keys(row, tried, border + above.sum(axis=1) - 1)
-
-    return keys_of
 
 
 def _to_powers_of_two(bounds: Floats) -> Floats:
@@ -131,11 +117,15 @@ def nearest_by_key(keys: Keys, fall: Fall, *, tries: float) -> NearWords:
 
     The border is set so that a draw takes about `tries` tries of words of the rest.
     """
-    beyond = _border(keys, fall, tries)
+    rows, seen = np.arange(len(keys)), np.sort(keys[:, :: max(1, keys.shape[1] // _LOOKED_AT)])
+    weights = fall(rows[:, None], seen)
+    # The mean weight of a word, about. The sample hardly ever contains the word itself.
+    whole = weights[:, :1] / keys.shape[1] + weights.mean(axis=1, keepdims=True)
+    few = weights <= tries * whole
+    beyond = seen[rows, np.where(few.any(axis=1), few.argmax(axis=1), seen.shape[1] - 1)]
     near = [np.flatnonzero(row < end) for row, end in zip(keys, beyond, strict=True)]
-    sizes = np.fromiter(map(len, near), np.int64, len(near))
-    words = np.concatenate(near)
-    near_keys = keys[np.repeat(np.arange(len(keys)), sizes), words]
+    sizes, words = np.fromiter(map(len, near), np.int64, len(near)), np.concatenate(near)
+    near_keys = keys[np.repeat(rows, sizes), words]
     return NearWords(sizes, words, near_keys, beyond, lambda rows, words: keys[rows, words])
 
 
@@ -157,16 +147,3 @@ def merged(first: NearWords, second: NearWords, of_second: NDArray[np.bool_]) ->
         sizes[part], beyond[part] = near.sizes, near.beyond
     words = np.concatenate([first.words, second.words])[order]
     return NearWords(sizes, words, np.concatenate([first.keys, second.keys])[order], beyond, at)
-
-
-def _border(keys: Keys, fall: Fall, tries: float) -> Keys:
-    """Return the key at which far words begin in each row."""
-    step = max(1, keys.shape[1] // _LOOKED_AT)
-    seen = np.sort(keys[:, ::step], axis=1)
-    rows = np.arange(len(keys))
-    weights = fall(rows[:, None], seen)
-    # The mean weight of a word, about. The sample hardly ever contains the word itself.
-    whole = weights[:, :1] / keys.shape[1] + weights.mean(axis=1, keepdims=True)
-    few = weights <= tries * whole
-    place = np.where(few.any(axis=1), few.argmax(axis=1), seen.shape[1] - 1)
-    return np.asarray(seen[rows, place])

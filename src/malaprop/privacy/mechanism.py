@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import wraps
-from numbers import Integral, Real
+from numbers import Integral
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -17,9 +17,15 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.privacy import notebook
-from malaprop.privacy.arrays import Floats
+from malaprop.privacy.arrays import Floats, checked_vectors
 from malaprop.privacy.channel import Channel
-from malaprop.privacy.errors import COMPUTABLE, ParameterError, did_you_mean, is_computable
+from malaprop.privacy.errors import (
+    COMPUTABLE,
+    ParameterError,
+    checked_number,
+    did_you_mean,
+    is_computable,
+)
 from malaprop.privacy.guarantee import Guarantee
 from malaprop.privacy.metrics import MetricSpace, checked_space
 from malaprop.privacy.noise import Noise
@@ -82,15 +88,9 @@ class Mechanism(ABC):
 
     def _require(self, parameter: str, constraint: str, holds: Callable[[float], bool]) -> None:
         """Check that a parameter is a number that satisfies a constraint, and make it a float."""
-        value: Any = getattr(self, parameter)
-        good = isinstance(value, Real) and not isinstance(value, bool) and holds(float(value))
-        if not good:
-            shown = repr(value) if isinstance(value, Real | str) else type(value).__name__
-            raise ParameterError(
-                f"The '{parameter}' parameter of {type(self).__name__} must be {constraint}. "
-                f"Got {shown}."
-            )
-        object.__setattr__(self, parameter, float(value))
+        what = f"'{parameter}' parameter of {type(self).__name__}"
+        number = checked_number(getattr(self, parameter), what, constraint, holds)
+        object.__setattr__(self, parameter, number)
 
 
 def _checking(bind: Callable[[Any, MetricSpace], Channel]) -> Callable[[Any, MetricSpace], Channel]:
@@ -219,24 +219,6 @@ def checked_columns(columns: Any) -> int:
     if isinstance(columns, bool) or not isinstance(columns, Integral) or columns < 1:
         raise ParameterError("The number of columns must be a whole number, 1 or more.")
     return int(columns)
-
-
-def checked_vectors(vectors: Any, columns: int | None = None) -> Floats:
-    """Return vectors as a matrix of finite float64; errors show none of their entries."""
-    try:
-        given = np.asarray(vectors)
-        array = np.asarray(given, dtype=np.float64) if given.dtype.kind in "fiu" else None
-    except (TypeError, ValueError):
-        array = None
-    if array is None or array.ndim != 2 or array.shape[1] < 1:
-        raise ParameterError("Vectors must be a matrix of real numbers, a row for each vector.")
-    if columns is not None and array.shape[1] != columns:
-        raise ParameterError(
-            f"Vectors must be a matrix with {columns} columns. Got {array.shape[1]} columns."
-        )
-    if not np.isfinite(array).all():
-        raise ParameterError("Vectors must be finite. Got NaN or infinity.")
-    return array
 
 
 def checked_public(public: Any, columns: int) -> Floats | None:

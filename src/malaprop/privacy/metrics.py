@@ -6,7 +6,6 @@ are in `malaprop.privacy.word_graph`.
 """
 
 import hashlib
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -686,9 +685,3 @@ def _whole_numbers(positions: Any) -> Ids:
     if int(array.max()) >= 2**63:
         raise ParameterError("The positions of a path must be below 2⁶³.")
     return np.array(array, dtype=np.int64)
-
-
-def lag(rate: float, gaps: Floats) -> Floats:
-    """Return −ln((1 + q)/2) with q = e^(−rate·gap), without cancellation; between 0 and ln 2."""
-    lags: Floats = -np.log1p(np.expm1(-rate * gaps) / 2.0)
-    return np.minimum(lags, math.log(2.0))

@@ -15,9 +15,9 @@ from malaprop.privacy import metrics
 from malaprop.privacy.arrays import Floats, Ids, Vectors, blocks
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import proved, rounded_up
-from malaprop.privacy.law import LossRows
+from malaprop.privacy.law import NOTHING, LossRows, Worst, largest_ratio
 from malaprop.privacy.metrics import NAMED, DistanceRows, Metric, MetricSpace
-from malaprop.privacy.progress import in_threads
+from malaprop.privacy.progress import Progress, in_threads, report
 
 # The grid that released vectors are rounded to, so that their last bits reveal nothing.
 #
@@ -199,6 +199,27 @@ class ExponentialDensity:
             return np.asarray(np.max(losses, axis=0))
 
         return rows
+
+    def worst(
+        self, ids: Ids, columns: Ids | slice, allowed: LossRows, progress: Progress | None
+    ) -> Worst | None:
+        """Return the worst pair of words `ids`, by their places; `columns` selects their losses.
+
+        None if a loss is NaN, or an allowed loss is NaN or below 0.
+        """
+        loss, (_, slack), worst = self.loss(), self.rounding, NOTHING
+        steps = blocks(len(ids), row_cells=len(self.centres))
+        for done, block in enumerate(steps, 1):
+            losses, bounds = loss(ids[block])[:, columns], allowed(ids[block])[:, columns]
+            if np.isnan(losses).any() or not (bounds >= 0.0).all():
+                return None
+            ratio, row, other = largest_ratio(losses, bounds, slack)
+            if ratio > worst.ratio:
+                far, bound = float(losses[row, other]), float(bounds[row, other])
+                pair = (block.start + row, other)
+                worst = Worst(ratio=ratio, loss=far, bound=bound, pair=pair)
+            report(progress, done, len(steps))
+        return worst
 
     @property
     def rounding(self) -> tuple[float, float]:

@@ -59,15 +59,19 @@ def this_process() -> object:
     return _token
 
 
-def renew() -> None:
-    """Make a new token, as in a new process."""
+def renew_randomness() -> None:
+    """Take new keys and throw away stocked draws.
+
+    Call it before a snapshot of a virtual machine is taken, or after it is restored: then no draw
+    made before is given out twice. Forks, copies and pickles do not need it.
+    """
     global _renewals
     _renewals += 1
     _enter()
 
 
 def renewals() -> int:
-    """Return the number of calls of `renew`, in this process and before it was forked."""
+    """Return how often randomness was renewed, in this process and before it was forked."""
     return _renewals
 
 
@@ -93,7 +97,6 @@ class SecureGenerator(Generator):
     """
 
     def __init__(self) -> None:
-
         from malaprop.privacy.secure_bits import SecureBits
 
         self._bits = SecureBits()
@@ -111,11 +114,10 @@ class SecureGenerator(Generator):
         # A pickled state would repeat the noise.
         return SecureGenerator, ()
 
-    def __copy__(self) -> "SecureGenerator":
+    def __copy__(self, memo: object = None) -> "SecureGenerator":
         return SecureGenerator()
 
-    def __deepcopy__(self, memo: object) -> "SecureGenerator":
-        return SecureGenerator()
+    __deepcopy__ = __copy__
 
 
 def _checked_first(draw: Callable[..., Any]) -> Callable[..., Any]:
@@ -169,15 +171,6 @@ def begin_call(rng: object) -> Generator:
     if isinstance(checked, SecureGenerator):
         checked.begin_call()
     return checked
-
-
-def renew_randomness() -> None:
-    """Take new keys and throw away stocked draws.
-
-    Call it before a snapshot of a virtual machine is taken, or after it is restored: then no draw
-    made before is given out twice. Forks, copies and pickles do not need it.
-    """
-    renew()
 
 
 def label(rng: Generator) -> str:

@@ -62,11 +62,7 @@ class LawRows(NamedTuple):
         With `least`, fewer draws will do, but at least `least[i]`: this is faster, and a seed need
         not repeat it.
         """
-        envelope = _Envelope(self)
-        if least is not None:
-            return envelope.draw(counts, least, envelope.expected_rates(), rng, ahead=True)
-        # Always the same: a seed gives the same draws in all versions of Malaprop.
-        return envelope.draw(counts, counts, np.full(len(counts), 0.5), rng, ahead=False)
+        return _Envelope(self).draw(counts, rng, least)
 
 
 def full_rows(log_weights: Floats) -> LawRows:
@@ -83,11 +79,14 @@ class _Envelope:
     """
 
     def __init__(self, rows: LawRows) -> None:
-        self._rest = rows.rest
+        self._rows, self._rest = rows, rows.rest
         count = len(rows.sizes)
         # The exponent of a float is its magnitude: a weight of magnitude m is in [2^-m, 2^(1-m)).
         magnitudes = 1023 - (rows.weights.view(np.int64) >> 52)
-        resting = self._resting(count)
+        resting = np.zeros(count, dtype=np.int64)
+        if rows.rest is not None:  # a rest that weighs nothing is beyond all others
+            exponents = np.minimum(1 - np.frexp(rows.rest.bounds)[1].astype(np.int64), DEEPEST)
+            resting = np.where(rows.rest.bounds > 0.0, exponents, DEEPEST)
         deepest = max(int(resting.max(initial=0)), int(magnitudes.max(initial=0)))
         used = min(deepest + 1, DEEPEST)
         there = magnitudes < used
@@ -106,44 +105,31 @@ class _Envelope:
         self._tops = 2.0 * 0.5 ** np.arange(used)
         # Sizes are whole numbers and tops powers of two: these products are exact.
         self._cumulative = np.cumsum((sizes * self._tops)[:, ::-1], axis=1)
-        self._heads, self._weighed = rows.sizes, rows.weights
 
-    def expected_rates(self) -> Floats:
-        """Return about the share of tries that are accepted in each row, rather too little."""
-        ends = np.cumsum(self._heads)
-        mass = np.append(0.0, np.cumsum(self._weighed))
-        heads = mass[ends] - mass[ends - self._heads]
-        return np.asarray(np.clip(heads / self._cumulative[:, -1], _LEAST_RATE, 0.5))
-
-    def _resting(self, rows: int) -> Ids:
-        """Return the magnitude of each row's rest; beyond all others if it weighs nothing."""
-        if self._rest is None:
-            return np.zeros(rows, dtype=np.int64)
-        exponents: Ids = np.frexp(self._rest.bounds)[1].astype(np.int64)
-        return np.where(self._rest.bounds > 0.0, np.minimum(1 - exponents, DEEPEST), DEEPEST)
-
-    def draw(
-        self, counts: Ids, least: Ids, rates: Floats, rng: Generator, *, ahead: bool
-    ) -> list[Ids]:
+    def draw(self, counts: Ids, rng: Generator, least: Ids | None) -> list[Ids]:
         """Draw up to `counts[i]` words from row i, at least `least[i]`.
 
-        `rates` are about the shares of tries that are accepted in each row. Tries are made in
-        rounds, until enough are accepted. Whether a try is, and which word it then gives, are
-        independent, so the number of tries may be chosen before them: docs/proofs/sampling.md.
+        Tries are made in rounds, until enough are accepted. Whether a try is, and which word it
+        then gives, are independent, so the number of tries may be chosen before them:
+        docs/proofs/sampling.md. Without `least` the numbers are always the same: a seed gives the
+        same draws in all versions of Malaprop.
         """
-        parts: list[list[Ids]] = [[] for _ in counts]
-        drawn, tried = np.zeros_like(counts), np.zeros_like(counts)
+        ahead = least is not None
+        needed = counts if least is None else least
         # Tries beyond those expected to be needed, and tries at a time, which fit a processor's
         # cache; or, where a seed must repeat them, some 50 MB.
         spare, together = (2, 1 << 17) if ahead else (8, 1 << 19)
-        while (short := np.flatnonzero(drawn < least)).size:
+        rates = self._expected_rates() if ahead else np.full(len(counts), 0.5)
+        parts: list[list[Ids]] = [[] for _ in counts]
+        drawn, tried = np.zeros_like(counts), np.zeros_like(counts)
+        while (short := np.flatnonzero(drawn < needed)).size:
             # As many tries as the rate of success so far suggests, and a few more.
             rate = (drawn[short] + 8.0 * rates[short]) / (tried[short] + 8.0)
             tries = ((counts[short] - drawn[short]) / rate).astype(np.int64) + spare
             tries = np.minimum(tries, _MOST if ahead else max(16, _MOST // len(short)))
-            for some in _blocks(tries, together):
+            for some in _runs(tries, together):
                 rows = short[some]
-                words, accepted = self.tries(rows, tries[some], rng)
+                words, accepted = self._try(rows, tries[some], rng)
                 ends = np.cumsum(accepted).tolist()
                 for row, start, end in zip(rows.tolist(), [0, *ends[:-1]], ends, strict=True):
                     parts[row].append(words[start:end])
@@ -154,7 +140,14 @@ class _Envelope:
             for words, count in zip(parts, counts.tolist(), strict=True)
         ]
 
-    def tries(self, rows: Ids, counts: Ids, rng: Generator) -> tuple[Ids, Ids]:
+    def _expected_rates(self) -> Floats:
+        """Return about the share of tries that are accepted in each row, rather too little."""
+        ends = np.cumsum(self._rows.sizes)
+        mass = np.append(0.0, np.cumsum(self._rows.weights))
+        heads = mass[ends] - mass[ends - self._rows.sizes]
+        return np.asarray(np.clip(heads / self._cumulative[:, -1], _LEAST_RATE, 0.5))
+
+    def _try(self, rows: Ids, counts: Ids, rng: Generator) -> tuple[Ids, Ids]:
         """Try `counts[i]` words of row `rows[i]`; return the accepted ones, and their numbers.
 
         Each accepted word has a probability ∝ its weight.
@@ -199,6 +192,25 @@ class _Envelope:
         return np.asarray(last - np.concatenate(places))
 
 
+def _runs(tries: Ids, together: int) -> Iterable[slice]:
+    """Cut rows into runs with about `together` tries each: one, unless many draws are wanted."""
+    if tries.sum() <= together:
+        return (slice(None),)
+    block = (np.cumsum(tries) - tries) // together
+    starts = np.flatnonzero(np.diff(block, prepend=-1)).tolist()
+    return map(slice, starts, [*starts[1:], len(tries)])
+
+
+def fine_uniforms(count: int, rng: Generator) -> Floats:
+    """Draw uniform numbers that keep a float's precision near 0: 159 binary digits."""
+    first, second = rng.random((2, count))
+    numbers: Floats = first + 2.0**-53 * second
+    small = np.flatnonzero(numbers < 2.0**-40)
+    if len(small):
+        numbers[small] += 2.0**-106 * rng.random(len(small))
+    return numbers
+
+
 class Groups(NamedTuple):
     """Equal words of some ids, together: they share one row of a law."""
 
@@ -232,35 +244,12 @@ def group(ids: Ids, size: int) -> Groups:
     return Groups(in_order[bounds[:-1]], bounds[1:] - bounds[:-1], order)
 
 
-def _blocks(tries: Ids, together: int) -> Iterable[slice]:
-    """Cut rows into runs with about `together` tries each: one, unless many draws are wanted."""
-    if tries.sum() <= together:
-        return (slice(None),)
-    block = (np.cumsum(tries) - tries) // together
-    starts = np.flatnonzero(np.diff(block, prepend=-1)).tolist()
-    return map(slice, starts, [*starts[1:], len(tries)])
-
-
-def fine_uniforms(count: int, rng: Generator) -> Floats:
-    """Draw uniform numbers that keep a float's precision near 0: 159 binary digits."""
-    first, second = rng.random((2, count))
-    numbers: Floats = first + 2.0**-53 * second
-    small = np.flatnonzero(numbers < 2.0**-40)
-    if len(small):
-        numbers[small] += 2.0**-106 * rng.random(len(small))
-    return numbers
-
-
 # Exact draws on a path: a fair coin for the side, then an exponential number of nats to walk.
 #
 # To the right of x_i, the walk passes the cut of a point x_j if E ≥ t·(x_j − x_i) − s, where s is
 # the lag of the gap before x_j. To the left it is the same with the path mirrored. Comparisons are
 # made in whole units of position and a fraction, so that nothing cancels on a long path. E has no
 # largest value and no smallest one. docs/proofs/kinds.md bounds what rounding adds.
-
-
-_LN2 = math.log(2.0)
-_WORD = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,13 +267,6 @@ class Cuts:
     """and the rest of a unit, from 0 to 1."""
     reach: float
     """The longest walk in units that makes a difference: from end to end, and one more."""
-    per_nat: float
-    """How many units a nat is."""
-
-    def draw(self, ids: Ids, rng: Generator) -> Ids:
-        """Draw a point for each of `ids`, each on its own."""
-        nats, right = exponentials(len(ids), rng)
-        return self.walk(ids, nats * self.per_nat, right)
 
     def walk(self, ids: Ids, units: Floats, right: NDArray[np.bool_]) -> Ids:
         """Return the last point whose cut is passed by a walk of `units` from each of `ids`."""
@@ -307,21 +289,21 @@ def exponentials(count: int, rng: Generator) -> tuple[Floats, NDArray[np.bool_]]
     does not end, and V is uniform in (0, 1). V comes from such a count, too, so that small numbers
     keep the precision of a float.
     """
-    words = _words(3 * count, rng)
+    words = rng.integers(1 << 64, size=3 * count, dtype=np.uint64)
     bits = words[2 * count :]
     zeros = leading_zeros(words[: 2 * count], rng)
     mantissa = 1.0 + (bits >> np.uint64(12)) * 2.0**-52
     half = np.ldexp(mantissa, -np.minimum(zeros[count:] + 2, 2000).astype(np.int32))  # V/2
-    return zeros[:count] * _LN2 - np.log1p(-half), (bits & np.uint64(1)).astype(np.bool_)
+    return zeros[:count] * math.log(2.0) - np.log1p(-half), (bits & np.uint64(1)).astype(np.bool_)
 
 
 def leading_zeros(words: NDArray[np.uint64], rng: Generator) -> Ids:
     """Count the zeros before the first 1 in streams of fair bits that begin with these words."""
-    zeros = _WORD - _bit_lengths(words)
+    zeros = 64 - _bit_lengths(words)
     unfinished = np.flatnonzero(words == 0)
     while unfinished.size:
-        words = _words(len(unfinished), rng)
-        zeros[unfinished] += _WORD - _bit_lengths(words)
+        words = rng.integers(1 << 64, size=len(unfinished), dtype=np.uint64)
+        zeros[unfinished] += 64 - _bit_lengths(words)
         unfinished = unfinished[words == 0]
     return zeros
 
@@ -330,7 +312,3 @@ def _bit_lengths(words: NDArray[np.uint64]) -> Ids:
     # The bit below the highest is cleared, so that rounding to a float cannot carry.
     rounded = (words & ~(words >> np.uint64(1))).astype(np.float64)
     return np.frexp(rounded)[1].astype(np.int64)
-
-
-def _words(count: int, rng: Generator) -> NDArray[np.uint64]:
-    return rng.integers(1 << _WORD, size=count, dtype=np.uint64)

@@ -12,6 +12,7 @@ import struct
 import threading
 import time
 import weakref
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from randomgen import AESCounter
@@ -22,6 +23,18 @@ from malaprop.privacy.randomness import this_process
 _KEY_LIFE = 1.0  # seconds; a key takes 25 µs to set, a counter 5
 _STATE: Any = AESCounter.state
 _USED_UP = bytes(64)  # encrypted blocks that have been used up
+
+
+def _refused(what: str) -> Callable[..., NoReturn]:
+    """Return a method that refuses what would repeat the noise, or make it known."""
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise ParameterError(
+            f"A secure generator {what}: its noise would be known, and could be undone. For noise "
+            "that repeats itself, which is not private, use malaprop.seeded_rng(seed)."
+        )
+
+    return refuse
 
 
 class SecureBits(AESCounter):  # type: ignore[misc]
@@ -62,22 +75,20 @@ class SecureBits(AESCounter):  # type: ignore[misc]
         self._process = this_process()
 
     def _refresh(self) -> None:
+        """Go on at a fresh counter, or with a new key once this one is old."""
         with self.lock:
             if not 0.0 <= time.monotonic() - self._keyed < _KEY_LIFE:
                 self.rekey()
                 return
             call = self._call
-            self._jump_anywhere()
+            low, high = struct.unpack("=QQ", _fresh(self._old))
+            low &= ~3  # four blocks are encrypted together, each with its own counter
+            counters = (low, high, low + 1, high, low + 2, high, low + 3, high)
+            keys = {"seed": self._round_keys, "counter": counters, "state": _USED_UP, "offset": 64}
+            # Python's own numbers: unpacking those of numpy arrays takes three times as long.
+            state = {"bit_generator": self._kind, "s": keys, "has_uint32": 0, "uinteger": 0}
+            _STATE.__set__(self, state)
             self._served = call
-
-    def _jump_anywhere(self) -> None:
-        low, high = struct.unpack("=QQ", _fresh(self._old))
-        low &= ~3  # four blocks are encrypted together, each with its own counter
-        counters = (low, high, low + 1, high, low + 2, high, low + 3, high)
-        stream = {"seed": self._round_keys, "counter": counters, "state": _USED_UP, "offset": 64}
-        # Python's own numbers: unpacking those of numpy arrays takes three times as long.
-        state = {"bit_generator": self._kind, "s": stream, "has_uint32": 0, "uinteger": 0}
-        _STATE.__set__(self, state)
 
     def random_raw(self, size: Any = None, output: bool = True) -> Any:
         """Draw 64-bit integers, as numpy's bit generators do."""
@@ -95,41 +106,21 @@ class SecureBits(AESCounter):  # type: ignore[misc]
     def __reduce__(self) -> tuple[type["SecureBits"], tuple[()]]:
         return SecureBits, ()
 
-    def __copy__(self) -> "SecureBits":
+    def __copy__(self, memo: object = None) -> "SecureBits":
         return SecureBits()
 
-    def __deepcopy__(self, memo: object) -> "SecureBits":
-        return SecureBits()
-
-    @property
-    def state(self) -> NoReturn:
-        """Refused: whoever has the state can repeat the noise."""
-        _refuse("does not reveal its state, nor accept one")
-
-    @state.setter
-    def state(self, value: object) -> NoReturn:
-        _refuse("does not reveal its state, nor accept one")
+    __deepcopy__ = __copy__
 
     def seed(self, *seed: Any, **options: Any) -> None:
         """Refused, except for the first key: noise of a known seed is not private."""
         if hasattr(self, "_call"):
-            _refuse("takes no seed")
+            _refused("takes no seed")()
         super().seed(*seed, **options)
 
-    def advance(self, delta: int) -> NoReturn:
-        """Refused: a step back would repeat the noise."""
-        _refuse("cannot be moved back or forth")
-
-    def jump(self, iter: int = 1) -> NoReturn:  # noqa: A002 - as numpy names it
-        """Refused, as `advance` is."""
-        _refuse("cannot be moved back or forth")
-
-
-def _refuse(what: str) -> NoReturn:
-    raise ParameterError(
-        f"A secure generator {what}: its noise would be known, and could be undone. For noise that "
-        "repeats itself, which is not private, use malaprop.seeded_rng(seed)."
-    )
+    _no_state = _refused("does not reveal its state, nor accept one")
+    state = property(_no_state, _no_state)
+    advance = _refused("cannot be moved back or forth")
+    jump = _refused("cannot be moved back or forth")
 
 
 def _fresh(old: bytes) -> bytes:

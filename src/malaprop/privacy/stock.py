@@ -64,14 +64,14 @@ class Stock:
 
     def __init__(self, channel: LawChannel[Law], *, shared: bool = False) -> None:
         """Make an empty stock; if it is `shared`, all processes forked from now on share it."""
-        self._channel, self._shared = channel, shared
+        self._channel, self._size, self._shared = channel, len(channel.lexicon), shared
         self._clear()
 
     def __reduce__(self) -> tuple[type["Stock"], tuple[LawChannel[Law]]]:
         return Stock, (self._channel,)  # the same draws must not be given out twice
 
     def _clear(self) -> None:
-        size = len(self._channel.lexicon)
+        size = self._size
         make: Callable[..., Any] = _shared_zeros if self._shared else np.zeros
         lock: Any = get_context("fork").Lock() if self._shared else Lock()
         self._lock: AbstractContextManager[object] = lock
@@ -96,8 +96,7 @@ class Stock:
         if not isinstance(rng, SecureGenerator):
             return self._channel.substitute(ids, rng)
         begin_call(rng)
-        size = len(self._channel.lexicon)
-        groups = group(checked_ids(ids, size), size)
+        groups = group(checked_ids(ids, self._size), self._size)
         return groups.scatter(self.take(groups.words, groups.counts, rng))
 
     def take(self, words: Ids, counts: Ids, rng: Generator) -> Ids:
