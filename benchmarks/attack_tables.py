@@ -25,10 +25,7 @@ REVIEWED = (
     *[("laplace", epsilon) for epsilon in (12.0, 15.0)],
 )
 VECTOR_EPSILONS = (1.0, 5.0, 8.0, 10.0, 12.0, 15.0, 20.0)
-ATTACKS = (
-    *[("bayes", model) for model in ("web", "IMDB")],
-    *[("context", model) for model in ("web", "MR", "IMDB")],
-)
+ATTACKS = tuple((kind, model) for kind in ("bayes", "context") for model in ("web", "MR", "IMDB"))
 _TABLE = re.compile(r"^\|.*\n\|[-:|]+\|\n(?:\|.*\n)*", re.MULTILINE)
 
 
@@ -64,8 +61,9 @@ def tables(results: Results) -> Iterator[Iterator[str]]:
 
 def sentence_table(results: Results, *, content: bool) -> Iterator[str]:
     """Yield the rows of the table of sentences, for all words or for content words."""
-    yield "| mechanism | ε | kept | bayes, web | bayes, IMDB | context, web | context, MR | context, IMDB | similar |"  # noqa: E501
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    shown = [f"{kind}, {model}" for kind, model in ATTACKS]
+    yield f"| mechanism | ε | kept | {' | '.join(shown)} | similar |"
+    yield f"|---|{'--:|' * (3 + len(shown))}"
     columns = [f"{kind} {model}" for kind, model in ATTACKS]
     for name, epsilon in sorted(CHANNELS):
         found = [results.get(f"sentences {name} {epsilon} {column}") for column in columns]

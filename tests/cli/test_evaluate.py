@@ -66,6 +66,17 @@ def test_a_table_a_page_and_json(cli: Cli, folder: Path, lexicon_file: Path) -> 
 
 
 @pytest.mark.usefixtures("notes")
+def test_it_ends_in_one_sentence(cli: Cli, lexicon_file: Path) -> None:
+    ended = cli(*command(lexicon_file, "--label", "y", "--sample", "40"))
+    assert "malaprop evaluate --sample all uses all." in ended.flat
+    ended = cli(*command(lexicon_file, "--label", "y", "--sample", "all"))
+    assert "--sample all" not in ended.flat
+    assert "`" not in ended.text
+    last = ended.text.split("In one sentence\n")[1]
+    assert last.startswith("At ε = 1 a classifier trained on 60 private texts keeps ")
+
+
+@pytest.mark.usefixtures("notes")
 def test_own_texts_are_shown_only_when_asked_for(cli: Cli, lexicon_file: Path) -> None:
     ended = cli(*command(lexicon_file, "--show", "1"))
     assert "your text             the doctor is hot" in ended.err
@@ -84,6 +95,7 @@ def test_own_texts_are_shown_only_when_asked_for(cli: Cli, lexicon_file: Path) -
         (("-e", "1,x"), 2, "ε must be a number. Got 'x'"),
         (("-e", "1,-1"), 2, "epsilon"),
         (("--most", "2"), 2, "--most must be a share"),
+        (("--sample", "some"), 2, "--sample must be a whole number, 1 or more, or all"),
         (("--attacks", "contxt"), 2, "Did you mean 'context'"),
         (("--report", "page.pdf"), 2, ".md, .html"),
         (("--json", "notes.csv", "--force"), 2, "is the input"),

@@ -35,7 +35,9 @@ MEASURED = {
 # These run other programs, with flags of theirs.
 OTHER_PROGRAMS = {"lab/datasets/download.py"}
 # A command that the user is told to run has its flags.
-COMMAND = re.compile(r"malaprop (attack|audit|bench|calibrate|lexicon|lm|privatize|reproduce) ")
+COMMAND = re.compile(
+    r"malaprop (attack|audit|bench|calibrate|evaluate|lexicon|lm|privatize|reproduce) "
+)
 
 
 def test_parameters_become_flags_and_all_else_stays() -> None:

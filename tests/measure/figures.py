@@ -8,14 +8,13 @@ def attack_figure(
 ) -> AttackFigure:
     """Return the figure of an attack over two draws."""
     return AttackFigure(
-        score=score,
-        interval=interval,
+        value=score,
+        low=interval[0],
+        high=interval[1],
         over="bootstrap over 9 texts, with 2 draws of the noise each",
-        spread=0.01,
         values=(score - 0.01, score + 0.01),
         baseline=0.1,
         floor=0.05,
         unprotected=1.0,
         measured="share of words" if recovers_words else "accuracy",
-        recovers_words=recovers_words,
     )

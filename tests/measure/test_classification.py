@@ -123,3 +123,14 @@ def test_without_scikit_learn_the_error_names_the_extra() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install scikit-learn matplotlib" in run.stderr
+
+
+def test_accuracy_grows_with_texts(lexicon: Lexicon) -> None:
+    scored = task(lexicon, "ngrams", runs=3)
+    private = Privatizer(lexicon, TEM(epsilon=1.0), rng=seeded_rng(1))
+    scores = scored.scores(private_copies(private, TEXTS, 3))
+    assert list(scores.by_texts) == ["23", "45", "90"]  # each 8th would be too few
+    assert scores.by_texts["90"] == scores.accuracy["clean"]
+    assert scores.by_texts["23"].value < scores.by_texts["90"].value
+    assert scored.unprotected_by_texts["90"] == scored.unprotected
+    assert scored.trained == 90

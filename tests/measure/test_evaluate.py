@@ -106,6 +106,17 @@ def test_a_sample_is_drawn_and_said(words: Lexicon, bigrams: BigramModel) -> Non
     assert found.notes == ("2 texts without words, or without a label, were left out",)
 
 
+def test_all_texts_can_be_measured(words: Lexicon) -> None:
+    settings = EvaluationSettings(runs=2, sample=None, models=("ngrams",), attacks=("bayes",))
+    found = evaluate(TEXTS, LABELS, mechanisms=["tem:2"], lexicon=words, settings=settings)
+    assert (found.texts["sampled"], found.texts["given"], found.texts["trained"]) == (180, 180, 134)
+    assert list(found.cells[0].accuracy_by_texts["ngrams"]) == ["34", "67", "134"]
+    told = json.loads(json.dumps(found.to_dict()))
+    assert told["settings"]["sample"] is None
+    assert set(told["unprotected"]["accuracy_by_texts"]["ngrams"]) == {"34", "67", "134"}
+    assert told["summary"].startswith("At ε = 2 a classifier trained on 134 private texts keeps ")
+
+
 def test_a_lexicon_without_a_model_is_attacked_without_context(words: Lexicon) -> None:
     found = evaluate(TEXTS, epsilons=[1.0], mechanisms=["tem"], lexicon=words)
     assert list(found.cells[0].attacks) == ["bayes", "majority"]

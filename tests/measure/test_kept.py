@@ -10,8 +10,8 @@ from tests.measure.conftest import TEXTS, WORDS
 
 from malaprop import TEM, Lexicon, seeded_rng
 from malaprop.measure import Evaluation, EvaluationSettings, evaluate
-from malaprop.measure.evaluation import Cell, CellCache, Digest
-from malaprop.measure.evaluation_run import EvaluationSample
+from malaprop.measure.evaluation import Cell
+from malaprop.measure.evaluation_run import CellCache, Digest, EvaluationSample
 from malaprop.privacy.mechanism import Mechanism
 
 

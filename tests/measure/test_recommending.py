@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
 from tests.measure.figures import attack_figure
 
 from malaprop import seeded_rng
-from malaprop.measure.evaluation import Bounds, Cell, Utility, recommend
+from malaprop.measure.evaluation import Bounds, Cell, Evaluation, Utility, recommend
 from malaprop.privacy.estimate import Estimate
 
 
@@ -20,6 +21,7 @@ BOUNDS = Bounds(
     majority=estimate(0.6, 0.0),
     random_words={m: {"clean": estimate(0.55), "private": estimate(0.55)} for m in ("a", "b")},
     unprotected={"a": estimate(0.8), "b": estimate(0.9)},
+    unprotected_by_texts={m: {"75": estimate(0.7), "150": estimate(0.9)} for m in ("a", "b")},
 )
 
 
@@ -32,6 +34,7 @@ def cell(epsilon: float, accuracy: float, recovered: float, *, kept: float = 0.1
         similarity=estimate(0.3),
         text_similarity=estimate(0.5),
         accuracy={m: {"clean": estimate(accuracy), "private": estimate(0.1)} for m in ("a", "b")},
+        accuracy_by_texts={m: {"150": estimate(accuracy)} for m in ("a", "b")},
         attacks={"context": attack, "attribute": label},
         seconds=1.0,
     )
@@ -94,13 +97,7 @@ def test_a_setting_that_is_no_better_than_random_words_is_rarely_called_useful()
     count, rng, useful = 20_000, seeded_rng(1), 0
     for own, random in rng.normal(0.5, 0.02, size=(count, 2, 5)):
         floor = Estimate.of_runs(random.tolist())
-        utility = Utility(
-            name="accuracy",
-            model="a",
-            floor=floor.value,
-            ceiling=1.0,
-            above_floor=floor.interval[1] - floor.value,
-        )
+        utility = Utility(name="accuracy", model="a", floor=floor, ceiling=Estimate.exact(1.0))
         useful += utility.is_clear(Estimate.of_runs(own.tolist()))
     assert useful <= 0.04 * count
 
@@ -110,3 +107,74 @@ def test_the_floor_counts_with_its_interval() -> None:
     cells = [cell(1, 0.7, 0.2)]
     assert recommend(cells, BOUNDS, 0.5).cell is cells[0]
     assert recommend(cells, replace(BOUNDS, random_words=unsure), 0.5).cell is None
+
+
+def evaluation(*cells: Cell, bounds: Bounds = BOUNDS, runs: int = 5) -> Evaluation:
+    counts = ("given", "sampled", "words", "attacked", "attacked_words", "trained")
+    return Evaluation(
+        cells=cells,
+        bounds=bounds,
+        lexicon={"name": "english", "fingerprint": "00"},
+        policy={},
+        settings={"most": 0.5, "runs": runs},
+        texts=dict(zip(counts, (900, 200, 4000, 200, 4000, 150), strict=True)),
+        classes=2,
+        runs="",
+    )
+
+
+def over_runs(cell: Cell, *values: float) -> Cell:
+    """Return the cell with an accuracy over some runs."""
+    accuracy = Estimate.of_runs(values, shared=1 / 3)
+    return replace(cell, accuracy={"b": {"clean": accuracy, "private": accuracy}})
+
+
+def test_it_says_how_many_runs_would_decide() -> None:
+    rival = cell(1, 0.79, 0.2)
+    chosen = over_runs(cell(2, 0.8, 0.4), 0.79, 0.80, 0.81)
+    (question,) = evaluation(rival, chosen, runs=3).undecided
+    assert question.startswith("Whether tem at ε = 2 is more useful than tem at ε = 1: about ")
+    number = int(question.split(" runs")[0].split()[-1])
+    alike = [0.79, 0.81] * (number // 2) + [0.80] * (number % 2)
+    spread = chosen.accuracy["b"]["clean"].spread
+    assert Estimate.of_runs(alike, shared=1 / 3).value == pytest.approx(0.8)
+    margins = [Estimate.of_runs([0.8 - spread, 0.8, 0.8 + spread], shared=1 / 3)]
+    assert margins[0].high - 0.8 > 0.01  # three runs do not decide it
+
+
+def test_more_runs_of_the_same_texts_do_not_decide_everything() -> None:
+    rival = cell(1, 0.795, 0.2)
+    chosen = over_runs(cell(2, 0.8, 0.4), 0.75, 0.8, 0.85)
+    (question,) = evaluation(rival, chosen, runs=3).undecided
+    assert "more runs would not decide it, about " in question
+    useless = over_runs(cell(1, 0.61, 0.2), 0.58, 0.61, 0.64)
+    (question,) = evaluation(useless, runs=3).undecided
+    assert question.startswith("Whether tem at ε = 1 is more useful than useless texts: ")
+
+
+def test_an_attack_near_the_limit_is_decided_by_texts() -> None:
+    assert evaluation(cell(1, 0.7, 0.2)).undecided == ()
+    (question,) = evaluation(cell(1, 0.7, 0.2), cell(2, 0.8, 0.49)).undecided
+    assert question == (
+        "Whether tem at ε = 2 keeps context at or under 0.5: about 800 texts would decide it."
+    )
+
+
+def test_the_summary_says_what_is_kept_and_what_is_recovered() -> None:
+    assert evaluation(cell(1.5, 0.7, 0.2)).summary == (
+        "At ε = 1.5 a classifier trained on 150 private texts keeps 0.70 (0.69 to 0.71) of 0.90 "
+        "(0.89 to 0.91) accuracy; an observer with context recovers 20 % (18 to 22) of words."
+    )
+
+
+def test_without_labels_or_context_the_summary_says_what_it_can() -> None:
+    bare = replace(BOUNDS, unprotected={}, random_words={}, majority=None)
+    one = replace(cell(1.5, 0.7, 0.2), accuracy={})
+    bayes = replace(one, attacks={"bayes": one.attacks["context"]})
+    assert evaluation(bayes, bounds=bare).summary == (
+        "At ε = 1.5 private texts keep a similarity of 0.50 (0.49 to 0.51) to the clean ones; an "
+        "observer of single words recovers 20 % (18 to 22) of words."
+    )
+    none = replace(one, attacks={}, mechanism={"name": "laplace", "epsilon": 9})
+    assert evaluation(bayes, none, bounds=bare).summary.startswith("At ε = 1.5 (tem) ")
+    assert evaluation(none, bounds=bare).summary.endswith("; no attack on words was run.")

@@ -209,10 +209,12 @@ def _check_label(on: str, name: str, column: list[str] | None, label: str | None
 
 def _options(name: str, **given: Any) -> dict[str, Any]:
     """Return the options that were given; refuse those that the attack does not have."""
+    from dataclasses import fields
+
     from malaprop.measure.adversaries import attack_named
     from malaprop.privacy.errors import ParameterError
 
-    known = {option.name for option in attack_named(name).options()}
+    known = {option.name for option in fields(attack_named(name))}
     chosen = {option: value for option, value in given.items() if value is not None}
     for option in chosen:
         if option not in known:

@@ -1,15 +1,15 @@
 """`malaprop evaluate`: privacy beside utility on the owner's own texts."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from malaprop.cli.options import DEFAULT, Encoding, FormatName, LexiconName
+from malaprop.cli.options import DEFAULT, PIPE, Encoding, FormatName, LexiconName
 from malaprop.cli.results import (
-    _STDOUT,
     Force,
     JsonFile,
     Repeat,
@@ -21,10 +21,8 @@ from malaprop.cli.results import (
 from malaprop.cli.terminal import say, say_text
 
 if TYPE_CHECKING:
-    from malaprop.files.texts import Listener, Pair
+    from malaprop.files.texts import Pair
     from malaprop.lexicon.lexicon import Lexicon
-    from malaprop.measure.evaluation import Evaluation
-    from malaprop.measure.evaluation_run import EvaluationProgress
     from malaprop.privacy.mechanism import Mechanism
     from malaprop.text.policy import TextOptions
 
@@ -93,9 +91,13 @@ def evaluate(
         ),
     ] = False,
     sample: Annotated[
-        int,
-        typer.Option(metavar="NUMBER", min=1, help="How many texts to draw at random, at most."),
-    ] = 2000,
+        str,
+        typer.Option(
+            metavar="NUMBER|all",
+            help="How many texts to draw at random, at most. A classifier that learns from private "
+            "texts needs many: all takes longer, and says more.",
+        ),
+    ] = "2000",
     runs: Annotated[
         int,
         typer.Option(
@@ -140,16 +142,23 @@ def evaluate(
     each setting are kept in your state folder, without any text: after a stop, or with another ε,
     the same command measures what is missing. The figures are for you: do not publish them.
     """
+    from malaprop.cli.terminal import bar, warn, working
     from malaprop.lexicon.bigrams import open_model
+    from malaprop.lexicon.lexicon import Lexicon
+    from malaprop.measure import evaluate as measure
     from malaprop.measure.evaluation_run import EvaluationSettings, mechanisms_at, number
-    from malaprop.privacy.errors import ParameterError
+    from malaprop.privacy.errors import ParameterError, SecretError
     from malaprop.privacy.randomness import seeded_rng
-    from malaprop.report.evaluation_page import files_of, rendered
+    from malaprop.private_files import subkey
+    from malaprop.report.evaluation_page import evaluation_page
+    from malaprop.report.page import page_files, render, report_path
     from malaprop.text.policy import Policy
 
     made = mechanisms_at(_names(mechanism), [number(each) for each in _names(epsilon)])
+    if sample != "all" and (not sample.isdecimal() or int(sample) < 1):
+        raise ParameterError(f"--sample must be a whole number, 1 or more, or all. Got {sample!r}")
     settings = EvaluationSettings(
-        sample=sample,
+        sample=None if sample == "all" else int(sample),
         runs=runs,
         most=most,
         attacks=None if attack is None else tuple(_names(attack)),
@@ -157,7 +166,9 @@ def evaluate(
         model=None if model is None else open_model(model),
         adaptive=adaptive,
     )
-    check_outputs(json_, () if report is None else files_of(report), file, force=force)
+    pages = [] if report is None else [report_path(report, ".md", ".html")]
+    pages += [path.with_suffix(".svg") for path in pages if path.suffix.lower() == ".md"]
+    check_outputs(json_, pages, file, force=force)
     if label is not None:
         from malaprop.measure.classification import require_sklearn
 
@@ -168,31 +179,53 @@ def evaluate(
     settings.check(Policy(**options), labelled=label is not None)
     columns = [] if column is None else [column]
     read_pairs(file, columns, label, format_, encoding, lambda done, total: None)  # checks them
-    opened = _opened(lexicon)
+    with working(f"opening {lexicon}"):
+        opened = Lexicon.open(lexicon)
+    resume = True
+    try:
+        subkey("evaluate")
+    except SecretError as error:
+        warn(f"figures are not kept for another run: {error}")
+        resume = False
     first: list[str] = []
-
-    def read(progress: "Listener") -> "Iterator[Pair]":
-        pairs = read_pairs(file, columns, label, format_, encoding, progress)
-        return _remembering(pairs, first, show)
-
-    result = _measured(
-        read,
-        made,
-        opened,
-        settings,
-        options,
-        labelled=label is not None,
-        fresh=fresh,
-        rng=None if seed is None else seeded_rng(seed),
-    )
-    if json_ != _STDOUT:
-        _print(result)
+    with bar("evaluating") as shown:
+        pairs = read_pairs(
+            file,
+            columns,
+            label,
+            format_,
+            encoding,
+            lambda done, total: shown.to(done, total, "reading the texts"),
+        )
+        pairs = _remembering(pairs, first, show)
+        texts, labels = (pairs, None) if label is None else tee(pairs)
+        result = measure(
+            (text for text, _ in texts),
+            None if labels is None else (own for _, own in labels),
+            mechanisms=made,
+            lexicon=opened,
+            settings=settings,
+            resume=resume,
+            fresh=fresh,
+            rng=None if seed is None else seeded_rng(seed),
+            progress=lambda at: shown.to(at.done, at.total, at.note),
+            **options,
+        )
+    if result.earlier:
+        say(
+            f"{result.earlier} of {len(result.cells)} settings were measured by an earlier run: "
+            "--fresh measures them again",
+            err=True,
+        )
+    page = evaluation_page(result)
+    if json_ != PIPE:
+        say_text(render(page, width=min(96, get_terminal_size().columns)))
     if show:
         _show(first, made, opened, options)
     write_for_owner(
         result.to_dict(),
         json_,
-        lambda: {} if report is None else rendered(result, report),
+        lambda: {} if report is None else page_files(page, report),
         force=force,
     )
 
@@ -201,78 +234,12 @@ def _names(listed: str) -> list[str]:
     return [name.strip() for name in listed.split(",") if name.strip()]
 
 
-def _opened(name: str) -> "Lexicon":
-    from malaprop.cli.terminal import working
-    from malaprop.lexicon.lexicon import Lexicon
-
-    with working(f"opening {name}"):
-        return Lexicon.open(name)
-
-
 def _remembering(pairs: "Iterator[Pair]", first: list[str], number: int) -> "Iterator[Pair]":
     """Yield all texts, and remember the first ones, to show them."""
     for text, label in pairs:
         if len(first) < number and text.strip():
             first.append(" ".join(text.split()))
         yield text, label
-
-
-def _measured(
-    read: "Callable[[Listener], Iterator[Pair]]",
-    made: "Sequence[Mechanism]",
-    lexicon: "Lexicon",
-    settings: object,
-    options: "TextOptions",
-    *,
-    labelled: bool,
-    fresh: bool,
-    rng: object,
-) -> "Evaluation":
-    """Measure all settings; show how far it is."""
-    from malaprop.cli.terminal import bar, warn
-    from malaprop.measure import evaluate as measure
-    from malaprop.privacy.errors import SecretError
-    from malaprop.private_files import subkey
-
-    try:
-        subkey("evaluate")
-        resume = True
-    except SecretError as error:
-        warn(f"figures are not kept for another run: {error}")
-        resume = False
-    with bar("evaluating") as shown:
-
-        def listen(progress: "EvaluationProgress") -> None:
-            shown.to(progress.done, progress.total, progress.note)
-
-        arguments: Any = {"settings": settings, "rng": rng, **options}
-        pairs = read(lambda done, total: shown.to(done, total, "reading the texts"))
-        texts, labels = tee(pairs) if labelled else (pairs, None)
-        result = measure(
-            (text for text, _ in texts),
-            None if labels is None else (label for _, label in labels),
-            mechanisms=made,
-            lexicon=lexicon,
-            resume=resume,
-            fresh=fresh,
-            progress=listen,
-            **arguments,
-        )
-    if result.earlier:
-        say(
-            f"{result.earlier} of {len(result.cells)} settings were measured by an earlier run: "
-            "--fresh measures them again",
-            err=True,
-        )
-    return result
-
-
-def _print(result: "Evaluation") -> None:
-    from shutil import get_terminal_size
-
-    from malaprop.report.evaluation_page import readable
-
-    say_text(readable(result, get_terminal_size().columns))
 
 
 def _show(

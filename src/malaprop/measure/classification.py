@@ -2,11 +2,11 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -365,7 +365,16 @@ RUNS = 5
 TEST = 0.25
 """The share of texts to test on."""
 
-_BothTests = dict[str, Estimate]
+_STEPS = (8, 4, 2)  # models also learn from each 8th, 4th and 2nd of their training texts
+
+
+class Scores(NamedTuple):
+    """The accuracies of a model."""
+
+    accuracy: dict[str, Estimate]
+    """By what it was tested on: `clean` and `private` texts."""
+    by_texts: dict[str, Estimate]
+    """On clean texts, by how many texts it was trained on."""
 
 
 class Classification:
@@ -414,6 +423,7 @@ class Classification:
             else [_given(split, len(self.texts))] * runs
         )
         self._random = random_words(lexicon, policy or Policy(), rng)
+        self._steps = [step for step in _STEPS if self._can_learn_from(step)]
 
     @property
     def classes(self) -> int:
@@ -421,34 +431,43 @@ class Classification:
         return int(self._classes.max()) + 1
 
     @property
+    def trained(self) -> int:
+        """How many texts a model is trained on."""
+        return len(self._splits[0].train)
+
+    @property
     def about_runs(self) -> str:
         """What the runs differ in."""
-        split = self._splits[0]
         draws = "one noise draw" if self.runs == 1 else f"{self.runs} noise draws"
-        sizes = f"{len(split.train):,} texts to train on and {len(split.test):,} to test on"
-        if self._fixed:
-            return f"{draws}, one split: {sizes}"
-        each = "with a random split" if self.runs == 1 else "each with a random split of its own"
-        return f"{draws}, {each}: {sizes}"
+        own = "with a random split" if self.runs == 1 else "each with a random split of its own"
+        tested = len(self._splits[0].test)
+        sizes = f"{self.trained:,} texts to train on and {tested:,} to test on"
+        return f"{draws}, {'one split' if self._fixed else own}: {sizes}"
 
     @cached_property
     def majority(self) -> Estimate:
         """The accuracy of always naming the most frequent class of the training part."""
-        values = [self._most_frequent(split) for split in self._splits]
+        values = []
+        for split in self._splits:
+            most = np.bincount(self._classes[split.train]).argmax()
+            values.append(float(np.mean(self._classes[split.test] == most)))
         return Estimate.of_runs(values, shared=self._shared)
 
-    @cached_property
+    @property
     def unprotected(self) -> Estimate:
         """The accuracy with clean texts, trained and tested on."""
-        rights = [
-            self._accuracies(split, self._clean, self._clean)[0] for split in self._distinct_splits
-        ]
-        return self._estimate(rights if len(rights) == self.runs else rights * self.runs)
+        return self._on_clean.accuracy["clean"]
+
+    @property
+    def unprotected_by_texts(self) -> dict[str, Estimate]:
+        """The same, by how many texts the model was trained on."""
+        return self._on_clean.by_texts
 
     @cached_property
-    def random_words(self) -> _BothTests:
+    def random_words(self) -> dict[str, Estimate]:
         """The accuracies of the model trained on random words: `clean` and `private`."""
-        return self._scores(private_copies(self._random, self.texts, self.runs))
+        copies = private_copies(self._random, self.texts, self.runs)
+        return self._scored(map(self._model.features, copies), []).accuracy
 
     def __call__(
         self, private: Privatizer | Rewrite, progress: Progress | None = None
@@ -467,55 +486,66 @@ class Classification:
 
         Draw the copies with `private_copies`, if several models or measures share them.
         """
+        scores = self.scores(copies, progress).accuracy
+
+        def result(tested: str) -> TaskResult:
+            return TaskResult(
+                task=self.name,
+                measure="accuracy",
+                model=self._model.name,
+                tested=tested,
+                score=scores[tested],
+                floors={"random_words": self.random_words[tested], "majority": self.majority},
+                ceiling=self.unprotected,
+                runs=self.about_runs,
+            )
+
+        return result("clean"), result("private")
+
+    def scores(self, copies: Sequence[list[str]], progress: Progress | None = None) -> Scores:
+        """Return the accuracies of models trained on each of some private copies."""
         if len(copies) != self.runs or any(len(copy) != len(self.texts) for copy in copies):
             raise ParameterError("There must be one private copy of all texts for each run.")
-        scores = self._scores(copies, progress)
-        return self._result("clean", scores), self._result("private", scores)
+        return self._scored(map(self._model.features, copies), self._steps, progress)
 
-    def _result(self, tested: str, scores: _BothTests) -> TaskResult:
-        return TaskResult(
-            task=self.name,
-            measure="accuracy",
-            model=self._model.name,
-            tested=tested,
-            score=scores[tested],
-            floors={"random_words": self.random_words[tested], "majority": self.majority},
-            ceiling=self.unprotected,
-            runs=self.about_runs,
-        )
-
-    def _scores(self, copies: Sequence[list[str]], progress: Progress | None = None) -> _BothTests:
-        """Return the accuracies of models trained on each copy: `clean` and `private`."""
-        pairs = []
-        for done, (split, copy) in enumerate(zip(self._splits, copies, strict=True), 1):
-            rows = self._model.features(copy)
-            pairs.append(self._accuracies(split, rows, self._clean, rows))
+    def _scored(
+        self, copies: Iterable[Any], steps: Sequence[int], progress: Progress | None = None
+    ) -> Scores:
+        """Train on the training part of each copy's rows, and on every so many texts of it."""
+        runs = []
+        for done, (split, rows) in enumerate(zip(self._splits, copies, strict=True), 1):
+            tests = [self._clean[split.test], rows[split.test]]
+            rights = self._rights(split, split.train, rows, *tests)
+            for step in steps:
+                rights += self._rights(split, split.train[::step], rows, tests[0])
+            runs.append(rights)
             report(progress, done, self.runs)
-        on_clean, on_private = zip(*pairs, strict=True)
-        return {"clean": self._estimate(on_clean), "private": self._estimate(on_private)}
+        clean, private, *fewer = [
+            Estimate.of_runs(values, shared=self._shared, tested=len(self._splits[0].test))
+            for values in zip(*runs, strict=True)
+        ]
+        sizes = [str(len(self._splits[0].train[::step])) for step in (*steps, 1)]
+        by_texts = dict(zip(sizes, (*fewer, clean), strict=True))
+        return Scores({"clean": clean, "private": private}, by_texts)
 
-    def _accuracies(self, split: Split, train: Any, *tests: Any) -> list[float]:
-        """Train on the training part of some rows, test on the test part of others."""
-        known, truth = self._classes[split.train], self._classes[split.test]
-        guesses = self._model.predictions(
-            train[split.train], known, *(rows[split.test] for rows in tests)
-        )
-        return [float(np.mean(each == truth)) for each in guesses]
+    def _rights(self, split: Split, train: Ids, rows: Any, *tests: Any) -> list[float]:
+        """Return how often a model is right that was trained on some rows."""
+        guesses = self._model.predictions(rows[train], self._classes[train], *tests)
+        return [float(np.mean(each == self._classes[split.test])) for each in guesses]
 
-    def _most_frequent(self, split: Split) -> float:
-        most = np.bincount(self._classes[split.train]).argmax()
-        return float(np.mean(self._classes[split.test] == most))
-
-    def _estimate(self, values: Sequence[float]) -> Estimate:
-        return Estimate.of_runs(values, shared=self._shared, tested=len(self._splits[0].test))
+    def _can_learn_from(self, step: int) -> bool:
+        """Whether every so many of the training texts are enough, and of two classes or more."""
+        parts = [split.train[::step] for split in self._splits]
+        classes = min(len(np.unique(self._classes[part])) for part in parts)
+        return len(parts[0]) >= FEWEST_TEXTS and classes > 1
 
     @property
     def _shared(self) -> float:
         return 0.0 if self._fixed else self._splits[0].shared
 
-    @property
-    def _distinct_splits(self) -> list[Split]:
-        return self._splits[:1] if self._fixed else self._splits
+    @cached_property
+    def _on_clean(self) -> Scores:
+        return self._scored([self._clean] * self.runs, self._steps)
 
     @cached_property
     def _clean(self) -> Any:

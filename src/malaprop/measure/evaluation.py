@@ -1,50 +1,28 @@
-"""The result of an evaluation."""
+"""The result of an evaluation: what each setting keeps and gives away, and which one to choose."""
 
-import contextlib
-import hashlib
-import json
 import math
-import os
-import secrets
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from malaprop._version import __version__
-from malaprop.measure.adversaries import InferredLabels, RecoveredWords
-from malaprop.privacy.errors import OutputError
-from malaprop.privacy.estimate import Estimate, spread_of
-from malaprop.privacy.mechanism import Mechanism
-from malaprop.private_files import create, open_ours, state_folder, subkey
-
-# What was measured at one setting of a mechanism, and what bounds all settings.
-
+from malaprop.measure.adversaries import InferredLabels, RecoveredWords, attacks
+from malaprop.measure.classification import TEST
+from malaprop.privacy.estimate import LEVEL, Estimate
 
 NAIVE = "taking the output for the word"
 """What recovers the words that are kept."""
-WORDS = "share of words"
-"""The score of an attack on words."""
-Accuracies = Mapping[str, Mapping[str, Estimate]]
-"""Accuracies by model, and by what the model was tested on."""
+Figures = Mapping[str, Mapping[str, Estimate]]
+"""Accuracies by model, and then by what the model was tested on, or by how many texts it had."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttackFigure:
-    """How far an attack got."""
+class AttackFigure(Estimate):
+    """How far an attack got, beside what needs no attack."""
 
-    score: float
-    """The share of words recovered, the accuracy of labels, or the area under the curve."""
-    interval: tuple[float, float]
-    """A 95 % interval of the score."""
-    over: str
-    """What the interval is over."""
-    spread: float
-    """The standard deviation between noise draws, each with a split of its own if there is one."""
-    values: tuple[float, ...]
-    """The score of each draw."""
     baseline: float
     """What an observer has without inference."""
     floor: float
@@ -53,38 +31,72 @@ class AttackFigure:
     """What texts give away as they are."""
     measured: str
     """What the score is: a share of words, accuracy, or the area under the curve."""
-    recovers_words: bool
-    """Whether the score is a share of words."""
+
+    @property
+    def score(self) -> float:
+        """The share of words recovered, the accuracy of labels, or the area under the curve."""
+        return self.value
+
+    @property
+    def recovers_words(self) -> bool:
+        """Whether the score is a share of words."""
+        return self.measured == RecoveredWords.measured
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figure as plain values for JSON."""
-        return {**vars(self), "interval": list(self.interval), "values": list(self.values)}
+        return {
+            "score": self.value,
+            "interval": list(self.interval),
+            "over": self.over,
+            "spread": self.spread,
+            "values": list(self.values),
+            "baseline": self.baseline,
+            "floor": self.floor,
+            "unprotected": self.unprotected,
+            "measured": self.measured,
+            "recovers_words": self.recovers_words,
+        }
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> "AttackFigure":
         """Return the figure that `to_dict` wrote."""
-        lists = {"interval": _pair(value["interval"]), "values": tuple(value["values"])}
-        return cls(**{**value, **lists})
+        own = {name: value[name] for name in ("over", "baseline", "floor", "unprotected")}
+        low, high = map(float, value["interval"])
+        return cls(
+            value=value["score"],
+            low=low,
+            high=high,
+            values=tuple(value["values"]),
+            measured=value["measured"],
+            **own,
+        )
 
     @classmethod
     def of(cls, result: RecoveredWords | InferredLabels) -> "AttackFigure":
         """Return the figure of an attack on words or on labels."""
-        if isinstance(result, RecoveredWords):
-            floor, unprotected, measured = result.floor, 1.0, WORDS
-        else:
-            floor, unprotected, measured = result.random_words, result.unprotected, result.measured
         return cls(
-            score=result.score,
-            interval=result.interval,
-            over=result.spread,
-            spread=spread_of(result.values),
-            values=result.values,
+            **vars(result.estimate),
             baseline=result.baseline,
-            floor=floor,
-            unprotected=unprotected,
-            measured=measured,
-            recovers_words=isinstance(result, RecoveredWords),
+            floor=result.floor,
+            unprotected=result.unprotected,
+            measured=result.measured,
         )
+
+
+def _plain(value: Any) -> Any:
+    """Return figures, in mappings of any depth, as plain values for JSON."""
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    return value.to_dict() if isinstance(value, Estimate) else value
+
+
+def _figures(value: Any) -> Any:
+    """Return what `_plain` returned as figures again."""
+    if not isinstance(value, Mapping):
+        return value
+    if "interval" in value:
+        return (AttackFigure if "measured" in value else Estimate).from_dict(value)
+    return {name: _figures(each) for name, each in value.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,8 +111,10 @@ class Cell:
     """The mean similarity of a word and what comes out for it."""
     text_similarity: Estimate
     """The mean similarity of a text and its private copy: the cosine of their centroids."""
-    accuracy: Accuracies
+    accuracy: Figures
     """How often a classifier is right that was trained on private texts; empty without labels."""
+    accuracy_by_texts: Figures
+    """The same on clean texts, by how many private texts the classifier was trained on."""
     attacks: Mapping[str, AttackFigure]
     """How far each attack got."""
     seconds: float
@@ -130,48 +144,27 @@ class Cell:
         on_words = [pair for pair in self.attacks.items() if pair[1].recovers_words]
         if not on_words:
             return None
-        kept = self.kept
         naive = AttackFigure(
-            score=kept.value,
-            interval=kept.interval,
-            over="texts and their noise",
-            spread=kept.spread,
-            values=kept.values,
-            baseline=kept.value,
+            **vars(self.kept) | {"over": "texts and their noise"},
+            baseline=self.kept.value,
             floor=0.0,
             unprotected=1.0,
-            measured=WORDS,
-            recovers_words=True,
+            measured=RecoveredWords.measured,
         )
-        return max((*on_words, (NAIVE, naive)), key=lambda pair: pair[1].interval[1])
+        return max((*on_words, (NAIVE, naive)), key=lambda pair: pair[1].high)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cell as plain values for JSON."""
-        return {
-            "mechanism": self.name,
-            "epsilon": self.epsilon,
-            "parameters": {k: v for k, v in self.mechanism.items() if k not in ("name", "epsilon")},
-            "kept": self.kept.to_dict(),
-            "similarity": self.similarity.to_dict(),
-            "text_similarity": self.text_similarity.to_dict(),
-            "accuracy": accuracies_to_dict(self.accuracy),
-            "attacks": {name: figure.to_dict() for name, figure in self.attacks.items()},
-            "seconds": self.seconds,
-        }
+        figures = {name: _plain(value) for name, value in vars(self).items() if name != "mechanism"}
+        own = {k: v for k, v in self.mechanism.items() if k not in ("name", "epsilon")}
+        return {"mechanism": self.name, "epsilon": self.epsilon, "parameters": own, **figures}
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> "Cell":
         """Return the cell that `to_dict` wrote."""
-        named = {"name": value["mechanism"], "epsilon": value["epsilon"]}
-        return cls(
-            mechanism=named | value["parameters"],
-            kept=Estimate.from_dict(value["kept"]),
-            similarity=Estimate.from_dict(value["similarity"]),
-            text_similarity=Estimate.from_dict(value["text_similarity"]),
-            accuracy=_accuracies(value["accuracy"]),
-            attacks={k: AttackFigure.from_dict(v) for k, v in value["attacks"].items()},
-            seconds=value["seconds"],
-        )
+        figures = dict(value)
+        named = {"name": figures.pop("mechanism"), "epsilon": figures.pop("epsilon")}
+        return cls(mechanism=named | figures.pop("parameters"), **_figures(figures))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,61 +179,37 @@ class Bounds:
     """The mean similarity of a text and one of as many random words."""
     majority: Estimate | None
     """The accuracy of always naming the most frequent class."""
-    random_words: Accuracies
+    random_words: Figures
     """The accuracies of models trained on random words."""
     unprotected: Mapping[str, Estimate]
     """The accuracies of models trained and tested on clean texts, by model."""
+    unprotected_by_texts: Figures
+    """The same, by how many texts the model was trained on."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the bounds as plain values for JSON: floors, and what is reached unprotected."""
-        return {
-            "floors": {
-                "random_words": {
-                    "kept": self.kept,
-                    "similarity": self.similarity,
-                    "text_similarity": self.text_similarity,
-                    "accuracy": accuracies_to_dict(self.random_words),
-                },
-                "majority": None if self.majority is None else self.majority.to_dict(),
-            },
-            "unprotected": {"accuracy": {k: v.to_dict() for k, v in self.unprotected.items()}},
+        random = {
+            "kept": self.kept,
+            "similarity": self.similarity,
+            "text_similarity": self.text_similarity,
+            "accuracy": self.random_words,
         }
+        clean = {"accuracy": self.unprotected, "accuracy_by_texts": self.unprotected_by_texts}
+        floors = {"random_words": random, "majority": self.majority}
+        return {"floors": _plain(floors), "unprotected": _plain(clean)}
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> "Bounds":
         """Return the bounds that `to_dict` wrote."""
-        floors = value["floors"]
-        random, majority = floors["random_words"], floors["majority"]
+        floors, clean = _figures(value["floors"]), _figures(value["unprotected"])
+        random = floors["random_words"]
         return cls(
-            kept=random["kept"],
-            similarity=random["similarity"],
-            text_similarity=random["text_similarity"],
-            majority=None if majority is None else Estimate.from_dict(majority),
-            random_words=_accuracies(random["accuracy"]),
-            unprotected={
-                k: Estimate.from_dict(v) for k, v in value["unprotected"]["accuracy"].items()
-            },
+            random_words=random.pop("accuracy"),
+            majority=floors["majority"],
+            unprotected=clean["accuracy"],
+            unprotected_by_texts=clean["accuracy_by_texts"],
+            **random,
         )
-
-
-def accuracies_to_dict(accuracies: Accuracies) -> dict[str, Any]:
-    """Return accuracies as plain values for JSON."""
-    return {
-        model: {tested: each.to_dict() for tested, each in of_model.items()}
-        for model, of_model in accuracies.items()
-    }
-
-
-def _accuracies(value: Mapping[str, Any]) -> dict[str, dict[str, Estimate]]:
-    return {
-        model: {tested: Estimate.from_dict(each) for tested, each in of_model.items()}
-        for model, of_model in value.items()
-    }
-
-
-def _pair(interval: Any) -> tuple[float, float]:
-    low, high = interval
-    return float(low), float(high)
 
 
 # Which setting to choose, by a rule that is stated beforehand.
@@ -265,17 +234,15 @@ class Utility:
     """What it is, in a few words."""
     model: str
     """The model whose accuracy it is; empty for the similarity of texts."""
-    floor: float
+    floor: Estimate
     """What random words reach; with a classifier, or the most frequent class if that is more."""
-    ceiling: float
+    ceiling: Estimate
     """What clean texts reach."""
-    above_floor: float = 0.0
-    """From the floor to the upper end of its interval."""
 
     def is_clear(self, value: Estimate) -> bool:
         """Whether a utility is above the floor, counting the intervals of both."""
-        noise = math.hypot(value.value - value.interval[0], self.above_floor)
-        return value.value - self.floor > noise
+        noise = math.hypot(value.value - value.low, self.floor.high - self.floor.value)
+        return value.value - self.floor.value > noise
 
     def of(self, cell: Cell) -> Estimate:
         """Return the utility of a cell."""
@@ -291,6 +258,10 @@ class Recommendation:
     rule: str
     utility: str
     most: float
+    nearest: Cell | None = None
+    """The setting that comes nearest to the rule: the chosen one, if there is one."""
+    rival: Cell | None = None
+    """The most private setting that the sample cannot tell from the chosen one."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recommendation as plain values for JSON."""
@@ -308,19 +279,18 @@ def utility_of(bounds: Bounds) -> Utility:
     """Return what counts as useful: an accuracy with labels, a similarity without."""
     if not bounds.unprotected:
         return Utility(
-            name="similarity of texts", model="", floor=bounds.text_similarity, ceiling=1.0
+            name="similarity of texts",
+            model="",
+            floor=Estimate.exact(bounds.text_similarity),
+            ceiling=Estimate.exact(1.0),
         )
     model = max(bounds.unprotected, key=lambda name: bounds.unprotected[name].value)
-    floors = [bounds.random_words[model]["clean"]]
-    if bounds.majority is not None:
-        floors.append(bounds.majority)
-    floor = max(floors, key=lambda each: each.value)
+    floors = [bounds.random_words[model]["clean"], bounds.majority]
     return Utility(
         name=f"accuracy on clean texts, by {model}",
         model=model,
-        floor=floor.value,
-        ceiling=bounds.unprotected[model].value,
-        above_floor=floor.interval[1] - floor.value,
+        floor=max(filter(None, floors), key=lambda each: each.value),
+        ceiling=bounds.unprotected[model],
     )
 
 
@@ -328,93 +298,65 @@ def recommend(cells: Sequence[Cell], bounds: Bounds, most: float) -> Recommendat
     """Return the setting that the rule chooses."""
     utility = utility_of(bounds)
 
-    def answer(cell: Cell | None, reason: str) -> Recommendation:
+    def answer(reason: str, cell: Cell | None = None, **others: Cell | None) -> Recommendation:
+        rule = RULE.format(most=most)
         return Recommendation(
-            cell=cell,
-            reason=reason,
-            rule=RULE.format(most=most),
-            utility=utility.name,
-            most=most,
+            cell=cell, reason=reason, rule=rule, utility=utility.name, most=most, **others
         )
 
-    attacked = [(cell, cell.strongest) for cell in cells]
-    measured = [(cell, pair[0], pair[1]) for cell, pair in attacked if pair is not None]
+    measured = [(cell, *cell.strongest) for cell in cells if cell.strongest is not None]
     if not measured:
-        return answer(None, "No attack on words was run, so nothing speaks for any setting.")
-    safe = [each for each in measured if each[2].interval[1] <= most]
+        return answer("No attack on words was run, so nothing speaks for any setting.")
+    safe = [each for each in measured if each[2].high <= most]
+    under = f"every attack on words at or under {most:g}"
     if not safe:
-        cell, name, figure = min(measured, key=lambda each: each[2].interval[1])
-        return answer(None, _none_is_safe(cell, name, figure, len(cells), most))
+        cell, name, figure = min(measured, key=lambda each: each[2].high)
+        return answer(
+            f"No setting (of {len(cells)}) keeps {under}. The nearest is {cell.title}, where "
+            f"{name} recovers {figure.score:.3f} (up to {figure.high:.3f}): try a smaller ε, or "
+            "accept a larger share.",
+            nearest=cell,
+        )
+    under = f"{len(safe)} of {len(cells)} settings keep {under}"
     useful = [each for each in safe if utility.is_clear(utility.of(each[0]))]
-    if not useful:
-        return answer(None, _none_is_useful(len(safe), len(cells), utility, most))
-    cell, name, figure = max(useful, key=lambda each: (utility.of(each[0]).value, -each[2].score))
-    why = _why(cell, name, figure, len(safe), len(cells), utility, most)
-    return answer(cell, why + _as_good(cell, figure, useful, utility))
-
-
-def _why(
-    cell: Cell,
-    name: str,
-    figure: AttackFigure,
-    safe: int,
-    all_: int,
-    utility: Utility,
-    most: float,
-) -> str:
-    value = utility.of(cell)
-    low, high = value.interval
-    return (
-        f"{safe} of {all_} settings keep every attack on words at or under {most:g}. Of these, "
-        f"{cell.title} has the largest {utility.name}: {value.value:.3f} ({low:.3f} to "
-        f"{high:.3f}), where clean texts reach {utility.ceiling:.3f} and useless ones "
-        f"{utility.floor:.3f}. The strongest attack, {name}, recovers {figure.score:.3f} of the "
-        f"words ({figure.interval[0]:.3f} to {figure.interval[1]:.3f}); {cell.kept.value:.3f} "
-        "stay as they are."
+    cell, name, figure = max(
+        useful or safe, key=lambda each: (utility.of(each[0]).value, -each[2].score)
     )
-
-
-def _as_good(
-    chosen: Cell,
-    figure: AttackFigure,
-    useful: Sequence[tuple[Cell, str, AttackFigure]],
-    utility: Utility,
-) -> str:
-    """Say which more private setting the sample cannot tell from the chosen one."""
-    low = utility.of(chosen).interval[0]
-    others = [
-        each for each in useful if each[2].score < figure.score and utility.of(each[0]).value >= low
+    if not useful:
+        return answer(
+            f"{under}, but in {utility.name}, none is clearly above {utility.floor.value:.3f}, "
+            "which useless texts reach: no setting measured here is both private and useful. A "
+            "larger sample may tell more.",
+            nearest=cell,
+        )
+    value = utility.of(cell)
+    why = (
+        f"{under}. Of these, {cell.title} has the largest {utility.name}: {value:.3f}, where clean "
+        f"texts reach {utility.ceiling.value:.3f} and useless ones {utility.floor.value:.3f}. The "
+        f"strongest attack, {name}, recovers {figure.score:.3f} of the words ({figure.low:.3f} to "
+        f"{figure.high:.3f}); {cell.kept.value:.3f} stay as they are."
+    )
+    as_good = [
+        each
+        for each in useful
+        if each[2].score < figure.score and utility.of(each[0]).value >= value.low
     ]
-    if not others:
-        return ""
-    cell, name, least = min(others, key=lambda each: each[2].score)
-    number = f"{len(others)} more private setting{' has' if len(others) == 1 else 's have'}"
-    return (
+    if not as_good:
+        return answer(why, cell, nearest=cell)
+    rival, name, least = min(as_good, key=lambda each: each[2].score)
+    number = f"{len(as_good)} more private setting{' has' if len(as_good) == 1 else 's have'}"
+    why += (
         f" {number} a value within that interval, so that this sample cannot tell them apart; the "
-        f"most private is {cell.title}: {utility.of(cell).value:.3f}, where {name} recovers "
+        f"most private is {rival.title}: {utility.of(rival).value:.3f}, where {name} recovers "
         f"{least.score:.3f}."
     )
-
-
-def _none_is_safe(cell: Cell, name: str, figure: AttackFigure, all_: int, most: float) -> str:
-    return (
-        f"No setting (of {all_}) keeps every attack on words at or under {most:g}. The nearest is "
-        f"{cell.title}, where {name} recovers {figure.score:.3f} (up to "
-        f"{figure.interval[1]:.3f}): try a smaller ε, or accept a larger share."
-    )
-
-
-def _none_is_useful(safe: int, all_: int, utility: Utility, most: float) -> str:
-    return (
-        f"{safe} of {all_} settings keep every attack on words at or under {most:g}, but in "
-        f"{utility.name}, none is clearly above {utility.floor:.3f}, which useless texts reach: "
-        "no setting measured here is both private and useful. A larger sample may tell more."
-    )
+    return answer(why, cell, nearest=cell, rival=rival)
 
 
 _WORDS = "kept and similarity: 95 % over texts and their noise"
 _RUNS = "accuracy: 95 % over noise draws and splits, corrected for the texts that splits share"
 _ONE_RUN = "accuracy: 95 % over the test texts, for one noise draw and one split"
+_MOST_RUNS = 200  # beyond that, runs gain next to nothing: the splits share their texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -434,7 +376,7 @@ class Evaluation:
     settings: Mapping[str, Any]
     """What was asked for."""
     texts: Mapping[str, int]
-    """How many texts were given, sampled and attacked, and how many words these have."""
+    """How many texts were given, sampled, trained on and attacked, and how many words they have."""
     classes: int
     """How many classes the labels have; 0 without labels."""
     runs: str
@@ -461,18 +403,93 @@ class Evaluation:
 
     @property
     def about_intervals(self) -> str:
-        """What the intervals are over."""
-        accuracy = _ONE_RUN if self.settings["runs"] == 1 else _RUNS
-        return "; ".join((_WORDS, *((accuracy,) if self.classes else ()), *self.about_attacks))
-
-    @property
-    def about_attacks(self) -> tuple[str, ...]:
-        """What the intervals of attacks are over: once for all attacks that share it."""
-        attacks = self.cells[0].attacks
+        """What the intervals are over; attacks that share it are named together."""
+        parts = [_WORDS]
+        if self.classes:
+            parts.append(_ONE_RUN if self.settings["runs"] == 1 else _RUNS)
         names: dict[str, list[str]] = {}
-        for name, figure in attacks.items():
+        for name, figure in self.cells[0].attacks.items():
             names.setdefault(figure.over, []).append(name)
-        return tuple(f"{', '.join(own)}: 95 % by {over}" for over, own in names.items())
+        return "; ".join(
+            [*parts, *(f"{', '.join(own)}: 95 % by {over}" for over, own in names.items())]
+        )
+
+    @cached_property
+    def undecided(self) -> tuple[str, ...]:
+        """What the sample leaves open, and how many runs or texts would decide it."""
+        return tuple(self._undecided())
+
+    def _undecided(self) -> Iterator[str]:
+        found, utility = self.recommendation, self.utility
+        if found.cell is not None and found.rival is not None:
+            value, other = utility.of(found.cell), utility.of(found.rival)
+            question = f"Whether {found.cell.title} is more useful than {found.rival.title}"
+            yield f"{question}: {self._enough(value.value - other.value, value)}."
+        elif found.cell is None and found.nearest is not None:
+            value, attack = utility.of(found.nearest), found.nearest.strongest
+            if attack is not None and attack[1].high <= self.most:
+                gap = value.value - utility.floor.value
+                question = f"Whether {found.nearest.title} is more useful than useless texts"
+                yield f"{question}: {self._enough(gap, value, utility.floor)}."
+        for cell in self.cells:
+            attack = cell.strongest
+            if attack is not None and attack[1].value < self.most < attack[1].high:
+                figure = attack[1]
+                texts = self._texts(
+                    figure.high - figure.value, self.most - figure.value, "attacked"
+                )
+                question = f"Whether {cell.title} keeps {attack[0]} at or under {self.most:g}"
+                yield f"{question}: {texts} would decide it."
+
+    def _enough(self, gap: float, *figures: Estimate) -> str:
+        """Say what would make the joint interval of figures narrower than a gap between them."""
+        if gap <= 0.0:
+            return "there is no difference to decide by"
+        if not self.utility.model:
+            margin = math.hypot(*(figure.value - figure.low for figure in figures))
+            return f"{self._texts(margin, gap, 'sampled')} would decide it"
+        spread, runs = math.hypot(*(figure.spread for figure in figures)), self.settings["runs"]
+        if not spread:
+            return "the runs do not differ, so take more texts, and 5 runs or more"
+        from scipy.stats import t
+
+        shared = TEST / (1.0 - TEST)
+        numbers = np.arange(runs + 1, _MOST_RUNS)
+        margins = t.ppf(0.5 + LEVEL / 2.0, numbers - 1) * spread * np.sqrt(1.0 / numbers + shared)
+        if (margins < gap).any():
+            return f"about {numbers[margins < gap][0]} runs would decide it, if figures stay alike"
+        return f"more runs would not decide it, {self._texts(margins[-1], gap, 'sampled')} might"
+
+    def _texts(self, margin: float, gap: float, had: str) -> str:
+        """Return how many texts would narrow a margin to a gap: it falls with their square root."""
+        number = self.texts[had] * (margin / gap) ** 2
+        digits = max(0, math.floor(math.log10(number)) - 1)
+        return f"about {math.ceil(number / 10**digits) * 10**digits:,} texts"
+
+    @cached_property
+    def summary(self) -> str:
+        """What the chosen setting, or the one nearest to the rule, keeps and gives away."""
+        cell = self.recommendation.nearest or self.cells[-1]
+        mechanism = f" ({cell.name})" if len({each.name for each in self.cells}) > 1 else ""
+        useful, ceiling = self.utility.of(cell), self.utility.ceiling
+        kept = (
+            f"a classifier trained on {self.texts['trained']:,} private texts keeps {useful:.2f} "
+            f"of {ceiling:.2f} accuracy"
+            if self.utility.model
+            else f"private texts keep a similarity of {useful:.2f} to the clean ones"
+        )
+        on_words = [name for name, figure in cell.attacks.items() if figure.recovers_words]
+        told = "no attack on words was run"
+        if on_words:
+            strongest = max(on_words, key=lambda name: cell.attacks[name].value)
+            name = "context" if "context" in on_words else strongest
+            figure = cell.attacks[name]
+            observer = getattr(attacks[name], "observer", "") or f"the attack {name}"
+            low, high = 100 * figure.low, 100 * figure.high
+            told = (
+                f"{observer} recovers {100 * figure.value:.0f} % ({low:.0f} to {high:.0f}) of words"
+            )
+        return f"At ε = {cell.epsilon:g}{mechanism} {kept}; {told}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values for JSON; docs/evaluate.md explains the keys."""
@@ -488,126 +505,7 @@ class Evaluation:
             **self.bounds.to_dict(),
             "cells": [cell.to_dict() for cell in self.cells],
             "recommendation": self.recommendation.to_dict(),
+            "undecided": list(self.undecided),
+            "summary": self.summary,
             "notes": list(self.notes),
         }
-
-
-# Cells of an earlier run, kept in the user's state folder, so that none is measured twice.
-#
-# The file holds figures and numbers only, no text and no label. Its name is a keyed digest of the
-# texts and of all settings but the mechanisms: only its owner can tell what it belongs to. One file
-# serves runs with other mechanisms and other ε.
-
-
-_LARGEST = 1 << 26  # bytes
-
-
-class Digest:
-    """A keyed digest of the settings, and of texts and labels as they are read."""
-
-    def __init__(self, settings: Mapping[str, Any], *, labelled: bool) -> None:
-        head = json.dumps([__version__, settings, labelled], sort_keys=True)
-        self._digest = hashlib.blake2b(key=subkey("evaluate"), digest_size=16)
-        self._labelled = labelled
-        self._update(head)
-        self.seed = int.from_bytes(self._digest.digest()[:7])
-        """A number that the settings and the owner's key decide."""
-
-    def add(self, text: str, label: object) -> None:
-        """Add a text and its label."""
-        self._update(text)
-        if self._labelled:
-            self._update(str(label))
-
-    def name(self) -> str:
-        """Return the digest of all that was added."""
-        return self._digest.hexdigest()
-
-    def _update(self, part: str) -> None:
-        data = part.encode("utf-8", "surrogatepass")
-        self._digest.update(f"{len(data)}:".encode())
-        self._digest.update(data)
-
-
-class CellCache:
-    """What was measured before on the same texts with the same settings.
-
-    With no `digest`, nothing is kept beyond the run. Runs at the same time keep the cells of each
-    other.
-    """
-
-    def __init__(self, digest: str | None, *, fresh: bool = False) -> None:
-        self._path = None if digest is None else state_folder() / "evaluations" / f"{digest}.json"
-        self.bounds: Bounds | None = None
-        self._cells: dict[str, Cell] = {}
-        if self._path is not None and not fresh:
-            self.bounds, self._cells = _read(self._path)
-
-    def get(self, mechanism: Mechanism) -> Cell | None:
-        """Return what was measured with a mechanism, if it was."""
-        return self._cells.get(_key(mechanism.to_dict()))
-
-    def keep_bounds(self, bounds: Bounds) -> None:
-        """Keep the bounds."""
-        self.bounds = bounds
-        self._write()
-
-    def keep(self, cell: Cell) -> None:
-        """Keep a cell."""
-        self._cells[_key(cell.mechanism)] = cell
-        self._write()
-
-    def _write(self) -> None:
-        """Add what was measured to what is kept, in one step: a stop leaves a whole file."""
-        if self._path is None:
-            return
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _locked(self._path.parent.with_suffix(".lock")):
-            bounds, cells = _read(self._path)  # another run may have added to it
-            bounds, cells = self.bounds or bounds, cells | self._cells
-            value = {
-                "bounds": None if bounds is None else bounds.to_dict(),
-                "cells": [cell.to_dict() for cell in cells.values()],
-            }
-            new = self._path.with_name(f".{self._path.name}-{secrets.token_hex(8)}")
-            try:
-                with os.fdopen(create(new), "wb") as file:
-                    file.write(json.dumps(value, allow_nan=False).encode())
-                os.replace(new, self._path)
-            finally:
-                new.unlink(missing_ok=True)
-
-
-def _read(path: Path) -> tuple[Bounds | None, dict[str, Cell]]:
-    """Return what an earlier run has kept; a file that is damaged counts as none."""
-    try:
-        with os.fdopen(open_ours(path), "rb") as file:
-            value = json.loads(file.read(_LARGEST))
-        cells = [Cell.from_dict(each) for each in value["cells"]]
-        bounds = None if value["bounds"] is None else Bounds.from_dict(value["bounds"])
-    except (FileNotFoundError, OutputError, ValueError, KeyError, TypeError, AttributeError):
-        return None, {}
-    return bounds, {_key(cell.mechanism): cell for cell in cells}
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Wait until no other run writes; on Windows, the later of two runs wins."""
-    if sys.platform == "win32":
-        yield
-        return
-    import fcntl
-
-    try:
-        descriptor = create(path)
-    except FileExistsError:
-        descriptor = open_ours(path, os.O_RDWR)
-    try:
-        fcntl.lockf(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _key(mechanism: Mapping[str, Any]) -> str:
-    return json.dumps(mechanism, sort_keys=True, default=str)

@@ -1,10 +1,16 @@
-"""Privacy beside utility on the owner's texts, setting by setting."""
+"""Measures privacy beside utility on the owner's texts, setting by setting."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import contextlib
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
 from numbers import Real
+from pathlib import Path
 from time import monotonic
 from typing import Any, Generic, TypeVar, Unpack
 
@@ -12,10 +18,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from malaprop._version import __version__
 from malaprop.lexicon.bigrams import BigramModel
 from malaprop.lexicon.graph import with_graph_if_needed
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.measure.adversaries import Attack, Target, attack_named, attack_with
+from malaprop.measure.adversaries import Target, attack_named, attack_with
 from malaprop.measure.adversaries import attacks as registered
 from malaprop.measure.adversaries.labels import LabelAttack
 from malaprop.measure.adversaries.public_model import check_corpus, model_for
@@ -28,22 +35,15 @@ from malaprop.measure.classification import (
     private_copies,
 )
 from malaprop.measure.classification import models as text_models
-from malaprop.measure.evaluation import (
-    Accuracies,
-    AttackFigure,
-    Bounds,
-    Cell,
-    CellCache,
-    Digest,
-    Evaluation,
-)
+from malaprop.measure.evaluation import AttackFigure, Bounds, Cell, Evaluation
 from malaprop.measure.word_statistics import Similarity
-from malaprop.privacy.arrays import Floats, Ids
-from malaprop.privacy.errors import DataError, ParameterError, several_texts
+from malaprop.privacy.arrays import Floats
+from malaprop.privacy.errors import DataError, OutputError, ParameterError, several_texts
 from malaprop.privacy.estimate import LEVEL, Estimate
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.progress import Progress, report, stage
 from malaprop.privacy.randomness import checked_rng, secure_rng
+from malaprop.private_files import atomic_write, create, open_ours, state_folder, subkey
 from malaprop.privatizer import Privatizer, WordDraws
 from malaprop.recipe import mechanism_of_name
 from malaprop.text.parser import TextParser
@@ -52,21 +52,13 @@ from malaprop.text.policy import Policy, TextOptions, policy_with
 # What to measure, at which settings of which mechanisms.
 
 
-SAMPLE = 2_000
-"""How many texts to measure on, at most."""
-ATTACKED = 50_000
-"""How many words to attack, at most."""
-MOST = 0.5
-"""The share of words that an attack may recover, by default."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class EvaluationSettings:
     """What to measure besides the mechanisms."""
 
-    sample: int = SAMPLE
-    """How many texts to draw from those given."""
-    attacked: int = ATTACKED
+    sample: int | None = 2_000
+    """How many texts to draw from those given, at most; None for all."""
+    attacked: int = 50_000
     """Attacks stop with the text that reaches this number of words."""
     runs: int = RUNS
     """How many noise draws, each with a split of its own."""
@@ -74,7 +66,7 @@ class EvaluationSettings:
     """Names of attacks; None for those on words that apply."""
     models: tuple[str, ...] = ("centroids", "ngrams")
     """Names of classifiers."""
-    most: float = MOST
+    most: float = 0.5
     """The share of words that no attack may recover more of."""
     model: Any = None
     """A bigram model for the attacks, or its folder; None for the one that ships."""
@@ -84,6 +76,8 @@ class EvaluationSettings:
     def __post_init__(self) -> None:
         for name in ("sample", "attacked", "runs"):
             value = getattr(self, name)
+            if name == "sample" and value is None:
+                continue
             if not isinstance(value, int) or value < 1:
                 raise ParameterError(f"`{name}` must be a whole number, 1 or more.")
         if not isinstance(self.adaptive, bool):
@@ -91,7 +85,7 @@ class EvaluationSettings:
         if not isinstance(self.most, Real) or not 0.0 < self.most <= 1.0:
             raise ParameterError("`most` must be a share of words: above 0, and up to 1.")
         for name in self.attacks or ():
-            if getattr(attack_named(name), "on", "words") not in ("words", "labels"):
+            if attack_named(name).on not in ("words", "labels"):
                 raise ParameterError(f"The attack {name} is not on texts: leave it out.")
         if unknown := [name for name in self.models if name not in text_models]:
             raise ParameterError(
@@ -100,18 +94,29 @@ class EvaluationSettings:
 
     def check(self, policy: Policy, *, labelled: bool) -> None:
         """Refuse attacks that do not fit the texts, before any work."""
-        _check_reuse(self.attacks or (), policy)
-        on_labels = [name for name in self.attacks or () if not recovers_words(name)]
-        if on_labels and not labelled:
-            raise ParameterError(f"The attack {on_labels[0]} is on labels: give `labels`.")
+        for name in self.attacks or ():
+            cls = registered[name]
+            if issubclass(cls, WordAttack) and cls.needs_reuse and policy.repeat == "fresh":
+                raise ParameterError(
+                    f"The attack {name} is on texts in which each distinct word has one draw: use "
+                    '`repeat="document"`.'
+                )
+            if cls.on == "labels" and not labelled:
+                raise ParameterError(f"The attack {name} is on labels: give `labels`.")
 
     def bound(self, lexicon: Lexicon, policy: Policy) -> "tuple[EvaluationSettings, list[str]]":
         """Return the settings with attacks and model chosen, and notes on what does not apply."""
-        needed = any(getattr(registered[name], "needs_model", False) for name in self.attacks or ())
+        on_words = {k: cls for k, cls in registered.items() if issubclass(cls, WordAttack)}
+        needed = any(on_words[name].needs_model for name in self.attacks or () if name in on_words)
         model = model_for(self.model, lexicon, needed=needed)
         if self.attacks is not None:
             return replace(self, model=model), []
-        chosen = tuple(name for name in registered if _applies(name, model, policy))
+        chosen = tuple(
+            name
+            for name, cls in on_words.items()
+            if not (cls.needs_reuse and policy.repeat == "fresh")
+            and not (cls.needs_model and model is None)
+        )
         notes = []
         if "context" not in chosen:
             notes.append(
@@ -122,35 +127,12 @@ class EvaluationSettings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values for JSON."""
-        model = self.model.fingerprint if isinstance(self.model, BigramModel) else ""
         return {
             **vars(self),
             "attacks": list(self.attacks or ()),
             "models": list(self.models),
-            "model": model,
+            "model": self.model.fingerprint if isinstance(self.model, BigramModel) else "",
         }
-
-
-def recovers_words(attack: str) -> bool:
-    """Return whether the score of an attack is a share of words."""
-    return getattr(registered[attack], "on", "words") == "words"
-
-
-def _check_reuse(attacks: Sequence[str], policy: Policy) -> None:
-    for name in attacks:
-        if getattr(registered[name], "needs_reuse", False) and policy.repeat == "fresh":
-            raise ParameterError(
-                f"The attack {name} is on texts in which each distinct word has one draw: use "
-                '`repeat="document"`.'
-            )
-
-
-def _applies(name: str, model: BigramModel | None, policy: Policy) -> bool:
-    """Whether an attack is one on words that finds what it needs."""
-    cls = registered[name]
-    if not issubclass(cls, WordAttack) or (cls.needs_reuse and policy.repeat == "fresh"):
-        return False
-    return model is not None or not cls.needs_model
 
 
 def mechanisms_at(
@@ -191,58 +173,85 @@ def number(text: str) -> float:
         raise ParameterError(f"ε must be a number. Got {text!r}.") from None
 
 
-# The attacks of an evaluation: each over several noise draws.
+# A random sample of texts, drawn while they are read: the others are not kept in memory.
 
 
-class Attackers:
-    """All attacks that were chosen, on the same texts.
+_ENDED = object()
+Item = TypeVar("Item")
 
-    Attacks on words share the noise draws with each other. An attack on labels has draws and splits
-    of its own, as many.
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sample:
+    """Some of the texts that were given, in random order."""
+
+    texts: list[str] = field(repr=False)
+    labels: list[object] | None = field(repr=False)
+    given: int
+    """How many texts there were to draw from."""
+    left_out: int
+    """How many texts had no words, or no label."""
+
+
+def sampled(
+    texts: Iterable[str],
+    labels: Iterable[object] | None,
+    size: int | None,
+    rng: Generator,
+    digest: "Digest | None" = None,
+) -> Sample:
+    """Return a sample of the texts that have something in them, and a label if there are labels.
+
+    Each has the same chance. All of them count for the digest.
     """
-
-    def __init__(
-        self, settings: EvaluationSettings, texts: Sequence[str], labels: Sequence[object] | None
-    ) -> None:
-        self._texts, self._labels = texts, labels
-        self._attacks = [_made(name, settings) for name in settings.attacks or ()]
-        for each in self._attacks:
-            if isinstance(each, LabelAttack):
-                each.checked(texts, labels)  # before any work
-
-    def figures(
-        self,
-        privatizer: Privatizer,
-        draws: Sequence[WordDraws],
-        rng: Generator,
-        progress: Progress | None = None,
-    ) -> dict[str, AttackFigure]:
-        """Run the attacks; `draws` are those of the texts whose words are attacked."""
-        drawn: Drawn | None = None
-        figures = {}
-        for number, each in enumerate(self._attacks):
-            own = stage(progress, number, len(self._attacks))
-            if isinstance(each, WordAttack):
-                drawn = drawn or each.drawn(privatizer, draws, rng)
-                figures[each.name] = AttackFigure.of(each.recover(drawn, rng, own))
-            if isinstance(each, LabelAttack):
-                target = Target(
-                    privatizer=privatizer,
-                    texts=self._texts,
-                    labels=self._labels,
-                    rng=rng,
-                    progress=own,
-                )
-                figures[each.name] = AttackFigure.of(each.run(target))
-        return figures
+    several_texts(texts, "evaluate")
+    reservoir: Reservoir[tuple[str, object]] = Reservoir(size, rng)
+    left = 0
+    for text, label in zip_longest(texts, () if labels is None else labels, fillvalue=_ENDED):
+        if labels is not None and _ENDED in (text, label):
+            lists = isinstance(texts, list | tuple) and isinstance(labels, list | tuple)
+            numbers = f" Got {len(labels):,} for {len(texts):,}." if lists else ""  # type: ignore[arg-type]
+            raise DataError(f"There must be a label for each text.{numbers}")
+        if not isinstance(text, str):
+            raise ParameterError("`evaluate` takes texts: leave out values that are missing.")
+        if not text.strip() or (labels is not None and is_missing_label(label)):
+            left += 1
+            continue
+        if digest is not None:
+            digest.add(text, label)
+        reservoir.add((text, label))
+    if left and not reservoir.seen and labels is not None:
+        raise DataError("No text has a label: name another column of labels, or none.")
+    if not reservoir.seen:
+        raise DataError("There are no texts to evaluate.")
+    mixed = [reservoir.chosen[place] for place in rng.permutation(len(reservoir.chosen))]
+    return Sample(
+        texts=[text for text, _ in mixed],
+        labels=None if labels is None else [label for _, label in mixed],
+        given=reservoir.seen,
+        left_out=left,
+    )
 
 
-def _made(name: str, settings: EvaluationSettings) -> Attack:
-    own = {"model": settings.model} if recovers_words(name) else {"repeats": settings.runs}
-    return attack_with(name, {"adaptive": settings.adaptive, **own})
+class Reservoir(Generic[Item]):
+    """Some of the items that were added, each with the same chance; all if there is no size."""
+
+    def __init__(self, size: int | None, rng: Generator) -> None:
+        self._size, self._rng = size, rng
+        self.seen = 0
+        """How many items were added."""
+        self.chosen: list[Item] = []
+        """The items that were drawn so far."""
+
+    def add(self, item: Item) -> None:
+        """Add an item, which may take the place of another one."""
+        self.seen += 1
+        if self._size is None or len(self.chosen) < self._size:
+            self.chosen.append(item)
+        elif (place := int(self._rng.integers(self.seen))) < self._size:
+            self.chosen[place] = item
 
 
-# A sample of texts, prepared once, on which every setting is measured.
+# The sample, prepared once: every setting is measured on it.
 
 
 class EvaluationSample:
@@ -253,109 +262,91 @@ class EvaluationSample:
 
     def __init__(
         self,
-        texts: Sequence[str],
-        labels: Sequence[object] | None,
+        sample: Sample,
         lexicon: Lexicon,
         settings: EvaluationSettings,
         options: TextOptions,
         rng: Generator,
         noise: Generator,
     ) -> None:
-        self._texts, self._labels, self._lexicon = list(texts), labels, lexicon
+        self._texts, self._labels, self._lexicon = sample.texts, sample.labels, lexicon
         self._settings, self._options, self._noise, self._rng = settings, options, noise, rng
-        policy = Policy(**options)
-        self._tasks = {} if labels is None else self._prepared(labels, policy, rng)
-        self._secret, self.lengths = self._parsed()
+        self.tasks: dict[str, Classification] = {}
+        """The classifiers, by name; none without labels."""
+        if sample.labels is not None:
+            seed = int(rng.integers(2**62))  # the same splits for all models
+            for model in settings.models:
+                self.tasks[model] = Classification(
+                    self._texts,
+                    sample.labels,
+                    lexicon,
+                    model=model,
+                    runs=settings.runs,
+                    policy=Policy(**options),
+                    rng=np.random.Generator(np.random.PCG64(seed)),
+                )
+        parsed = TextParser(lexicon.words, Policy(kinds="words")).parse(self._texts)
+        self._secret = parsed.ids
+        self._lengths = np.asarray(parsed.slot_counts, dtype=np.int64)
         if not len(self._secret):
             raise DataError("The texts have no words to measure on.")
-        check_corpus(settings.model, self._secret, self.lengths)
-        self._attackers = Attackers(settings, self._texts, labels)
+        check_corpus(settings.model, self._secret, self._lengths)
+        self._attacks = []
+        for name in settings.attacks or ():
+            on_words = registered[name].on == "words"
+            own = {"model": settings.model} if on_words else {"repeats": settings.runs}
+            self._attacks.append(attack_with(name, {"adaptive": settings.adaptive, **own}))
+            if isinstance(self._attacks[-1], LabelAttack):
+                self._attacks[-1].checked(self._texts, self._labels)  # before any work
+        enough = int(np.searchsorted(np.cumsum(self._lengths), settings.attacked))
+        self._attacked = min(len(self._texts), enough + 1)
 
-    def _prepared(
-        self, labels: Sequence[object], policy: Policy, rng: Generator
-    ) -> dict[str, Classification]:
-        # The same splits for all models: their generators start alike.
-        seed = int(rng.integers(2**62))
+    def counts(self) -> dict[str, int]:
+        """Return how many texts are sampled, trained on and attacked, and their words."""
         return {
-            model: Classification(
-                self._texts,
-                labels,
-                self._lexicon,
-                model=model,
-                runs=self._settings.runs,
-                policy=policy,
-                rng=np.random.Generator(np.random.PCG64(seed)),
-            )
-            for model in self._settings.models
+            "sampled": len(self._texts),
+            "words": int(self._lengths.sum()),
+            "attacked": self._attacked,
+            "attacked_words": int(self._lengths[: self._attacked].sum()),
+            "trained": next((task.trained for task in self.tasks.values()), 0),
         }
-
-    def _parsed(self) -> tuple[Ids, Ids]:
-        parsed = TextParser(self._lexicon.words, Policy(kinds="words")).parse(self._texts)
-        return parsed.ids, np.asarray(parsed.slot_counts, dtype=np.int64)
-
-    @property
-    def attacked(self) -> int:
-        """How many texts are attacked: all, or as many as have the words that are wanted."""
-        enough = np.searchsorted(np.cumsum(self.lengths), self._settings.attacked)
-        return min(len(self._texts), int(enough) + 1)
-
-    @property
-    def about_runs(self) -> str:
-        """What the runs differ in, for classifiers."""
-        return next((task.about_runs for task in self._tasks.values()), "")
-
-    @property
-    def classes(self) -> int:
-        """How many classes the labels have; 0 without labels."""
-        return next((task.classes for task in self._tasks.values()), 0)
-
-    def privatizer(self, mechanism: Mechanism) -> Privatizer:
-        """Return the privatizer of a mechanism."""
-        lexicon = with_graph_if_needed(self._lexicon, mechanism)
-        return Privatizer(lexicon, mechanism, rng=self._noise, **self._options)
 
     def bounds(self) -> Bounds:
         """Measure what useless and what clean texts reach."""
         others = self._rng.integers(0, len(self._lexicon), size=len(self._secret))
-        tasks = self._tasks
+        tasks, secret = self.tasks.items(), self._secret
         return Bounds(
-            kept=float(np.mean(others == self._secret)),
-            similarity=float(self._similarity.between(self._secret, others).mean()),
-            text_similarity=float(
-                self._similarity.of_texts(self._secret, others, self.lengths).mean()
-            ),
-            majority=next((task.majority for task in tasks.values()), None),
-            random_words={model: task.random_words for model, task in tasks.items()},
-            unprotected={model: task.unprotected for model, task in tasks.items()},
+            kept=float(np.mean(others == secret)),
+            similarity=float(self._similarity.between(secret, others).mean()),
+            text_similarity=float(self._similarity.of_texts(secret, others, self._lengths).mean()),
+            majority=next((task.majority for _, task in tasks), None),
+            random_words={model: task.random_words for model, task in tasks},
+            unprotected={model: task.unprotected for model, task in tasks},
+            unprotected_by_texts={model: task.unprotected_by_texts for model, task in tasks},
         )
 
     def cell(self, mechanism: Mechanism, progress: Progress | None = None) -> Cell:
         """Measure one mechanism."""
         started = monotonic()
-        privatizer = self.privatizer(mechanism)
+        lexicon = with_graph_if_needed(self._lexicon, mechanism)
+        privatizer = Privatizer(lexicon, mechanism, rng=self._noise, **self._options)
         draws = []
         for done in range(self._settings.runs):
             draws.append(privatizer.word_draws(self._texts))
             report(stage(progress, 0, 3), done + 1, self._settings.runs)
         words = self._words(draws)
-        accuracy = self._accuracy(privatizer, stage(progress, 1, 3))
-        attacks = self._attackers.figures(
-            privatizer,
-            [each.first(self.attacked) for each in draws],
-            self._rng,
-            stage(progress, 2, 3),
-        )
+        accuracy, by_texts = self._accuracy(privatizer, stage(progress, 1, 3))
+        attacks = self._recovered(privatizer, draws, stage(progress, 2, 3))
         return Cell(
             mechanism=mechanism.to_dict(),
-            kept=words[0],
-            similarity=words[1],
-            text_similarity=words[2],
+            **words,
             accuracy=accuracy,
+            accuracy_by_texts=by_texts,
             attacks=attacks,
             seconds=monotonic() - started,
         )
 
-    def _words(self, draws: Sequence[WordDraws]) -> tuple[Estimate, Estimate, Estimate]:
+    def _words(self, draws: Sequence[WordDraws]) -> dict[str, Estimate]:
         """Return the words kept, their similarity, and that of texts, over several draws."""
         kept, words, texts = [], [], []
         for each in draws:
@@ -364,23 +355,51 @@ class EvaluationSample:
             texts.append(self._similarity.of_texts(each.secret, each.drawn, each.lengths))
         lengths = draws[0].lengths
         sizes = lengths[lengths > 0].astype(np.float64)
-        return (
-            _over_texts(kept, sizes),
-            _over_texts(words, sizes, (-1.0, 1.0)),
-            _over_texts(texts, np.ones_like(sizes), (-1.0, 1.0)),
-        )
+        return {
+            "kept": _over_texts(kept, sizes),
+            "similarity": _over_texts(words, sizes, (-1.0, 1.0)),
+            "text_similarity": _over_texts(texts, np.ones_like(sizes), (-1.0, 1.0)),
+        }
 
-    def _accuracy(self, privatizer: Privatizer, progress: Progress | None) -> Accuracies:
-        if not self._tasks:
-            return {}
-        copies = private_copies(
-            privatizer, self._texts, self._settings.runs, stage(progress, 0, 1 + len(self._tasks))
-        )
-        scores = {}
-        for number, (model, task) in enumerate(self._tasks.items(), 1):
-            results = task.of_copies(copies, stage(progress, number, 1 + len(self._tasks)))
-            scores[model] = {result.tested: result.score for result in results}
-        return scores
+    def _accuracy(
+        self, privatizer: Privatizer, progress: Progress | None
+    ) -> tuple[dict[str, dict[str, Estimate]], dict[str, dict[str, Estimate]]]:
+        """Return the accuracies of all models, and those by how many texts they had."""
+        steps, accuracy, by_texts = 1 + len(self.tasks), {}, {}
+        if self.tasks:
+            runs = self._settings.runs
+            copies = private_copies(privatizer, self._texts, runs, stage(progress, 0, steps))
+        for number, (model, task) in enumerate(self.tasks.items(), 1):
+            scores = task.scores(copies, stage(progress, number, steps))
+            accuracy[model], by_texts[model] = scores.accuracy, scores.by_texts
+        return accuracy, by_texts
+
+    def _recovered(
+        self, privatizer: Privatizer, draws: Sequence[WordDraws], progress: Progress | None
+    ) -> dict[str, AttackFigure]:
+        """Run the attacks.
+
+        Those on words share the noise draws. One on labels has draws and splits of its own, as
+        many.
+        """
+        drawn: Drawn | None = None
+        figures = {}
+        for number, each in enumerate(self._attacks):
+            own = stage(progress, number, len(self._attacks))
+            if isinstance(each, WordAttack):
+                first = [draw.first(self._attacked) for draw in draws]
+                drawn = drawn or each.drawn(privatizer, first, self._rng)
+                figures[each.name] = AttackFigure.of(each.recover(drawn, self._rng, own))
+            if isinstance(each, LabelAttack):
+                target = Target(
+                    privatizer=privatizer,
+                    texts=self._texts,
+                    labels=self._labels,
+                    rng=self._rng,
+                    progress=own,
+                )
+                figures[each.name] = AttackFigure.of(each.run(target))
+        return figures
 
     @cached_property
     def _similarity(self) -> Similarity:
@@ -405,113 +424,126 @@ def _over_texts(
     from scipy.stats import t
 
     values = [float(each.sum() / sizes.sum()) for each in sums]
-    average = np.mean(sums, axis=0)
-    mean = float(np.mean(values))
-    margin = np.inf
+    mean, margin = float(np.mean(values)), np.inf
     if len(sizes) > 1:
-        residuals = (average - mean * sizes) * len(sizes) / sizes.sum()
+        residuals = (np.mean(sums, axis=0) - mean * sizes) * len(sizes) / sizes.sum()
         sure = float(t.ppf(0.5 + LEVEL / 2.0, len(sizes) - 1))
         margin = sure * float(np.std(residuals, ddof=1)) / len(sizes) ** 0.5
-    return Estimate(
-        value=mean,
-        low=max(between[0], mean - margin),
-        high=min(between[1], mean + margin),
-        values=tuple(values),
-    )
+    figure = Estimate(value=mean, low=mean - margin, high=mean + margin, values=tuple(values))
+    return figure.within(*between)
 
 
-# A random sample of texts, drawn while they are read: the others are not kept in memory.
+# Cells of an earlier run, kept in the user's state folder, so that none is measured twice.
+#
+# The file holds figures and numbers only, no text and no label. Its name is a keyed digest of the
+# texts and of all settings but the mechanisms: only its owner can tell what it belongs to. One file
+# serves runs with other mechanisms and other ε.
 
 
-_ENDED = object()
-Item = TypeVar("Item")
+_LARGEST = 1 << 26  # bytes
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Sample:
-    """Some of the texts that were given, in random order."""
+class Digest:
+    """A keyed digest of the settings, and of texts and labels as they are read."""
 
-    texts: list[str] = field(repr=False)
-    labels: list[object] | None = field(repr=False)
-    given: int
-    """How many texts there were to draw from."""
-    left_out: int
-    """How many texts had no words, or no label."""
+    def __init__(self, settings: Mapping[str, Any], *, labelled: bool) -> None:
+        head = json.dumps([__version__, settings, labelled], sort_keys=True)
+        self._digest = hashlib.blake2b(key=subkey("evaluate"), digest_size=16)
+        self._labelled = labelled
+        self._update(head)
+        self.seed = int.from_bytes(self._digest.digest()[:7])
+        """A number that the settings and the owner's key decide."""
+
+    def add(self, text: str, label: object) -> None:
+        """Add a text and its label."""
+        self._update(text)
+        if self._labelled:
+            self._update(str(label))
+
+    def name(self) -> str:
+        """Return the digest of all that was added."""
+        return self._digest.hexdigest()
+
+    def _update(self, part: str) -> None:
+        data = part.encode("utf-8", "surrogatepass")
+        self._digest.update(f"{len(data)}:".encode())
+        self._digest.update(data)
 
 
-def sampled(
-    texts: Iterable[str],
-    labels: Iterable[object] | None,
-    size: int,
-    rng: Generator,
-    digest: Digest | None = None,
-) -> Sample:
-    """Return a sample of the texts that have something in them, and a label if there are labels.
+class CellCache:
+    """What was measured before on the same texts with the same settings.
 
-    Each has the same chance. All of them count for the digest.
+    With no `digest`, nothing is kept beyond the run. Runs at the same time keep the cells of each
+    other.
     """
-    several_texts(texts, "evaluate")
-    reservoir: Reservoir[tuple[str, object]] = Reservoir(size, rng)
-    left = 0
-    for text, label in _pairs(texts, labels):
-        if not text.strip() or (labels is not None and is_missing_label(label)):
-            left += 1
-            continue
-        if digest is not None:
-            digest.add(text, label)
-        reservoir.add((text, label))
-    if left and not reservoir.seen and labels is not None:
-        raise DataError("No text has a label: name another column of labels, or none.")
-    if not reservoir.seen:
-        raise DataError("There are no texts to evaluate.")
-    mixed = reservoir.mixed()
-    return Sample(
-        texts=[text for text, _ in mixed],
-        labels=None if labels is None else [label for _, label in mixed],
-        given=reservoir.seen,
-        left_out=left,
-    )
+
+    def __init__(self, digest: str | None, *, fresh: bool = False) -> None:
+        self._path = None if digest is None else state_folder() / "evaluations" / f"{digest}.json"
+        self.bounds: Bounds | None = None
+        self._cells: dict[str, Cell] = {}
+        if self._path is not None and not fresh:
+            self.bounds, self._cells = _read(self._path)
+
+    def get(self, mechanism: Mechanism) -> Cell | None:
+        """Return what was measured with a mechanism, if it was."""
+        return self._cells.get(_key(mechanism.to_dict()))
+
+    def keep(self, measured: Cell | Bounds) -> None:
+        """Add what was measured to what is kept, in one step: a stop leaves a whole file."""
+        if isinstance(measured, Bounds):
+            self.bounds = measured
+        else:
+            self._cells[_key(measured.mechanism)] = measured
+        if self._path is None:
+            return
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _locked(self._path.parent.with_suffix(".lock")):
+            bounds, cells = _read(self._path)  # another run may have added to it
+            bounds, cells = self.bounds or bounds, cells | self._cells
+            value = {
+                "bounds": None if bounds is None else bounds.to_dict(),
+                "cells": [cell.to_dict() for cell in cells.values()],
+            }
+            with atomic_write(self._path) as new, os.fdopen(create(new), "wb") as file:
+                file.write(json.dumps(value, allow_nan=False).encode())
 
 
-class Reservoir(Generic[Item]):
-    """Some of the items that were added, each with the same chance."""
-
-    def __init__(self, size: int, rng: Generator) -> None:
-        self._size, self._rng = size, rng
-        self.seen = 0
-        """How many items were added."""
-        self.chosen: list[Item] = []
-        """The items that were drawn so far."""
-
-    def add(self, item: Item) -> None:
-        """Add an item, which may take the place of another one."""
-        self.seen += 1
-        if len(self.chosen) < self._size:
-            self.chosen.append(item)
-        elif (place := int(self._rng.integers(self.seen))) < self._size:
-            self.chosen[place] = item
-
-    def mixed(self) -> list[Item]:
-        """Return the items in random order."""
-        return [self.chosen[place] for place in self._rng.permutation(len(self.chosen))]
+def _read(path: Path) -> tuple[Bounds | None, dict[str, Cell]]:
+    """Return what an earlier run has kept; a file that is damaged counts as none."""
+    try:
+        with os.fdopen(open_ours(path), "rb") as file:
+            value = json.loads(file.read(_LARGEST))
+        cells = [Cell.from_dict(each) for each in value["cells"]]
+        bounds = None if value["bounds"] is None else Bounds.from_dict(value["bounds"])
+    except (FileNotFoundError, OutputError, ValueError, KeyError, TypeError, AttributeError):
+        return None, {}
+    return bounds, {_key(cell.mechanism): cell for cell in cells}
 
 
-def _pairs(texts: Iterable[str], labels: Iterable[object] | None) -> Iterator[tuple[str, object]]:
-    for text, label in zip_longest(texts, () if labels is None else labels, fillvalue=_ENDED):
-        if labels is not None and _ENDED in (text, label):
-            raise DataError(f"There must be a label for each text.{_numbers(texts, labels)}")
-        if not isinstance(text, str):
-            raise ParameterError("`evaluate` takes texts: leave out values that are missing.")
-        yield text, label
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Wait until no other run writes; on Windows, the later of two runs wins."""
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    try:
+        descriptor = create(path)
+    except FileExistsError:
+        descriptor = open_ours(path, os.O_RDWR)
+    try:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
-def _numbers(texts: Iterable[str], labels: Iterable[object]) -> str:
-    if isinstance(texts, list | tuple) and isinstance(labels, list | tuple):
-        return f" Got {len(labels):,} for {len(texts):,}."
-    return ""
+def _key(mechanism: Mapping[str, Any]) -> str:
+    return json.dumps(mechanism, sort_keys=True, default=str)
 
 
-# Evaluates mechanisms on the owner's own texts.
+# The evaluation.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -576,75 +608,44 @@ def evaluate(
     sample = sampled(texts, labels, bound.sample, drawing, digest)
     if sample.labels is not None:
         class_numbers(sample.labels, len(sample.texts))
-    kept = CellCache(digest.name() if digest else None, fresh=fresh)
-    bench = EvaluationSample(sample.texts, sample.labels, opened, bound, options, drawing, noise)
-    earlier = sum(kept.get(each) is not None for each in made)
-    bounds, cells = _Run(bench, kept, made, progress).all()
+    cache = CellCache(digest.name() if digest else None, fresh=fresh)
+    bench = EvaluationSample(sample, opened, bound, options, drawing, noise)
+    earlier = sum(cache.get(each) is not None for each in made)
+    _measure_missing(bench, cache, made, progress)
     if sample.left_out:
         notes.append(f"{sample.left_out:,} texts without words, or without a label, were left out")
+    task = next(iter(bench.tasks.values()), None)
     return Evaluation(
-        cells=cells,
-        bounds=bounds,
+        cells=tuple(cell for each in made if (cell := cache.get(each))),
+        bounds=cache.bounds or bench.bounds(),
         lexicon=opened.to_dict(),
         policy=policy.to_dict(),
         settings=bound.to_dict(),
-        texts=_counts(sample, bench),
-        classes=bench.classes,
-        runs=bench.about_runs,
+        texts={"given": sample.given, **bench.counts()},
+        classes=0 if task is None else task.classes,
+        runs="" if task is None else task.about_runs,
         notes=tuple(notes),
         earlier=earlier,
     )
 
 
-class _Run:
-    """Measures what was not measured before, cell by cell."""
+def _measure_missing(
+    bench: EvaluationSample,
+    cache: CellCache,
+    mechanisms: Sequence[Mechanism],
+    listener: Listener | None,
+) -> None:
+    """Measure what was not measured before, cell by cell."""
+    jobs: list[Mechanism | None] = [each for each in mechanisms if cache.get(each) is None]
+    if cache.bounds is None:
+        jobs = [None, *jobs]
+    for place, job in enumerate(jobs):
+        note = "floors and ceilings" if job is None else f"{job.name}, ε = {job.epsilon:g}"
 
-    def __init__(
-        self,
-        bench: EvaluationSample,
-        kept: CellCache,
-        mechanisms: Sequence[Mechanism],
-        listener: Listener | None,
-    ) -> None:
-        self._bench, self._kept, self._mechanisms = bench, kept, mechanisms
-        self._listener = listener
-        self._todo = [each for each in mechanisms if kept.get(each) is None]
-        self._total = 1000 * (len(self._todo) + (kept.bounds is None))
-        self._done = 0
+        def tell(done: int, total: int, start: int = 1000 * place, note: str = note) -> None:
+            at = start + 1000 * done // max(1, total)
+            if listener is not None:
+                listener(EvaluationProgress(done=at, total=1000 * len(jobs), note=note))
 
-    def all(self) -> tuple[Bounds, tuple[Cell, ...]]:
-        bounds = self._kept.bounds
-        if bounds is None:
-            self._tell("floors and ceilings")
-            bounds = self._bench.bounds()
-            self._kept.keep_bounds(bounds)
-            self._done += 1000
-        for mechanism in self._todo:
-            title = f"{mechanism.name}, ε = {mechanism.epsilon:g}"
-            self._tell(title)
-            cell = self._bench.cell(mechanism, self._within(title))
-            self._kept.keep(cell)
-            self._done += 1000
-        cells = [self._kept.get(each) for each in self._mechanisms]
-        return bounds, tuple(cell for cell in cells if cell is not None)
-
-    def _within(self, title: str) -> Progress:
-        def to(done: int, total: int) -> None:
-            self._tell(title, at=self._done + 1000 * done // max(1, total))
-
-        return to
-
-    def _tell(self, note: str, at: int | None = None) -> None:
-        if self._listener is not None:
-            done = self._done if at is None else at
-            self._listener(EvaluationProgress(done=done, total=self._total, note=note))
-
-
-def _counts(sample: Sample, bench: EvaluationSample) -> dict[str, int]:
-    return {
-        "given": sample.given,
-        "sampled": len(sample.texts),
-        "words": int(bench.lengths.sum()),
-        "attacked": bench.attacked,
-        "attacked_words": int(bench.lengths[: bench.attacked].sum()),
-    }
+        tell(0, 1)
+        cache.keep(bench.bounds() if job is None else bench.cell(job, tell))

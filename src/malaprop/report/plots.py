@@ -304,9 +304,9 @@ def _paint(axes: Any, evaluation: Evaluation) -> None:
     ordered = sorted(evaluation.cells, key=lambda cell: (cell.name, cell.epsilon))
     for number, (name, cells) in enumerate(groupby(ordered, key=lambda cell: cell.name)):
         _frontier_line(axes, name, list(cells), evaluation, number)
-    for value, what in ((utility.ceiling, "clean texts"), (utility.floor, "useless texts")):
-        axes.axhline(value, color="#777777", linestyle="--", linewidth=1.0)
-        axes.annotate(what, (0.0, value), (2, 3), textcoords="offset points", fontsize=8)
+    for bound, what in ((utility.ceiling, "clean texts"), (utility.floor, "useless texts")):
+        axes.axhline(bound.value, color="#777777", linestyle="--", linewidth=1.0)
+        axes.annotate(what, (0.0, bound.value), (2, 3), textcoords="offset points", fontsize=8)
     axes.axvline(evaluation.most, color="black", linestyle=":", linewidth=1.2)
     chosen = evaluation.recommendation.cell
     if chosen is not None:

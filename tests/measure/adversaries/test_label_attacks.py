@@ -10,7 +10,7 @@ import pytest
 import malaprop
 from malaprop import TEM, DataError, Lexicon, MissingExtraError, ParameterError, Privatizer
 from malaprop.measure import InferredLabels, attack
-from malaprop.measure.adversaries import area, interval_of_areas, interval_of_repeats
+from malaprop.measure.adversaries import area, mean_area, repeated_share
 from malaprop.measure.adversaries.labels import (
     grams,
     koppel,
@@ -230,8 +230,8 @@ def test_the_interval_of_repeats_covers_the_truth_as_often_as_it_says() -> None:
     for _ in range(40):
         lucky = rng.random(200) < 0.4
         tested = [rng.permutation(200)[:60] for _ in range(5)]
-        low, high = interval_of_repeats(tested, [lucky[test] for test in tested], rng)
-        covered += low <= 0.4 <= high
+        share = repeated_share(tested, [lucky[test] for test in tested], rng)
+        covered += share.low <= 0.4 <= share.high
     # At 95 %, fewer than 29 of 40 have a probability below 1e-6.
     assert covered >= 29
 
@@ -241,5 +241,5 @@ def test_the_area_is_how_often_a_member_scores_higher() -> None:
     inside, outside = rng.integers(0, 9, 40) / 2.0, rng.integers(0, 9, 50) / 2.0
     higher = (inside[:, None] > outside) + 0.5 * (inside[:, None] == outside)
     assert area(inside, outside) == pytest.approx(higher.mean())
-    low, high = interval_of_areas([(inside, outside)] * 3, rng)
-    assert low < area(inside, outside) < high
+    mean = mean_area([(inside, outside)] * 3, rng)
+    assert mean.low < mean.value == pytest.approx(area(inside, outside)) < mean.high

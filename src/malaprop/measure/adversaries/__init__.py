@@ -9,7 +9,7 @@ import importlib
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import Field, asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -26,7 +26,7 @@ from malaprop.privacy.errors import (
     several_texts,
     type_name,
 )
-from malaprop.privacy.estimate import clopper_pearson
+from malaprop.privacy.estimate import Estimate, clopper_pearson
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.progress import Progress
 from malaprop.privacy.randomness import checked_rng, secure_rng
@@ -55,14 +55,8 @@ class AttackResult(ABC):
 
     attack: str
     """The name of the attack."""
-    score: float
+    estimate: Estimate
     """The share of words recovered, the accuracy of labels, or the area under the curve."""
-    interval: tuple[float, float]
-    """A 95 % interval of the score."""
-    spread: str = ""
-    """What the interval is over: texts, splits, draws of the noise."""
-    values: tuple[float, ...] = ()
-    """The score of each draw of the noise; for attacks on labels, each has its own split."""
     baseline: float
     """What an observer has without any inference."""
     mechanism: dict[str, object] = field(default_factory=dict)
@@ -70,13 +64,41 @@ class AttackResult(ABC):
     options: dict[str, Any] = field(default_factory=dict)
     """The options of the attack."""
 
+    @property
+    def score(self) -> float:
+        """The share of words recovered, the accuracy of labels, or the area under the curve."""
+        return self.estimate.value
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """A 95 % interval of the score."""
+        return self.estimate.interval
+
+    @property
+    def spread(self) -> str:
+        """What the interval is over: texts, splits, draws of the noise."""
+        return self.estimate.over
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The score of each draw of the noise; for attacks on labels, each has its own split."""
+        return self.estimate.values
+
     @abstractmethod
     def facts(self) -> list[tuple[str, str]]:
         """Return what to tell people of it: names and sentences, the score first."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values for JSON."""
-        return asdict(self) | {"interval": list(self.interval), "values": list(self.values)}
+        figures = {"score": self.score, "interval": list(self.interval)}
+        figures |= {"spread": self.spread, "values": list(self.values)}
+        fields = asdict(self)
+        del fields["estimate"]
+        return {"attack": fields.pop("attack"), **figures, **fields}
+
+    def _interval(self, spec: str) -> tuple[str, str]:
+        low, high = self.interval
+        return "interval", f"{low:{spec}} to {high:{spec}} (95 %: {self.spread})"
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<13}{sentence}" for name, sentence in self.facts())
@@ -111,9 +133,12 @@ class RecoveredWords(AttackResult):
     repeat: str = "fresh"
     """`fresh` draws for all words, or one draw per distinct word of a `document`."""
 
+    measured: ClassVar[str] = "share of words"
+    unprotected: ClassVar[float] = 1.0
+
     def facts(self) -> list[tuple[str, str]]:
         """Return the share of words recovered, by kind of word, and what it rests on."""
-        (low, high), content = self.interval, self.content
+        content = self.content
         guessed = f"guessing the most frequent word recovers {self.floor:.1%}"
         recovered = f"{content.score:.1%} of {content.words:,} words recovered"
         by_occurrence = [
@@ -122,7 +147,7 @@ class RecoveredWords(AttackResult):
         ]
         return [
             ("recovered", f"{self.score:.1%} of {self.words:,} words, by the attack {self.attack}"),
-            ("interval", f"{low:.1%} to {high:.1%} (95 %: {self.spread})"),
+            self._interval(".1%"),
             ("kept", f"{self.kept:.1%} came out unchanged; {guessed}"),
             ("content", f"{recovered}, {content.kept:.1%} kept (without function words)"),
             *(("" if place else "occurring", line) for place, line in enumerate(by_occurrence)),
@@ -153,14 +178,18 @@ class InferredLabels(AttackResult):
     left_out: int = 0
     """How many texts were left out: repeated ones, and those of labels with too few texts."""
 
+    @property
+    def floor(self) -> float:
+        """What useless texts give away: the attack on random words."""
+        return self.random_words
+
     def facts(self) -> list[tuple[str, str]]:
         """Return the score, and what it is to be compared with."""
-        low, high = self.interval
         how = f"by the attack {self.attack}, trained on {self.trained_on}"
         count = f"{self.texts:,}, with {self.labels:,} labels; {self.left_out:,} left out"
         return [
             ("inferred", f"{self.measured} {self.score:.3f} {how}"),
-            ("interval", f"{low:.3f} to {high:.3f} (95 %: {self.spread})"),
+            self._interval(".3f"),
             ("baseline", f"{self.baseline:.3f} without any text"),
             ("unprotected", f"{self.unprotected:.3f} on the texts as they are"),
             ("random words", f"{self.random_words:.3f} with a random word for each word"),
@@ -187,12 +216,11 @@ class FoundVectors(AttackResult):
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the share of words recovered, and what it is to be compared with."""
-        low, high = self.interval
         recovered = f"{self.score:.1%} of {self.words:,} words from their vectors"
         guessed = f"guessing the most frequent word recovers {self.floor:.1%}"
         facts = [
             ("recovered", f"{recovered}, by the attack {self.attack}"),
-            ("interval", f"{low:.1%} to {high:.1%} (95 %: {self.spread})"),
+            self._interval(".1%"),
             ("baseline", f"{self.baseline:.1%}; {guessed}"),
             ("unprotected", f"{self.unprotected:.1%} without noise"),
             ("control", f"{self.control:.1%} with the vectors of other words"),
@@ -259,11 +287,6 @@ class Attack(ABC):
         return {option.name: getattr(self, option.name) for option in fields(self)}
 
     @classmethod
-    def options(cls) -> tuple[Field[Any], ...]:
-        """The attack's options, with their help in `metadata`."""
-        return fields(cls)
-
-    @classmethod
     def summary(cls) -> str:
         """What the attack does, in one sentence."""
         return (cls.__doc__ or "").strip().split("\n")[0]
@@ -283,7 +306,7 @@ def attack_named(name: str) -> type[Attack]:
 def attack_with(name: str, options: Mapping[str, Any]) -> Attack:
     """Return the attack of that name with its options; refuse options that it does not have."""
     cls = attack_named(name)
-    known = [option.name for option in cls.options()]
+    known = [option.name for option in fields(cls)]
     for option in options:
         if option not in known:
             hint = did_you_mean(option, known)
@@ -338,8 +361,7 @@ def attack(
 
 
 _RESAMPLES = 1000
-FEW = 20
-"""With fewer texts, runs of words are resampled."""
+_FEW = 20  # texts: with fewer, runs of words are resampled
 _RUN = 25  # words
 _OCCURRENCES = (("once", 1, 1), ("twice", 2, 2), ("3 or 4 times", 3, 4), ("5 to 9 times", 5, 9))
 _MANY = ("10 times or more", 10, np.iinfo(np.int64).max)
@@ -362,27 +384,27 @@ def group(name: str, of: Flags, hits: Flags, kept: Flags) -> Group:
 def by_occurrence(same: Ids, hits: Flags, kept: Flags) -> tuple[Group, ...]:
     """Return the shares by how often a word occurs in its text; `same` labels equal words."""
     _, places, counts = np.unique(same, return_inverse=True, return_counts=True)
-    times = counts[places] if len(same) else same
-    groups = []
-    for name, low, high in (*_OCCURRENCES, _MANY):
-        chosen = (times >= low) & (times <= high)
-        if chosen.any():
-            groups.append(group(name, chosen, hits, kept))
-    return tuple(groups)
+    times = counts[places]
+    ranges = [
+        (name, (times >= low) & (times <= high)) for name, low, high in (*_OCCURRENCES, _MANY)
+    ]
+    return tuple(group(name, chosen, hits, kept) for name, chosen in ranges if chosen.any())
 
 
-def interval(hits: Flags, lengths: Ids, rng: Generator) -> tuple[float, float]:
-    """Return a 95 % interval of the share of hits, by bootstrap over texts.
+def recovered_share(hits: Flags, lengths: Ids, rng: Generator) -> Estimate:
+    """Return the share of hits with a 95 % interval, by bootstrap over texts of these lengths.
 
-    `hits` has a row for each draw of the noise, or is one row. Draws are independent from text to
-    text, so a text is resampled with all its draws: the interval then covers both what texts differ
-    in and the noise. With fewer than 20 texts, runs of 25 words are resampled instead: neighbours
-    share a context. A bootstrap over fewer than 20 runs, or over texts that are all alike, knows
-    too little of what else could be: the interval is then no narrower than Clopper and Pearson's
-    for as many independent words.
+    `hits` has a row for each draw of the noise. Draws are independent from text to text, so a text
+    is resampled with all its draws: the interval then covers both what texts differ in and the
+    noise. With fewer than 20 texts, runs of 25 words are resampled instead: neighbours share a
+    context. A bootstrap over fewer than 20 runs, or over texts that are all alike, knows too little
+    of what else could be: the interval is then no narrower than Clopper and Pearson's for as many
+    independent words.
     """
-    lengths, each = lengths[lengths > 0], np.atleast_2d(hits).mean(axis=0)
-    if len(lengths) < FEW:
+    lengths, each = lengths[lengths > 0], hits.mean(axis=0)
+    texts = "one text" if len(lengths) == 1 else f"{len(lengths):,} texts"
+    if len(lengths) < _FEW:
+        texts = f"runs of words in {texts}"
         lengths = np.diff(np.unique([*range(0, len(each), _RUN), *np.cumsum(lengths)]), prepend=0)
         lengths = lengths[lengths > 0]
     sums = np.add.reduceat(each, np.cumsum(lengths) - lengths)
@@ -391,16 +413,21 @@ def interval(hits: Flags, lengths: Ids, rng: Generator) -> tuple[float, float]:
         chosen = rng.integers(0, len(lengths), size=(part.stop - part.start, len(lengths)))
         shares.append(sums[chosen].sum(axis=1) / lengths[chosen].sum(axis=1))
     low, high = np.percentile(np.concatenate(shares), [2.5, 97.5])
-    if len(lengths) < FEW or low == high:
+    if len(lengths) < _FEW or low == high:
         exact = clopper_pearson(each.sum(), len(each))
         low, high = min(low, exact[0]), max(high, exact[1])
-    return float(low), float(high)
+    noise = "one draw of the noise" if len(hits) == 1 else f"{len(hits)} draws of the noise each"
+    return Estimate(
+        value=share(hits),
+        low=float(low),
+        high=float(high),
+        over=f"bootstrap over {texts}, with {noise}",
+        values=tuple(hits.mean(axis=1).tolist()),
+    )
 
 
-def interval_of_repeats(
-    tested: Sequence[Ids], hits: Sequence[Flags], rng: Generator
-) -> tuple[float, float]:
-    """Return a 95 % interval of a share of hits over repeated splits, each with its own noise.
+def repeated_share(tested: Sequence[Ids], hits: Sequence[Flags], rng: Generator) -> Estimate:
+    """Return a share of hits over repeated splits, each with its own noise.
 
     `tested[r]` are the texts that repetition r tested, and `hits[r]` whether each was right. Texts
     and repetitions are resampled: a text is drawn, or not, in all repetitions alike.
@@ -416,7 +443,7 @@ def interval_of_repeats(
             total += int(own.sum())
         return right / total if total else float(np.mean(hits[0]))
 
-    return _percentiles(resampled)
+    return _bootstrapped(share(np.concatenate(hits)), [share(own) for own in hits], resampled)
 
 
 def area(inside: Floats, outside: Floats) -> float:
@@ -428,25 +455,27 @@ def area(inside: Floats, outside: Floats) -> float:
     return float((ranks.sum() - least) / (len(inside) * len(outside)))
 
 
-def interval_of_areas(
-    scores: Sequence[tuple[Floats, Floats]], rng: Generator
-) -> tuple[float, float]:
-    """Return a 95 % interval of the mean area: bootstrap over texts and repetitions."""
+def mean_area(scores: Sequence[tuple[Floats, Floats]], rng: Generator) -> Estimate:
+    """Return the mean area over repetitions, by bootstrap over texts and repetitions."""
 
     def resampled() -> float:
-        chosen = rng.integers(0, len(scores), len(scores)).tolist()
-        return float(np.mean([area(*(_again(part, rng) for part in scores[r])) for r in chosen]))
+        areas = []
+        for r in rng.integers(0, len(scores), len(scores)).tolist():
+            parts = (own[rng.integers(0, len(own), len(own))] for own in scores[r])
+            areas.append(area(*parts))
+        return float(np.mean(areas))
 
-    return _percentiles(resampled)
+    values = [area(*own) for own in scores]
+    return _bootstrapped(float(np.mean(values)), values, resampled)
 
 
-def _again(values: Floats, rng: Generator) -> Floats:
-    return values[rng.integers(0, len(values), len(values))]
-
-
-def _percentiles(resampled: Callable[[], float]) -> tuple[float, float]:
-    low, high = np.percentile([resampled() for _ in range(_RESAMPLES)], [2.5, 97.5])
-    return float(low), float(high)
+def _bootstrapped(
+    value: float, values: Sequence[float], resampled: Callable[[], float]
+) -> Estimate:
+    low, high = np.percentile([resampled() for _ in range(_RESAMPLES)], [2.5, 97.5]).tolist()
+    splits = "one split with" if len(values) == 1 else f"{len(values)} splits, each with"
+    over = f"bootstrap over texts and {splits} its own noise"
+    return Estimate(value=value, low=low, high=high, over=over, values=tuple(values))
 
 
 __all__ = ["attacks"]

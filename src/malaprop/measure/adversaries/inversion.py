@@ -1,7 +1,7 @@
 """The nearest word to a released vector."""
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from malaprop.measure.adversaries import Attack, FoundVectors, Target, share
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import DataError, ParameterError
-from malaprop.privacy.estimate import clopper_pearson
+from malaprop.privacy.estimate import Estimate
 from malaprop.privacy.mechanism import Mechanism, TakesVectors
 from malaprop.privacy.noise import Noise
 from malaprop.privacy.progress import Progress, report
@@ -108,15 +108,14 @@ class VectorAttack(Attack):
         floor = 1.0 / len(places.vectors)
         if model is not None:
             floor = share(ids == int(model.prior.argmax()))
-        low, high = clopper_pearson(int(hits.sum()), len(hits), 0.95)
+        estimate = Estimate.of_share(
+            int(hits.sum()), len(hits), over="over words, for one draw of the noise"
+        )
         distinct = np.unique(ids)
         own = places.nearest(places.vectors[distinct]) == distinct
         return FoundVectors(
             attack=self.name,
-            score=share(hits),
-            values=(share(hits),),
-            interval=(float(low), float(high)),
-            spread="over words, for one draw of the noise",
+            estimate=replace(estimate, values=(estimate.value,)),
             baseline=floor if guessed.beside is None else share(guessed.beside == ids),
             floor=floor,
             unprotected=float(own[np.searchsorted(distinct, ids)].mean()),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy import sparse
 
-from malaprop.measure.adversaries import Attack, Flags, InferredLabels, Target, interval_of_repeats
+from malaprop.measure.adversaries import Attack, Flags, InferredLabels, Target, repeated_share
 from malaprop.measure.classification import (
     Split,
     is_missing_label,
@@ -251,10 +251,7 @@ class LabelAttack(Attack):
         return InferredLabels(
             attack=self.name,
             measured="accuracy",
-            score=float(np.concatenate(hits).mean()),
-            values=tuple(float(each.mean()) for each in hits),
-            interval=interval_of_repeats(tested, hits, rng),
-            spread=self.about_interval,
+            estimate=repeated_share(tested, hits, rng),
             baseline=float((data.labels[every] == data.majority).mean()),
             unprotected=clean,
             random_words=random,
@@ -270,13 +267,6 @@ class LabelAttack(Attack):
         data = labelled_texts(self.name, texts, labels, fewest=self.fewest, noun=self.noun)
         require_sklearn("An attack on labels")
         return data
-
-    @property
-    def about_interval(self) -> str:
-        """What the interval is over."""
-        one = self.repeats == 1
-        splits = "one split with" if one else f"{self.repeats} splits, each with"
-        return f"bootstrap over texts and {splits} its own noise"
 
     def facts(self, data: LabelledTexts, privatizer: Privatizer) -> dict[str, Any]:
         """Return what a result says of the data and of the attack."""

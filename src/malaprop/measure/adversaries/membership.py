@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.measure.adversaries import InferredLabels, Target, area, interval_of_areas
+from malaprop.measure.adversaries import InferredLabels, Target, area, mean_area
 from malaprop.measure.adversaries.labels import Forms, LabelAttack, Predictor, chosen
 from malaprop.measure.classification import text_regression, trained
 from malaprop.privacy.arrays import Floats, Ids
@@ -45,18 +45,14 @@ class Membership(LabelAttack, name="membership"):
             parts = _quarters(data.labels, rng)
             for kept, form in zip(scores, (forms.private, forms.clean, forms.random), strict=True):
                 kept.append(self._told(form, forms, data.labels, parts, rng))
-        values = [[area(*pair) for pair in own] for own in scores]
-        areas = [float(np.mean(own)) for own in values]
+        clean, random = (float(np.mean([area(*pair) for pair in own])) for own in scores[1:])
         return InferredLabels(
             attack=self.name,
             measured="area under the curve",
-            score=areas[0],
-            values=tuple(values[0]),
-            interval=interval_of_areas(scores[0], rng),
-            spread=self.about_interval,
+            estimate=mean_area(scores[0], rng),
             baseline=0.5,
-            unprotected=areas[1],
-            random_words=areas[2],
+            unprotected=clean,
+            random_words=random,
             **self.facts(data, target.privatizer),
         )
 

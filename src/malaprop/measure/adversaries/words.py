@@ -11,14 +11,13 @@ from numpy.random import Generator
 
 from malaprop.lexicon.bigrams import BigramModel
 from malaprop.measure.adversaries import (
-    FEW,
     Attack,
     Flags,
     RecoveredWords,
     Target,
     by_occurrence,
     group,
-    interval,
+    recovered_share,
     share,
 )
 from malaprop.measure.adversaries.likelihoods import Likelihoods, likelihoods_of
@@ -241,10 +240,7 @@ class WordAttack(Attack):
         values["model"] = "" if drawn.model is None else drawn.model.fingerprint
         return RecoveredWords(
             attack=self.name,
-            score=share(hits),
-            values=tuple(hits.mean(axis=1).tolist()),
-            interval=interval(hits, first.lengths, rng),
-            spread=_spread(first.lengths, len(hits)),
+            estimate=recovered_share(hits, first.lengths, rng),
             baseline=max(share(kept), floor),
             kept=share(kept),
             floor=floor,
@@ -259,15 +255,6 @@ class WordAttack(Attack):
             mechanism=privatizer.mechanism.to_dict(),
             options=values,
         )
-
-
-def _spread(lengths: Ids, draws: int) -> str:
-    """Return what the interval of a share of words is over."""
-    texts = int((lengths > 0).sum())
-    named = "one text" if texts == 1 else f"{texts:,} texts"
-    over = named if texts >= FEW else f"runs of words in {named}"
-    noise = "one draw of the noise" if draws == 1 else f"{draws} draws of the noise each"
-    return f"bootstrap over {over}, with {noise}"
 
 
 def _same(draws: WordDraws, size: int) -> Ids:
