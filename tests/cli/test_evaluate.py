@@ -68,9 +68,9 @@ def test_a_table_a_page_and_json(cli: Cli, folder: Path, lexicon_file: Path) -> 
 @pytest.mark.usefixtures("notes")
 def test_it_ends_in_one_sentence(cli: Cli, lexicon_file: Path) -> None:
     ended = cli(*command(lexicon_file, "--label", "y", "--sample", "40"))
-    assert "malaprop evaluate --sample all uses all." in ended.flat
+    assert "malaprop evaluate --sample all uses all." in " ".join(ended.text.split())
     ended = cli(*command(lexicon_file, "--label", "y", "--sample", "all"))
-    assert "--sample all" not in ended.flat
+    assert "--sample all" not in ended.text
     assert "`" not in ended.text
     last = ended.text.split("In one sentence\n")[1]
     assert last.startswith("At ε = 1 a classifier trained on 60 private texts keeps ")

@@ -109,12 +109,12 @@ def test_a_sample_is_drawn_and_said(words: Lexicon, bigrams: BigramModel) -> Non
 def test_all_texts_can_be_measured(words: Lexicon) -> None:
     settings = EvaluationSettings(runs=2, sample=None, models=("ngrams",), attacks=("bayes",))
     found = evaluate(TEXTS, LABELS, mechanisms=["tem:2"], lexicon=words, settings=settings)
-    assert (found.texts["sampled"], found.texts["given"], found.texts["trained"]) == (180, 180, 134)
-    assert list(found.cells[0].accuracy_by_texts["ngrams"]) == ["34", "67", "134"]
+    assert (found.texts["sampled"], found.texts["given"], found.texts["trained"]) == (180, 180, 136)
+    assert list(found.cells[0].accuracy_by_texts["ngrams"]) == ["34", "68", "136"]
     told = json.loads(json.dumps(found.to_dict()))
     assert told["settings"]["sample"] is None
-    assert set(told["unprotected"]["accuracy_by_texts"]["ngrams"]) == {"34", "67", "134"}
-    assert told["summary"].startswith("At ε = 2 a classifier trained on 134 private texts keeps ")
+    assert set(told["unprotected"]["accuracy_by_texts"]["ngrams"]) == {"34", "68", "136"}
+    assert told["summary"].startswith("At ε = 2 a classifier trained on 136 private texts keeps ")
 
 
 def test_a_lexicon_without_a_model_is_attacked_without_context(words: Lexicon) -> None:

@@ -242,4 +242,5 @@ def test_the_area_is_how_often_a_member_scores_higher() -> None:
     higher = (inside[:, None] > outside) + 0.5 * (inside[:, None] == outside)
     assert area(inside, outside) == pytest.approx(higher.mean())
     mean = mean_area([(inside, outside)] * 3, rng)
-    assert mean.low < mean.value == pytest.approx(area(inside, outside)) < mean.high
+    assert mean.value == pytest.approx(area(inside, outside))
+    assert mean.low < mean.value < mean.high
