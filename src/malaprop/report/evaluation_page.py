@@ -122,7 +122,8 @@ def _table(evaluation: Evaluation, columns: Sequence[str], model: str) -> Table:
         if any(cell != _NONE for cell in row):
             rows.append((title, "", *row))
     places = frozenset(place for place, cell in enumerate(cells) if cell is chosen)
-    return Table(("mechanism", "ε", *columns), tuple(rows), _SPEC, places, names=2)
+    pale = frozenset(range(len(cells), len(rows)))
+    return Table(("mechanism", "ε", *columns), tuple(rows), _SPEC, places, pale, names=2)
 
 
 def _figure(cell: Cell, column: str, model: str) -> Estimate:
