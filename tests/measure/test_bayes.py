@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from malaprop import TEM, Balanced, Laplace, Lexicon, ParameterError, seeded_rng
 from malaprop.measure import bayes_success
-from malaprop.measure.bayes import prior_over
+from malaprop.measure.bayes import belief_over
 
 LINE = Lexicon(["cold", "cool", "warm", "hot"], [[0.0], [1.0], [3.0], [3.5]])
 
@@ -105,7 +105,7 @@ def test_frequencies_are_those_of_the_web_for_english_words() -> None:
     found = bayes_success(channel, prior="frequency")
     assert "on the web" in found.prior
     assert found.prior_success > 0.9  # "the", by far
-    chances = prior_over(channel.lexicon, "frequency")
+    chances = belief_over(channel.lexicon, "frequency").chances
     assert chances[0] > 10 * chances[1] > 100 * chances[2] > 100 * chances[3] > 0.0
 
 
@@ -114,6 +114,6 @@ def test_frequencies_of_other_words_follow_their_order() -> None:
     channel = TEM(epsilon=1.0).on(Lexicon(words, [[0.0], [1.0], [2.0]]))
     found = bayes_success(channel, prior="frequency")
     assert "Zipf" in found.prior
-    assert prior_over(channel.lexicon, "frequency").argmax() == 0
+    assert belief_over(channel.lexicon, "frequency").chances.argmax() == 0
     assert bayes_success(channel).prior == "all words equally likely"
     assert bayes_success(channel, prior={"the": 1.0}).prior == "given"

@@ -7,7 +7,7 @@ import pytest
 
 from malaprop import TEM, Laplace, Lexicon, ParameterError, seeded_rng
 from malaprop.measure import bayes_success, calibrate, statistics
-from malaprop.measure.calibration import _Search, mechanism_at
+from malaprop.measure.calibration import _Search
 
 WORDS = Lexicon([f"w{i}" for i in range(60)], seeded_rng(1).normal(size=(60, 3)))
 
@@ -84,9 +84,7 @@ def test_noise_that_words_share_is_part_of_the_error() -> None:
     many = Lexicon([f"w{i}" for i in range(size)], seeded_rng(1).normal(size=(size, 3)))
     words = [f"w{i}" for i in range(100)]
     figures = [
-        _Search(mechanism_at("laplace"), many, words, seeded_rng(seed)).figure(
-            Laplace(epsilon=4.0).on(many), "kept", None
-        )
+        _Search(many, words, seeded_rng(seed)).mean(Laplace(epsilon=4.0).on(many), "kept")
         for seed in range(40)
     ]
     truth = float(np.mean([figure.value for figure in figures]))

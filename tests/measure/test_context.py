@@ -79,9 +79,8 @@ def test_nobody_recovers_less_than_is_kept(english: Lexicon) -> None:
     """Whoever takes the output for the word is right that often."""
     curve = context_curve(Laplace(epsilon=1.0), english)
     assert curve is not None
-    rows = zip(curve.kept, curve.alone, curve.context, curve.upper, strict=True)
-    for kept, alone, context, upper in rows:
-        assert kept <= alone <= context <= upper
+    for figure, upper in zip(curve.figures, curve.upper, strict=True):
+        assert figure.kept <= figure.alone <= figure.context <= upper
 
 
 def test_the_largest_epsilon_for_a_share_with_context(graph: Lexicon) -> None:

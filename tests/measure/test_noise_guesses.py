@@ -7,7 +7,7 @@ import pytest
 
 from malaprop import CoordinateLaplace, Gaussian, Laplace, Lexicon, Mahalanobis, seeded_rng
 from malaprop.measure import bayes, bayes_success
-from malaprop.measure.bayes import noise_bounds, vector_bounds
+from malaprop.measure.bayes import guesses_by, noise_bounds, vector_bounds
 from malaprop.privacy.channel import Channel
 
 LINE = Lexicon(["cold", "cool", "warm", "hot"], [[0.0], [1.0], [3.0], [3.5]])
@@ -32,7 +32,9 @@ def test_the_bounds_enclose_the_best_guess_from_several_draws(draws: int) -> Non
         law[:, list(outputs)].prod(axis=1).max() / 4
         for outputs in itertools.product(range(4), repeat=draws)
     )
-    (found,) = noise_bounds(channel, np.full(4, 0.25), [draws], seeded_rng(3))
+    (found,) = noise_bounds(
+        channel, np.full(4, 0.25), [draws], seeded_rng(3), trials=256, seen=1000
+    )
     value, (low, high) = found.value, found.interval
     assert low <= truth <= high
     assert low <= value <= high < low + 0.3
@@ -51,7 +53,8 @@ def test_several_occurrences_tell_more_and_a_reused_draw_does_not() -> None:
 
 def test_a_prior_counts() -> None:
     belief = np.array([0.97, 0.01, 0.01, 0.01])
-    (found,) = noise_bounds(Laplace(epsilon=0.01).on(LINE), belief, [1], seeded_rng(2))
+    channel = Laplace(epsilon=0.01).on(LINE)
+    (found,) = noise_bounds(channel, belief, [1], seeded_rng(2), trials=256, seen=1000)
     value, (low, high) = found.value, found.interval
     assert value > 0.8
     assert low < 0.97 < high
@@ -70,7 +73,7 @@ def test_an_observer_of_vectors_beats_one_of_words(mechanism: Laplace) -> None:
     """The learned guess of many draws is a good lower bound, which no upper bound may undercut."""
     channel = mechanism.on(CLOUD)
     learned = bayes_success(channel, rng=seeded_rng(1))
-    (bound,) = vector_bounds(channel, np.full(60, 1 / 60), [1], seeded_rng(2))
+    (bound,) = vector_bounds(channel, np.full(60, 1 / 60), [1], seeded_rng(2), trials=1000)
     assert learned.interval[0] <= bound < learned.interval[1] + 0.15
 
 
@@ -87,11 +90,11 @@ def test_distances_are_guessed_by_almost_as_well_as_by_the_whole_law(
     shares = []
     for small in (1_000, 0):
         monkeypatch.setattr(bayes, "_SMALL", small)
-        rule = bayes.learned_rule(channel, belief, rng)
-        shares.append((rule.guesses(belief, drawn, last) == truth[:, None]).mean(axis=0))
+        scores = bayes.learned_scores(channel, belief, rng)
+        shares.append((guesses_by(scores, belief, drawn, last) == truth[:, None]).mean(axis=0))
     whole, distances = shares
     assert (distances > whole - 0.2).all()
     assert distances[2] > distances[0] + 0.1  # repetition tells more
     shuffled = rng.permutation(drawn)
-    chance = (rule.guesses(belief, shuffled, last) == truth[:, None]).mean()
+    chance = (guesses_by(scores, belief, shuffled, last) == truth[:, None]).mean()
     assert chance < 0.06  # outputs of other words tell nothing

@@ -100,7 +100,7 @@ def test_a_summary_names_the_worst_words() -> None:
 def test_statistics_of_one_kind_are_those_of_all() -> None:
     channel = TEM(epsilon=2.0).on(LINE)
     for name, values in statistics(channel).values.items():
-        alone = statistics_of(channel, np.arange(4), registry[name], 1000, seeded_rng(0))
+        alone = statistics_of(channel, np.arange(4), name, 1000, seeded_rng(0))
         np.testing.assert_array_equal(alone, values)
 
 
@@ -140,9 +140,7 @@ def test_a_list_of_words_is_not_quoted() -> None:
 def test_words_are_spread_over_a_large_lexicon() -> None:
     size = 10_001
     large: MetricSpace = Lexicon([f"w{i}" for i in range(size)], np.arange(size)[:, None] / 100)
-    kept = statistics_of(
-        TEM(epsilon=1.0).on(large), np.array([0, 5]), registry["kept"], 10, seeded_rng(1)
-    )
+    kept = statistics_of(TEM(epsilon=1.0).on(large), np.array([0, 5]), "kept", 10, seeded_rng(1))
     assert kept.shape == (2,)
 
 

@@ -1,6 +1,7 @@
 """How often one word is guessed right, against brute force."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from malaprop import (
 )
 from malaprop.privacy import best_guess
 from malaprop.privacy.arrays import Floats, Ids
-from malaprop.privacy.best_guess import best_guess_of, by_draws, by_law
+from malaprop.privacy.best_guess import best_guess_of, nearby_chances
 from malaprop.privacy.law import Law
 from malaprop.privacy.mechanism import Mechanism
 
@@ -53,14 +54,14 @@ def test_it_is_estimated_on_a_large_one(monkeypatch: pytest.MonkeyPatch) -> None
 def test_peaked_laws_are_estimated_by_the_words_that_stay(
     mechanism: Mechanism, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    channel = mechanism.on(_chain(60))
+    channel: Any = mechanism.on(_chain(60))
     exact = best_guess_of(channel)
     assert not exact.at_least
     monkeypatch.setattr(best_guess, "_SMALL", 10)
     estimate = best_guess_of(channel)
     assert not estimate.at_least
     assert estimate.share == pytest.approx(exact.share, abs=1e-9)  # all 60 outputs count
-    monkeypatch.setattr(best_guess, "guesses_outputs", lambda channel: False)
+    monkeypatch.setattr(type(channel.law), "outputs_are_best_guesses", False)
     bound = best_guess_of(channel)
     assert bound.at_least
     assert bound.share == pytest.approx(exact.share, abs=1e-9)
@@ -80,7 +81,9 @@ def test_the_best_guess_need_not_be_the_output(symmetric: bool) -> None:
     space = Lexicon(["a", "b", "c", "d"], [[0.0], [1.0], [9.0], [10.0]])
     channel = LawChannel(Swapping(space), Guarantee(kind=Kind.METRIC, epsilon=9.0, metric="x"))
     largest = np.exp(3.0) / (np.exp(3.0) + 3.0)
-    assert by_law(channel, np.arange(4)) == pytest.approx(np.full(4, largest))
+    assert nearby_chances(channel, np.arange(4), seeded_rng(1)) == pytest.approx(
+        np.full(4, largest)
+    )
 
 
 def test_noise_on_vectors_has_a_lower_bound_too() -> None:
@@ -90,7 +93,9 @@ def test_noise_on_vectors_has_a_lower_bound_too() -> None:
     inner, end = 1.0 - np.exp(-epsilon / 2), 1.0 - np.exp(-epsilon / 2) / 2
     truth = ((size - 2) * inner + 2 * end) / size
     channel = Laplace(epsilon=epsilon).on(line)
-    found = np.mean([by_draws(channel, np.arange(size), seeded_rng(i)).mean() for i in range(60)])
+    found = np.mean(
+        [nearby_chances(channel, np.arange(size), seeded_rng(i)).mean() for i in range(60)]
+    )
     error = np.sqrt(truth * (1 - truth) / (60 * size * 64))
     assert abs(found - truth) < 5 * error
     assert abs(found - 0.95 * truth) > 5 * error

@@ -181,9 +181,11 @@ def _numbers(grid: str) -> list[float]:
 
 def print_curve(calibration: "Calibration") -> None:
     """Show an ε, and the figures of all that were tried."""
+    from malaprop.privacy.estimate import with_error
+
     say_text(
         f"ε = {calibration.epsilon:.4g}\n\n"
-        f"Target: {calibration.target}. At this ε: {calibration.figure}.\n\n"
+        f"Target: {calibration.target}. At this ε: {with_error(calibration.figure)}.\n\n"
     )
     top = max(abs(value) for _, value in calibration.curve) or 1.0
     for epsilon, value in calibration.curve:
@@ -339,7 +341,7 @@ def calibrate(
     """
     from malaprop.cli.terminal import bar, working
     from malaprop.measure import calibrate as search
-    from malaprop.measure.calibration import check_target
+    from malaprop.measure.targets import check_target
     from malaprop.report.run_report import Clock
 
     clock = Clock(command_line(typed))

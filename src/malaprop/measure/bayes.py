@@ -7,9 +7,9 @@ docs/attacks.md.
 """
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -22,423 +22,23 @@ from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.best_guess import (
     best_guesses,
     best_guesses_of,
-    guesses_outputs,
-    has_columns,
+    columns_of,
     largest_posteriors,
     likely_candidates,
 )
 from malaprop.privacy.channel import Channel, LawChannel, VectorChannel, checked_channel
 from malaprop.privacy.errors import ParameterError
-from malaprop.privacy.estimate import MOST, bootstrap_interval, clopper_pearson, even_sample, sample
+from malaprop.privacy.estimate import MOST, Estimate, clopper_pearson, even_sample, sample
 from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.noise import ExponentialDensity, GaussianDensity
 from malaprop.privacy.progress import Progress
 from malaprop.privacy.randomness import checked_rng, secure_rng
 
-# A guess at a word from several outputs, where the law of words is unknown.
-#
-# The observer takes Pr[y | w] for m(y)·g(d(w, y))/c(w): m is how often y comes out of any word, g
-# how much more often words at that distance do, and c makes up for words with many others around
-# them. m does not matter for a guess. g and c are learned from draws. On a small lexicon, the
-# observer learns the whole law instead. Any such guess is an attack, so that its success, measured
-# on other draws, is a lower bound of the best guess.
-
-
-_SMALL: Final = 1_000  # words of a lexicon up to which the whole law is learned,
-_DRAWS: Final = 1 << 17  # from so many draws in all
-_UNSEEN: Final = 0.1  # draws of an output that a word never gave
-_PAIRS: Final = 1_024  # words and their outputs from which g is learned
-_BASE: Final = 256  # outputs whose distances to all words say how usual a distance is
-_BINS: Final = 16
-_CROWD: Final = 512  # outputs from which c is estimated
-_STEPS: Final = 4_096  # of a table of g
-
-
-class GuessRule(ABC):
-    """How an observer weighs words, given outputs."""
-
-    @abstractmethod
-    def scores(self, outputs: Ids) -> NDArray[np.float32]:
-        """Return about ln Pr[y | w] of each output y, but for a constant: (outputs, words)."""
-
-    def guesses(self, belief: Floats, drawn: Ids, last: Ids) -> Ids:
-        """Return the guess of each trial after its draw number `last`: (trials, len(last))."""
-        with np.errstate(divide="ignore"):
-            logs = np.log(belief).astype(np.float32)
-        guesses = np.empty((len(drawn), len(last)), dtype=np.int64)
-        for trial, outputs in enumerate(drawn):
-            distinct, places = np.unique(outputs, return_inverse=True)
-            totals = np.cumsum(self.scores(distinct)[places], axis=0)[last]
-            guesses[trial] = (totals + logs).argmax(axis=1)
-        return guesses
-
-
-def learned_rule(channel: Channel, belief: Floats, rng: Generator) -> GuessRule:
-    """Learn how to guess from draws of a channel."""
-    if len(belief) <= _SMALL:
-        return _whole_law(channel, rng)
-    truth = rng.choice(len(belief), size=_PAIRS, p=belief)
-    outputs = channel.substitute(truth, rng)
-    moved, usual = _distances(channel.lexicon, truth, outputs)
-    table, step, same = _gains(moved, usual, len(belief))
-    bare = DistanceRule(
-        space=channel.lexicon,
-        table=table,
-        step=step,
-        same=same,
-        crowding=np.zeros(len(belief), dtype=np.float32),
-    )
-    return DistanceRule(
-        space=bare.space, table=table, step=step, same=same, crowding=_crowding(bare, outputs)
-    )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class DistanceRule(GuessRule):
-    """Weighs words by their distances to the outputs."""
-
-    space: MetricSpace
-    table: NDArray[np.float32]
-    """ln g, by distance in steps."""
-    step: float
-    same: float
-    """ln g of the word itself."""
-    crowding: NDArray[np.float32]
-    """ln c of each word."""
-
-    def scores(self, outputs: Ids) -> NDArray[np.float32]:
-        """Look up g, and subtract what crowded words gain."""
-        rows = self.space.distances(outputs)
-        rows *= 1.0 / self.step
-        scores = self.table[np.minimum(rows, _STEPS - 1.0).astype(np.int32)]
-        scores[np.arange(len(outputs)), outputs] = self.same
-        scores -= self.crowding
-        return scores
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SmallLaw(GuessRule):
-    """Weighs words by how often draws of theirs gave the outputs."""
-
-    columns: NDArray[np.float32]
-    """ln Pr[y | w], about: a row for each output y."""
-
-    def scores(self, outputs: Ids) -> NDArray[np.float32]:
-        """Look them up."""
-        return self.columns[outputs]
-
-
-def _whole_law(channel: Channel, rng: Generator) -> SmallLaw:
-    size = len(channel.lexicon)
-    runs = _DRAWS // size
-    words = np.repeat(np.arange(size), runs)
-    pairs = channel.substitute(words, rng) * size + words
-    counts = np.bincount(pairs, minlength=size * size).reshape(size, size)
-    return SmallLaw(columns=np.log(counts + _UNSEEN).astype(np.float32))
-
-
-def _distances(space: MetricSpace, truth: Ids, outputs: Ids) -> tuple[Floats, Floats]:
-    """Return the distance of each output to its word, and those of some outputs to all words."""
-    moved, usual = np.empty(len(truth)), []
-    for block in blocks(len(truth), row_cells=len(space)):
-        rows = space.distances(outputs[block])
-        moved[block] = rows[np.arange(len(rows)), truth[block]]
-        if block.start < _BASE:
-            usual.append(rows[:, ::4].ravel())
-    return moved, np.concatenate(usual)
-
-
-def _gains(moved: Floats, usual: Floats, size: int) -> tuple[NDArray[np.float32], float, float]:
-    """Return ln g as a table by distance, its step, and ln g of the word itself.
-
-    g is the share of moves at a distance, over the share of all words at that distance.
-    """
-    away, usual = moved[moved > 0.0], usual[usual > 0.0]
-    stays = (len(moved) - len(away) + 0.5) / (len(moved) + 1.0)
-    same = float(np.log(stays * size))
-    largest = float(usual.max(initial=1.0))
-    step = largest / (_STEPS - 1)
-    if len(away) < 2 * _BINS:  # hardly any word moves: nothing can be said about distances
-        return np.zeros(_STEPS, dtype=np.float32), step, same
-    edges = np.unique(np.quantile(away, np.linspace(0.0, 1.0, _BINS + 1)))
-    inner = edges[1:-1]
-    bins = np.searchsorted(inner, away)
-    moves = np.bincount(bins, minlength=len(inner) + 1)
-    words = np.bincount(np.searchsorted(inner, usual), minlength=len(inner) + 1) + 0.5
-    gains = np.log((moves + 0.5) / len(moved)) - np.log(words / len(usual))
-    means = np.bincount(bins, weights=away, minlength=len(inner) + 1) / np.maximum(moves, 1)
-    table = np.interp(step * np.arange(_STEPS), means, gains)
-    return table.astype(np.float32), step, same
-
-
-def _crowding(rule: DistanceRule, outputs: Ids) -> NDArray[np.float32]:
-    """Estimate ln c: the sum of Pr[y | w] over outputs y must be 1 for each word w."""
-    size, some = len(rule.space), outputs[:_CROWD]
-    sums = np.zeros(size)
-    for block in blocks(len(some), row_cells=size):
-        gains = np.exp(rule.scores(some[block]))
-        gains[np.arange(len(gains)), some[block]] = 0.0  # the word itself is added for all alike
-        sums += gains.sum(axis=0)
-    totals: Floats = sums / len(some) + np.exp(rule.same) / size
-    return np.log(totals).astype(np.float32)
-
-
-# How likely noisy vectors are for each word, from the stated density of the noise.
-
-
 Scores = NDArray[np.float32]
-_CUT: Final = 1e-3  # releases in the ball so near its end may have been cut off there
-
-
-class VectorLikelihoods:
-    """ln of the density of each word at noisy vectors, but for a constant."""
-
-    def __init__(self, density: ExponentialDensity | GaussianDensity) -> None:
-        self._density = density
-        self.slow = isinstance(density, ExponentialDensity) and density.metric == "manhattan"
-        """Whether `of_all` orders words by another norm, since their own takes long."""
-        roots = density.roots if isinstance(density, ExponentialDensity) else ()
-        self._inverses: list[Floats | None] = [np.asarray(np.linalg.inv(root)) for root in roots]
-        self._inverses = self._inverses or [None]
-        self._shifts = [float(np.linalg.slogdet(root)[1]) for root in roots]
-        self._centres = [self._mapped(density.centres, part) for part in self._inverses]
-
-    def of_all(self, noisy: Floats) -> Scores:
-        """Return them for all words, in float32: (vectors, words)."""
-        density, placed = self._density, self._placed(noisy)
-        if isinstance(density, ExponentialDensity) and density.metric == "poincare":
-            return (-density.rate * _in_the_ball(placed, density.centres)).astype(np.float32)
-        parts = [
-            self._from_squares(_squares(self._mapped(placed, inverse), centres), slice(None), part)
-            for part, (inverse, centres) in enumerate(
-                zip(self._inverses, self._centres, strict=True)
-            )
-        ]
-        return np.asarray(_mixed(parts), dtype=np.float32)
-
-    def of_some(self, noisy: Floats, words: Ids) -> Floats:
-        """Return them for some words, in float64: (vectors, words)."""
-        from scipy.spatial.distance import cdist
-
-        density, placed = self._density, self._placed(noisy)
-        if isinstance(density, ExponentialDensity) and density.metric != "euclidean":
-            if density.metric == "poincare":
-                return -density.rate * _in_the_ball(placed, density.centres[words])
-            return np.asarray(-density.rate * cdist(placed, density.centres[words], "cityblock"))
-        parts = [
-            self._from_squares(
-                cdist(self._mapped(placed, inverse), centres[words], "sqeuclidean"), words, part
-            )
-            for part, (inverse, centres) in enumerate(
-                zip(self._inverses, self._centres, strict=True)
-            )
-        ]
-        return np.asarray(_mixed(parts), dtype=np.float64)
-
-    def untold(self, noisy: Floats, words: Ids) -> NDArray[np.bool_]:
-        """Whether the density says nothing about vectors of some words, one word for each."""
-        density = self._density
-        if isinstance(density, GaussianDensity):
-            return np.asarray(density.sigmas[words] == 0.0)  # released without noise
-        if not density.in_ball:
-            return np.zeros(len(noisy), dtype=np.bool_)
-        far = 2.0 * np.arctanh(np.minimum(np.linalg.norm(noisy, axis=1), metrics.EDGE))
-        return np.asarray(far >= metrics.REACH - _CUT)
-
-    def _placed(self, noisy: Floats) -> Floats:
-        """Return the vectors in the chart that the density is stated in."""
-        density = self._density
-        tangent = isinstance(density, ExponentialDensity) and density.in_ball
-        return metrics.log0(noisy) if tangent and density.metric == "euclidean" else noisy  # type: ignore[union-attr]
-
-    def _mapped(self, vectors: Floats, inverse: Floats | None) -> Floats:
-        return vectors if inverse is None else np.asarray(vectors @ inverse)
-
-    def _from_squares(self, squares: Any, words: Any, part: int) -> Any:
-        """Turn squared distances to `words` into scores, for one part of a mixture."""
-        density, kind = self._density, squares.dtype.type
-        if isinstance(density, GaussianDensity):
-            sigmas, bare = density.sigmas[words], density.sigmas[words] == 0.0
-            wide = np.where(bare, 1.0, sigmas)
-            squares *= (-0.5 / wide**2).astype(kind)
-            squares -= (density.centres.shape[1] * np.log(wide)).astype(kind)
-            squares[:, bare] = -np.inf  # such a word gives no other vector
-            return squares
-        scores = np.sqrt(squares, out=squares)
-        scores *= kind(-density.rate)
-        if density.chances is not None:
-            scores += (density.chances[words, part] - self._shifts[part]).astype(kind)
-        return scores
-
-
-def vector_likelihoods(channel: Channel) -> VectorLikelihoods | None:
-    """Return the likelihoods of a channel's vectors; None if they cannot be evaluated."""
-    if type(channel) is not VectorChannel:  # a subclass may draw in another way
-        return None
-    density: Any = channel.noise.density(channel.lexicon)
-    if isinstance(density, GaussianDensity):
-        return VectorLikelihoods(density)
-    if not isinstance(density, ExponentialDensity) or not density.is_sane:
-        return None
-    known = density.metric in ("euclidean", "manhattan")
-    in_the_ball = density.metric == "poincare" and density.in_ball
-    return VectorLikelihoods(density) if known or in_the_ball else None
-
-
-def _mixed(parts: list[Any]) -> Any:
-    return parts[0] if len(parts) == 1 else np.logaddexp.reduce(parts, axis=0)
-
-
-def _squares(noisy: Floats, centres: Floats) -> Scores:
-    middle = centres.mean(axis=0)
-    one, other = (noisy - middle).astype(np.float32), (centres - middle).astype(np.float32)
-    squares: Scores = one @ (np.float32(-2.0) * other.T)
-    squares += np.einsum("ij,ij->i", one, one)[:, None]
-    squares += np.einsum("ij,ij->i", other, other)
-    return np.maximum(squares, 0.0, out=squares)
-
-
-def _in_the_ball(noisy: Floats, centres: Floats) -> Floats:
-    """Return distances in the Poincaré ball; in float64, since much is cancelled at its edge."""
-    squares = (noisy**2).sum(axis=1)[:, None] + (centres**2).sum(axis=1) - 2.0 * noisy @ centres.T
-    scale = metrics.conformal(noisy)[:, None] * metrics.conformal(centres)
-    return np.asarray(2.0 * np.arcsinh(np.sqrt(np.maximum(squares, 0.0) / scale)))
-
-
-# What an observer achieves who sees noisy vectors: a bound on all who see the words they become.
-#
-# Words are computed from the vectors, so that they tell no more. The best guess at vectors is the
-# word of the largest density, which is known. A trial counts as right unless some other word is
-# found with a larger density than the true word's, so that whatever is left out can only raise the
-# bound.
-
-
-_RIVALS: Final = 64  # words to compare with where they are chosen by another norm
-
-
-def vector_observer_bound(
-    channel: Channel, belief: Floats, occurrences: Sequence[int], trials: int, rng: Generator
-) -> Ids | None:
-    """Count the trials whose word no other word beats, for each number of vectors.
-
-    None if the density of the noise is unknown. It is the one before rounding to a fine grid.
-    """
-    likelihoods = vector_likelihoods(channel)
-    if likelihoods is None or not isinstance(channel, VectorChannel):
-        return None
-    with np.errstate(divide="ignore"):
-        logs = np.log(belief)
-    truth = rng.choice(len(belief), size=trials, p=belief)
-    most, last = max(occurrences), np.array(occurrences) - 1
-    count = np.zeros(len(last), dtype=np.int64)
-    for block in blocks(trials, row_cells=len(belief) * most):
-        each = np.repeat(truth[block], most)
-        noisy = channel.release_words(each, rng)
-        sure = likelihoods.untold(noisy, each).reshape(-1, most)
-        noisy = noisy.reshape(-1, most, noisy.shape[1])
-        wins = _wins(likelihoods, noisy, truth[block], last, logs)
-        count += (wins | np.logical_or.accumulate(sure, axis=1)[:, last]).sum(axis=0)
-    return count
-
-
-def _wins(
-    likelihoods: VectorLikelihoods, noisy: Floats, truth: Ids, last: Ids, logs: Floats
-) -> NDArray[np.bool_]:
-    """Whether no rival beats the true word after draw number `last`: (trials, len(last))."""
-    wins = np.empty((len(truth), len(last)), dtype=np.bool_)
-    scores = likelihoods.of_all(noisy.reshape(-1, noisy.shape[2])).reshape(*noisy.shape[:2], -1)
-    few = min(_RIVALS if likelihoods.slow else 1, len(logs) - 1)
-    for trial, word in enumerate(truth):
-        totals = np.cumsum(scores[trial], axis=0)[last] + logs
-        totals[:, word] = -np.inf
-        rivals = np.argpartition(-totals, few - 1, axis=1)[:, :few] if few > 1 else _best(totals)
-        words = np.union1d(rivals, word)
-        exact = np.cumsum(likelihoods.of_some(noisy[trial], words), axis=0)[last] + logs[words]
-        wins[trial] = exact[:, np.searchsorted(words, word)] >= exact.max(axis=1)
-    return wins
-
-
-def _best(totals: Floats) -> Ids:
-    return np.asarray(totals.argmax(axis=1)[:, None])
-
-
-# Bounds on the best guess where noise is added to vectors, so that the law of words is unknown.
-#
-# From above: who sees the noisy vectors guesses at least as well as who sees the words that they
-# become. From below: what an attack achieves that learns from draws.
-
-
-_TRIALS: Final = 256
-_SEEN: Final = 1_000  # trials of the observer of vectors
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bounds:
-    """What an attack achieves, and 95 % bounds on the best guess."""
-
-    value: float
-    interval: tuple[float, float]
-    above: bool
-    """Whether the upper end says anything: the density of the noise is known."""
-
-
-def noise_bounds(
-    channel: Channel,
-    belief: Floats,
-    occurrences: Sequence[int],
-    rng: Generator,
-    *,
-    trials: int = _TRIALS,
-    seen: int = _SEEN,
-) -> list[Bounds]:
-    """Return what a guess achieves for each number of draws, and bounds on the best guess.
-
-    The attack has so many `trials`, and the observer of vectors, who bounds it, as many as `seen`.
-    The upper bound is 1 if the density of the noise is unknown.
-    """
-    most, last = max(occurrences), np.array(occurrences) - 1
-    truth = rng.choice(len(belief), size=trials, p=belief)
-    drawn = channel.substitute(np.repeat(truth, most), rng).reshape(trials, most)
-    if most == 1 and belief.min() == belief.max():
-        guesses = drawn  # a rule would guess the output itself, but for few words
-    else:
-        guesses = learned_rule(channel, belief, rng).guesses(belief, drawn, last)
-    hits = (guesses == truth[:, None]).sum(axis=0)
-    lows = clopper_pearson(hits, trials)[:, 0]
-    highs = vector_bounds(channel, belief, occurrences, rng, trials=seen)
-    return [
-        # By chance, the guess may have done better than the bound on all guesses.
-        Bounds(value=value, interval=(low, max(value, high)), above=high < 1.0)
-        for value, low, high in zip(
-            (hits / trials).tolist(), lows.tolist(), highs.tolist(), strict=True
-        )
-    ]
-
-
-def vector_bounds(
-    channel: Channel,
-    belief: Floats,
-    occurrences: Sequence[int],
-    rng: Generator,
-    *,
-    trials: int = _SEEN,
-) -> Floats:
-    """Return the upper ends of 95 % intervals for the best guess at so many noisy vectors."""
-    wins = vector_observer_bound(channel, belief, occurrences, trials, rng)
-    if wins is None:
-        return np.ones(len(occurrences))
-    return np.asarray(clopper_pearson(wins, trials)[:, 1])
-
 
 # What an observer believes about a word before seeing its replacement.
 
-
-FREQUENCY = "frequency"
-_SHIFT = 2.7  # Zipf's law as Mandelbrot corrected it
-
-
-_WEB = "by how often words occur on the web"
-_ZIPF = "by Zipf's law over the order of the lexicon, most of whose words have no public count"
+_SHIFT: Final = 2.7  # Zipf's law as Mandelbrot corrected it
 
 
 @dataclass(frozen=True)
@@ -449,7 +49,7 @@ class Belief:
     source: str
 
 
-def prior_over(space: MetricSpace, prior: Any) -> Floats:
+def belief_over(space: MetricSpace, prior: Any) -> Belief:
     """Return the probability of each word of a lexicon, before anything is seen.
 
     `prior` is None for equal chances, "frequency" for those of public word frequencies, a number
@@ -460,73 +60,63 @@ def prior_over(space: MetricSpace, prior: Any) -> Floats:
 
     >>> from malaprop import Lexicon
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
-    >>> prior_over(line, None).round(3).tolist(), prior_over(line, {"cool": 3, "hot": 1}).tolist()
-    ([0.333, 0.333, 0.333], [0.0, 0.75, 0.25])
+    >>> belief_over(line, {"cool": 3, "hot": 1}).chances.tolist()
+    [0.0, 0.75, 0.25]
     """
-    return belief_over(space, prior).chances
-
-
-def belief_over(space: MetricSpace, prior: Any) -> Belief:
-    """Return the probability of each word, as `prior_over` does, and say where it comes from."""
-    size = len(space)
+    size, source, given = len(space), "given", prior
     if prior is None:
         return Belief(np.full(size, 1.0 / size), "all words equally likely")
     if isinstance(prior, str):
-        weights, source = _frequencies(space, prior)
+        if prior != "frequency":
+            raise ParameterError(
+                f"The 'prior' parameter must be None, 'frequency', or numbers. Got {prior!r}."
+            )
+        given, source = public_counts(space.words), "by how often words occur on the web"
+        if given is None:
+            given = 1.0 / (np.arange(1.0, size + 1.0) + _SHIFT)
+            source = (
+                "by Zipf's law over the order of the lexicon, most of whose words have no public "
+                "count"
+            )
     elif isinstance(prior, Mapping):
-        weights, source = np.array([float(prior.get(word, 0.0)) for word in space.words]), "given"
-    else:
-        weights, source = np.asarray(prior, dtype=np.float64), "given"
-    return Belief(_normalised(np.asarray(weights, dtype=np.float64), size), source)
-
-
-def _frequencies(space: MetricSpace, prior: str) -> tuple[Floats, str]:
-    if prior != FREQUENCY:
-        raise ParameterError(
-            f"The 'prior' parameter must be None, {FREQUENCY!r}, or numbers. Got {prior!r}."
-        )
-    counts = public_counts(space.words)
-    if counts is not None:
-        return counts, _WEB
-    ranks: Floats = np.arange(1.0, len(space) + 1.0)
-    return 1.0 / (ranks + _SHIFT), _ZIPF
-
-
-def _normalised(weights: Floats, size: int) -> Floats:
+        given = [float(prior.get(word, 0.0)) for word in space.words]
+    weights = np.asarray(given, dtype=np.float64)
     good = weights.shape == (size,) and bool(np.isfinite(weights).all())
     if not good or weights.min() < 0.0 or not weights.sum() > 0.0:
         raise ParameterError(
             f"A prior must give each of the lexicon's {size:,} words a finite number of 0 or more, "
             "and some word more than 0."
         )
-    return np.asarray(weights / weights.sum())
+    return Belief(weights / weights.sum(), source)
 
 
-_BAYES_TRIALS = 2_000
-_DEAR_TRIALS = 200  # where each word that is weighed takes a row of a large law
-_SEVERAL = 400  # likewise, for one number of draws
-_NOISE_TRIALS = 256  # of an attack on noise
-_SAMPLES = 1_000
-_STAYING = 1_000  # words whose chance to stay is known at once
-_DEAR = 1_000  # words from which draws of noise take long
-_PRIOR_DRAWS = 1 << 17  # from a channel whose law is unknown
+# How often the best guess is right.
+
+_BAYES_TRIALS: Final = 2_000
+_DEAR_TRIALS: Final = 200  # where each word that is weighed takes a row of a large law
+_SEVERAL: Final = 400  # likewise, for one number of draws
+_NOISE_TRIALS: Final = 256  # of an attack on noise
+_SAMPLES: Final = 1_000
+_STAYING: Final = 1_000  # words whose chance to stay is known at once
+_DEAR: Final = 1_000  # words from which draws of noise take long
+_PRIOR_DRAWS: Final = 1 << 17  # from a channel whose law is unknown
+BEST_GUESS: Final = "the best guess"
+"""What an interval is `over` if it bounds the best guess: from below by an attack, from above by
+what is proved of vectors. Otherwise it is the error of the value."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BayesSuccess:
     """How often the best guess is right."""
 
-    value: float
-    """The success: exact for one draw from a law, else an estimate."""
-    interval: tuple[float, float]
-    """95 % interval; of no width if `exact`. For noise on vectors it bounds the best guess."""
+    success: Estimate
+    """Exact for one draw from a law, else an estimate, or a lower bound: see `bayes_success`."""
     prior_success: float
     """How often the best guess without any output is right: the largest prior probability."""
     occurrences: int
     reused: bool
     prior: str
     """What the observer believes before, in a few words."""
-    exact: bool = False
     per_word: Floats | None = None
     """For each word, how often it is guessed if it went in. Of noise, an estimate from draws (NaN
     for a word that was not drawn), on 1,000 words at most. None for several draws, and for noise on
@@ -534,6 +124,21 @@ class BayesSuccess:
     candidates: float | None = None
     """How many words have at least half the posterior probability of the best guess, on average
     over outputs; None where the law is unknown."""
+
+    @property
+    def value(self) -> float:
+        """The share of right guesses."""
+        return self.success.value
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % interval; of no width if `exact`. For noise on vectors it bounds the best guess."""
+        return self.success.interval
+
+    @property
+    def exact(self) -> bool:
+        """Whether the value has no error."""
+        return self.success.is_exact
 
     @property
     def leakage(self) -> float:
@@ -567,16 +172,15 @@ def bayes_success(
 ) -> BayesSuccess:
     """Return how often an observer without context guesses a word right.
 
-    `prior`: see `malaprop.measure.bayes`. A word that occurs `occurrences` times has as many
-    draws, or one that is `reused` for all of them (which hides no more than one draw does, and
-    lets others find the places of equal words). For one draw from a law the result is exact. For
-    several it is an estimate from `trials` trials; from 400 at most, with promising words only, on
-    more than 10,000 words of a law without cheap columns: then the interval bounds the best guess.
-    For noise on vectors, whose law of words is
-    unknown, the value is what an observer achieves who learns from draws, a lower bound of the best
-    guess, and the interval bounds the best guess. Up to 1,000 words and for one draw, the guess is
-    learned from half of 131,072 draws and tried on the others; otherwise, see
-    `malaprop.measure.bayes`.
+    `prior`: see `malaprop.measure.bayes.belief_over`. A word that occurs `occurrences` times
+    has as many draws, or one that is `reused` for all of them (which hides no more than one draw
+    does, and lets others find the places of equal words). For one draw from a law the result is
+    exact. For several it is an estimate from `trials` trials; on more than 10,000 words of a law
+    without cheap columns from 400 at most, with promising words only, and the interval bounds the
+    best guess. For noise on vectors, whose law of words is unknown, the value is what an observer
+    achieves who learns from draws, a lower bound of the best guess, and the interval bounds that.
+    Up to 1,000 words and for one draw, the guess is learned from half of 131,072 draws and tried on
+    the others; otherwise, see `noise_bounds`.
 
     >>> from malaprop import Lexicon, TEM
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
@@ -590,58 +194,31 @@ def bayes_success(
     if trials < 1:
         raise ParameterError(f"The 'trials' parameter must be 1 or more. Got {trials}.")
     before = belief_over(space, prior)
-    belief = before.chances
+    belief, draws = before.chances, 1 if reused else occurrences
     noise = secure_rng() if rng is None else checked_rng(rng)
-    draws = 1 if reused else occurrences
-    facts: dict[str, Any] = {
-        "prior": before.source,
-        "prior_success": float(belief.max()),
-        "occurrences": occurrences,
-        "reused": reused,
-    }
-    if not isinstance(channel, LawChannel):
-        return _learned(channel, belief, draws, trials, noise, facts)
-    if draws == 1:
-        return _exact(channel, belief, noise, facts, progress, even=prior is None)
-    (tried,) = _tried(channel, belief, [draws], trials, noise, progress, most=_SEVERAL)
-    return BayesSuccess(value=tried.value, interval=tried.interval, **facts)
-
-
-def _exact(
-    channel: LawChannel[Any],
-    belief: Floats,
-    rng: Generator,
-    facts: dict[str, Any],
-    progress: Progress | None,
-    *,
-    even: bool,
-) -> BayesSuccess:
-    size = len(belief)
-    best = best_guesses_of(channel, belief, rng, progress, even=even)
-    value = min(1.0, float(best.chances.sum()))
-    by_word = np.bincount(best.words, weights=best.chances, minlength=size)
+    per_word = candidates = None
+    if isinstance(channel, LawChannel) and draws == 1:
+        best = best_guesses_of(channel, belief, noise, progress, even=prior is None)
+        success = Estimate.exact(min(1.0, float(best.chances.sum())))
+        by_word = np.bincount(best.words, weights=best.chances, minlength=len(belief))
+        per_word = np.divide(by_word, belief, out=np.zeros(len(belief)), where=belief > 0.0)
+        candidates = best.candidates
+    elif isinstance(channel, LawChannel):
+        (success,) = _tried(channel, belief, [draws], trials, noise, progress, most=_SEVERAL)
+    elif draws == 1 and len(belief) <= _DEAR:
+        success, per_word = _learned(channel, belief, noise)
+    else:
+        tries, seen = min(trials, _NOISE_TRIALS), min(trials, _SAMPLES)
+        (success,) = noise_bounds(channel, belief, [draws], noise, trials=tries, seen=seen)
     return BayesSuccess(
-        value=value,
-        interval=(value, value),
-        exact=True,
-        per_word=np.divide(by_word, belief, out=np.zeros(size), where=belief > 0.0),
-        candidates=best.candidates,
-        **facts,
+        success=success,
+        prior_success=float(belief.max()),
+        occurrences=occurrences,
+        reused=reused,
+        prior=before.source,
+        per_word=per_word,
+        candidates=candidates,
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class OccurrenceSuccess:
-    """How often a word that occurs several times, with as many draws, is guessed right."""
-
-    occurrences: int
-    value: float
-    interval: tuple[float, float]
-    at_least: bool = False
-    """Whether a better observer may exceed `value`."""
-    bounds: bool = False
-    """Whether `interval` bounds the best guess: from below by an attack, from above by what is
-    proved of vectors. Otherwise it is the error of `value`."""
 
 
 def success_by_occurrences(
@@ -653,54 +230,39 @@ def success_by_occurrences(
     most: int = _DEAR_TRIALS,
     rng: Generator | None = None,
     progress: Progress | None = None,
-) -> tuple[OccurrenceSuccess, ...]:
+) -> dict[int, Estimate]:
     """Estimate the best guess for several numbers of occurrences, from the same trials.
 
     On more than 10,000 words, unless the law has a cheap form for columns, it is what an observer
     achieves who weighs promising words only, from `most` trials at most. So it is for noise
-    on vectors, whose law of words is unknown, with bounds on the best guess as the interval: see
-    `malaprop.measure.bayes`.
+    on vectors, whose law of words is unknown, with bounds on the best guess as the interval.
     """
-    belief = prior_over(channel.lexicon, prior)
+    belief, times = belief_over(channel.lexicon, prior).chances, sorted(occurrences)
     noise = secure_rng() if rng is None else checked_rng(rng)
-    if not isinstance(channel, LawChannel):
-        return _bounded(channel, belief, sorted(occurrences), min(trials, most), noise)
-    times = sorted(occurrences)
-    return _tried(channel, belief, times, trials, noise, progress, most=most)
-
-
-def _bounded(
-    channel: Channel, belief: Floats, occurrences: Sequence[int], trials: int, rng: Generator
-) -> tuple[OccurrenceSuccess, ...]:
-    bounds = noise_bounds(channel, belief, occurrences, rng, trials=trials, seen=trials)
-    return tuple(
-        OccurrenceSuccess(
-            occurrences=times, value=each.value, interval=each.interval, at_least=True, bounds=True
-        )
-        for times, each in zip(occurrences, bounds, strict=True)
-    )
+    if isinstance(channel, LawChannel):
+        success = _tried(channel, belief, times, trials, noise, progress, most=most)
+    else:
+        few = min(trials, most)
+        success = noise_bounds(channel, belief, times, noise, trials=few, seen=few)
+    return dict(zip(times, success, strict=True))
 
 
 def estimated_success(
     channel: LawChannel[Any], prior: Any = None, *, samples: int = _SAMPLES, rng: Generator
-) -> tuple[float, tuple[float, float]] | None:
+) -> Estimate | None:
     """Estimate the success for one draw, in less time than the exact value takes.
 
     It is the mean of the largest posterior probability over drawn outputs; or, if all words are
     equally likely and the best guess is what comes out, the mean chance that a word stays, over
     words spread evenly. None for other laws without a cheap form for columns.
     """
-    if prior is None and guesses_outputs(channel):
-        size = len(channel.lexicon)
-        stays = channel.law.staying(
-            even_sample(size, _STAYING) if has_columns(channel) else sample(size)
-        )
-        return float(stays.mean()), bootstrap_interval(stays, rng)
-    posterior = largest_posteriors(channel, prior_over(channel.lexicon, prior), samples, rng)
-    if posterior is None:
-        return None
-    low, high = bootstrap_interval(posterior, rng)
-    return float(posterior.mean()), (max(0.0, low), min(1.0, high))
+    if prior is None and channel.law.outputs_are_best_guesses:
+        size, cheap = len(channel.lexicon), columns_of(channel.law).cheap
+        stays = channel.law.staying(even_sample(size, _STAYING) if cheap else sample(size))
+        return Estimate.of_sample(stays, rng)
+    belief = belief_over(channel.lexicon, prior).chances
+    posterior = largest_posteriors(channel, belief, samples, rng)
+    return None if posterior is None else Estimate.of_sample(posterior, rng).within(0.0, 1.0)
 
 
 def _tried(
@@ -712,77 +274,58 @@ def _tried(
     progress: Progress | None,
     *,
     most: int,
-) -> tuple[OccurrenceSuccess, ...]:
+) -> list[Estimate]:
     """Draw words and replacements; count right best guesses from the first few replacements.
 
     Where all words cannot be weighed quickly, promising ones are, in `most` trials or fewer.
     """
-    promising = len(belief) > MOST and not has_columns(channel)
+    promising = len(belief) > MOST and not columns_of(channel.law).cheap
     trials = min(trials, most) if promising else trials
-    draws, last = max(occurrences), np.array(occurrences) - 1
-    truth = rng.choice(len(belief), size=trials, p=belief)
-    drawn = channel.substitute(np.repeat(truth, draws), rng).reshape(trials, draws)
+    truth, drawn, last = _trials(channel, belief, occurrences, trials, rng)
     if promising:
         tried = likely_candidates(channel, belief, drawn, last, truth)
-        guesses, possible = tried.words, tried.unbeaten.sum(axis=0)
+        right, possible = tried.words == truth[:, None], tried.unbeaten
     else:
-        guesses = best_guesses(channel, belief, drawn, last, progress)
-        possible = (guesses == truth[:, None]).sum(axis=0)
-    right = (guesses == truth[:, None]).sum(axis=0)
-    lows, highs = clopper_pearson(right, trials)[:, 0], clopper_pearson(possible, trials)[:, 1]
-    return tuple(
-        OccurrenceSuccess(
-            occurrences=times,
-            value=float(right[place] / trials),
-            interval=(float(lows[place]), float(highs[place])),
-            at_least=promising,
-        )
-        for place, times in enumerate(occurrences)
-    )
+        right = possible = best_guesses(channel, belief, drawn, last, progress) == truth[:, None]
+    bound: Any = "at least" if promising else ""
+    lows = clopper_pearson(right.sum(axis=0), trials)[:, 0]
+    highs = clopper_pearson(possible.sum(axis=0), trials)[:, 1]
+    return [
+        Estimate(value=value, low=low, high=high, bound=bound)
+        for value, low, high in np.stack([right.mean(axis=0), lows, highs], axis=1).tolist()
+    ]
 
 
-def _learned(
-    channel: Channel,
-    belief: Floats,
-    draws: int,
-    trials: int,
-    rng: Generator,
-    facts: dict[str, Any],
-) -> BayesSuccess:
+def _trials(
+    channel: Channel, belief: Floats, occurrences: Sequence[int], trials: int, rng: Generator
+) -> tuple[Ids, Ids, Ids]:
+    """Return drawn words, replacements of each, and the numbers of the last ones that are seen."""
+    most, last = max(occurrences), np.array(occurrences) - 1
+    truth = rng.choice(len(belief), size=trials, p=belief)
+    return truth, channel.substitute(np.repeat(truth, most), rng).reshape(trials, most), last
+
+
+def _learned(channel: Channel, belief: Floats, rng: Generator) -> tuple[Estimate, Floats]:
     """Learn the best guess at each output from half of the draws, and try it on the others."""
-    size = len(belief)
-    if draws > 1 or size > _DEAR:
-        tries = min(trials, _NOISE_TRIALS)
-        (bounds,) = noise_bounds(
-            channel, belief, [draws], rng, trials=tries, seen=min(trials, _SAMPLES)
-        )
-        return BayesSuccess(value=bounds.value, interval=bounds.interval, **facts)
+    size, half = len(belief), _PRIOR_DRAWS // 2
     truth = rng.choice(size, size=_PRIOR_DRAWS, p=belief)
     drawn = channel.substitute(truth, rng)
-    half = _PRIOR_DRAWS // 2
-    rule = _best_guesses(truth[:half], drawn[:half], size)
-    right = rule[drawn[half:]] == truth[half:]
-    hits = int(right.sum())
-    low, _ = clopper_pearson(hits, half).tolist()
+    right = _best_guesses(truth[:half], drawn[:half], size)[drawn[half:]] == truth[half:]
     # The best guess in hindsight is right more often than the best one; one draw changes that by
     # at most 1/N (McDiarmid's inequality).
-    hindsight = _best_guesses(truth, drawn, size)
-    high = float((hindsight[drawn] == truth).mean()) + math.sqrt(
-        math.log(40.0) / (2 * _PRIOR_DRAWS)
-    )
-    return BayesSuccess(
+    hindsight = float((_best_guesses(truth, drawn, size)[drawn] == truth).mean())
+    high = hindsight + math.sqrt(math.log(40.0) / (2 * _PRIOR_DRAWS))
+    hits = int(right.sum())
+    success = Estimate(
         value=hits / half,
-        interval=(low, min(1.0, high)),
-        per_word=_shares(right, truth[half:], size),
-        **facts,
+        low=float(clopper_pearson(hits, half)[0]),
+        high=min(1.0, high),
+        over=BEST_GUESS,
+        bound="at least",
     )
-
-
-def _shares(right: NDArray[np.bool_], truth: Ids, size: int) -> Floats:
-    """Return how often each word was guessed right; NaN for one that never went in."""
-    tried = np.bincount(truth, minlength=size)
-    hits = np.bincount(truth, weights=right, minlength=size)
-    return np.asarray(np.divide(hits, tried, out=np.full(size, np.nan), where=tried > 0))
+    tried = np.bincount(truth[half:], minlength=size)
+    found = np.bincount(truth[half:], weights=right, minlength=size)
+    return success, np.divide(found, tried, out=np.full(size, np.nan), where=tried > 0)
 
 
 def _best_guesses(truth: Ids, drawn: Ids, size: int) -> Ids:
@@ -793,3 +336,296 @@ def _best_guesses(truth: Ids, drawn: Ids, size: int) -> Ids:
     rule = np.arange(size)
     rule[outputs[order]] = words[order]  # the last one of each output stays
     return rule
+
+
+# Bounds on the best guess where noise is added to vectors, so that the law of words is unknown.
+#
+# From above: who sees the noisy vectors guesses at least as well as who sees the words that they
+# become. From below: what an attack achieves that learns from draws.
+
+
+def noise_bounds(
+    channel: Channel,
+    belief: Floats,
+    occurrences: Sequence[int],
+    rng: Generator,
+    *,
+    trials: int,
+    seen: int,
+) -> list[Estimate]:
+    """Return what a guess achieves for each number of draws, with 95 % bounds on the best guess.
+
+    The attack has so many `trials`, and the observer of vectors, who bounds it, as many as `seen`.
+    """
+    truth, drawn, last = _trials(channel, belief, occurrences, trials, rng)
+    if drawn.shape[1] == 1 and belief.min() == belief.max():
+        guesses = drawn  # a rule would guess the output itself, but for few words
+    else:
+        guesses = guesses_by(learned_scores(channel, belief, rng), belief, drawn, last)
+    hits = (guesses == truth[:, None]).sum(axis=0)
+    lows = clopper_pearson(hits, trials)[:, 0]
+    highs = vector_bounds(channel, belief, occurrences, rng, trials=seen)
+    return [
+        # By chance, the guess may have done better than the bound on all guesses.
+        Estimate(value=value, low=low, high=max(value, high), over=BEST_GUESS, bound="at least")
+        for value, low, high in np.stack([hits / trials, lows, highs], axis=1).tolist()
+    ]
+
+
+# A guess at a word from several outputs, where the law of words is unknown.
+#
+# The observer takes Pr[y | w] for m(y)·g(d(w, y))/c(w): m is how often y comes out of any word, g
+# how much more often words at that distance do, and c makes up for words with many others around
+# them. m does not matter for a guess. g and c are learned from draws. On a small lexicon, the
+# observer learns the whole law instead. Any such guess is an attack, so that its success, measured
+# on other draws, is a lower bound of the best guess.
+
+_SMALL: Final = 1_000  # words of a lexicon up to which the whole law is learned,
+_DRAWS: Final = 1 << 17  # from so many draws in all
+_UNSEEN: Final = 0.1  # draws of an output that a word never gave
+_PAIRS: Final = 1_024  # words and their outputs from which g is learned
+_BASE: Final = 256  # outputs whose distances to all words say how usual a distance is
+_BINS: Final = 16
+_CROWD: Final = 512  # outputs from which c is estimated
+_STEPS: Final = 4_096  # of a table of g
+
+
+def guesses_by(scores: Callable[[Ids], Scores], belief: Floats, drawn: Ids, last: Ids) -> Ids:
+    """Return the guess of each trial after its draw number `last`: (trials, len(last)).
+
+    `scores` is about ln Pr[y | w] of outputs y, but for a constant: (outputs, words).
+    """
+    with np.errstate(divide="ignore"):
+        logs = np.log(belief).astype(np.float32)
+    guesses = np.empty((len(drawn), len(last)), dtype=np.int64)
+    for trial, outputs in enumerate(drawn):
+        distinct, places = np.unique(outputs, return_inverse=True)
+        totals = np.cumsum(scores(distinct)[places], axis=0)[last]
+        guesses[trial] = (totals + logs).argmax(axis=1)
+    return guesses
+
+
+def learned_scores(channel: Channel, belief: Floats, rng: Generator) -> Callable[[Ids], Scores]:
+    """Learn from draws of a channel how to weigh words, given outputs; see `guesses_by`."""
+    space, size = channel.lexicon, len(belief)
+    if size <= _SMALL:
+        words = np.repeat(np.arange(size), _DRAWS // size)
+        pairs = channel.substitute(words, rng) * size + words
+        counts = np.bincount(pairs, minlength=size * size).reshape(size, size)
+        columns = np.log(counts + _UNSEEN).astype(np.float32)
+        return lambda outputs: columns[outputs]
+    truth = rng.choice(size, size=_PAIRS, p=belief)
+    drawn = channel.substitute(truth, rng)
+    moved, usual = np.empty(len(truth)), []
+    for block in blocks(len(truth), row_cells=size):
+        rows = space.distances(drawn[block])
+        moved[block] = rows[np.arange(len(rows)), truth[block]]
+        if block.start < _BASE:
+            usual.append(rows[:, ::4].ravel())
+    table, step, same = _gains(moved, np.concatenate(usual), size)
+    crowding = np.zeros(size, dtype=np.float32)  # ln c of each word, not known yet
+
+    def scores(outputs: Ids) -> Scores:
+        rows = space.distances(outputs)
+        rows *= 1.0 / step
+        gains = table[np.minimum(rows, _STEPS - 1.0).astype(np.int32)]
+        gains[np.arange(len(outputs)), outputs] = same
+        gains -= crowding
+        return gains
+
+    # The sum of Pr[y | w] over outputs y must be 1 for each word w.
+    some, sums = drawn[:_CROWD], np.zeros(size)
+    for block in blocks(len(some), row_cells=size):
+        gains = np.exp(scores(some[block]))
+        gains[np.arange(len(gains)), some[block]] = 0.0  # the word itself is added for all alike
+        sums += gains.sum(axis=0)
+    crowding += np.log(sums / len(some) + np.exp(same) / size).astype(np.float32)
+    return scores
+
+
+def _gains(moved: Floats, usual: Floats, size: int) -> tuple[NDArray[np.float32], float, float]:
+    """Return ln g as a table by distance, its step, and ln g of the word itself.
+
+    g is the share of moves at a distance, over the share of all words at that distance.
+    """
+    away, usual = moved[moved > 0.0], usual[usual > 0.0]
+    stays = (len(moved) - len(away) + 0.5) / (len(moved) + 1.0)
+    same = float(np.log(stays * size))
+    largest = float(usual.max(initial=1.0))
+    step = largest / (_STEPS - 1)
+    if len(away) < 2 * _BINS:  # hardly any word moves: nothing can be said about distances
+        return np.zeros(_STEPS, dtype=np.float32), step, same
+    edges = np.unique(np.quantile(away, np.linspace(0.0, 1.0, _BINS + 1)))
+    inner = edges[1:-1]
+    bins = np.searchsorted(inner, away)
+    moves = np.bincount(bins, minlength=len(inner) + 1)
+    words = np.bincount(np.searchsorted(inner, usual), minlength=len(inner) + 1) + 0.5
+    gains = np.log((moves + 0.5) / len(moved)) - np.log(words / len(usual))
+    means = np.bincount(bins, weights=away, minlength=len(inner) + 1) / np.maximum(moves, 1)
+    table = np.interp(step * np.arange(_STEPS), means, gains)
+    return table.astype(np.float32), step, same
+
+
+# How likely noisy vectors are for each word, from the stated density of the noise.
+
+_CUT: Final = 1e-3  # releases in the ball so near its end may have been cut off there
+
+
+class VectorLikelihoods:
+    """ln of the density of each word at noisy vectors, but for a constant."""
+
+    def __init__(self, density: ExponentialDensity | GaussianDensity) -> None:
+        self._density = density
+        self.slow = isinstance(density, ExponentialDensity) and density.metric == "manhattan"
+        """Whether `of_all` orders words by another norm, since their own takes long."""
+        roots = density.roots if isinstance(density, ExponentialDensity) else ()
+        self._inverses: list[Floats | None] = [np.asarray(np.linalg.inv(root)) for root in roots]
+        self._inverses = self._inverses or [None]
+        self._shifts = [float(np.linalg.slogdet(root)[1]) for root in roots]
+        self._centres = [self._mapped(density.centres, part) for part in self._inverses]
+
+    def of_all(self, noisy: Floats) -> Scores:
+        """Return them for all words, in float32: (vectors, words)."""
+        density, placed = self._density, self._placed(noisy)
+        if isinstance(density, ExponentialDensity) and density.metric == "poincare":
+            return (-density.rate * _in_the_ball(placed, density.centres)).astype(np.float32)
+        return np.asarray(self._scores(placed, slice(None), _squares), dtype=np.float32)
+
+    def of_some(self, noisy: Floats, words: Ids) -> Floats:
+        """Return them for some words, in float64: (vectors, words)."""
+        from scipy.spatial.distance import cdist
+
+        density, placed = self._density, self._placed(noisy)
+        if isinstance(density, ExponentialDensity) and density.metric != "euclidean":
+            if density.metric == "poincare":
+                return -density.rate * _in_the_ball(placed, density.centres[words])
+            return np.asarray(-density.rate * cdist(placed, density.centres[words], "cityblock"))
+        return np.asarray(self._scores(placed, words, partial(cdist, metric="sqeuclidean")))
+
+    def untold(self, noisy: Floats, words: Ids) -> NDArray[np.bool_]:
+        """Whether the density says nothing about vectors of some words, one word for each."""
+        density = self._density
+        if isinstance(density, GaussianDensity):
+            return np.asarray(density.sigmas[words] == 0.0)  # released without noise
+        if not density.in_ball:
+            return np.zeros(len(noisy), dtype=np.bool_)
+        far = 2.0 * np.arctanh(np.minimum(np.linalg.norm(noisy, axis=1), metrics.EDGE))
+        return np.asarray(far >= metrics.REACH - _CUT)
+
+    def _placed(self, noisy: Floats) -> Floats:
+        """Return the vectors in the chart that the density is stated in."""
+        density = self._density
+        tangent = isinstance(density, ExponentialDensity) and density.in_ball
+        return metrics.log0(noisy) if tangent and density.metric == "euclidean" else noisy  # type: ignore[union-attr]
+
+    def _mapped(self, vectors: Floats, inverse: Floats | None) -> Floats:
+        return vectors if inverse is None else np.asarray(vectors @ inverse)
+
+    def _scores(self, placed: Floats, words: Any, squares: Callable[..., Any]) -> Any:
+        """Return the scores of some words, over all parts of a mixture."""
+        parts = [
+            self._from_squares(squares(self._mapped(placed, inverse), centres[words]), words, part)
+            for part, (inverse, centres) in enumerate(
+                zip(self._inverses, self._centres, strict=True)
+            )
+        ]
+        return parts[0] if len(parts) == 1 else np.logaddexp.reduce(parts, axis=0)
+
+    def _from_squares(self, squares: Any, words: Any, part: int) -> Any:
+        """Turn squared distances to `words` into scores, for one part of a mixture."""
+        density, kind = self._density, squares.dtype.type
+        if isinstance(density, GaussianDensity):
+            sigmas, bare = density.sigmas[words], density.sigmas[words] == 0.0
+            wide = np.where(bare, 1.0, sigmas)
+            squares *= (-0.5 / wide**2).astype(kind)
+            squares -= (density.centres.shape[1] * np.log(wide)).astype(kind)
+            squares[:, bare] = -np.inf  # such a word gives no other vector
+            return squares
+        scores = np.sqrt(squares, out=squares)
+        scores *= kind(-density.rate)
+        if density.chances is not None:
+            scores += (density.chances[words, part] - self._shifts[part]).astype(kind)
+        return scores
+
+
+def vector_likelihoods(channel: Channel) -> VectorLikelihoods | None:
+    """Return the likelihoods of a channel's vectors; None if they cannot be evaluated."""
+    if type(channel) is not VectorChannel:  # a subclass may draw in another way
+        return None
+    density: Any = channel.noise.density(channel.lexicon)
+    if isinstance(density, GaussianDensity):
+        return VectorLikelihoods(density)
+    if not isinstance(density, ExponentialDensity) or not density.is_sane:
+        return None
+    known = density.metric in ("euclidean", "manhattan")
+    in_the_ball = density.metric == "poincare" and density.in_ball
+    return VectorLikelihoods(density) if known or in_the_ball else None
+
+
+def _squares(noisy: Floats, centres: Floats) -> Scores:
+    middle = centres.mean(axis=0)
+    one, other = (noisy - middle).astype(np.float32), (centres - middle).astype(np.float32)
+    squares: Scores = one @ (np.float32(-2.0) * other.T)
+    squares += np.einsum("ij,ij->i", one, one)[:, None]
+    squares += np.einsum("ij,ij->i", other, other)
+    return np.maximum(squares, 0.0, out=squares)
+
+
+def _in_the_ball(noisy: Floats, centres: Floats) -> Floats:
+    """Return distances in the Poincaré ball; in float64, since much is cancelled at its edge."""
+    squares = (noisy**2).sum(axis=1)[:, None] + (centres**2).sum(axis=1) - 2.0 * noisy @ centres.T
+    scale = metrics.conformal(noisy)[:, None] * metrics.conformal(centres)
+    return np.asarray(2.0 * np.arcsinh(np.sqrt(np.maximum(squares, 0.0) / scale)))
+
+
+# What an observer achieves who sees noisy vectors: a bound on all who see the words they become.
+#
+# Words are computed from the vectors, so that they tell no more. The best guess at vectors is the
+# word of the largest density, which is known. A trial counts as right unless some other word is
+# found with a larger density than the true word's, so that whatever is left out can only raise the
+# bound.
+
+
+_RIVALS: Final = 64  # words to compare with where they are chosen by another norm
+
+
+def vector_bounds(
+    channel: Channel, belief: Floats, occurrences: Sequence[int], rng: Generator, *, trials: int
+) -> Floats:
+    """Return the upper ends of 95 % intervals for the best guess at so many noisy vectors.
+
+    They are 1 if the density of the noise is unknown. It is the one before rounding to a fine grid.
+    """
+    likelihoods = vector_likelihoods(channel)
+    if likelihoods is None or not isinstance(channel, VectorChannel):
+        return np.ones(len(occurrences))
+    with np.errstate(divide="ignore"):
+        logs = np.log(belief)
+    truth = rng.choice(len(belief), size=trials, p=belief)
+    most, last = max(occurrences), np.array(occurrences) - 1
+    count = np.zeros(len(last), dtype=np.int64)
+    for block in blocks(trials, row_cells=len(belief) * most):
+        each = np.repeat(truth[block], most)
+        noisy = channel.release_words(each, rng)
+        sure = likelihoods.untold(noisy, each).reshape(-1, most)
+        noisy = noisy.reshape(-1, most, noisy.shape[1])
+        wins = _wins(likelihoods, noisy, truth[block], last, logs)
+        count += (wins | np.logical_or.accumulate(sure, axis=1)[:, last]).sum(axis=0)
+    return np.asarray(clopper_pearson(count, trials)[:, 1])
+
+
+def _wins(
+    likelihoods: VectorLikelihoods, noisy: Floats, truth: Ids, last: Ids, logs: Floats
+) -> NDArray[np.bool_]:
+    """Whether no rival beats the true word after draw number `last`: (trials, len(last))."""
+    wins = np.empty((len(truth), len(last)), dtype=np.bool_)
+    scores = likelihoods.of_all(noisy.reshape(-1, noisy.shape[2])).reshape(*noisy.shape[:2], -1)
+    few = min(_RIVALS if likelihoods.slow else 1, len(logs) - 1)
+    for trial, word in enumerate(truth):
+        totals = np.cumsum(scores[trial], axis=0)[last] + logs
+        totals[:, word] = -np.inf
+        rivals = np.argpartition(-totals, few - 1, axis=1)[:, :few] if few > 1 else totals.argmax(1)
+        words = np.union1d(rivals, word)
+        exact = np.cumsum(likelihoods.of_some(noisy[trial], words), axis=0)[last] + logs[words]
+        wins[trial] = exact[:, np.searchsorted(words, word)] >= exact.max(axis=1)
+    return wins

@@ -1,8 +1,8 @@
 """What a mechanism does on a lexicon, in the figures of a page: by ε, and by occurrences."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -11,16 +11,16 @@ from numpy.random import Generator
 
 from malaprop.data import data_folder
 from malaprop.measure.bayes import (
-    OccurrenceSuccess,
+    BEST_GUESS,
     bayes_success,
     estimated_success,
     success_by_occurrences,
 )
-from malaprop.measure.word_statistics import registry, statistics_of
+from malaprop.measure.word_statistics import statistics_of
 from malaprop.privacy.best_guess import nearby_chances
 from malaprop.privacy.channel import Channel, LawChannel
 from malaprop.privacy.errors import MalapropError
-from malaprop.privacy.estimate import bootstrap_interval, sample, word_ids
+from malaprop.privacy.estimate import Estimate, sample, word_ids
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.progress import Progress, report
@@ -30,7 +30,6 @@ from malaprop.privacy.randomness import secure_rng, seeded_rng
 #
 # The figures were measured by tools/build_context_figures.py, for mechanisms with their usual
 # parameters on `english`. They depend on public text alone, so that they can stand in a report.
-
 
 _FILE = data_folder() / "context-figures.json"
 
@@ -71,56 +70,50 @@ class ContextFigure:
 class ContextCurve:
     """The figures of a mechanism at all ε that were measured, in rising order."""
 
-    sample: str
-    prior: str
-    """As in `ContextFigure`."""
-    epsilons: tuple[float, ...]
-    kept: tuple[float, ...]
-    alone: tuple[float, ...]
-    context: tuple[float, ...]
+    figures: tuple[ContextFigure, ...]
     upper: tuple[float, ...]
     """The upper ends of the 95 % intervals of `context`."""
+
+    @property
+    def epsilons(self) -> list[float]:
+        """The ε that were measured."""
+        return [figure.epsilon for figure in self.figures]
 
     def at(self, epsilon: float) -> ContextFigure | None:
         """Return the figures at an ε; None beyond those that were measured."""
         if not self.epsilons[0] <= epsilon <= self.epsilons[-1]:
             return None
-        kept, alone, context = (
-            float(np.interp(epsilon, self.epsilons, values))
-            for values in (self.kept, self.alone, self.context)
-        )
-        return ContextFigure(
-            epsilon=epsilon,
-            kept=kept,
-            alone=alone,
-            context=context,
-            sample=self.sample,
-            prior=self.prior,
-        )
+        shares: dict[str, Any] = {
+            name: float(np.interp(epsilon, self.epsilons, [vars(f)[name] for f in self.figures]))
+            for name in ("kept", "alone", "context")
+        }
+        return replace(self.figures[0], epsilon=epsilon, **shares)
 
 
 def context_curve(mechanism: Mechanism, lexicon: MetricSpace) -> ContextCurve | None:
     """Return the figures of a mechanism on a lexicon; None if they were not measured."""
-    told = _stored()
-    about = mechanism.to_dict()
+    told, about = _stored(), mechanism.to_dict()
     entry = told["mechanisms"].get(about.pop("name"))
     about.pop("epsilon")
     fingerprint = getattr(lexicon, "fingerprint", "")
     if entry is None or (entry["options"], entry["lexicon"]) != (about, fingerprint):
         return None
-    rows = entry["figures"]
-    alone = [max(row["alone"], row["kept"]) for row in rows]
-    context = [max(row["context"], least) for row, least in zip(rows, alone, strict=True)]
-    margins = [row["interval"][1] - row["context"] for row in rows]
-    return ContextCurve(
-        sample=told["sample"],
-        prior=told["prior"],
-        epsilons=tuple(row["epsilon"] for row in rows),
-        kept=tuple(row["kept"] for row in rows),
-        alone=tuple(alone),
-        context=tuple(context),
-        upper=tuple(np.add(context, margins).tolist()),
-    )
+    figures, upper = [], []
+    for row in entry["figures"]:
+        alone = max(row["alone"], row["kept"])
+        context = max(row["context"], alone)
+        figures.append(
+            ContextFigure(
+                epsilon=row["epsilon"],
+                kept=row["kept"],
+                alone=alone,
+                context=context,
+                sample=told["sample"],
+                prior=told["prior"],
+            )
+        )
+        upper.append(context + (row["interval"][1] - row["context"]))
+    return ContextCurve(figures=tuple(figures), upper=tuple(upper))
 
 
 def context_figure(mechanism: Mechanism, lexicon: MetricSpace) -> ContextFigure | None:
@@ -134,6 +127,8 @@ def _stored() -> dict[str, Any]:
     told: dict[str, Any] = json.loads(_FILE.read_text("utf-8"))
     return told
 
+
+# The figures of a page.
 
 TIMES = (0.5, 0.75, 1.0, 1.5, 2.0)
 """The ε of a curve, as multiples of the chosen one."""
@@ -156,7 +151,7 @@ class Band:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CurvePoint:
+class ProfilePoint:
     """What a mechanism does at one ε."""
 
     epsilon: float
@@ -164,11 +159,16 @@ class CurvePoint:
     """N_w, the chance that a word stays."""
     distinct: Band
     """S_w, the different outputs in 100 runs."""
-    success: float
+    success: Estimate
     """How often an observer without context guesses a word right, all words equally likely."""
-    success_interval: tuple[float, float]
-    at_least: bool = False
-    """Whether a better observer may exceed `success`."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values for JSON."""
+        return asdict(self) | {
+            "success": self.success.value,
+            "success_interval": self.success.interval,
+            "at_least": bool(self.success.bound),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,8 +187,9 @@ class Profile:
     """The figures of a page about a mechanism at some ε."""
 
     epsilon: float
-    curve: tuple[CurvePoint, ...]
-    occurrences: tuple[OccurrenceSuccess, ...]
+    curve: tuple[ProfilePoint, ...]
+    occurrences: Mapping[int, Estimate]
+    """How often a word that occurs so often, with as many draws, is guessed right."""
     worst_words: tuple[tuple[str, float], ...]
     """The sampled words that stay most often, with their N_w."""
     comparisons: tuple[Comparison, ...]
@@ -200,15 +201,30 @@ class Profile:
     """What an observer recovers of public text with context, and without; None if not measured."""
 
     @property
-    def chosen(self) -> CurvePoint:
+    def chosen(self) -> ProfilePoint:
         """The point of the curve at the chosen ε."""
         return next(point for point in self.curve if point.epsilon == self.epsilon)
 
+    @property
+    def bounded(self) -> bool:
+        """Whether only bounds on the best guess by occurrences are known."""
+        return any(success.over == BEST_GUESS for success in self.occurrences.values())
+
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values for JSON."""
-        from dataclasses import asdict
-
-        return asdict(self)
+        return asdict(self) | {
+            "curve": [point.to_dict() for point in self.curve],
+            "occurrences": [
+                {
+                    "occurrences": times,
+                    "value": success.value,
+                    "interval": success.interval,
+                    "at_least": bool(success.bound),
+                    "bounds": success.over == BEST_GUESS,
+                }
+                for times, success in self.occurrences.items()
+            ],
+        }
 
 
 def profile_of(
@@ -238,7 +254,7 @@ def profile_of(
     for epsilon, channel in channels.items():
         curve.append(_point(epsilon, channel, ids, noise))
         report(progress, len(curve), steps)
-    kept = statistics_of(own, ids, registry["kept"], _RUNS, noise)
+    kept = statistics_of(own, ids, "kept", _RUNS, noise)
     order = np.argsort(-kept, kind="stable")[:_LISTED]
     occurrences = success_by_occurrences(own, OCCURRENCES, trials=_TRIALS, rng=noise)
     report(progress, steps, steps)
@@ -268,39 +284,25 @@ def _channels(
     return channels
 
 
-def _point(epsilon: float, channel: Channel, ids: Any, rng: Generator) -> CurvePoint:
-    kept, distinct = (
-        _band(statistics_of(channel, ids, registry[name], _RUNS, rng))
-        for name in ("kept", "distinct")
-    )
-    value, interval, at_least = _success(channel, rng)
-    return CurvePoint(
-        epsilon=epsilon,
-        kept=kept,
-        distinct=distinct,
-        success=value,
-        success_interval=interval,
-        at_least=at_least,
-    )
+def _point(epsilon: float, channel: Channel, ids: Any, rng: Generator) -> ProfilePoint:
+    bands = {}
+    for name in ("kept", "distinct"):
+        values = statistics_of(channel, ids, name, _RUNS, rng)
+        low, high = np.percentile(values, [5, 95]).tolist()
+        bands[name] = Band(mean=float(np.mean(values)), low=low, high=high)
+    return ProfilePoint(epsilon=epsilon, success=_success(channel, rng), **bands)
 
 
-def _success(channel: Channel, rng: Generator) -> tuple[float, tuple[float, float], bool]:
-    """Return the success and its interval; on a large lexicon an estimate, or a lower bound."""
+def _success(channel: Channel, rng: Generator) -> Estimate:
+    """Return the success; on a large lexicon an estimate, or a lower bound."""
     size, law = len(channel.lexicon), isinstance(channel, LawChannel)
     if size <= (_LARGE if law else _DEAR):
-        exact = bayes_success(channel, rng=rng)
-        return exact.value, exact.interval, not law
-    estimate = estimated_success(channel, rng=rng) if isinstance(channel, LawChannel) else None
-    if estimate is not None:
-        return (*estimate, False)
+        return bayes_success(channel, rng=rng).success
+    if isinstance(channel, LawChannel) and (estimate := estimated_success(channel, rng=rng)):
+        return estimate
     # As for the warning of a run: the same outputs and draws, so that a page has one figure.
     chances = nearby_chances(channel, sample(size), seeded_rng(0))
-    return float(chances.mean()), bootstrap_interval(chances, rng), True
-
-
-def _band(values: Any) -> Band:
-    low, high = np.percentile(values, [5, 95]).tolist()
-    return Band(mean=float(np.mean(values)), low=low, high=high)
+    return replace(Estimate.of_sample(chances, rng), bound="at least")
 
 
 def _comparisons(channel: Channel, ids: Any) -> list[Comparison]:

@@ -1,7 +1,6 @@
 """What noise leaves of vectors, and hides; ε for them."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -9,25 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.measure.calibration import (
-    SURE,
-    Calibration,
-    Figure,
-    largest_epsilon,
-    mechanism_at,
-    share_of,
-    smallest_epsilon,
-)
+from malaprop.measure.calibration import SURE, Calibration, mechanism_at
+from malaprop.measure.targets import Target, chosen_target
 from malaprop.privacy.arrays import Floats, Ids, blocks, checked_vectors
 from malaprop.privacy.errors import ParameterError
-from malaprop.privacy.estimate import clopper_pearson
+from malaprop.privacy.estimate import Estimate, clopper_pearson, search_epsilon
 from malaprop.privacy.guarantee import Kind
 from malaprop.privacy.mechanism import FreeVectors, Mechanism, TakesVectors
 from malaprop.privacy.progress import Progress
 from malaprop.privacy.randomness import checked_rng, secure_rng, seeded_rng
 
 # What noise leaves of vectors, and what it hides, measured on public ones of the same kind.
-
 
 _PAIRS = 4096  # of vectors whose distances are compared
 _DRAWS = 2048  # released vectors that an observer looks up
@@ -53,8 +44,8 @@ class VectorFigures:
     """The median distance of two vectors."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values for JSON."""
-        return vars(self).copy()
+        """Return the figures as plain values for JSON; None for what cannot be measured."""
+        return {name: None if math.isnan(value) else value for name, value in vars(self).items()}
 
 
 def sample_of(public: Any) -> Floats:
@@ -146,7 +137,6 @@ def _recovered(free: FreeVectors, rows: Floats, rng: Generator) -> int:
 #
 # The scale is never taken from the private vectors: a report that told it would tell about them.
 
-
 _MUCH = 10.0  # times the typical distance: less than a hundredth of a squared distance is left
 _UNRELATED = 0.1  # a correlation of distances that serves nothing
 _RECOGNISED = 0.1  # a share of vectors found again that shows that something is left
@@ -219,7 +209,7 @@ class NoiseAndScale:
             "noise_to_distance": self.ratio,
             "told_apart": self.told_apart,
             "loss_at_typical_distance": self.loss,
-            "public_sample": _plain(self.figures),
+            "public_sample": None if self.figures is None else self.figures.to_dict(),
         }
 
 
@@ -256,33 +246,16 @@ def noise_and_scale(
         return None
     figures = None if public is None else vector_figures(free, public, rng)
     distance = figures.distance if scale is None and figures is not None else float(scale or 0.0)
-    along = length / math.sqrt(free.onto)
+    along, promise = length / math.sqrt(free.onto), free.guarantee.in_metric("euclidean")
+    loss = promise.loss(distance)
     return NoiseAndScale(
         noise=length,
         distance=distance,
         source="stated" if scale is not None else "public sample",
         told_apart=NormalDist().cdf(distance / (2.0 * along)),
-        loss=_loss(free, distance),
+        loss=None if promise.kind is Kind.NONE or math.isinf(loss) else loss,
         figures=figures,
     )
-
-
-def _loss(free: FreeVectors, distance: float) -> float | None:
-    promise = free.guarantee.in_metric("euclidean")
-    loss = promise.loss(distance)
-    return None if promise.kind is Kind.NONE or math.isinf(loss) else loss
-
-
-def _plain(figures: VectorFigures | None) -> dict[str, Any] | None:
-    if figures is None:
-        return None
-    return {
-        name: None if isinstance(value, float) and math.isnan(value) else value
-        for name, value in figures.to_dict().items()
-    }
-
-
-# From a target for vectors to ε: what is left of their distances, or how many are found again.
 
 
 def calibrate_vectors(
@@ -314,56 +287,53 @@ def calibrate_vectors(
     True
     """
     make = mechanism_at(mechanism)
-    name, bound = check_vector_target(make(1.0), correlation=correlation, inversion=inversion)
-    rows = sample_of(vectors)
-    figures = _measured(make, rows, checked_rng(rng) if rng else secure_rng())
-    # About where noise along a direction is as long as the typical distance.
-    distance = typical_distance(rows)
-    start = math.sqrt(rows.shape[1]) / distance
-    if name == "correlation":
-        target = f"a correlation of distances of at least {bound:g}"
-        epsilon, tried = smallest_epsilon(
-            lambda e: _target_correlation(figures(e)),
-            lambda figure: figure.unsafe >= bound,
-            target,
-            start=start,
-            progress=progress,
-        )
-    else:
-        target = f"an observer finds at most {bound:g} of vectors among {len(rows):,}"
-        epsilon, tried = largest_epsilon(
-            lambda e: _inversion(figures(e)),
-            lambda figure: figure.unsafe <= bound,
-            target,
-            start=start,
-            progress=progress,
-        )
-    return Calibration.of_search(
-        epsilon,
-        tried,
-        target=target,
+    target, bound = check_vector_target(make(1.0), correlation=correlation, inversion=inversion)
+    rows, rng = sample_of(vectors), checked_rng(rng) if rng else secure_rng()
+    # The same noise at each ε, only longer or shorter: the curve is smooth, and an unlucky draw
+    # does not get another chance at each step of the search. Nothing private rests on it.
+    seed = int(rng.integers(2**63))
+
+    def figure(epsilon: float) -> Estimate:
+        free = _taking_vectors(make(epsilon)).for_vectors(rows.shape[1], public=rows)
+        figures = vector_figures(free, rows, seeded_rng(seed))
+        if target.name == "inversion":
+            return Estimate.one_sided(figures.inversion, figures.most_inversion)
+        if math.isnan(figures.correlation):
+            raise ParameterError(
+                "All vectors of the sample are equally far apart, so that no correlation of "
+                "distances can be measured: give more vectors, or use the target inversion."
+            )
+        return Estimate.one_sided(figures.correlation, figures.least_correlation)
+
+    distance, text = typical_distance(rows), target.text.format(bound=bound, candidates=len(rows))
+    epsilon, tried = search_epsilon(
+        figure,
+        lambda tried: tried.unsafe >= bound if target.at_least else tried.unsafe <= bound,
+        text,
+        smallest=target.at_least,
+        # About where noise along a direction is as long as the typical distance.
+        start=math.sqrt(rows.shape[1]) / distance,
+        progress=progress,
+    )
+    return Calibration(
+        epsilon=epsilon,
+        target=text,
+        figures=tuple(sorted(tried.items())),
         normalised={
             "epsilon_times_median_distance": epsilon * distance,
             "median_distance": distance,
             "columns": float(rows.shape[1]),
         },
-        exact=False,
     )
 
 
 def check_vector_target(
     mechanism: Mechanism, *, correlation: float | None, inversion: float | None
-) -> tuple[str, float]:
+) -> tuple[Target, float]:
     """Return the one target and its bound; refuse mechanisms that release no vectors."""
-    given = {"correlation": correlation, "inversion": inversion}
-    named = [name for name, value in given.items() if value is not None]
-    if len(named) != 1:
-        raise ParameterError(
-            "Calibrating on vectors takes one target of correlation, inversion. "
-            f"Got {', '.join(named) or 'none'}."
-        )
+    chosen = chosen_target("vectors", {"correlation": correlation, "inversion": inversion})
     _taking_vectors(mechanism)
-    return named[0], share_of(named[0], given[named[0]])
+    return chosen
 
 
 def _taking_vectors(mechanism: Mechanism) -> TakesVectors:
@@ -373,30 +343,3 @@ def _taking_vectors(mechanism: Mechanism) -> TakesVectors:
             "that adds noise to them, such as laplace or priv-emb."
         )
     return mechanism
-
-
-def _measured(
-    make: Callable[[float], Mechanism], rows: Any, rng: Generator
-) -> Callable[[float], VectorFigures]:
-    """Return what measures the mechanism with some ε."""
-
-    def bind(epsilon: float) -> FreeVectors:
-        return _taking_vectors(make(epsilon)).for_vectors(rows.shape[1], public=rows)
-
-    # The same noise at each ε, only longer or shorter: the curve is smooth, and an unlucky draw
-    # does not get another chance at each step of the search. Nothing private rests on it.
-    seed = int(rng.integers(2**63))
-    return lambda epsilon: vector_figures(bind(epsilon), rows, seeded_rng(seed))
-
-
-def _target_correlation(figures: VectorFigures) -> Figure:
-    if math.isnan(figures.correlation):
-        raise ParameterError(
-            "All vectors of the sample are equally far apart, so that no correlation of distances "
-            "can be measured: give more vectors, or use the target inversion."
-        )
-    return Figure(figures.correlation, figures.least_correlation)
-
-
-def _inversion(figures: VectorFigures) -> Figure:
-    return Figure(figures.inversion, figures.most_inversion)

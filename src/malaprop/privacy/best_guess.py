@@ -1,5 +1,8 @@
-"""The best guess of an observer who knows the mechanism: from one output, from several; and
-the share of words kept.
+"""The best guess of an observer who knows the mechanism: from one output, from several; and the
+share of words kept.
+
+All figures are about public words, never about a user's text: a figure taken from the text would
+give away something of it. So fixed seeds do no harm here.
 """
 
 import math
@@ -14,12 +17,11 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from malaprop.privacy.arrays import Floats, Ids, blocks
-from malaprop.privacy.channel import Channel, LawChannel, VectorChannel
+from malaprop.privacy.channel import Channel, LawChannel
 from malaprop.privacy.errors import LexiconError, MalapropError
-from malaprop.privacy.estimate import even_sample, sample, shared_draws, shares_noise
+from malaprop.privacy.estimate import draw_often, even_sample, sample, shares_noise
 from malaprop.privacy.law import Law
 from malaprop.privacy.mechanism import Mechanism
-from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.progress import Progress, each_in_threads, report, stage
 from malaprop.privacy.randomness import secure_rng, seeded_rng
 
@@ -27,7 +29,6 @@ from malaprop.privacy.randomness import secure_rng, seeded_rng
 #
 # Some laws have a cheap form for columns. A symmetric one needs the masses of all rows first, that
 # is a pass over the whole law. What was computed for one figure serves the next.
-
 
 _COUNT: Final = 32  # columns at a time: 8 MB on a large lexicon, which stay in a processor's cache
 _ROWS: Final = 64  # rows of weights at a time: the products of fewer read all vectors more often
@@ -101,13 +102,32 @@ def columns_of(law: Law) -> PosteriorCache:
     return PosteriorCache(law)
 
 
-# The best guess at each output of a law, and how often it is right: exact, for one draw.
+def log_chances(channel: LawChannel[Any], words: Ids, outputs: Ids) -> Floats:
+    """Return ln Pr[y | w] of each word w for the outputs y in its row: (words, outputs of each).
 
+    Each row of the law is computed once, however often its word is named.
+    """
+    needed, which = np.unique(words, return_inverse=True)
+    chances = np.empty(outputs.shape)
+    for block in blocks(len(needed), row_cells=len(channel.lexicon)):
+        chosen = np.flatnonzero((which >= block.start) & (which < block.stop))
+        rows = channel.log_probabilities(needed[block])
+        chances[chosen] = rows[(which[chosen] - block.start)[:, None], outputs[chosen]]
+    return chances
+
+
+# The best guess by the law of a channel: at each output, or from several draws of a word.
+#
+# All words are weighed where that is quick, from columns of the law or from all of its rows. On a
+# large lexicon, only the most promising words of each trial are weighed. That is an attack, too, so
+# its success is a lower bound. An upper one is how often no promising word beats the true word.
 
 _OUTPUTS: Final = 200  # outputs whose candidates are counted
 _FACTOR: Final = 2.0
 _TOGETHER: Final = 256  # outputs whose columns are computed together,
 _COLUMNS: Final = 8  # and weighed at once, in a processor's cache
+_TOTALS: Final = 512  # rows from which the sum of weights of every word is estimated
+_PROMISING: Final = 4  # words weighed for each trial and number of draws
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -134,89 +154,79 @@ def best_guesses_of(
     If the output itself is then the best guess, only the chances to stay are needed. Otherwise all
     columns are weighed, or all rows if columns are not cheap.
     """
+    every = np.arange(len(belief))
     outputs = channel.substitute(rng.choice(len(belief), size=_OUTPUTS, p=belief), rng)
     columns = columns_of(channel.law)
     guesses_outputs = even and channel.law.outputs_are_best_guesses
     if guesses_outputs and columns.prepare(stage(progress, 0, 2)):
+        words, chances = every, columns.staying(stage(progress, 1, 2)) * belief
+    elif columns.cheap:
+        words, chances = _by_columns(channel, belief, progress)
+    else:
+        first = np.zeros(1, dtype=np.int64)
+        guesses, scores, joint = _by_rows(channel, belief, every[:, None], first, outputs, progress)
+        near = joint >= joint.max(axis=0) - math.log(_FACTOR)
         return BestGuesses(
-            chances=columns.staying(stage(progress, 1, 2)) * belief,
-            words=np.arange(len(belief)),
-            candidates=_candidates(channel, belief, outputs),
+            chances=np.exp(scores[:, 0]),
+            words=guesses[:, 0],
+            candidates=float(near.sum(axis=0).mean()),
         )
-    if columns.cheap:
-        chances, words = _by_columns(channel, belief, progress)
-        near = _candidates(channel, belief, outputs)
-        return BestGuesses(chances=chances, words=words, candidates=near)
-    return _by_rows(channel, belief, outputs, progress)
-
-
-def _candidates(channel: LawChannel[Any], belief: Floats, outputs: Ids) -> float:
-    with np.errstate(divide="ignore"):
-        logs = np.log(belief)
-    counts: list[Floats] = []
-    for part in columns_of(channel.law).parts(outputs):
-        joint = part + logs
-        near = joint >= joint.max(axis=1, keepdims=True) - math.log(_FACTOR)
+    logs, counts = _logs(belief), []
+    for part in columns.parts(outputs):
+        part = part + logs
+        near = part >= part.max(axis=1, keepdims=True) - math.log(_FACTOR)
         counts.append(near.sum(axis=1))
-    return float(np.concatenate(counts).mean())
+    mean = float(np.concatenate(counts).mean())
+    return BestGuesses(chances=chances, words=words, candidates=mean)
 
 
 def _by_columns(
     channel: LawChannel[Any], belief: Floats, progress: Progress | None
-) -> tuple[Floats, Ids]:
-    size = len(belief)
+) -> tuple[Ids, Floats]:
+    """Return the best guess at each output, and how likely both are."""
+    size, logs, row = len(belief), _logs(belief), 0
     chances, words = np.empty(size), np.empty(size, dtype=np.int64)
-    columns = columns_of(channel.law)
-    with np.errstate(divide="ignore"):
-        logs = np.log(belief)
-    steps, row = blocks(size, row_cells=1, budget=_TOGETHER), 0
+    steps = blocks(size, row_cells=1, budget=_TOGETHER)
     for done, block in enumerate(steps, 1):
-        for part in columns.parts(np.arange(size)[block], _COLUMNS):
+        for part in columns_of(channel.law).parts(np.arange(size)[block], _COLUMNS):
             part += logs
             best = part.argmax(axis=1)
             words[row : row + len(best)] = best
             chances[row : row + len(best)] = np.exp(part[np.arange(len(best)), best])
             row += len(best)
         report(progress, done, len(steps))
-    return chances, words
+    return words, chances
 
 
 def _by_rows(
-    channel: LawChannel[Any], belief: Floats, outputs: Ids, progress: Progress | None
-) -> BestGuesses:
-    """Go through all rows once: the best guess at each output, and columns of some outputs."""
-    size = len(belief)
-    best, guesses = np.zeros(size), np.zeros(size, dtype=np.int64)
-    columns = np.full((size, len(outputs)), -np.inf, dtype=np.float32)
+    channel: LawChannel[Any],
+    belief: Floats,
+    drawn: Ids,
+    last: Ids,
+    watched: Ids,
+    progress: Progress | None,
+) -> tuple[Ids, Floats, NDArray[np.float32]]:
+    """Go through all rows once: the best guess of each trial after its draw number `last`.
+
+    Return it with its score, ln of prior times likelihood, and the scores of all words at the
+    `watched` outputs: (words, watched).
+    """
+    size, shape = len(belief), (len(drawn), len(last))
+    best, guesses = np.full(shape, -np.inf), np.zeros(shape, dtype=np.int64)
+    joint = np.full((size, len(watched)), -np.inf, dtype=np.float32)
     possible = np.flatnonzero(belief > 0.0)
-    steps = blocks(len(possible), row_cells=size)
+    steps = blocks(len(possible), row_cells=max(size, drawn.size))
     for done, block in enumerate(steps, 1):
         ids = possible[block]
-        joint = channel.log_probabilities(ids) + np.log(belief[ids])[:, None]
-        columns[ids] = joint[:, outputs]
-        rows = joint.argmax(axis=0)
-        chances = np.exp(joint[rows, np.arange(size)])
-        better = chances > best
-        best[better], guesses[better] = chances[better], ids[rows[better]]
+        rows, prior = channel.log_probabilities(ids), np.log(belief[ids])[:, None]
+        joint[ids] = rows[:, watched] + prior
+        scores = np.cumsum(rows[:, drawn], axis=2)[..., last] + prior[..., None]
+        top = scores.argmax(axis=0)
+        score = np.take_along_axis(scores, top[None], axis=0)[0]
+        better = score > best
+        best[better], guesses[better] = score[better], ids[top[better]]
         report(progress, done, len(steps))
-    near = (columns >= columns.max(axis=0) - math.log(_FACTOR)).sum(axis=0)
-    return BestGuesses(chances=best, words=guesses, candidates=float(near.mean()))
-
-
-# The best guess at a word from several of its draws, by the law of a channel.
-#
-# All words are weighed where that is quick, from columns of the law or from all of its rows. On a
-# large lexicon, only the most promising words of each trial are weighed. That is an attack, too, so
-# its success is a lower bound. An upper one is how often no promising word beats the true word.
-
-
-_TOTALS: Final = 512  # rows from which the sum of weights of every word is estimated
-_PROMISING: Final = 4  # words weighed for each trial and number of draws
-
-
-def has_columns(channel: LawChannel[Any]) -> bool:
-    """Whether columns of the law are cheaper than all of its rows."""
-    return columns_of(channel.law).cheap
+    return guesses, best, joint
 
 
 def best_guesses(
@@ -226,52 +236,21 @@ def best_guesses(
 
     `drawn` has a row of outputs for each trial, and `belief` is the prior.
     """
-    guess = _several_by_columns if has_columns(channel) else _several_by_rows
-    return guess(channel, belief, drawn, last, progress)
-
-
-def _several_by_columns(
-    channel: LawChannel[Any], belief: Floats, drawn: Ids, last: Ids, progress: Progress | None
-) -> Ids:
-    guesses = np.empty((len(drawn), len(last)), dtype=np.int64)
-    logs, columns = _logs(belief), columns_of(channel.law)
+    columns = columns_of(channel.law)
+    if not columns.cheap:
+        return _by_rows(channel, belief, drawn, last, drawn[:0, 0], progress)[0]
+    guesses, logs = np.empty((len(drawn), len(last)), dtype=np.int64), _logs(belief)
     # A graph is searched for many outputs at once.
     for block in blocks(len(drawn), row_cells=drawn.shape[1], budget=_TOGETHER):
         outputs, places = np.unique(drawn[block], return_inverse=True)
         seen = np.concatenate(list(columns.parts(outputs)))
         for trial, rows in enumerate(places.reshape(-1, drawn.shape[1]), block.start):
-            guesses[trial] = _best(seen, rows, last, logs)
+            scores = logs.copy()
+            for draw, row in enumerate(rows[: last[-1] + 1]):
+                scores += seen[row]
+                if draw in last:
+                    guesses[trial, last == draw] = scores.argmax()
         report(progress, block.stop, len(drawn))
-    return guesses
-
-
-def _best(seen: Floats, rows: Ids, last: Ids, logs: Floats) -> list[int]:
-    """Return the best guess after draw number `last`, given the rows of the draws in `seen`."""
-    scores, guesses = logs.copy(), {}
-    for draw, row in enumerate(rows[: last[-1] + 1]):
-        scores += seen[row]
-        if draw in last:
-            guesses[draw] = int(scores.argmax())
-    return [guesses[draw] for draw in last.tolist()]
-
-
-def _several_by_rows(
-    channel: LawChannel[Any], belief: Floats, drawn: Ids, last: Ids, progress: Progress | None
-) -> Ids:
-    outputs, places = np.unique(drawn, return_inverse=True)
-    best = np.full((len(drawn), len(last)), -np.inf)
-    guesses = np.zeros((len(drawn), len(last)), dtype=np.int64)
-    possible = np.flatnonzero(belief > 0.0)
-    steps = blocks(len(possible), row_cells=len(belief))
-    for done, block in enumerate(steps, 1):
-        ids = possible[block]
-        columns = channel.log_probabilities(ids)[:, outputs]
-        for word, row in zip(ids, columns, strict=True):
-            scores = np.cumsum(row[places].reshape(drawn.shape), axis=1)[:, last]
-            scores += math.log(belief[word])
-            better = scores > best
-            best[better], guesses[better] = scores[better], word
-        report(progress, done, len(steps))
     return guesses
 
 
@@ -291,8 +270,11 @@ def likely_candidates(
 ) -> PromisingGuesses:
     """Weigh the most promising words of each trial, and its true word for comparison."""
     trials, words = _promising(channel, belief, drawn, last)
-    scores = _weighed(channel, belief, drawn, last, trials, words)
-    own = _weighed(channel, belief, drawn, last, np.arange(len(drawn)), truth)
+    logs = _logs(belief)
+    scores, own = (
+        np.cumsum(log_chances(channel, some, outputs), axis=1)[:, last] + logs[some][:, None]
+        for some, outputs in ((words, drawn[trials]), (truth, drawn))
+    )
     guesses, best = np.empty((len(drawn), len(last)), dtype=np.int64), np.empty(own.shape)
     for place in range(len(last)):
         order = np.lexsort((scores[:, place], trials))
@@ -301,28 +283,17 @@ def likely_candidates(
     return PromisingGuesses(words=guesses, unbeaten=own >= best)
 
 
-def _weighed(
-    channel: LawChannel[Any], belief: Floats, drawn: Ids, last: Ids, trials: Ids, words: Ids
-) -> Floats:
-    """Return the score of a word for a trial, pair by pair: (pairs, len(last))."""
-    needed, which = np.unique(words, return_inverse=True)
-    scores = np.empty((len(words), len(last)))
-    for block in blocks(len(needed), row_cells=len(belief)):
-        chosen = np.flatnonzero((which >= block.start) & (which < block.stop))
-        rows = channel.log_probabilities(needed[block])
-        seen = rows[(which[chosen] - block.start)[:, None], drawn[trials[chosen]]]
-        scores[chosen] = np.cumsum(seen, axis=1)[:, last]
-    return np.asarray(scores + _logs(belief)[words][:, None])
-
-
 def _promising(channel: LawChannel[Any], belief: Floats, drawn: Ids, last: Ids) -> tuple[Ids, Ids]:
     """Return pairs of a trial and a word to weigh for it."""
     size, count = len(belief), drawn.shape[1]
-    logs, totals = _logs(belief), _totals(channel)
+    logs, law = _logs(belief), channel.law
+    totals = _totals(channel) if law.symmetric else np.zeros(size)
     pairs = []
     for block in blocks(len(drawn), row_cells=size * count):
         outputs, places = np.unique(drawn[block], return_inverse=True)
-        rows = _hopes(channel, outputs)[places.reshape(-1, count)]
+        # How promising each word is at each output: its weight, or how near it is.
+        weights = law.log_weights(outputs) if law.symmetric else -law.space.distances(outputs)
+        rows = np.asarray(weights)[places.reshape(-1, count)]
         hopes = np.cumsum(rows, axis=1)[:, last] - (last + 1)[:, None] * totals + logs
         words = np.argpartition(-hopes, min(_PROMISING, size) - 1, axis=2)[..., :_PROMISING]
         trials = np.arange(block.start, block.start + len(words))
@@ -331,18 +302,9 @@ def _promising(channel: LawChannel[Any], belief: Floats, drawn: Ids, last: Ids) 
     return chosen // size, chosen % size
 
 
-def _hopes(channel: LawChannel[Any], outputs: Ids) -> Floats:
-    """Return how promising each word is at each output: its weight, or how near it is."""
-    if channel.law.symmetric:
-        return np.asarray(channel.law.log_weights(outputs))
-    return -channel.lexicon.distances(outputs)
-
-
 def _totals(channel: LawChannel[Any]) -> Floats:
     """Estimate ln of the sum of each word's weights, from some rows of a symmetric law."""
     size = len(channel.lexicon)
-    if not channel.law.symmetric:
-        return np.zeros(size)
     ids, sums, top = even_sample(size, _TOTALS), np.zeros(size), 0.0
     for block in blocks(len(ids), row_cells=size):
         weights = np.exp(channel.law.log_weights(ids[block]))
@@ -357,20 +319,6 @@ def _logs(belief: Floats) -> Floats:
         return np.asarray(np.log(belief))
 
 
-# Words that belong beside a share of words kept.
-
-
-NO_CHANCE_OF_GUESSING = (
-    "an observer who knows the context or how frequent words are, or sees a word several times, "
-    "guesses more: malaprop attack measures how much"
-)
-"""What belongs beside the share of words that stay."""
-
-
-UNIFORM = "an observer without context, to whom all words are equally likely"
-"""Who guesses single words, where nothing else is said about what the observer knows."""
-
-
 # The best guess at an output among the words near it: a lower bound of the best guess of all.
 #
 # With all n words equally likely, the best guess is right with probability (1/n)·Σ_y max_w Pr[y |
@@ -383,8 +331,7 @@ UNIFORM = "an observer without context, to whom all words are equally likely"
 
 _NEAR: Final = 64  # words considered at an output of a law
 _CELLS: Final = 1 << 24  # probabilities computed in all: 500 rows of 33,000 words, half a second
-FEW: Final = 4
-"""Words considered at an output of noise, the word itself included."""
+_FEW: Final = 4  # words considered at an output of noise, the word itself included
 _RUNS: Final = 128  # draws of each of them
 _DEAR_RUNS: Final = 16  # where each draw is decoded on its own
 _CHEAP: Final = 1_000  # words of a lexicon up to which decoding is cheap
@@ -392,21 +339,11 @@ _CHEAP: Final = 1_000  # words of a lexicon up to which decoding is cheap
 
 def nearby_chances(channel: Channel, outputs: Ids, rng: Generator) -> Floats:
     """Return max Pr[y | w] over words w near each output y: computed from a law, or estimated."""
-    if isinstance(channel, LawChannel):
-        return by_law(channel, outputs)
-    return by_draws(channel, outputs, rng)
-
-
-def by_law(channel: LawChannel[Law], outputs: Ids) -> Floats:
-    """Return max Pr[y | w] over words w near each output y, from rows of a law."""
-    size = len(channel.lexicon)
+    if not isinstance(channel, LawChannel):
+        return _by_draws(channel, outputs, rng)
     best, words, places = _first_guesses(channel, outputs)
-    needed, which = np.unique(words, return_inverse=True)
-    for block in blocks(len(needed), row_cells=size):
-        chosen = (which >= block.start) & (which < block.stop)
-        rows = channel.log_probabilities(needed[block])
-        chances = np.exp(rows[which[chosen] - block.start, outputs[places[chosen]]])
-        np.maximum.at(best, places[chosen], chances)
+    chances = np.exp(log_chances(channel, words, outputs[places][:, None]))
+    np.maximum.at(best, places, chances[:, 0])
     return best
 
 
@@ -438,22 +375,23 @@ def _first_guesses(channel: LawChannel[Law], outputs: Ids) -> tuple[Floats, Ids,
     return np.concatenate(best), np.concatenate(words)[first], np.concatenate(places)[first]
 
 
-def by_draws(channel: Channel, outputs: Ids, rng: Generator) -> Floats:
+def _by_draws(channel: Channel, outputs: Ids, rng: Generator) -> Floats:
     """Estimate max Pr[y | w] over the few nearest words w of each output y, from draws.
 
     One half of the draws chooses the word, the other half measures it: on average the result is
     not above the truth.
     """
-    nearest = nearest_words(channel, outputs, FEW)
+    nearest = _nearest_words(channel, outputs, _FEW)
     words, which = np.unique(nearest, return_inverse=True)
-    drawn = draws_of_words(channel, words, rng)[which.reshape(nearest.shape)]
-    right = drawn == outputs[:, None, None]
+    cheap = len(channel.lexicon) <= _CHEAP or shares_noise(channel)
+    drawn = draw_often(channel, words, _RUNS if cheap else _DEAR_RUNS, rng)
+    right = drawn[which.reshape(nearest.shape)] == outputs[:, None, None]
     half = right.shape[2] // 2
     chosen = right[:, :, :half].sum(axis=2).argmax(axis=1)  # ties go to the word itself
     return np.asarray(right[np.arange(len(outputs)), chosen, half:].mean(axis=1))
 
 
-def nearest_words(channel: Channel, outputs: Ids, count: int) -> Ids:
+def _nearest_words(channel: Channel, outputs: Ids, count: int) -> Ids:
     """Return each output and its nearest other words, `count` in all: (outputs, words)."""
     size, parts = len(channel.lexicon), []
     count = min(count, size)
@@ -467,20 +405,16 @@ def nearest_words(channel: Channel, outputs: Ids, count: int) -> Ids:
     return np.concatenate(parts)
 
 
-def draws_of_words(channel: Channel, words: Ids, rng: Generator) -> Ids:
-    """Return 128 draws of each word, or 16 where that would take long: (words, draws)."""
-    if isinstance(channel, VectorChannel) and shares_noise(channel):
-        return shared_draws(channel, words, _RUNS, rng, None)
-    runs = _RUNS if len(channel.lexicon) <= _CHEAP else _DEAR_RUNS
-    return channel.substitute(np.repeat(words, runs), rng).reshape(len(words), runs)
+# How often an observer who sees one word, without context, guesses it right, all words being
+# equally likely.
 
-
-# How often an observer who sees one word, without context, guesses it right.
-#
-# The observer takes every word of the lexicon for equally likely and knows the law. The figure is
-# about public words, never about a user's text.
-
-
+NO_CHANCE_OF_GUESSING = (
+    "an observer who knows the context or how frequent words are, or sees a word several times, "
+    "guesses more: malaprop attack measures how much"
+)
+"""What belongs beside the share of words that stay."""
+UNIFORM = "an observer without context, to whom all words are equally likely"
+"""Who guesses single words, where nothing else is said about what the observer knows."""
 _SAMPLES: Final = 256  # outputs: the standard error of a share is then 3 % at most
 _OUTPUTS_TOGETHER: Final = 4  # blocks of outputs whose columns are computed together
 _WEIGHED: Final = 2  # columns that are weighed at once, in a processor's cache
@@ -511,8 +445,7 @@ def best_guess_of(channel: Channel, kept: float = 0.0) -> BestGuess:
     Up to 1,000 words of a law, it is exact. On more, it is an estimate from 256 outputs if the law
     has a cheap form for them, or from 128 words if the best guess is what comes out. Otherwise,
     and for noise on vectors, it is what an observer achieves who considers the nearest words only,
-    at 128 outputs: see `malaprop.privacy.best_guess`. The outputs are always the same ones:
-    they are public, so that a fixed seed does no harm.
+    at 128 outputs. The outputs are always the same ones.
 
     `kept` is the share of words that stay, if known: to guess what comes out is right as often.
     """
@@ -524,15 +457,10 @@ def best_guess_of(channel: Channel, kept: float = 0.0) -> BestGuess:
         largest = largest_posteriors(channel, np.full(size, 1.0 / size), _SAMPLES, rng)
         if largest is not None:
             return BestGuess(float(largest.mean()))
-        if guesses_outputs(channel):
+        if channel.law.outputs_are_best_guesses:
             return BestGuess(float(channel.law.staying(sample(size)).mean()))
     chances = nearby_chances(channel, sample(size), rng)
     return BestGuess(max(kept, float(chances.mean())), at_least=True)
-
-
-def guesses_outputs(channel: LawChannel[Law]) -> bool:
-    """Whether the best guess is the output itself, all words being equally likely."""
-    return channel.law.outputs_are_best_guesses
 
 
 def largest_posteriors(
@@ -561,10 +489,7 @@ def largest_posteriors(
 
 # How many words a channel keeps as they are, and the ε that would keep fewer.
 #
-# The shares are averages over the lexicon, never over a user's text: a figure taken from the text
-# would give away something of it. A share is not the chance that an observer guesses a word:
-# context and repetition raise that.
-
+# A share is not the chance that an observer guesses a word: context and repetition raise that.
 
 A_THIRD = 1.0 / 3.0
 LITTLE_PROTECTION, NEXT_TO_NONE = 0.5, 0.8
@@ -657,20 +582,17 @@ def epsilon_for_kept_share(
     ids = even_sample(len(lexicon), max(8, min(_WORDS, _SEARCH_CELLS // len(lexicon))))
 
     def excess(epsilon: float) -> float:
-        other = channel if epsilon == mechanism.epsilon else _rebound(mechanism, epsilon, lexicon)
-        return _log_odds(float(np.mean(_stay(other, ids)))) - _log_odds(share)
+        bound: Channel = channel
+        if epsilon != mechanism.epsilon:
+            bound = replace(mechanism, epsilon=epsilon).on(lexicon)
+        if not isinstance(bound, LawChannel):
+            raise LexiconError("The mechanism's law is not known at another ε.")
+        return _log_odds(float(np.mean(_stay(bound, ids)))) - _log_odds(share)
 
     try:
         return _root(excess, mechanism.epsilon)
     except MalapropError:  # at another ε the mechanism may ask for what is not there
         return None
-
-
-def _rebound(mechanism: Mechanism, epsilon: float, lexicon: MetricSpace) -> LawChannel[Law]:
-    channel = replace(mechanism, epsilon=epsilon).on(lexicon)
-    if not isinstance(channel, LawChannel):
-        raise LexiconError("The mechanism's law is not known at another ε.")
-    return channel
 
 
 def _root(rising: Callable[[float], float], start: float) -> float | None:
@@ -708,16 +630,10 @@ def _stay(channel: LawChannel[Law], ids: Ids) -> Floats:
     return np.concatenate([channel.law.staying(ids[block]) for block in parts])
 
 
-# How many words an observer recovers from several draws of each.
-#
-# The observer takes every word of the lexicon for equally likely, sees k independent draws of one
-# word, and names the word that makes them most likely. The share is estimated on public words,
-# never on a user's text, and does not count what context tells beyond the draws.
+# How many words an observer recovers from several draws of each, all words being equally likely,
+# and without what context tells beyond the draws.
 
-
-_SEVERAL_WORDS = (
-    16  # sampled words, evenly spread over the lexicon: a share may be off by some 0.08
-)
+_SEVERAL_WORDS = 16  # evenly spread over the lexicon: a share may be off by some 0.08
 _RIVALS = 6  # the nearest words: others seldom make three draws or more likelier
 _TRIALS = 64  # of each word
 _TIED = 1e-9  # nats
@@ -727,51 +643,31 @@ _SEVERAL_CELLS = 1 << 22  # of rows computed together: 32 MB
 def best_guess_of_several(channel: Channel, draws: Sequence[int]) -> tuple[tuple[int, float], ...]:
     """Return each number of draws, 3 or more, with the share of words recovered from so many.
 
-    Nothing if the law of the channel is not known in closed form. The same channel gives the same
-    shares: they are about public words, so that a fixed seed does no harm.
+    Nothing if the law of the channel is not known in closed form.
     """
     if not draws or not isinstance(channel, LawChannel):
         return ()
-    sample = even_sample(len(channel.lexicon), _SEVERAL_WORDS)
+    words = even_sample(len(channel.lexicon), _SEVERAL_WORDS)
     together = max(1, _SEVERAL_CELLS // ((_RIVALS + 1) * len(channel.lexicon)))
-    shares: list[list[float]] = []
-    for start in range(0, len(sample), together):
-        shares += _shares_of(channel, sample[start : start + together], draws)
+    shares = []
+    for start in range(0, len(words), together):
+        candidates = _nearest_words(channel, words[start : start + together], _RIVALS + 1)
+        rows = channel.log_probabilities(candidates.ravel()).reshape(*candidates.shape, -1)
+        for word, laws in zip(candidates[:, 0].tolist(), rows, strict=True):
+            rng, sums = np.random.default_rng(word), np.cumsum(np.exp(laws[0]))
+            shares.append([_recovered(laws, sums, k, rng) for k in draws])
     return tuple(zip(draws, np.mean(shares, axis=0).tolist(), strict=True))
 
 
-def _shares_of(channel: LawChannel[Law], words: Ids, draws: Sequence[int]) -> list[list[float]]:
-    """Return the shares of trials in which each word is recovered, for each number of draws."""
-    candidates = _with_nearest(channel, words)
-    laws = channel.log_probabilities(candidates.ravel()).reshape(*candidates.shape, -1)
-    shares = []
-    for word, law in zip(words.tolist(), laws, strict=True):
-        rng, sums = np.random.default_rng(word), np.cumsum(np.exp(law[0]))
-        shares.append([_share(law, _drawn_from(sums, (_TRIALS, k), rng)) for k in draws])
-    return shares
+def _recovered(laws: Floats, sums: Floats, draws: int, rng: Generator) -> float:
+    """Return the share of trials in which the first of some laws explains all draws of it best.
 
-
-def _with_nearest(channel: LawChannel[Law], words: Ids) -> Ids:
-    """Return each word and those nearest to it, a row each."""
-    distances = channel.lexicon.distances(words)
-    distances[np.arange(len(words)), words] = -1.0  # itself first, whatever is as near
-    count = min(_RIVALS + 1, distances.shape[1])
-    nearest = np.argpartition(distances, count - 1, axis=1)[:, :count]
-    return np.stack([np.append(w, row[row != w]) for w, row in zip(words, nearest, strict=True)])
-
-
-def _share(laws: Floats, drawn: Ids) -> float:
-    """Return the share of trials in which the first of some laws explains all draws best.
-
-    Each trial is a row of draws; of equally likely laws the observer picks one at random.
+    The draws are for an estimate: users' words are never drawn like this. Of equally likely laws
+    the observer picks one at random.
     """
+    places = np.searchsorted(sums, rng.random((_TRIALS, draws)) * sums[-1])
+    drawn = np.minimum(places, len(sums) - 1)
     with np.errstate(invalid="ignore"):
         scores = laws[:, drawn].sum(axis=2)
     best = scores >= scores.max(axis=0) - _TIED
     return float(np.mean(best[0] / best.sum(axis=0)))
-
-
-def _drawn_from(sums: Floats, shape: tuple[int, int], rng: Generator) -> Ids:
-    """Draw by the sums of a law for an estimate; users' words are never drawn like this."""
-    places = np.searchsorted(sums, rng.random(shape) * sums[-1])
-    return np.asarray(np.minimum(places, len(sums) - 1))

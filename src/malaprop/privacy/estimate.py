@@ -3,7 +3,7 @@ figure meets a target.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Self
 
@@ -13,13 +13,10 @@ from numpy.typing import NDArray
 
 from malaprop.privacy.arrays import Floats, Ids, blocks, distinct
 from malaprop.privacy.channel import Channel, VectorChannel
-from malaprop.privacy.errors import ParameterError
+from malaprop.privacy.errors import MalapropError, ParameterError
 from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.noise import AdditiveNoise, Noise
 from malaprop.privacy.progress import Progress, in_threads, report
-
-# A figure with its error.
-
 
 LEVEL = 0.95
 Error = tuple[float | None, float | None]
@@ -117,6 +114,16 @@ class Estimate:
         margin = chance_margin(errors)
         return cls(value=value, low=value - margin, high=value + margin, over=over, errors=errors)
 
+    @classmethod
+    def one_sided(cls, value: float, unsafe: float) -> Self:
+        """Return a figure with the end of a one-sided 95 % interval, above or below it."""
+        return cls(value=value, low=min(value, unsafe), high=max(value, unsafe))
+
+    @property
+    def unsafe(self) -> float:
+        """The end of the interval that is farther from the value: of a one-sided one, its end."""
+        return self.high if self.high - self.value >= self.value - self.low else self.low
+
     @property
     def interval(self) -> tuple[float, float]:
         """Both ends of the interval."""
@@ -174,8 +181,7 @@ def spread_of(values: Sequence[float]) -> float:
     return 0.0 if alike else float(np.std(values, ddof=1))
 
 
-# Which words of a lexicon a figure is computed from: some, evenly spread.
-
+# Which words of a lexicon a figure is computed for.
 
 _WORDS = 128  # sampled words: the standard error of a share is then 4 % at most
 _CELLS = 1 << 25  # at most so many distances for a figure: fewer words of a large lexicon
@@ -193,9 +199,6 @@ def even_sample(size: int, count: int) -> Ids:
     [0, 3, 6, 9]
     """
     return distinct(np.linspace(0, size - 1, min(size, count)).round().astype(np.int64))
-
-
-# Which words of a lexicon a figure is computed for.
 
 
 MOST, SOME = 10_000, 1_000
@@ -232,7 +235,6 @@ def word_ids(space: MetricSpace, words: Sequence[str] | int | None) -> Ids:
 
 
 # Confidence intervals for shares and means.
-
 
 _RESAMPLES = 2_000
 
@@ -333,13 +335,102 @@ def chance_margin(parts: Iterable[Error], level: float = LEVEL) -> float:
     return float(stdtrit(freedom, (1.0 + level) / 2.0)) * error
 
 
-# Many draws of many words from additive noise, with the same noise for several words.
-#
-# With y = w + z, the nearest word to y maximises z·v − ‖v − w‖²/2 over words v. The products z·v
-# serve every word w, so words that share noise z need a matrix product only once, and an addition
-# and a maximum for each draw after that: 8 µs instead of 220 µs with 33,000 words in 300
-# dimensions.
+# The ε at which a figure meets a target.
 
+_LEAST, _MOST = 1e-3, 1e3  # the range of ε that is searched, as multiples of the first one
+_STEPS = 24  # the most ε that are tried
+_CLOSE = 0.002  # relative width of the last interval of ε
+
+
+def bisect(
+    below: Callable[[float], bool], low: float, high: float, *, steps: int, close: float = 0.0
+) -> tuple[float, float]:
+    """Bring two positive numbers close together, the first below and the second above a threshold.
+
+    >>> bisect(lambda x: x < 3.0, 1.0, 16.0, steps=2)
+    (2.0, 4.0)
+    """
+    for _ in range(steps):
+        if high <= low * (1.0 + close):
+            break
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if below(middle) else (low, middle)
+    return low, high
+
+
+def search_epsilon(
+    figure: Callable[[float], Estimate],
+    met: Callable[[Estimate], bool],
+    target: str,
+    *,
+    smallest: bool = False,
+    start: float = 1.0,
+    progress: Progress | None = None,
+) -> tuple[float, dict[float, Estimate]]:
+    """Return the largest ε that keeps to a target, and the figures of all that were tried.
+
+    That is for a target that small ε meet; return the `smallest` ε if large ones do.
+    """
+    tried: dict[float, Estimate] = {}
+
+    def below(epsilon: float) -> bool:
+        tried[epsilon] = figure(epsilon)
+        report(progress, min(len(tried), _STEPS - 1), _STEPS)
+        return met(tried[epsilon]) != smallest
+
+    def bracket() -> float | None:
+        """Return an ε below the one that is looked for, twice which is above it."""
+        epsilon, up = start, below(start)
+        while _LEAST * start < epsilon < _MOST * start:
+            other = 2.0 * epsilon if up else epsilon / 2.0
+            try:
+                if below(other) != up:
+                    return min(epsilon, other)
+            except MalapropError:
+                if up:
+                    raise
+                return None  # the mechanism serves no smaller ε
+            epsilon = other
+        return None
+
+    low = bracket()
+    if low is None:
+        raise _beyond(tried, target, up=max(tried) > start, met=met(tried[start]))
+    low, high = bisect(below, low, 2.0 * low, steps=_STEPS - len(tried), close=_CLOSE)
+    report(progress, _STEPS, _STEPS)
+    return high if smallest else low, tried
+
+
+def _beyond(tried: Mapping[float, Estimate], target: str, *, up: bool, met: bool) -> ParameterError:
+    """Return the error of a search in which all ε meet a target, or none does."""
+    end, which = (max(tried), "largest") if up else (min(tried), "smallest")
+    if met:
+        return ParameterError(
+            f"Every ε {'up' if up else 'down'} to {end:.4g}, the {which} that is searched, meets "
+            f"the target ({target}): the figure is {with_error(tried[end])} there."
+        )
+    return ParameterError(
+        f"The target ({target}) is out of reach: the figure is {with_error(tried[end])} at "
+        f"ε = {end:.4g}, the {which} that is searched."
+    )
+
+
+def with_error(figure: Estimate) -> str:
+    """Return a figure, and the unsafe end of its error unless it is exact."""
+
+    def shown(value: float) -> str:
+        return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+
+    error = "" if figure.is_exact else f" ({shown(figure.unsafe)} with its error)"
+    return f"{shown(figure.value)}{error}"
+
+
+# Many draws of many words.
+#
+# With additive noise, y = w + z, the nearest word to y maximises z·v − ‖v − w‖²/2 over words v. The
+# products z·v serve every word w, so words that share noise z need a matrix product only once, and
+# an addition and a maximum for each draw after that: 8 µs instead of 220 µs with 33,000 words in
+# 300 dimensions.
 
 SMALLEST: Final = 1_000
 """Words of a lexicon below which each draw has noise of its own: that is fast enough there."""
@@ -349,6 +440,29 @@ _PRODUCTS: Final = 1 << 21  # z·v that are held at a time
 _ROWS: Final = 8  # words whose scores are compared in one step: they fit the cache
 
 Scores = NDArray[np.float32]
+
+
+def draw_often(
+    channel: Channel,
+    ids: Ids,
+    runs: int,
+    rng: Generator,
+    progress: Progress | None = None,
+    *,
+    budget: int = 1 << 62,
+) -> Ids:
+    """Draw `runs` replacements of each word: (words, runs), with shared noise where that is faster.
+
+    Otherwise words are drawn together as long as their noisy vectors have `budget` cells.
+    """
+    if isinstance(channel, VectorChannel) and shares_noise(channel):
+        return shared_draws(channel, ids, runs, rng, progress)
+    drawn = np.empty((len(ids), runs), dtype=np.int64)
+    steps = blocks(len(ids), row_cells=runs * channel.lexicon.vectors.shape[1], budget=budget)
+    for done, block in enumerate(steps, 1):
+        drawn[block] = channel.substitute(np.repeat(ids[block], runs), rng).reshape(-1, runs)
+        report(progress, done, len(steps))
+    return drawn
 
 
 def shares_noise(channel: Channel) -> bool:
@@ -379,34 +493,20 @@ def shared_draws(
     if sites is None:
         raise ValueError("the decoder does not take the nearest word")
     places = sites - sites.mean(axis=0)  # smaller products, with smaller rounding errors
+    flat, squares = places.astype(np.float32), np.einsum("ij,ij->i", places, places)
     drawn = np.empty((len(ids), runs), dtype=np.int64)
-    flat = places.astype(np.float32)
+    step = max(1, _PRODUCTS // len(flat))
     for start in range(0, len(ids), TOGETHER):
         group = ids[start : start + TOGETHER]
-        handicaps = _handicaps(places, group)
-        for some, products in _products(channel, flat, runs, rng):
-            drawn[start : start + len(group), some] = _winners(products, handicaps)
+        halves = 0.5 * (squares[group, None] + squares) - places[group] @ places.T
+        handicaps = halves.astype(np.float32)  # ‖v − w‖²/2
+        for first in range(0, runs, step):
+            some = slice(first, min(first + step, runs))
+            origin = np.zeros((some.stop - first, flat.shape[1]))
+            noise = channel.noise.release(origin, rng).astype(np.float32)
+            drawn[start : start + len(group), some] = _winners(noise @ flat.T, handicaps)
             report(progress, start * runs + len(group) * some.stop, len(ids) * runs)
     return drawn
-
-
-def _handicaps(places: Floats, ids: Ids) -> Scores:
-    """Return ‖v − w‖²/2 for some words w and all words v."""
-    squares = np.einsum("ij,ij->i", places, places)
-    halves = 0.5 * (squares[ids, None] + squares) - places[ids] @ places.T
-    return np.asarray(halves, dtype=np.float32)
-
-
-def _products(
-    channel: VectorChannel[Any], flat: Scores, runs: int, rng: Generator
-) -> Iterator[tuple[slice, Scores]]:
-    """Yield blocks of runs, with the products of their noise and all words."""
-    step = max(1, _PRODUCTS // len(flat))
-    for start in range(0, runs, step):
-        some = slice(start, min(start + step, runs))
-        origin = np.zeros((some.stop - start, flat.shape[1]))
-        noise = channel.noise.release(origin, rng).astype(np.float32)
-        yield some, noise @ flat.T
 
 
 def _winners(products: Scores, handicaps: Scores) -> Ids:

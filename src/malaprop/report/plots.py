@@ -90,7 +90,7 @@ def success_by_epsilon(profile: Profile) -> str:
     """Plot how often an observer guesses right, by ε."""
 
     def paint(axes: Any) -> None:
-        points = [(p.epsilon, p.success, p.success_interval) for p in profile.curve]
+        points = [(p.epsilon, p.success.value, p.success.interval) for p in profile.curve]
         _line(axes, *zip(*points, strict=True))
         _mark(axes, profile)
         axes.set(xlabel="ε", ylabel="right guesses, no context", ylim=(0, 1))
@@ -105,10 +105,9 @@ def success_by_occurrences(profile: Profile) -> str:
     """
 
     def paint(axes: Any) -> None:
-        points = profile.occurrences
-        times = [point.occurrences for point in points]
+        times, points = list(profile.occurrences), profile.occurrences.values()
         values, intervals = [p.value for p in points], [p.interval for p in points]
-        if any(point.bounds for point in points):
+        if profile.bounded:
             low, high = zip(*intervals, strict=True)
             between = "the best guess lies here (95 %)"
             axes.fill_between(times, low, high, color=PALE, linewidth=0, label=between)
@@ -222,7 +221,7 @@ _BOUNDED = (
 def profile_plots(profile: Profile) -> list[tuple[Callable[[], str], str]]:
     """Return what draws each plot, and its caption."""
 
-    least = ", at least" if profile.chosen.at_least else ""
+    least = ", at least" if profile.chosen.success.bound else ""
     figures: list[tuple[Callable[[], str], str]] = [
         (
             lambda: kept_by_epsilon(profile),
@@ -244,28 +243,24 @@ def profile_plots(profile: Profile) -> list[tuple[Callable[[], str], str]]:
 
 
 def _occurrence_caption(profile: Profile) -> str:
-    if bounded(profile):
+    if profile.bounded:
         return _BOUNDED
-    least = ", at least" if profile.occurrences[0].at_least else ""
+    bound = any(success.bound for success in profile.occurrences.values())
+    least = ", at least" if bound else ""
     return f"Right guesses{least}, by occurrences of a word. {_UNIFORM}"
-
-
-def bounded(profile: Profile) -> bool:
-    """Whether only bounds on the best guess by occurrences are known."""
-    return any(one.bounds for one in profile.occurrences)
 
 
 def occurrence_table(profile: Profile) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the head and the rows of the table by occurrences."""
-    known = not bounded(profile)
+    known = not profile.bounded
     head = ("guessed right", "95 % interval") if known else ("by an attack", "95 % bounds")
     rows: list[tuple[str, ...]] = [
         (
-            str(one.occurrences),
-            f"{'at least ' if one.at_least and known else ''}{one.value:.0%}",
-            f"{one.interval[0]:.0%}–{one.interval[1]:.0%}",
+            str(times),
+            f"{'at least ' if success.bound and known else ''}{success.value:.0%}",
+            f"{success.low:.0%}–{success.high:.0%}",
         )
-        for one in profile.occurrences
+        for times, success in profile.occurrences.items()
     ]
     return (HEAD, *head), rows
 

@@ -493,7 +493,8 @@ def _key_figures(report: RunReport, profile: Profile | None) -> str:
 
 
 def _guessed(profile: Profile) -> BestGuess:
-    return BestGuess(profile.chosen.success, profile.chosen.at_least)
+    success = profile.chosen.success
+    return BestGuess(success.value, bool(success.bound))
 
 
 def _guarantee(report: RunReport, profile: Profile | None) -> list[str]:
@@ -543,13 +544,13 @@ def _unprotected(report: RunReport) -> list[str]:
 
 def _observer(profile: Profile) -> list[str]:
     point, how = profile.chosen, "computed from the law" if profile.exact else "estimated by draws"
-    least = "at least " if point.at_least else ""
+    least = "at least " if point.success.bound else ""
     told = (
         "<p>An observer who knows the mechanism and sees one word, without context, guesses it "
-        f"right in {least}{point.success:.1%} of cases, all words being equally likely. <b>Context "
-        "raises that, sometimes to twice as much, and so does repetition</b>: language lets an "
-        "observer rule out words that do not fit. <code>malaprop attack context</code> measures it "
-        "on your own text.</p>"
+        f"right in {least}{point.success.value:.1%} of cases, all words being equally likely. "
+        "<b>Context raises that, sometimes to twice as much, and so does repetition</b>: language "
+        "lets an observer rule out words that do not fit. <code>malaprop attack context</code> "
+        "measures it on your own text.</p>"
     )
     parts = ["<h2>What an observer learns</h2>", told]
     if profile.context:

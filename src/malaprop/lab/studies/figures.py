@@ -17,7 +17,7 @@ from malaprop.lab.tasks.sources import Corpus, Source, Subject
 from malaprop.measure.classification import Split, random_splits
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import Channel, VectorChannel
-from malaprop.privacy.estimate import Estimate, joint_error, word_ids
+from malaprop.privacy.estimate import Estimate, bisect, joint_error, word_ids
 from malaprop.privacy.gaussian_noise import WordGaussian
 from malaprop.privacy.randomness import seeded_rng
 
@@ -146,14 +146,11 @@ def epsilon_for_kept(
     Each ε is tried with the same random numbers, so that the share grows smoothly with ε. To tell
     small shares apart, take several `draws` of each word.
     """
-    low, high = map(math.log, between)
-    for _ in range(_STEPS):
-        middle = (low + high) / 2.0
-        if share_kept(bind(math.exp(middle)), words, seeded_rng(_SEED), draws) < kept:
-            low = middle
-        else:
-            high = middle
-    return math.exp((low + high) / 2.0)
+
+    def keeps_less(epsilon: float) -> bool:
+        return share_kept(bind(epsilon), words, seeded_rng(_SEED), draws) < kept
+
+    return math.sqrt(math.prod(bisect(keeps_less, *between, steps=_STEPS)))
 
 
 # A table noised once, drawn only for the words that a task asks for.

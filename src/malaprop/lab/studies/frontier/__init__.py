@@ -29,7 +29,7 @@ from malaprop.measure.adversaries.likelihoods import likelihoods_of
 from malaprop.measure.adversaries.public_model import check_corpus, model_for, prior_of
 from malaprop.measure.adversaries.words import Bayes, Seen
 from malaprop.measure.classification import random_splits
-from malaprop.measure.word_statistics import Kept, Similarity, statistics_of
+from malaprop.measure.word_statistics import Similarity, statistics_of
 from malaprop.mechanisms import mechanism_named
 from malaprop.privacy.arrays import Ids
 from malaprop.privacy.channel import Channel
@@ -285,7 +285,7 @@ def kept_words(run: Run, channel: Channel, rng: Generator) -> Iterator[Measureme
     """Measure N_w of words spread over the lexicon: exactly if there is a law, else by runs."""
     lexicon = channel.lexicon
     ids = word_ids(lexicon, min(lexicon_words(run), len(lexicon)))
-    values = statistics_of(channel, ids, Kept(), KEPT_RUNS, rng)
+    values = statistics_of(channel, ids, "kept", KEPT_RUNS, rng)
     yield mean_of("kept_of_lexicon", values)
     yield Measurement("kept_of_lexicon_p95", float(np.percentile(values, 95)))
     yield Measurement("kept_of_lexicon_max", float(values.max()))

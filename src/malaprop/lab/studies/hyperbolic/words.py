@@ -87,7 +87,7 @@ def measured(channel: Channel, ids: Ids, runs: int, rng: Generator) -> dict[str,
     """Return N_w as a share, S_w and K_w of so many runs: exact means if there is a law."""
     wanted = [registry[name] for name in STATISTICS]
     if isinstance(channel, LawChannel):
-        return {each.name: statistics_of(channel, ids, each, runs, rng) for each in wanted}
+        return {each.name: statistics_of(channel, ids, each.name, runs, rng) for each in wanted}
     drawn = channel.substitute(np.repeat(ids, runs), rng).reshape(len(ids), runs)
     draws = Draws(
         space=channel.lexicon,
@@ -239,7 +239,7 @@ def _hyperbolic(run: Run, setting: Setting) -> Floats:
 
 def _shares(run: Run, channel: Channel) -> Floats:
     ids = word_ids(channel.lexicon, min(len(channel.lexicon), _words(run)))
-    return statistics_of(channel, ids, registry["kept"], _runs(run), seeded_rng(run.seed))
+    return statistics_of(channel, ids, "kept", _runs(run), seeded_rng(run.seed))
 
 
 def _curve(run: Run, space: str) -> Curve:

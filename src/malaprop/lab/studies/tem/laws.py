@@ -11,7 +11,7 @@ from malaprop.lab.studies.reproduction import Run
 from malaprop.lab.studies.study import Claim, Item, Line, Measurement, Setting, crossed
 from malaprop.lab.studies.tem.reviews import BETA
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.measure.word_statistics import Distinct, Kept, statistics_of
+from malaprop.measure.word_statistics import statistics_of
 from malaprop.mechanisms.laplace import Laplace
 from malaprop.mechanisms.tem import TEM
 from malaprop.privacy.arrays import blocks
@@ -105,8 +105,8 @@ def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
         yield Measurement("exponent_share", law.law.exponent / epsilon)
         channel = law
     ids = word_ids(lexicon, min(chosen, len(lexicon)))
-    kept = statistics_of(channel, ids, Kept(), _RUNS, rng)
-    distinct = statistics_of(channel, ids, Distinct(), _RUNS, rng)
+    kept = statistics_of(channel, ids, "kept", _RUNS, rng)
+    distinct = statistics_of(channel, ids, "distinct", _RUNS, rng)
     yield mean_of("kept", kept)
     yield Measurement("kept_p95", float(np.percentile(kept, 95)))
     yield Measurement("kept_max", float(kept.max()))

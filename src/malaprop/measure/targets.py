@@ -1,0 +1,142 @@
+"""The targets of a calibration: the one table that the library and the command line read.
+
+It imports no numerics, so that the help of the command line does not wait for them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from malaprop.privacy.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Target:
+    """A figure that must keep to a bound."""
+
+    name: str
+    help: str
+    """What the bound means, for the command line."""
+    text: str
+    """The target in words; `bound` and others are filled in."""
+    metavar: str = "SHARE"
+    of: Literal["words", "vectors"] = "words"
+    at_least: bool = False
+    """Whether the figure must not fall below the bound; else it must not exceed it."""
+
+    def bound(self, value: Any) -> Any:
+        """Return the bound; refuse one that makes no sense. That of "like" is a channel."""
+        if self.metavar == "MECHANISM:EPSILON":
+            return value
+        least, most = (0.0, float("inf")) if self.name == "candidates" else (0.0, 1.0)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if number and least < value < most:
+            return float(value)
+        if self.name == "candidates":
+            raise ParameterError(
+                f"The target 'candidates' must be finite, and above 0. Got {value!r}."
+            )
+        raise ParameterError(
+            f"The target '{self.name}' must lie between 0 and 1, both excluded. Got {value!r}."
+        )
+
+
+TARGETS: Mapping[str, Target] = {
+    target.name: target
+    for target in (
+        Target(
+            "kept",
+            "At most this share of words stay as they are, on average. Like all shares, it lies "
+            "between 0 and 1.",
+            "at most {bound:g} of words stay as they are, {whose}",
+        ),
+        Target(
+            "success",
+            "An observer without context guesses at most this share right.",
+            "an observer without context guesses at most {bound:g} of words right{times} "
+            "(prior: {prior})",
+        ),
+        Target(
+            "candidates",
+            "At least this many inputs, above 0, explain an output within a factor of 2.",
+            "at least {bound:g} inputs explain an output within a factor of 2",
+            metavar="NUMBER",
+            at_least=True,
+        ),
+        Target(
+            "similarity",
+            "Word and replacement have at most this expected similarity; with --lambda-grid, at "
+            "least.",
+            "an expected similarity of at most {bound:g}",
+            metavar="NUMBER",
+        ),
+        Target(
+            "like",
+            "As many words stay as with another mechanism, such as tem:1.5.",
+            "as many words stay as with the other mechanism, {bound:.4g}",
+            metavar="MECHANISM:EPSILON",
+        ),
+        Target(
+            "correlation",
+            "With --vectors: the smallest ε at which distances keep this correlation with the true "
+            "ones.",
+            "a correlation of distances of at least {bound:g}",
+            metavar="NUMBER",
+            of="vectors",
+            at_least=True,
+        ),
+        Target(
+            "inversion",
+            "With --vectors: at most this share of released vectors is found again in the file, by "
+            "taking the nearest.",
+            "an observer finds at most {bound:g} of vectors among {candidates:,}",
+            of="vectors",
+        ),
+    )
+}
+
+
+def chosen_target(of: Literal["words", "vectors"], given: Mapping[str, Any]) -> tuple[Target, Any]:
+    """Return the one target among some values, and its bound; refuse none and several."""
+    offered = [target for target in TARGETS.values() if target.of == of]
+    named = [target for target in offered if given.get(target.name) is not None]
+    if len(named) != 1:
+        about = "" if of == "words" else " on vectors"
+        raise ParameterError(
+            f"Calibrating{about} takes one target of "
+            f"{', '.join(target.name for target in offered)}. "
+            f"Got {', '.join(target.name for target in named) or 'none'}."
+        )
+    return named[0], named[0].bound(given[named[0].name])
+
+
+def check_target(**given: Any) -> tuple[Target, Any]:
+    """Return the target of `calibrate` and its bound, from all its parameters.
+
+    Refuse targets and options that no lexicon makes sense of.
+    """
+    if given.get("sample") is not None and not given.get("context"):
+        raise ParameterError("A `sample` goes with `context=True`.")
+    others = {"success", "context", "sample", "occurrences"}
+    if given.get("context") and (
+        given.get("success") is None
+        or given.get("occurrences", 1) != 1
+        or any(value is not None for name, value in given.items() if name not in others)
+    ):
+        raise ParameterError(
+            "`context=True` goes with the target `success` alone: an observer with context knows "
+            "how frequent words are, and sees them once."
+        )
+    target, bound = chosen_target("words", given)
+    worst = given.get("worst")
+    share = isinstance(worst, int | float) and 0.0 <= worst < 1.0
+    if worst is not None and not (target.name == "kept" and share):
+        raise ParameterError("`worst` goes with `kept` only, and is a share of 0 or more, below 1.")
+    unusual = {
+        "prior": given.get("prior") is not None,
+        "occurrences": given.get("occurrences", 1) != 1,
+    }
+    for name, given_too in unusual.items():
+        if given_too and target.name != "success":
+            raise ParameterError(f"`{name}` goes with `success` only: leave it out.")
+    return target, bound
