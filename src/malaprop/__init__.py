@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Any
 from malaprop._version import __version__
 
 if TYPE_CHECKING:
-    from malaprop.files.embed import embed_files
-    from malaprop.files.journal import file_digest
     from malaprop.files.privatize import privatize_files
-    from malaprop.files.release_vectors import release_files
+    from malaprop.files.release_vectors import embed_files, release_files
     from malaprop.lexicon.graph import GraphOptions
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.measure.audit import Audit, audit
@@ -56,6 +54,7 @@ if TYPE_CHECKING:
     from malaprop.privacy.metrics import Metric
     from malaprop.privacy.noise import Noise
     from malaprop.privacy.randomness import renew_randomness, secure_rng, seeded_rng
+    from malaprop.private_files import file_digest
     from malaprop.privatizer import Privatizer
     from malaprop.release import Release
     from malaprop.report.run_report import RunReport
@@ -120,10 +119,8 @@ __all__ = [
 # Where the names are: a module is imported when one of its names is asked for, so that a program
 # which needs a part waits for that part alone.
 _HOMES = {
-    "files.embed": "embed_files",
-    "files.journal": "file_digest",
     "files.privatize": "privatize_files",
-    "files.release_vectors": "release_files",
+    "files.release_vectors": "embed_files release_files",
     "lexicon.graph": "GraphOptions",
     "lexicon.lexicon": "Lexicon",
     "measure.audit": "Audit audit",
@@ -153,6 +150,7 @@ _HOMES = {
     "privacy.noise": "Noise",
     "privacy.randomness": "renew_randomness secure_rng seeded_rng",
     "privacy.metrics": "Metric",
+    "private_files": "file_digest",
     "privatizer": "Privatizer",
     "release": "Release",
     "report.run_report": "RunReport",

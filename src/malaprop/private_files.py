@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, cast
 
 import numpy as np
 
@@ -127,7 +127,7 @@ def _umask() -> int:
 # the batch ends.
 
 
-HASH_BYTES: Final = 16
+_HASH_BYTES: Final = 16
 _READ_BYTES: Final = 2**20
 _NONCE_BYTES: Final = 16
 _TAG_BYTES: Final = 16
@@ -137,20 +137,90 @@ _BLOCK_BYTES: Final = 2**16
 def keyed_hash(value: str | bytes, key: bytes) -> str:
     """Hash a value so that only someone who knows the key can compare it with a guess."""
     data = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
-    return hashlib.blake2b(data, key=key, digest_size=HASH_BYTES).hexdigest()
+    return hashlib.blake2b(data, key=key, digest_size=_HASH_BYTES).hexdigest()
 
 
 def keyed_digest(
     source: BinaryIO, key: bytes, progress: Callable[[int], None] = lambda done: None
 ) -> str:
     """Hash a whole file; calls `progress` with the number of bytes read so far."""
-    digest = hashlib.blake2b(key=key, digest_size=HASH_BYTES)
+    digest = hashlib.blake2b(key=key, digest_size=_HASH_BYTES)
     done = 0
     while chunk := source.read(_READ_BYTES):
         digest.update(chunk)
         done += len(chunk)
         progress(done)
     return digest.hexdigest()
+
+
+class ReadDigest(io.RawIOBase):
+    """Reads another stream from its start, and hashes what is read.
+
+    >>> digest = ReadDigest(io.BytesIO(b"cold rain"), b"a key")
+    >>> reader = digest.reader()
+    >>> reader.read(4), digest.of_all() == keyed_digest(io.BytesIO(b"cold rain"), b"a key")
+    (b'cold', True)
+    """
+
+    def __init__(self, source: BinaryIO, key: bytes) -> None:
+        self._source = source
+        self._hash = hashlib.blake2b(key=key, digest_size=_HASH_BYTES)
+
+    def reader(self) -> BinaryIO:
+        """Return a stream to read instead of the other one."""
+        return cast(BinaryIO, io.BufferedReader(self, _READ_BYTES))
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def fileno(self) -> int:
+        """Return the descriptor of the other stream."""
+        return self._source.fileno()
+
+    def readinto(self, buffer: memoryview[int], /) -> int:  # type: ignore[override]
+        """Read into a buffer."""
+        read = getattr(self._source, "read1", self._source.read)
+        data = read(len(buffer))
+        buffer[: len(data)] = data
+        self._hash.update(data)
+        return len(data)
+
+    def of_all(self) -> str:
+        """Return the digest of the whole stream; reads what is left of it."""
+        while data := self._source.read(_READ_BYTES):
+            self._hash.update(data)
+        return self._hash.hexdigest()
+
+
+class WriteDigest(io.BufferedIOBase):
+    """Writes to another stream, and hashes what is written; the other stream stays open."""
+
+    def __init__(self, target: BinaryIO, key: bytes) -> None:
+        self._target = target
+        self._hash = hashlib.blake2b(key=key, digest_size=_HASH_BYTES)
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def write(self, data: bytes | memoryview[int], /) -> int:  # type: ignore[override]
+        """Write all of it."""
+        self._hash.update(data)
+        return self._target.write(data)
+
+    def tell(self) -> int:
+        """Return the position of the other stream."""
+        return self._target.tell()
+
+    def flush(self) -> None:
+        """Flush the other stream."""
+        if not self.closed:
+            self._target.flush()
+
+    def of_all(self) -> str:
+        """Return the digest of everything that was written."""
+        return self._hash.hexdigest()
 
 
 def encrypted(data: bytes, key: bytes) -> bytes:
@@ -442,6 +512,20 @@ def subkey(purpose: str, salt: str = "") -> bytes:
     """
     label = f"malaprop {purpose}\0{salt}".encode()
     return hashlib.blake2b(label, key=_secret(), digest_size=SECRET_BYTES).digest()
+
+
+def digest_key() -> bytes:
+    """Return the key of all digests in this user's reports."""
+    return subkey("report")
+
+
+def file_digest(path: str | Path) -> str:
+    """Return the keyed digest of a file, as this user's reports state it.
+
+    It needs the key in the user's state folder: another user gets another digest.
+    """
+    with Path(path).open("rb") as file:
+        return keyed_digest(file, digest_key())
 
 
 def _secret() -> bytes:

@@ -16,7 +16,7 @@ from tests.lab.datasets.serving import server, write_catalogue  # noqa: F401  fi
 
 from malaprop import Privatizer
 from malaprop.cli.main import run
-from malaprop.files import run as running_module
+from malaprop.files import privatize as running_module
 from malaprop.files.formats import parquet, text_records, txt
 from malaprop.files.resume_file import read_resume_file, run_key
 from malaprop.private_files import decrypted

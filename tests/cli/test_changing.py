@@ -4,13 +4,12 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.cli.conftest import Cli, running
 
 from malaprop import Privatizer
-from malaprop.files import run as running_module
+from malaprop.files import privatize as running_module
 from malaprop.files.formats import txt
 
 ROWS = 95
@@ -151,7 +150,7 @@ def test_batches_drawn_from_a_changed_input_are_not_used_when_it_is_set_back(
     command = ("in.txt", "-o", "out.txt", "--workers", "1")
     begin = Output.begin
 
-    def changed(output: Output[Any], *arguments: object, **options: object) -> None:
+    def changed(output: Output, *arguments: object, **options: object) -> None:
         begin(output, *arguments, **options)  # type: ignore[arg-type]
         _same_size_and_time(source)
 

@@ -5,7 +5,6 @@ does.
 """
 
 import contextlib
-import io
 import os
 import random
 import subprocess
@@ -16,8 +15,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import WORDS, drawn_in, running
 
-from malaprop.files.formats.file_format import Layout
-from malaprop.files.run import FileCopy
+from malaprop.files.formats import Layout
 
 KILLS = int(os.environ.get("MALAPROP_KILLS", "10"))
 ROWS = 12_000
@@ -110,11 +108,9 @@ def test_a_run_that_is_killed_loses_and_repeats_nothing(
 
 def _batch_sizes(path: Path, layout: Layout) -> list[int]:
     """How many records there are in each batch."""
-    with (
-        path.open("rb") as source,
-        FileCopy.open(source, io.BytesIO(), layout, path.stat().st_size) as rewriting,
-    ):
-        sizes = [len(texts) for texts in rewriting.batches()]
+    with path.open("rb") as source:
+        batches = layout.open(source, path.stat().st_size).batches()
+        sizes = [len(batch.texts) for batch in batches]
     assert len(sizes) > 10
     return sizes
 

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import Cli, running
 
 from malaprop import Privatizer
-from malaprop.files import run as running_module
+from malaprop.files import privatize as running_module
 from malaprop.files.formats import txt
 
 

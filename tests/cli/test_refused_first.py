@@ -9,7 +9,6 @@ from tests.cli.conftest import Cli
 
 from malaprop import Lexicon
 from malaprop.files.plan import Job
-from malaprop.files.release_vectors import VectorJob
 from malaprop.lexicon import store
 from malaprop.privacy.errors import DataError
 from malaprop.privatizer import Privatizer
@@ -285,7 +284,6 @@ def no_work(monkeypatch: pytest.MonkeyPatch, lexicon_file: Path, home: Path, cli
     monkeypatch.setattr(store, "write", begun)
     monkeypatch.setattr(Privatizer, "__init__", begun)
     monkeypatch.setattr(Job, "open_source", begun)
-    monkeypatch.setattr(VectorJob, "open_source", begun)
     monkeypatch.setattr("malaprop.files.vector_formats.read_some", begun)
     monkeypatch.setattr("malaprop.files.release_vectors.read_some", begun)
     monkeypatch.setattr("malaprop.files.release_vectors.open_vectors", begun)

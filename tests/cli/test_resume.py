@@ -3,14 +3,13 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.cli.conftest import Breaking, Cli, assert_private
 from tests.cli.stopping import CANARY, HIDDEN, ROWS, kept_texts, texts_of, write_input
 
 from malaprop import Privatizer
-from malaprop.files import run as running_module
+from malaprop.files import privatize as running_module
 from malaprop.files.resume_file import read_resume_file
 from malaprop.files.run import Output
 
@@ -83,7 +82,7 @@ def test_a_plain_run_that_is_whole_is_known_too(cli: Cli, folder: Path) -> None:
 def stop_before_the_record(cli: Cli, command: tuple[str, ...]) -> None:
     """Stop a run when its output has its name, and its journal is not yet a record."""
 
-    def stop(output: Output[Any]) -> None:
+    def stop(output: Output) -> None:
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:

@@ -17,11 +17,7 @@ KILLS = max(3, int(os.environ.get("MALAPROP_KILLS", "10")) // 3)
 LIMIT = 120.0
 ROWS = 3_000
 # Thirty blocks of 100 rows.
-SMALL = (
-    "import malaprop.files.vector_blocks as base, malaprop.files.vector_blocks as raw, "
-    "malaprop.files.embed as embedding\n"
-    "for module in (base, raw, embedding): module.BLOCK_CELLS = {}"
-)
+SMALL = "import malaprop.files.vector_formats as formats; formats.BLOCK_CELLS = {}"
 
 
 def _kept(hidden: Path) -> dict[int, bytes]:

@@ -84,7 +84,7 @@ def test_a_run_that_was_stopped_is_resumed(
 ) -> None:
     """What was drawn is kept, and a note on the error says so."""
     monkeypatch.setattr(txt, "BATCH_RECORDS", 10)
-    monkeypatch.setattr("malaprop.files.run.SMALLEST_BATCH", 10)
+    monkeypatch.setattr("malaprop.files.privatize.SMALLEST_BATCH", 10)
     source, out = tmp_path / "in.txt", tmp_path / "out.txt"
     source.write_text("cold\n" * 50)
 

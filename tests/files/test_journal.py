@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malaprop.files import resume_file
-from malaprop.files.journal import Drawn, Journal, seal
 from malaprop.files.resume_file import (
+    Drawn,
     Header,
+    Journal,
     ResumeFile,
     key_of,
     new_salt,
@@ -23,6 +24,7 @@ from malaprop.files.resume_file import (
     record_of,
     resume,
     run_key,
+    seal,
     side_path,
     start_over,
 )
@@ -123,7 +125,7 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from malaprop.privacy.errors import OutputError
-from malaprop.files.journal import Drawn, Journal
+from malaprop.files.resume_file import Drawn, Journal
 from malaprop.files.resume_file import Header
 path = Path(sys.argv[1])
 journal = Journal(path, path, Header(facts={}, salt="0" * 32, proof=""), bytes(32))
@@ -209,7 +211,7 @@ def test_lines_of_another_kind_end_the_reading(tmp_path: Path) -> None:
     before = read_resume_file(final)
     assert before is not None
     with path.open("ab") as file:
-        file.write(resume_file.line(b"strange", b"{}"))
+        file.write(resume_file._line(b"strange", b"{}"))
     after = read_resume_file(final)
     assert after is not None
     assert (after.batches, after.end) == (before.batches, before.end)
@@ -220,7 +222,7 @@ import sys
 from pathlib import Path
 from malaprop.privacy.errors import OutputError
 from malaprop.files.staging import Staging
-from malaprop.files.journal import Journal
+from malaprop.files.resume_file import Journal
 from malaprop.files.resume_file import Header
 path = Path(sys.argv[1])
 header = Header(facts={}, salt="0" * 32, proof="")

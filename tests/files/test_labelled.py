@@ -49,21 +49,21 @@ def test_other_encodings_are_read(tmp_path: Path) -> None:
     ("name", "data", "error", "complaint"),
     [
         ("a.csv", b"text,z\nsecret,1\n", ParameterError, "no column is named 'y'"),
-        ("a.csv", b"text,y\nsecret\n", DataError, "record 1 has 1 fields, the header has 2"),
+        ("a.csv", b"text,y\nsecret\n", DataError, "record 1 has 1 field, the header has 2"),
         ("a.csv", b'text,y\n"secret"x,1\n', DataError, "not well-formed"),
         ("a.csv", b"text,y\nsecret \xff,1\n", DataError, "cannot be read as utf-8"),
-        ("a.csv", b"", ParameterError, "empty"),
+        ("a.csv", b"", DataError, "empty"),
         ("a.jsonl", b'{"text": "secret"}\n', ParameterError, "no record has the key 'y'"),
-        ("a.jsonl", b"secret\n", DataError, "line 1 is not a JSON object"),
+        ("a.jsonl", b"secret\n", DataError, r"record 1 \(line 1\) is not a JSON object"),
         (
             "a.jsonl",
             b'{"text": ["secret"], "y": 1}\n',
             DataError,
-            "record 1: the text is no string",
+            "has a value of 'text' that is a list, not a string",
         ),
-        ("a.jsonl", b'{"text": "", "y": ["secret"]}\n', DataError, "label is neither"),
+        ("a.jsonl", b'{"text": "", "y": ["secret"]}\n', DataError, "label that is neither"),
         ("a.jsonl", b"\xff\n", DataError, "cannot be read as utf-8"),
-        ("a.parquet", b"secret", DataError, "no Parquet file"),
+        ("a.parquet", b"secret", DataError, "not a Parquet file"),
         ("a.txt", b"secret", ParameterError, "has no column for labels"),
     ],
 )
@@ -93,7 +93,7 @@ def test_text_that_is_not_utf_8_is_refused_and_not_shown(tmp_path: Path) -> None
     offsets, data = pa.py_buffer(np.array([0, 7], np.int32)), pa.py_buffer(b"secret\xe9")
     text = pa.StringArray.from_buffers(1, offsets, data)
     pq.write_table(pa.table({"text": text, "y": pa.array(["a"])}), tmp_path / "a.parquet")
-    with pytest.raises(DataError, match="cannot be read") as caught:
+    with pytest.raises(DataError, match="record 1 has a text that is not UTF-8") as caught:
         list(read_labelled(str(tmp_path / "a.parquet"), column="text", label="y"))
     assert "secret" not in str(caught.value)
 

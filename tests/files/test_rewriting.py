@@ -13,11 +13,12 @@ from malaprop.files.formats import FORMATS
 from malaprop.files.formats.file_format import (
     BATCH_CHARACTERS,
     BATCH_RECORDS,
+    FileCopy,
     Layout,
     batch_characters,
     registry,
+    rewrite,
 )
-from malaprop.files.run import FileCopy, rewrite
 from malaprop.privacy.errors import DataError, MalapropError
 
 LAYOUTS = {
@@ -94,9 +95,9 @@ def test_a_small_file_has_batches_for_all_workers(kind: str) -> None:
     target = io.BytesIO()
     batches = []
     with FileCopy.open(io.BytesIO(data), target, LAYOUTS[kind], len(data)) as rewriting:
-        for texts in rewriting.batches():
-            batches.append(len(texts))
-            rewriting.write(texts)
+        for batch in rewriting.batches():
+            batches.append(len(batch.texts))
+            rewriting.write(batch, batch.texts)
         rewriting.finish()
     assert target.getvalue() == data
     assert sum(batches) == 100_000
@@ -152,12 +153,12 @@ def test_a_copy_that_is_given_up_puts_everything_back() -> None:
     data = HEADERS["csv"] + (ROWS["csv"] % b"a") * (BATCH_RECORDS + 1)  # more than a batch
     with FileCopy.open(io.BytesIO(data), io.BytesIO(), LAYOUTS["csv"]) as rewriting:
         held = rewriting.batches()
-        assert set(next(held)) == {"a"}
+        assert set(next(held).texts) == {"a"}
         assert csv.field_size_limit() == before
     assert list(held) == []
 
 
-def test_every_format_has_its_copy() -> None:
+def test_every_format_has_its_reader() -> None:
     assert set(registry) == set(FORMATS)
     assert all(name in vars(formats) for name in formats.__all__)
 
@@ -176,7 +177,7 @@ def test_nothing_heavy_and_nothing_else_of_malaprop_is_imported() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("malaprop"):
                 assert str(node.module).startswith(ALLOWED), path.name
-    code = "import sys, malaprop.files.run; sys.exit('pyarrow' in sys.modules)"
+    code = "import sys, malaprop.files.privatize; sys.exit('pyarrow' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": _package_root()})
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from malaprop.files import formats
-from malaprop.files.formats.file_format import Layout
-from malaprop.files.run import rewrite
+from malaprop.files.formats import Layout, rewrite
 from malaprop.files.staging import Staging
 from malaprop.privacy.errors import OutputError, ParameterError
 
@@ -233,9 +232,8 @@ LIMITED = """
 import io, resource, sys
 from pathlib import Path
 from malaprop.privacy.errors import OutputError
-from malaprop.files.formats.file_format import Layout
+from malaprop.files.formats import Layout, rewrite
 from malaprop.files.staging import Staging
-from malaprop.files.run import rewrite
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     with Staging() as stage:

@@ -15,13 +15,12 @@ from scipy.stats import gamma, kstest
 from tests.files.vector_files import NEAR, ROWS, WORDS, WRITE, read, write_parquet, write_text
 
 from malaprop import DataError, MalapropError, ParameterError, PrivEmb, release_files
-from malaprop.files import vector_blocks, vector_formats
+from malaprop.files import vector_formats
 
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (vector_blocks, vector_blocks, vector_formats):
-        monkeypatch.setattr(module, "BLOCK_CELLS", 28)
+    monkeypatch.setattr(vector_formats, "BLOCK_CELLS", 28)
 
 
 @pytest.mark.usefixtures("small_blocks")

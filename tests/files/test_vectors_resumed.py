@@ -10,7 +10,7 @@ import pytest
 from tests.files.vector_files import ROWS, WRITE, read
 
 from malaprop import Laplace, Lexicon, OutputError, embed_files, release_files, seeded_rng
-from malaprop.files import embed, vector_blocks, vector_formats
+from malaprop.files import vector_formats
 from malaprop.files.resume_file import read_resume_file
 from malaprop.privacy.mechanism import FreeVectors
 from malaprop.report.vector_report import VectorReport
@@ -46,8 +46,7 @@ class Drawing:
 
 @pytest.fixture
 def drawing(monkeypatch: pytest.MonkeyPatch) -> Drawing:
-    for module in (vector_blocks, vector_blocks, vector_formats, vector_formats, embed):
-        monkeypatch.setattr(module, "BLOCK_CELLS", 100)  # 25 rows of 4: ten blocks
+    monkeypatch.setattr(vector_formats, "BLOCK_CELLS", 100)  # 25 rows of 4: ten blocks
     return Drawing(monkeypatch)
 
 
@@ -90,8 +89,7 @@ def test_a_release_goes_on_where_it_was_stopped(
 def test_texts_go_on_where_they_were_stopped(
     tmp_path: Path, drawing: Drawing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (vector_blocks, embed):
-        monkeypatch.setattr(module, "BLOCK_CELLS", 8)
+    monkeypatch.setattr(vector_formats, "BLOCK_CELLS", 8)
     tiny = Lexicon(["cold", "hot"], [[0.0, 1.0], [4.0, 1.0]])
     (tmp_path / "x.txt").write_text("cold\nhot hot\n" * 20)
 

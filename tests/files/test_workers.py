@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from malaprop import TEM
-from malaprop.files.journal import Drawn
+from malaprop.files.resume_file import Drawn
 from malaprop.files.workers import (
     BatchDraw,
     Item,

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from tests.fuzz.mutations import mutated
 
-from malaprop.files.journal import Drawn, Journal, seal
 from malaprop.files.resume_file import (
+    Drawn,
     Header,
+    Journal,
     ResumeFile,
     key_of,
     new_salt,
@@ -19,6 +20,7 @@ from malaprop.files.resume_file import (
     read_resume_file,
     resume,
     run_key,
+    seal,
     side_path,
 )
 from malaprop.privacy.errors import MalapropError

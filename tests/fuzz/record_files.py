@@ -11,9 +11,7 @@ from collections.abc import Callable
 from tests.fuzz.mutations import mutated
 
 from malaprop.files.compression import packed, unpacked
-from malaprop.files.formats import FORMATS
-from malaprop.files.formats.file_format import Layout
-from malaprop.files.run import rewrite
+from malaprop.files.formats import FORMATS, Layout, rewrite
 from malaprop.privacy.errors import MalapropError
 from malaprop.report.file_counts import FaultyRecord
 

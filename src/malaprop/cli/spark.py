@@ -207,9 +207,10 @@ def privatize_on_spark(
     """Privatize a folder on a cluster; return the report, and write it to its file, if any."""
     from malaprop.files.formats.file_format import Layout
     from malaprop.files.plan import Job, check_report
-    from malaprop.files.privatize import staged_report
+    from malaprop.files.staging import Staging
     from malaprop.files.workers import Recipe
-    from malaprop.report.run_report import Clock
+    from malaprop.private_files import OWNER_ONLY
+    from malaprop.report.run_report import Clock, rendered
     from malaprop.spark import FORMATS
 
     clock = Clock(command)
@@ -217,11 +218,12 @@ def privatize_on_spark(
     if name not in FORMATS:
         raise ParameterError(f"--engine spark reads {', '.join(FORMATS)}: this is {name}")
     layout = Layout(format=name, columns=columns, delimiter=delimiter, on_error=on_error)
-    check_report(report, [Job(source, target, layout)])
+    check_report(report, [Job(source, target)])
     recipe = Recipe(lexicon=lexicon, mechanism=mechanism, policy=policy)
     from malaprop.integrations.spark import privatize_files
 
-    with staged_report(report, force=force) as write:
+    with Staging() as stage:
+        file = stage.open(report, force=force, limits=[OWNER_ONLY]) if report else None
         with working(f"preparing {recipe.title}"):
             privatizer = recipe.privatizer()
             warnings = privatizer.warnings  # which takes a moment
@@ -234,7 +236,8 @@ def privatize_on_spark(
                 )
 
         summary = on_spark(master or _HERE, work, quiet=quiet)
-        write(summary)
+        if file and report:
+            file.write(rendered(summary, report))
     warn(*summary.findings)
     return summary
 

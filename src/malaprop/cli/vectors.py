@@ -173,7 +173,7 @@ def embed(
     words that differ in one of them are d/n apart, d being the distance of the two words. How many
     texts there are, and in which order, is not hidden. Resume an interrupted run with --resume.
     """
-    from malaprop.files.embed import embed_files
+    from malaprop.files.release_vectors import embed_files
 
     with Display() as display:
         summary = embed_files(

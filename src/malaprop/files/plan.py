@@ -1,60 +1,26 @@
-"""From names to jobs: one file in, one file out."""
+"""From names to jobs: one file in, one file out; and what a run reports while it lasts."""
 
 import io
 import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, Literal, Protocol
+from typing import BinaryIO, Final, Literal
 
 from malaprop.files.compression import compression_of
 from malaprop.files.formats import check_ending, check_packing, format_of
 from malaprop.files.formats.file_format import Layout
-from malaprop.files.resume_file import Sight, file_stamp, new_side_path, side_path
+from malaprop.files.resume_file import new_side_path, side_path
 from malaprop.files.staging import Staging, partial_path
 from malaprop.privacy.errors import OutputError, ParameterError
 from malaprop.private_files import Access, status_of
 
-# One file in, one file out.
-
-
 PIPE: Final = "-"
 """Standard input or output, in place of a path."""
-
-
-class Copied(Protocol):
-    """A file to read and one to make, as far as their names go."""
-
-    @property
-    def source(self) -> str:
-        """The input."""
-
-    @property
-    def target(self) -> str:
-        """The output."""
-
-    def status(self) -> os.stat_result | None:
-        """Return the status of the input, if it is a regular file."""
-
-
-class FileJob(Copied, Protocol):
-    """A job whose output is staged, and can be resumed if it is `lasting`."""
-
-    @property
-    def lasting(self) -> bool:
-        """Whether input and output are files, so that a run that was stopped can be resumed."""
-
-    def sight(self) -> Sight | None:
-        """Return what tells whether the input changes, if it is a regular file."""
-
-    def open_source(self) -> AbstractContextManager[BinaryIO]:
-        """Open the input."""
-
-    def open_target(self, stage: Staging, limits: Sequence[Access], *, force: bool) -> BinaryIO:
-        """Open the output; its permissions will be within the limits."""
+_PIPED: Final = "txt"  # the format of standard input, unless another one is named
 
 
 @dataclass(frozen=True)
@@ -63,18 +29,17 @@ class Job:
 
     source: str
     target: str
-    layout: Layout
+
+    @property
+    def name(self) -> str:
+        """What errors call the input, of which there may be several. A pipe has no name."""
+        return "" if self.source == PIPE else self.source
 
     @property
     def size(self) -> int | None:
         """The size of the input in bytes, if it is known beforehand."""
         path = Path(self.source)
         return path.stat().st_size if self.source != PIPE and path.is_file() else None
-
-    @property
-    def packed(self) -> bool:
-        """Whether the input is compressed, so that its size does not tell how much is in it."""
-        return compression_of(self.source) is not None
 
     @property
     def lasting(self) -> bool:
@@ -90,11 +55,6 @@ class Job:
             return status if stat.S_ISREG(status.st_mode) else None
         return None
 
-    def sight(self) -> Sight | None:
-        """Return what tells whether the input changes, if it is a regular file."""
-        status = self.status()
-        return None if status is None else file_stamp(status)
-
     @contextmanager
     def open_source(self) -> Iterator[BinaryIO]:
         """Open the input."""
@@ -106,78 +66,26 @@ class Job:
 
     def open_target(self, stage: Staging, limits: Sequence[Access], *, force: bool) -> BinaryIO:
         """Open the output; its permissions will be within the limits."""
-        if self.target == PIPE:
-            return _standard_output()
-        return stage.open(Path(self.target), force=force, limits=limits)
+        if self.target != PIPE:
+            return stage.open(Path(self.target), force=force, limits=limits)
+        if sys.stdout is None:
+            raise OutputError("standard output is closed: open it, or name a file with `output`")
+        stream = sys.stdout.buffer
+        if isinstance(stream, io.RawIOBase):  # unbuffered, a write may be cut short
+            return open(stream.fileno(), "wb", closefd=False)
+        return stream
 
 
-def _standard_output() -> BinaryIO:
-    """Return standard output with a buffer: unbuffered, a write may be cut short."""
-    if sys.stdout is None:
-        raise OutputError("standard output is closed: open it, or name a file with `output`")
-    stream = sys.stdout.buffer
-    if isinstance(stream, io.RawIOBase):
-        return open(stream.fileno(), "wb", closefd=False)
-    return stream
+@dataclass(frozen=True)
+class TextJob(Job):
+    """A job whose input has texts, and a layout."""
 
+    layout: Layout
 
-# Names of files: what is read is never written to, and no two writers share a name.
-
-
-_File = tuple[int, int]
-"""What identifies a file under any name: the numbers of its disk and of its node there."""
-
-
-def check_names(jobs: Sequence[Copied], report: Path | None) -> None:
-    """Refuse outputs that are inputs, under any name, and clashes with hidden files."""
-    inputs = {_file(status): job for job in jobs if (status := job.status())}
-    for job in jobs:
-        if _target_file(job) in inputs:
-            name = "standard output" if job.target == PIPE else job.target
-            raise ParameterError(
-                f"{name} is an input: choose another name with `output`. An output never replaces "
-                "what it is made from, not even with `force=True`"
-            )
-    named = [Path(job.target) for job in jobs if job.target != PIPE]
-    written = [*named, report] if report else named
-    taken = {Path(os.path.realpath(path)) for path in written}
-    for path in written:
-        for hidden in _hidden(path):
-            if hidden in taken or _existing(hidden) in inputs:
-                raise ParameterError(
-                    f"{hidden.name} would be overwritten, as {path} needs a hidden file of that "
-                    "name: choose another name with `output`"
-                )
-
-
-def _hidden(path: Path) -> Iterator[Path]:
-    """Yield the files that may be written beside an output."""
-    final = Path(os.path.realpath(path))
-    yield from (side_path(final), new_side_path(final), partial_path(final))
-
-
-def _target_file(job: Copied) -> _File | None:
-    if job.target != PIPE:
-        return _existing(Path(job.target))
-    status = status_of(sys.stdout)
-    return None if status is None else _file(status)
-
-
-def _existing(path: Path) -> _File | None:
-    try:
-        return _file(os.stat(path))
-    except OSError:
-        return None
-
-
-def _file(status: os.stat_result) -> _File:
-    return status.st_dev, status.st_ino
-
-
-# From inputs and an output, as a user names them, to jobs: one file in, one file out each.
-
-
-_PIPED = "txt"  # the format of standard input, unless another one is named
+    @property
+    def packed(self) -> bool:
+        """Whether the input is compressed, so that its size does not tell how much is in it."""
+        return compression_of(self.source) is not None
 
 
 def plan_jobs(
@@ -185,19 +93,30 @@ def plan_jobs(
     output: str,
     format_: str | None,
     layout: Callable[[str], Layout],
-) -> list[Job]:
+) -> list[TextJob]:
     """Plan a job for each input; `layout` says how a file of a format is read."""
     jobs = []
     for source, target in zip(inputs, _targets(inputs, output), strict=True):
-        _check_source(source)
+        if source != PIPE:
+            check_source(source)
+        elif sys.stdin is None:
+            raise ParameterError("standard input is closed: open it, or name a file")
         name = format_ or (_PIPED if source == PIPE else format_of(source))
         made = layout(name)  # which refuses an unknown format
         for path in (source, target):
             check_packing(path, name)
         if target != PIPE:
             check_ending(source, target, name, named=format_ is not None)
-        jobs.append(Job(source, target, made))
+        jobs.append(TextJob(source, target, made))
     return jobs
+
+
+def check_source(source: str) -> None:
+    """Refuse an input that is a folder, or not there."""
+    if Path(source).is_dir():
+        raise ParameterError(f"{source} is a folder: name the files in it")
+    if not Path(source).exists():
+        raise ParameterError(f"there is no file {source}")
 
 
 def check_piped(inputs: Sequence[str], format_: str | None, columns: Sequence[str]) -> None:
@@ -209,7 +128,86 @@ def check_piped(inputs: Sequence[str], format_: str | None, columns: Sequence[st
         )
 
 
-def check_report(report: Path | None, jobs: Sequence[Copied]) -> None:
+def _targets(inputs: Sequence[str], output: str) -> list[str]:
+    """Return where each input goes."""
+    if len(inputs) == 1 and not (Path(output).is_dir() and inputs[0] != PIPE):
+        return [output]
+    if PIPE in inputs or output == PIPE:
+        raise ParameterError("several inputs need files on both sides: a pipe can carry only one")
+    if not Path(output).is_dir():
+        raise OutputError(f"{output} is a file: several inputs need a folder")
+    names = [Path(source).name for source in inputs]
+    if len(set(names)) < len(names):
+        raise ParameterError(
+            "two of the inputs have the same name, and so would their outputs: privatize them one "
+            "by one"
+        )
+    return [str(Path(output) / name) for name in names]
+
+
+@contextmanager
+def folder_for(inputs: Sequence[str], output: str) -> Iterator[None]:
+    """Make the output folder if one is needed; remove it again if the run fails.
+
+    The output is a folder for several inputs, or where its name says so.
+    """
+    several = output != PIPE and (len(inputs) > 1 or output.endswith(("/", os.sep)))
+    folder = Path(output)
+    if not several or folder.exists():
+        yield
+        return
+    try:
+        folder.mkdir()
+    except OSError as error:
+        raise OutputError(f"the folder {folder} cannot be made: {error.strerror}") from None
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            folder.rmdir()
+        raise
+
+
+# Names of files: what is read is never written to, and no two writers share a name.
+
+
+def check_names(jobs: Sequence[Job], report: Path | None) -> None:
+    """Refuse outputs that are inputs, under any name, and clashes with hidden files."""
+    inputs = [_node(status) for job in jobs if (status := job.status())]
+    for job in jobs:
+        piped = job.target == PIPE
+        if (_node(status_of(sys.stdout)) if piped else _existing(Path(job.target))) in inputs:
+            name = "standard output" if piped else job.target
+            raise ParameterError(
+                f"{name} is an input: choose another name with `output`. An output never replaces "
+                "what it is made from, not even with `force=True`"
+            )
+    named = [Path(job.target) for job in jobs if job.target != PIPE]
+    written = [*named, report] if report else named
+    taken = {Path(os.path.realpath(path)) for path in written}
+    for path in written:
+        final = Path(os.path.realpath(path))
+        for hidden in (side_path(final), new_side_path(final), partial_path(final)):
+            if hidden in taken or _existing(hidden) in inputs:
+                raise ParameterError(
+                    f"{hidden.name} would be overwritten, as {path} needs a hidden file of that "
+                    "name: choose another name with `output`"
+                )
+
+
+def _existing(path: Path) -> object:
+    try:
+        return _node(os.stat(path))
+    except OSError:
+        return None
+
+
+def _node(status: os.stat_result | None) -> object:
+    """Return what identifies a file under any name: the numbers of its disk and its node there."""
+    return status and (status.st_dev, status.st_ino)
+
+
+def check_report(report: Path | None, jobs: Sequence[Job]) -> None:
     """Refuse a report that would replace an input or an output."""
     if report is None:
         return
@@ -232,65 +230,6 @@ def _is_in(file: Path, place: Path) -> bool:
     return False
 
 
-@contextmanager
-def folder_for(inputs: Sequence[str], output: str) -> Iterator[None]:
-    """Make the output folder if one is needed; remove it again if the run fails."""
-    folder = Path(output) if _is_folder(inputs, output) else None
-    if folder is None or folder.exists():
-        yield
-        return
-    try:
-        folder.mkdir()
-    except OSError as error:
-        raise OutputError(f"the folder {folder} cannot be made: {error.strerror}") from None
-    try:
-        yield
-    except BaseException:
-        with suppress(OSError):
-            folder.rmdir()
-        raise
-
-
-def _is_folder(inputs: Sequence[str], output: str) -> bool:
-    """Whether the output is a folder: for several inputs, or where its name says so."""
-    return output != PIPE and (len(inputs) > 1 or output.endswith(("/", os.sep)))
-
-
-def _targets(inputs: Sequence[str], output: str) -> list[str]:
-    """Return where each input goes."""
-    if len(inputs) == 1 and not (Path(output).is_dir() and inputs[0] != PIPE):
-        return [output]
-    if PIPE in inputs or output == PIPE:
-        raise ParameterError("several inputs need files on both sides: a pipe can carry only one")
-    if not Path(output).is_dir():
-        raise OutputError(f"{output} is a file: several inputs need a folder")
-    names = [Path(source).name for source in inputs]
-    if len(set(names)) < len(names):
-        raise ParameterError(
-            "two of the inputs have the same name, and so would their outputs: privatize them one "
-            "by one"
-        )
-    return [str(Path(output) / name) for name in names]
-
-
-def _check_source(source: str) -> None:
-    if source == PIPE:
-        if sys.stdin is None:
-            raise ParameterError("standard input is closed: open it, or name a file")
-        return
-    path = Path(source)
-    if path.is_dir():
-        raise ParameterError(f"{source} is a folder: name the files in it")
-    if not path.exists():
-        raise ParameterError(f"there is no file {source}")
-
-
-# What a run reports while it lasts.
-
-
-Stage = Literal["preparing", "warning", "checking", "drawing", "naming"]
-
-
 @dataclass(frozen=True, kw_only=True)
 class RunProgress:
     """An event in a run.
@@ -306,7 +245,7 @@ class RunProgress:
     `note` says in a few words what is being worked on. `total` is None where it is not known.
     """
 
-    stage: Stage
+    stage: Literal["preparing", "warning", "checking", "drawing", "naming"]
     note: str = ""
     done: int = 0
     total: int | None = None

@@ -1,15 +1,31 @@
-"""The call behind `malaprop privatize`."""
+"""Files in, private files out: the call behind `malaprop privatize`."""
 
+import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack
+from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal, Unpack
+from types import TracebackType
+from typing import TYPE_CHECKING, BinaryIO, Literal, Unpack, cast
 
-from malaprop.files.formats.file_format import Layout, OnError
+from malaprop._version import __version__
+from malaprop.files.compression import packed, unpacked
+from malaprop.files.formats.file_format import (
+    BATCH_RULES,
+    SMALLEST_BATCH,
+    FileCopy,
+    Layout,
+    OnError,
+    batch_characters,
+    naming,
+)
 from malaprop.files.plan import (
     Listener,
     RunProgress,
+    TextJob,
     check_names,
     check_piped,
     check_report,
@@ -17,24 +33,22 @@ from malaprop.files.plan import (
     ignore,
     plan_jobs,
 )
-from malaprop.files.run import Run
-from malaprop.files.staging import Staging, check_output
-from malaprop.files.workers import Recipe
+from malaprop.files.resume_file import THE_LAW
+from malaprop.files.run import Output, Run, staged_run
+from malaprop.files.staging import check_output
+from malaprop.files.workers import BatchDraw, Item, Recipe, WorkerPool, available_cores, draw_all
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.mechanism import Mechanism
-from malaprop.private_files import OWNER_ONLY
+from malaprop.private_files import ReadDigest, WriteDigest, keyed_digest
 from malaprop.recipe import chosen_mechanism
+from malaprop.report.file_counts import FileCounts
 from malaprop.report.page import is_web_page, report_path
-from malaprop.report.run_report import Clock, RunReport, rendered
+from malaprop.report.run_report import Clock, FileRecord, RunReport, rendered, run_report
 from malaprop.text.policy import TextOptions, policy_with
 
 if TYPE_CHECKING:
     from malaprop.measure.profile import Profile
-
-
-# Files in, private files out: the call behind `malaprop privatize`.
-
 
 StrPath = str | os.PathLike[str]
 
@@ -115,7 +129,6 @@ def privatize_files(
         policy=policy_with(options, privatize_files),
         seed=_at_least(0, "seed", seed),
     )
-
     names = _names(columns)
 
     def layout(name: str) -> Layout:
@@ -138,31 +151,23 @@ def privatize_files(
         check_names(jobs, page)
         if page is not None:  # a run that is resumed may find that there is nothing to write
             check_output(page, force=force or resume)
-        with Run(
-            jobs,
-            recipe,
-            clock,
-            listener,
-            workers=_at_least(1, "workers", workers),
-            resume=resume,
-            force=force,
-            digests=page is not None,
+        texts = _TextRun(jobs, recipe, listener, _at_least(1, "workers", workers))
+        with staged_run(
+            jobs, texts.settings, listener, report=page, resume=resume, force=force
         ) as run:
-            with Staging() as stage:
-                run.prepare(stage)
-                file = open_report(stage, page if run.left else None, force=force)
-                summary = run.complete()
-                if file and page:
-                    file.write(rendered(summary, page, _profile(recipe, page, listener)))
-                run.seal(stage)
-                listener(RunProgress(stage="naming"))
-            run.conclude()
+            files = texts.complete(run)
+            summary = run_report(
+                texts.draw.privatizer,
+                files,
+                texts.counts,
+                clock.occasion(),
+                cautions=run.cautions,
+                already=[str(output.path) for output in run.outputs if output.whole],
+            )
+            run.warn(*summary.findings)
+            if run.report and page:
+                run.report.write(rendered(summary, page, _profile(recipe, page, listener)))
     return summary
-
-
-def open_report(stage: Staging, report: Path | None, *, force: bool) -> BinaryIO | None:
-    """Open the file of a report, for its owner alone: it tells more than the output."""
-    return stage.open(report, force=force, limits=[OWNER_ONLY]) if report else None
 
 
 def _profile(recipe: Recipe, page: Path, listener: Listener) -> "Profile | None":
@@ -205,22 +210,172 @@ def _at_least(least: int, name: str, value: int | None) -> int | None:
     return value
 
 
-# The file of a report that appears only when the run has succeeded.
+class _TextRun:
+    """Copies files through a privatizer, and counts how their tokens are treated."""
+
+    def __init__(
+        self, jobs: list[TextJob], recipe: Recipe, listener: Listener, workers: int | None
+    ) -> None:
+        self._jobs, self._recipe, self._listener = jobs, recipe, listener
+        self._workers = workers or available_cores()
+        self.counts: Counter[str] = Counter()
+        # A single batch cannot be stopped in the middle: a journal would hold nothing. Nor are
+        # there workers to share draws with.
+        size = _total(jobs)
+        self._long = size is None or size > SMALLEST_BATCH or any(job.packed for job in jobs)
+
+    @cached_property
+    def draw(self) -> BatchDraw:
+        """What draws the texts of a batch; to make it may take a while."""
+        note = f"preparing {self._recipe.title}"
+        self._listener(RunProgress(stage="preparing", note=note))
+        return BatchDraw(self._recipe)
+
+    def settings(self, output: Output) -> dict[str, str]:
+        """Return what an output depends on besides its input.
+
+        `on_error` is not included: the texts that are drawn do not depend on it.
+        """
+        privatizer, seed = self.draw.privatizer, self._recipe.seed
+        shape = asdict(self._jobs[output.number].layout)
+        del shape["on_error"], shape["label"]
+        policy = privatizer.policy.to_dict()
+        if policy.get("kind_epsilon") == privatizer.channel.guarantee.epsilon:
+            del policy["kind_epsilon"]  # the mechanism's own ε is named there already
+        # Another processor may compute other last digits.
+        law = [
+            f"{fact:.9g}" if isinstance(fact, float) else fact
+            for fact in privatizer.channel.drawn_by
+        ]
+        return {
+            "the version of Malaprop": f"{__version__} {BATCH_RULES}",
+            "the lexicon": privatizer.lexicon.fingerprint,
+            "the mechanism or its parameters": _text(privatizer.mechanism.to_dict()),
+            THE_LAW: _text(law),
+            "the treatment of texts": _text(policy),
+            "the columns, the format or the encoding": _text(shape),
+            "the seed": "none" if seed is None else f"{seed} {output.number}",
+        }
+
+    def complete(self, run: Run) -> list[FileRecord]:
+        """Make all outputs that are left; return what was in their files."""
+        jobs = [self._jobs[output.number] for output in run.left]
+        total = _total(jobs)
+        title = Path(jobs[0].source).name if len(jobs) == 1 else f"{len(jobs)} files"
+        if jobs:
+            run.warn(*self.draw.privatizer.warnings)
+            self._listener(RunProgress(stage="drawing", note=title, total=total))
+        files: list[FileRecord] = []
+        consumed: dict[int, int] = {}
+        batches: dict[int, int] = {}
+        with ExitStack() as ends, WorkerPool(self.draw, self._workers) as pool:
+            share = self._sharing(pool, jobs)
+            for item, drawn in draw_all(self._items(run, ends), pool):
+                copy: _Copy = item.copy
+                if item.batch is None:
+                    files.append(copy.end())
+                else:
+                    copy.write(item.batch, drawn.texts)
+                self.counts.update(drawn.counts)
+                consumed[item.key[0]], batches[item.key[0]] = (
+                    copy.reader.consumed,
+                    copy.batches_read,
+                )
+                done, words = sum(consumed.values()), self.counts["protected"]
+                self._listener(
+                    RunProgress(stage="drawing", note=title, done=done, total=total, words=words)
+                )
+                share(sum(batches.values()) * (total or 0) / max(done, 1))
+        return files
+
+    def _items(self, run: Run, ends: ExitStack) -> Iterator[Item]:
+        """Open the inputs, one after the other, and yield their batches; at last one without."""
+        key = run.digest_key()
+        for output in run.left:
+            run.begin(output, keep=self._long)
+            job = self._jobs[output.number]
+            with naming(job.name):
+                copy = ends.enter_context(_Copy(output, job, key))
+            for number, batch in enumerate(copy.batches()):
+                yield Item((output.number, number), batch.texts, output.journal, copy, batch)
+            yield Item((output.number, -1), [], copy=copy)
+
+    def _sharing(self, pool: WorkerPool, jobs: list[TextJob]) -> Callable[[float], None]:
+        """Have workers share draws; return what to call with the expected number of batches."""
+        if not pool.forks:
+            return lambda batches: None
+        share = self.draw.privatizer.share_draws()
+        if not self._long:
+            share(1.0)
+            return lambda batches: None
+        sizes = [job.size for job in jobs]
+        known = None not in sizes
+        share(sum(max(1.0, size / batch_characters(size)) for size in sizes if size and known))
+        return share
 
 
-@contextmanager
-def staged_report(path: Path | None, *, force: bool) -> Iterator[Callable[[RunReport], None]]:
-    """Claim the file of a report; yield the function that writes it.
+def _total(jobs: list[TextJob]) -> int | None:
+    """Return the size of all inputs, if it is known."""
+    sizes = [job.size for job in jobs]
+    return None if None in sizes else sum(size or 0 for size in sizes)
 
-    The file gets its name when the context ends without an error. Without a path, the function
-    does nothing.
-    """
-    with Staging() as stage:
-        file = open_report(stage, path, force=force)
 
-        def write(report: RunReport) -> None:
-            if file and path:
-                file.write(rendered(report, path))
+def _text(value: object) -> str:
+    return json.dumps(value, sort_keys=True, default=repr)
 
-        yield write
-        stage.complete()
+
+class _Copy(FileCopy):
+    """A file that is being copied: its input is open, and its output is partly written."""
+
+    def __init__(self, output: Output, job: TextJob, key: bytes | None) -> None:
+        target = output.target
+        if target is None:
+            raise RuntimeError("an output must be claimed before it is written")
+        self._output, self._job, self._target, self._key = output, job, target, key
+        with ExitStack() as ends:
+            self._source = source = ends.enter_context(job.open_source())
+            output.check_input(source)
+            self._read = self._written = None
+            if key is not None:
+                self._written = WriteDigest(target, key)
+                target = cast(BinaryIO, self._written)
+                if not job.layout.kind.seeks:
+                    self._read = ReadDigest(source, key)
+                    source = self._read.reader()
+            self._packed = packed(target, job.target)
+            reader = job.layout.open(unpacked(source, job.source), job.size)
+            super().__init__(reader, cast(BinaryIO, self._packed or target), job.name)
+            self._files = ends.pop_all()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with self._files:
+            super().__exit__(kind, error, traceback)
+
+    def end(self) -> FileRecord:
+        """Finish the output, close both files, and return what was in the input."""
+        counts: FileCounts = self.finish()
+        if self._packed:
+            self._packed.finish()
+        digest = self._read.of_all() if self._read else None
+        if self._key is not None and digest is None:  # a source that seeks is read once more
+            self._source.seek(0)
+            digest = keyed_digest(self._source, self._key)
+        self._target.flush()
+        self._output.close()
+        self._files.close()
+        job = self._job
+        return FileRecord(
+            input=job.source,
+            output=job.target,
+            format=job.layout.format,
+            columns=job.layout.columns,
+            on_error=job.layout.on_error,
+            counts=counts,
+            input_digest=digest,
+            output_digest=self._written.of_all() if self._written else None,
+        )

@@ -1,391 +1,81 @@
-"""Vectors in, private vectors out."""
+"""Private vectors, from files of vectors and from texts."""
 
 import base64
 import hashlib
 import json
 import os
-import stat
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Final, cast
 
 import numpy as np
 from numpy.random import Generator
 
 from malaprop._version import __version__
-from malaprop.files import KEPT, UNWRITTEN, vector_blocks
-from malaprop.files.journal import Drawn, Journal, WriteDigest, digest_key
-from malaprop.files.plan import PIPE, Listener, RunProgress, check_names, check_report, ignore
-from malaprop.files.privatize import StrPath, open_report
-from malaprop.files.resume_file import Sight, file_stamp
-from malaprop.files.run import Output
-from malaprop.files.staging import Staging, check_output
-from malaprop.files.vector_blocks import VectorBlock, VectorWriter, as_written
-from malaprop.files.vector_formats import checked_file, format_named, open_vectors, read_some
+from malaprop.centroids import Centroids
+from malaprop.files import vector_formats
+from malaprop.files.formats import format_of
+from malaprop.files.formats.file_format import Layout
+from malaprop.files.plan import (
+    PIPE,
+    Job,
+    Listener,
+    RunProgress,
+    TextJob,
+    check_names,
+    check_report,
+    ignore,
+)
+from malaprop.files.privatize import StrPath
+from malaprop.files.resume_file import Drawn, Journal
+from malaprop.files.run import Output, Run, staged_run
+from malaprop.files.staging import check_output
+from malaprop.files.texts import open_texts
+from malaprop.files.vector_formats import (
+    ARRAYS,
+    FLOAT32,
+    VectorBlock,
+    VectorSource,
+    VectorWriter,
+    as_written,
+    checked_file,
+    format_named,
+    open_vectors,
+    read_some,
+)
+from malaprop.lexicon.lexicon import Lexicon
+from malaprop.measure.neighbourhoods import nearest_distances
 from malaprop.measure.vector_noise import check_scale, noise_and_scale
 from malaprop.mechanisms.decoders import VectorMechanism
 from malaprop.privacy.arrays import Floats
-from malaprop.privacy.errors import (
-    DataError,
-    InputChangedError,
-    OutputError,
-    ParameterError,
-    SecretError,
-)
+from malaprop.privacy.errors import DataError, InputChangedError, ParameterError
 from malaprop.privacy.guarantee import Kind
 from malaprop.privacy.mechanism import FreeVectors
+from malaprop.privacy.metrics import require_euclidean
 from malaprop.privacy.randomness import SECURE, label, secure_rng, seeded_rng
-from malaprop.private_files import Access, keyed_digest, subkey
+from malaprop.private_files import WriteDigest, keyed_digest
 from malaprop.recipe import MechanismChoice, chosen_mechanism
 from malaprop.report.page import report_path
-from malaprop.report.run_report import Clock
-from malaprop.report.vector_report import NO_SCALE, VectorReport, rendered_vectors
+from malaprop.report.run_report import Clock, LexiconFacts
+from malaprop.report.vector_report import (
+    NO_SCALE,
+    EmbeddedTexts,
+    VectorReport,
+    rendered_vectors,
+)
 
-# What runs over vectors share: the job, the mechanism, and what an output depends on.
-
-
-SEEDED = (
+_SEEDED: Final = (
     "made with a seed: NOT PRIVATE. Whoever knows the seed can undo it; the guarantee holds only "
     "for a run without one"
 )
-
-
-@dataclass(frozen=True)
-class VectorJob:
-    """A file to read and a file of vectors to make."""
-
-    source: str
-    target: str
-
-    def status(self) -> os.stat_result | None:
-        """Return the status of the input, if it is a regular file."""
-        with suppress(FileNotFoundError):
-            status = os.stat(self.source)
-            return status if stat.S_ISREG(status.st_mode) else None
-        return None
-
-    @property
-    def lasting(self) -> bool:
-        """Whether a run that was stopped can be resumed: always, with two files."""
-        return True
-
-    def sight(self) -> Sight | None:
-        """Return what tells whether the input changes."""
-        status = self.status()
-        return None if status is None else file_stamp(status)
-
-    def open_source(self) -> AbstractContextManager[BinaryIO]:
-        """Open the input."""
-        return Path(self.source).open("rb")
-
-    def open_target(self, stage: Staging, limits: Sequence[Access], *, force: bool) -> BinaryIO:
-        """Open the output; its permissions will be within the limits."""
-        return stage.open(Path(self.target), force=force, limits=limits)
-
-
-def vector_job(
-    source: StrPath, target: StrPath, report: StrPath | None, *, force: bool, resume: bool
-) -> VectorJob:
-    """Plan a run; refuse names that would overwrite what is read, or what is there already."""
-    job = VectorJob(os.fspath(source), os.fspath(target))
-    if PIPE in (job.source, job.target):
-        raise ParameterError("vectors are read from a file and written to a file, not to a pipe")
-    page = None if report is None else report_path(Path(report))
-    if Path(job.source).is_dir():
-        raise ParameterError(f"{job.source} is a folder: name a file in it")
-    if not Path(job.source).exists():
-        raise ParameterError(f"there is no file {job.source}")
-    if job.status() is None:
-        raise ParameterError(f"{job.source} is not a regular file: save its content to one first")
-    check_report(page, [job])
-    check_names([job], page)
-    for path in filter(None, (Path(job.target), page)):
-        # What is there may be what a run that is resumed has left, or has completed.
-        check_output(path, force=force or resume)
-    return job
-
-
-def vector_mechanism(mechanism: MechanismChoice, epsilon: float | None) -> VectorMechanism:
-    """Return a mechanism that adds noise to vectors; refuse others."""
-    chosen = chosen_mechanism(mechanism, epsilon)
-    if not isinstance(chosen, VectorMechanism):
-        raise ParameterError(
-            f"{type(chosen).__name__} replaces words, and releases no vectors: choose one that "
-            "adds noise to them with `mechanism`, such as priv-emb or laplace"
-        )
-    return chosen
-
-
-def generator(seed: int | None) -> Generator:
-    """Return cryptographic noise, or the repeatable noise of a seed."""
-    return secure_rng() if seed is None else seeded_rng(seed)
-
-
-def check_comparison(public: Any, scale: float | None) -> None:
-    """Refuse public vectors that are not there, and a scale that is none."""
-    check_scale(scale)
-    if isinstance(public, str | os.PathLike):
-        checked_file(Path(public))
-
-
-def public_sample(public: Any) -> Floats | None:
-    """Return public vectors: an array as it is, or the first ones of a file."""
-    if isinstance(public, str | os.PathLike):
-        return read_some(Path(public))
-    return None if public is None else np.asarray(public)
-
-
-def cautions(free: FreeVectors, rng: Generator, *, scaled: bool) -> tuple[str, ...]:
-    """Return what the user should know before the work."""
-    warnings = []
-    if free.guarantee.kind is Kind.NONE:
-        warnings.append(f"NOTHING IS GUARANTEED: {free.guarantee.reason}")
-    if label(rng) != SECURE:
-        warnings.append(SEEDED)
-    if not scaled:
-        warnings.append(NO_SCALE)
-    return tuple(warnings)
-
-
-def is_long(rows: int | None, columns: int) -> bool:
-    """Whether vectors are drawn in several blocks: a single one cannot be stopped in the middle."""
-    return rows is None or rows * columns > vector_blocks.BLOCK_CELLS
-
-
-def settings_of(
-    mechanism: VectorMechanism, seed: int | None, public: Floats | None, **others: object
-) -> dict[str, str]:
-    """Return what an output depends on besides its input, by names that a message can use.
-
-    `others` are further facts; their names have underscores for spaces.
-    """
-    return {
-        "the version of Malaprop": f"{__version__} {vector_blocks.BLOCK_CELLS}",
-        "the mechanism or its parameters": _text(mechanism.to_dict()),
-        "the public vectors": "none" if public is None else _digest(public),
-        "the seed": "none" if seed is None else str(seed),
-        **{name.replace("_", " "): _text(value) for name, value in others.items()},
-    }
-
-
-def _text(value: object) -> str:
-    return json.dumps(value, sort_keys=True, default=repr)
-
-
-def _digest(vectors: Floats) -> str:
-    data = np.ascontiguousarray(vectors, dtype=np.float64)
-    return f"{data.shape} {hashlib.blake2b(data.data.cast('B')).hexdigest()}"
-
-
-# An output of private vectors: drawn block by block, kept to be resumed, and named when whole.
-
-
-@dataclass
-class VectorOutput:
-    """An output in the making: what is written to it, and to the report beside it."""
-
-    _output: Output[VectorJob]
-    _settings: dict[str, str]
-    _report: BinaryIO | None
-    _page: Path | None
-    _listener: Listener
-    cautions: tuple[str, ...] = ()
-    """What the user should know about keys that cannot be kept."""
-    _key: bytes | None = field(default=None, init=False)
-    _digest: WriteDigest | None = field(default=None, init=False)
-
-    def __post_init__(self) -> None:
-        if self.whole or self._output.target is None:
-            return
-        self.target = self._output.target
-        self._key = self._keyed(digest_key, "the report has no digests of the files")
-        if self._key is not None:
-            self._digest = WriteDigest(self.target, self._key)
-            self.target = cast(BinaryIO, self._digest)
-
-    @property
-    def whole(self) -> bool:
-        """Whether an earlier run completed the output, so that there is nothing to do."""
-        return self._output.whole
-
-    def _keyed(self, make: Any, without: str) -> bytes | None:
-        if self._page is None and make is digest_key:
-            return None
-        try:
-            return cast(bytes, make())
-        except SecretError as error:
-            self.cautions += (f"{without}: {error}",)
-            return None
-
-    def draw(
-        self,
-        blocks: Iterable[VectorBlock],
-        writer: VectorWriter,
-        free: FreeVectors,
-        rng: Generator,
-        total: int | None,
-        values: "np.dtype[Any]",
-        *,
-        keep: bool,
-    ) -> int:
-        """Write a private vector for each vector of the blocks; return how many there are.
-
-        What was drawn is kept until all is done if there is much of it, with `keep`. `values` is
-        the type in which it is written.
-        """
-        done, name = 0, Path(self._output.job.source).name
-        self._begin(name, keep=keep)
-        self._tell(name, done, total)
-        draws = _BlockDraws(free, rng, values, self._output.journal)
-        try:
-            for number, block in enumerate(blocks):
-                _check_finite(block.vectors, done, name)
-                writer.write(draws.of(number, block.vectors), block.beside)
-                done += len(block.vectors)
-                self._tell(name, done, total)
-            _check_count(done, total, name)
-            writer.finish()
-        except BaseException:
-            writer.abandon()
-            raise
-        return done
-
-    def _begin(self, name: str, *, keep: bool) -> None:
-        """Open the journal, if there is a key for one."""
-        if self._keyed(lambda: subkey("journal"), "this run cannot be resumed") is None:
-            self._listener(RunProgress(stage="warning", note=self.cautions[-1]))
-            return
-        size = Path(self._output.job.source).stat().st_size
-        note = f"comparing {name}"
-        self._output.begin(
-            self._settings,
-            lambda done: self._listener(
-                RunProgress(stage="checking", note=note, done=done, total=size)
-            ),
-            keep=keep,
-        )
-
-    def _tell(self, name: str, done: int, total: int | None) -> None:
-        self._listener(
-            RunProgress(
-                stage="drawing", note=name, done=done, total=total, words=done, unit="vectors"
-            )
-        )
-
-    def digests(self) -> tuple[str | None, str | None]:
-        """Return keyed digests of input and output, if there is a report."""
-        before: str | None = None
-        if self._key is not None:
-            with Path(self._output.job.source).open("rb") as file:
-                before = keyed_digest(file, self._key)
-        self._output.check_input()
-        return before, None if self._digest is None else self._digest.of_all()
-
-    def tell(self, report: VectorReport) -> VectorReport:
-        """Write the report, if one is asked for."""
-        if self._report is not None and self._page is not None:
-            self._report.write(rendered_vectors(report, self._page))
-        return report
-
-
-@dataclass
-class _BlockDraws:
-    """Draws blocks of private vectors, or takes from a journal what was drawn before."""
-
-    _free: FreeVectors
-    _rng: Generator
-    _values: "np.dtype[Any]"
-    _journal: Journal | None
-
-    def of(self, number: int, vectors: Floats) -> Floats:
-        """Return the private vectors of a block, as they are written."""
-        journal = self._journal
-        origin = [] if journal is None else [_hash(vectors)]
-        if journal is None or number not in journal:
-            drawn = as_written(self._free.release(vectors, self._rng), self._values)
-            if journal is not None:
-                text = base64.b64encode(drawn.data.cast("B")).decode()
-                journal.keep(number, origin, Drawn([text], {"columns": drawn.shape[1]}))
-            return np.asarray(drawn, dtype=np.float64)
-        if label(self._rng) != SECURE:
-            self._free.release(vectors, self._rng)  # so that a seed goes on where it was
-        [text], counts = journal.recall(number, origin)
-        numbers = np.frombuffer(base64.b64decode(text), self._values)
-        return numbers.reshape(-1, counts["columns"]).astype(np.float64)
-
-
-@contextmanager
-def staged_output(
-    job: VectorJob,
-    report: StrPath | None,
-    listener: Listener,
-    settings: dict[str, str],
-    *,
-    resume: bool,
-    force: bool,
-) -> Iterator[VectorOutput]:
-    """Open the output, and the report beside it; both appear together at the end, or not at all.
-
-    `settings` are what the output depends on besides its input: with `resume`, they must be those
-    of the run that was stopped.
-    """
-    page = None if report is None else Path(report)
-    output = Output(job, 0)
-    try:
-        with Staging() as stage:
-            limits = [Access.of(status) for status in [job.status()] if status]
-            if resume:
-                output.reclaim(stage, limits, settings, force=force)
-            else:
-                output.claim(stage, limits, force=force)
-            output.watch()
-            file = None if output.whole else open_report(stage, page, force=force)
-            yield VectorOutput(output, settings, file, page, listener)
-            output.close()
-            stamps = stage.complete()
-            if not output.whole:
-                output.check_input()
-                output.seal(stamps)
-                listener(RunProgress(stage="naming"))
-    except BaseException as error:
-        error.add_note(UNWRITTEN)
-        if output.close() and not isinstance(error, InputChangedError):
-            error.add_note(KEPT)
-        raise
-    _conclude(output, listener)
-
-
-def _conclude(output: Output[VectorJob], listener: Listener) -> None:
-    """Replace the journal by a record, now that the output has its name."""
-    try:
-        output.conclude()
-    except OutputError as error:  # too late to fail: the output is there, and whole
-        note = f"{output.path} is whole, but its journal is still there: {error}"
-        listener(RunProgress(stage="warning", note=note))
-
-
-def _hash(vectors: Floats) -> str:
-    """Return what tells the vectors of a block from others; the journal gives it a key."""
-    return hashlib.blake2b(np.ascontiguousarray(vectors).data.cast("B")).hexdigest()
-
-
-def _check_count(done: int, total: int | None, name: str) -> None:
-    if total is not None and done != total:
-        raise InputChangedError(f"{name} has {done:,} vectors where {total:,} were expected")
-
-
-def _check_finite(vectors: Floats, before: int, name: str) -> None:
-    bad = np.logical_not(np.isfinite(vectors).all(axis=1))
-    if bad.any():
-        raise DataError(
-            f"row {before + int(np.argmax(bad)) + 1:,} of {name} has NaN or infinity: remove it, "
-            "or fill it in"
-        )
-
-
-# Vectors in, private vectors out: the call behind `malaprop release`.
+_PAIRS: Final = "any two texts, each counting as the centroid of its words' vectors"
+_PUBLIC: Final = (
+    "the mechanism and its parameters",
+    "the lexicon, and the map of unknown words",
+    "how many texts there are, and in which order",
+)
 
 
 def release_files(
@@ -438,65 +128,367 @@ def release_files(
     for an output that cannot be read or written. No output is changed then; if draws were kept to
     be resumed, a note on the error says so.
     """
-    clock, listener = Clock(command), progress or ignore
-    check_comparison(public, scale)
-    job = vector_job(source, output, report, force=force, resume=resume)
-    kind = _format(job.source, job.target)
-    made, rng = vector_mechanism(mechanism, epsilon), generator(seed)
-    listener(RunProgress(stage="preparing", note=f"preparing {made.name}"))
-    sample = public_sample(public)
-    with open_vectors(Path(job.source), column) as opened:
-        free = made.for_vectors(opened.columns, sample)
-        compared = noise_and_scale(free, scale=scale, public=sample)
-        said = cautions(free, rng, scaled=compared is not None or free.noise_length is None)
-        for warning in (*said, *(compared.warnings if compared else ())):
-            listener(RunProgress(stage="warning", note=warning))
+    run = _VectorRun(mechanism, epsilon, seed, public, scale, report, progress, command)
+    job = run.plan(source, output, force=force, resume=resume)
+    kind = format_named(Path(job.source))
+    if format_named(Path(job.target)) != kind:
+        raise ParameterError(
+            f"the output has the format of the input, {kind}: {job.target} says "
+            f"{format_named(Path(job.target))}"
+        )
+    run.prepare()
+    with open_vectors(Path(job.source), column) as vectors:
+        run.bind(run.mechanism.for_vectors(vectors.columns, run.sample))
+        public_vectors = "none" if run.sample is None else _digest(run.sample)
+        settings = {"the public vectors": public_vectors, "the column": _text(vectors.part)}
+        return run.complete(job, kind, vectors, settings, resume=resume, force=force)
+
+
+def embed_files(
+    source: StrPath,
+    output: StrPath,
+    *,
+    epsilon: float | None = None,
+    mechanism: MechanismChoice = "priv-emb",
+    lexicon: Lexicon | str = "english",
+    column: str | None = None,
+    format: str | None = None,  # noqa: A002  what everybody calls it
+    encoding: str = "utf-8",
+    public: Any = None,
+    scale: float | None = None,
+    seed: int | None = None,
+    resume: bool = False,
+    force: bool = False,
+    report: StrPath | None = None,
+    progress: Listener | None = None,
+    command: str = "",
+) -> VectorReport:
+    """Write a private vector for each text of a file, and return the report.
+
+    The vector of a text is the centroid c of its words' vectors in the lexicon; the mechanism adds
+    noise to it. The guarantee is ε·‖c − c'‖ between any two texts, whatever their lengths. Of two
+    texts of n words that differ in one, the centroids are d/n apart, d being the distance of the
+    two words: a word in a long text is protected more.
+
+    >>> import tempfile
+    >>> from malaprop import Lexicon
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "notes.txt").write_text("cold rain\\nhot\\n")
+    >>> tiny = Lexicon(["cold", "hot", "rain"], [[0.0, 1.0], [4.0, 1.0], [1.0, 3.0]])
+    >>> done = embed_files(
+    ...     folder / "notes.txt", folder / "x.npy", mechanism="laplace", epsilon=5.0, lexicon=tiny
+    ... )
+    >>> done.rows, done.texts.words, done.guarantee.loss(1.0)
+    (2, 3, 5.0)
+
+    Parameters:
+
+    - `source`: a file of texts, `.txt` (a text a line), `.csv`, `.tsv`, `.jsonl` or `.parquet`;
+      `column` is the one that holds them. `format`, `encoding`: as for `privatize_files`.
+    - `output`: a matrix, `.npy`, `.npz` or `.safetensors`, a row for each text, in order.
+    - `lexicon`: a lexicon with Euclidean distances, the name of one, or a file of word vectors.
+      What a mechanism needs to know about a cloud of vectors, it takes from the lexicon.
+    - `public`, `scale`: centroids that everybody may know, or a typical distance of two of them, to
+      say how the noise compares with it. All others: as for `release_files`, `resume` included.
+    """
+    run = _VectorRun(mechanism, epsilon, seed, public, scale, report, progress, command)
+    job = run.plan(source, output, force=force, resume=resume)
+    kind = format_named(Path(job.target))
+    if kind not in ARRAYS:
+        raise ParameterError(
+            f"vectors of texts are written as {', '.join(ARRAYS)}: name such a file with `output`"
+        )
+    columns = () if column is None else (column,)
+    layout = Layout(format=format or format_of(job.source), columns=columns, encoding=encoding)
+    run.prepare()
+    known = Lexicon.open(lexicon) if isinstance(lexicon, str) else lexicon
+    require_euclidean(known, run.mechanism)
+    vectors: Floats = known.vectors.astype(np.float64)
+    free = run.mechanism.for_vectors(vectors.shape[1], vectors)
+    own = [fact for fact in free.guarantee.public if fact.startswith("the projection")]
+    promise = replace(free.guarantee, pairs=_PAIRS, public=(*_PUBLIC, *own))
+    run.bind(replace(free, guarantee=promise))
+    shape = asdict(layout)
+    del shape["label"]
+    settings = {
+        "the public vectors": "none",
+        "the lexicon": _text(known.fingerprint),
+        "the columns the format or the encoding": _text(shape),
+    }
+    texts = _TextVectors(TextJob(job.source, job.target, layout), kind, known)
+    return run.complete(job, kind, texts, settings, resume=resume, force=force)
+
+
+class _TextVectors(VectorSource):
+    """The centroids of texts. A matrix says how many rows it has before it has any, so the texts
+    are read twice.
+    """
+
+    rows: int
+    values = FLOAT32
+
+    def __init__(self, job: TextJob, kind: str, lexicon: Lexicon) -> None:
+        self._job, self._kind, self._lexicon = job, kind, lexicon
+        self._centroids = Centroids(lexicon)
+        self.columns = lexicon.vectors.shape[1]
+        self.part = "".join(job.layout.columns)
+        self._words = self._wordless = 0
+
+    def begin(self) -> None:
+        sizes = [len(texts) for texts in self._texts()]
+        self.rows, self._batches = sum(sizes), len(sizes)
+
+    @property
+    def is_long(self) -> bool:
+        return self._batches > 1 or super().is_long
+
+    def _texts(self) -> Iterator[list[str]]:
+        """Yield the texts, one for each record; refuse a file with a record that has none."""
+        before = 0
+        with open_texts(self._job) as reader:
+            for batch in reader.batches():
+                texts, records = batch.texts, batch.records
+                if len(texts) != records:
+                    raise DataError(
+                        f"one of the records {before + 1:,} to {before + records:,} has no text, "
+                        "so that it would have no vector: remove it, or put a dash in its place"
+                    )
+                before += records
+                yield texts
+
+    def blocks(self) -> Iterator[VectorBlock]:
+        step = max(1, vector_formats.BLOCK_CELLS // self.columns)
+        for texts in self._texts():
+            for start in range(0, len(texts), step):
+                vectors, words = self._centroids.of(texts[start : start + step])
+                self._words += int(words.sum())
+                self._wordless += int(np.count_nonzero(words == 0))
+                yield VectorBlock(vectors)
+
+    def writer(self, target: BinaryIO, columns: int) -> VectorWriter:
+        return ARRAYS[self._kind].new_writer(target, "vectors", FLOAT32, self.rows, columns)
+
+    def facts(self) -> dict[str, Any]:
+        lexicon = self._lexicon
+        facts = LexiconFacts(
+            name=lexicon.name,
+            words=len(lexicon),
+            dimension=self.columns,
+            metric=str(lexicon.metric),
+            fingerprint=lexicon.fingerprint,
+        )
+        texts = EmbeddedTexts(
+            lexicon=facts,
+            words=self._words,
+            wordless=self._wordless,
+            nearest_words=nearest_distances(lexicon)[1],
+        )
+        return {"texts": texts}
+
+
+class _VectorRun:
+    """What runs over vectors share: the mechanism, its noise, and the way from source to report."""
+
+    free: FreeVectors
+
+    def __init__(
+        self,
+        mechanism: MechanismChoice,
+        epsilon: float | None,
+        seed: int | None,
+        public: Any,
+        scale: float | None,
+        report: StrPath | None,
+        progress: Listener | None,
+        command: str,
+    ) -> None:
+        self._clock, self._listener = Clock(command), progress or ignore
+        self._choice, self._epsilon, self._seed = mechanism, epsilon, seed
+        self._public, self._scale = public, scale
+        self._page = None if report is None else report_path(Path(report))
+        check_scale(scale)
+        if isinstance(public, str | os.PathLike):
+            checked_file(Path(public))
+
+    def plan(self, source: StrPath, target: StrPath, *, force: bool, resume: bool) -> Job:
+        """Refuse names that would overwrite what is read, or what is there already."""
+        job = Job(os.fspath(source), os.fspath(target))
+        if PIPE in (job.source, job.target):
+            raise ParameterError(
+                "vectors are read from a file and written to a file, not to a pipe"
+            )
+        if Path(job.source).is_dir():
+            raise ParameterError(f"{job.source} is a folder: name a file in it")
+        if not Path(job.source).exists():
+            raise ParameterError(f"there is no file {job.source}")
+        if job.status() is None:
+            raise ParameterError(
+                f"{job.source} is not a regular file: save its content to one first"
+            )
+        check_report(self._page, [job])
+        check_names([job], self._page)
+        for path in filter(None, (Path(job.target), self._page)):
+            # What is there may be what a run that is resumed has left, or has completed.
+            check_output(path, force=force or resume)
+        return job
+
+    def prepare(self) -> None:
+        """Make the mechanism, which must add noise to vectors, and read the public sample."""
+        chosen = chosen_mechanism(self._choice, self._epsilon)
+        if not isinstance(chosen, VectorMechanism):
+            raise ParameterError(
+                f"{type(chosen).__name__} replaces words, and releases no vectors: choose one that "
+                "adds noise to them with `mechanism`, such as priv-emb or laplace"
+            )
+        self.mechanism = chosen
+        self._rng = secure_rng() if self._seed is None else seeded_rng(self._seed)
+        self._listener(RunProgress(stage="preparing", note=f"preparing {chosen.name}"))
+        self.sample: Floats | None = None
+        if isinstance(self._public, str | os.PathLike):
+            self.sample = read_some(Path(self._public))
+        elif self._public is not None:
+            self.sample = np.asarray(self._public)
+
+    def bind(self, free: FreeVectors) -> None:
+        """Take the noise, and say what the user should know about it."""
+        self.free = free
+        self._compared = noise_and_scale(free, scale=self._scale, public=self.sample)
+        self._cautions = []
+        if free.guarantee.kind is Kind.NONE:
+            self._cautions.append(f"NOTHING IS GUARANTEED: {free.guarantee.reason}")
+        if label(self._rng) != SECURE:
+            self._cautions.append(_SEEDED)
+        if self._compared is None and free.noise_length is not None:
+            self._cautions.append(NO_SCALE)
+        for warning in (*self._cautions, *(self._compared.warnings if self._compared else ())):
+            self._listener(RunProgress(stage="warning", note=warning))
+
+    def complete(
+        self,
+        job: Job,
+        kind: str,
+        source: VectorSource,
+        settings: dict[str, str],
+        *,
+        resume: bool,
+        force: bool,
+    ) -> VectorReport:
+        """Write a private vector for each vector of a source, and return the report."""
         facts: dict[str, Any] = {
-            "guarantee": free.guarantee,
-            "randomness": label(rng),
-            "mechanism": made.to_dict(),
+            "guarantee": self.free.guarantee,
+            "randomness": label(self._rng),
+            "mechanism": self.mechanism.to_dict(),
             "input": job.source,
             "output": job.target,
             "format": kind,
-            "part": opened.part,
-            "columns": opened.columns,
-            "released_columns": free.onto,
-            "beside": opened.beside,
-            "left_out": opened.left_out,
-            "scale": compared,
+            "part": source.part,
+            "columns": source.columns,
+            "released_columns": self.free.onto,
+            "beside": source.beside,
+            "left_out": source.left_out,
+            "scale": self._compared,
         }
-        settings = settings_of(made, seed, sample, the_column=opened.part)
-        with staged_output(job, report, listener, settings, resume=resume, force=force) as target:
-            if target.whole:
-                return VectorReport(occasion=clock.occasion(), rows=0, already=True, **facts)
-            rows = target.draw(
-                opened.blocks(),
-                opened.writer(target.target, free.onto),
-                free,
-                rng,
-                opened.rows,
-                opened.values,
-                keep=is_long(opened.rows, opened.columns),
+        settings |= {
+            "the version of Malaprop": f"{__version__} {vector_formats.BLOCK_CELLS}",
+            "the mechanism or its parameters": _text(self.mechanism.to_dict()),
+            "the seed": "none" if self._seed is None else str(self._seed),
+        }
+        with staged_run(
+            [job],
+            lambda output: settings,
+            self._listener,
+            report=self._page,
+            resume=resume,
+            force=force,
+        ) as run:
+            if not run.left:
+                return VectorReport(occasion=self._clock.occasion(), rows=0, already=True, **facts)
+            facts |= self._draw(run, run.outputs[0], source)
+            report = VectorReport(
+                occasion=self._clock.occasion(), cautions=(*self._cautions, *run.cautions), **facts
             )
-            before, after = target.digests()
-            return target.tell(
-                VectorReport(
-                    occasion=clock.occasion(),
-                    rows=rows,
-                    cautions=(*said, *target.cautions),
-                    input_digest=before,
-                    output_digest=after,
-                    **facts,
+            if run.report and self._page:
+                run.report.write(rendered_vectors(report, self._page))
+        return report
+
+    def _draw(self, run: Run, output: Output, source: VectorSource) -> dict[str, Any]:
+        """Write the private vectors; return what the report says about them."""
+        key = run.digest_key()
+        target = cast(BinaryIO, output.target)
+        written = WriteDigest(target, key) if key else None
+        source.begin()
+        run.begin(output, keep=source.is_long)
+        writer = source.writer(cast(BinaryIO, written or target), self.free.onto)
+        draws = _BlockDraws(self.free, self._rng, source.values, output.journal)
+        name, done = Path(output.job.source).name, 0
+        with ExitStack() as failure:
+            failure.callback(writer.abandon)
+            self._tell(name, done, source.rows)
+            for number, block in enumerate(source.blocks()):
+                bad = np.logical_not(np.isfinite(block.vectors).all(axis=1))
+                if bad.any():
+                    raise DataError(
+                        f"row {done + int(np.argmax(bad)) + 1:,} of {name} has NaN or infinity: "
+                        "remove it, or fill it in"
+                    )
+                writer.write(draws.of(number, block.vectors), block.beside)
+                done += len(block.vectors)
+                self._tell(name, done, source.rows)
+            if source.rows is not None and done != source.rows:
+                raise InputChangedError(
+                    f"{name} has {done:,} vectors where {source.rows:,} were expected"
                 )
+            writer.finish()
+            failure.pop_all()
+        facts = {"rows": done, **source.facts()}
+        if key and written:
+            with output.job.open_source() as file:
+                facts |= {
+                    "input_digest": keyed_digest(file, key),
+                    "output_digest": written.of_all(),
+                }
+        output.check_input()
+        return facts
+
+    def _tell(self, name: str, done: int, total: int | None) -> None:
+        self._listener(
+            RunProgress(
+                stage="drawing", note=name, done=done, total=total, words=done, unit="vectors"
             )
-
-
-def _format(source: str, target: str) -> str:
-    """Return the format of both files; refuse an output whose name says another one."""
-    kind = format_named(Path(source))
-    if format_named(Path(target)) != kind:
-        raise ParameterError(
-            f"the output has the format of the input, {kind}: {target} says "
-            f"{format_named(Path(target))}"
         )
-    return kind
+
+
+@dataclass
+class _BlockDraws:
+    """Draws blocks of private vectors, or takes from a journal what was drawn before."""
+
+    _free: FreeVectors
+    _rng: Generator
+    _values: "np.dtype[Any]"
+    _journal: Journal | None
+
+    def of(self, number: int, vectors: Floats) -> Floats:
+        """Return the private vectors of a block, as they are written."""
+        journal = self._journal
+        origin = [] if journal is None else [_digest(vectors)]
+        if journal is None or number not in journal:
+            drawn = as_written(self._free.release(vectors, self._rng), self._values)
+            if journal is not None:
+                text = base64.b64encode(drawn.data.cast("B")).decode()
+                journal.keep(number, origin, Drawn([text], {"columns": drawn.shape[1]}))
+            return np.asarray(drawn, dtype=np.float64)
+        if label(self._rng) != SECURE:
+            self._free.release(vectors, self._rng)  # so that a seed goes on where it was
+        [text], counts = journal.recall(number, origin)
+        numbers = np.frombuffer(base64.b64decode(text), self._values)
+        return numbers.reshape(-1, counts["columns"]).astype(np.float64)
+
+
+def _digest(vectors: Floats) -> str:
+    """Return what tells vectors from others; what is kept of it has a key."""
+    data = np.ascontiguousarray(vectors, dtype=np.float64)
+    return f"{data.shape} {hashlib.blake2b(data.data.cast('B')).hexdigest()}"
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, sort_keys=True, default=repr)

@@ -1,37 +1,43 @@
-"""The hidden file beside an output, and whether a run can be resumed."""
+"""The hidden file beside an output: what was drawn, kept so that it is never redrawn.
 
+While a run lasts, the file is a journal of what was drawn; afterwards, a short record of what the
+output was made of. Each line is a checksum, a tag and a value. A line that a crash has cut short,
+or a loss of power has mangled, fails its checksum: reading ends before it.
+
+What could tell about the input (its digest, its size, a seed) stands there only as a hash, and
+what was drawn is encrypted. The key comes from the user's secret, which is elsewhere, and a salt,
+which is drawn for each run: without the secret, the file confirms no guess.
+"""
+
+import contextlib
 import json
 import os
 import re
 import secrets
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, Final
+from time import monotonic
+from typing import BinaryIO, Final, NamedTuple
 
 from malaprop.privacy.errors import OutputError
 from malaprop.private_files import (
+    PartialFile,
     create_locked,
+    decrypted,
+    encrypted,
     keyed_digest,
     keyed_hash,
+    lock,
     open_ours,
     output_errors,
     refuse_locked,
+    remove,
     resolved,
     subkey,
+    sync_folder,
 )
-
-# The hidden file beside an output: how its lines are written, read and told from torn ones.
-#
-# While a run lasts, the file is a journal of what was drawn; afterwards, a short record of what the
-# output was made of. Each line is a checksum, a tag and a value. A line that a crash has cut short,
-# or a loss of power has mangled, fails its checksum: reading ends before it.
-#
-# What could tell about the input (its digest, its size, a seed) stands there only as a hash, and
-# what was drawn is encrypted. The key comes from the user's secret, which is elsewhere, and a salt,
-# which is drawn for each run: without the secret, the file confirms no guess.
-
 
 _FORMAT: Final = 2
 _HEADER, _SEAL = b"header", b"sealed"
@@ -86,7 +92,7 @@ class Header:
             "force": self.force,
             "whole": self.whole,
         }
-        return line(_HEADER, json.dumps(value).encode())
+        return _line(_HEADER, json.dumps(value).encode())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +114,7 @@ class ResumeFile:
         return self.header.whole or self.sealed
 
 
-def identity(status: os.stat_result) -> tuple[int, ...]:
+def _identity(status: os.stat_result) -> tuple[int, ...]:
     """Return what identifies a file and its state: it changes with every write."""
     return status.st_dev, status.st_ino, *stamp(status)
 
@@ -125,17 +131,18 @@ def read_resume_file(final: Path) -> ResumeFile | None:
 
 
 def _read(file: BinaryIO) -> ResumeFile | None:
-    seen = identity(os.fstat(file.fileno()))
-    lines = _lines(file)
-    header = _header(*next(lines, (b"", b"")))
+    seen = _identity(os.fstat(file.fileno()))
+    header = _header(*(_parse(file.readline()) or (b"", b"")))
     if header is None:
         return None
     batches: dict[int, Place] = {}
     sealed: Stamp | None = None
     end = file.tell()
-    for tag, body in lines:
+    # Not `for line in file`, which reads ahead and so cannot tell where it is.
+    while parsed := _parse(file.readline()):
+        tag, body = parsed
         if tag == _SEAL:
-            sealed = _stamp(body)
+            sealed = _as_stamp(_json(body))
         elif tag.isdigit() and len(tag) <= _DIGITS:
             batches[int(tag)] = (end, file.tell() - end)
         else:
@@ -146,25 +153,23 @@ def _read(file: BinaryIO) -> ResumeFile | None:
 
 def _header(tag: bytes, body: bytes) -> Header | None:
     """Read a header; return None for anything else, also for one of another version."""
-    value = _json(body) if tag == _HEADER else None
-    if not isinstance(value, dict) or value.get("format") != _FORMAT:
-        return None
-    facts, salt, proof = (value.get(name) for name in ("facts", "salt", "proof"))
-    if not isinstance(facts, dict) or not isinstance(proof, str):
-        return None
-    if not isinstance(salt, str) or not _SALT.fullmatch(salt):
-        return None
-    return Header(
-        facts=facts,
-        salt=salt,
-        proof=proof,
-        force=value.get("force") is True,
-        whole=_as_stamp(value.get("whole")),
-    )
-
-
-def _stamp(body: bytes) -> Stamp | None:
-    return _as_stamp(_json(body))
+    match _json(body) if tag == _HEADER else None:
+        case {
+            "format": format_,
+            "facts": dict(facts),
+            "salt": str(salt),
+            "proof": str(proof),
+            **rest,
+        }:
+            if format_ == _FORMAT and _SALT.fullmatch(salt):
+                return Header(
+                    facts=facts,
+                    salt=salt,
+                    proof=proof,
+                    force=rest.get("force") is True,
+                    whole=_as_stamp(rest.get("whole")),
+                )
+    return None
 
 
 def _as_stamp(value: object) -> Stamp | None:
@@ -183,30 +188,18 @@ def _json(body: bytes) -> object:
         return None
 
 
-def line(tag: bytes, body: bytes) -> bytes:
-    """Return a line of the file."""
+def _line(tag: bytes, body: bytes) -> bytes:
     rest = tag + b" " + body
     return b"%08x %s\n" % (zlib.crc32(rest), rest)
 
 
-def seal_line(whole: Stamp) -> bytes:
-    """Return the line that says that all is drawn, with the output's stamp."""
-    return line(_SEAL, json.dumps(whole).encode())
-
-
-def parse(written: bytes) -> tuple[bytes, bytes] | None:
+def _parse(written: bytes) -> tuple[bytes, bytes] | None:
     """Return tag and value of a line, or None if the line is damaged."""
     checksum, _, rest = written.partition(b" ")
     tag, blank, body = rest.partition(b" ")
     if not blank or not written.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(rest[:-1]):
         return None
     return tag, body[:-1]
-
-
-def _lines(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
-    # Not `for line in file`, which reads ahead and so cannot tell where it is.
-    while parsed := parse(file.readline()):
-        yield parsed
 
 
 def new_salt() -> str:
@@ -254,7 +247,6 @@ def write_record(final: Path, header: Header) -> None:
 
 # Whether an output is still to be made, can be resumed, or is there already.
 
-
 THE_INPUT = "the input"
 THE_LAW = "the law of the words (which an audit of the lexicon, or a new word graph, alters)"
 
@@ -289,17 +281,17 @@ def start_over(path: Path, *, force: bool) -> ResumeState:
 def resume(path: Path, source: Path, settings: Mapping[str, str], *, force: bool) -> ResumeState:
     """Return the outset of a run that resumes an earlier one, if it is the same run.
 
-    The input of a journal whose output is not yet whole is not looked at: `same_input` does.
+    The input of a journal whose output is not yet whole is not looked at: that takes a while.
     """
     final = resolved(path)
     side = read_resume_file(final)
     if side and _is_made(final, side):
         key = key_of(path, side.header)
         facts = {**known(settings, key), THE_INPUT: _input_as_in(side.header, source, key)}
-        _refuse_changes(path, side.header, facts)
+        refuse_changes(path, side.header, facts)
         return ResumeState(final=final, side=side, whole=True)
     if side and not side.header.whole:
-        _refuse_changes(path, side.header, known(settings, key_of(path, side.header)))
+        refuse_changes(path, side.header, known(settings, key_of(path, side.header)))
         return ResumeState(final=final, side=side, replace=force or side.header.force)
     if final.exists() and not force:
         told = "has changed since it was made" if side else "is of unknown origin"
@@ -313,11 +305,6 @@ def resume(path: Path, source: Path, settings: Mapping[str, str], *, force: bool
 def known(settings: Mapping[str, str], key: bytes) -> dict[str, str]:
     """Return what a run depends on besides its input, as keyed hashes."""
     return {name: keyed_hash(value, key) for name, value in settings.items()}
-
-
-def same_input(path: Path, header: Header, digest: str) -> None:
-    """Refuse to resume with another input; `digest` is that of the input."""
-    _refuse_changes(path, header, {THE_INPUT: digest})
 
 
 def record_of(header: Header, key: bytes, seen: str, whole: tuple[int, int]) -> Header:
@@ -353,33 +340,165 @@ def _is_made(final: Path, side: ResumeFile) -> bool:
         return False
 
 
-def _refuse_changes(path: Path, header: Header, facts: Mapping[str, str]) -> None:
+def refuse_changes(path: Path, header: Header, facts: Mapping[str, str]) -> None:
+    """Refuse to resume a run of which some facts are not those of its header."""
     changed = [name for name, value in facts.items() if header.facts.get(name) != value]
     if len(changed) > 1:  # the law follows from the others: they say more
         changed = [name for name in changed if name != THE_LAW]
     if changed:
+        *first, last = changed
+        listed = f"{', '.join(first)} and {last}" if first else last
         raise OutputError(
-            f"{path} cannot be resumed, as {_listed(changed)} changed since it was begun: "
+            f"{path} cannot be resumed, as {listed} changed since it was begun: "
             "set that back, or start over with `force=True` and without `resume`"
         )
 
 
-def _listed(names: list[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+# The journal.
+
+# What a power failure destroys was never seen, so it may be redrawn: not every batch has to wait
+# for the disk.
+_SYNC_SECONDS: Final = 1.0
 
 
-# What tells whether a file changed while it was read.
+class Drawn(NamedTuple):
+    """The private texts of a batch, and how their tokens were treated."""
+
+    texts: list[str]
+    counts: dict[str, int]
 
 
-Sight = tuple[int, ...]
-"""Which file it is, its size, and the times of its last changes."""
+class Journal:
+    """The journal of one output. `path` is the output's name as the user gave it.
 
-
-def file_stamp(status: os.stat_result) -> Sight:
-    """Return a value that every change of a file changes.
-
-    A program can set the size and `st_mtime` back to what they were, but not `st_ctime`.
+    With a `side`, the journal of the run that left it. Otherwise a new one, which replaces any file
+    of that name beside the output.
     """
-    times = status.st_mtime_ns, status.st_ctime_ns
-    return status.st_dev, status.st_ino, status.st_size, *times
+
+    def __init__(
+        self, path: Path, final: Path, header: Header, key: bytes, side: ResumeFile | None = None
+    ) -> None:
+        self._path = path
+        self._final = final
+        self._key = key
+        self._places: dict[int, Place] = dict(side.batches) if side else {}
+        self._synced = monotonic()
+        with output_errors(path):
+            descriptor = self._reopened(side) if side else create_locked(side_path(final), path)
+            self._file: BinaryIO = PartialFile(descriptor, path, "r+b")
+            try:
+                self._prepare(header, side)
+            except BaseException:
+                self._file.close()
+                raise
+
+    def _reopened(self, side: ResumeFile) -> int:
+        """Open the journal that was read before, if it has not been written to since."""
+        descriptor = open_ours(side_path(self._final), os.O_RDWR)
+        try:
+            lock(descriptor, self._path)
+            same = _identity(os.fstat(descriptor)) == side.seen
+        except BaseException:
+            os.close(descriptor)
+            raise
+        if not same:
+            os.close(descriptor)
+            raise _changed(self._final)
+        return descriptor
+
+    def _prepare(self, header: Header, side: ResumeFile | None) -> None:
+        self._file.truncate(side.end if side else 0)
+        self._file.seek(0, os.SEEK_END)
+        if side is None:
+            self._append(header.line())
+        self._sync()
+        sync_folder(self._final.parent)
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def recall(self, number: int, texts: list[str]) -> Drawn:
+        """Return what was drawn for a batch; refuse it if it was drawn for other texts."""
+        with output_errors(self._path):
+            place, length = self._places[number]
+            self._file.seek(place)
+            parsed = _parse(self._file.read(length))
+            self._file.seek(0, os.SEEK_END)
+        if parsed is None:
+            raise _changed(self._final)
+        try:
+            body = decrypted(parsed[1], self._key).decode("utf-8", "surrogatepass")
+        except ValueError:
+            raise _changed(self._final) from None
+        private, counts, origin = json.loads(body)
+        if origin != self._origin(texts):
+            raise OutputError(
+                f"{self._path} cannot be resumed, as the input changed while an earlier run read "
+                "it: start over with `force=True` and without `resume`"
+            )
+        return Drawn(private, counts)
+
+    def keep(self, number: int, texts: list[str], drawn: Drawn) -> None:
+        """Write what was drawn for a batch of texts."""
+        value = (*drawn, self._origin(texts))
+        # This halves the time for ASCII texts.
+        ascii_only = all(map(str.isascii, drawn.texts))
+        body = json.dumps(value, ensure_ascii=ascii_only, separators=(",", ":"))
+        encoded = encrypted(body.encode("utf-8", "surrogatepass"), self._key)
+        self._places[number] = self._append(_line(b"%d" % number, encoded))
+        if monotonic() - self._synced >= _SYNC_SECONDS:
+            self._sync()
+
+    def close(self) -> None:
+        """Close the journal; remove one without a batch, which is of no use."""
+        if self._file.closed:
+            return
+        if not self._places:
+            remove(side_path(self._final))
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+    def _origin(self, texts: list[str]) -> str:
+        """Return the hash of the texts that a batch is drawn for.
+
+        The digest in the header is that of the input before it was read: it may have changed then.
+        """
+        return keyed_hash("\0".join([str(len(texts)), *texts]), self._key)
+
+    def _append(self, data: bytes) -> Place:
+        """Append data; if the disk is full, remove what was written of it."""
+        place = self._file.tell()
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except BaseException:
+            with contextlib.suppress(OSError):
+                self._file.truncate(place)
+                self._file.seek(place)
+            raise
+        return place, len(data)
+
+    def _sync(self) -> None:
+        with output_errors(self._path):
+            os.fsync(self._file.fileno())
+        self._synced = monotonic()
+
+
+def seal(path: Path, final: Path, whole: Stamp) -> None:
+    """Record, before an output gets its name, that all is drawn, and its stamp."""
+    flags = os.O_WRONLY | os.O_APPEND
+    with output_errors(path), os.fdopen(open_ours(side_path(final), flags), "ab") as file:
+        file.write(_line(_SEAL, json.dumps(whole).encode()))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _changed(final: Path) -> OutputError:
+    return OutputError(
+        f"{side_path(final)} was changed by another program: run it again with `resume=True`, or "
+        "start over with `force=True` and without `resume`"
+    )

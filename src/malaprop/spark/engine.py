@@ -16,7 +16,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import functions
 from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructField, StructType
 
-from malaprop.files.formats.file_format import INSIDE, Layout, is_inside, list_columns
+from malaprop.files.formats.file_format import Layout, no_such_column
 from malaprop.files.formats.jsonl import no_such_key
 from malaprop.privacy import errors
 from malaprop.privacy.errors import (
@@ -32,10 +32,7 @@ from malaprop.spark.tasks import (
     FILE,
     LINE,
     WHOLE,
-    ColumnsTask,
-    DelimitedTask,
     ExecutorRecipe,
-    JsonTask,
     Tally,
     Task,
     TaskPlan,
@@ -297,23 +294,10 @@ def check_columns(schema: StructType, layout: Layout) -> None:
     kinds = {field.name: field.dataType for field in schema}
     for name in layout.columns:
         if name not in kinds:
-            inside = INSIDE if is_inside(name, kinds) else ""
-            raise ParameterError(
-                f"no column is named {name!r} in the table, which has "
-                f"{list_columns(kinds, name)}{inside}"
-            )
+            raise no_such_column(name, "table", kinds)
         if not isinstance(kinds[name], StringType):
             kind = kinds[name].typeName()
             raise DataError(f"column {name!r} has the type {kind}: only text can be privatized")
-
-
-TASKS: dict[str, type[Task]] = {
-    "parquet": ColumnsTask,
-    "csv": DelimitedTask,
-    "tsv": DelimitedTask,
-    "jsonl": JsonTask,
-}
-"""What copies the records of each format."""
 
 
 def draw(
@@ -344,10 +328,9 @@ def draw(
     )
     plan = TaskPlan(kit=kit, layout=layout, names=tuple(schema.names), absent=ABSENT)
     total = tally_of(spark.sparkContext)
-    kind = TASKS[layout.format]
 
     def run(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        task = kind(plan)
+        task = Task(plan)
         yield from task.run(batches)
         total.add(task.tally)
 
@@ -384,7 +367,7 @@ def _plain_type(kind: DataType) -> DataType:
 def _check_keys(counted: Tally, layout: Layout) -> None:
     for name in layout.columns:
         if name not in counted.present:
-            raise ParameterError(no_such_key(name, [*counted.present, *counted.others]))
+            raise no_such_key(name, [*counted.present, *counted.others])
 
 
 # Errors on Spark, without a word of the data.

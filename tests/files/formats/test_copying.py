@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malaprop.files.formats.file_format import Layout
-from malaprop.files.run import Transform, rewrite
+from malaprop.files.formats import Layout, Transform, rewrite
 from malaprop.privacy.errors import DataError, OutputError, ParameterError
 from malaprop.report.file_counts import FileCounts
 
@@ -294,8 +293,7 @@ def test_a_damaged_index_does_not_end_the_process(tmp_path: Path) -> None:
     code = (
         "import io, sys\n"
         "from malaprop.privacy.errors import DataError\n"
-        "from malaprop.files.formats.file_format import Layout\n"
-        "from malaprop.files.run import rewrite\n"
+        "from malaprop.files.formats import Layout, rewrite\n"
         "layout = Layout(format='parquet', columns=('note',))\n"
         "try:\n"
         "    rewrite(open(sys.argv[1], 'rb'), io.BytesIO(), layout, list)\n"

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malaprop.files.formats import file_format, text_records, txt
-from malaprop.files.formats.file_format import Layout, OnError
-from malaprop.files.run import FileCopy
+from malaprop.files.formats import FileCopy, Layout, OnError, file_format, text_records, txt
 from malaprop.privacy.errors import DataError
 from malaprop.report.file_counts import FaultyRecord, FileCounts
 
@@ -30,9 +28,9 @@ def copied(
         patch.setattr(file_format, "BATCH_CHARACTERS", size)
         patch.setattr(txt, "BATCH_RECORDS", records)
         with FileCopy.open(io.BytesIO(data), target, layout) as rewriting:
-            for texts in rewriting.batches():
-                batches.append(texts)
-                rewriting.write([text.upper() for text in texts])
+            for batch in rewriting.batches():
+                batches.append(batch.texts)
+                rewriting.write(batch, [text.upper() for text in batch.texts])
             counts = rewriting.finish()
     return target.getvalue(), batches, counts
 

@@ -11,11 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malaprop.files.formats import delimited, file_format
+from malaprop.files.formats import Layout, OnError, delimited, file_format, rewrite
 from malaprop.files.formats import parquet as parquet_module
 from malaprop.files.formats import text_records as decoding_module
-from malaprop.files.formats.file_format import Layout, OnError
-from malaprop.files.run import rewrite
 from malaprop.privacy.errors import DataError, ParameterError
 from malaprop.report.file_counts import FaultyRecord, FileCounts
 

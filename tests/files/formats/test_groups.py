@@ -11,8 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.files.formats.test_copying import NOTE, same, written
 
-from malaprop.files.formats.file_format import BATCH_CHARACTERS, BATCH_RECORDS
-from malaprop.files.run import rewrite
+from malaprop.files.formats.file_format import BATCH_CHARACTERS, BATCH_RECORDS, rewrite
 
 
 def test_batches_are_bounded_and_row_groups_are_not_tiny() -> None:

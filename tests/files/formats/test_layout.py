@@ -1,10 +1,10 @@
+import io
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from malaprop.files.formats import FORMATS, format_of
-from malaprop.files.formats.file_format import Layout
+from malaprop.files.formats import FORMATS, Layout, format_of
 from malaprop.privacy.errors import ParameterError
 
 
@@ -80,7 +80,8 @@ def test_a_layout_is_valid_from_birth(options: dict[str, Any], message: str) -> 
         Layout(**options)
 
 
-def test_separators() -> None:
-    assert Layout(format="csv", columns=("a",)).separator == ","
-    assert Layout(format="tsv", columns=("a",)).separator == "\t"
-    assert Layout(format="tsv", columns=("a",), delimiter="|").separator == "|"
+@pytest.mark.parametrize(("format_", "sign"), [("csv", ","), ("tsv", "\t"), ("tsv", "|")])
+def test_separators(format_: str, sign: str) -> None:
+    layout = Layout(format=format_, columns=("a",), delimiter=sign if sign == "|" else None)
+    (batch,) = layout.open(io.BytesIO(f"a{sign}b\nx{sign}y\n".encode())).batches()
+    assert batch.texts == ["x"]

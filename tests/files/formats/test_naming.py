@@ -4,8 +4,7 @@ import io
 
 import pytest
 
-from malaprop.files.formats.file_format import Layout, list_columns
-from malaprop.files.run import rewrite
+from malaprop.files.formats.file_format import Layout, list_columns, rewrite
 from malaprop.privacy.errors import ParameterError
 
 

@@ -17,8 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malaprop.files.compression import Packed, Packing, Unpacked, compression_of
-from malaprop.files.formats.file_format import Layout
-from malaprop.files.run import FileCopy
+from malaprop.files.formats import FileCopy, Layout
 from malaprop.privacy.errors import DataError, OutputError
 
 TEXT = "".join(f"line {i} of many, {i * i}\n" for i in range(20_000)).encode()
@@ -158,11 +157,8 @@ def test_a_bomb_takes_no_memory(kind: Packing) -> None:
     layout = Layout(format="txt")
     tracemalloc.start()
     before = pa.total_allocated_bytes()
-    with (
-        pytest.raises(DataError, match=r"^record 1 .*longer than"),
-        FileCopy.open(Unpacked(io.BytesIO(bomb), kind), io.BytesIO(), layout) as rewriting,  # type: ignore[arg-type]
-    ):
-        list(rewriting.batches())
+    with pytest.raises(DataError, match=r"^record 1 .*longer than"):
+        list(layout.open(Unpacked(io.BytesIO(bomb), kind)).batches())  # type: ignore[arg-type]
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 100 * 2**20
@@ -176,11 +172,11 @@ def test_progress_counts_the_bytes_of_the_file(kind: Packing) -> None:
     source: Any = Unpacked(io.BytesIO(data), kind)
     target = io.BytesIO()
     with FileCopy.open(source, target, layout) as rewriting:
-        for texts in rewriting.batches():
-            rewriting.write(texts)
-            assert 0 < rewriting.consumed <= len(data)
+        for batch in rewriting.batches():
+            rewriting.write(batch, batch.texts)
+            assert 0 < rewriting.reader.consumed <= len(data)
         rewriting.finish()
-        assert rewriting.consumed == len(data)
+        assert rewriting.reader.consumed == len(data)
     assert target.getvalue() == TEXT
 
 

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from malaprop.files.formats.file_format import Layout
-from malaprop.files.run import rewrite
+from malaprop.files.formats import Layout, rewrite
 
 CANARY = "zyxcanary"
 NOTE = Layout(format="parquet", columns=("note",))

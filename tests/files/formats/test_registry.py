@@ -5,17 +5,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from malaprop.files.formats import FORMATS, file_format, format_of
-from malaprop.files.formats.file_format import Layout, registry
-from malaprop.files.formats.txt import TxtCopy
-from malaprop.files.run import rewrite
+from malaprop.files.formats import FORMATS, Layout, file_format, format_of, registry, rewrite
+from malaprop.files.formats.txt import TxtReader
 
 
 @pytest.fixture
 def shouted() -> Iterator[None]:
     """A format of our own, for the time of a test."""
 
-    class ShoutedCopy(TxtCopy, name="shouted"):
+    class ShoutedReader(TxtReader, name="shouted"):
         """Lines that are written in capitals."""
 
         suffixes = (".loud", ".shout")
@@ -29,7 +27,7 @@ def shouted() -> Iterator[None]:
 
 def test_the_formats_that_there_are() -> None:
     assert set(FORMATS) == {"txt", "csv", "tsv", "jsonl", "parquet"} == set(registry)
-    suffixes = [suffix for copy in registry.values() for suffix in copy.suffixes]
+    suffixes = [suffix for reader in registry.values() for suffix in reader.suffixes]
     assert len(set(suffixes)) == len(suffixes) > len(FORMATS)
 
 
@@ -41,9 +39,8 @@ def test_a_format_is_registered_by_being_defined() -> None:
     assert target.getvalue() == b"A\nB\n"
 
 
-def test_spark_has_a_task_for_each_format_that_it_reads() -> None:
+def test_spark_reads_formats_that_there_are() -> None:
     pytest.importorskip("pyspark")
     from malaprop.spark import FORMATS as READ
-    from malaprop.spark.engine import TASKS
 
-    assert set(TASKS) == set(READ) <= set(FORMATS)
+    assert set(READ) < set(FORMATS)

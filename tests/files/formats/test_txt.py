@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malaprop.files.formats.file_format import Layout
-from malaprop.files.run import Transform, rewrite
+from malaprop.files.formats import Layout, Transform, rewrite
 from malaprop.privacy.errors import DataError
 from malaprop.report.file_counts import FileCounts
 

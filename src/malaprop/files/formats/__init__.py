@@ -1,4 +1,8 @@
-"""The formats there are, and the one of a file."""
+"""Formats of files, one file each; a new file here is all that a new format needs.
+
+A format says how to read records, and how to write them with other texts; everything else stays
+as it is. `Layout` says how to read a file.
+"""
 
 import importlib
 import pkgutil
@@ -6,11 +10,17 @@ from pathlib import Path
 from typing import Final
 
 from malaprop.files.compression import compression_of, without_packing
-from malaprop.files.formats.file_format import Layout, registry
+from malaprop.files.formats.file_format import (
+    FileCopy,
+    Layout,
+    OnError,
+    Reader,
+    Transform,
+    Writer,
+    registry,
+    rewrite,
+)
 from malaprop.privacy.errors import ParameterError
-
-# The format of a file, as its name tells it.
-
 
 _ARCHIVES: Final = (".tar", ".tgz", ".7z", ".rar")
 _SHEETS: Final = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
@@ -104,16 +114,21 @@ def check_packing(path: Path | str, format_: str) -> None:
         )
 
 
-# Formats of files, one file each. A new file here is all that a new format needs.
-#
-# A format says how to read records, and how to write them with other texts; everything else stays
-# as it is. `Layout` says how to read a file.
-
-
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
 FORMATS: tuple[str, ...] = tuple(registry)
 """The names of all formats."""
 
-__all__ = ["FORMATS", "Layout", "format_of", "registry"]
+__all__ = [
+    "FORMATS",
+    "FileCopy",
+    "Layout",
+    "OnError",
+    "Reader",
+    "Transform",
+    "Writer",
+    "format_of",
+    "registry",
+    "rewrite",
+]

@@ -20,13 +20,12 @@ from malaprop.files.formats.file_format import (
     LONGEST_RECORD,
     TOO_LONG,
     UNSHOWN,
-    CopySummary,
     Layout,
     RecordError,
     has_lone_surrogates,
-    list_columns,
+    no_such_column,
 )
-from malaprop.files.formats.text_records import DecodedText, Record, RecordCopy
+from malaprop.files.formats.text_records import DecodedText, Record, RecordReader
 from malaprop.privacy.errors import DataError, ParameterError
 
 # Long fields in files of separated values.
@@ -34,7 +33,6 @@ from malaprop.privacy.errors import DataError, ParameterError
 # The standard library's reader refuses fields beyond a limit, which belongs to the whole process.
 # So the limit is raised only while a row is read: a reader that is left halfway leaves nothing
 # changed.
-
 
 _LONGEST: Final = 1 << 24  # beyond it, a quote is more likely not closed
 
@@ -169,8 +167,8 @@ class _Tape:
         return record
 
 
-class DelimitedCopy(RecordCopy):
-    """The copy of a file of separated values whose first record names the columns.
+class DelimitedReader(RecordReader):
+    """Reads a file of separated values whose first record names the columns.
 
     An empty field, quoted or not, holds nothing to privatize and stays as it is. A private text
     is quoted if necessary, whether or not the true one was.
@@ -179,27 +177,21 @@ class DelimitedCopy(RecordCopy):
     newline = ""
 
     def __init__(
-        self, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
+        self, source: BinaryIO, layout: Layout, size: int | None = None, *, part: bool = False
     ) -> None:
-        super().__init__(source, target, layout, size)
-        self._separator = layout.separator
+        super().__init__(source, layout, size, part=part)
+        self._separator = layout.delimiter or self.separator
         separator = re.escape(self._separator)
         self._field = re.compile(rf'"(?:[^"]++|"")*+"|[^{separator}\r\n]*+')
         self._special = re.compile(rf'[{separator}"\r\n]')
         self._header: list[str] = []
         self._asked: list[int] = []
 
-    def records(self, text: DecodedText) -> Iterator[Record]:
-        """Yield the header, the records and all blank lines."""
-        for row in self._rows(text):
-            if row.number and (row.flaw or row.fields):
-                yield self._record(row)
-                continue
-            if row.flaw or row.fields:
-                self._read_header(row)
-            yield Record([row.raw], [], counts=False)
-        if not self._header:
-            raise DataError("the input is empty: its first record must name the columns")
+    @property
+    def other_columns(self) -> tuple[str, ...]:
+        """The columns of the header that were not asked for."""
+        others = (name for name in self._header if name not in self.layout.columns)
+        return tuple(dict.fromkeys(others))
 
     def render(self, text: str) -> str:
         """Quote a text that would not be read back as one field; an empty one is quoted too."""
@@ -207,77 +199,64 @@ class DelimitedCopy(RecordCopy):
             return text
         return '"' + text.replace('"', '""') + '"'
 
-    def finish(self) -> CopySummary:
-        """Return the columns that were not asked for."""
-        others = (name for name in self._header if name not in self.layout.columns)
-        return CopySummary(columns=tuple(dict.fromkeys(others)))
-
-    def _rows(self, text: DecodedText) -> Iterator[_Row]:
-        tape = _Tape(text, self._separator)
+    def records(self) -> Iterator[Record]:
+        """Yield the header, the records and all blank lines."""
+        tape = _Tape(self.text, self._separator)
         reader = csv.reader(tape, delimiter=self._separator, strict=True)
         number = 0
-        while row := self._next_row(reader, tape, number):
-            yield row
-            number += bool(row.fields or row.flaw)
-
-    def _next_row(self, reader: Any, tape: _Tape, number: int) -> _Row | None:
-        """Return the next record; one that is too long has no fields."""
-        flaw, malformed = None, False
-        fields: list[str] | None = []
-        try:
-            fields = next_row(reader)
-        except csv.Error:
-            malformed = True
-        except RecordError as too_long:
-            flaw = RecordError(too_long.reason)  # without a trace, which holds the record
-        if malformed:
-            raise _malformed(number, reader.line_num)
-        if fields is None:
-            return None
-        return _Row(number, reader.line_num, fields, tape.cut(), flaw)
+        while row := _next_row(reader, tape, number):
+            if not (row.fields or row.flaw):
+                yield Record([row.raw], [], counts=False)
+                continue
+            if number:
+                yield self._record(row)
+            else:
+                self._read_header(row)
+                yield Record([row.raw], [], counts=False)
+            number += 1
+        if not number:
+            raise DataError("the input is empty: its first record must name the columns")
 
     def _read_header(self, row: _Row) -> None:
         if row.flaw or has_lone_surrogates(row.raw):
             flaw = row.flaw or RecordError(f"cannot be read as {self.layout.encoding}")
             raise DataError(f"the header {flaw.reason}: {flaw.remedy}".removesuffix(": "))
-        for column in self.layout.columns:
-            if column not in row.fields:
-                raise ParameterError(_no_such_column(column, row.fields))
+        for column in (*self.layout.columns, self.layout.label):
+            if column is not None and column not in row.fields:
+                if len(row.fields) > 1:
+                    raise no_such_column(column, "header", row.fields)
+                raise ParameterError(  # the one column may be a whole line, and no header
+                    f"no column is named {column!r} in the header, which has 1 column ({UNSHOWN}): "
+                    "name the delimiter with `delimiter` if it is another one"
+                )
         self._header = row.fields
         self._asked = [i for i, name in enumerate(row.fields) if name in self.layout.columns]
 
     def _record(self, row: _Row) -> Record:
-        record = None
-        try:
-            self._check_fields(row)
-            record = self._cut(row)
-            self.check(row.raw, record)
-        except RecordError as flaw:
-            self.faults.meet(row.number, flaw)
-            return self.masked(record or self._stand_in(row.raw))
-        return record
-
-    def _check_fields(self, row: _Row) -> None:
-        """Refuse ragged records: a text with a stray delimiter spills into other columns."""
-        if row.flaw:
-            raise row.flaw
-        if len(row.fields) != len(self._header):
-            raise RecordError(
-                f"has {_count(len(row.fields), 'field')}, the header has {len(self._header)} "
-                f"(at line {row.line})",
+        flaw = row.flaw
+        if not flaw and len(row.fields) != len(self._header):
+            # A text with a stray delimiter would spill into other columns.
+            flaw = RecordError(
+                f"has {len(row.fields)} field{'s' * (len(row.fields) != 1)}, the header has "
+                f"{len(self._header)} (at line {row.line})",
                 "a field that contains the delimiter or a line end must be quoted",
             )
+        record = self._stand_in(row.raw) if flaw else self._cut(row)
+        if not flaw:
+            try:
+                self.check(row.raw, record)
+            except RecordError as found:
+                flaw = found
+        if not flaw:
+            return record
+        self.faults.meet(row.number, flaw)
+        return self.masked(record)
 
     def _stand_in(self, raw: str) -> Record:
         """Return a record with only the columns asked for, in place of one that cannot be read."""
-        pieces: list[str] = []
-        cells = []
-        for place in range(len(self._header)):
-            if place in self._asked:
-                cells.append(len(pieces))
-            pieces += ["", self._separator]
+        pieces = ["", self._separator] * len(self._header)
         end = raw[len(raw.rstrip("\r\n")) :]
-        return Record([*pieces[:-1], end], cells)
+        return Record([*pieces[:-1], end], [2 * place for place in self._asked])
 
     def _cut(self, row: _Row) -> Record:
         raw = row.raw
@@ -289,7 +268,12 @@ class DelimitedCopy(RecordCopy):
             if text:
                 pieces += [raw[end:start], text]
                 end = stop
-        return Record([*pieces, raw[end:]], list(range(1, len(pieces), 2)))
+        label = self.layout.label
+        return Record(
+            [*pieces, raw[end:]],
+            list(range(1, len(pieces), 2)),
+            label="" if label is None else row.fields[self._header.index(label)],
+        )
 
     def _places(self, raw: str) -> Iterator[tuple[int, int]]:
         """Yield where each field of a well-formed record starts and ends, quotes included."""
@@ -301,38 +285,35 @@ class DelimitedCopy(RecordCopy):
                 return
 
 
-class CsvCopy(DelimitedCopy, name="csv"):
-    """The copy of a file of comma-separated values."""
+class CsvReader(DelimitedReader, name="csv"):
+    """Reads comma-separated values."""
 
     suffixes = (".csv",)
     separator = ","
 
 
-class TsvCopy(DelimitedCopy, name="tsv"):
-    """The copy of a file of tab-separated values."""
+class TsvReader(DelimitedReader, name="tsv"):
+    """Reads tab-separated values."""
 
     suffixes = (".tsv", ".tab")
     separator = "\t"
 
 
-def _malformed(number: int, line: int) -> DataError:
-    record = f"record {number}" if number else "the header"
-    return DataError(
-        f"{record} is not well-formed (at line {line}): a quote is not closed, or more text "
-        "follows a closing quote; quotes inside a quoted field must be doubled. Where the next "
-        "record begins cannot be told, so `on_error` does not help"
-    )
-
-
-def _no_such_column(column: str, header: list[str]) -> str:
-    message = f"no column is named {column!r} in the header, which has "
-    if len(header) == 1:  # perhaps a whole line, and perhaps no header
-        return (
-            f"{message}1 column ({UNSHOWN}): name the delimiter with `delimiter` if it is "
-            "another one"
+def _next_row(reader: Any, tape: _Tape, number: int) -> _Row | None:
+    """Return the next record; one that is too long has no fields."""
+    flaw, malformed = None, False
+    fields: list[str] | None = []
+    try:
+        fields = next_row(reader)
+    except csv.Error:
+        malformed = True
+    except RecordError as too_long:
+        flaw = RecordError(too_long.reason)  # without a trace, which holds the record
+    if malformed:
+        record = f"record {number}" if number else "the header"
+        raise DataError(
+            f"{record} is not well-formed (at line {reader.line_num}): a quote is not closed, or "
+            "more text follows a closing quote; quotes inside a quoted field must be doubled. "
+            "Where the next record begins cannot be told, so `on_error` does not help"
         )
-    return message + list_columns(header, column)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + "s" * (number != 1)
+    return None if fields is None else _Row(number, reader.line_num, fields, tape.cut(), flaw)

@@ -1,11 +1,16 @@
-"""What a format is: a reader of records, a writer of them; layout, faults, the registry."""
+"""What a format is: a reader of records, and a writer that takes them back; layout, faults.
+
+A format is a `Reader` with a `name`. It registers itself by being defined, and so appears in the
+library, on the command line and in the tests.
+"""
 
 import codecs
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from types import MappingProxyType
+from types import MappingProxyType, TracebackType
 from typing import (
     Any,
     BinaryIO,
@@ -14,17 +19,13 @@ from typing import (
     Generic,
     Literal,
     Protocol,
+    Self,
     TypeVar,
     get_args,
 )
 
-from malaprop.privacy.errors import DataError, ParameterError, did_you_mean
-from malaprop.report.file_counts import FaultyRecord
-
-# Records that cannot be processed: what is wrong with them, and what becomes of them.
-#
-# A fault is named by the number of its record and by its kind, never by what the record holds.
-
+from malaprop.privacy.errors import DataError, MalapropError, ParameterError, did_you_mean
+from malaprop.report.file_counts import FaultyRecord, FileCounts
 
 OnError = Literal["fail", "skip", "mask"]
 PLACEHOLDER: Final = "[masked]"
@@ -34,6 +35,24 @@ LONGEST_RECORD: Final = 2**23
 TOO_LONG: Final = f"is longer than {LONGEST_RECORD:,} characters"
 _MOST_LISTED: Final = 1_000
 REMEDY: Final = '; to go on without such records, use `on_error="skip"` (or mask)'
+
+# A batch ends with the record that reaches one of these (of plain text, before the line that would
+# exceed it), so that memory depends on the longest record and not on the number of records.
+BATCH_CHARACTERS: Final = 2**20
+BATCH_RECORDS: Final = 32_768
+# Small files have smaller batches, so that there are some for each worker: about this many, but
+# none so small that sending it to a worker takes longer than the work.
+_PARTS: Final = 16
+SMALLEST_BATCH: Final = 2**16
+BATCH_RULES: Final = (BATCH_CHARACTERS, BATCH_RECORDS, _PARTS, SMALLEST_BATCH)
+
+Transform = Callable[[list[str]], list[str]]
+Pair = tuple[str, str]
+"""A text and its label; an absent one is empty."""
+
+_registry: "dict[str, type[AnyReader]]" = {}
+registry: "Mapping[str, type[AnyReader]]" = MappingProxyType(_registry)
+"""The readers of all formats, by the formats' names."""
 
 
 class RecordError(Exception):
@@ -46,12 +65,17 @@ class RecordError(Exception):
 
 
 class Faults:
-    """The faults of a file, counted; the first thousand are listed."""
+    """The records of a file that cannot be processed, counted; the first thousand are listed.
 
-    def __init__(self, on_error: OnError) -> None:
+    A fault is named by the number of its record and by its kind, never by what the record holds.
+    A part of a file has no numbers, and nobody can choose its encoding: no remedy is named.
+    """
+
+    def __init__(self, on_error: OnError, *, part: bool = False) -> None:
         self.on_error = on_error
         self.count = 0
         self.listed: list[FaultyRecord] = []
+        self._part = part
 
     def meet(self, record: int, flaw: RecordError, name: str = "") -> None:
         """Count a record that has a flaw; with `on_error="fail"`, raise.
@@ -59,8 +83,9 @@ class Faults:
         `name` is what the message calls the record, if not by its number alone.
         """
         if self.on_error == "fail":
-            remedy = f": {flaw.remedy}" if flaw.remedy else ""
-            raise DataError(f"{name or f'record {record}'} {flaw.reason}{remedy}{REMEDY}")
+            called = "a record" if self._part else name or f"record {record}"
+            remedy = f": {flaw.remedy}" if flaw.remedy and not self._part else ""
+            raise DataError(f"{called} {flaw.reason}{remedy}{REMEDY}")
         self.count += 1
         if self.count <= _MOST_LISTED:
             self.listed.append(FaultyRecord(record, flaw.reason))
@@ -89,131 +114,11 @@ def has_lone_surrogates(text: str) -> bool:
     return False
 
 
-# The base of all formats, and their registry.
-#
-# A copy reads its source in batches, and writes each batch to its target with private texts in the
-# place of the true ones. Everything else in the file goes from source to target untouched.
-#
-# A copy that is defined with a `name` registers itself as the format of that name, and so appears
-# in the library, on the command line and in the tests.
-
-
-_registry: "dict[str, type[AnyCopy]]" = {}
-
-registry: "Mapping[str, type[AnyCopy]]" = MappingProxyType(_registry)
-"""The copies of all formats, by the formats' names."""
-
-# A batch ends with the record that reaches one of these (of plain text, before the line that would
-# exceed it), so that memory depends on the longest record and not on the number of records.
-BATCH_CHARACTERS: Final = 2**20
-BATCH_RECORDS: Final = 32_768
-# Small files have smaller batches, so that there are some for each worker: about this many, but
-# none so small that sending it to a worker takes longer than the work.
-_PARTS: Final = 16
-SMALLEST_BATCH: Final = 2**16
-BATCH_RULES: Final = (BATCH_CHARACTERS, BATCH_RECORDS, _PARTS, SMALLEST_BATCH)
-
-
-def batch_characters(size: int | None) -> int:
-    """Return how many characters make up a batch of a file of `size` bytes, if that is known.
-
-    It depends on the size alone, so that a resumed run has the same batches.
-    """
-    if size is None:
-        return BATCH_CHARACTERS
-    return min(max(size // _PARTS, SMALLEST_BATCH), BATCH_CHARACTERS)
-
-
-class AnyBatch(Protocol):
-    """Consecutive records; `texts` are their cells to privatize, in order."""
-
-    @property
-    def texts(self) -> list[str]:
-        """The texts to privatize."""
-
-    @property
-    def records(self) -> int:
-        """The number of records."""
-
-
-BatchT = TypeVar("BatchT", bound=AnyBatch)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CopySummary:
-    """What is copied from source to target unchanged.
-
-    `missing` counts the records that lack a column that was asked for; `columns` names all
-    columns that were not asked for.
-    """
-
-    missing: int = 0
-    columns: tuple[str, ...] = ()
-
-
-class Copy(ABC, Generic[BatchT]):
-    """A copy in progress of one file, from a source to a target.
-
-    `size` is that of the source in bytes, where it is known. A subclass with a `name` is a format:
-
-        class CsvCopy(DelimitedCopy, name="csv"):
-            suffixes = (".csv",)
-            separator = ","
-    """
-
-    name: ClassVar[str] = ""
-    """The name of the format."""
-    suffixes: ClassVar[tuple[str, ...]] = ()
-    """How the names of such files end."""
-    has_columns: ClassVar[bool] = True
-    """Whether records have columns, so that those to privatize must be named."""
-    separator: ClassVar[str] = ""
-    """The character between two fields, unless the layout names another one."""
-    packable: ClassVar[bool] = True
-    """Whether such files may be packed as a whole (`.gz`, `.zst`)."""
-    seeks: ClassVar[bool] = False
-    """Whether the source must be seekable: it is not read from start to end."""
-
-    def __init_subclass__(cls, *, name: str = "", **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if name:
-            cls.name = name
-            _registry[name] = cls
-
-    def __init__(
-        self, source: BinaryIO, target: BinaryIO, layout: "Layout", size: int | None = None
-    ) -> None:
-        self.source = source
-        self.target = target
-        self.layout = layout
-        self.batch_characters = batch_characters(size)
-        self.faults = Faults(layout.on_error)
-
-    @property
-    @abstractmethod
-    def consumed(self) -> int:
-        """The number of bytes of the source that are read so far."""
-
-    @abstractmethod
-    def batches(self) -> Generator[BatchT, None, None]:
-        """Yield the records of the source, batch by batch."""
-
-    @abstractmethod
-    def write(self, batch: BatchT, private: list[str]) -> None:
-        """Write a batch with `private` in place of its texts."""
-
-    @abstractmethod
-    def finish(self) -> CopySummary:
-        """Write the end of the file; call it once all batches are written."""
-
-    def abandon(self) -> None:
-        """Give up without writing anything more."""
-
-
-AnyCopy = Copy[Any]
-
-
-# How to read a file: its format, the columns that hold text, its encoding.
+def label_text(value: object) -> str:
+    """Return a label as text; None is an absent one."""
+    if isinstance(value, dict | list):
+        raise RecordError("has a label that is neither a text nor a number")
+    return "" if value is None else str(value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,10 +132,13 @@ class Layout:
     - `document`: for `txt`, whether each line is a document or the whole file is one;
     - `delimiter`: of `csv` and `tsv`; None is a comma for the one and a tab for the other;
     - `on_error`: what happens at a record that cannot be processed: `fail` stops everything; `skip`
-      leaves the record out; `mask` replaces its texts by `[masked]`.
+      leaves the record out; `mask` replaces its texts by `[masked]`;
+    - `label`: a column that is read beside the texts, by `Reader.pairs`.
 
-    >>> Layout(format="csv", columns=("note",)).separator
-    ','
+    >>> import io
+    >>> source = io.BytesIO(b"id,note\\n007,abc\\n")
+    >>> [batch.texts for batch in Layout(format="csv", columns=("note",)).open(source).batches()]
+    [['abc']]
     """
 
     format: str
@@ -239,6 +147,7 @@ class Layout:
     document: Literal["line", "file"] = "line"
     delimiter: str | None = None
     on_error: OnError = "fail"
+    label: str | None = None
 
     def __post_init__(self) -> None:
         if self.format not in registry:
@@ -256,18 +165,20 @@ class Layout:
             )
 
     @property
-    def kind(self) -> type[AnyCopy]:
-        """The class that copies files of the format."""
+    def kind(self) -> "type[AnyReader]":
+        """The class that reads files of the format."""
         return registry[self.format]
 
-    @property
-    def separator(self) -> str:
-        """The character between two fields: the delimiter given, or the format's own."""
-        return self.delimiter or self.kind.separator
+    def open(self, source: BinaryIO, size: int | None = None, *, part: bool = False) -> "AnyReader":
+        """Begin to read a source: see `Reader`."""
+        return self.kind(source, self, size, part=part)
 
     def _check_columns(self) -> None:
         if isinstance(self.columns, str):
             raise ParameterError("columns must be a tuple of names, not one string")
+        if self.label is not None and not self.kind.has_columns:
+            names = ", ".join(name for name, kind in registry.items() if kind.has_columns)
+            raise ParameterError(f"a {self.format} file has no column for labels: use {names}")
         if self.columns and not self.kind.has_columns:
             raise ParameterError(
                 f"a {self.format} file has no columns: leave out `columns`, or privatize it by "
@@ -276,6 +187,10 @@ class Layout:
         if self.kind.has_columns and not self.columns:
             raise ParameterError(
                 f"a {self.format} file needs the columns to privatize: name them with `columns`"
+            )
+        if self.label in self.columns:
+            raise ParameterError(
+                "the label cannot be the text itself: name another column as `label`"
             )
 
     def _check_document(self) -> None:
@@ -313,6 +228,244 @@ def _check_encoding(encoding: str) -> None:
         )
 
 
+class AnyBatch(Protocol):
+    """Consecutive records; `texts` are their cells to privatize, in order."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts to privatize."""
+
+    @property
+    def records(self) -> int:
+        """The number of records."""
+
+
+BatchT = TypeVar("BatchT", bound=AnyBatch)
+
+
+class Reader(ABC, Generic[BatchT]):
+    """A source that is read in batches of records, from start to end.
+
+    A batch carries all that its writer needs, so that what is no text goes to the target untouched.
+    `size` is that of the source in bytes, where it is known: the batches of a small file are
+    smaller, so that there are some for each worker. A `part` of a file, as a task on a cluster has,
+    does not know the numbers of its records, nor what other parts hold. A subclass with a `name` is
+    a format:
+
+        class CsvReader(DelimitedReader, name="csv"):
+            suffixes = (".csv",)
+            separator = ","
+    """
+
+    name: ClassVar[str] = ""
+    """The name of the format."""
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    """How the names of such files end."""
+    has_columns: ClassVar[bool] = True
+    """Whether records have columns, so that those to privatize must be named."""
+    separator: ClassVar[str] = ""
+    """The character between two fields, unless the layout names another one."""
+    packable: ClassVar[bool] = True
+    """Whether such files may be packed as a whole (`.gz`, `.zst`)."""
+    seeks: ClassVar[bool] = False
+    """Whether the source must be seekable: it is not read from start to end."""
+
+    def __init_subclass__(cls, *, name: str = "", **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if name:
+            cls.name = name
+            _registry[name] = cls
+
+    def __init__(
+        self, source: BinaryIO, layout: Layout, size: int | None = None, *, part: bool = False
+    ) -> None:
+        self.source, self.layout, self.part = source, layout, part
+        self.batch_characters = batch_characters(size)
+        self.faults = Faults(layout.on_error, part=part)
+        self.present = set(layout.columns)
+        """The columns asked for that some record has;"""
+        self.missing = 0
+        """how many records lack one of them."""
+
+    @property
+    @abstractmethod
+    def consumed(self) -> int:
+        """The number of bytes of the source that are read so far."""
+
+    @property
+    @abstractmethod
+    def other_columns(self) -> tuple[str, ...]:
+        """The columns read so far that were not asked for."""
+
+    @abstractmethod
+    def batches(self) -> Generator[BatchT, None, None]:
+        """Yield the records, batch by batch."""
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield each text with the label of its record; a record without text has an empty one."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def writer(self, target: BinaryIO) -> "Writer[BatchT]":
+        """Return what writes the batches to a target; call it before they are read."""
+
+
+class Writer(ABC, Generic[BatchT]):
+    """Writes the batches of a reader to a target, in the order in which they were read."""
+
+    @abstractmethod
+    def write(self, batch: BatchT, private: list[str]) -> None:
+        """Write a batch with `private` in place of its texts."""
+
+    def finish(self) -> None:
+        """Write the end of the file; call it once all batches are written."""
+
+    def abandon(self) -> None:
+        """Give up without writing anything more."""
+
+
+AnyReader = Reader[Any]
+
+
+def batch_characters(size: int | None) -> int:
+    """Return how many characters make up a batch of a file of `size` bytes, if that is known.
+
+    It depends on the size alone, so that a resumed run has the same batches.
+    """
+    if size is None:
+        return BATCH_CHARACTERS
+    return min(max(size // _PARTS, SMALLEST_BATCH), BATCH_CHARACTERS)
+
+
+class FileCopy:
+    """A reader and its writer: a copy in the making; what reads may run ahead of what writes.
+
+        with FileCopy.open(source, target, layout) as copy:
+            for batch in copy.batches():
+                copy.write(batch, [... for text in batch.texts])
+            counts = copy.finish()
+
+    `name` is what errors call the source, if there are several. When an error leaves the context,
+    what was written to the target is worthless.
+    """
+
+    def __init__(self, reader: AnyReader, target: BinaryIO, name: str = "") -> None:
+        self.reader, self.name = reader, name
+        self._writer = reader.writer(target)
+        self._reading = reader.batches()
+        self._records = self._cells = self.batches_read = 0
+        self._ended = False
+
+    @classmethod
+    def open(
+        cls, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
+    ) -> "FileCopy":
+        """Begin a copy of a source whose layout says which format it has."""
+        with naming():
+            return cls(layout.open(source, size), target)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._reading.close()  # a reader may have to put something back
+        if not self._ended:
+            self._writer.abandon()
+
+    def batches(self) -> Iterator[Any]:
+        """Yield each batch."""
+        with naming(self.name):
+            for batch in self._reading:
+                self.batches_read += 1
+                yield batch
+
+    def write(self, batch: Any, private: list[str]) -> None:
+        """Write a batch with these texts: as many as it has.
+
+        A missing one would leave a true text in its place, or shift all that follow.
+        """
+        expected = len(batch.texts)
+        if len(private) != expected:
+            raise MalapropError(
+                f"the transform was given {expected} texts and returned {len(private)}: it must "
+                "return one for each"
+            )
+        with naming():
+            self._writer.write(batch, private)
+        self._records += batch.records
+        self._cells += expected
+
+    def finish(self) -> FileCounts:
+        """Write the end of the file, once all batches are written."""
+        with naming(self.name):
+            self._writer.finish()
+        self._ended = True
+        return self.counts
+
+    @property
+    def counts(self) -> FileCounts:
+        """What was in the file so far."""
+        reader = self.reader
+        return FileCounts(
+            records=self._records,
+            cells=self._cells,
+            missing=reader.missing,
+            other_columns=reader.other_columns,
+            faulty=reader.faults.count,
+            faults=tuple(reader.faults.listed),
+        )
+
+
+def rewrite(
+    source: BinaryIO,
+    target: BinaryIO,
+    layout: Layout,
+    transform: Transform,
+    progress: Callable[[int], None] = lambda consumed: None,
+) -> FileCounts:
+    """Copy a file, with `transform` applied to the texts of the columns asked for.
+
+    Everything else stays as it is: byte for byte in txt, csv, tsv and jsonl files, value for
+    value in Parquet. The file is read and written in batches of about a million characters;
+    `transform` gets the texts of a batch and must return as many. After each batch, `progress` is
+    called with the number of bytes read so far. Both streams are left open.
+
+    >>> import io
+    >>> target = io.BytesIO()
+    >>> layout = Layout(format="csv", columns=("note",))
+    >>> rewrite(io.BytesIO(b"id,note\\n007,abc\\n"), target, layout, lambda texts: ["x"])
+    FileCounts(records=1, cells=1, missing=0, other_columns=('id',), faulty=0)
+    >>> target.getvalue()
+    b'id,note\\n007,x\\n'
+    """
+    with FileCopy.open(source, target, layout) as copy:
+        for batch in copy.batches():
+            copy.write(batch, transform(batch.texts) if batch.texts else [])
+            progress(copy.reader.consumed)
+        return copy.finish()
+
+
+@contextmanager
+def naming(source: str = "") -> Iterator[None]:
+    """Have errors about a source name it, and drop their context.
+
+    `from None` hides what the libraries have raised but keeps a reference to it, and through it
+    to the data that they failed on.
+    """
+    try:
+        yield
+    except MalapropError as error:
+        if source and isinstance(error, DataError | ParameterError):
+            error.args = (f"{source}: {error}",)
+        error.__context__ = None
+        raise
+
+
 # How messages name the columns of a file.
 #
 # The names of columns are not text, unless a file has no header: then its first line is taken for
@@ -320,22 +473,10 @@ def _check_encoding(encoding: str) -> None:
 # look like names: a letter or underscore, then letters, digits and `_ - . : / [ ]`, no spaces, at
 # most 40 characters, no name twice. A line of data shows only if each of its fields is such a word.
 
-
 _NAME: Final = re.compile(r"[^\W\d][\w\-.:/\[\]]{0,39}")
 _MOST_SHOWN: Final = 20
 UNSHOWN: Final = "not shown, as this may be text"
-
-
-def is_inside(wanted: str, columns: Iterable[str]) -> bool:
-    """Whether a name is a route into one of the columns, as in JSON lines.
-
-    >>> is_inside("turns[].text", ["id", "turns"])
-    True
-    """
-    return any(wanted.startswith((f"{name}.", f"{name}[]")) for name in columns)
-
-
-INSIDE: Final = (
+_INSIDE: Final = (
     "; texts inside structs and lists of Parquet cannot be named: put them into a column of their "
     "own"
 )
@@ -359,3 +500,13 @@ def list_columns(columns: Iterable[str], wanted: str, noun: str = "column") -> s
     more = f" and {len(names) - _MOST_SHOWN:,} more" if len(names) > _MOST_SHOWN else ""
     hint = did_you_mean(wanted, names)
     return f"{count}: {shown}{more}" + (f".{hint}" if hint else "")
+
+
+def no_such_column(name: str, place: str, columns: Iterable[str]) -> ParameterError:
+    """Return the error for a column that a table lacks; a route into a column is named as one."""
+    names = list(columns)
+    inside = place != "header" and any(name.startswith((f"{c}.", f"{c}[]")) for c in names)
+    return ParameterError(
+        f"no column is named {name!r} in the {place}, which has {list_columns(names, name)}"
+        f"{_INSIDE if inside else ''}"
+    )

@@ -16,12 +16,12 @@ from malaprop.files.formats.file_format import (
     PLACEHOLDER,
     TOO_LONG,
     UNSHOWN,
-    CopySummary,
     Layout,
     RecordError,
+    label_text,
     list_columns,
 )
-from malaprop.files.formats.text_records import DecodedText, Overlong, Record, RecordCopy
+from malaprop.files.formats.text_records import Overlong, Record, RecordReader
 from malaprop.privacy.errors import ParameterError
 
 # The texts inside a JSON object, and the routes to them.
@@ -30,7 +30,6 @@ from malaprop.privacy.errors import ParameterError
 # `id`, `msg.text`, `turns[].text`, `tags[]`. Keys may have dots or brackets of their own, so a
 # route can mean several values. All of them are meant, as what is left out by a slip would pass
 # unprotected.
-
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _OPEN, _BRACKET, _COLON, _COMMA, _NEXT = (
@@ -116,12 +115,12 @@ def find_texts(line: str, columns: frozenset[str]) -> Survey:
         raise NotAnObjectError
     content = walk.content
     if content.exact:  # then another value, through which no route leads, need not be meant
-        content.spots = [spot for spot in content.spots if _is_meant(spot, content.exact)]
+        content.spots = [
+            spot
+            for spot in content.spots
+            if any(not aim.left or aim.column not in content.exact for aim in spot.aims)
+        ]
     return content
-
-
-def _is_meant(spot: TextLocation, exact: set[str]) -> bool:
-    return any(not aim.left or aim.column not in exact for aim in spot.aims)
 
 
 class _Walk:
@@ -143,7 +142,8 @@ class _Walk:
             key, position = _SCANNER.raw_decode(line, position)
             start = _matched(_COLON, line, position).end()
             if led := _led_on(aims, key):
-                stop = self._member(start, led, route, key)
+                self.content.exact.update(aim.column for aim in led if aim.column == key)
+                stop = self._value(start, led, route + key)
             else:
                 self.content.others.append(route + key)
                 stop = _SCANNER.raw_decode(line, start)[1]
@@ -151,10 +151,6 @@ class _Walk:
             if after[1] == "}":
                 return after.end(1)
             position = after.end()
-
-    def _member(self, start: int, aims: list[JsonPath], route: str, key: str) -> int:
-        self.content.exact.update(aim.column for aim in aims if aim.column == key)
-        return self._value(start, aims, route + key)
 
     def _value(self, start: int, aims: list[JsonPath], route: str) -> int:
         """Visit a value that aims lead to; return where it ends."""
@@ -238,38 +234,24 @@ _MOST_KEYS: Final = 1_000
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-class JsonlCopy(RecordCopy, name="jsonl"):
-    """The copy of a file of JSON objects, which need not have the same keys."""
+class JsonlReader(RecordReader, name="jsonl"):
+    """Reads a file of JSON objects, which need not have the same keys."""
 
     suffixes = (".jsonl", ".ndjson")
 
     def __init__(
-        self, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
+        self, source: BinaryIO, layout: Layout, size: int | None = None, *, part: bool = False
     ) -> None:
-        super().__init__(source, target, layout, size)
+        super().__init__(source, layout, size, part=part)
         self._unicode = codecs.lookup(layout.encoding).name.startswith("utf")
         self._asked = frozenset(layout.columns)
-        self._seen: set[str] = set()
+        self.present = set()
         self._others: dict[str, None] = {}
-        self._missing = 0
 
-    def records(self, text: DecodedText) -> Iterator[Record]:
-        """Yield the objects and all blank lines."""
-        number = 0
-        for line_number, line in enumerate(text.lines(), start=1):
-            if _SPACE.fullmatch(line) and not isinstance(line, Overlong):
-                yield Record([line], [], counts=False)
-                continue
-            number += 1
-            yield self._record(line, number, line_number)
-        if number:
-            self.check_keys()
-
-    def check_keys(self) -> None:
-        """Refuse a file that lacks a key asked for: a slip would leave texts unprotected."""
-        unseen = [column for column in self.layout.columns if column not in self._seen]
-        if unseen:
-            raise ParameterError(no_such_key(unseen[0], [*self._seen, *self._others]))
+    @property
+    def other_columns(self) -> tuple[str, ...]:
+        """The keys that were not asked for."""
+        return tuple(self._others)
 
     def render(self, text: str) -> str:
         """Return a text as a JSON string; in files that are not Unicode, with escapes.
@@ -280,28 +262,45 @@ class JsonlCopy(RecordCopy, name="jsonl"):
         string = json.dumps(text, ensure_ascii=not self._unicode)
         return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", string)
 
-    def finish(self) -> CopySummary:
-        """Return the keys that were not asked for."""
-        return CopySummary(missing=self._missing, columns=tuple(self._others))
+    def records(self) -> Iterator[Record]:
+        """Yield the objects and all blank lines."""
+        number = 0
+        for line_number, line in enumerate(self.text.lines(), start=1):
+            if _SPACE.fullmatch(line) and not isinstance(line, Overlong):
+                yield Record([line], [], counts=False)
+                continue
+            number += 1
+            yield self._record(line, number, line_number)
+        if not number or self.part:
+            return
+        # A slip would leave texts unprotected.
+        for column in (*self.layout.columns, self.layout.label):
+            if column is not None and column not in self.present:
+                raise no_such_key(column, [*self.present, *self._others])
 
     def _record(self, line: str, number: int, line_number: int) -> Record:
         record = None
         try:
-            content = self._survey(line)
+            content = self._survey(line, self._asked)
             record = self._cut(line, content)
             self.check(line, record)
             for spot in content.spots:
                 spot.check()
+            if self.layout.label is not None:
+                record = record._replace(label=self._label(line, self.layout.label))
         except RecordError as flaw:
             self.faults.meet(number, flaw, f"record {number} (line {line_number})")
-            return self.masked(record or self._stand_in(line))
+            if record is None:  # an object with only the columns asked for
+                end = line[len(line.rstrip("\r\n")) :]
+                record = Record([stand_in(self.layout.columns, PLACEHOLDER) + end], [])
+            return self.masked(record)
         return record
 
-    def _survey(self, line: str) -> Survey:
+    def _survey(self, line: str, columns: frozenset[str]) -> Survey:
         if isinstance(line, Overlong):
             raise RecordError(TOO_LONG)
         try:
-            return find_texts(line, self._asked)
+            return find_texts(line, columns)
         except (ValueError, RecursionError):
             raise RecordError("is not a JSON object") from None
 
@@ -312,24 +311,25 @@ class JsonlCopy(RecordCopy, name="jsonl"):
         for spot in content.spots:
             pieces += [line[end : spot.start], spot.value if spot.is_text else ""]
             end = spot.stop
-        self._note(content.others)
-        self._seen |= content.seen
-        self._missing += len(content.seen | content.empty) < len(self._asked)
+        # Objects that are maps from data to data would make this list grow with the input.
+        new = [key for key in content.others if key not in self._others]
+        self._others |= dict.fromkeys(new[: _MOST_KEYS - len(self._others)])
+        self.present |= content.seen
+        self.missing += len(content.seen | content.empty) < len(self._asked)
         return Record([*pieces, line[end:]], list(range(1, len(pieces), 2)))
 
-    def _stand_in(self, line: str) -> Record:
-        """Return an object with only the columns asked for, in place of a line that is none."""
-        end = line[len(line.rstrip("\r\n")) :]
-        return Record([stand_in(self.layout.columns, PLACEHOLDER) + end], [])
+    def _label(self, line: str, label: str) -> str:
+        content = self._survey(line, frozenset([label]))
+        self.present |= content.seen
+        try:
+            values = [json.loads(line[spot.start : spot.stop]) for spot in content.spots]
+        except ValueError:  # such as a number of thousands of digits
+            raise RecordError("has a label that cannot be read") from None
+        return label_text(values[-1] if values else None)
 
-    def _note(self, keys: list[str]) -> None:
-        # Objects that are maps from data to data would make this list grow with the input.
-        new = [key for key in keys if key not in self._others]
-        self._others |= dict.fromkeys(new[: _MOST_KEYS - len(self._others)])
 
-
-def no_such_key(key: str, keys: Collection[str]) -> str:
-    """Say that no record has a key, and list the keys; too many of them may be data."""
+def no_such_key(key: str, keys: Collection[str]) -> ParameterError:
+    """Return the error for a key that no record has; too many keys may be data."""
     many = len(keys) >= _MOST_KEYS
     listed = f"many keys ({UNSHOWN})" if many else list_columns(sorted(keys), key, "key")
-    return f"no record has the key {key!r}; together they have {listed}"
+    return ParameterError(f"no record has the key {key!r}; together they have {listed}")

@@ -1,4 +1,8 @@
-"""Parquet: the copy of a file, and what it needs of Arrow."""
+"""Parquet, in record batches; Arrow is imported when it is used.
+
+Values of other columns pass through Arrow with their types. Notes in the file are not copied: see
+`private_schema`. Rows are read and written in groups of bounded size.
+"""
 
 import contextlib
 import io
@@ -6,29 +10,31 @@ import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from malaprop.files.formats.file_format import (
     BATCH_RECORDS,
-    INSIDE,
     PLACEHOLDER,
-    Copy,
-    CopySummary,
     Faults,
     Layout,
+    Pair,
+    Reader,
     RecordError,
+    Writer,
     check_text,
-    is_inside,
-    list_columns,
+    label_text,
+    no_such_column,
 )
-from malaprop.privacy.errors import DataError, MalapropError, ParameterError
+from malaprop.privacy.errors import DataError, MalapropError
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-
-# Columns of text in Arrow's types, for the Parquet copy; Arrow is imported when it is used.
+_READ_BYTES: Final = 8 * 2**20
+_UNREADABLE: Final = "the input cannot be read: it is not a Parquet file, or damaged, or encrypted"
+_UNWRITABLE: Final = "the input has a column of a type that cannot be written to Parquet"
 
 
 @contextmanager
@@ -43,8 +49,74 @@ def failing_as(message: str) -> Iterator[None]:
         yield
     except MalapropError:
         raise
-    except (pa.ArrowException, OSError, ValueError):
+    except (pa.ArrowException, OSError, ValueError, OverflowError):
         raise DataError(message) from None
+
+
+def open_table(source: BinaryIO) -> "pq.ParquetFile":
+    """Open a Parquet file.
+
+    Time stamps in the deprecated INT96 form are read to the microsecond: to the nanosecond, dates
+    after 2262 would not fit.
+    """
+    import pyarrow.parquet as pq
+
+    with failing_as(_UNREADABLE):
+        file = pq.ParquetFile(
+            source, buffer_size=2**20, pre_buffer=False, coerce_int96_timestamp_unit="us"
+        )
+        file.schema_arrow  # noqa: B018  which may fail, too
+        return file
+
+
+def record_batches(file: "pq.ParquetFile", rows: int) -> "Iterator[pa.RecordBatch]":
+    """Yield the rows of a file, so many at a time."""
+    batches = file.iter_batches(batch_size=rows)
+    while True:
+        with failing_as(_UNREADABLE):
+            batch = next(batches, None)
+        if batch is None:
+            return
+        yield batch
+
+
+class TableWriter:
+    """Writes a Parquet file until it is abandoned: Arrow's writer ends its file even on failure."""
+
+    def __init__(self, target: BinaryIO, schema: "pa.Schema", compression: str = "SNAPPY") -> None:
+        import pyarrow.parquet as pq
+
+        self._sink = _Sink(target)
+        with failing_as(_UNWRITABLE):
+            self.table = pq.ParquetWriter(self._sink, schema, compression=compression)
+
+    def finish(self) -> None:
+        """Write the index."""
+        with failing_as(_UNWRITABLE):
+            self.table.close()
+
+    def abandon(self) -> None:
+        """Give up without an index, so that what is written is not a Parquet file."""
+        import pyarrow as pa
+
+        self._sink.abandoned = True
+        with contextlib.suppress(pa.ArrowException, OSError):
+            self.table.close()
+
+
+class _Sink(io.RawIOBase):
+    def __init__(self, target: BinaryIO) -> None:
+        self._target = target
+        self.abandoned = False
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        return len(data) if self.abandoned else self._target.write(data)
+
+
+# Columns of text in Arrow's types.
 
 
 def text_columns(schema: "pa.Schema", names: Sequence[str]) -> list[int]:
@@ -58,28 +130,25 @@ def text_columns(schema: "pa.Schema", names: Sequence[str]) -> list[int]:
     for name in dict.fromkeys(names):
         places = schema.get_all_field_indices(name)
         if not places:
-            inside = INSIDE if is_inside(name, schema.names) else ""
-            raise ParameterError(
-                f"no column is named {name!r} in the file, which has "
-                f"{list_columns(dict.fromkeys(schema.names), name)}{inside}"
-            )
+            raise no_such_column(name, "file", dict.fromkeys(schema.names))
         for place in places:
-            _check_text(name, schema.field(place).type)
-        columns += [place for place in places if not pa.types.is_null(schema.field(place).type)]
+            kind = schema.field(place).type
+            values = kind.value_type if pa.types.is_dictionary(kind) else kind
+            if pa.types.is_null(kind):
+                continue
+            if not _is_string(values):
+                # Without the part in brackets: the fields of a struct have names, too.
+                short = str(kind).partition("<")[0]
+                remedy = (
+                    "; put the texts inside it into a column of their own"
+                    if kind.num_fields
+                    else ""
+                )
+                raise DataError(
+                    f"column {name!r} has the type {short}: only text can be privatized{remedy}"
+                )
+            columns.append(place)
     return columns
-
-
-def _check_text(name: str, kind: "pa.DataType") -> None:
-    import pyarrow as pa
-
-    values = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if not (_is_string(values) or pa.types.is_null(kind)):
-        # Without the part in brackets: the fields of a struct have names, too.
-        short = str(kind).partition("<")[0]
-        remedy = "; put the texts inside it into a column of their own" if kind.num_fields else ""
-        raise DataError(
-            f"column {name!r} has the type {short}: only text can be privatized{remedy}"
-        )
 
 
 def _is_string(kind: "pa.DataType") -> bool:
@@ -89,7 +158,17 @@ def _is_string(kind: "pa.DataType") -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or views(kind))
 
 
-def plain(column: "pa.Array") -> "pa.Array":
+def text_slices(
+    rows: "pa.RecordBatch", asked: Sequence[int], most_bytes: int
+) -> "Iterator[tuple[pa.RecordBatch, dict[int, pa.Array]]]":
+    """Yield slices of rows with their columns of text, none of them too large in those."""
+    texts = {index: _plain(rows.column(index)) for index in asked}
+    for start, length in slices(rows.num_rows, list(texts.values()), most_bytes):
+        columns = {index: column.slice(start, length) for index, column in texts.items()}
+        yield rows.slice(start, length), columns
+
+
+def _plain(column: "pa.Array") -> "pa.Array":
     """Return a column of text without its dictionary, so that slices have their true size."""
     import pyarrow as pa
 
@@ -111,7 +190,7 @@ def slices(rows: int, columns: list["pa.Array"], most_bytes: int) -> Iterator[tu
             pending += [(start + half, length - half), (start, half)]
 
 
-def texts_of(column: "pa.Array") -> tuple[list[str | None], dict[int, RecordError]]:
+def _texts_of(column: "pa.Array") -> tuple[list[str | None], dict[int, RecordError]]:
     """Return the texts of a plain column, and what is wrong with some, by their places."""
     import pyarrow as pa
 
@@ -133,20 +212,156 @@ def texts_of(column: "pa.Array") -> tuple[list[str | None], dict[int, RecordErro
     return texts, flaws
 
 
-def array_of(values: list[str | None], kind: "pa.DataType") -> "pa.Array":
-    """Return texts as an array of a type; its dictionary, if any, has only these texts."""
+@dataclass(frozen=True)
+class RowBatch:
+    """Consecutive rows; `cells[i]` are the values of column i of those to privatize."""
+
+    rows: "pa.RecordBatch"
+    cells: dict[int, list[str | None]]
+    masked: frozenset[int] = frozenset()  # the rows whose texts are not to be seen
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The texts to privatize."""
+        return [
+            text
+            for cells in self.cells.values()
+            for row, text in enumerate(cells)
+            if text is not None and row not in self.masked
+        ]
+
+    @property
+    def records(self) -> int:
+        """The number of rows."""
+        return int(self.rows.num_rows)
+
+    def rebuild(self, private: list[str], schema: "pa.Schema") -> "pa.RecordBatch":
+        """Return the rows with `private` in place of their texts; nulls stay nulls."""
+        import pyarrow as pa
+
+        texts = iter(private)
+        arrays = [
+            column if place in self.cells else fitted(column, field.type)
+            for place, (column, field) in enumerate(zip(self.rows.columns, schema, strict=True))
+        ]
+        for index, cells in self.cells.items():
+            values = [
+                None if cell is None else PLACEHOLDER if row in self.masked else next(texts)
+                for row, cell in enumerate(cells)
+            ]
+            kind = schema.field(index).type
+            if pa.types.is_dictionary(kind):  # it has only these texts
+                arrays[index] = pa.array(values, kind.value_type).dictionary_encode()
+            else:
+                arrays[index] = pa.array(values, kind)
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def checked_rows(
+    rows: "pa.RecordBatch", texts: dict[int, "pa.Array"], faults: Faults, *, rows_before: int = 0
+) -> RowBatch:
+    """Return rows without those that cannot be processed, or with them masked.
+
+    `texts` are the columns to privatize, by their places; `rows_before` is how many rows of the
+    file come before these.
+    """
     import pyarrow as pa
 
-    if pa.types.is_dictionary(kind):
-        return pa.array(values, kind.value_type).dictionary_encode()
-    return pa.array(values, kind)
+    cells: dict[int, list[str | None]] = {}
+    flawed: dict[int, RecordError] = {}
+    for index, column in texts.items():
+        cells[index], flaws = _texts_of(column)
+        flawed |= flaws
+    for row in sorted(flawed):
+        faults.meet(rows_before + row + 1, flawed[row])
+    if not flawed or faults.on_error == "mask":
+        return RowBatch(rows, cells, frozenset(flawed))
+    kept = [row for row in range(rows.num_rows) if row not in flawed]
+    return RowBatch(
+        rows.take(pa.array(kept, pa.int64())),  # with its type, as there may be none left
+        {i: [column[row] for row in kept] for i, column in cells.items()},
+    )
+
+
+class ParquetReader(Reader[RowBatch], name="parquet"):
+    """Reads a Parquet file."""
+
+    suffixes = (".parquet", ".pq")
+    packable = False  # it is compressed inside
+    seeks = True  # its index stands at the end
+
+    def __init__(
+        self, source: BinaryIO, layout: Layout, size: int | None = None, *, part: bool = False
+    ) -> None:
+        super().__init__(source, layout, size, part=part)
+        if not source.seekable():
+            raise DataError(
+                "Parquet cannot be read from a pipe, as its index stands at the end: name a file"
+            )
+        self._size = source.seek(0, io.SEEK_END)
+        source.seek(0)
+        self._file = open_table(source)
+        self._schema = self._file.schema_arrow
+        self.asked = text_columns(self._schema, layout.columns)
+        if layout.label is not None and layout.label not in self._schema.names:
+            raise no_such_column(layout.label, "file", dict.fromkeys(self._schema.names))
+        self.compression = "SNAPPY"
+        if self._file.metadata.num_row_groups:
+            with failing_as(_UNREADABLE):
+                # Asking for a column of a damaged index would abort the process; reading raises an
+                # error.
+                next(self._file.iter_batches(batch_size=1, row_groups=[0]), None)
+                codec = str(self._file.metadata.row_group(0).column(0).compression)
+            self.compression = "NONE" if codec == "UNCOMPRESSED" else codec
+        self.done = 0
+        """How many rows are read so far."""
+
+    @property
+    def consumed(self) -> int:
+        """The bytes of the source that correspond to the rows read so far."""
+        rows = self._file.metadata.num_rows
+        return self._size * self.done // rows if rows else self._size
+
+    @property
+    def other_columns(self) -> tuple[str, ...]:
+        """The columns that were not asked for."""
+        others = (name for name in self._schema.names if name not in self.layout.columns)
+        return tuple(dict.fromkeys(others))
+
+    def batches(self) -> Generator[RowBatch, None, None]:
+        """Yield the rows of the source, batch by batch."""
+        metadata = self._file.metadata
+        size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+        at_once = _READ_BYTES * metadata.num_rows // max(size, 1)  # to take some megabytes
+        for rows in record_batches(self._file, int(max(1, min(BATCH_RECORDS, at_once)))):
+            for part, texts in text_slices(rows, self.asked, self.batch_characters):
+                batch = checked_rows(part, texts, self.faults, rows_before=self.done)
+                self.done += part.num_rows
+                yield batch
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield each text with the label of its row."""
+        place = self._schema.names.index(self.layout.label)
+        for batch in self.batches():
+            with failing_as(_UNREADABLE):
+                labels = batch.rows.column(place).to_pylist()
+            texts: list[str | None] = [None] * batch.records
+            before = self.done - batch.records
+            for row, text in enumerate(next(iter(batch.cells.values()), texts)):
+                try:
+                    yield text or "", label_text(labels[row])
+                except RecordError as flaw:
+                    self.faults.meet(before + row + 1, flaw)
+
+    def writer(self, target: BinaryIO) -> "ParquetWriter":
+        """Return what writes such a file, compressed as the first row group of this one is."""
+        return ParquetWriter(self, target, private_schema(self._schema, self.asked))
 
 
 # Row groups of a Parquet copy.
 #
 # Rows come in batches, which end where the lengths of the true texts say so. Where row groups and
 # pages of the copy end can be seen by everybody, so it follows from the private rows alone.
-
 
 _GROUP_BYTES: Final = 32 * 2**20
 _GROUP_ROWS: Final = 2**20
@@ -156,16 +371,28 @@ _SOME_BYTES: Final = 16
 _TOO_MANY: Final = 8
 
 
-class RowGroups:
-    """Collects private rows and writes them in groups; `asked` are the private columns."""
+class ParquetWriter(TableWriter, Writer[RowBatch]):
+    """Collects private rows and writes them in groups."""
 
-    def __init__(self, writer: "pq.ParquetWriter", schema: "pa.Schema", asked: list[int]) -> None:
-        self._writer = writer
-        self._schema = schema
-        self._asked = asked
+    def __init__(self, reader: ParquetReader, target: BinaryIO, schema: "pa.Schema") -> None:
+        super().__init__(target, schema, reader.compression)
+        self._reader, self._schema = reader, schema
         self._clear()
 
-    def add(self, rows: "pa.RecordBatch") -> None:
+    def write(self, batch: RowBatch, private: list[str]) -> None:
+        """Add a batch to the current row group."""
+        with failing_as(f"a private text up to record {self._reader.done} is not valid Unicode"):
+            rows = batch.rebuild(private, self._schema)
+        with failing_as(_UNWRITABLE):
+            self._add(rows)
+
+    def finish(self) -> None:
+        """Write the last row group and the index."""
+        with failing_as(_UNWRITABLE):
+            self._write_group()
+        super().finish()
+
+    def _add(self, rows: "pa.RecordBatch") -> None:
         """Take rows, and write each group that they complete."""
         totals = _weights(rows).to_numpy(zero_copy_only=False).cumsum()
         start = 0
@@ -186,17 +413,17 @@ class RowGroups:
             or self._count >= _GROUP_ROWS
             or self._held >= _TOO_MANY * _GROUP_BYTES
         ):
-            self.write()
+            self._write_group()
 
-    def write(self) -> None:
+    def _write_group(self) -> None:
         """Write the collected rows as one group, in one piece: pages end where pieces do."""
         import pyarrow as pa
 
         if self._count:
             table = pa.Table.from_batches(self._rows, self._schema).combine_chunks()
-            for place in self._asked:
+            for place in self._reader.asked:
                 table = _with_own_dictionary(table, place)
-            self._writer.write_table(table, row_group_size=table.num_rows)
+            self.table.write_table(table, row_group_size=table.num_rows)
         self._clear()
 
     def _clear(self) -> None:
@@ -243,13 +470,83 @@ def _size(column: "pa.Array") -> int:
     return int(held.nbytes)
 
 
+# The schema of a Parquet copy, rebuilt from names and types.
+#
+# A schema can carry notes: on the file, on each column, on each field inside a column. A note may
+# hold anything, such as an example of the text or the number of distinct texts. So none is copied.
+# The one that pandas needs to restore its index and types is rebuilt: see `pandas_note`.
+
+_PANDAS: Final = b"pandas"
+# Arrow's own types that have no words of their own. Others (a tensor's dimensions, an opaque
+# type's vendor) do: of those the values stay, as what they are stored as.
+_WORDLESS: Final = frozenset({"arrow.uuid", "arrow.bool8", "arrow.json"})
+
+
+def private_schema(schema: "pa.Schema", asked: list[int]) -> "pa.Schema":
+    """Return the schema of the copy: the names and types of the original, without its notes.
+
+    Dictionaries asked for get indices wide enough for any number of private texts, and give up
+    their order, which was one of the true texts.
+    """
+    import pyarrow as pa
+
+    fields = [_bare_field(field) for field in schema]
+    for place in asked:
+        if pa.types.is_dictionary(fields[place].type):
+            kind = pa.dictionary(pa.int32(), fields[place].type.value_type)
+            fields[place] = fields[place].with_type(kind)
+    bare = pa.schema(fields)
+    original = (schema.metadata or {}).get(_PANDAS)
+    note = pandas_note(bare, original) if original is not None else None
+    return bare.with_metadata({_PANDAS: note}) if note is not None else bare
+
+
+def fitted(column: "pa.Array", kind: "pa.DataType") -> "pa.Array":
+    """Cast a column that passes unchanged to its type in the copy."""
+    return column if column.type == kind else column.cast(kind)
+
+
+def _bare_field(field: "pa.Field") -> "pa.Field":
+    import pyarrow as pa
+
+    return pa.field(field.name, _bare(field.type), field.nullable)
+
+
+def _bare(kind: "pa.DataType") -> "pa.DataType":
+    """Return a type without the notes on its fields."""
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return kind if kind.extension_name in _WORDLESS else _bare(kind.storage_type)
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _bare(kind.value_type), kind.ordered)
+    if not kind.num_fields:
+        return kind
+    return _bare_nested(kind)
+
+
+def _bare_nested(kind: "pa.DataType") -> "pa.DataType":
+    import pyarrow as pa
+
+    if pa.types.is_struct(kind):
+        return pa.struct([_bare_field(field) for field in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(_bare_field(kind.key_field), _bare_field(kind.item_field), kind.keys_sorted)
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_bare_field(kind.value_field), kind.list_size)
+    if pa.types.is_large_list(kind):
+        return pa.large_list(_bare_field(kind.value_field))
+    if pa.types.is_list(kind):
+        return pa.list_(_bare_field(kind.value_field))
+    raise DataError("the input has a column of a type that cannot be written to Parquet")
+
+
 # Pandas' note in a Parquet file, rebuilt.
 #
 # Pandas records in a note which columns were the index, and its own type of each column. Nothing is
 # copied from the original's note: it only selects among words that this module has, or that follow
 # from the types of the copy. All else is lost: `DataFrame.attrs`, the names of a range index and of
 # the row of column names, the number of categories.
-
 
 _MOST_LEVELS: Final = 32
 _GENERATED: Final = "__index_level_{}__"
@@ -378,282 +675,3 @@ def _details(kind: "pa.DataType") -> dict[str, Any] | None:
     if pa.types.is_decimal(kind):
         return {"precision": kind.precision, "scale": kind.scale}
     return None
-
-
-# The schema of a Parquet copy, rebuilt from names and types.
-#
-# A schema can carry notes: on the file, on each column, on each field inside a column. A note may
-# hold anything, such as an example of the text or the number of distinct texts. So none is copied.
-# The one that pandas needs to restore its index and types is rebuilt: see `pandas_note`.
-
-
-_PANDAS: Final = b"pandas"
-# Arrow's own types that have no words of their own. Others (a tensor's dimensions, an opaque
-# type's vendor) do: of those the values stay, as what they are stored as.
-_WORDLESS: Final = frozenset({"arrow.uuid", "arrow.bool8", "arrow.json"})
-
-
-def private_schema(schema: "pa.Schema", asked: list[int]) -> "pa.Schema":
-    """Return the schema of the copy: the names and types of the original, without its notes.
-
-    Dictionaries asked for get indices wide enough for any number of private texts, and give up
-    their order, which was one of the true texts.
-    """
-    import pyarrow as pa
-
-    fields = [_bare_field(field) for field in schema]
-    for place in asked:
-        if pa.types.is_dictionary(fields[place].type):
-            kind = pa.dictionary(pa.int32(), fields[place].type.value_type)
-            fields[place] = fields[place].with_type(kind)
-    bare = pa.schema(fields)
-    original = (schema.metadata or {}).get(_PANDAS)
-    note = pandas_note(bare, original) if original is not None else None
-    return bare.with_metadata({_PANDAS: note}) if note is not None else bare
-
-
-def fitted(column: "pa.Array", kind: "pa.DataType") -> "pa.Array":
-    """Cast a column that passes unchanged to its type in the copy."""
-    return column if column.type == kind else column.cast(kind)
-
-
-def _bare_field(field: "pa.Field") -> "pa.Field":
-    import pyarrow as pa
-
-    return pa.field(field.name, _bare(field.type), field.nullable)
-
-
-def _bare(kind: "pa.DataType") -> "pa.DataType":
-    """Return a type without the notes on its fields."""
-    import pyarrow as pa
-
-    if isinstance(kind, pa.BaseExtensionType):
-        return kind if kind.extension_name in _WORDLESS else _bare(kind.storage_type)
-    if pa.types.is_dictionary(kind):
-        return pa.dictionary(kind.index_type, _bare(kind.value_type), kind.ordered)
-    if not kind.num_fields:
-        return kind
-    return _bare_nested(kind)
-
-
-def _bare_nested(kind: "pa.DataType") -> "pa.DataType":
-    import pyarrow as pa
-
-    if pa.types.is_struct(kind):
-        return pa.struct([_bare_field(field) for field in kind])
-    if pa.types.is_map(kind):
-        return pa.map_(_bare_field(kind.key_field), _bare_field(kind.item_field), kind.keys_sorted)
-    if pa.types.is_fixed_size_list(kind):
-        return pa.list_(_bare_field(kind.value_field), kind.list_size)
-    if pa.types.is_large_list(kind):
-        return pa.large_list(_bare_field(kind.value_field))
-    if pa.types.is_list(kind):
-        return pa.list_(_bare_field(kind.value_field))
-    raise DataError("the input has a column of a type that cannot be written to Parquet")
-
-
-# Rows of a table, some columns of which hold texts to privatize.
-
-
-@dataclass(frozen=True)
-class RowBatch:
-    """Consecutive rows; `cells[i]` are the values of column i of those to privatize."""
-
-    rows: "pa.RecordBatch"
-    cells: dict[int, list[str | None]]
-    masked: frozenset[int] = frozenset()  # the rows whose texts are not to be seen
-
-    @property
-    def texts(self) -> list[str]:
-        """The texts to privatize."""
-        return [
-            text
-            for cells in self.cells.values()
-            for row, text in enumerate(cells)
-            if text is not None and row not in self.masked
-        ]
-
-    @property
-    def records(self) -> int:
-        """The number of rows."""
-        return int(self.rows.num_rows)
-
-    def rebuild(self, private: list[str], schema: "pa.Schema") -> "pa.RecordBatch":
-        """Return the rows with `private` in place of their texts; nulls stay nulls."""
-        import pyarrow as pa
-
-        texts = iter(private)
-        arrays = [
-            column if place in self.cells else fitted(column, field.type)
-            for place, (column, field) in enumerate(zip(self.rows.columns, schema, strict=True))
-        ]
-        for index, cells in self.cells.items():
-            values = [
-                None if cell is None else PLACEHOLDER if row in self.masked else next(texts)
-                for row, cell in enumerate(cells)
-            ]
-            arrays[index] = array_of(values, schema.field(index).type)
-        return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def checked_rows(
-    rows: "pa.RecordBatch", texts: dict[int, "pa.Array"], faults: Faults, *, rows_before: int = 0
-) -> RowBatch:
-    """Return rows without those that cannot be processed, or with them masked.
-
-    `texts` are the columns to privatize, by their places; `rows_before` is how many rows of the
-    file come before these.
-    """
-    import pyarrow as pa
-
-    cells: dict[int, list[str | None]] = {}
-    flawed: dict[int, RecordError] = {}
-    for index, column in texts.items():
-        cells[index], flaws = texts_of(column)
-        flawed |= flaws
-    for row in sorted(flawed):
-        faults.meet(rows_before + row + 1, flawed[row])
-    if not flawed or faults.on_error == "mask":
-        return RowBatch(rows, cells, frozenset(flawed))
-    kept = [row for row in range(rows.num_rows) if row not in flawed]
-    return RowBatch(
-        rows.take(pa.array(kept, pa.int64())),  # with its type, as there may be none left
-        {i: [column[row] for row in kept] for i, column in cells.items()},
-    )
-
-
-# Parquet, in record batches.
-#
-# Values of other columns pass through Arrow with their types. Notes in the file are not copied, see
-# `schema`. Rows are read and written in groups of bounded size.
-
-
-_READ_BYTES: Final = 8 * 2**20
-
-_UNREADABLE: Final = "the input cannot be read: it is not a Parquet file, or damaged, or encrypted"
-_UNWRITABLE: Final = "the input has a column of a type that cannot be written to Parquet"
-
-
-class Sink(io.RawIOBase):
-    """Writes to the target until it is abandoned: Arrow's writer ends its file even on failure."""
-
-    def __init__(self, target: BinaryIO) -> None:
-        self._target = target
-        self.abandoned = False
-
-    def writable(self) -> bool:
-        """Return True."""
-        return True
-
-    def write(self, data: Any, /) -> int:
-        """Write data, or pretend to."""
-        return len(data) if self.abandoned else self._target.write(data)
-
-
-class ParquetCopy(Copy[RowBatch], name="parquet"):
-    """The copy of a Parquet file.
-
-    It is compressed as the first row group of the original is. Time stamps in the deprecated
-    INT96 form are read to the microsecond: to the nanosecond, dates after 2262 would not fit.
-    """
-
-    suffixes = (".parquet", ".pq")
-    packable = False  # it is compressed inside
-    seeks = True  # its index stands at the end
-
-    def __init__(
-        self, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
-    ) -> None:
-        super().__init__(source, target, layout, size)
-        if not source.seekable():
-            raise DataError(
-                "Parquet cannot be read from a pipe, as its index stands at the end: name a file"
-            )
-        import pyarrow.parquet as pq
-
-        self._size = source.seek(0, io.SEEK_END)
-        source.seek(0)
-        with failing_as(_UNREADABLE):
-            self._file = pq.ParquetFile(
-                source, buffer_size=2**20, pre_buffer=False, coerce_int96_timestamp_unit="us"
-            )
-            schema = self._file.schema_arrow
-        self._asked = text_columns(schema, layout.columns)
-        self._schema = private_schema(schema, self._asked)
-        self._sink = Sink(target)
-        with failing_as(_UNREADABLE):
-            compression = _compression(self._file)
-        with failing_as(_UNWRITABLE):
-            self._writer = pq.ParquetWriter(self._sink, self._schema, compression=compression)
-        self._groups = RowGroups(self._writer, self._schema, self._asked)
-        self._done = 0
-
-    @property
-    def consumed(self) -> int:
-        """The bytes of the source that correspond to the rows read so far."""
-        rows = self._file.metadata.num_rows
-        return self._size * self._done // rows if rows else self._size
-
-    def batches(self) -> Generator[RowBatch, None, None]:
-        """Yield the rows of the source, batch by batch."""
-        for rows in self._read():
-            texts = {index: plain(rows.column(index)) for index in self._asked}
-            for start, length in slices(rows.num_rows, list(texts.values()), self.batch_characters):
-                yield self._batch(
-                    rows.slice(start, length),
-                    {i: text.slice(start, length) for i, text in texts.items()},
-                )
-
-    def _batch(self, rows: "pa.RecordBatch", texts: dict[int, "pa.Array"]) -> RowBatch:
-        """Return a batch without the rows that cannot be processed, or with them masked."""
-        batch = checked_rows(rows, texts, self.faults, rows_before=self._done)
-        self._done += rows.num_rows
-        return batch
-
-    def write(self, batch: RowBatch, private: list[str]) -> None:
-        """Add a batch to the current row group."""
-        with failing_as(f"a private text up to record {self._done} is not valid Unicode"):
-            rows = batch.rebuild(private, self._schema)
-        with failing_as(_UNWRITABLE):
-            self._groups.add(rows)
-
-    def finish(self) -> CopySummary:
-        """Write the last row group and the index."""
-        with failing_as(_UNWRITABLE):
-            self._groups.write()
-        self._writer.close()
-        others = (name for name in self._schema.names if name not in self.layout.columns)
-        return CopySummary(columns=tuple(dict.fromkeys(others)))
-
-    def abandon(self) -> None:
-        """Give up without an index, so that what is written is not a Parquet file."""
-        import pyarrow as pa
-
-        self._sink.abandoned = True
-        with contextlib.suppress(pa.ArrowException, OSError):
-            self._writer.close()
-
-    def _read(self) -> Iterator["pa.RecordBatch"]:
-        batches = self._file.iter_batches(batch_size=_rows_at_once(self._file.metadata))
-        while True:
-            with failing_as(_UNREADABLE):
-                rows = next(batches, None)
-            if rows is None:
-                return
-            yield rows
-
-
-def _compression(file: "pa.parquet.ParquetFile") -> str:
-    """Return how the first row group is compressed."""
-    if not file.metadata.num_row_groups:
-        return "SNAPPY"
-    # Asking for a column of a damaged index would abort the process; reading raises an error.
-    next(file.iter_batches(batch_size=1, row_groups=[0]), None)
-    codec = str(file.metadata.row_group(0).column(0).compression)
-    return "NONE" if codec == "UNCOMPRESSED" else codec
-
-
-def _rows_at_once(metadata: "pa.parquet.FileMetaData") -> int:
-    """Return how many rows to read at once for them to take some megabytes."""
-    size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
-    return int(max(1, min(BATCH_RECORDS, _READ_BYTES * metadata.num_rows // max(size, 1))))

@@ -3,21 +3,23 @@
 import codecs
 import io
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import BinaryIO, ClassVar, Final, NamedTuple
 
-from malaprop.files.compression import refuse_packed
+from malaprop.files.compression import Unpacked, refuse_packed
 from malaprop.files.formats.file_format import (
     BATCH_RECORDS,
     LONGEST_RECORD,
     PLACEHOLDER,
     REMEDY,
     TOO_LONG,
-    Copy,
     Layout,
+    Pair,
+    Reader,
     RecordError,
+    Writer,
     check_text,
     has_lone_surrogates,
 )
@@ -27,7 +29,6 @@ from malaprop.privacy.errors import DataError
 #
 # The byte order mark of a file is taken off before decoding and given back as it was: it is part of
 # no text and of no column's name, and the copy has one exactly if the original has.
-
 
 _CHUNK: Final = 2**16
 _LONGEST_START: Final = 6
@@ -106,9 +107,7 @@ class DecodedText:
     or four bytes a unit, that is not possible.
     """
 
-    def __init__(
-        self, source: BinaryIO, encoding: str, newline: str, *, lenient: bool = False
-    ) -> None:
+    def __init__(self, source: BinaryIO, encoding: str, newline: str, *, lenient: bool) -> None:
         self._encoding = codecs.lookup(encoding).name
         self._bytes = _CountedBytes(source)
         marks = _MARKS.get(self._encoding, {})
@@ -132,7 +131,7 @@ class DecodedText:
 
     def pieces(self) -> Iterator[str]:
         """Yield the lines; those that are too long, in pieces."""
-        return iter(partial(self._decoded, partial(self._text.readline, LONGEST_RECORD)), "")
+        return iter(partial(self._decoded, self._text.readline, LONGEST_RECORD), "")
 
     def blocks(self, size: int) -> Iterator[str]:
         r"""Yield blocks of lines: up to `size` characters, or a single longer line.
@@ -141,13 +140,17 @@ class DecodedText:
         """
         size = min(size, LONGEST_RECORD)  # so that no line of several is too long
         rest = ""
-        while block := rest + self._decoded(partial(self._text.read, size - len(rest))):
+        while block := rest + self._decoded(self._text.read, size - len(rest)):
             end = block.rfind("\n") + 1 if len(block) == size else len(block)
             rest = block[end:] if end else ""
-            yield block[:end] if end else self._bounded(self._to_end(block))
+            if not end:
+                block += self._decoded(self._text.readline, LONGEST_RECORD - len(block))
+            yield block[:end] if end else self._bounded(block)
 
-    def _to_end(self, begun: str) -> str:
-        return begun + self._decoded(partial(self._text.readline, LONGEST_RECORD - len(begun)))
+    def whole(self) -> str:
+        """Return everything that is left."""
+        text = self._decoded(self._text.read, LONGEST_RECORD + 1)
+        return text if len(text) <= LONGEST_RECORD else Overlong()
 
     def _bounded(self, line: str) -> str:
         """Return a line; skip one that is too long, and return its end alone."""
@@ -158,30 +161,19 @@ class DecodedText:
             last = (last + more)[-2:]
         return Overlong(last[len(last.rstrip("\r\n")) :])
 
-    def whole(self) -> str:
-        """Return everything that is left."""
-        text = self._decoded(partial(self._text.read, LONGEST_RECORD + 1))
-        return text if len(text) <= LONGEST_RECORD else Overlong()
-
-    def _decoded(self, read: Callable[[], str]) -> str:
+    def _decoded(self, read: Callable[[int], str], size: int) -> str:
         try:
-            return read()
+            return read(size)
         except UnicodeError as error:
-            raise self._undecodable(error) from None
-
-    def _undecodable(self, error: UnicodeError) -> DataError:
-        place = "the input"
-        if isinstance(error, UnicodeDecodeError):
-            # The decoder's buffer ends where reading has got to.
-            place = f"byte {self.consumed - len(error.object) + error.start} of the input"
-        remedy = REMEDY if not self._wide else ""
-        return DataError(
-            f"{place} cannot be read as {self._encoding}: name the file's encoding with "
-            f"`encoding` (such as utf-8, utf-16, cp1252 or latin-1){remedy}"
-        )
-
-
-# The copy of a file of text: each record is a row of pieces, some of which are replaced.
+            place = "the input"
+            if isinstance(error, UnicodeDecodeError):
+                # The decoder's buffer ends where reading has got to.
+                place = f"byte {self.consumed - len(error.object) + error.start} of the input"
+            raise DataError(
+                f"{place} cannot be read as {self._encoding}: name the file's encoding with "
+                "`encoding` (such as utf-8, utf-16, cp1252 or latin-1)"
+                f"{'' if self._wide else REMEDY}"
+            ) from None
 
 
 class Record(NamedTuple):
@@ -191,6 +183,7 @@ class Record(NamedTuple):
     cells: list[int]
     counts: bool = True  # False for a blank line, which is copied and is not a record
     faulty: bool = False
+    label: str = ""
 
 
 @dataclass(kw_only=True)
@@ -203,9 +196,9 @@ class TextBatch:
     rows: int = 0
     characters: int = 0
 
-    @property
+    @cached_property
     def texts(self) -> list[str]:
-        """The texts to privatize."""
+        """The texts to privatize, once all records are added."""
         return [self.pieces[cell] for cell in self.cells]
 
     def add(self, record: Record) -> None:
@@ -218,28 +211,32 @@ class TextBatch:
         # Where a batch ends must not depend on `on_error`.
         self.characters += 0 if record.faulty else sum(map(len, record.pieces))
 
-    def rebuild(self, rendered: Iterable[str]) -> str:
-        """Return the text of the batch with `rendered` in place of its cells."""
-        pieces = self.pieces.copy()
-        for cell, text in zip(self.cells, rendered, strict=True):
-            pieces[cell] = text
-        return "".join(pieces)
 
-
-class TextCopy(Copy[TextBatch]):
-    """The copy of a file of text; a format says what its batches are."""
+class TextReader(Reader[TextBatch]):
+    """Reads a file of text; a format says what its batches are."""
 
     # What ends a line, as for `open`: "\n" means \n and \r\n, "" means a lone \r as well.
     newline: ClassVar[str] = "\n"
 
     def __init__(
-        self, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
+        self, source: BinaryIO, layout: Layout, size: int | None = None, *, part: bool = False
     ) -> None:
-        super().__init__(source, target, layout, size)
-        lenient = layout.on_error != "fail"
-        self._text = DecodedText(source, layout.encoding, self.newline, lenient=lenient)
-        self._written = 0
-        target.write(self._text.mark)
+        super().__init__(source, layout, size, part=part)
+        # In a part, bytes that are not text are a flaw of their record: nobody knows where in the
+        # file they are.
+        lenient = part or layout.on_error != "fail"
+        self.text = DecodedText(source, layout.encoding, self.newline, lenient=lenient)
+
+    @property
+    def consumed(self) -> int:
+        """The number of bytes of the source that are read so far; of a packed one, packed."""
+        source = self.source
+        return source.consumed if isinstance(source, Unpacked) else self.text.consumed
+
+    def writer(self, target: BinaryIO) -> "TextWriter":
+        """Return what writes the batches to a target, after the byte order mark."""
+        target.write(self.text.mark)
+        return TextWriter(self, target)
 
     def render(self, text: str) -> str:
         """Return a private text as it is written to the file; it depends on that text alone."""
@@ -250,14 +247,9 @@ class TextCopy(Copy[TextBatch]):
         if isinstance(raw, Overlong):
             raise RecordError(TOO_LONG)
         if has_lone_surrogates(raw):
-            raise RecordError(f"cannot be read as {self._text.codec}")
+            raise RecordError(f"cannot be read as {self.text.codec}")
         for cell in record.cells:
             check_text(record.pieces[cell])
-
-    @staticmethod
-    def sound(block: str) -> bool:
-        """Whether `check` would accept all lines of a block; looks at all of them at once."""
-        return not (isinstance(block, Overlong) or "\0" in block or has_lone_surrogates(block))
 
     def masked(self, record: Record) -> Record:
         """Return what replaces a record with a flaw."""
@@ -268,41 +260,51 @@ class TextCopy(Copy[TextBatch]):
             pieces[cell] = self.render(PLACEHOLDER)
         return Record(pieces, [], faulty=True)
 
-    @property
-    def consumed(self) -> int:
-        """The number of bytes of the source that are read so far."""
-        return self._text.consumed
+
+class TextWriter(Writer[TextBatch]):
+    """Writes batches of text as their reader says."""
+
+    def __init__(self, reader: TextReader, target: BinaryIO) -> None:
+        self._reader, self._target = reader, target
+        self._written = 0
 
     def write(self, batch: TextBatch, private: list[str]) -> None:
         """Write a batch with `private` in place of its texts."""
-        self.target.write(self._encoded(batch.rebuild(map(self.render, private)), batch.records))
-        self._written += batch.records
-
-    def _encoded(self, text: str, records: int) -> bytes:
+        pieces = batch.pieces.copy()
+        for cell, text in zip(batch.cells, map(self._reader.render, private), strict=True):
+            pieces[cell] = text
+        first, self._written = self._written + 1, self._written + batch.records
+        codec = self._reader.text.codec
         try:
-            return text.encode(self._text.codec, self._text.errors)
+            self._target.write("".join(pieces).encode(codec, self._reader.text.errors))
         except UnicodeError:
-            first, last = self._written + 1, self._written + records
             raise DataError(
-                f"a private text among records {first} to {last} cannot be written as "
-                f'{self._text.codec}: convert the input to UTF-8, then use `encoding="utf-8"`'
+                f"a private text among records {first} to {self._written} cannot be written as "
+                f'{codec}: convert the input to UTF-8, then use `encoding="utf-8"`'
             ) from None
 
 
-class RecordCopy(TextCopy):
-    """The copy of a file of text that is read record by record."""
+class RecordReader(TextReader):
+    """Reads a file of text record by record."""
 
     @abstractmethod
-    def records(self, text: DecodedText) -> Iterator[Record]:
+    def records(self) -> Iterator[Record]:
         """Yield the records and blank lines; their pieces make up the whole text."""
 
     def batches(self) -> Generator[TextBatch, None, None]:
         """Yield the records of the source, batch by batch."""
         batch = TextBatch()
-        for record in self.records(self._text):
+        for record in self.records():
             batch.add(record)
             if batch.rows >= BATCH_RECORDS or batch.characters >= self.batch_characters:
                 yield batch
                 batch = TextBatch()
         if batch.rows:
             yield batch
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield each text with the label of its record."""
+        for record in self.records():
+            if record.counts:
+                texts = [record.pieces[cell] for cell in record.cells]
+                yield from ((text, record.label) for text in texts or [""])

@@ -2,12 +2,12 @@
 
 from collections.abc import Generator
 
-from malaprop.files.formats.file_format import BATCH_RECORDS, CopySummary, RecordError
-from malaprop.files.formats.text_records import Overlong, Record, TextBatch, TextCopy
+from malaprop.files.formats.file_format import BATCH_RECORDS, RecordError, has_lone_surrogates
+from malaprop.files.formats.text_records import Overlong, Record, TextBatch, TextReader
 
 
-class TxtCopy(TextCopy, name="txt"):
-    r"""The copy of a file of plain text.
+class TxtReader(TextReader, name="txt"):
+    r"""Reads a file of plain text.
 
     Lines end with \n or \r\n and keep their ends; the last one may have none. Other characters
     that some programs take for line ends (form feed, U+2028) are part of the text. For speed, lines
@@ -16,25 +16,22 @@ class TxtCopy(TextCopy, name="txt"):
 
     suffixes = (".txt", ".text")
     has_columns = False
+    other_columns = ()
 
     def batches(self) -> Generator[TextBatch, None, None]:
         """Yield the documents, batch by batch."""
         if self.layout.document == "file":
-            whole = self._text.whole()
-            yield self._batch(1, [whole], [""], sound=self.sound(whole))
+            whole = self.text.whole()
+            yield self._batch(1, [whole], [""], sound=_is_sound(whole))
             return
         first = 1
-        for block in self._text.blocks(self.batch_characters):
+        for block in self.text.blocks(self.batch_characters):
             lines, ends = _lines(block)
-            sound = self.sound(block)
+            sound = _is_sound(block)
             for start in range(0, len(lines), BATCH_RECORDS):
                 stop = start + BATCH_RECORDS
                 yield self._batch(first + start, lines[start:stop], ends[start:stop], sound=sound)
             first += len(lines)
-
-    def finish(self) -> CopySummary:
-        """Return nothing: no column passes unchanged."""
-        return CopySummary()
 
     def _batch(self, first: int, texts: list[str], ends: list[str], *, sound: bool) -> TextBatch:
         """Return a batch of documents; `first` is the number of the first one."""
@@ -46,17 +43,19 @@ class TxtCopy(TextCopy, name="txt"):
             )
         batch = TextBatch()
         for number, (text, end) in enumerate(zip(texts, ends, strict=True), start=first):
-            batch.add(self._record(number, text, end))
+            record = Record([text, end], [0])
+            try:
+                self.check(text, record)
+            except RecordError as flaw:
+                self.faults.meet(number, flaw)
+                record = self.masked(record)
+            batch.add(record)
         return batch
 
-    def _record(self, number: int, text: str, end: str) -> Record:
-        record = Record([text, end], [0])
-        try:
-            self.check(text, record)
-        except RecordError as flaw:
-            self.faults.meet(number, flaw)
-            return self.masked(record)
-        return record
+
+def _is_sound(block: str) -> bool:
+    """Whether `check` would accept all lines of a block; looks at all of them at once."""
+    return not (isinstance(block, Overlong) or "\0" in block or has_lone_surrogates(block))
 
 
 def _lines(block: str) -> tuple[list[str], list[str]]:
