@@ -67,7 +67,6 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 # Who may read and write a file: permissions that pass from inputs to outputs, and never widen.
 
-
 _READ_WRITE: Final = 0o666
 _GROUP, _OTHERS = 0o070, 0o007
 
@@ -96,7 +95,10 @@ OWNER_ONLY: Final = Access(0o600)
 
 def narrowest(limits: Iterable[Access], group: int) -> int:
     """Return the widest mode for a new file of a group that the limits and the umask allow."""
-    mode = _READ_WRITE & ~_umask()
+    # There is no call that only asks. What others create in between is private at least.
+    umask = os.umask(0o077)
+    os.umask(umask)
+    mode = _READ_WRITE & ~umask
     for access in limits:
         mode &= access.for_group(group)
     return mode
@@ -111,13 +113,6 @@ def status_of(stream: Any) -> os.stat_result | None:
     return status if stat.S_ISREG(status.st_mode) else None
 
 
-def _umask() -> int:
-    # There is no call that only asks. What others create in between is private at least.
-    before = os.umask(0o077)
-    os.umask(before)
-    return before
-
-
 # Hashes and encryption with a key, for what a run leaves on the disk.
 #
 # The length of a batch is set by the *input*, and the number of unknown words appears in no output:
@@ -125,7 +120,6 @@ def _umask() -> int:
 # combined (xor) with the bytes that SHAKE-256 makes of key and nonce, and a keyed hash of both, so
 # that no change goes unnoticed. The data is padded with blanks, since its length would show where
 # the batch ends.
-
 
 _HASH_BYTES: Final = 16
 _READ_BYTES: Final = 2**20
@@ -258,7 +252,6 @@ def _mixed(data: bytes, key: bytes, nonce: bytes) -> bytes:
 # is known of a file is known from its descriptor: between a look at a name and its use, another
 # file may take the name.
 
-
 PRIVATE: Final = 0o600
 _LINKS: Final = 40  # that are followed, as systems do
 # Errors of disks without permissions, such as memory sticks.
@@ -292,13 +285,18 @@ def open_ours(path: Path, flags: int = os.O_RDONLY, *, other_names: bool = False
         if error.errno in (errno.EISDIR, errno.ENXIO):
             raise _refusal(path, "is not a regular file") from None
         raise
-    try:
-        _check(path, os.fstat(descriptor), other_names=other_names)
+    with contextlib.ExitStack() as failure:
+        failure.callback(os.close, descriptor)
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise _refusal(path, "is not a regular file")
+        if not is_ours(status) and status.st_uid != _owner_of_new(path.parent):
+            raise _refusal(path, "belongs to another user")
+        if status.st_nlink > 1 and not other_names:
+            raise _refusal(path, "has a second name (a hard link)")
         if not other_names:
             set_mode(descriptor, PRIVATE)  # it may have been widened
-    except BaseException:
-        os.close(descriptor)
-        raise
+        failure.pop_all()
     return descriptor
 
 
@@ -340,15 +338,6 @@ def is_ours(status: os.stat_result) -> bool:
     return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
 
 
-def _check(path: Path, status: os.stat_result, *, other_names: bool) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        raise _refusal(path, "is not a regular file")
-    if not is_ours(status) and status.st_uid != _owner_of_new(path.parent):
-        raise _refusal(path, "belongs to another user")
-    if status.st_nlink > 1 and not other_names:
-        raise _refusal(path, "has a second name (a hard link)")
-
-
 def _owner_of_new(folder: Path) -> int:
     """Return the owner of new files in a folder: some network disks give all to one user."""
     probe = folder / f".malaprop-{secrets.token_hex(8)}.probe"
@@ -368,7 +357,6 @@ def _refusal(path: Path, reason: str) -> OutputError:
 
 
 # Files that are written for an output: failures in plain words, locks, what is on the disk.
-
 
 _REASONS: Final = {
     errno.ENOSPC: "no space left on the disk while writing {}",
@@ -488,7 +476,6 @@ def sync_folder(folder: Path) -> None:
 # >>> subkey("report")  # doctest: +SKIP
 # b'...'
 
-
 SECRET_BYTES: Final = 32
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 # Errors of systems that have no hard links on the disk.
@@ -534,9 +521,8 @@ def _secret() -> bytes:
     path = folder / "secret"
     try:
         _prepare(folder)
-        with contextlib.suppress(FileNotFoundError):
-            return _read(path)
-        _make(path)
+        if not path.exists():
+            _make(path)
         return _read(path)
     except OutputError as error:
         raise SecretError(str(error)) from None
@@ -583,18 +569,13 @@ def _make(path: Path) -> None:
             file.write(secrets.token_bytes(SECRET_BYTES))
             file.flush()
             os.fsync(file.fileno())
-        _name(new, path)
+        try:
+            os.link(new, path)  # a rename would replace the secret of another run
+        except FileExistsError:
+            pass
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            os.rename(new, path)
     finally:
         new.unlink(missing_ok=True)
-
-
-def _name(new: Path, path: Path) -> None:
-    """Give the secret its name, unless another one has it, which a rename would replace."""
-    try:
-        os.link(new, path)
-    except FileExistsError:
-        pass
-    except OSError as error:
-        if error.errno not in NO_LINKS:
-            raise
-        os.rename(new, path)

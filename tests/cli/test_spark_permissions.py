@@ -30,13 +30,13 @@ def _inputs(folder: Path) -> None:
 
 def at_the_end(patch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
     """Do something when all is written, and nothing has its name."""
-    write = engine.write
+    write = engine._write
 
     def written(*arguments: Any) -> None:
         write(*arguments)
         act()
 
-    patch.setattr(engine, "write", written)
+    patch.setattr(engine, "_write", written)
 
 
 def test_only_the_owner_reads_the_output_and_the_report(

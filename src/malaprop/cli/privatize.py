@@ -29,7 +29,7 @@ from malaprop.cli.options import (
     make_mechanism,
     step_sizes,
 )
-from malaprop.cli.spark import one_folder, privatize_on_spark
+from malaprop.cli.spark import privatize_on_spark
 from malaprop.cli.terminal import Display, check_ending, command_line, say, show, warn
 from malaprop.privacy.errors import ParameterError
 
@@ -137,7 +137,9 @@ def privatize(
     output gets its name only when it is complete. Resume an interrupted run with --resume. A report
     of what was protected, and what was not, goes to stderr.
     """
+    from malaprop.files.formats import Layout
     from malaprop.files.privatize import privatize_files
+    from malaprop.files.workers import Recipe
     from malaprop.text.policy import Policy, TextOptions
 
     options = TextOptions(
@@ -151,7 +153,7 @@ def privatize(
         keep=kept_words(keep, keep_file),
         markup=markup,
     )
-    chosen = make_mechanism(mechanism, epsilon, param)
+    chosen, columns = make_mechanism(mechanism, epsilon, param), tuple(column or ())
     if engine == "spark":
         unfit = {
             "--seed": seed is not None,
@@ -160,17 +162,15 @@ def privatize(
             "--document": document != "line",
             "--encoding": encoding.lower() not in ("utf-8", "utf8"),
         }
-        source, target = one_folder(inputs, output, unfit)
         summary = privatize_on_spark(
-            source,
-            target,
-            mechanism=chosen,
-            lexicon=lexicon,
-            columns=tuple(column or ()),
+            inputs,
+            output,
+            Recipe(lexicon=lexicon, mechanism=chosen, policy=Policy(**options)),
+            lambda name: Layout(
+                format=name, columns=columns, delimiter=delimiter, on_error=on_error
+            ),
+            unfit,
             format_=format_,
-            delimiter=delimiter,
-            policy=Policy(**options),
-            on_error=on_error,
             report=report,
             master=master,
             command=command_line(context),
@@ -181,13 +181,15 @@ def privatize(
         return
     if master is not None:
         raise ParameterError("--master is for --engine spark: add that, or leave it out")
+    if output is None and inputs != [PIPE]:
+        raise ParameterError("an output is needed: name it with  -o OUTPUT")
     with Display() as display:
         summary = privatize_files(
             inputs,
-            _output(inputs, output),
+            PIPE if output is None else output,
             mechanism=chosen,
             lexicon=lexicon,
-            columns=tuple(column or ()),
+            columns=columns,
             format=format_,
             document=document,
             delimiter=delimiter,
@@ -208,10 +210,3 @@ def privatize(
         show(summary, quiet=quiet)
     elif report:
         warn(f"nothing was done, so no report was written to {report}")
-
-
-def _output(inputs: list[str], output: str | None) -> str:
-    """Return the output; for standard input, it is standard output by default."""
-    if output is None and inputs != [PIPE]:
-        raise ParameterError("an output is needed: name it with  -o OUTPUT")
-    return PIPE if output is None else output

@@ -14,30 +14,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from malaprop.cli.options import PIPE
-from malaprop.cli.terminal import Bar, bar, warn, working
+from malaprop.cli.terminal import bar, warn, working
 from malaprop.files import UNWRITTEN
 from malaprop.privacy.errors import MalapropError, ParameterError
-from malaprop.privacy.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from malaprop.files.formats.file_format import OnError
+    from malaprop.files.formats import Layout
+    from malaprop.files.workers import Recipe
     from malaprop.report.run_report import RunReport
-    from malaprop.text.policy import Policy
-
-
-# Work on Spark that a signal can stop.
-#
-# Python raises a signal in the main thread. In the middle of a call to Java it would cut the
-# connection, and cleaning up would wait until the job is done. So another thread talks to Java, and
-# the main thread waits for it or for a signal; then it cancels the job, and the other thread cleans
-# up as after any failure.
-
 
 Result = TypeVar("Result")
 
 _PATIENCE_SECONDS = 20.0
+_EVERY_SECONDS = 0.5
 _SETTINGS: dict[str, Any] = {
     "spark.app.name": "malaprop",
     "spark.log.level": "OFF",  # the log may quote data that Spark cannot read
@@ -54,7 +45,13 @@ def on_spark(master: str, work: Callable[["SparkSession"], Result], *, quiet: bo
 
 
 class _Errand(Generic[Result]):
-    """Work that runs in another thread."""
+    """Work on Spark that a signal can stop.
+
+    Python raises a signal in the main thread. In the middle of a call to Java it would cut the
+    connection, and cleaning up would wait until the job is done. So another thread talks to Java,
+    and the main thread waits for it or for a signal; then it cancels the job, and the other thread
+    cleans up as after any failure.
+    """
 
     def __init__(
         self,
@@ -162,14 +159,24 @@ def _silence() -> Iterator[None]:
         logging.disable(before)
 
 
-_HERE = "local[*]"
-_EVERY_SECONDS = 0.5
+def privatize_on_spark(
+    inputs: list[str],
+    output: str | None,
+    recipe: "Recipe",
+    layout: "Callable[[str], Layout]",
+    unfit: dict[str, bool],
+    *,
+    format_: str | None,
+    report: Path | None,
+    master: str | None,
+    command: str,
+    force: bool,
+    quiet: bool,
+) -> "RunReport":
+    """Privatize a folder on a cluster; return the report, and write it to its file, if any.
 
-
-def one_folder(inputs: list[str], output: str | None, unfit: dict[str, bool]) -> tuple[str, str]:
-    """Return the folder or file to read and the folder to make.
-
-    `unfit` says which of the options that Spark has no use for were given.
+    `layout` says how files of a format are read, and `unfit` which of the options that Spark has no
+    use for were given.
     """
     for option, given in unfit.items():
         if given:
@@ -179,47 +186,22 @@ def one_folder(inputs: list[str], output: str | None, unfit: dict[str, bool]) ->
             "--engine spark takes one folder or file, and writes one folder: name it with  "
             "-o OUTPUT"
         )
-    return _full(inputs[0]), _full(output)
-
-
-def _full(path: str) -> str:
-    """Return a URL unchanged and a path in full: Spark's processes work in other folders."""
-    return path if "://" in path else os.path.abspath(path)
-
-
-def privatize_on_spark(
-    source: str,
-    target: str,
-    *,
-    mechanism: Mechanism,
-    lexicon: str,
-    columns: tuple[str, ...],
-    format_: str | None,
-    delimiter: str | None,
-    policy: "Policy",
-    on_error: "OnError",
-    report: Path | None,
-    master: str | None,
-    command: str,
-    force: bool,
-    quiet: bool,
-) -> "RunReport":
-    """Privatize a folder on a cluster; return the report, and write it to its file, if any."""
-    from malaprop.files.formats.file_format import Layout
     from malaprop.files.plan import Job, check_report
     from malaprop.files.staging import Staging
-    from malaprop.files.workers import Recipe
     from malaprop.private_files import OWNER_ONLY
     from malaprop.report.run_report import Clock, rendered
     from malaprop.spark import FORMATS
 
     clock = Clock(command)
+    # URLs stay; paths are given in full, as Spark's processes work in other folders.
+    source, target = (
+        path if "://" in path else os.path.abspath(path) for path in (inputs[0], output)
+    )
     name = format_ or _format_of(source)
     if name not in FORMATS:
         raise ParameterError(f"--engine spark reads {', '.join(FORMATS)}: this is {name}")
-    layout = Layout(format=name, columns=columns, delimiter=delimiter, on_error=on_error)
+    shape = layout(name)
     check_report(report, [Job(source, target)])
-    recipe = Recipe(lexicon=lexicon, mechanism=mechanism, policy=policy)
     from malaprop.integrations.spark import privatize_files
 
     with Staging() as stage:
@@ -232,10 +214,10 @@ def privatize_on_spark(
         def work(spark: "SparkSession") -> "RunReport":
             with _progress(spark, source):
                 return privatize_files(
-                    spark, source, target, layout, privatizer, occasion=clock.occasion, force=force
+                    spark, source, target, shape, privatizer, occasion=clock.occasion, force=force
                 )
 
-        summary = on_spark(master or _HERE, work, quiet=quiet)
+        summary = on_spark(master or "local[*]", work, quiet=quiet)
         if file and report:
             file.write(rendered(summary, report))
     warn(*summary.findings)
@@ -261,21 +243,21 @@ def _format_of(source: str) -> str:
 def _progress(spark: "SparkSession", source: str) -> Iterator[None]:
     """Show how many tasks are done while the work runs."""
     over = threading.Event()
+    tracker = spark.sparkContext.statusTracker()
+
+    def watch() -> None:
+        while not over.wait(_EVERY_SECONDS):
+            with suppress(Exception):  # a bar must not stop the work
+                for stage in tracker.getActiveStageIds():
+                    if info := tracker.getStageInfo(stage):
+                        done, tasks = info.numCompletedTasks, info.numTasks
+                        shown.to(done, tasks, f"{done:,} of {tasks:,} tasks")
+
     with bar(Path(source).name) as shown:
-        watch = threading.Thread(target=_watch, args=(spark, shown, over), daemon=True)
-        watch.start()
+        watching = threading.Thread(target=watch, daemon=True)
+        watching.start()
         try:
             yield
         finally:
             over.set()
-            watch.join()
-
-
-def _watch(spark: "SparkSession", shown: Bar, over: threading.Event) -> None:
-    tracker = spark.sparkContext.statusTracker()
-    while not over.wait(_EVERY_SECONDS):
-        with suppress(Exception):  # a bar must not stop the work
-            for stage in tracker.getActiveStageIds():
-                if info := tracker.getStageInfo(stage):
-                    done, tasks = info.numCompletedTasks, info.numTasks
-                    shown.to(done, tasks, f"{done:,} of {tasks:,} tasks")
+            watching.join()

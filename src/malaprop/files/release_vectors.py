@@ -431,7 +431,7 @@ class _VectorRun:
                         f"row {done + int(np.argmax(bad)) + 1:,} of {name} has NaN or infinity: "
                         "remove it, or fill it in"
                     )
-                writer.write(draws.of(number, block.vectors), block.beside)
+                writer.write(block, draws.of(number, block.vectors))
                 done += len(block.vectors)
                 self._tell(name, done, source.rows)
             if source.rows is not None and done != source.rows:

@@ -354,8 +354,6 @@ def refuse_changes(path: Path, header: Header, facts: Mapping[str, str]) -> None
         )
 
 
-# The journal.
-
 # What a power failure destroys was never seen, so it may be redrawn: not every batch has to wait
 # for the disk.
 _SYNC_SECONDS: Final = 1.0
@@ -378,41 +376,37 @@ class Journal:
     def __init__(
         self, path: Path, final: Path, header: Header, key: bytes, side: ResumeFile | None = None
     ) -> None:
-        self._path = path
-        self._final = final
-        self._key = key
+        self._path, self._final, self._key = path, final, key
         self._places: dict[int, Place] = dict(side.batches) if side else {}
-        self._synced = monotonic()
         with output_errors(path):
             descriptor = self._reopened(side) if side else create_locked(side_path(final), path)
             self._file: BinaryIO = PartialFile(descriptor, path, "r+b")
-            try:
-                self._prepare(header, side)
-            except BaseException:
-                self._file.close()
-                raise
+            with contextlib.ExitStack() as failure:
+                failure.callback(self._file.close)
+                self._file.truncate(side.end if side else 0)
+                self._file.seek(0, os.SEEK_END)
+                if side is None:
+                    self._append(header.line())
+                self._sync()
+                sync_folder(final.parent)
+                failure.pop_all()
 
     def _reopened(self, side: ResumeFile) -> int:
         """Open the journal that was read before, if it has not been written to since."""
         descriptor = open_ours(side_path(self._final), os.O_RDWR)
-        try:
+        with contextlib.ExitStack() as failure:
+            failure.callback(os.close, descriptor)
             lock(descriptor, self._path)
-            same = _identity(os.fstat(descriptor)) == side.seen
-        except BaseException:
-            os.close(descriptor)
-            raise
-        if not same:
-            os.close(descriptor)
-            raise _changed(self._final)
+            if _identity(os.fstat(descriptor)) != side.seen:
+                raise self._changed()
+            failure.pop_all()
         return descriptor
 
-    def _prepare(self, header: Header, side: ResumeFile | None) -> None:
-        self._file.truncate(side.end if side else 0)
-        self._file.seek(0, os.SEEK_END)
-        if side is None:
-            self._append(header.line())
-        self._sync()
-        sync_folder(self._final.parent)
+    def _changed(self) -> OutputError:
+        return OutputError(
+            f"{side_path(self._final)} was changed by another program: run it again with "
+            "`resume=True`, or start over with `force=True` and without `resume`"
+        )
 
     def __contains__(self, number: int) -> bool:
         return number in self._places
@@ -428,11 +422,11 @@ class Journal:
             parsed = _parse(self._file.read(length))
             self._file.seek(0, os.SEEK_END)
         if parsed is None:
-            raise _changed(self._final)
+            raise self._changed()
         try:
             body = decrypted(parsed[1], self._key).decode("utf-8", "surrogatepass")
         except ValueError:
-            raise _changed(self._final) from None
+            raise self._changed() from None
         private, counts, origin = json.loads(body)
         if origin != self._origin(texts):
             raise OutputError(
@@ -495,10 +489,3 @@ def seal(path: Path, final: Path, whole: Stamp) -> None:
         file.write(_line(_SEAL, json.dumps(whole).encode()))
         file.flush()
         os.fsync(file.fileno())
-
-
-def _changed(final: Path) -> OutputError:
-    return OutputError(
-        f"{side_path(final)} was changed by another program: run it again with `resume=True`, or "
-        "start over with `force=True` and without `resume`"
-    )

@@ -50,10 +50,7 @@ class _Partial:
     """An unfinished output: a hidden file beside its final name."""
 
     def __init__(self, path: Path, final: Path, limits: Sequence[Access], *, force: bool) -> None:
-        self.path = path
-        self.final = final
-        self.force = force
-        self._limits = limits
+        self.path, self.final, self._limits, self._force = path, final, limits, force
         self._hidden = partial_path(final)
         self._file: io.BufferedWriter | None = None
 
@@ -76,7 +73,10 @@ class _Partial:
     def publish(self) -> bool:
         """Give the file its permissions and its final name; return whether that name is new."""
         with output_errors(self.path), self._opened() as descriptor:
-            mode = narrowest(self._all_limits(), os.fstat(descriptor).st_gid)
+            limits = [*self._limits]
+            with contextlib.suppress(FileNotFoundError):  # the file that is replaced
+                limits.append(Access.of(os.lstat(self.final)))
+            mode = narrowest(limits, os.fstat(descriptor).st_gid)
             # Without its owner's rights, what a crash leaves could not be cleared away.
             set_mode(descriptor, mode | PRIVATE)
             new = self._name()
@@ -95,17 +95,11 @@ class _Partial:
         finally:
             os.close(descriptor)
 
-    def _all_limits(self) -> list[Access]:
-        """Return the limits given, and the permissions of a file that is replaced."""
-        with contextlib.suppress(FileNotFoundError):
-            return [*self._limits, Access.of(os.lstat(self.final))]
-        return list(self._limits)
-
     def _name(self) -> bool:
         try:
             self._take_name()
         except FileExistsError:
-            if not self.force:
+            if not self._force:
                 raise _exists(self.path) from None
             os.replace(self._hidden, self.final)
             return False
@@ -118,18 +112,15 @@ class _Partial:
         except OSError as error:
             if error.errno not in NO_LINKS:
                 raise
-            self._claim_name()
+            # Without links, an empty file holds the name until the rename.
+            os.close(create(self.final))
+            try:
+                os.replace(self._hidden, self.final)
+            except BaseException:
+                remove(self.final)
+                raise
         else:
             os.unlink(self._hidden)
-
-    def _claim_name(self) -> None:
-        """Take the name without links: an empty file holds it until the rename."""
-        os.close(create(self.final))
-        try:
-            os.replace(self._hidden, self.final)
-        except BaseException:
-            remove(self.final)
-            raise
 
     def discard(self) -> None:
         """Remove the hidden file, without flushing its buffer."""
@@ -183,7 +174,7 @@ class Staging:
         Its permissions will be within all `limits`.
         """
         final = resolved(path)
-        _check_name(path, final, force=force)
+        check_output(path, force=force)
         if any(partial.final == final for partial in self._partials):
             raise OutputError(f"two outputs have the name {path}: choose another one with `output`")
         partial = _Partial(path, final, limits, force=force)
@@ -212,31 +203,21 @@ class Staging:
 
 
 def check_output(path: Path, *, force: bool) -> None:
-    """Refuse an output that `Staging.open` would refuse, before any work."""
-    _check_name(path, resolved(path), force=force)
-
-
-def _check_name(path: Path, final: Path, *, force: bool) -> None:
-    """Refuse at once what could only fail at the end."""
+    """Refuse an output that could only fail at the end."""
+    final = resolved(path)
     with output_errors(path):
         if not final.parent.exists():
             raise OutputError(f"there is no folder {path.parent}: create it first")
-        mode = _mode(final)
-    if mode is None:
-        return
+        try:
+            mode = os.lstat(final).st_mode
+        except FileNotFoundError:
+            return
     if stat.S_ISDIR(mode):
         raise OutputError(f"{path} is a folder: name a file in it")
     if not stat.S_ISREG(mode):
         raise OutputError(f'{path} is not a regular file: to write into a pipe, use `output="-"`')
     if not force:
         raise _exists(path)
-
-
-def _mode(path: Path) -> int | None:
-    try:
-        return os.lstat(path).st_mode
-    except FileNotFoundError:
-        return None
 
 
 def _exists(path: Path) -> OutputError:

@@ -19,7 +19,9 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.files.formats.file_format import Writer
 from malaprop.files.formats.parquet import (
+    UNWRITABLE,
     TableWriter,
     failing_as,
     fitted,
@@ -60,18 +62,7 @@ class VectorBlock:
     beside: Any = None
 
 
-class VectorWriter(ABC):
-    """Writes private vectors to a target."""
-
-    @abstractmethod
-    def write(self, vectors: Floats, beside: Any) -> None:
-        """Write private vectors, with what stands beside them."""
-
-    def finish(self) -> None:  # noqa: B027  most have nothing to do
-        """Write the end of the file."""
-
-    def abandon(self) -> None:  # noqa: B027
-        """Give up without writing anything more."""
+VectorWriter = Writer[VectorBlock, Floats]
 
 
 class VectorSource(ABC):
@@ -303,11 +294,11 @@ class _RawWriter(VectorWriter):
         self._target, self._values = target, values
         self._target.write(header)
 
-    def write(self, vectors: Floats, beside: Any) -> None:
-        self._target.write(as_written(vectors, self._values).data.cast("B"))
+    def write(self, batch: VectorBlock, private: Floats) -> None:
+        self._target.write(as_written(private, self._values).data.cast("B"))
 
 
-class NpyFile(MatrixFile, name="npy"):
+class _NpyFile(MatrixFile, name="npy"):
     """A `.npy` file with one matrix, a row for each vector."""
 
     suffixes = (".npy",)
@@ -347,7 +338,6 @@ class NpyFile(MatrixFile, name="npy"):
     def new_writer(
         cls, target: BinaryIO, name: str, values: "np.dtype[Any]", rows: int, columns: int
     ) -> VectorWriter:
-        """Return what writes a `.npy` file."""
         return _RawWriter(target, values, _npy_header(values, rows, columns))
 
 
@@ -367,7 +357,7 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9][\w.\- ]{0,99}")
 _MOST: Final = 1000  # arrays in an archive
 
 
-class NpzFile(NpyFile, name="npz"):
+class _NpzFile(_NpyFile, name="npz"):
     """A `.npz` archive, packed or not. Its other arrays do not reach the output."""
 
     suffixes = (".npz",)
@@ -391,7 +381,6 @@ class NpzFile(NpyFile, name="npz"):
     def new_writer(
         cls, target: BinaryIO, name: str, values: "np.dtype[Any]", rows: int, columns: int
     ) -> VectorWriter:
-        """Return what writes a `.npz` archive with one array."""
         return _NpzWriter(target, name, values, _npy_header(values, rows, columns))
 
 
@@ -406,16 +395,14 @@ class _NpzWriter(_RawWriter):
         super().__init__(self._member, values, header)
 
     def finish(self) -> None:
-        """Write the directory of the archive."""
         self._member.close()
         self._archive.close()
 
     def abandon(self) -> None:
-        """Leave the archive without its directory."""
-        self._archive.fp = None  # or it would write it when collected
+        self._archive.fp = None  # or it would write its directory when collected
 
 
-class SafetensorsFile(MatrixFile, name="safetensors"):
+class _SafetensorsFile(MatrixFile, name="safetensors"):
     """A `.safetensors` file. Its other tensors and its notes do not reach the output."""
 
     suffixes = (".safetensors",)
@@ -436,7 +423,6 @@ class SafetensorsFile(MatrixFile, name="safetensors"):
     def new_writer(
         cls, target: BinaryIO, name: str, values: "np.dtype[Any]", rows: int, columns: int
     ) -> VectorWriter:
-        """Return what writes a file with one tensor."""
         tensor = {
             "dtype": f"F{8 * values.itemsize}",
             "shape": [rows, columns],
@@ -451,7 +437,7 @@ ARRAYS = {name: kind for name, kind in vector_formats.items() if issubclass(kind
 """Formats that hold a matrix and nothing else."""
 
 
-class WordTextFile(VectorFile, name="text"):
+class _WordTextFile(VectorFile, name="text"):
     """GloVe and word2vec text: a line is a word and its numbers.
 
     The words are public: they reach the output.
@@ -476,7 +462,6 @@ class WordTextFile(VectorFile, name="text"):
         self.beside = ("the words",)
 
     def blocks(self) -> Iterator[VectorBlock]:
-        """Yield the vectors with their words, in blocks."""
         step = max(1, BLOCK_CELLS // self.columns)
         for block in self._file.blocks:
             for start in range(0, len(block.words), step):
@@ -504,13 +489,13 @@ class _WordTextWriter(VectorWriter):
         self._target, self._line = target, "%s" + " %.9g" * columns + "\n"
         target.write(header.encode())
 
-    def write(self, vectors: Floats, beside: Any) -> None:
-        numbers = as_written(vectors, FLOAT32).tolist()
-        lines = [self._line % (word, *row) for word, row in zip(beside, numbers, strict=True)]
+    def write(self, batch: VectorBlock, private: Floats) -> None:
+        rows = zip(batch.beside, as_written(private, FLOAT32).tolist(), strict=True)
+        lines = [self._line % (word, *numbers) for word, numbers in rows]
         self._target.write("".join(lines).encode())
 
 
-class ParquetVectors(VectorFile, name="parquet"):
+class _ParquetVectors(VectorFile, name="parquet"):
     """A Parquet file with a column of lists, all equally long; other columns pass as they are."""
 
     suffixes = (".parquet", ".pq")
@@ -536,7 +521,6 @@ class ParquetVectors(VectorFile, name="parquet"):
         )
 
     def blocks(self) -> Iterator[VectorBlock]:
-        """Yield the vectors with the other columns of their rows, in blocks."""
         done = 0
         for rows in record_batches(self._file, max(1, BLOCK_CELLS // self.columns)):
             yield VectorBlock(self._vectors(rows.column(self._place), done), rows)
@@ -564,7 +548,6 @@ class ParquetVectors(VectorFile, name="parquet"):
         return np.asarray(numbers.reshape(len(column), self.columns))
 
     def writer(self, target: BinaryIO, columns: int) -> VectorWriter:
-        """Return what writes a file with the same columns, one of them private."""
         import pyarrow as pa
 
         number = pa.float64() if self.values == FLOAT64 else pa.float32()
@@ -589,22 +572,21 @@ class _ListWriter(TableWriter, VectorWriter):
         super().__init__(target, schema)
         self._schema, self._place, self._columns, self._values = schema, place, columns, values
 
-    def write(self, vectors: Floats, beside: Any) -> None:
-        """Write rows with private vectors."""
+    def write(self, batch: VectorBlock, private: Floats) -> None:
         import pyarrow as pa
 
         kind = self._schema.field(self._place).type
-        flat = pa.array(as_written(vectors, self._values).ravel())
+        flat = pa.array(as_written(private, self._values).ravel())
         if pa.types.is_fixed_size_list(kind):
-            private = pa.FixedSizeListArray.from_arrays(flat, self._columns)
+            vectors = pa.FixedSizeListArray.from_arrays(flat, self._columns)
         else:
-            ends = np.arange(len(vectors) + 1, dtype=np.int32) * np.int32(self._columns)
-            private = pa.ListArray.from_arrays(pa.array(ends), flat)
-        with failing_as("the input has a column of a type that cannot be written to Parquet"):
+            ends = np.arange(len(private) + 1, dtype=np.int32) * np.int32(self._columns)
+            vectors = pa.ListArray.from_arrays(pa.array(ends), flat)
+        with failing_as(UNWRITABLE):
             arrays = [
-                fitted(column, field.type) if place != self._place else private.cast(kind)
+                fitted(column, field.type) if place != self._place else vectors.cast(kind)
                 for place, (column, field) in enumerate(
-                    zip(beside.columns, self._schema, strict=True)
+                    zip(batch.beside.columns, self._schema, strict=True)
                 )
             ]
             self.table.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self._schema))

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
+_SIGNALS = [  # Windows has no SIGHUP
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of malloc.h
 _LARGEST_KEPT = 1 << 25  # bytes of a freed array that is kept: the most that glibc allows
 _MOST_KEPT = 1 << 27  # bytes that a worker keeps
@@ -52,11 +55,6 @@ class Work(Protocol):
 
     def __call__(self, key: Any, texts: list[str], /) -> Any:
         """Return the result for some texts; `key` identifies them."""
-
-
-class _Worker(NamedTuple):
-    process: "BaseProcess"
-    connection: "Connection[Any, Any]"
 
 
 class WorkerError(MalapropError):
@@ -78,11 +76,13 @@ class WorkerPool:
     def __init__(self, work: Work, size: int, start: StartMethod | None = None) -> None:
         self._work = work
         self._size = size
-        self._context: BaseContext = multiprocessing.get_context(start or _usual_start())
+        # macOS can fork too, but its own libraries break in the child.
+        usual: StartMethod = "fork" if sys.platform == "linux" else "spawn"
+        self._context: BaseContext = multiprocessing.get_context(start or usual)
         self._backlog: deque[tuple[Any, list[str]]] = deque()
         self._processes: list[BaseProcess] = []
-        self._idle: list[_Worker] = []
-        self._busy: dict[Connection[Any, Any], _Worker] = {}
+        self._idle: list[tuple[BaseProcess, Connection[Any, Any]]] = []
+        self._busy: dict[Connection[Any, Any], BaseProcess] = {}
 
     def __enter__(self) -> "WorkerPool":
         return self
@@ -99,8 +99,8 @@ class WorkerPool:
                 process.kill()
             for process in started:
                 process.join()
-            for worker in (*self._idle, *self._busy.values()):
-                worker.connection.close()
+            for connection in (*(idle[1] for idle in self._idle), *self._busy):
+                connection.close()
             self._processes.clear()
             self._idle.clear()
             self._busy.clear()
@@ -121,38 +121,36 @@ class WorkerPool:
 
     def results(self) -> Iterator[tuple[Any, Any]]:
         """Wait until some work is done, and yield its keys and results; call `add` first."""
-        if self._alone():
+        started = bool(self._idle or self._busy)
+        if self._size <= 1 or (not started and len(self._backlog) == 1):
             key, texts = self._backlog.popleft()
             yield key, self._work(key, texts)
             return
         self._assign()
-        for connection in wait(list(self._busy)):
-            worker = self._busy.pop(connection)  # type: ignore[call-overload]
+        for ready in wait(list(self._busy)):
+            connection = cast("Connection[Any, Any]", ready)
+            process = self._busy[connection]
             try:
-                key, result = worker.connection.recv()
+                key, result = connection.recv()
             except (EOFError, OSError):
-                self._busy[worker.connection] = worker  # to be ended with the others
-                raise _gone(worker.process) from None
-            self._idle.append(worker)
+                raise _gone(process) from None
+            self._idle.append((process, connection))
+            del self._busy[connection]
             self._assign()  # first: no worker should wait until the result is used
             if isinstance(result, BaseException):
                 raise result
             yield key, result
 
-    def _alone(self) -> bool:
-        started = bool(self._idle or self._busy)
-        return self._size <= 1 or (not started and len(self._backlog) == 1)
-
     def _assign(self) -> None:
         while self._backlog and (self._idle or len(self._busy) < self._size):
-            worker = self._idle.pop() if self._idle else self._start()
-            self._busy[worker.connection] = worker
+            process, connection = self._idle.pop() if self._idle else self._start()
+            self._busy[connection] = process
             try:
-                worker.connection.send(self._backlog.popleft())
+                connection.send(self._backlog.popleft())
             except OSError:
-                raise _gone(worker.process) from None
+                raise _gone(process) from None
 
-    def _start(self) -> _Worker:
+    def _start(self) -> "tuple[BaseProcess, Connection[Any, Any]]":
         ours, theirs = self._context.Pipe()
         # Not every context says so, but all of them have processes.
         make: Any = self._context
@@ -167,7 +165,7 @@ class WorkerPool:
             with _signals_held():
                 process.start()
         theirs.close()
-        return _Worker(process, ours)
+        return process, ours
 
 
 def available_cores() -> int:
@@ -177,26 +175,16 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _usual_start() -> StartMethod:
-    # macOS can fork too, but its own libraries break in the child.
-    return "fork" if sys.platform == "linux" else "spawn"
-
-
 @contextmanager
 def _signals_held() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _signals())
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _signals() -> list[signal.Signals]:
-    names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
-    return [getattr(signal, name) for name in names if hasattr(signal, name)]
 
 
 def _gone(process: "BaseProcess") -> WorkerError:
@@ -211,10 +199,10 @@ def _serve(work: Work, connection: "Connection[Any, Any]") -> None:
     """Work until the connection closes, or the parent process is gone."""
     # Ctrl-C goes to all processes of a terminal, but only the first one cleans up, and ends
     # the others.
-    for number in _signals():
+    for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _signals())
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     # What is inherited stays: looking through it for garbage takes time, and would copy its pages.
     gc.freeze()
@@ -371,9 +359,6 @@ class BatchDraw:
         """Return the private texts, and how their tokens were treated."""
         privatizer = self.privatizer
         if self._recipe.seed is not None:
-            privatizer = privatizer.drawing_from(_seeded(self._recipe.seed, key))
+            seed = np.random.SeedSequence(self._recipe.seed, spawn_key=key)
+            privatizer = privatizer.drawing_from(Generator(np.random.PCG64(seed)))
         return Drawn(*privatizer.batch(texts))
-
-
-def _seeded(seed: int, key: Key) -> Generator:
-    return Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))

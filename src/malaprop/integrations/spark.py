@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Unpack
 
-from malaprop.files.formats.file_format import Layout, OnError
+from malaprop.files.formats import Layout, OnError
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.privacy.errors import DataError, MissingExtraError, ParameterError
+from malaprop.privacy.errors import MissingExtraError, ParameterError
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privatizer import Privatizer
 from malaprop.report.file_counts import FileCounts
@@ -30,15 +30,8 @@ try:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
-    from malaprop.spark.engine import (
-        check_apart,
-        draw,
-        literal,
-        places_of,
-        reading,
-        redacted_error,
-        sight,
-    )
+    from malaprop.spark.engine import draw, draw_files, literal, redacted_error
+    from malaprop.spark.tasks import Tally
 
     import_module("pandas")  # Spark's Arrow path asks for it, when the work has begun
 except ImportError as error:
@@ -92,7 +85,8 @@ def privatize(
     occasion = Clock().occasion
 
     def made() -> Privatized:
-        report = _copied(dataframe, layout, privatizer, "a Spark table", target, occasion)
+        counted = draw(dataframe, layout, privatizer, target)
+        report = _report(counted, layout, privatizer, "a Spark table", target, occasion())
         return Privatized(dataframe.sparkSession.read.parquet(literal(target)), target, report)
 
     return redacted_error(made)
@@ -115,38 +109,20 @@ def privatize_files(
     told = occasion or Clock().occasion
 
     def made() -> RunReport:
-        places = places_of(spark, source)
-        check_apart(spark, places, target)
-        before = sight(spark, places)
-
-        def check() -> None:
-            if sight(spark, places) != before:
-                raise DataError(
-                    "the input changed while it was read: run the job again when nothing writes to "
-                    "it"
-                )
-
-        with reading(spark, places, layout) as table:
-            return _copied(
-                table, layout, privatizer, source, target, told, force=force, check=check
-            )
+        counted = draw_files(spark, source, layout, privatizer, target, force=force)
+        return _report(counted, layout, privatizer, source, target, told())
 
     return redacted_error(made)
 
 
-def _copied(
-    table: DataFrame,
+def _report(
+    counted: Tally,
     layout: Layout,
     privatizer: Privatizer,
     source: str,
     target: str,
-    occasion: Callable[[], Occasion],
-    *,
-    force: bool = False,
-    check: Callable[[], None] = lambda: None,
+    occasion: Occasion,
 ) -> RunReport:
-    """Write a table with private texts to a folder, and return the report."""
-    counted = draw(table, layout, privatizer, target, force=force, check=check)
     counts = FileCounts(
         records=counted.seen["rows"],
         cells=counted.seen["texts"],
@@ -163,7 +139,7 @@ def _copied(
         counts=counts,
     )
     engine = {"name": "spark", "lexicons_opened": counted.seen["prepared"]}
-    return run_report(privatizer, [record], counted.treated, occasion(), engine=engine)
+    return run_report(privatizer, [record], counted.treated, occasion, engine=engine)
 
 
 def _checkpoint(spark: SparkSession) -> str:

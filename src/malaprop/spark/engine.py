@@ -43,13 +43,127 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-
-# Folders that Spark reads and makes: what a name means, and what may be replaced.
-
-
 _SPECIAL: Final = re.compile(r"([\\{}\[\]*?])")
 _FINISHED: Final = "_SUCCESS"
 """What Spark puts into a folder when it is whole."""
+_UNFOUND: Final = (
+    "Spark does not find the input: give it a full path or URL that all machines reach"
+)
+# A task that is tried again replaces what an earlier attempt has committed; and a folder that is
+# whole says so.
+_COMMIT: Final = {
+    "mapreduce.fileoutputcommitter.algorithm.version": "1",
+    "mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
+}
+# No file is cut, and none shares a partition: a file "costs" as much as a partition may hold.
+_UNCUT: Final = {
+    "spark.sql.files.maxPartitionBytes": str(2**50),
+    "spark.sql.files.openCostInBytes": str(2**50),
+    "spark.sql.files.maxPartitionNum": str(2**31 - 1),
+}
+# Many files in a partition, as nothing is read of them.
+_MANY: Final = _UNCUT | {"spark.sql.files.maxPartitionBytes": str(2**62)}
+# A folder `id=007` says 007, not 7; and only this reader knows of a value for what a file lacks.
+_COLUMNS: Final = {
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.sql.parquet.enableVectorizedReader": "true",
+}
+ABSENT: Final = f"malaprop-{secrets.token_hex(16)}"
+"""Placeholder in a column of text for files that lack the column. No text equals it."""
+
+
+def draw_files(
+    spark: "SparkSession",
+    source: str,
+    layout: Layout,
+    privatizer: Privatizer,
+    target: str,
+    *,
+    force: bool,
+) -> Tally:
+    """Copy a folder of files, or those that a pattern matches, with private texts."""
+    files, place = _at(spark, source)
+    places = [place]
+    if not files.exists(place):
+        places = [status.getPath() for status in files.globStatus(place) or []]
+    if not places:
+        raise ParameterError(_UNFOUND)
+    made = _real(spark, target)
+    for place in places:
+        read = _real(spark, place.toString())
+        if made.startswith(read) or read.startswith(made):
+            raise ParameterError(
+                f"{target} is the input, or one of them lies in the other: choose another output"
+            )
+    paths = [literal(str(place.toString())) for place in places]
+    before = _sight(spark, paths)
+
+    def check() -> None:
+        if _sight(spark, paths) != before:
+            raise DataError(
+                "the input changed while it was read: run the job again when nothing writes to it"
+            )
+
+    # Spark decides where files are cut when the work begins: so it must be done in the context.
+    table = layout.format == "parquet"
+    with _set(spark, _COLUMNS if table else _UNCUT):
+        frame = _columns(spark, paths, layout) if table else _lines(spark, paths, layout)
+        return draw(frame, layout, privatizer, target, force=force, check=check)
+
+
+def draw(
+    frame: "DataFrame",
+    layout: Layout,
+    privatizer: Privatizer,
+    target: str,
+    *,
+    force: bool = False,
+    check: Callable[[], None] = lambda: None,
+) -> Tally:
+    """Write a table with private texts into a folder; return what was counted.
+
+    `check` is called when all is written, before the folder gets its name.
+    """
+    spark = frame.sparkSession
+    table = layout.format == "parquet"
+    schema = _plain(frame.schema) if table else StructType().add(LINE, StringType())
+    if table:
+        _check_columns(schema, layout)
+        # Spark takes a name with a dot for a field of a struct, so it works with other names.
+        frame = frame.toDF(*(f"c{place}" for place in range(len(schema))))
+    kit = ExecutorRecipe(
+        shipment=ship(privatizer.lexicon, spark.sparkContext),
+        mechanism=privatizer.mechanism,
+        policy=privatizer.policy,
+        promise=privatizer.guarantee,
+    )
+    plan = TaskPlan(kit=kit, layout=layout, names=tuple(schema.names), absent=ABSENT)
+    total = tally_of(spark.sparkContext)
+
+    def run(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+        task = Task(plan)
+        yield from task.run(batches)
+        total.add(task.tally)
+
+    with _staged(spark, target, force=force) as folder:
+        _write(frame.mapInArrow(run, schema), folder, layout)
+        counted = total.value
+        if not table and counted.seen["rows"]:
+            for name in layout.columns:
+                if name not in counted.present:
+                    raise no_such_key(name, [*counted.present, *counted.others])
+        check()
+    if table:
+        counted.others = {name: None for name in schema.names if name not in layout.columns}
+    return counted
+
+
+def _write(frame: "DataFrame", path: str, layout: Layout) -> None:
+    writer = frame.write.options(**_COMMIT).mode("error")
+    if layout.format == "parquet":
+        writer.parquet(path)
+    else:
+        writer.option("lineSep", "\n").text(path)
 
 
 def literal(path: str) -> str:
@@ -57,32 +171,8 @@ def literal(path: str) -> str:
     return _SPECIAL.sub(r"\\\1", path)
 
 
-def places_of(spark: "SparkSession", source: str) -> list[str]:
-    """Return the folders or files that a name means: the one of that name, else its matches."""
-    files, place = _at(spark, source)
-    if files.exists(place):
-        return [str(place.toString())]
-    matches = files.globStatus(place) or []
-    if not matches:
-        raise ParameterError(
-            "Spark does not find the input: give it a full path or URL that all machines reach"
-        )
-    return [str(status.getPath().toString()) for status in matches]
-
-
-def check_apart(spark: "SparkSession", places: list[str], target: str) -> None:
-    """Refuse an output that is, contains or lies in an input."""
-    made = _real(spark, target)
-    for place in places:
-        read = _real(spark, place)
-        if made.startswith(read) or read.startswith(made):
-            raise ParameterError(
-                f"{target} is the input, or one of them lies in the other: choose another output"
-            )
-
-
 @contextmanager
-def staged(spark: "SparkSession", target: str, *, force: bool) -> Iterator[str]:
+def _staged(spark: "SparkSession", target: str, *, force: bool) -> Iterator[str]:
     """Yield a folder to write to; it gets its name only if all goes well.
 
     Only its owner may enter it, before and after, where the file system has permissions: Spark's
@@ -92,10 +182,18 @@ def staged(spark: "SparkSession", target: str, *, force: bool) -> Iterator[str]:
     part = _path(spark, final.getParent(), f".malaprop-{secrets.token_hex(8)}.partial")
     _check_free(spark, target, force=force)
     whole = _path(spark, part, "whole")
+    made = False
     try:
-        _make(spark, part, target)
+        with suppress(Py4JJavaError):  # an early test of whether the output can be written
+            made = files.mkdirs(part)
+            _close(spark, files, part)
+        if not made:
+            raise OutputError(
+                f"{target} cannot be written: no folder can be made beside it; check the path and "
+                "the permissions"
+            )
         yield whole.toString()
-        _close(spark, whole)
+        _close(spark, files, whole)
         _check_free(spark, target, force=force)  # somebody else may have made it meanwhile
         if files.exists(final):
             files.delete(final, True)
@@ -105,26 +203,11 @@ def staged(spark: "SparkSession", target: str, *, force: bool) -> Iterator[str]:
         files.delete(part, True)
 
 
-def _close(spark: "SparkSession", folder: Any) -> None:
+def _close(spark: "SparkSession", files: Any, folder: Any) -> None:
     """Close a folder to everybody but its owner, if the file system can."""
     jvm: Any = spark._jvm
-    files = folder.getFileSystem(spark._jsc.hadoopConfiguration())
     with suppress(Py4JJavaError):
         files.setPermission(folder, jvm.org.apache.hadoop.fs.permission.FsPermission("700"))
-
-
-def _make(spark: "SparkSession", part: Any, target: str) -> None:
-    """Make a folder for unfinished output: an early test of whether the output can be written."""
-    made = False
-    with suppress(Py4JJavaError):
-        files = part.getFileSystem(spark._jsc.hadoopConfiguration())
-        made = files.mkdirs(part)
-        _close(spark, part)
-    if not made:
-        raise OutputError(
-            f"{target} cannot be written: no folder can be made beside it; check the path and the "
-            "permissions"
-        )
 
 
 def _check_free(spark: "SparkSession", target: str, *, force: bool) -> None:
@@ -165,48 +248,6 @@ def _real(spark: "SparkSession", path: str) -> str:
     return name.rstrip("/") + "/"
 
 
-# Tables in files, read and written by Spark so that other columns keep their values.
-
-
-# A task that is tried again replaces what an earlier attempt has committed; and a folder that is
-# whole says so.
-_COMMIT: Final = {
-    "mapreduce.fileoutputcommitter.algorithm.version": "1",
-    "mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
-}
-# No file is cut, and none shares a partition: a file "costs" as much as a partition may hold.
-_UNCUT: Final = {
-    "spark.sql.files.maxPartitionBytes": str(2**50),
-    "spark.sql.files.openCostInBytes": str(2**50),
-    "spark.sql.files.maxPartitionNum": str(2**31 - 1),
-}
-# Many files in a partition, as nothing is read of them.
-_MANY: Final = {
-    "spark.sql.files.maxPartitionBytes": str(2**62),
-    "spark.sql.files.openCostInBytes": str(2**50),
-    "spark.sql.files.maxPartitionNum": str(2**31 - 1),
-}
-# A folder `id=007` says 007, not 7; and only this reader knows of a value for what a file lacks.
-_COLUMNS: Final = {
-    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
-    "spark.sql.parquet.enableVectorizedReader": "true",
-}
-ABSENT: Final = f"malaprop-{secrets.token_hex(16)}"
-"""Placeholder in a column of text for files that lack the column. No text equals it."""
-
-
-@contextmanager
-def reading(spark: "SparkSession", places: list[str], layout: Layout) -> "Iterator[DataFrame]":
-    """Yield the table in folders or files; of text files, the raw lines.
-
-    Spark decides where files are cut when the work begins: so it must be done in the context.
-    """
-    table = layout.format == "parquet"
-    paths = [literal(place) for place in places]
-    with _set(spark, _COLUMNS if table else _UNCUT):
-        yield _columns(spark, paths, layout) if table else _lines(spark, paths, layout)
-
-
 @contextmanager
 def _set(spark: "SparkSession", settings: dict[str, str]) -> Iterator[None]:
     """Change some settings of the session, and restore them afterwards."""
@@ -227,16 +268,15 @@ def _columns(spark: "SparkSession", paths: list[str], layout: Layout) -> "DataFr
     """Return the rows of Parquet files, with all columns that any of them has."""
     table = spark.read.option("mergeSchema", True).parquet(*paths)
     _check_all_read(spark, paths, table)
-    marked = StructType([_marked(field, layout) for field in table.schema])
+    # A default marks the files that lack a column that is asked for.
+    default = {"EXISTS_DEFAULT": f"'{ABSENT}'", "CURRENT_DEFAULT": f"'{ABSENT}'"}
+    marked = StructType()
+    for field in table.schema:
+        asked = field.name in layout.columns and isinstance(field.dataType, StringType)
+        marked.add(
+            StructField(field.name, field.dataType, field.nullable, default) if asked else field
+        )
     return spark.read.schema(marked).parquet(*paths)
-
-
-def _marked(field: StructField, layout: Layout) -> StructField:
-    """Give a field that is asked for a default that marks files without the column."""
-    if field.name not in layout.columns or not isinstance(field.dataType, StringType):
-        return field
-    value = {"EXISTS_DEFAULT": f"'{ABSENT}'", "CURRENT_DEFAULT": f"'{ABSENT}'"}
-    return StructField(field.name, field.dataType, field.nullable, value)
 
 
 def _lines(spark: "SparkSession", paths: list[str], layout: Layout) -> "DataFrame":
@@ -257,39 +297,25 @@ def _lines(spark: "SparkSession", paths: list[str], layout: Layout) -> "DataFram
 
 def _check_all_read(spark: "SparkSession", paths: list[str], table: "DataFrame") -> None:
     """Refuse files in subfolders of the input: Spark would silently leave them out."""
-    every = _files(spark.read.option("recursiveFileLookup", True).text(paths))
-    left = every - _files(table)
-    if left:
+    found: Any = spark.read.option("recursiveFileLookup", True).text(paths)._jdf
+    read: Any = table._jdf
+    every = len(found.inputFiles())
+    if left := every - len(read.inputFiles()):
         raise ParameterError(
             f"{left:,} of the input's {every:,} files lie in folders that Spark does not read: "
             "put all files into one folder, or privatize the folders one by one."
         )
 
 
-def sight(spark: "SparkSession", places: list[str]) -> object:
+def _sight(spark: "SparkSession", paths: list[str]) -> object:
     """Return a value that changes with the names, sizes or times of files in some places."""
-    kind = spark.read.format("binaryFile").option("recursiveFileLookup", True)
-    files = kind.load([literal(place) for place in places])
+    files = spark.read.format("binaryFile").option("recursiveFileLookup", True).load(paths)
     about = functions.xxhash64("path", "modificationTime", "length")
     with _set(spark, _MANY):
         return files.select(functions.bit_xor(about), functions.count("*")).first()
 
 
-def _files(frame: "DataFrame") -> int:
-    inner: Any = frame._jdf
-    return len(inner.inputFiles())
-
-
-def write(frame: "DataFrame", path: str, layout: Layout) -> None:
-    """Write a table into a new folder."""
-    writer = frame.write.options(**_COMMIT).mode("error")
-    if layout.format == "parquet":
-        writer.parquet(path)
-    else:
-        writer.option("lineSep", "\n").text(path)
-
-
-def check_columns(schema: StructType, layout: Layout) -> None:
+def _check_columns(schema: StructType, layout: Layout) -> None:
     """Refuse columns that do not exist or hold no text."""
     kinds = {field.name: field.dataType for field in schema}
     for name in layout.columns:
@@ -298,51 +324,6 @@ def check_columns(schema: StructType, layout: Layout) -> None:
         if not isinstance(kinds[name], StringType):
             kind = kinds[name].typeName()
             raise DataError(f"column {name!r} has the type {kind}: only text can be privatized")
-
-
-def draw(
-    frame: "DataFrame",
-    layout: Layout,
-    privatizer: Privatizer,
-    target: str,
-    *,
-    force: bool = False,
-    check: Callable[[], None] = lambda: None,
-) -> Tally:
-    """Write a table with private texts into a folder; return what was counted.
-
-    `check` is called when all is written, before the folder gets its name.
-    """
-    spark = frame.sparkSession
-    table = layout.format == "parquet"
-    schema = _plain(frame.schema) if table else StructType().add(LINE, StringType())
-    if table:
-        check_columns(schema, layout)
-        # Spark takes a name with a dot for a field of a struct, so it works with other names.
-        frame = frame.toDF(*(f"c{place}" for place in range(len(schema))))
-    kit = ExecutorRecipe(
-        shipment=ship(privatizer.lexicon, spark.sparkContext),
-        mechanism=privatizer.mechanism,
-        policy=privatizer.policy,
-        promise=privatizer.guarantee,
-    )
-    plan = TaskPlan(kit=kit, layout=layout, names=tuple(schema.names), absent=ABSENT)
-    total = tally_of(spark.sparkContext)
-
-    def run(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        task = Task(plan)
-        yield from task.run(batches)
-        total.add(task.tally)
-
-    with staged(spark, target, force=force) as folder:
-        write(frame.mapInArrow(run, schema), folder, layout)
-        counted = total.value
-        if not table and counted.seen["rows"]:
-            _check_keys(counted, layout)
-        check()
-    if table:
-        counted.others = {name: None for name in schema.names if name not in layout.columns}
-    return counted
 
 
 def _plain(schema: StructType) -> StructType:
@@ -364,14 +345,7 @@ def _plain_type(kind: DataType) -> DataType:
     return kind
 
 
-def _check_keys(counted: Tally, layout: Layout) -> None:
-    for name in layout.columns:
-        if name not in counted.present:
-            raise no_such_key(name, [*counted.present, *counted.others])
-
-
 # Errors on Spark, without a word of the data.
-
 
 Result = TypeVar("Result")
 
@@ -381,33 +355,39 @@ JAVA: Final = (
 )
 _RAISED: Final = re.compile(r"malaprop\.privacy\.errors\.(\w+Error): ([^\n]+)")
 _LACKING: Final = re.compile(r"ModuleNotFoundError: No module named '(malaprop|pandas|pyarrow)\b")
-_UNREACHED: Final = "Spark cannot reach the cluster or the file system: check its address"
 _UNREAD: Final = (
     "a Parquet file of the input is corrupt, or its columns have other types than those of the "
     "other files: privatize it by itself"
 )
-_UNWRITTEN: Final = "Spark cannot write the output: check the path, its permissions and the disk"
-
-# By Spark's or Java's name for it; the first match counts.
-_KNOWN: Final[dict[str, tuple[type[MalapropError], str]]] = {
-    "JAVA_GATEWAY_EXITED": (MalapropError, JAVA),
-    "PATH_NOT_FOUND": (
+# What to say of an error that has one of Spark's or Java's names; the first match counts.
+_KNOWN: Final[list[tuple[type[MalapropError], str, set[str]]]] = [
+    (MalapropError, JAVA, {"JAVA_GATEWAY_EXITED"}),
+    (ParameterError, _UNFOUND, {"PATH_NOT_FOUND"}),
+    (
         ParameterError,
-        "Spark does not find the input: give it a full path or URL that all machines reach",
+        "there is no Parquet file in the input: check it",
+        {"UNABLE_TO_INFER_SCHEMA"},
     ),
-    "UNABLE_TO_INFER_SCHEMA": (ParameterError, "there is no Parquet file in the input: check it"),
-    "CANNOT_MERGE_SCHEMAS": (DataError, _UNREAD),
-    "CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE": (DataError, _UNREAD),
-    "FAILED_READ_FILE": (DataError, _UNREAD),
-    "CANNOT_READ_FILE_FOOTER": (DataError, _UNREAD),
-    "SchemaColumnConvertNotSupportedException": (DataError, _UNREAD),
-    "ParquetDecodingException": (DataError, _UNREAD),
-    "UnknownHostException": (MalapropError, _UNREACHED),
-    "ConnectException": (MalapropError, _UNREACHED),
-    "NoRouteToHostException": (MalapropError, _UNREACHED),
-    "AccessControlException": (OutputError, _UNWRITTEN),
-    "AccessDeniedException": (OutputError, _UNWRITTEN),
-}
+    (
+        DataError,
+        _UNREAD,
+        {
+            *("CANNOT_MERGE_SCHEMAS", "CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE", "FAILED_READ_FILE"),
+            *("CANNOT_READ_FILE_FOOTER", "SchemaColumnConvertNotSupportedException"),
+            "ParquetDecodingException",
+        },
+    ),
+    (
+        MalapropError,
+        "Spark cannot reach the cluster or the file system: check its address",
+        {"UnknownHostException", "ConnectException", "NoRouteToHostException"},
+    ),
+    (
+        OutputError,
+        "Spark cannot write the output: check the path, its permissions and the disk",
+        {"AccessControlException", "AccessDeniedException"},
+    ),
+]
 
 
 def redacted_error(work: Callable[[], Result]) -> Result:
@@ -434,14 +414,10 @@ def _translated(error: Exception) -> MalapropError:
             f"the Python of an executor lacks {lacking[1]}: run  pip install '.[spark]'  in a "
             "clone of Malaprop on all machines, and let PYSPARK_PYTHON name that Python"
         )
-    return _named(error)
-
-
-def _named(error: Exception) -> MalapropError:
     names = list(dict.fromkeys(_names(error))) or [type(error).__name__]
     parts = {part for name in names for part in name.split(".")}
-    for known, (kind, message) in _KNOWN.items():
-        if known in parts:
+    for kind, message, known in _KNOWN:
+        if known & parts:
             return kind(f"{message} ({', '.join(names)})")
     return MalapropError(
         f"Spark has failed ({', '.join(names)}); what it says itself may quote the data, and is "

@@ -2,18 +2,19 @@
 
 import io
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from malaprop.files.formats import FORMATS, Layout, file_format, format_of, registry, rewrite
-from malaprop.files.formats.txt import TxtReader
 
 
 @pytest.fixture
 def shouted() -> Iterator[None]:
     """A format of our own, for the time of a test."""
+    txt: Any = registry["txt"]
 
-    class ShoutedReader(TxtReader, name="shouted"):
+    class ShoutedReader(txt, name="shouted"):
         """Lines that are written in capitals."""
 
         suffixes = (".loud", ".shout")

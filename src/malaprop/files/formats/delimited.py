@@ -88,42 +88,9 @@ class _Row(NamedTuple):
 
 
 class _At(Enum):
-    """A position in a record."""
+    """A position in a record; after a quote, a field is closed unless another quote follows."""
 
-    START = "at the start of a field, or of the next record"
-    PLAIN = "in a field without quotes"
-    QUOTED = "in a quoted field"
-    CLOSING = "after a quote there, which closes it unless another one follows"
-
-
-class _Quotes:
-    """Follows the quotes of a record as the reader does, without holding the record."""
-
-    def __init__(self, separator: str) -> None:
-        self._end = re.compile(rf"[{re.escape(separator)}\r\n]")
-        self.at = _At.START
-
-    def end_with(self, piece: str) -> bool:
-        """Read a piece, and return whether the record ends where it does."""
-        place = 0
-        while place < len(piece):
-            place = self._step(piece, place)
-        return self.at is _At.START and piece.endswith(_LINE_ENDS)
-
-    def _step(self, piece: str, place: int) -> int:
-        """Read to the next change of state; return where it is."""
-        if self.at is _At.QUOTED:
-            closing = piece.find('"', place)
-            self.at = _At.CLOSING if closing >= 0 else _At.QUOTED
-            return closing + 1 or len(piece)
-        if piece[place] == '"' and self.at is not _At.PLAIN:  # it opens a field, or is doubled
-            self.at = _At.QUOTED
-            return place + 1
-        end = self._end.search(piece, place)
-        if self.at is _At.CLOSING and (end is None or end.start() > place):
-            raise csv.Error
-        self.at = _At.START if end else _At.PLAIN
-        return end.end() if end else len(piece)
+    START, PLAIN, QUOTED, CLOSING = range(4)
 
 
 class _Tape:
@@ -149,13 +116,30 @@ class _Tape:
         return piece
 
     def _skip(self) -> None:
-        """Skip to the end of the record; keep only its last line end."""
-        quotes, last = _Quotes(self._separator), ""
+        """Skip to the end of the record; keep only its last line end.
+
+        Follows the quotes as the reader of fields does, without holding the record: `at` is the
+        state at the end of what was read.
+        """
+        stop = re.compile(rf"[{re.escape(self._separator)}\r\n]")
+        at, last = _At.START, ""
         for piece in chain(self._record, self._pieces):
             last = (last + piece)[-2:]
-            if quotes.end_with(piece):
+            place = 0
+            while place < len(piece):
+                if at is _At.QUOTED:
+                    place = piece.find('"', place) + 1 or len(piece)
+                    at = _At.CLOSING if piece[place - 1] == '"' else at
+                elif piece[place] == '"' and at is not _At.PLAIN:  # it opens a field, or is doubled
+                    at, place = _At.QUOTED, place + 1
+                else:
+                    end = stop.search(piece, place)
+                    if at is _At.CLOSING and (end is None or end.start() > place):
+                        raise csv.Error
+                    at, place = (_At.START, end.end()) if end else (_At.PLAIN, len(piece))
+            if at is _At.START and piece.endswith(_LINE_ENDS):
                 break
-        if quotes.at is _At.QUOTED:
+        if at is _At.QUOTED:
             raise csv.Error
         self._record = [last[len(last.rstrip("\r\n")) :]]
 
@@ -167,7 +151,7 @@ class _Tape:
         return record
 
 
-class DelimitedReader(RecordReader):
+class _DelimitedReader(RecordReader):
     """Reads a file of separated values whose first record names the columns.
 
     An empty field, quoted or not, holds nothing to privatize and stays as it is. A private text
@@ -189,7 +173,6 @@ class DelimitedReader(RecordReader):
 
     @property
     def other_columns(self) -> tuple[str, ...]:
-        """The columns of the header that were not asked for."""
         others = (name for name in self._header if name not in self.layout.columns)
         return tuple(dict.fromkeys(others))
 
@@ -200,7 +183,6 @@ class DelimitedReader(RecordReader):
         return '"' + text.replace('"', '""') + '"'
 
     def records(self) -> Iterator[Record]:
-        """Yield the header, the records and all blank lines."""
         tape = _Tape(self.text, self._separator)
         reader = csv.reader(tape, delimiter=self._separator, strict=True)
         number = 0
@@ -285,16 +267,12 @@ class DelimitedReader(RecordReader):
                 return
 
 
-class CsvReader(DelimitedReader, name="csv"):
-    """Reads comma-separated values."""
-
+class _CsvReader(_DelimitedReader, name="csv"):
     suffixes = (".csv",)
     separator = ","
 
 
-class TsvReader(DelimitedReader, name="tsv"):
-    """Reads tab-separated values."""
-
+class _TsvReader(_DelimitedReader, name="tsv"):
     suffixes = (".tsv", ".tab")
     separator = "\t"
 

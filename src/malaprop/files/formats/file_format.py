@@ -18,7 +18,6 @@ from typing import (
     Final,
     Generic,
     Literal,
-    Protocol,
     Self,
     TypeVar,
     get_args,
@@ -228,25 +227,15 @@ def _check_encoding(encoding: str) -> None:
         )
 
 
-class AnyBatch(Protocol):
-    """Consecutive records; `texts` are their cells to privatize, in order."""
-
-    @property
-    def texts(self) -> list[str]:
-        """The texts to privatize."""
-
-    @property
-    def records(self) -> int:
-        """The number of records."""
-
-
-BatchT = TypeVar("BatchT", bound=AnyBatch)
+BatchT = TypeVar("BatchT")
+PrivateT = TypeVar("PrivateT")
 
 
 class Reader(ABC, Generic[BatchT]):
     """A source that is read in batches of records, from start to end.
 
-    A batch carries all that its writer needs, so that what is no text goes to the target untouched.
+    A batch has `texts` to privatize, in order, and knows of how many `records` they are. It carries
+    all that its writer needs, so that what is no text goes to the target untouched.
     `size` is that of the source in bytes, where it is known: the batches of a small file are
     smaller, so that there are some for each worker. A `part` of a file, as a task on a cluster has,
     does not know the numbers of its records, nor what other parts hold. A subclass with a `name` is
@@ -306,16 +295,16 @@ class Reader(ABC, Generic[BatchT]):
         raise NotImplementedError
 
     @abstractmethod
-    def writer(self, target: BinaryIO) -> "Writer[BatchT]":
+    def writer(self, target: BinaryIO) -> "Writer[BatchT, list[str]]":
         """Return what writes the batches to a target; call it before they are read."""
 
 
-class Writer(ABC, Generic[BatchT]):
+class Writer(ABC, Generic[BatchT, PrivateT]):
     """Writes the batches of a reader to a target, in the order in which they were read."""
 
     @abstractmethod
-    def write(self, batch: BatchT, private: list[str]) -> None:
-        """Write a batch with `private` in place of its texts."""
+    def write(self, batch: BatchT, private: PrivateT) -> None:
+        """Write a batch with `private` in place of its texts, or of its vectors."""
 
     def finish(self) -> None:
         """Write the end of the file; call it once all batches are written."""

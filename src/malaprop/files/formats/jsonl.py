@@ -9,7 +9,6 @@ import codecs
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from malaprop.files.formats.file_format import (
@@ -24,13 +23,8 @@ from malaprop.files.formats.file_format import (
 from malaprop.files.formats.text_records import Overlong, Record, RecordReader
 from malaprop.privacy.errors import ParameterError
 
-# The texts inside a JSON object, and the routes to them.
-#
-# A route is the keys on the way to a value, joined by dots, with `[]` for each item of a list:
-# `id`, `msg.text`, `turns[].text`, `tags[]`. Keys may have dots or brackets of their own, so a
-# route can mean several values. All of them are meant, as what is left out by a slip would pass
-# unprotected.
-
+_MOST_KEYS: Final = 1_000
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _OPEN, _BRACKET, _COLON, _COMMA, _NEXT = (
     re.compile(rf"[ \t\r\n]*+({sign})[ \t\r\n]*+") for sign in (r"\{", r"\[", ":", ",", "[,}]")
@@ -39,30 +33,21 @@ _OPEN, _BRACKET, _COLON, _COMMA, _NEXT = (
 _SCANNER: Final = json.JSONDecoder(
     strict=False, parse_int=lambda _: 0, parse_float=lambda _: 0, parse_constant=lambda _: 0
 )
-_KINDS: Final[dict[type, str]] = {
-    dict: "an object",
-    list: "a list",
-    bool: "a boolean",
-    str: "a string",
-}
+_KINDS: Final = {dict: "an object", list: "a list", bool: "a boolean", str: "a string"}
 _KEY: Final = "."
 _ITEM: Final = "[]"
 # What is left of a route to a value of a type that it can lead to: a text is where it ends.
 _STEPS: Final[dict[type, str]] = {dict: _KEY, list: _ITEM}
 
 
-class NotAnObjectError(ValueError):
-    """A line is not one JSON object."""
-
-
-class JsonPath(NamedTuple):
+class _Aim(NamedTuple):
     """A column asked for, and the rest of the route to it."""
 
     column: str
     left: str
 
 
-class TextLocation(NamedTuple):
+class _Spot(NamedTuple):
     """A value, from `start` to `stop` in its line, that aims lead to.
 
     It is a text to replace, or else something that none of the aims can be followed into. Null is
@@ -72,11 +57,10 @@ class TextLocation(NamedTuple):
     value: Any
     start: int
     stop: int
-    aims: tuple[JsonPath, ...]
+    aims: list[_Aim]
 
     @property
     def is_text(self) -> bool:
-        """Whether the value is a string where a route ends."""
         return isinstance(self.value, str) and any(not aim.left for aim in self.aims)
 
     def check(self) -> None:
@@ -93,44 +77,36 @@ class TextLocation(NamedTuple):
         raise RecordError(f"has {kind} where {column!r} needs {needed}", remedy)
 
 
-@dataclass
-class Survey:
-    """The content of a line: spots in order, columns asked for, other keys."""
+class _Object:
+    """The object that a line holds, walked to the values of some columns.
 
-    spots: list[TextLocation] = field(default_factory=list)
-    seen: set[str] = field(default_factory=set)
-    """The columns that are there;"""
-    empty: set[str] = field(default_factory=set)
-    """those with a list on their way that has no items;"""
-    exact: set[str] = field(default_factory=set)
-    """those that are keys of the object itself."""
-    others: list[str] = field(default_factory=list)
+    A column is a route: the keys on the way to a value, joined by dots, with `[]` for each item of
+    a list: `id`, `msg.text`, `turns[].text`, `tags[]`. Keys may have dots or brackets of their own,
+    so a route can mean several values. All of them are meant, as what is left out by a slip would
+    pass unprotected.
+    """
 
-
-def find_texts(line: str, columns: frozenset[str]) -> Survey:
-    """Find the values of the columns in the object that a line holds."""
-    walk = _Walk(line)
-    end = walk.members(0, [JsonPath(column, column) for column in columns], "")
-    if not _SPACE.fullmatch(line, end):
-        raise NotAnObjectError
-    content = walk.content
-    if content.exact:  # then another value, through which no route leads, need not be meant
-        content.spots = [
-            spot
-            for spot in content.spots
-            if any(not aim.left or aim.column not in content.exact for aim in spot.aims)
-        ]
-    return content
-
-
-class _Walk:
-    """Walks through a line to where the aims lead."""
-
-    def __init__(self, line: str) -> None:
+    def __init__(self, line: str, columns: Iterable[str]) -> None:
         self._line = line
-        self.content = Survey()
+        self.spots: list[_Spot] = []
+        self.others: list[str] = []
+        self.seen: set[str] = set()  # the columns that are there;
+        self.empty: set[str] = set()  # those with a list on their way that has no items;
+        self.exact: set[str] = set()  # those that are keys of the object itself
+        try:
+            end = self._members(0, [_Aim(column, column) for column in columns], "")
+        except (ValueError, RecursionError):
+            end = -1
+        if end < 0 or not _SPACE.fullmatch(line, end):
+            raise RecordError("is not a JSON object")
+        if self.exact:  # then another value, through which no route leads, need not be meant
+            self.spots = [
+                spot
+                for spot in self.spots
+                if any(not aim.left or aim.column not in self.exact for aim in spot.aims)
+            ]
 
-    def members(self, position: int, aims: list[JsonPath], route: str) -> int:
+    def _members(self, position: int, aims: list[_Aim], route: str) -> int:
         """Visit the members of the object at a position; return where it ends."""
         line = self._line
         position = _matched(_OPEN, line, position).end()
@@ -138,55 +114,47 @@ class _Walk:
             return position + 1
         while True:
             if not line.startswith('"', position):
-                raise NotAnObjectError
+                raise ValueError
             key, position = _SCANNER.raw_decode(line, position)
             start = _matched(_COLON, line, position).end()
             if led := _led_on(aims, key):
-                self.content.exact.update(aim.column for aim in led if aim.column == key)
+                self.exact.update(aim.column for aim in led if aim.column == key)
                 stop = self._value(start, led, route + key)
             else:
-                self.content.others.append(route + key)
+                self.others.append(route + key)
                 stop = _SCANNER.raw_decode(line, start)[1]
             after = _matched(_NEXT, line, stop)
             if after[1] == "}":
                 return after.end(1)
             position = after.end()
 
-    def _value(self, start: int, aims: list[JsonPath], route: str) -> int:
+    def _value(self, start: int, aims: list[_Aim], route: str) -> int:
         """Visit a value that aims lead to; return where it ends."""
         value, stop = _SCANNER.raw_decode(self._line, start)
-        self.content.seen.update(aim.column for aim in aims if not aim.left)
+        self.seen.update(aim.column for aim in aims if not aim.left)
         if value is None:
             return int(stop)
         step = _STEPS.get(type(value), "")
-        inside = [
-            JsonPath(a.column, a.left[len(step) :])
-            for a in aims
-            if step and a.left.startswith(step)
-        ]
+        inside = [_Aim(c, left[len(step) :]) for c, left in aims if step and left.startswith(step)]
         if not inside:
-            self.content.spots.append(TextLocation(value, start, stop, tuple(aims)))
+            self.spots.append(_Spot(value, start, stop, aims))
         elif step == _KEY:
-            self.members(start, inside, route + _KEY)
+            self._members(start, inside, route + _KEY)
         else:
-            self._items(start, len(value), inside, route + _ITEM)
+            if not value:
+                self.empty.update(aim.column for aim in inside)
+                self.seen.update(aim.column for aim in inside if not aim.left)
+            for place in range(len(value)):
+                item = _matched(_COMMA if place else _BRACKET, self._line, start).end()
+                start = self._value(item, inside, route + _ITEM)
         return int(stop)
 
-    def _items(self, position: int, count: int, aims: list[JsonPath], route: str) -> None:
-        """Visit the items of the list at a position."""
-        if not count:
-            self.content.empty.update(aim.column for aim in aims)
-            self.content.seen.update(aim.column for aim in aims if not aim.left)
-        for place in range(count):
-            start = _matched(_COMMA if place else _BRACKET, self._line, position).end()
-            position = self._value(start, aims, route)
 
-
-def _led_on(aims: list[JsonPath], key: str) -> list[JsonPath]:
+def _led_on(aims: list[_Aim], key: str) -> list[_Aim]:
     """Return the aims whose next step is the key, with the rest of their routes."""
     size = len(key)
     return [
-        JsonPath(column, left[size:])
+        _Aim(column, left[size:])
         for column, left in aims
         if left.startswith(key) and (len(left) == size or left.startswith((_KEY, _ITEM), size))
     ]
@@ -196,7 +164,7 @@ def _matched(pattern: re.Pattern[str], line: str, position: int) -> re.Match[str
     """Match what must come next."""
     match = pattern.match(line, position)
     if match is None:
-        raise NotAnObjectError
+        raise ValueError
     return match
 
 
@@ -230,11 +198,7 @@ def _with_lists(shape: Any) -> Any:
     return made
 
 
-_MOST_KEYS: Final = 1_000
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-
-
-class JsonlReader(RecordReader, name="jsonl"):
+class _JsonlReader(RecordReader, name="jsonl"):
     """Reads a file of JSON objects, which need not have the same keys."""
 
     suffixes = (".jsonl", ".ndjson")
@@ -250,7 +214,6 @@ class JsonlReader(RecordReader, name="jsonl"):
 
     @property
     def other_columns(self) -> tuple[str, ...]:
-        """The keys that were not asked for."""
         return tuple(self._others)
 
     def render(self, text: str) -> str:
@@ -263,7 +226,6 @@ class JsonlReader(RecordReader, name="jsonl"):
         return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", string)
 
     def records(self) -> Iterator[Record]:
-        """Yield the objects and all blank lines."""
         number = 0
         for line_number, line in enumerate(self.text.lines(), start=1):
             if _SPACE.fullmatch(line) and not isinstance(line, Overlong):
@@ -281,7 +243,9 @@ class JsonlReader(RecordReader, name="jsonl"):
     def _record(self, line: str, number: int, line_number: int) -> Record:
         record = None
         try:
-            content = self._survey(line, self._asked)
+            if isinstance(line, Overlong):
+                raise RecordError(TOO_LONG)  # noqa: TRY301
+            content = _Object(line, self._asked)
             record = self._cut(line, content)
             self.check(line, record)
             for spot in content.spots:
@@ -296,15 +260,7 @@ class JsonlReader(RecordReader, name="jsonl"):
             return self.masked(record)
         return record
 
-    def _survey(self, line: str, columns: frozenset[str]) -> Survey:
-        if isinstance(line, Overlong):
-            raise RecordError(TOO_LONG)
-        try:
-            return find_texts(line, columns)
-        except (ValueError, RecursionError):
-            raise RecordError("is not a JSON object") from None
-
-    def _cut(self, line: str, content: Survey) -> Record:
+    def _cut(self, line: str, content: _Object) -> Record:
         """Cut a line at the values asked for, of any type."""
         pieces: list[str] = []
         end = 0
@@ -319,7 +275,7 @@ class JsonlReader(RecordReader, name="jsonl"):
         return Record([*pieces, line[end:]], list(range(1, len(pieces), 2)))
 
     def _label(self, line: str, label: str) -> str:
-        content = self._survey(line, frozenset([label]))
+        content = _Object(line, [label])
         self.present |= content.seen
         try:
             values = [json.loads(line[spot.start : spot.stop]) for spot in content.spots]

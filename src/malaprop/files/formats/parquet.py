@@ -7,7 +7,8 @@ Values of other columns pass through Arrow with their types. Notes in the file a
 import contextlib
 import io
 import json
-from collections.abc import Generator, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 _READ_BYTES: Final = 8 * 2**20
 _UNREADABLE: Final = "the input cannot be read: it is not a Parquet file, or damaged, or encrypted"
-_UNWRITABLE: Final = "the input has a column of a type that cannot be written to Parquet"
+UNWRITABLE: Final = "the input has a column of a type that cannot be written to Parquet"
 
 
 @contextmanager
@@ -87,12 +88,12 @@ class TableWriter:
         import pyarrow.parquet as pq
 
         self._sink = _Sink(target)
-        with failing_as(_UNWRITABLE):
+        with failing_as(UNWRITABLE):
             self.table = pq.ParquetWriter(self._sink, schema, compression=compression)
 
     def finish(self) -> None:
         """Write the index."""
-        with failing_as(_UNWRITABLE):
+        with failing_as(UNWRITABLE):
             self.table.close()
 
     def abandon(self) -> None:
@@ -283,9 +284,7 @@ def checked_rows(
     )
 
 
-class ParquetReader(Reader[RowBatch], name="parquet"):
-    """Reads a Parquet file."""
-
+class _ParquetReader(Reader[RowBatch], name="parquet"):
     suffixes = (".parquet", ".pq")
     packable = False  # it is compressed inside
     seeks = True  # its index stands at the end
@@ -324,12 +323,10 @@ class ParquetReader(Reader[RowBatch], name="parquet"):
 
     @property
     def other_columns(self) -> tuple[str, ...]:
-        """The columns that were not asked for."""
         others = (name for name in self._schema.names if name not in self.layout.columns)
         return tuple(dict.fromkeys(others))
 
     def batches(self) -> Generator[RowBatch, None, None]:
-        """Yield the rows of the source, batch by batch."""
         metadata = self._file.metadata
         size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
         at_once = _READ_BYTES * metadata.num_rows // max(size, 1)  # to take some megabytes
@@ -340,7 +337,6 @@ class ParquetReader(Reader[RowBatch], name="parquet"):
                 yield batch
 
     def pairs(self) -> Iterator[Pair]:
-        """Yield each text with the label of its row."""
         place = self._schema.names.index(self.layout.label)
         for batch in self.batches():
             with failing_as(_UNREADABLE):
@@ -353,9 +349,9 @@ class ParquetReader(Reader[RowBatch], name="parquet"):
                 except RecordError as flaw:
                     self.faults.meet(before + row + 1, flaw)
 
-    def writer(self, target: BinaryIO) -> "ParquetWriter":
+    def writer(self, target: BinaryIO) -> "_ParquetWriter":
         """Return what writes such a file, compressed as the first row group of this one is."""
-        return ParquetWriter(self, target, private_schema(self._schema, self.asked))
+        return _ParquetWriter(self, target, private_schema(self._schema, self.asked))
 
 
 # Row groups of a Parquet copy.
@@ -371,24 +367,22 @@ _SOME_BYTES: Final = 16
 _TOO_MANY: Final = 8
 
 
-class ParquetWriter(TableWriter, Writer[RowBatch]):
+class _ParquetWriter(TableWriter, Writer[RowBatch, list[str]]):
     """Collects private rows and writes them in groups."""
 
-    def __init__(self, reader: ParquetReader, target: BinaryIO, schema: "pa.Schema") -> None:
+    def __init__(self, reader: _ParquetReader, target: BinaryIO, schema: "pa.Schema") -> None:
         super().__init__(target, schema, reader.compression)
         self._reader, self._schema = reader, schema
         self._clear()
 
     def write(self, batch: RowBatch, private: list[str]) -> None:
-        """Add a batch to the current row group."""
         with failing_as(f"a private text up to record {self._reader.done} is not valid Unicode"):
             rows = batch.rebuild(private, self._schema)
-        with failing_as(_UNWRITABLE):
+        with failing_as(UNWRITABLE):
             self._add(rows)
 
     def finish(self) -> None:
-        """Write the last row group and the index."""
-        with failing_as(_UNWRITABLE):
+        with failing_as(UNWRITABLE):
             self._write_group()
         super().finish()
 
@@ -407,7 +401,8 @@ class ParquetWriter(TableWriter, Writer[RowBatch]):
         self._rows.append(rows)
         self._count += rows.num_rows
         self._weight += weight
-        self._held += sum(map(_size, rows.columns))
+        for column in rows.columns:  # without dictionaries, which several pieces share
+            self._held += getattr(column, "indices", column).nbytes
         if (
             self._weight >= _GROUP_BYTES
             or self._count >= _GROUP_ROWS
@@ -422,7 +417,10 @@ class ParquetWriter(TableWriter, Writer[RowBatch]):
         if self._count:
             table = pa.Table.from_batches(self._rows, self._schema).combine_chunks()
             for place in self._reader.asked:
-                table = _with_own_dictionary(table, place)
+                field = table.schema.field(place)
+                if pa.types.is_dictionary(field.type):  # it has only the texts of these rows
+                    texts = table.column(place).cast(field.type.value_type)
+                    table = table.set_column(place, field, texts.dictionary_encode())
             self.table.write_table(table, row_group_size=table.num_rows)
         self._clear()
 
@@ -431,50 +429,26 @@ class ParquetWriter(TableWriter, Writer[RowBatch]):
         self._count = self._weight = self._held = 0
 
 
-def _with_own_dictionary(table: "pa.Table", place: int) -> "pa.Table":
-    """Return a table in which a column's dictionary has only the texts of its rows."""
-    import pyarrow as pa
-
-    field = table.schema.field(place)
-    if not pa.types.is_dictionary(field.type):
-        return table
-    texts = table.column(place).cast(field.type.value_type)
-    return table.set_column(place, field, texts.dictionary_encode())
-
-
 def _weights(rows: "pa.RecordBatch") -> "pa.Array":
     """Estimate the bytes of each row, from its values alone."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    types = pa.types
+    flat = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
     total = pa.repeat(pa.scalar(_SOME_BYTES * rows.num_columns, pa.int64()), rows.num_rows)
     for column in rows.columns:
-        if _is_measured(column.type):
+        if any(is_kind(column.type) for is_kind in flat):
             lengths = pc.fill_null(pc.binary_length(column), 0)
             total = pc.add(total, lengths.cast(pa.int64()))
     return total
-
-
-def _is_measured(kind: "pa.DataType") -> bool:
-    import pyarrow as pa
-
-    flat = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary)
-    return any(is_kind(kind) for is_kind in (*flat, pa.types.is_large_binary))
-
-
-def _size(column: "pa.Array") -> int:
-    """Return the bytes of a column, without its dictionary, which several pieces share."""
-    import pyarrow as pa
-
-    held = column.indices if pa.types.is_dictionary(column.type) else column
-    return int(held.nbytes)
 
 
 # The schema of a Parquet copy, rebuilt from names and types.
 #
 # A schema can carry notes: on the file, on each column, on each field inside a column. A note may
 # hold anything, such as an example of the text or the number of distinct texts. So none is copied.
-# The one that pandas needs to restore its index and types is rebuilt: see `pandas_note`.
+# The one that pandas needs to restore its index and types is rebuilt: see `_pandas_note`.
 
 _PANDAS: Final = b"pandas"
 # Arrow's own types that have no words of their own. Others (a tensor's dimensions, an opaque
@@ -497,7 +471,7 @@ def private_schema(schema: "pa.Schema", asked: list[int]) -> "pa.Schema":
             fields[place] = fields[place].with_type(kind)
     bare = pa.schema(fields)
     original = (schema.metadata or {}).get(_PANDAS)
-    note = pandas_note(bare, original) if original is not None else None
+    note = _pandas_note(bare, original) if original is not None else None
     return bare.with_metadata({_PANDAS: note}) if note is not None else bare
 
 
@@ -522,12 +496,6 @@ def _bare(kind: "pa.DataType") -> "pa.DataType":
         return pa.dictionary(kind.index_type, _bare(kind.value_type), kind.ordered)
     if not kind.num_fields:
         return kind
-    return _bare_nested(kind)
-
-
-def _bare_nested(kind: "pa.DataType") -> "pa.DataType":
-    import pyarrow as pa
-
     if pa.types.is_struct(kind):
         return pa.struct([_bare_field(field) for field in kind])
     if pa.types.is_map(kind):
@@ -538,7 +506,7 @@ def _bare_nested(kind: "pa.DataType") -> "pa.DataType":
         return pa.large_list(_bare_field(kind.value_field))
     if pa.types.is_list(kind):
         return pa.list_(_bare_field(kind.value_field))
-    raise DataError("the input has a column of a type that cannot be written to Parquet")
+    raise DataError(UNWRITABLE)
 
 
 # Pandas' note in a Parquet file, rebuilt.
@@ -549,8 +517,7 @@ def _bare_nested(kind: "pa.DataType") -> "pa.DataType":
 # the row of column names, the number of categories.
 
 _MOST_LEVELS: Final = 32
-_GENERATED: Final = "__index_level_{}__"
-
+_GENERATED: Final = re.compile(r"__index_level_\d+__")  # a column that has no name in pandas
 # What pandas calls the kind of a column, its usual type, and other types that it may be of.
 _Words = tuple[str, str, tuple[str, ...]]
 _STRINGS: Final = ("string", "str", "string[python]", "string[pyarrow]")
@@ -573,18 +540,14 @@ _NAMES: Final = {
 }
 _OBJECTS: Final = {"string": "unicode", "binary": "bytes", "date": "date", "null": "empty"}
 # Of the names of columns: what pandas calls their kind, and of which type their row is.
-_NAME_KINDS: Final = frozenset(
-    [
-        *("unicode", "string", "bytes", "bool", "boolean", "int64", "integer", "floating"),
-        *("decimal", "date", "datetime", "datetime64[ns]", "mixed", "mixed-integer", "empty"),
-    ]
+_NAME_KINDS: Final = (
+    *("unicode", "string", "bytes", "bool", "boolean", "int64", "integer", "floating"),
+    *("decimal", "date", "datetime", "datetime64[ns]", "mixed", "mixed-integer", "empty"),
 )
-_NAME_TYPES: Final = frozenset(
-    ("object", "str", "string", "int64", "float64", "bool", "datetime64[ns]")
-)
+_NAME_TYPES: Final = ("object", "str", "string", "int64", "float64", "bool", "datetime64[ns]")
 
 
-def pandas_note(schema: "pa.Schema", original: bytes) -> bytes | None:
+def _pandas_note(schema: "pa.Schema", original: bytes) -> bytes | None:
     """Return the note for a file of this schema, or None if the original is not from pandas."""
     try:
         note = json.loads(original)
@@ -594,26 +557,23 @@ def pandas_note(schema: "pa.Schema", original: bytes) -> bytes | None:
         return None
     said = {
         entry["field_name"]: entry.get("numpy_type")
-        for entry in _entries(note, "columns")
+        for entry in _entries(note, "columns", dict)
         if isinstance(entry.get("field_name"), str)
     }
     names = set(schema.names)
-    index = [name for name in _list(note, "index_columns") if isinstance(name, str)]
+    index = dict.fromkeys(_entries(note, "index_columns", str))
+    levels = _entries(note, "column_indexes", dict)[:_MOST_LEVELS]
     rebuilt = {
-        "index_columns": [name for name in dict.fromkeys(index) if name in names],
-        "column_indexes": [_level(e) for e in _entries(note, "column_indexes")[:_MOST_LEVELS]],
+        "index_columns": [name for name in index if name in names],
+        "column_indexes": [_level(level) for level in levels],
         "columns": [_column(field, said.get(field.name)) for field in schema],
     }
     return json.dumps(rebuilt).encode()
 
 
-def _list(note: Mapping[str, Any], key: str) -> list[Any]:
+def _entries(note: Mapping[str, Any], key: str, kind: type) -> list[Any]:
     value = note.get(key)
-    return value if isinstance(value, list) else []
-
-
-def _entries(note: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-    return [entry for entry in _list(note, key) if isinstance(entry, dict)]
+    return [entry for entry in value if isinstance(entry, kind)] if isinstance(value, list) else []
 
 
 def _level(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -629,24 +589,26 @@ def _level(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _column(field: "pa.Field", said: object) -> dict[str, Any]:
-    """Describe a column; one whose name pandas generated has no name."""
+    """Describe a column, in pandas' terms for its type."""
+    import pyarrow as pa
+
     kind, usual, choices = _words(field.type)
+    details = None
+    if pa.types.is_timestamp(field.type) and field.type.tz:
+        details = {"timezone": field.type.tz}
+    elif pa.types.is_decimal(field.type):
+        details = {"precision": field.type.precision, "scale": field.type.scale}
     return {
-        "name": None if _is_generated(field.name) else field.name,
+        "name": None if _GENERATED.fullmatch(field.name) else field.name,
         "field_name": field.name,
         "pandas_type": kind,
         "numpy_type": _chosen(said, choices, usual),
-        "metadata": _details(field.type),
+        "metadata": details,
     }
 
 
-def _chosen(said: object, choices: frozenset[str] | tuple[str, ...], usual: str) -> str:
+def _chosen(said: object, choices: Collection[str], usual: str) -> str:
     return said if isinstance(said, str) and said in choices else usual
-
-
-def _is_generated(name: str) -> bool:
-    number = name.removeprefix("__index_level_").removesuffix("__")
-    return number.isdecimal() and name == _GENERATED.format(number)
 
 
 def _words(kind: "pa.DataType") -> _Words:
@@ -664,14 +626,3 @@ def _words(kind: "pa.DataType") -> _Words:
     if name in _NUMBERS:
         return name, name, (_NUMBERS[name], arrow)
     return _OBJECTS.get(name, "object"), "object", _STRINGS if name == "string" else ()
-
-
-def _details(kind: "pa.DataType") -> dict[str, Any] | None:
-    """Return what pandas notes of a type besides its name."""
-    import pyarrow as pa
-
-    if pa.types.is_timestamp(kind) and kind.tz:
-        return {"timezone": kind.tz}
-    if pa.types.is_decimal(kind):
-        return {"precision": kind.precision, "scale": kind.scale}
-    return None

@@ -261,7 +261,7 @@ class TextReader(Reader[TextBatch]):
         return Record(pieces, [], faulty=True)
 
 
-class TextWriter(Writer[TextBatch]):
+class TextWriter(Writer[TextBatch, list[str]]):
     """Writes batches of text as their reader says."""
 
     def __init__(self, reader: TextReader, target: BinaryIO) -> None:

@@ -6,7 +6,7 @@ from malaprop.files.formats.file_format import BATCH_RECORDS, RecordError, has_l
 from malaprop.files.formats.text_records import Overlong, Record, TextBatch, TextReader
 
 
-class TxtReader(TextReader, name="txt"):
+class _TxtReader(TextReader, name="txt"):
     r"""Reads a file of plain text.
 
     Lines end with \n or \r\n and keep their ends; the last one may have none. Other characters
@@ -19,7 +19,6 @@ class TxtReader(TextReader, name="txt"):
     other_columns = ()
 
     def batches(self) -> Generator[TextBatch, None, None]:
-        """Yield the documents, batch by batch."""
         if self.layout.document == "file":
             whole = self.text.whole()
             yield self._batch(1, [whole], [""], sound=_is_sound(whole))
