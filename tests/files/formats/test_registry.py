@@ -14,7 +14,7 @@ def shouted() -> Iterator[None]:
     """A format of our own, for the time of a test."""
     txt: Any = registry["txt"]
 
-    class ShoutedReader(txt, name="shouted"):
+    class ShoutedReader(txt, name="shouted"):  # type: ignore[call-arg, misc]
         """Lines that are written in capitals."""
 
         suffixes = (".loud", ".shout")
