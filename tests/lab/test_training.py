@@ -7,17 +7,16 @@ from malaprop import Lexicon, LexiconError, OutputError, ParameterError
 from malaprop.lab.poincare import (
     LIMIT,
     Hierarchy,
-    TrainingBatch,
     TrainingSettings,
     gradients,
     read_pairs,
     reconstruction,
-    sha256_of,
     train,
     train_lexicon,
 )
+from malaprop.lexicon.store import sha256_of
 from malaprop.privacy import metrics
-from malaprop.privacy.arrays import Floats
+from malaprop.privacy.arrays import Floats, Ids
 
 
 def tree(fan: int, depth: int) -> list[tuple[str, str]]:
@@ -85,13 +84,13 @@ class TestReading:
             read_pairs(tmp_path / "missing")
 
 
-def loss(vectors: Floats, hierarchy: Hierarchy, batch: TrainingBatch) -> float:
+def loss(vectors: Floats, hierarchy: Hierarchy, words: Ids, others: Ids, weights: Floats) -> float:
     """The training loss, word by word."""
     total = 0.0
-    for u in batch.words:
+    for u in words:
         above = hierarchy.above_of(np.array([u]))
         d = metrics.distances(np.repeat(vectors[[u]], len(vectors), axis=0), vectors)
-        pairs = zip(batch.others, batch.weights, strict=True)
+        pairs = zip(others, weights, strict=True)
         rest = sum(c * np.exp(-2.0 * d[w]) for w, c in pairs if w != u and w not in above)
         for v in above:
             near = np.exp(-2.0 * d[v])
@@ -104,16 +103,14 @@ def test_the_gradient_is_the_losses() -> None:
     size = len(TREE.words)
     vectors = metrics.exp0(rng.normal(size=(size, 3)))
     others = rng.choice(size, 12, replace=False)
-    batch = TrainingBatch(
-        rng.choice(np.flatnonzero(TREE.counts), 6), others, rng.uniform(1, 4, size=12)
-    )
-    ids, found = gradients(TREE, vectors, batch)
+    batch = rng.choice(np.flatnonzero(TREE.counts), 6), others, rng.uniform(1, 4, size=12)
+    ids, found = gradients(TREE, vectors, *batch)
     untouched = np.setdiff1d(np.arange(size), ids)
     for i in [*ids[:8], *untouched[:2]]:
         for k in range(3):
             step = np.zeros_like(vectors)
             step[i, k] = 1e-6
-            slope = loss(vectors + step, TREE, batch) - loss(vectors - step, TREE, batch)
+            slope = loss(vectors + step, TREE, *batch) - loss(vectors - step, TREE, *batch)
             expected = found[list(ids).index(i), k] if i in ids else 0.0
             assert slope / 2e-6 == pytest.approx(expected, rel=1e-4, abs=1e-6)
 

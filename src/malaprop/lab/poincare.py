@@ -1,12 +1,20 @@
 """Training vectors in the Poincaré ball from IS-A relations (Nickel & Kiela 2017).
 
-    relations    pairs of words from a file, and all words above each word
-    wordnet      such pairs from WordNet
-    training     the vectors, by stochastic gradient descent on the ball
-    gradients    the gradient of the loss on a batch of words
-    checkpoint   the file from which an interrupted training resumes
-    quality      how well the vectors reproduce the relations
-    compiling    from relations to a lexicon that opens by its name
+For each word u and each word v above it, training lowers
+
+    −ln( e^−2d(u, v) / (e^−2d(u, v) + Σ e^−2d(u, w)) ),    w over the words that are not above u,
+
+by stochastic gradient descent on the ball. It differs from the paper where that gave better vectors
+in less time:
+
+- the start: words are placed around the word above them, general ones near the origin, instead of
+  at random. A word near the edge of the ball can hardly turn any more, so training cannot correct a
+  start in the wrong direction;
+- the factor 2, where the paper has 1: it stresses the w nearest to u, whose order decides the
+  quality;
+- the sum over w: it always includes the most general words, which are near everything. The others
+  are sampled, and stand for those that were not;
+- the steps: Riemannian Adam (Bécigneul & Ganea 2019), along geodesics.
 
 On the command line:  malaprop lexicon train-poincare
 """
@@ -17,7 +25,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -31,84 +39,21 @@ from malaprop.privacy import metrics
 from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.errors import LexiconError, OutputError, ParameterError
 from malaprop.privacy.metrics import conformal
-from malaprop.privacy.progress import Progress
+from malaprop.privacy.progress import Progress, report
 
-# The file from which an interrupted training resumes, replaced atomically after each epoch.
-
-
-_LONGEST_FINGERPRINT = 1 << 16
-
-
-@dataclass
-class TrainingState:
-    """The state of a training: the vectors, and Adam's two moving averages of their gradients."""
-
-    epoch: int
-    vectors: Floats
-    momentum: Floats
-    squares: Floats
-    updates: Ids
-
-
-def save(path: Path, state: TrainingState, fingerprint: str) -> None:
-    """Write a state. The fingerprint identifies the training that it belongs to."""
-    part = path.with_name(f"{path.name}.part")
-    with part.open("wb") as file:
-        np.savez(
-            file,
-            token=np.array(fingerprint),
-            epoch=np.array(state.epoch),
-            vectors=state.vectors,
-            momentum=state.momentum,
-            squares=state.squares,
-            updates=state.updates,
-        )
-    os.replace(part, path)
-
-
-def load(path: Path, fingerprint: str, shape: tuple[int, int]) -> TrainingState | None:
-    """Read the state of a training of vectors of this shape; None if there is no file."""
-    if not path.is_file():
-        return None
-    try:
-        agrees = str(read_npz(path, ["token"], _LONGEST_FINGERPRINT)["token"]) == fingerprint
-        state = _state(path, shape) if agrees else None
-    except (OSError, ValueError, TypeError):
-        raise LexiconError(
-            f"{path} is not a complete checkpoint: train again without resuming."
-        ) from None
-    if state is None:
-        raise LexiconError(
-            f"{path} belongs to a training with other relations or settings: use those, or train "
-            "again without resuming."
-        )
-    return state
-
-
-def _state(path: Path, shape: tuple[int, int]) -> TrainingState:
-    names = [field.name for field in fields(TrainingState)]
-    # Copies, since arrays from the file are read-only and training changes them.
-    saved = {k: v.copy() for k, v in read_npz(path, names, 8 * math.prod(shape)).items()}
-    state = TrainingState(int(saved.pop("epoch").item()), **saved)
-    if not _fits(state, shape):
-        raise ValueError("arrays of other shapes or types")
-    return state
-
-
-def _fits(state: TrainingState, shape: tuple[int, int]) -> bool:
-    matrices = all(array.shape == shape for array in (state.vectors, state.momentum))
-    rows = all(array.shape == shape[:1] for array in (state.squares, state.updates))
-    floats = (state.vectors, state.momentum, state.squares)
-    real = all(array.dtype == np.float64 and np.isfinite(array).all() for array in floats)
-    return matrices and rows and real and state.updates.dtype == np.int64
-
-
-# Hierarchies: words, and for each word all words above it.
-
-
-Pair = tuple[str, str]
+LIMIT = 1.0 - 1e-5
+"""The largest norm of a trained vector."""
 MAX_PAIRS = 20_000_000
 """Most pairs of a word and one above it; all nouns of WordNet have less than a million."""
+_START = 5.0  # distance from the origin at which the most specific words start
+_OUTWARD = 0.3  # bias of starts away from the origin, against a random direction
+_DECAY, _SQUARES_DECAY = 0.9, 0.99  # Adam's β₁ and β₂
+_LAST_RATE = 0.02  # fraction of the rate that remains at the end
+_TINY = 1e-9  # the gradient of a distance is undefined at distance 0
+_LONGEST_FINGERPRINT = 1 << 16
+
+Pair = tuple[str, str]
+"""A child and its parent."""
 
 
 @dataclass(frozen=True)
@@ -140,18 +85,17 @@ class Hierarchy:
         listed = [word for word in dict.fromkeys(order) if word in names]
         words = (*listed, *sorted(names.difference(listed)))
         index = {word: i for i, word in enumerate(words)}
-        total = 0
-        above = []
+        above: list[int] = []
+        starts = [0]
         for word in words:
-            above.append(sorted(index[other] for other in _all_above(word, parents)))
-            total += len(above[-1])
-            if total > MAX_PAIRS:
+            above += sorted(index[other] for other in _all_above(word, parents) - {word})
+            starts.append(len(above))
+            if len(above) > MAX_PAIRS:
                 raise LexiconError(
                     f"The relations give more than {MAX_PAIRS:,} pairs of a word and one above it, "
                     "directly or through others: leave some out."
                 )
-        starts = np.concatenate([[0], np.cumsum([len(ids) for ids in above])]).astype(np.int64)
-        return cls(words, starts, np.array([i for ids in above for i in ids], dtype=np.int64))
+        return cls(words, np.array(starts, dtype=np.int64), np.array(above, dtype=np.int64))
 
     @property
     def counts(self) -> Ids:
@@ -173,54 +117,52 @@ class Hierarchy:
         return np.asarray(self.above[places])
 
 
+def _all_above(word: str, parents: Mapping[str, Iterable[str]]) -> set[str]:
+    """Return all that is reached upwards, the word itself only if relations form a cycle."""
+    reached: set[str] = set()
+    waiting = [word]
+    while waiting:
+        new = set(parents.get(waiting.pop(), ())) - reached
+        reached |= new
+        waiting += new
+    return reached
+
+
 def read_pairs(path: Path) -> list[Pair]:
     """Read pairs from a file with a child, a tab and its parent on each line."""
+    pairs = []
     try:
         with path.open("rb") as file:
-            lines = enumerate(iter(lambda: untrusted.line(file, str(path)), b""), 1)
-            return [_pair(line.decode(), path, number) for number, line in lines if line.strip()]
+            for number, line in enumerate(iter(lambda: untrusted.line(file, str(path)), b""), 1):
+                if line.strip():
+                    pairs.append(_pair(line.decode(), f"{path}, line {number}"))
     except UnicodeDecodeError:
         raise LexiconError(
             f"{path} is not UTF-8 text: write one relation per line of text."
         ) from None
     except OSError as error:
         raise LexiconError(f"{path} cannot be read: {error.strerror}.") from None
+    return pairs
 
 
-def _pair(line: str, path: Path, number: int) -> Pair:
+def _pair(line: str, where: str) -> Pair:
     child, _, parent = line.rstrip("\r\n").partition("\t")
-    if not (_is_word(child) and _is_word(parent)):
-        raise LexiconError(
-            f"{path}, line {number}: a relation must be two words without spaces, the child "
-            "first, with a tab between them."
-        )
+    for word in (child, parent):
+        if not word or not word.isprintable() or any(map(str.isspace, word)):
+            raise LexiconError(
+                f"{where}: a relation must be two words without spaces, the child first, with a "
+                "tab between them."
+            )
     return child, parent
-
-
-def _is_word(text: str) -> bool:
-    return bool(text) and text.isprintable() and not any(map(str.isspace, text))
-
-
-def _all_above(word: str, parents: dict[str, set[str]]) -> set[str]:
-    """Return all words reachable upwards except the word itself, even if relations form cycles."""
-    reached: set[str] = set()
-    waiting = [word]
-    while waiting:
-        new = parents.get(waiting.pop(), set()) - reached
-        reached |= new
-        waiting += new
-    return reached - {word}
-
-
-# Measures how well vectors reproduce a hierarchy: mean rank and mean average precision.
-#
-# As in Table 1 of Nickel & Kiela (2017): of all words in the order of their distance to a word,
-# those above it should come first.
 
 
 @dataclass(frozen=True)
 class ReconstructionQuality:
-    """How well vectors reproduce a hierarchy. Both values are 1 if they do so perfectly."""
+    """How well vectors reproduce a hierarchy. Both values are 1 if they do so perfectly.
+
+    As in Table 1 of Nickel & Kiela (2017): of all words in the order of their distance to a word,
+    those above it should come first.
+    """
 
     mean_rank: float
     """The mean rank of a word above, among the words that are not above; at best 1."""
@@ -255,31 +197,26 @@ def _ranks(row: Floats, above: Ids) -> Ids:
     return np.asarray(1 + np.searchsorted(others, far, side="right"), dtype=np.int64)
 
 
-# Computes the gradient of the training loss on a batch of words, by matrix products.
+def gradients(
+    hierarchy: Hierarchy, vectors: Floats, words: Ids, others: Ids, weights: Floats
+) -> tuple[Ids, Floats]:
+    """Return the ids of all words involved, and the Euclidean gradient of the loss of `words`.
 
-
-_TINY = 1e-9  # the gradient of a distance is undefined at distance 0
-
-
-@dataclass(frozen=True)
-class TrainingBatch:
-    """Words, and negatives to contrast the words above them with.
-
-    Each negative stands for as many words as its weight says.
+    The words above them are contrasted with `others`, each of which stands for as many words as its
+    weight says.
     """
-
-    words: Ids
-    others: Ids
-    weights: Floats
-
-
-def gradients(hierarchy: Hierarchy, vectors: Floats, batch: TrainingBatch) -> tuple[Ids, Floats]:
-    """Return the ids of all words involved, and the Euclidean gradient of the loss at them."""
-    rows, above = _pairs(hierarchy, batch.words)
-    own, others = vectors[batch.words], vectors[batch.others]
-    negative = _Distances(own, others)
-    decay = negative.decay * batch.weights
-    decay[_excluded(batch, rows, above, len(vectors))] = 0.0
+    # All pairs of a word and one above it: the position of the first, the second's id.
+    rows = np.repeat(np.arange(len(words)), hierarchy.counts[words])
+    above = hierarchy.above_of(words)
+    own = vectors[words]
+    negative = _Distances(own, vectors[others])
+    decay = negative.decay * weights
+    # No word is contrasted with itself, or with a word above it.
+    columns = np.full(len(vectors), -1)
+    columns[others] = np.arange(len(others))
+    excluded = columns[np.concatenate([above, words])]
+    present = excluded >= 0
+    decay[np.concatenate([rows, np.arange(len(words))])[present], excluded[present]] = 0.0
     total = decay.sum(axis=1)
 
     positive = _Distances(own[rows], vectors[above], paired=True)
@@ -290,12 +227,12 @@ def gradients(hierarchy: Hierarchy, vectors: Floats, batch: TrainingBatch) -> tu
 
     gradient = np.zeros_like(vectors)
     from_own, from_above = positive.backward(pull)
-    np.add.at(gradient, batch.words[rows], from_own)
+    np.add.at(gradient, words[rows], from_own)
     np.add.at(gradient, above, from_above)
     from_own, from_others = negative.backward(push)
-    np.add.at(gradient, batch.words, from_own)
-    np.add.at(gradient, batch.others, from_others)
-    ids = np.unique(np.concatenate([batch.words, batch.others, above]))
+    np.add.at(gradient, words, from_own)
+    np.add.at(gradient, others, from_others)
+    ids = np.unique(np.concatenate([words, others, above]))
     return ids, gradient[ids]
 
 
@@ -335,49 +272,6 @@ class _Distances:
         return at_x, other[:, None] * self._y - factors.T @ self._x
 
 
-def _pairs(hierarchy: Hierarchy, words: Ids) -> tuple[Ids, Ids]:
-    """Return all pairs of a word and one above it: the position of the first, the second's id."""
-    return np.repeat(np.arange(len(words)), hierarchy.counts[words]), hierarchy.above_of(words)
-
-
-def _excluded(batch: TrainingBatch, rows: Ids, above: Ids, size: int) -> tuple[Ids, Ids]:
-    """Return where a word would be its own negative, or have a word above it as one."""
-    columns = np.full(size, -1)
-    columns[batch.others] = np.arange(len(batch.others))
-    all_rows = np.concatenate([rows, np.arange(len(batch.words))])
-    all_columns = columns[np.concatenate([above, batch.words])]
-    present = all_columns >= 0
-    return all_rows[present], all_columns[present]
-
-
-# Trains vectors in the Poincaré ball whose distances reproduce a hierarchy (Nickel & Kiela 2017).
-#
-# For each word u and each word v above it, training lowers
-#
-#     −ln( e^−2d(u, v) / (e^−2d(u, v) + Σ e^−2d(u, w)) ),    w over the words that are not above u,
-#
-# by stochastic gradient descent on the ball. It differs from the paper where that gave better
-# vectors in less time:
-#
-# - the start: words are placed around the word above them, general ones near the origin, instead of
-#   at random. A word near the edge of the ball can hardly turn any more, so training cannot correct
-#  a
-#   start in the wrong direction;
-# - the factor 2, where the paper has 1: it stresses the w nearest to u, whose order decides the
-#   quality;
-# - the sum over w: it always includes the most general words, which are near everything. The others
-#   are sampled, and stand for those that were not;
-# - the steps: Riemannian Adam (Bécigneul & Ganea 2019), along geodesics.
-
-
-LIMIT = 1.0 - 1e-5
-"""The largest norm of a trained vector."""
-_START = 5.0  # distance from the origin at which the most specific words start
-_OUTWARD = 0.3  # bias of starts away from the origin, against a random direction
-_DECAY, _SQUARES_DECAY = 0.9, 0.99  # Adam's β₁ and β₂
-_LAST_RATE = 0.02  # fraction of the rate that remains at the end
-
-
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings:
     """Parameters of a training."""
@@ -405,6 +299,55 @@ class TrainingSettings:
             )
 
 
+@dataclass
+class _State:
+    """The state of a training: the vectors, and Adam's two moving averages of their gradients."""
+
+    epoch: int
+    vectors: Floats
+    momentum: Floats
+    squares: Floats
+    updates: Ids
+
+    def save(self, path: Path, fingerprint: str) -> None:
+        """Replace a file, from which the training with that fingerprint can resume."""
+        part = path.with_name(f"{path.name}.part")
+        with part.open("wb") as file:
+            np.savez(file, token=np.array(fingerprint), **vars(self))
+        os.replace(part, path)
+
+    @classmethod
+    def load(cls, path: Path, fingerprint: str, shape: tuple[int, int]) -> "_State | None":
+        """Read the state of a training of vectors of this shape; None if there is no file."""
+        if not path.is_file():
+            return None
+        try:
+            token = str(read_npz(path, ["token"], _LONGEST_FINGERPRINT)["token"])
+            state = cls._read(path, shape) if token == fingerprint else None
+        except (OSError, ValueError, TypeError):
+            raise LexiconError(
+                f"{path} is not a complete checkpoint: train again without resuming."
+            ) from None
+        if state is None:
+            raise LexiconError(
+                f"{path} belongs to a training with other relations or settings: use those, or "
+                "train again without resuming."
+            )
+        return state
+
+    @classmethod
+    def _read(cls, path: Path, shape: tuple[int, int]) -> "_State":
+        arrays = read_npz(path, cls.__dataclass_fields__, 8 * math.prod(shape))
+        shapes = {"vectors": shape, "momentum": shape, "squares": shape[:1], "updates": shape[:1]}
+        for name, wanted in shapes.items():
+            kind = np.int64 if name == "updates" else np.float64
+            array = arrays[name]
+            if array.shape != wanted or array.dtype != kind or not np.isfinite(array).all():
+                raise ValueError("arrays of other shapes or types")
+        # Copies, since arrays from the file are read-only and training changes them.
+        return cls(int(arrays["epoch"].item()), *(arrays[name].copy() for name in shapes))
+
+
 def train(
     hierarchy: Hierarchy,
     settings: TrainingSettings,
@@ -420,18 +363,24 @@ def train(
     """
     fingerprint = f"{hierarchy.fingerprint} {sorted(asdict(settings).items())}"
     shape = (len(hierarchy.words), settings.dimension)
-    state = load(checkpoint, fingerprint, shape) if resume and checkpoint is not None else None
+    state = _State.load(checkpoint, fingerprint, shape) if resume and checkpoint else None
     if state is None:
         vectors = _starting_points(hierarchy, settings, _rng(settings, 0))
         updates = np.zeros(shape[0], dtype=np.int64)
-        state = TrainingState(0, vectors, np.zeros(shape), np.zeros(shape[0]), updates)
+        state = _State(0, vectors, np.zeros(shape), np.zeros(shape[0]), updates)
     while state.epoch < settings.epochs:
         _epoch(hierarchy, settings, state)
         if checkpoint is not None:
-            save(checkpoint, state, fingerprint)
-        if progress is not None:
-            progress(state.epoch, settings.epochs)
-    return _rounded(state.vectors)
+            state.save(checkpoint, fingerprint)
+        report(progress, state.epoch, settings.epochs)
+    rounded = state.vectors.astype(np.float32)
+    equal = len(rounded) - len(np.unique(rounded, axis=0))
+    if equal:
+        raise LexiconError(
+            f"{equal} words have the same vector as another word, at distance 0: train longer, or "
+            "in more dimensions."
+        )
+    return rounded
 
 
 def _rng(settings: TrainingSettings, epoch: int) -> Generator:
@@ -465,7 +414,7 @@ def _units(vectors: Floats) -> Floats:
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300))
 
 
-def _epoch(hierarchy: Hierarchy, settings: TrainingSettings, state: TrainingState) -> None:
+def _epoch(hierarchy: Hierarchy, settings: TrainingSettings, state: _State) -> None:
     """Train on all words that have a word above them, once."""
     rng = _rng(settings, state.epoch + 1)
     share = state.epoch / settings.epochs
@@ -477,12 +426,12 @@ def _epoch(hierarchy: Hierarchy, settings: TrainingSettings, state: TrainingStat
     weights = np.concatenate([np.ones(len(general)), np.full(count, len(rest) / max(count, 1))])
     for start in range(0, len(order), settings.batch):
         others = np.concatenate([general, rng.choice(rest, count, replace=False)])
-        batch = TrainingBatch(order[start : start + settings.batch], others, weights)
-        _step(state, *gradients(hierarchy, state.vectors, batch), rate)
+        words = order[start : start + settings.batch]
+        _step(state, *gradients(hierarchy, state.vectors, words, others, weights), rate)
     state.epoch += 1
 
 
-def _step(state: TrainingState, ids: Ids, gradient: Floats, rate: float) -> None:
+def _step(state: _State, ids: Ids, gradient: Floats, rate: float) -> None:
     """Take Adam's step along geodesics. Moments are kept in orthonormal frames of the ball."""
     x = state.vectors[ids]
     steepest = gradient * (metrics.conformal(x) / 2.0)[:, None]
@@ -494,25 +443,9 @@ def _step(state: TrainingState, ids: Ids, gradient: Floats, rate: float) -> None
     state.momentum[ids], state.squares[ids] = momentum, squares
     scale = rate / np.sqrt(squares / (1.0 - _SQUARES_DECAY**updates) + 1e-16)
     steps = momentum * (scale / (1.0 - _DECAY**updates))[:, None]
-    lengths = np.linalg.norm(steps, axis=1)
-    far = np.minimum(lengths, 1.0)
+    far = np.minimum(np.linalg.norm(steps, axis=1), 1.0)
     moved = metrics.mobius_add(x, -np.tanh(far / 2.0)[:, None] * _units(steps))
     state.vectors[ids] = metrics.shorten(moved, LIMIT)
-
-
-def _rounded(vectors: Floats) -> NDArray[np.float32]:
-    """Round to float32. Raises LexiconError unless all vectors differ."""
-    rounded = vectors.astype(np.float32)
-    equal = len(rounded) - len(np.unique(rounded, axis=0))
-    if equal:
-        raise LexiconError(
-            f"{equal} words have the same vector as another word, at distance 0: train longer, or "
-            "in more dimensions."
-        )
-    return rounded
-
-
-# Trains vectors on relations and compiles them into a lexicon that opens by its name.
 
 
 @dataclass(frozen=True)
@@ -539,8 +472,8 @@ def train_lexicon(
 ) -> TrainingReport:
     """Train vectors and compile them under a name that `Lexicon.open` then accepts.
 
-    `resume` continues an interrupted training. `force` starts over, and replaces a lexicon of that
-    name.
+    `sources` are the files that relations come from, with their SHA-256. `resume` continues an
+    interrupted training. `force` starts over, and replaces a lexicon of that name.
     """
     folder, checkpoint = check_training(name, resume=resume, force=force)
     try:
@@ -581,26 +514,7 @@ def check_training(name: str, *, resume: bool, force: bool) -> tuple[Path, Path]
     return folder, checkpoint
 
 
-def sha256_of(*files: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file, by its name."""
-    digests = {}
-    for path in files:
-        try:
-            with path.open("rb") as file:
-                digests[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise LexiconError(f"{path} cannot be read: {error.strerror}.") from None
-    return digests
-
-
-# Reads IS-A relations between English nouns from WordNet's files.
-#
-#     index.noun    lemma … synsets, the most frequent sense first
-#     data.noun     synset, its lemmas as written, its pointers
-#     cntlist.rev   how often each sense occurs in tagged text, for all parts of speech (optional)
-#
-# A word stands for its first sense as a noun. If no word stands for a synset, for instance because
-# all its names have several words, its hyponyms are attached to the synsets above it.
+# IS-A relations between English nouns, from WordNet's files.
 
 
 _WORD = re.compile("[a-z]+")
@@ -609,23 +523,26 @@ _WRITTEN = re.compile("[a-z]+|[A-Z][a-z]{2,}")
 _ABOVE = ("@", "@i")  # hypernym; class of an instance, such as a city
 
 
-@dataclass(frozen=True)
-class Synset:
-    """A sense: its lemmas as written, and the senses above it."""
-
-    lemmas: tuple[str, ...]
-    above: tuple[str, ...]
-
-
 class WordNet:
-    """The nouns of WordNet, from a folder with its index.noun and data.noun."""
+    """The nouns of WordNet, from a folder with its files.
+
+        index.noun    lemma … synsets, the most frequent sense first
+        data.noun     synset, its lemmas as written, its pointers
+        cntlist.rev   how often each sense occurs in tagged text, for all parts of speech (optional)
+
+    A word stands for its first sense as a noun. If no word stands for a synset, for instance
+    because all its names have several words, its hyponyms are attached to the synsets above it.
+    """
 
     def __init__(self, folder: Path) -> None:
         try:
-            self._synsets = dict(_synsets(folder / "data.noun"))
-            self._first = dict(_first_senses(folder / "index.noun"))
+            self._lemmas, self._above = _senses(folder / "data.noun")
+            index = _lines(folder / "index.noun")
+            self._first = {columns[0]: columns[6 + int(columns[3])] for columns in index}
             self._counts = _counts(folder / "cntlist.rev")
-            self._check()
+            used = {*self._first.values()}.union(*self._above.values())
+            if not self._above.keys() >= used:
+                raise ValueError("senses are missing")  # noqa: TRY301
         except (OSError, ValueError, IndexError):
             raise LexiconError(
                 f"{folder} has no index.noun and data.noun in WordNet's format: name the folder "
@@ -633,13 +550,6 @@ class WordNet:
             ) from None
         names = ("index.noun", "data.noun", "cntlist.rev")
         self.files = [folder / name for name in names if (folder / name).is_file()]
-
-    def _check(self) -> None:
-        """Raise a ValueError if a sense refers to one that is missing."""
-        known = self._synsets.keys()
-        used = {above for synset in self._synsets.values() for above in synset.above}
-        if not known >= used or not known >= set(self._first.values()):
-            raise ValueError("senses are missing")
 
     def relations(self, vocabulary: Collection[str] | None = None) -> list[Pair]:
         """Return each noun with the nouns directly above it, as pairs (child, parent).
@@ -661,9 +571,9 @@ class WordNet:
         for word in sorted(set(vocabulary)):
             if self._is_noun(word):
                 names[self._first[word]].append(word)
-        for synset in sorted({above for own in list(names) for above in self._all_above(own)}):
+        for synset in sorted(set[str]().union(*(_all_above(own, self._above) for own in names))):
             if synset not in names:
-                nouns = (w for w in self._synsets[synset].lemmas if self._is_noun(w))
+                nouns = (w for w in self._lemmas[synset] if self._is_noun(w))
                 first = next((w for w in nouns if self._first[w] == synset), None)
                 if first:
                     names[synset].append(first)
@@ -673,7 +583,7 @@ class WordNet:
         """Tell whether a word is a noun, and not more often a verb, an adjective or an adverb."""
         if not _WORD.fullmatch(word) or word not in self._first:
             return False
-        written = [w for w in self._synsets[self._first[word]].lemmas if w.lower() == word]
+        written = [w for w in self._lemmas[self._first[word]] if w.lower() == word]
         seen = self._counts.get(word, {})
         return bool(written and _WRITTEN.fullmatch(written[0])) and (
             seen.get("1", 0) >= max(seen.values(), default=0)
@@ -683,24 +593,15 @@ class WordNet:
         """Return the words of the nearest synsets above that have any."""
         parents: set[str] = set()
         seen: set[str] = set()
-        waiting = list(self._synsets[synset].above)
+        waiting = list(self._above[synset])
         while waiting:
             above = waiting.pop()
             if above in names:
                 parents.update(names[above])
             elif above not in seen:
                 seen.add(above)
-                waiting += self._synsets[above].above
+                waiting += self._above[above]
         return parents
-
-    def _all_above(self, synset: str) -> set[str]:
-        reached: set[str] = set()
-        waiting = [synset]
-        while waiting:
-            new = set(self._synsets[waiting.pop()].above) - reached
-            reached |= new
-            waiting += new
-        return reached
 
 
 def _lines(path: Path) -> Iterator[list[str]]:
@@ -711,19 +612,16 @@ def _lines(path: Path) -> Iterator[list[str]]:
                 yield line.decode().split("|")[0].split()
 
 
-def _synsets(path: Path) -> Iterator[tuple[str, Synset]]:
+def _senses(path: Path) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return the lemmas of each sense as written, and the senses above it."""
+    lemmas, above = {}, {}
     for columns in _lines(path):
         offset, count = columns[0], int(columns[3], 16)
-        lemmas = columns[4 : 4 + 2 * count : 2]
+        lemmas[offset] = columns[4 : 4 + 2 * count : 2]
         pointers = columns[5 + 2 * count :]
-        above = [pointers[i + 1] for i in range(0, len(pointers) - 3, 4) if pointers[i] in _ABOVE]
-        yield offset, Synset(tuple(lemmas), tuple(above))
-
-
-def _first_senses(path: Path) -> Iterator[tuple[str, str]]:
-    for columns in _lines(path):
-        pointers = int(columns[3])
-        yield columns[0], columns[6 + pointers]
+        starts = range(0, len(pointers) - 3, 4)
+        above[offset] = [pointers[i + 1] for i in starts if pointers[i] in _ABOVE]
+    return lemmas, above
 
 
 def _counts(path: Path) -> dict[str, dict[str, int]]:

@@ -2,7 +2,9 @@
 
 On public data sets, `run` does any task of the `registry`, on a lexicon (no noise), a channel or a
 privatizer, beside floors that need no useful vectors and the ceiling without noise. A new one needs
-nothing but its own file here. Models need scikit-learn.
+nothing but its own file here: it registers itself by being defined with a name. Models need
+scikit-learn. On the owner's own texts, `classify` trains a classifier; `Classification` prepares
+that for several mechanisms.
 
 >>> from malaprop.lab import tasks
 >>> sorted(tasks.registry)
@@ -13,7 +15,7 @@ nothing but its own file here. Models need scikit-learn.
 import importlib
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -42,44 +44,50 @@ from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.progress import Progress, report
 from malaprop.privacy.randomness import checked_rng, secure_rng, seeded_rng
 
-# Tasks, and what a task is once it knows the lexicon.
-#
-# A task in `malaprop.lab.tasks` registers itself by being defined with a name.
-
+__all__ = [
+    "BenchmarkResult",
+    "Classification",
+    "Estimate",
+    "Problem",
+    "Subject",
+    "Task",
+    "TaskResult",
+    "classify",
+    "private_copies",
+    "random_words",
+    "registry",
+    "run",
+    "subject_of",
+]
 
 _registry: "dict[str, type[Task]]" = {}
-
 registry: "Mapping[str, type[Task]]" = MappingProxyType(_registry)
 """All tasks, by name."""
+_VARY = ("both", "noise", "splits")
+_ANY = (-float("inf"), float("inf"))  # errors of distances have no upper end
+_BOUNDS = (
+    ("unprotected", unprotected),
+    ("random_table", random_table),
+    ("random_words", random_subject),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Problem(ABC):
+class Problem:
     """A task on a lexicon: all that does not depend on the noise."""
 
+    score: Callable[[Source, Generator], Mapping[str, float]] = field(repr=False)
+    """Returns the measures of one repetition; the generator draws splits, and nothing else."""
     items: int
     """How many rows are scored."""
     covered: float = 1.0
     """Their share of all rows."""
-
-    @property
-    def majority(self) -> float | None:
-        """The score of the commonest answer; None if the task has no such thing."""
-        return None
-
-    @property
-    def divided(self) -> bool:
-        """Whether `score` draws a split, so that it differs without noise, too."""
-        return False
-
-    @property
-    def shared(self) -> float:
-        """The size of the test part over that of the training part; 0 without a split."""
-        return 0.0
-
-    @abstractmethod
-    def score(self, source: Source, rng: Generator) -> Mapping[str, float]:
-        """Return the measures of one repetition; `rng` draws splits, and nothing else."""
+    majority: float | None = None
+    """The score of the commonest answer; None if the task has no such thing."""
+    divided: bool = False
+    """Whether `score` draws a split, so that it differs without noise, too."""
+    shared: float = 0.0
+    """The size of the test part over that of the training part; 0 without a random split."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,28 +120,25 @@ class Task(ABC):
     def prepare(self, space: MetricSpace) -> Problem:
         """Return the task on a lexicon: read the data, map the words."""
 
+    @property
+    def given(self) -> tuple[Any, ...]:
+        """The data sets, by name or as values."""
+        given = self.default if self.data is None else self.data
+        return tuple(given) if isinstance(given, tuple | list) else (given,)
+
     def sets(self) -> tuple[Any, ...]:
         """Return the data that the task was given, or load what it names."""
         from malaprop.lab.datasets import load
 
-        given = self.default if self.data is None else self.data
-        several = given if isinstance(given, tuple | list) else (given,)
-        if not several:
+        if not self.given:
             raise ParameterError(f"The task {self.name} needs `data`: the name of a data set.")
-        values = tuple(load(value) if isinstance(value, str) else value for value in several)
+        values = tuple(load(value) if isinstance(value, str) else value for value in self.given)
         for value in values:
             if not isinstance(value, self.kind):
                 raise DataError(
                     f"The task {self.name} takes {self.kind.__name__}. Got {type_name(value)}."
                 )
         return values
-
-    @property
-    def set_names(self) -> tuple[str, ...]:
-        """The names of the data sets."""
-        given = self.default if self.data is None else self.data
-        several = given if isinstance(given, tuple | list) else (given,)
-        return tuple(getattr(value, "name", value) for value in several)
 
 
 def task_with(name: str, options: Mapping[str, Any]) -> Task:
@@ -152,40 +157,6 @@ def task_with(name: str, options: Mapping[str, Any]) -> Task:
                 f"The task {name} has no option {option!r}.{hint} It has: {', '.join(known)}."
             )
     return cls(**options)
-
-
-# Tasks: what private texts, words and vectors are still good for.
-#
-# On the owner's own texts, `classify` trains a classifier on private texts; `Classification`
-# prepares that for several mechanisms. On public data sets, `run` does any task of the `registry`,
-# on a lexicon (no noise), a channel or a privatizer, beside floors that need no useful vectors and
-# the ceiling without noise. A new one needs nothing but its own file here. Models need the extra
-# `evaluate`.
-#
-# >>> from malaprop.lab import tasks
-# >>> sorted(tasks.registry)
-# ['classify', 'classify-pairs', 'classify-text', 'odd-man-out', 'preservation',
-#  'sentiment-words', 'similarity', 'sts']
-
-
-__all__ = [
-    "BenchmarkResult",
-    "Classification",
-    "Estimate",
-    "Problem",
-    "Subject",
-    "Task",
-    "TaskResult",
-    "classify",
-    "private_copies",
-    "random_words",
-    "registry",
-    "run",
-    "subject_of",
-]
-
-
-# What a task on a data set came to.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,14 +199,6 @@ class BenchmarkResult(TaskResult):
         }
 
 
-# Run a task: the noise, the floors, and the spread.
-
-
-VARY = ("both", "noise", "splits")
-_ANY = (-float("inf"), float("inf"))  # errors of distances have no upper end
-_all_tasks = registry  # all tasks are defined
-
-
 def run(
     task: str | Task,
     subject: Any,
@@ -258,7 +221,7 @@ def run(
     a random table, on random words and without noise, once each on the first split.
 
     >>> from malaprop import Laplace, Lexicon, seeded_rng
-    >>> from malaprop.lab.datasets.readers import WordPairs
+    >>> from malaprop.lab.datasets import WordPairs
     >>> line = Lexicon(["cold", "cool", "warm", "hot"], [[0, 1], [1, 4], [3, 2], [4, 0]])
     >>> rated = WordPairs(name="made up", first=("cold", "cold", "warm"),
     ...                   second=("cool", "hot", "hot"), scores=(9.0, 1.0, 6.0))
@@ -268,68 +231,40 @@ def run(
     >>> len(run("similarity", noisy, data=rated, repeats=3, rng=seeded_rng(1)).score.values)
     3
     """
-    if vary not in VARY or repeats < 1:
+    if vary not in _VARY or repeats < 1:
         raise ParameterError(
-            f"`vary` must be one of {', '.join(VARY)}, and `repeats` 1 or more. "
+            f"`vary` must be one of {', '.join(_VARY)}, and `repeats` 1 or more. "
             f"Got {vary!r} and {repeats}."
         )
-    chosen = _checked_task(task, options)
-    drawn_from = subject_of(subject, once=once, release=release)
-    seeds = _Seeds(secure_rng() if rng is None else checked_rng(rng), repeats, vary)
-    problem = chosen.prepare(drawn_from.space)
-    over = _over(drawn_from, problem, vary)
-    count = 1 if over == "nothing" else repeats
-    steps = count + (len(_BOUNDS) if floors else 0)
-    runs = []
-    for number in range(count):
-        runs.append(_once(problem, drawn_from, *seeds[number]))
-        report(progress, number + 1, steps)
-    bounds = {}
-    for number, (title, begin) in enumerate(_BOUNDS if floors else (), count):
-        bounds[title] = dict(_once(problem, begin(drawn_from.space), *seeds[0])[0])
-        report(progress, number + 1, steps)
-    return _result(chosen, problem, drawn_from, over, runs, bounds)
-
-
-_BOUNDS = (
-    ("unprotected", unprotected),
-    ("random_table", random_table),
-    ("random_words", random_subject),
-)
-_Run = tuple[Mapping[str, float], float | None]
-
-
-class _Seeds:
-    """The generators of each repetition: for noise, and for splits."""
-
-    def __init__(self, rng: Generator, repeats: int, vary: str) -> None:
-        self._seeds = rng.integers(2**63, size=(repeats, 2))
-        self._vary = vary
-
-    def __getitem__(self, number: int) -> tuple[Generator, Generator]:
-        noise = 0 if self._vary == "splits" else number
-        splits = 0 if self._vary == "noise" else number
-        return seeded_rng(int(self._seeds[noise, 0])), seeded_rng(int(self._seeds[splits, 1]))
-
-
-def _checked_task(task: str | Task, options: Mapping[str, Any]) -> Task:
     if isinstance(task, str):
-        return task_with(task, options)
-    if options:
+        task = task_with(task, options)
+    elif options:
         raise ParameterError("Give a task its options when you make it, not when you run it.")
-    return task
-
-
-def _over(subject: Subject, problem: Problem, vary: str) -> str:
-    noise = subject.noisy and vary != "splits"
-    splits = problem.divided and vary != "noise"
-    both = [title for title, is_so in (("noise", noise), ("splits", splits)) if is_so]
-    return " and ".join(both) or "nothing"
-
-
-def _once(problem: Problem, subject: Subject, noise: Generator, splits: Generator) -> _Run:
-    source = subject.begin(noise)
-    return problem.score(source, splits), source.kept if subject.noisy else None
+    drawn_from = subject_of(subject, once=once, release=release)
+    seeds = (secure_rng() if rng is None else checked_rng(rng)).integers(2**63, size=(repeats, 2))
+    problem = task.prepare(drawn_from.space)
+    varied = {
+        "noise": drawn_from.noisy and vary != "splits",
+        "splits": problem.divided and vary != "noise",
+    }
+    over = " and ".join(title for title, varies in varied.items() if varies) or "nothing"
+    count = 1 if over == "nothing" else repeats
+    steps = [("", drawn_from)] * count
+    steps += [(title, begin(drawn_from.space)) for title, begin in _BOUNDS if floors]
+    runs, bounds, shares = [], {}, []
+    for number, (title, each) in enumerate(steps):
+        row = 0 if title else number
+        noise = seeded_rng(int(seeds[0 if vary == "splits" else row, 0]))
+        source = each.begin(noise)
+        splits = seeded_rng(int(seeds[0 if vary == "noise" else row, 1]))
+        measures = problem.score(source, splits)
+        if title:
+            bounds[title] = dict(measures)
+        else:
+            runs.append(measures)
+            shares.append(source.kept if each.noisy else None)
+        report(progress, number + 1, len(steps))
+    return _result(task, problem, drawn_from, over, runs, bounds, shares)
 
 
 def _result(
@@ -337,19 +272,20 @@ def _result(
     problem: Problem,
     subject: Subject,
     over: str,
-    runs: list[_Run],
+    runs: list[Mapping[str, float]],
     bounds: Mapping[str, Mapping[str, float]],
+    shares: list[float | None],
 ) -> BenchmarkResult:
     shared = problem.shared if "splits" in over else 0.0
     measures = {
-        name: Estimate.of_runs([values[name] for values, _ in runs], shared=shared, between=_ANY)
-        for name in runs[0][0]
+        name: Estimate.of_runs([values[name] for values in runs], shared=shared, between=_ANY)
+        for name in runs[0]
     }
     floors = {name: Estimate.of_runs([of[task.measure]]) for name, of in bounds.items()}
     ceiling = floors.pop("unprotected", Estimate.of_runs([float("nan")]))
     if problem.majority is not None:
         floors["majority"] = Estimate.of_runs([problem.majority])
-    shares = [share for _, share in runs if share is not None]
+    kept = [share for share in shares if share is not None]
     return BenchmarkResult(
         task=task.name,
         measure=task.measure,
@@ -359,18 +295,15 @@ def _result(
         floors=floors,
         ceiling=ceiling,
         runs=f"{len(runs)} runs that differ in {over}",
-        data=task.set_names,
+        data=tuple(getattr(value, "name", value) for value in task.given),
         subject=subject.title,
         over=over,
         measures=measures,
         bounds=bounds,
-        kept=float(np.mean(shares)) if shares else None,
+        kept=float(np.mean(kept)) if kept else None,
         items=problem.items,
         covered=problem.covered,
     )
-
-
-# The registry, filled: importing this imports all tasks, one file each.
 
 
 for _module in pkgutil.iter_modules(__path__):

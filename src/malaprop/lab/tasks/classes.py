@@ -1,16 +1,16 @@
 """Tasks that name the class of each row of a data set."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.random import Generator
 
 from malaprop.lab.datasets.readers import LabelledTexts, TextPairs
 from malaprop.lab.tasks import Problem, Task
-from malaprop.lab.tasks.sources import Corpus, CorpusReader, Source
+from malaprop.lab.tasks.sources import CorpusReader, Source
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.classification import (
     Split,
@@ -23,16 +23,9 @@ from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import DataError, ParameterError
 from malaprop.privacy.metrics import MetricSpace
 
-# Rows with classes: the split, the training, and how often the model is right.
-
-
-def model_for(name: str, space: MetricSpace) -> TextModel:
-    """Return a model for a lexicon."""
-    return model_named(name, cast(Lexicon, space))  # channels are bound to lexicons
-
-
-TEST = "test"
-"""The part of a divided set to test on; a model is trained on all others."""
+Features = Callable[[Source], tuple[Any, Any]]
+"""Returns private rows to train on, and rows to test on, private or clean."""
+_TEST = "test"  # the part of a divided set to test on; a model is trained on all others
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,45 +35,156 @@ class LabelledRows(Problem):
     classes: Ids
     """The class of each row: the place of its label among all labels in order."""
     model: TextModel
+    features: Features
     test: float
     """The share of rows to test on, in a random split."""
-    fixed: Split | None
-    tested: str
-    """Whether the rows to test on are `private` or `clean`."""
 
-    @property
-    def divided(self) -> bool:
-        """Whether a split is drawn."""
-        return self.fixed is None
 
-    @property
-    def shared(self) -> float:
-        """The size of the test part over that of the training part."""
-        return self.test / (1.0 - self.test) if self.fixed is None else 0.0
+@dataclass(frozen=True, kw_only=True)
+class ClassTask(Task):
+    """A task that trains a model on private rows with classes, and tests it.
 
-    @property
-    def majority(self) -> float:
-        """The share of the class that is commonest in the training part."""
-        split = self.fixed or Split(train=_all(self.classes), test=_all(self.classes))
-        commonest = np.bincount(self.classes[split.train]).argmax()
-        return float(np.mean(self.classes[split.test] == commonest))
+    It is tested on private rows or, with `tested="clean"`, on clean ones. A set that its authors
+    divided is divided as they did; others are split at random.
+    """
+
+    test: float = field(default=0.2, metadata={"help": "the share to test on, if not divided"})
+    tested: str = field(
+        default="private", metadata={"help": "whether the test rows are private or clean"}
+    )
+    limit: int | None = field(default=None, metadata={"help": "use at most so many rows"})
+
+    measure = "accuracy"
+
+    def __post_init__(self) -> None:
+        check_test_share(self.test)
+        if self.tested not in ("private", "clean"):
+            raise ParameterError(f"`tested` must be private or clean. Got {self.tested!r}.")
+        if self.limit is not None and self.limit < 2:
+            raise ParameterError(f"`limit` must be 2 or more. Got {self.limit!r}.")
 
     @abstractmethod
-    def features(self, source: Source) -> tuple[Any, Any]:
-        """Return private rows to train on, and rows to test on, private or clean."""
+    def features(self, data: Any, read: CorpusReader, model: TextModel) -> Features:
+        """Return what makes features of the rows of a data set."""
 
-    def score(self, source: Source, rng: Generator) -> Mapping[str, float]:
-        """Train on the private rows of the training part; return how often the model is right."""
-        split = self.fixed or random_splits(self.classes, self.test, 1, rng)[0]
-        private, tested = self.features(source)
-        if private.shape[1] != tested.shape[1]:
-            raise ParameterError(
-                "Private vectors of another dimension cannot be tested on clean ones: leave out "
-                "`tested`."
-            )
-        train, test = with_known_columns(private[split.train], tested[split.test])
-        (guesses,) = self.model.predictions(train, self.classes[split.train], test)
-        return shares_right(guesses, self.classes[split.test])
+    def prepare(self, space: MetricSpace) -> LabelledRows:
+        """Read the texts, and number the classes."""
+        sets = self.sets()
+        if len(sets) != 1:
+            raise ParameterError(f"The task {self.name} takes one data set. Got {len(sets)}.")
+        # Most files are sorted by label: spread over all, each label keeps its share.
+        limit = min(len(sets[0]), self.limit or len(sets[0]))
+        data = sets[0].rows([int(row) for row in np.linspace(0, len(sets[0]) - 1, limit)])
+        classes = class_numbers(data.labels, len(data))
+        model = model_named(self.model, cast(Lexicon, space))  # channels are bound to lexicons
+        features = self.features(data, CorpusReader(space), model)
+        own = _own_split(data.splits)
+
+        def score(source: Source, rng: Generator) -> Mapping[str, float]:
+            split = own or random_splits(classes, self.test, 1, rng)[0]
+            private, tested = features(source)
+            if private.shape[1] != tested.shape[1]:
+                raise ParameterError(
+                    "Private vectors of another dimension cannot be tested on clean ones: leave "
+                    "out `tested`."
+                )
+            train, test = with_known_columns(private[split.train], tested[split.test])
+            (guesses,) = model.predictions(train, classes[split.train], test)
+            return shares_right(guesses, classes[split.test])
+
+        trained, tested = (own.train, own.test) if own else (slice(None), slice(None))
+        commonest = np.bincount(classes[trained]).argmax()
+        return LabelledRows(
+            score=score,
+            items=len(data),
+            covered=len(data) / len(sets[0]),
+            majority=float(np.mean(classes[tested] == commonest)),
+            divided=own is None,
+            shared=self.test / (1.0 - self.test) if own is None else 0.0,
+            classes=classes,
+            model=model,
+            features=features,
+            test=self.test,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairClasses(ClassTask, name="classify-pairs"):
+    """How often logistic regression on two centroids names the right class of a pair.
+
+    As in SentEval, the features are |u − v| and u·v for each dimension of the centroids u and v.
+    MRPC is about paraphrases, SICK about entailment.
+    """
+
+    model = "centroids"
+    kind = TextPairs
+    default = ("mrpc",)
+
+    def features(self, data: Any, read: CorpusReader, model: TextModel) -> Features:
+        """Compare the centroids of the first and the second sentences."""
+        first, second = read(data.first), read(data.second)
+
+        def compared(left: Floats, right: Floats) -> Floats:
+            return np.hstack([np.abs(left - right), left * right])
+
+        def features(source: Source) -> tuple[Any, Any]:
+            private = compared(source.centroids(first), source.centroids(second))
+            if self.tested == "private":
+                return private, private
+            table = source.space.vectors
+            return private, compared(first.means(table), second.means(table))
+
+        return features
+
+
+@dataclass(frozen=True, kw_only=True)
+class CentroidClasses(ClassTask, name="classify"):
+    """How often logistic regression on the centroids of private vectors names the right class."""
+
+    model = "centroids"
+    kind = LabelledTexts
+    default = ("mr",)
+
+    def features(self, data: Any, read: CorpusReader, model: TextModel) -> Features:
+        """Take the centroid of each text."""
+        corpus = read(data.texts)
+
+        def features(source: Source) -> tuple[Any, Any]:
+            private = source.centroids(corpus)
+            if self.tested == "private":
+                return private, private
+            return private, corpus.means(source.space.vectors)
+
+        return features
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextClasses(ClassTask, name="classify-text"):
+    """How often a linear model of words and pairs of words names the right class.
+
+    That is what fastText does without subwords. It needs private texts, so channels draw words;
+    vectors play no part.
+    """
+
+    model = "ngrams"
+    kind = LabelledTexts
+    default = ("mr",)
+
+    def features(self, data: Any, read: CorpusReader, model: TextModel) -> Features:
+        """Count the n-grams of each text."""
+        corpus = read(data.texts)
+
+        def features(source: Source) -> tuple[Any, Any]:
+            private = model.features(source.texts(corpus))
+            return private, private if self.tested == "private" else model.features(corpus.texts)
+
+        return features
+
+
+def check_test_share(test: float) -> None:
+    """Refuse a share of rows to test on that leaves none on either side."""
+    if not 0.0 < test < 1.0:
+        raise ParameterError(f"`test` must be a share between 0 and 1. Got {test!r}.")
 
 
 def with_known_columns(train: Any, test: Any) -> tuple[Any, Any]:
@@ -92,10 +196,6 @@ def with_known_columns(train: Any, test: Any) -> tuple[Any, Any]:
         return train, test
     known = np.flatnonzero(train.getnnz(axis=0))
     return train[:, known], test[:, known]
-
-
-def _all(rows: Ids) -> Ids:
-    return np.arange(len(rows))
 
 
 def shares_right(guesses: Ids, truth: Ids) -> dict[str, float]:
@@ -120,178 +220,11 @@ def shares_right(guesses: Ids, truth: Ids) -> dict[str, float]:
     }
 
 
-def fixed_split(splits: Sequence[str]) -> Split | None:
+def _own_split(splits: Sequence[str]) -> Split | None:
     """Return the data set's own split: what is called test, and all the rest; None without one."""
     if not splits:
         return None
-    tested = np.array(splits) == TEST
+    tested = np.array(splits) == _TEST
     if not tested.any() or tested.all():
         raise DataError("A divided data set needs a part `test`, and another one to train on.")
     return Split(train=np.flatnonzero(~tested), test=np.flatnonzero(tested))
-
-
-def spread_over(count: int, limit: int | None) -> list[int]:
-    """Return at most `limit` places, spread evenly over all.
-
-    Most files are sorted by label, so that all labels keep their share.
-
-    >>> spread_over(10, 3)
-    [0, 4, 9]
-    """
-    if limit is None or limit >= count:
-        return list(range(count))
-    return [int(place) for place in np.linspace(0, count - 1, limit)]
-
-
-def check_options(test: float, tested: str, limit: int | None) -> None:
-    """Refuse options that no classifier can work with."""
-    if not 0.0 < test < 1.0:
-        raise ParameterError(f"`test` must be a share between 0 and 1. Got {test!r}.")
-    if tested not in ("private", "clean"):
-        raise ParameterError(f"`tested` must be private or clean. Got {tested!r}.")
-    if limit is not None and limit < 2:
-        raise ParameterError(f"`limit` must be 2 or more. Got {limit!r}.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClassTask(Task):
-    """A task that trains a model on private rows with classes, and tests it."""
-
-    test: float = field(default=0.2, metadata={"help": "the share to test on, if not divided"})
-    tested: str = field(
-        default="private", metadata={"help": "whether the test rows are private or clean"}
-    )
-    limit: int | None = field(default=None, metadata={"help": "use at most so many rows"})
-
-    measure = "accuracy"
-    problem: ClassVar[type[LabelledRows]]
-    """The rows, with what `corpora` returns as fields."""
-
-    def __post_init__(self) -> None:
-        check_options(self.test, self.tested, self.limit)
-
-    @abstractmethod
-    def corpora(self, data: Any, read: CorpusReader) -> Mapping[str, Corpus]:
-        """Return the texts of the rows, by the names of the problem's fields."""
-
-    def prepare(self, space: MetricSpace) -> LabelledRows:
-        """Read the texts, and number the classes."""
-        sets = self.sets()
-        if len(sets) != 1:
-            raise ParameterError(f"The task {self.name} takes one data set. Got {len(sets)}.")
-        data = sets[0].rows(spread_over(len(sets[0]), self.limit))
-        fields: dict[str, Any] = dict(self.corpora(data, CorpusReader(space)))
-        return self.problem(
-            items=len(data),
-            covered=len(data) / len(sets[0]),
-            classes=class_numbers(data.labels, len(data)),
-            model=model_for(self.model, space),
-            test=self.test,
-            fixed=fixed_split(data.splits),
-            tested=self.tested,
-            **fields,
-        )
-
-
-# Classification of pairs of sentences: paraphrases, and entailment.
-
-
-@dataclass(frozen=True, kw_only=True)
-class PairsWithClasses(LabelledRows):
-    """Pairs of sentences with classes."""
-
-    first: Corpus
-    second: Corpus
-
-    def features(self, source: Source) -> tuple[Any, Any]:
-        """Return the features of private pairs, and those to test on."""
-        private = _compared(source.centroids(self.first), source.centroids(self.second))
-        if self.tested == "private":
-            return private, private
-        table = source.space.vectors
-        return private, _compared(self.first.means(table), self.second.means(table))
-
-
-@dataclass(frozen=True, kw_only=True)
-class PairClasses(ClassTask, name="classify-pairs"):
-    """How often logistic regression on two centroids names the right class of a pair.
-
-    As in SentEval, the features are |u − v| and u·v for each dimension of the centroids u and v.
-    MRPC is about paraphrases, SICK about entailment.
-    """
-
-    model = "centroids"
-    kind = TextPairs
-    default = ("mrpc",)
-    problem = PairsWithClasses
-
-    def corpora(self, data: Any, read: CorpusReader) -> dict[str, Corpus]:
-        """Return the first and the second sentences."""
-        return {"first": read(data.first), "second": read(data.second)}
-
-
-def _compared(left: Floats, right: Floats) -> Floats:
-    return np.hstack([np.abs(left - right), left * right])
-
-
-# Classification of the texts of a data set: by centroids, or by words and pairs of words.
-
-
-@dataclass(frozen=True, kw_only=True)
-class TextsWithClasses(LabelledRows):
-    """Texts with classes."""
-
-    corpus: Corpus
-
-    def features(self, source: Source) -> tuple[Any, Any]:
-        """Return the private centroids, and those to test on."""
-        private = source.centroids(self.corpus)
-        if self.tested == "private":
-            return private, private
-        return private, self.corpus.means(source.space.vectors)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TextsOfWords(TextsWithClasses):
-    """Texts with classes, as words and pairs of words."""
-
-    def features(self, source: Source) -> tuple[Any, Any]:
-        """Return the n-grams of the private texts, and of those to test on."""
-        private = self.model.features(source.texts(self.corpus))
-        if self.tested == "private":
-            return private, private
-        return private, self.model.features(self.corpus.texts)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _TextClasses(ClassTask):
-    kind = LabelledTexts
-    default = ("mr",)
-
-    def corpora(self, data: Any, read: CorpusReader) -> dict[str, Corpus]:
-        """Return the texts."""
-        return {"corpus": read(data.texts)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class CentroidClasses(_TextClasses, name="classify"):
-    """How often logistic regression on the centroids of private vectors names the right class.
-
-    It is trained on private texts, and tested on private ones or, with `tested="clean"`, on clean
-    ones. A set that its authors divided is divided as they did; others are split at random.
-    """
-
-    model = "centroids"
-    problem = TextsWithClasses
-
-
-@dataclass(frozen=True, kw_only=True)
-class TextClasses(_TextClasses, name="classify-text"):
-    """How often a linear model of words and pairs of words names the right class.
-
-    That is what fastText does without subwords. It needs private texts, so channels draw words;
-    vectors play no part.
-    """
-
-    model = "ngrams"
-    problem = TextsOfWords

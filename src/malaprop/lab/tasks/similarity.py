@@ -1,4 +1,4 @@
-"""Word similarity: do cosines rank pairs of words as people do?"""
+"""Similarity of words and of sentences as people see it, and distances that are preserved."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,13 +8,152 @@ from numpy.random import Generator
 
 from malaprop.lab.datasets.readers import TextPairs, WordPairs
 from malaprop.lab.tasks import Problem, Task
-from malaprop.lab.tasks.sources import Corpus, CorpusReader, Source
+from malaprop.lab.tasks.sources import CorpusReader, Source
 from malaprop.lab.tasks.words import known_rows
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats
 from malaprop.privacy.errors import ParameterError, require_whole
 from malaprop.privacy.metrics import MetricSpace
 
-# Correlations between what was computed and what people said.
+
+@dataclass(frozen=True, kw_only=True)
+class Preservation(Task, name="preservation"):
+    """How well distances between private vectors give those between the words (privemb-2021).
+
+    Words are drawn at random, `count` on either side, and all pairs are compared. The score is
+    Spearman's correlation of the distances. `measures` has Pearson's, the mean absolute errors of
+    distances and of inner products, and the errors of the best constant: a constant often beats a
+    noisy distance. The words are the same in all repetitions, as in the paper, if `vary` is
+    `noise`; they count as the split.
+    """
+
+    count: int = field(default=100, metadata={"help": "how many words on either side"})
+
+    measure = "distance_spearman"
+    kind = object
+
+    def __post_init__(self) -> None:
+        require_whole(self, "count", 2)
+
+    def prepare(self, space: MetricSpace) -> Problem:
+        """Check that the lexicon has enough words."""
+        if len(space) < 2 * self.count:
+            raise ParameterError(
+                f"`count` must be at most half of the lexicon's {len(space):,} words. "
+                f"Got {self.count}."
+            )
+        return Problem(score=self._score, items=self.count**2, divided=True)
+
+    def _score(self, source: Source, rng: Generator) -> Mapping[str, float]:
+        from scipy.spatial.distance import cdist
+
+        ids = rng.choice(len(source.space), size=2 * self.count, replace=False)
+        true = np.asarray(source.space.vectors[ids], dtype=np.float64)
+        private = source.vectors(ids)
+        measures: dict[str, float] = {}
+        for name, of in (("distance", cdist), ("product", lambda left, right: left @ right.T)):
+            was, became = (
+                np.asarray(of(rows[: self.count], rows[self.count :])).ravel()
+                for rows in (true, private)
+            )
+            measures |= {
+                f"{name}_spearman": spearman(became, was),
+                f"{name}_pearson": pearson(became, was),
+                f"{name}_error": float(np.abs(became - was).mean()),
+                f"{name}_error_of_constant": float(np.abs(was - np.median(was)).mean()),
+            }
+        return measures
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordSimilarity(Task, name="similarity"):
+    """Spearman's correlation of the cosines of pairs of words with people's scores.
+
+    Pairs of several sets are ranked together, as nadp-2023 does; the scores of each set are first
+    brought to 0 … 1, because the sets have different scales. `raw` ranks them as they stand. Each
+    set's own correlation is in `measures`, by its name.
+    """
+
+    raw: bool = field(default=False, metadata={"help": "rank scores of different scales together"})
+
+    measure = "spearman"
+    kind = WordPairs
+    default = ("men", "simlex", "simverb")
+
+    def prepare(self, space: MetricSpace) -> Problem:
+        """Look up the words; pairs with a word that the lexicon lacks are left out."""
+        sets: tuple[WordPairs, ...] = self.sets()
+        pairs = [pair for data in sets for pair in zip(data.first, data.second, strict=True)]
+        places, rows = known_rows(space, pairs, "pairs of words")
+        ids = np.array(rows)
+        scores = np.concatenate([self._scaled(data.scores) for data in sets])[places]
+        names = np.repeat([data.name for data in sets], [len(data) for data in sets])[places]
+
+        def score(source: Source, rng: Generator) -> Mapping[str, float]:
+            similarities = cosines(source.vectors(ids[:, 0]), source.vectors(ids[:, 1]))
+            alone = {
+                str(name): spearman(similarities[names == name], scores[names == name])
+                for name in dict.fromkeys(names.tolist())
+            }
+            whole = {
+                "spearman": spearman(similarities, scores),
+                "pearson": pearson(similarities, scores),
+            }
+            return whole | alone
+
+        return Problem(score=score, items=len(places), covered=len(places) / len(pairs))
+
+    def _scaled(self, scores: tuple[float, ...]) -> Floats:
+        values = np.array(scores)
+        spread = float(np.ptp(values))
+        return values if self.raw or not spread else (values - values.min()) / spread
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextSimilarity(Task, name="sts"):
+    """Correlations of the cosines of centroids with people's scores of pairs of sentences.
+
+    The score is Pearson's correlation over all pairs. `measures` has Spearman's, nadp-2023's
+    `official` (geometric means of both within each group of pairs, weighted by the group's size),
+    and the means over groups weighted by size, `pearson_groups` and `spearman_groups`, as SentEval
+    computes them for STS14. Words that the lexicon lacks count as what they map to.
+    """
+
+    part: str | None = field(
+        default="test", metadata={"help": "the part of a divided set that is scored"}
+    )
+
+    measure = "pearson"
+    kind = TextPairs
+    default = ("stsb",)
+
+    def prepare(self, space: MetricSpace) -> Problem:
+        """Read the sentences."""
+        sets: list[TextPairs] = [
+            data.part(self.part) if self.part and data.splits else data for data in self.sets()
+        ]
+        read = CorpusReader(space)
+        first = read([text for data in sets for text in data.first])
+        second = read([text for data in sets for text in data.second])
+        scores = np.array([score for data in sets for score in data.scores])
+        names = np.array([n for data in sets for n in data.groups or [data.name] * len(data)])
+
+        def score(source: Source, rng: Generator) -> Mapping[str, float]:
+            similarities = cosines(source.centroids(first), source.centroids(second))
+            groups = []
+            for name in dict.fromkeys(names.tolist()):
+                rows = names == name
+                values = similarities[rows], scores[rows]
+                groups.append((int(rows.sum()), pearson(*values), spearman(*values)))
+            sizes, by_pearson, by_spearman = np.array(groups).T
+            return {
+                "pearson": pearson(similarities, scores),
+                "spearman": spearman(similarities, scores),
+                "official": official(groups),
+                "pearson_groups": float(np.average(by_pearson, weights=sizes)),
+                "spearman_groups": float(np.average(by_spearman, weights=sizes)),
+            }
+
+        return Problem(score=score, items=len(scores))
 
 
 def cosines(left: Floats, right: Floats) -> Floats:
@@ -57,203 +196,3 @@ def official(of_groups: list[tuple[int, float, float]]) -> float:
     """
     means = [size * np.sqrt(max(p, 0.0) * max(s, 0.0)) for size, p, s in of_groups]
     return round(float(sum(means)) / sum(size for size, _, _ in of_groups), 12)
-
-
-# Preservation: are distances and inner products of vectors still what they were?
-
-
-@dataclass(frozen=True, kw_only=True)
-class Preservation(Task, name="preservation"):
-    """How well distances between private vectors give those between the words (privemb-2021).
-
-    Words are drawn at random, `count` on either side, and all pairs are compared. The score is
-    Spearman's correlation of the distances. `measures` has Pearson's, the mean absolute errors of
-    distances and of inner products, and the errors of the best constant: a constant often beats a
-    noisy distance. The words are the same in all repetitions, as in the paper, if `vary` is
-    `noise`; they count as the split.
-    """
-
-    count: int = field(default=100, metadata={"help": "how many words on either side"})
-
-    measure = "distance_spearman"
-    kind = object
-
-    def __post_init__(self) -> None:
-        require_whole(self, "count", 2)
-
-    def prepare(self, space: MetricSpace) -> "WordsToCompare":
-        """Check that the lexicon has enough words."""
-        if len(space) < 2 * self.count:
-            raise ParameterError(
-                f"`count` must be at most half of the lexicon's {len(space):,} words. "
-                f"Got {self.count}."
-            )
-        return WordsToCompare(items=self.count**2, count=self.count)
-
-
-@dataclass(frozen=True, kw_only=True)
-class WordsToCompare(Problem):
-    """Pairs of random words."""
-
-    count: int
-
-    @property
-    def divided(self) -> bool:
-        """The words are drawn."""
-        return True
-
-    def score(self, source: Source, rng: Generator) -> Mapping[str, float]:
-        """Return correlations and absolute errors over all pairs."""
-        ids = rng.choice(len(source.space), size=2 * self.count, replace=False)
-        true = np.asarray(source.space.vectors[ids], dtype=np.float64)
-        private = source.vectors(ids)
-        measures: dict[str, float] = {}
-        for name, of in (("distance", _distances), ("product", _products)):
-            was, became = of(true, self.count), of(private, self.count)
-            measures |= {
-                f"{name}_spearman": spearman(became, was),
-                f"{name}_pearson": pearson(became, was),
-                f"{name}_error": float(np.abs(became - was).mean()),
-                f"{name}_error_of_constant": float(np.abs(was - np.median(was)).mean()),
-            }
-        return measures
-
-
-def _distances(rows: Floats, count: int) -> Floats:
-    from scipy.spatial.distance import cdist
-
-    return np.asarray(cdist(rows[:count], rows[count:])).ravel()
-
-
-def _products(rows: Floats, count: int) -> Floats:
-    return np.asarray(rows[:count] @ rows[count:].T).ravel()
-
-
-@dataclass(frozen=True, kw_only=True)
-class WordSimilarity(Task, name="similarity"):
-    """Spearman's correlation of the cosines of pairs of words with people's scores.
-
-    Pairs of several sets are ranked together, as nadp-2023 does; the scores of each set are first
-    brought to 0 … 1, because the sets have different scales. `raw` ranks them as they stand. Each
-    set's own correlation is in `measures`, by its name.
-    """
-
-    raw: bool = field(default=False, metadata={"help": "rank scores of different scales together"})
-
-    measure = "spearman"
-    kind = WordPairs
-    default = ("men", "simlex", "simverb")
-
-    def prepare(self, space: MetricSpace) -> "RatedPairs":
-        """Look up the words; pairs with a word that the lexicon lacks are left out."""
-        sets: tuple[WordPairs, ...] = self.sets()
-        pairs = [pair for data in sets for pair in zip(data.first, data.second, strict=True)]
-        places, ids = known_rows(space, pairs, "pairs of words")
-        scores = np.concatenate([_scaled(data.scores, self.raw) for data in sets])
-        names = np.repeat([data.name for data in sets], [len(data) for data in sets])
-        return RatedPairs(
-            items=len(places),
-            covered=len(places) / len(pairs),
-            ids=np.array(ids),
-            scores=scores[places],
-            names=tuple(names[places].tolist()),
-        )
-
-
-def _scaled(scores: tuple[float, ...], raw: bool) -> Floats:
-    values = np.array(scores)
-    spread = float(np.ptp(values))
-    return values if raw or not spread else (values - values.min()) / spread
-
-
-@dataclass(frozen=True, kw_only=True)
-class RatedPairs(Problem):
-    """Pairs of words that the lexicon has, with their scores."""
-
-    ids: Ids
-    scores: Floats
-    names: tuple[str, ...]
-
-    def score(self, source: Source, rng: Generator) -> Mapping[str, float]:
-        """Return both correlations over all pairs, and Spearman's of each set."""
-        similarities = cosines(source.vectors(self.ids[:, 0]), source.vectors(self.ids[:, 1]))
-        whole = {
-            "spearman": spearman(similarities, self.scores),
-            "pearson": pearson(similarities, self.scores),
-        }
-        names = np.array(self.names)
-        alone = {
-            name: spearman(similarities[names == name], self.scores[names == name])
-            for name in dict.fromkeys(self.names)
-        }
-        return whole | alone
-
-
-# Textual similarity: do the cosines of centroids rank pairs of sentences as people do?
-
-
-@dataclass(frozen=True, kw_only=True)
-class TextSimilarity(Task, name="sts"):
-    """Correlations of the cosines of centroids with people's scores of pairs of sentences.
-
-    The score is Pearson's correlation over all pairs. `measures` has Spearman's, nadp-2023's
-    `official` (geometric means of both within each group of pairs, weighted by the group's size),
-    and the means over groups weighted by size, `pearson_groups` and `spearman_groups`, as SentEval
-    computes them for STS14. Words that the lexicon lacks count as what they map to.
-    """
-
-    part: str | None = field(
-        default="test", metadata={"help": "the part of a divided set that is scored"}
-    )
-
-    measure = "pearson"
-    kind = TextPairs
-    default = ("stsb",)
-
-    def prepare(self, space: MetricSpace) -> "RatedSentences":
-        """Read the sentences."""
-        first: list[str] = []
-        second: list[str] = []
-        scores: list[float] = []
-        groups: list[str] = []
-        for data in self.sets():
-            part = data.part(self.part) if self.part and data.splits else data
-            first += part.first
-            second += part.second
-            scores += part.scores
-            groups += part.groups or [data.name] * len(part)
-        read = CorpusReader(space)
-        return RatedSentences(
-            items=len(scores),
-            first=read(first),
-            second=read(second),
-            scores=np.array(scores),
-            groups=tuple(groups),
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class RatedSentences(Problem):
-    """Pairs of sentences with their scores."""
-
-    first: Corpus
-    second: Corpus
-    scores: Floats
-    groups: tuple[str, ...]
-
-    def score(self, source: Source, rng: Generator) -> Mapping[str, float]:
-        """Return the correlations over all pairs, and within the groups."""
-        similarities = cosines(source.centroids(self.first), source.centroids(self.second))
-        groups, names = [], np.array(self.groups)
-        for name in dict.fromkeys(self.groups):
-            rows = names == name
-            values = similarities[rows], self.scores[rows]
-            groups.append((int(rows.sum()), pearson(*values), spearman(*values)))
-        sizes, by_pearson, by_spearman = np.array(groups).T
-        return {
-            "pearson": pearson(similarities, self.scores),
-            "spearman": spearman(similarities, self.scores),
-            "official": official(groups),
-            "pearson_groups": float(np.average(by_pearson, weights=sizes)),
-            "spearman_groups": float(np.average(by_spearman, weights=sizes)),
-        }

@@ -23,7 +23,7 @@ from malaprop.privatizer import Privatizer
 from malaprop.text.parser import ParsedTexts, TextParser
 from malaprop.text.policy import Policy
 
-# Texts as the ids of their words, read once for all repetitions.
+_COUNTED = 500  # texts whose words are drawn again, to count those that stay
 
 
 class CorpusReader:
@@ -38,7 +38,7 @@ class CorpusReader:
 
 
 class Corpus:
-    """Texts, and the ids of their words.
+    """Texts, and the ids of their words, looked up once for all repetitions.
 
     >>> from malaprop import Lexicon
     >>> corpus = CorpusReader(Lexicon(["cold", "hot"], [[0.0], [1.0]]))(["Hot, cold!", "..."])
@@ -48,14 +48,14 @@ class Corpus:
 
     def __init__(self, texts: Sequence[str], parser: TextParser) -> None:
         self.texts = list(texts)
-        self._parser = parser
+        self.parser = parser
 
     def __len__(self) -> int:
         return len(self.texts)
 
     @cached_property
     def _parsed(self) -> ParsedTexts:
-        return self._parser.parse(self.texts)
+        return self.parser.parse(self.texts)
 
     @property
     def ids(self) -> Ids:
@@ -71,10 +71,6 @@ class Corpus:
         """Return the texts with other words in the places of theirs."""
         return self._parsed.rebuild(drawn)
 
-    def again(self, texts: Sequence[str]) -> "Corpus":
-        """Read other texts as these were read."""
-        return Corpus(texts, self._parser)
-
     def means(self, table: NDArray[np.floating[Any]], words: Ids | None = None) -> Floats:
         """Return the mean row of a table over each text's words; 0 for a text without words."""
         from scipy.sparse import csr_matrix
@@ -83,9 +79,6 @@ class Corpus:
         ends = np.concatenate([[0], np.cumsum(self.counts)])
         shares = np.repeat(1.0 / np.maximum(self.counts, 1), self.counts)
         return np.asarray(csr_matrix((shares, ids, ends), (len(self), len(table))) @ table)
-
-
-_COUNTED = 500  # texts whose words are drawn again, to count those that stay
 
 
 class Source(ABC):
@@ -163,49 +156,6 @@ class VectorsOfChannel(WordsOfChannel):
         return sums / np.maximum(corpus.counts, 1)[:, None]
 
 
-class Table(Source):
-    """A fixed vector for each word: as it is, random, or with noise that was drawn once."""
-
-    def __init__(
-        self,
-        space: MetricSpace,
-        rng: Generator,
-        table: NDArray[np.floating[Any]],
-        decoder: Decoder | None = None,
-    ) -> None:
-        """Hold a table; a decoder finds words for its vectors. Without one, words stay."""
-        super().__init__(space, rng)
-        self._table, self._decoder = table, decoder
-
-    def vectors(self, ids: Ids) -> Floats:
-        """Return the table's vector of each word."""
-        return np.asarray(self._table[ids], dtype=np.float64)
-
-    def centroids(self, corpus: Corpus) -> Floats:
-        """Return the mean vector of each text's words."""
-        return corpus.means(self._table)
-
-    @cached_property
-    def _swapped(self) -> Ids | None:
-        if self._decoder is None:
-            return None
-        return self._decoder.decode(self._table.astype(np.float64), self._rng)
-
-    def _words(self, ids: Ids) -> Ids:
-        return ids if self._swapped is None else self._swapped[ids]
-
-
-class RandomTable(Table):
-    """A random vector and a random other word for each word: equal words stay equal, no more."""
-
-    def __init__(self, space: MetricSpace, rng: Generator) -> None:
-        super().__init__(space, rng, rng.normal(size=space.vectors.shape))
-        self._permuted = rng.permutation(len(space))
-
-    def _words(self, ids: Ids) -> Ids:
-        return self._permuted[ids]
-
-
 class WordTable(Source):
     """A fixed word for each word, drawn once: a substitution cipher."""
 
@@ -215,6 +165,34 @@ class WordTable(Source):
 
     def _words(self, ids: Ids) -> Ids:
         return self._swapped[ids]
+
+
+class Table(Source):
+    """A fixed vector for each word: as it is, random, or with noise that was drawn once."""
+
+    def __init__(
+        self,
+        space: MetricSpace,
+        rng: Generator,
+        table: NDArray[np.floating[Any]],
+        words: Decoder | Ids | None = None,
+    ) -> None:
+        """Hold a table, and a word for each of its vectors or what finds one; else words stay."""
+        super().__init__(space, rng)
+        self._table, self._swapped = table, words
+
+    def vectors(self, ids: Ids) -> Floats:
+        """Return the table's vector of each word."""
+        return np.asarray(self._table[ids], dtype=np.float64)
+
+    def centroids(self, corpus: Corpus) -> Floats:
+        """Return the mean vector of each text's words."""
+        return corpus.means(self._table)
+
+    def _words(self, ids: Ids) -> Ids:
+        if isinstance(self._swapped, Decoder):
+            self._swapped = self._swapped.decode(self._table.astype(np.float64), self._rng)
+        return ids if self._swapped is None else self._swapped[ids]
 
 
 class RandomWords(Source):
@@ -246,13 +224,7 @@ class PrivateTexts(Source):
 
     def centroids(self, corpus: Corpus) -> Floats:
         """Return the centroids of the private texts."""
-        return corpus.again(self.texts(corpus)).means(self.space.vectors)
-
-
-# What a task is run on, and how it is asked for.
-
-
-RELEASES = ("vectors", "words")
+        return Corpus(self.texts(corpus), corpus.parser).means(self.space.vectors)
 
 
 @dataclass(frozen=True)
@@ -272,15 +244,21 @@ def subject_of(value: Any, *, once: bool = False, release: str | None = None) ->
     and keeps the draw for all its places: a table, which is a substitution cipher. `release` is
     `vectors` (with noise, the default where a channel has them) or `words`.
     """
-    if release not in (None, *RELEASES):
+    if release not in (None, "vectors", "words"):
         raise ParameterError(f"`release` must be vectors or words. Got {release!r}.")
     if isinstance(value, Subject):
         return value
-    if isinstance(value, Privatizer):
-        return _of_privatizer(value, once=once, release=release)
     if isinstance(value, Channel):
-        return _of_channel(value, once=once, release=release)
-    return unprotected(checked_space(value, "A task"))
+        return _of_channel(value, once, release)
+    if not isinstance(value, Privatizer):
+        return unprotected(checked_space(value, "A task"))
+    if once or release == "vectors":
+        raise ParameterError(
+            "A privatizer releases texts, with the draws that it was made for: leave out `once` "
+            "and `release`, or give its channel."
+        )
+    title = f"private texts by {value.mechanism!r}"
+    return Subject(title, value.lexicon, lambda rng: PrivateTexts(value, rng))
 
 
 def unprotected(space: MetricSpace) -> Subject:
@@ -293,7 +271,12 @@ def random_table(space: MetricSpace) -> Subject:
 
     What needs no more than that, such as a linear model of words, does as well as ever.
     """
-    return Subject("a random table", space, lambda rng: RandomTable(space, rng))
+
+    def begin(rng: Generator) -> Source:
+        vectors = rng.normal(size=space.vectors.shape)
+        return Table(space, rng, vectors, rng.permutation(len(space)))
+
+    return Subject("a random table", space, begin)
 
 
 def random_subject(space: MetricSpace) -> Subject:
@@ -301,41 +284,24 @@ def random_subject(space: MetricSpace) -> Subject:
     return Subject("random words", space, lambda rng: RandomWords(space, rng))
 
 
-def _of_privatizer(privatizer: Privatizer, *, once: bool, release: str | None) -> Subject:
-    if once or release == "vectors":
-        raise ParameterError(
-            "A privatizer releases texts, with the draws that it was made for: leave out `once` "
-            "and `release`, or give its channel."
-        )
-    title = f"private texts by {privatizer.mechanism!r}"
-    return Subject(title, privatizer.lexicon, lambda rng: PrivateTexts(privatizer, rng))
-
-
-def _of_channel(channel: Channel, *, once: bool, release: str | None) -> Subject:
-    noisy = isinstance(channel, VectorChannel)
-    if release == "vectors" and not noisy:
+def _of_channel(channel: Channel, once: bool, release: str | None) -> Subject:
+    noisy = channel if isinstance(channel, VectorChannel) and release != "words" else None
+    if release == "vectors" and noisy is None:
         raise ParameterError(
             "This channel draws words, and has no noisy vectors: leave out `release`."
         )
-    release = release or ("vectors" if noisy else "words")
-    title = f"{release} drawn {'once for each word' if once else 'for each place'}: {channel!r}"
-    return Subject(title, channel.lexicon, _begin(channel, once, release))
-
-
-def _begin(channel: Channel, once: bool, release: str) -> Callable[[Generator], Source]:
     space = channel.lexicon
+    every = np.arange(len(space))
 
     def begin(rng: Generator) -> Source:
-        if isinstance(channel, VectorChannel) and release == "vectors":
+        if noisy is not None:
             if not once:
-                return VectorsOfChannel(channel, rng)
-            return Table(space, rng, channel.release_words(_all(space), rng), channel.decoder)
+                return VectorsOfChannel(noisy, rng)
+            return Table(space, rng, noisy.release_words(every, rng), noisy.decoder)
         if not once:
             return WordsOfChannel(channel, rng)
-        return WordTable(space, rng, channel.substitute(_all(space), rng))
+        return WordTable(space, rng, channel.substitute(every, rng))
 
-    return begin
-
-
-def _all(space: MetricSpace) -> Any:
-    return np.arange(len(space))
+    released = "words" if noisy is None else "vectors"
+    title = f"{released} drawn {'once for each word' if once else 'for each place'}: {channel!r}"
+    return Subject(title, space, begin)
