@@ -145,7 +145,8 @@ def train_poincare(
     reproduce the relations. If it is interrupted, --resume continues where it stopped.
     """
     from malaprop.cli.terminal import bar
-    from malaprop.lab.poincare import TrainingSettings, check_training, sha256_of, train_lexicon
+    from malaprop.lab.poincare import TrainingSettings, check_training, train_lexicon
+    from malaprop.lexicon.store import sha256_of
 
     settings = TrainingSettings(
         dimension=dim, epochs=epochs, rate=rate, negatives=negatives, seed=seed

@@ -499,12 +499,7 @@ def train_lexicon(
 
 def check_training(name: str, *, resume: bool, force: bool) -> tuple[Path, Path]:
     """Return the folder of a lexicon and the file of its training; refuse to replace either."""
-    store.check_name(name)
-    folder = store.lexicons() / name
-    if folder.exists() and not force:
-        raise OutputError(
-            f"A lexicon named {name} exists already: choose another name, or use `force=True`"
-        )
+    folder = store.folder_for(name, force=force)
     checkpoint = folder.with_name(f".{name}.training.npz")
     if checkpoint.exists() and not (resume or force):
         raise OutputError(

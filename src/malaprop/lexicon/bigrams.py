@@ -17,25 +17,46 @@ from numpy.typing import NDArray
 
 from malaprop.data import data_folder
 from malaprop.lexicon.formats import untrusted
-from malaprop.lexicon.formats.arrays import map_array
+from malaprop.lexicon.formats.arrays import is_folder, map_folder, write_folder
 from malaprop.lexicon.formats.rows import CONTROL
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import LexiconError, OutputError, ParameterError
-from malaprop.private_files import atomic_write
 
-# A table of pairs of words, to look up tens of millions of pairs a second.
-
-
+DISCOUNT = 0.75
+"""D, what is taken from each count of a pair and given to the pairs that were not seen."""
+ENOUGH = 0.5
+"""The share of a lexicon's words that must have a public count."""
+PAIRS = 1 << 28
+"""The most pairs in a model; web-scale lists have less than 1 % of that."""
+SKETCH = 1024
+"""The most hashes in a sketch."""
+SHIPPED = {
+    # english
+    "0de8acae831d3288e87b442136ccaf003324bb5879ca972b9324daad04a37cfd": (
+        "english-bigrams",
+        "278be8aa3020fe9cc6e804e7ef342578a99589e501414de11d19016243f3c1e7",
+    ),
+}
+"""By the digest of a lexicon's words: the folder of the model that ships, and its fingerprint."""
+_ADDED = 0.5  # to each word's count: a word that the corpus lacks is rare, not impossible
+_FORMAT = 1
+_ARRAYS = ("unigrams", "totals", "offsets", "nexts", "counts", "sketch")
+_LONGEST_NOTE = 4096
+_LARGEST = 1 << 62  # sums of counts fit 64 bits
 _FACTOR = np.uint32(2654435769)  # 2^32 over the golden ratio: spreads keys evenly
 _ROOM = 6  # buckets per pair, about: most pairs that are looked up are in an empty bucket
 _MOST_BITS = 25
 
 Values = NDArray[np.float32]
+Counts = NDArray[Any]
+"""Whole numbers of any type."""
 
 
 class PairTable:
     """Values of pairs (first, second); 0 for pairs that are not in the table.
+
+    It looks up tens of millions of pairs a second.
 
     The key of a pair is first·size + second. Its bucket is the top of key·factor modulo 2^32, which
     is a sum of two numbers, one for each word: looking up all pairs of two lists takes little more
@@ -88,17 +109,6 @@ class PairTable:
             again = ~hit & (places < last)
             open_, places, last, keys = open_[again], places[again], last[again], keys[again]
         return values
-
-
-# A bigram model on the words of a lexicon.
-
-
-DISCOUNT = 0.75
-"""D, what is taken from each count of a pair and given to the pairs that were not seen."""
-_ADDED = 0.5  # to each word's count: a word that the corpus lacks is rare, not impossible
-
-Counts = NDArray[Any]
-"""Whole numbers of any type."""
 
 
 def words_digest(words: Sequence[str]) -> str:
@@ -208,49 +218,12 @@ class BigramModel:
         return PairTable(firsts, np.asarray(self.nexts, dtype=np.int64), shares, len(self) + 1)
 
 
-# Folders of bigram models.
-#
-#     about.json     format, the digest of the words, what the counts were taken from
-#     unigrams.npy   how often each word occurs
-#     totals.npy     how often each word, and the start of a text, has a word after it
-#     offsets.npy    where the pairs of each first word begin
-#     nexts.npy      second words
-#     counts.npy     how often each pair occurs
-#     sketch.npy     the smallest hashes of the texts of the corpus
-#
-# A folder can come from a stranger: arrays are mapped, never unpickled, and checked before use.
-
-
-SHIPPED = {
-    # english
-    "0de8acae831d3288e87b442136ccaf003324bb5879ca972b9324daad04a37cfd": (
-        "english-bigrams",
-        "278be8aa3020fe9cc6e804e7ef342578a99589e501414de11d19016243f3c1e7",
-    ),
-}
-"""By the digest of a lexicon's words: the folder of the model that ships, and its fingerprint."""
-PAIRS = 1 << 28
-"""The most pairs in a model; web-scale lists have less than 1 % of that."""
-SKETCH = 1024
-"""The most hashes in a sketch."""
-_DATA = data_folder()
-_FORMAT = 1
-_ABOUT = "about.json"
-_ARRAYS = ("unigrams", "totals", "offsets", "nexts", "counts", "sketch")
-_LONGEST_NOTE = 4096
-_LARGEST = 1 << 62  # sums of counts fit 64 bits
-
-
 def save_model(model: BigramModel, folder: str | os.PathLike[str], *, force: bool = False) -> None:
     """Write a model into a folder of its own, which appears once it is complete."""
     path = Path(folder)
     check_model_folder(path, force=force)
     note = {"format": _FORMAT, "words": model.words, "sources": dict(model.sources)}
-    with atomic_write(path) as part:
-        part.mkdir()
-        for name in _ARRAYS:
-            np.save(part / f"{name}.npy", getattr(model, name), allow_pickle=False)
-        (part / _ABOUT).write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
+    write_folder(path, note, {name: getattr(model, name) for name in _ARRAYS})
 
 
 def check_model_folder(path: Path, *, force: bool) -> None:
@@ -262,20 +235,21 @@ def check_model_folder(path: Path, *, force: bool) -> None:
         raise OutputError(f"there is no folder {path.parent}: create it first")
     if not os.path.lexists(path):
         return
-    if not (path / _ABOUT).is_file():
+    if not is_folder(path):
         raise OutputError(f"{path} is not a model, so it is not replaced: name another folder")
     if not force:
         raise OutputError(f"{path} already exists: name another folder, or use `force=True`")
 
 
 def open_model(folder: str | os.PathLike[str]) -> BigramModel:
-    """Open a model; its arrays are mapped. Raise a LexiconError if there is none."""
+    """Open a model; its arrays are mapped. Raise a LexiconError if there is none.
+
+    A folder can come from a stranger: nothing is unpickled, and all is checked before use.
+    """
     path = Path(folder)
     try:
-        note = untrusted.read_object(path / _ABOUT)
-        untrusted.check_format(note, _FORMAT)
+        note, arrays = map_folder(path, _FORMAT, _ARRAYS)
         sources = {_text(key): _text(value) for key, value in note["sources"].items()}
-        arrays = {name: map_array(path / f"{name}.npy") for name in _ARRAYS}
         _check(arrays)
         return BigramModel(words=_text(note["words"]), sources=sources, **arrays)
     except (ValueError, KeyError, TypeError, AttributeError, OSError):
@@ -290,7 +264,7 @@ def shipped_model(lexicon: Lexicon) -> BigramModel | None:
     folder, fingerprint = SHIPPED.get(words_digest(lexicon.words), ("", ""))
     if not folder:
         return None
-    model = open_model(_DATA / folder)
+    model = open_model(data_folder() / folder)
     if model.fingerprint != fingerprint:
         raise LexiconError(
             f"The bigrams of {lexicon.name or 'the lexicon'} are not those that ship with this "
@@ -319,31 +293,21 @@ def _check(arrays: dict[str, NDArray[Any]]) -> None:
     offsets = arrays["offsets"]
     if offsets[0] != 0 or offsets[-1] != pairs or (offsets[1:] < offsets[:-1]).any():
         raise ValueError("no offsets")
-    for name, largest in (("nexts", size - 1), ("unigrams", _LARGEST), ("totals", _LARGEST)):
-        _check_range(arrays[name], largest)
-    _check_range(arrays["counts"], _LARGEST)
+    for name in ("nexts", "unigrams", "totals", "counts"):
+        largest = size - 1 if name == "nexts" else _LARGEST
+        if arrays[name].size and not 0 <= arrays[name].min() <= arrays[name].max() <= largest:
+            raise ValueError("a number out of range")
     firsts = np.repeat(np.arange(size + 1), np.diff(offsets.astype(np.int64)).astype(np.int64))
     sums = np.bincount(firsts, arrays["counts"].astype(np.float64), size + 1)
     if (sums > arrays["totals"].astype(np.float64) * (1.0 + 1e-9)).any():
         raise ValueError("more pairs than there are in total")
 
 
-def _check_range(array: NDArray[Any], largest: int) -> None:
-    if array.size and (int(array.min()) < 0 or int(array.max()) > largest):
-        raise ValueError("a number out of range")
-
-
-# How often words occur in public text: the counts of single words that ship for `english`.
-
-
-ENOUGH = 0.5
-"""The share of a lexicon's words that must have a count; the others count as the rarest word."""
-
-
 def public_counts(words: Sequence[str]) -> Floats | None:
     """Return how often each word occurs on the web; None if most words have no count.
 
-    A word counts as it is spelled, or else in lower case.
+    A word counts as it is spelled, or else in lower case; one without a count as the rarest does.
+    The counts are those of single words that ship for `english`.
 
     >>> often, seldom = public_counts(["the", "gazebo"])
     >>> bool(often > 1000 * seldom)

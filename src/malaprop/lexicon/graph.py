@@ -1,4 +1,14 @@
-"""The graph of near words: how its edges are chosen, kept and balanced."""
+"""The graph of near words: few edges at each word, near words only, and every word within reach.
+
+1. Candidates are the nearest words of each word, in the order of the smaller rank that one of the
+   two has among the other's neighbours, then of closeness.
+2. Those that join two parts are taken while both ends have fewer than `cap` edges: a forest. Each
+   part has a word with a free place, so that parts can always be joined by the closest such words,
+   and no word ever exceeds the cap: hubs would forbid balance.
+3. The places that are left go to the other candidates, in their order.
+4. Anchors: where an edge to one of a word's few nearest is still missing, it is added with a weight
+   of its own, so that no word is far from those that mean nearly the same.
+"""
 
 from __future__ import annotations
 
@@ -14,24 +24,23 @@ from numpy.typing import NDArray
 
 from malaprop.lexicon import store
 from malaprop.lexicon.search import NearestSearch
-from malaprop.lexicon.store import read_graph, write_graph
 from malaprop.privacy.arrays import Ids, blocks
 from malaprop.privacy.errors import LexiconError, ParameterError, did_you_mean, require_whole
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.metrics import Angular, Euclidean
-from malaprop.privacy.progress import Progress
+from malaprop.privacy.progress import Progress, report
 from malaprop.privacy.word_graph import Steps, WordGraph, graph_of
 
 if TYPE_CHECKING:
     from malaprop.lexicon.lexicon import Lexicon
 
 
-# Find the near words of each word, the candidates for a word graph's edges.
-
-
+SMALL = 2_000
+"""Words up to which a graph and its balances are computed in no time."""
 _FEWEST = 16  # dimensions below which an angle says little, and distances are as good
 _GRID = 1024.0
 _AT_ONCE = 4096
+_EDGES_AT_ONCE = 1 << 16
 
 
 def near_words(
@@ -49,24 +58,11 @@ def near_words(
         nearest = np.where(nearest == ids[:, None], -1, nearest)
         nearest[(nearest >= 0).all(axis=1), -1] = -1
         near[ids] = nearest[nearest >= 0].reshape(len(ids), wanted)
-        if progress is not None:
-            progress(start + len(ids), len(own))
+        report(progress, start + len(ids), len(own))
     return near, points
 
 
-class Points:
-    """Points between which nearness is measured; `closeness` is higher for nearer words."""
-
-    def nearest(self, ids: Ids, count: int) -> Ids:
-        """Return the `count` words nearest to each of `ids`, the nearest first."""
-        raise NotImplementedError
-
-    def closeness(self, here: Ids, there: Ids) -> NDArray[np.float64]:
-        """Return how near each of `here` is to each of `there`."""
-        raise NotImplementedError
-
-
-class _Directions(Points):
+class _Directions:
     """Angles between vectors, less the mean and the first principal components.
 
     Those are what all words have in common. Without them the angle tells related words from
@@ -92,7 +88,7 @@ class _Directions(Points):
         return np.asarray(self._units[here] @ self._units[there].T, dtype=np.float64)
 
 
-class _Metric(Points):
+class _Distances:
     """The lexicon's own distances."""
 
     def __init__(self, lexicon: Lexicon) -> None:
@@ -114,22 +110,11 @@ def points_of(lexicon: Lexicon, components: int) -> Points:
     directed = type(lexicon.metric) in (Euclidean, Angular)
     if directed and lexicon.vectors.shape[1] >= max(_FEWEST, components + 2):
         return _Directions(lexicon.vectors, components)
-    return _Metric(lexicon)
+    return _Distances(lexicon)
 
 
-# The edges of a word graph: few at each word, near words only, and every word within reach.
-#
-# 1. Candidates are the nearest words of each word, in the order of the smaller rank that one
-#    of the two has among the other's neighbours, then of closeness.
-# 2. Those that join two parts are taken while both ends have fewer than `cap` edges: a forest.
-#    Each part has a word with a free place, so that parts can always be joined by the closest
-#    such words, and no word ever exceeds the cap: hubs would forbid balance.
-# 3. The places that are left go to the other candidates, in their order.
-# 4. Anchors: where an edge to one of a word's few nearest is still missing, it is added with
-#    a weight of its own, so that no word is far from those that mean nearly the same.
-
-
-_EDGES_AT_ONCE = 1 << 16
+Points = _Directions | _Distances
+"""What nearness is measured between; `closeness` is higher for nearer words."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,8 +155,7 @@ class GraphOptions:
         return {k: v if isinstance(v, int) else repr(float(v)) for k, v in asdict(self).items()}
 
 
-def known_options(options: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]:
-    """Return the options, if all of them are known by name."""
+def _known_options(options: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]:
     names = list(known)
     for name in options:
         if name not in names:
@@ -285,16 +269,13 @@ def _anchored(edges: Ids, near: Ids) -> Ids:
     return wanted[~np.isin(keys[0], keys[1])]
 
 
-# Look word graphs up: beside an embedded lexicon, or in the user's folder `graphs`.
-
-
-def kept_graph(fingerprint: str, size: int, options: Mapping[str, int | str]) -> WordGraph | None:
-    """Return the graph that is shipped or kept for a lexicon and these options, if there is one."""
+def find_kept_graph(lexicon: Lexicon, options: GraphOptions) -> WordGraph | None:
+    """Return the graph that is shipped, or kept in the user's folder, for these options."""
     shipped = [folder / store.GRAPH for folder in store.embedded().values()]
-    kept = sorted((store.home() / "graphs").glob(f"{fingerprint}-*.npz"))
+    kept = sorted((store.home() / "graphs").glob(f"{lexicon.fingerprint}-*.npz"))
     for path in filter(Path.is_file, [*shipped, *kept]):
-        graph = read_graph(path, fingerprint, size)
-        if graph is not None and graph.made == options:
+        graph = store.read_graph(path, lexicon.fingerprint, len(lexicon))
+        if graph is not None and graph.made == options.to_dict():
             return graph
     return None
 
@@ -302,28 +283,16 @@ def kept_graph(fingerprint: str, size: int, options: Mapping[str, int | str]) ->
 def keep_graph(graph: WordGraph, fingerprint: str) -> Path:
     """Write the graph of a lexicon into the user's folder."""
     path = store.home() / "graphs" / f"{fingerprint}-{graph.token[6:14].hex()}.npz"
-    write_graph(path, graph, fingerprint)
+    store.write_graph(path, graph, fingerprint)
     return path
-
-
-# The word graph of a lexicon: the one that is kept, or a new one.
-
-
-SMALL = 2_000
-"""Words up to which a graph and its balances are computed in no time."""
 
 
 def graph_for(
     lexicon: Lexicon, options: Mapping[str, Any], progress: Progress | None = None
 ) -> WordGraph:
     """Return the graph that is shipped or kept for these options, or build one."""
-    chosen = GraphOptions(**known_options(options, GraphOptions.__dataclass_fields__))
+    chosen = GraphOptions(**_known_options(options, GraphOptions.__dataclass_fields__))
     return find_kept_graph(lexicon, chosen) or build_graph(lexicon, chosen, progress)
-
-
-def find_kept_graph(lexicon: Lexicon, options: GraphOptions) -> WordGraph | None:
-    """Return the graph that is shipped or kept for these options, if there is one."""
-    return kept_graph(lexicon.fingerprint, len(lexicon), options.to_dict())
 
 
 def with_graph_if_needed(lexicon: Lexicon, mechanism: Mechanism) -> Lexicon:
@@ -349,12 +318,9 @@ def with_known_graph(lexicon: Lexicon) -> Lexicon:
     return lexicon.with_graph()
 
 
-# A word graph of a user's own edges.
-
-
 def graph_of_edges(lexicon: Lexicon, edges: Iterable[Any], options: Mapping[str, Any]) -> WordGraph:
     """Make a graph of edges: pairs of words, with a weight or without (1)."""
-    rest = known_options(options, ("cutoff",))
+    rest = _known_options(options, ("cutoff",))
     if isinstance(edges, str) or not isinstance(edges, Iterable):
         raise LexiconError("The edges of a word graph must be a list of pairs of words.")
     ends, weights = [], []

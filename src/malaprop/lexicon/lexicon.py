@@ -4,20 +4,24 @@ import os
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.lexicon import store
+from malaprop.lexicon.formats import read
 from malaprop.lexicon.search import NearestSearch, search_on
-from malaprop.lexicon.tables import Tables, tables_of
+from malaprop.lexicon.tables import Tables, kept_tables, tables_of
 from malaprop.privacy.arrays import Floats, Ids, Keys, checked_ids
 from malaprop.privacy.errors import LexiconError, MetricError, ParameterError
 from malaprop.privacy.guarantee import proved
 from malaprop.privacy.lazy_rows import NearWords
 from malaprop.privacy.metrics import (
+    Custom,
     DistanceRows,
     Euclidean,
     KeyedDistances,
@@ -25,16 +29,10 @@ from malaprop.privacy.metrics import (
     MetricSpace,
     as_metric,
 )
-from malaprop.privacy.word_graph import graph_of
-
-if TYPE_CHECKING:
-    from malaprop.privacy.word_graph import WordGraph
+from malaprop.privacy.word_graph import Steps, WordGraph, graph_of
 
 
-# Check the words and the vectors that a lexicon is made of.
-
-
-def checked_words(words: Iterable[str]) -> tuple[str, ...]:
+def _checked_words(words: Iterable[str]) -> tuple[str, ...]:
     """Return the words, or refuse them: empty, repeated, or not writable on a line."""
     if isinstance(words, str):
         raise LexiconError("The words of a lexicon must be a list of words, not one string.")
@@ -61,21 +59,17 @@ def _writable(word: str) -> bool:
     return seen and not any(unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} for c in word)
 
 
-def _as_float32(vectors: Any) -> NDArray[np.float32]:
-    if np.iscomplexobj(vectors):  # numpy would drop the imaginary parts
-        raise TypeError
-    return np.array(vectors, dtype=np.float32, order="C")
-
-
-def checked_vectors(vectors: Any, count: int) -> NDArray[np.float32]:
+def _checked_vectors(vectors: Any, count: int) -> NDArray[np.float32]:
     """Return a read-only float32 matrix of `count` finite rows, or refuse the vectors."""
     with np.errstate(over="ignore"):  # what overflows is infinite, and refused below
         try:
-            array = _as_float32(vectors)
+            # Of complex numbers, numpy would drop the imaginary parts.
+            real = not np.iscomplexobj(vectors)
+            array = np.array(vectors, dtype=np.float32, order="C") if real else None
         except (TypeError, ValueError):
-            raise LexiconError(
-                "The vectors of a lexicon must be a matrix of numbers, a row a word."
-            ) from None
+            array = None
+    if array is None:
+        raise LexiconError("The vectors of a lexicon must be a matrix of numbers, a row a word.")
     if array.ndim != 2 or array.shape[1] == 0:
         raise LexiconError(
             f"The vectors of a lexicon must be a matrix, a row a word. Got shape {array.shape}; "
@@ -120,8 +114,8 @@ class Lexicon:
         Duplicate or empty words, NaN, infinity, and sizes that do not match are refused;
         `malaprop lexicon import` repairs files that have them.
         """
-        self._words = checked_words(words)
-        self._vectors = checked_vectors(vectors, len(self._words))
+        self._words = _checked_words(words)
+        self._vectors = _checked_vectors(vectors, len(self._words))
         self._metric = as_metric(metric)
         self._name, self._stated, self._tables = "", "", Tables()
         self._rows  # noqa: B018  a user's own function is checked now, not at its first use
@@ -133,15 +127,11 @@ class Lexicon:
         Files may be GloVe, word2vec or fastText text (also in gz or zip), word2vec binary, and
         .npy or .safetensors with a vocabulary beside; see docs/lexicons.md.
         """
-        from malaprop.lexicon.formats import read
-        from malaprop.lexicon.store import load, resolve
-        from malaprop.lexicon.tables import kept_tables
-
-        path = resolve(name_or_path)
+        path = store.resolve(name_or_path)
         if not path.is_dir():
             table = read(path)
             return cls(table.words, table.vectors).with_kept_tables()
-        stored = load(path)
+        stored = store.load(path)
         self = cls._trusted(stored.words, stored.vectors, stored.metric, name=path.name)
         # By what the folder states: `tables` computes the fingerprint before it gives them out.
         self._stated, self._tables = stored.fingerprint, kept_tables(stored.fingerprint)
@@ -166,26 +156,19 @@ class Lexicon:
 
         Tables are not written there: whoever opens the folder could not trust them.
         """
-        from pathlib import Path
-
-        from malaprop.lexicon.store import write
-        from malaprop.privacy.metrics import Custom
-
         if isinstance(self._metric, Custom):
             raise LexiconError(
                 "A lexicon with a function of your own for its metric cannot be written: code can "
                 "change. Use one of the named metrics, or a word graph."
             )
-        write(Path(folder), [(self._words, self._vectors)], metric=self._metric, force=force)
+        store.write(Path(folder), [(self._words, self._vectors)], metric=self._metric, force=force)
 
     def with_metric(self, metric: str | Metric | Callable[[Any, Any], Any]) -> "Lexicon":
         """Return the same words and vectors under another metric, with the tables kept for it."""
         other = Lexicon._trusted(self._words, self._vectors, as_metric(metric), name=self._name)
         other._rows  # noqa: B018  as in the constructor
         if "fingerprint" in self.__dict__:
-            from malaprop.lexicon.store import known_fingerprint
-
-            known = known_fingerprint(self.fingerprint, other.metric.token(other.vectors))
+            known = store.known_fingerprint(self.fingerprint, other.metric.token(other.vectors))
             if known is not None:
                 other.__dict__["fingerprint"] = known
         return other.with_kept_tables()
@@ -210,7 +193,6 @@ class Lexicon:
         (4.0, ['red', 'rose', 'blue'])
         """
         from malaprop.lexicon.graph import graph_for, graph_of_edges
-        from malaprop.privacy.word_graph import Steps
 
         if edges is None:
             return self.with_metric(Steps(graph_for(self, options, progress)))
@@ -226,8 +208,15 @@ class Lexicon:
         >>> colours.subset(["blue", "red", "mauve"]).words
         ('red', 'blue')
         """
-
-        ids = rows_of(self, words)
+        if graph_of(self._metric) is not None:
+            raise MetricError(
+                "Some words of a word graph make another graph: take the subset first, then use "
+                "with_graph()."
+            )
+        wanted = set(words)
+        ids = [i for i, word in enumerate(self._words) if word in wanted]
+        if not ids:
+            raise LexiconError("None of these words is in the lexicon.")
         return Lexicon([self._words[i] for i in ids], self._vectors[ids], self._metric)
 
     @property
@@ -253,9 +242,6 @@ class Lexicon:
 
         For lexicons made in memory, and to see tables that were kept since this one was opened.
         """
-        from malaprop.lexicon.tables import kept_tables
-        from malaprop.privacy.metrics import Custom
-
         if isinstance(self._metric, Custom):  # code can change, so nothing is kept for it
             return self
         return self.with_tables(kept_tables(self.fingerprint))
@@ -277,8 +263,7 @@ class Lexicon:
         }
 
     @property
-    def _graph(self) -> "WordGraph":
-
+    def _graph(self) -> WordGraph:
         graph = graph_of(self._metric)
         if graph is None:
             raise MetricError(
@@ -337,9 +322,7 @@ class Lexicon:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of words, vectors and metric: equal exactly where the lexicons are."""
-        from malaprop.lexicon.store import fingerprint
-
-        computed = fingerprint(self._words, self._vectors, self._metric.token(self._vectors))
+        computed = store.fingerprint(self._words, self._vectors, self._metric.token(self._vectors))
         if self._stated not in ("", computed):
             raise LexiconError(
                 f"The files of the lexicon {self._name} are not those that its fingerprint was "
@@ -404,8 +387,20 @@ class Lexicon:
         >>> line.nearest([[2.2], [-5.0]], k=2).tolist()
         [[2, 1], [0, 1]]
         """
-
-        return nearest_to(self, vectors, k)
+        if str(self._metric) not in ("euclidean", "poincare"):
+            raise MetricError(
+                "The words nearest to any vector are found by euclidean or poincare distance; this "
+                f"lexicon measures {self._metric} ones."
+            )
+        if k < 1:
+            raise ParameterError(f"The number of nearest words must be 1 or more. Got {k}.")
+        queries, columns = np.asarray(vectors, dtype=np.float64), self._vectors.shape[1]
+        if queries.ndim != 2 or queries.shape[1] != columns:
+            raise ParameterError(
+                f"Vectors must be a matrix with {columns} columns, the lexicon's dimension. "
+                f"Got shape {queries.shape}."
+            )
+        return search_on(self).nearest(queries, k)
 
     def neighbours(self, word: str, k: int = 10) -> list[tuple[str, float]]:
         """Return the `k` words nearest to `word` and their distances, the nearest first."""
@@ -416,44 +411,6 @@ class Lexicon:
         row[own] = -1.0  # itself first, also where another word has the same vector
         order = np.argsort(row, kind="stable")[1 : k + 1]
         return [(self._words[i], float(row[i])) for i in order]
-
-
-# Parts of a lexicon: some of its words, and those nearest to any vector.
-
-
-def rows_of(space: MetricSpace, words: Iterable[str]) -> list[int]:
-    """Return the ids of those words that a lexicon has, in its order."""
-    if graph_of(space.metric) is not None:
-        raise MetricError(
-            "Some words of a word graph make another graph: take the subset first, then use "
-            "with_graph()."
-        )
-    wanted = set(words)
-    ids = [i for i, word in enumerate(space.words) if word in wanted]
-    if not ids:
-        raise LexiconError("None of these words is in the lexicon.")
-    return ids
-
-
-def nearest_to(space: MetricSpace, vectors: Any, k: int) -> Ids:
-    """Return the ids of the `k` words nearest to each vector; ties go to the lowest id."""
-    if str(space.metric) not in ("euclidean", "poincare"):
-        raise MetricError(
-            "The words nearest to any vector are found by euclidean or poincare distance; this "
-            f"lexicon measures {space.metric} ones."
-        )
-    if k < 1:
-        raise ParameterError(f"The number of nearest words must be 1 or more. Got {k}.")
-    queries, columns = np.asarray(vectors, dtype=np.float64), space.vectors.shape[1]
-    if queries.ndim != 2 or queries.shape[1] != columns:
-        raise ParameterError(
-            f"Vectors must be a matrix with {columns} columns, the lexicon's dimension. "
-            f"Got shape {queries.shape}."
-        )
-    return search_on(space).nearest(queries, k)
-
-
-# The nearest words of every word, from what a lexicon carries or from a search made once.
 
 
 # For lexicons of our own class only: their vectors cannot change.

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from malaprop.data import data_folder
 from malaprop.lexicon.formats import open_vector_file, untrusted
 from malaprop.lexicon.formats.arrays import map_array, read_npz
-from malaprop.lexicon.formats.rows import CONTROL, Repair, Repairs, VectorFile, screened_blocks
+from malaprop.lexicon.formats.rows import CONTROL, Repair, Repairs, screened_blocks
 from malaprop.privacy.errors import (
     LexiconError,
     MalapropError,
@@ -43,14 +43,24 @@ from malaprop.privacy.progress import Progress, report
 from malaprop.privacy.word_graph import Steps, WordGraph, graph_of
 from malaprop.private_files import atomic_write
 
-# Files of word graphs.
-#
-#     graph.npz    edges, weights, cut-off, how it was made, and of which lexicon
-#
-# A file belongs to the lexicon whose fingerprint it has, and to no other.
-
-
+WORDS, VECTORS, ABOUT, GRAPH = "words.txt", "vectors.npy", "lexicon.json", "graph.npz"
 FORMAT = 1
+_HASHED_AT_ONCE = 16 << 20
+_LONGEST_TEXT = 4096  # of a note
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_ON_A_GRAPH = {
+    # english
+    (
+        "3fa330d030952a994390b2c37bdbede0c6ea47e0531450596b4d4ff42307c20d",
+        "67726170680013376b8e98e405dc9a5b7e2e7a0f2e5624c01840bc7436e2486f41d3ffd53836",
+    ): "b4a192f547051c0077ec5d1643a7784697c7fc0ef907e36ff1e5d136aa257d0b",
+}
+"""Fingerprints under another metric, by the lexicon's own fingerprint and the metric's token.
+
+The first says which words and vectors there are: nothing else goes into a fingerprint.
+"""
+
+WordBlock = tuple[Sequence[str], NDArray[Any]]
 
 
 def write_graph(path: Path, graph: WordGraph, base: str) -> None:
@@ -83,8 +93,7 @@ def read_graph(path: Path, base: str, size: int) -> WordGraph | None:
         untrusted.check_format(about, FORMAT)
         if about["base"] != base:
             return None
-        arrays = read_npz(path, ["cutoff", "edges", "weights"], 16 * untrusted.edges(size))
-        return _graph(about, arrays, size)
+        return _graph(path, about, size)
     except (ValueError, KeyError, TypeError, OSError):
         raise LexiconError(
             f"{path} is not a word graph that this version reads: remove it, and run  "
@@ -92,9 +101,9 @@ def read_graph(path: Path, base: str, size: int) -> WordGraph | None:
         ) from None
 
 
-def _graph(about: dict[str, Any], arrays: dict[str, NDArray[Any]], size: int) -> WordGraph:
-    edges, weights = arrays["edges"], arrays["weights"]
-    made = about["made"]
+def _graph(path: Path, about: dict[str, Any], size: int) -> WordGraph:
+    arrays = read_npz(path, ["cutoff", "edges", "weights"], 16 * untrusted.edges(size))
+    edges, weights, made = arrays["edges"], arrays["weights"], about["made"]
     if type(about["size"]) is not int or about["size"] != size:
         raise ValueError("another number of words")
     if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
@@ -104,13 +113,6 @@ def _graph(about: dict[str, Any], arrays: dict[str, NDArray[Any]], size: int) ->
     if type(made) is not dict or not all(isinstance(value, int | str) for value in made.values()):
         raise ValueError("no options")
     return WordGraph(size, edges, weights, cutoff=float(arrays["cutoff"].item()), made=made)
-
-
-WORDS, VECTORS, ABOUT, GRAPH = "words.txt", "vectors.npy", "lexicon.json", "graph.npz"
-_HASHED_AT_ONCE = 16 << 20
-_LONGEST_TEXT = 4096  # of a note
-
-WordBlock = tuple[Sequence[str], NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -149,19 +151,6 @@ def fingerprint(words: Sequence[str], vectors: NDArray[np.float32], metric_token
     return digest.hexdigest()
 
 
-_ON_A_GRAPH = {
-    # english
-    (
-        "3fa330d030952a994390b2c37bdbede0c6ea47e0531450596b4d4ff42307c20d",
-        "67726170680013376b8e98e405dc9a5b7e2e7a0f2e5624c01840bc7436e2486f41d3ffd53836",
-    ): "b4a192f547051c0077ec5d1643a7784697c7fc0ef907e36ff1e5d136aa257d0b",
-}
-"""Fingerprints under another metric, by the lexicon's own fingerprint and the metric's token.
-
-The first says which words and vectors there are: nothing else goes into a fingerprint.
-"""
-
-
 def known_fingerprint(fingerprint: str, metric_token: bytes) -> str | None:
     """Return the fingerprint of an embedded lexicon under another metric without hashing again."""
     return _ON_A_GRAPH.get((fingerprint, metric_token.hex()))
@@ -195,12 +184,14 @@ def write(
     if folder.exists() and not force:
         raise OutputError(f"{folder} exists already: choose another name, or force it")
     part = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
+    measure = as_metric(metric)
+    graph = graph_of(measure)
     try:
         part.mkdir(parents=True)
         words, shape = _write_rows(part, blocks, np.dtype(np.int8 if step else "<f4"))
         values = _mapped(part, shape, step)
-        measure = as_metric(metric)
-        _write_graph(part, measure)
+        if graph is not None:
+            write_graph(part / GRAPH, graph, base="")
         about = {
             "format": FORMAT,
             "metric": str(measure),
@@ -282,12 +273,6 @@ def _metric(folder: Path, name: str, count: int) -> Metric:
     return Steps(graph)
 
 
-def _write_graph(folder: Path, metric: Metric) -> None:
-    graph = graph_of(metric)
-    if graph is not None:
-        write_graph(folder / GRAPH, graph, base="")
-
-
 def _damaged(folder: Path) -> LexiconError:
     return LexiconError(
         f"{folder} is not a complete compiled lexicon: its files are missing, damaged or do not "
@@ -327,7 +312,12 @@ def _write_rows(
             if not words:
                 dimension = vectors.shape[1]
                 _write_header(vectors_file, dtype, (0, dimension))
-            _check_block(block, vectors, dimension, dtype)
+            if vectors.shape != (len(block), dimension) or vectors.dtype != dtype:
+                raise LexiconError(
+                    f"A block of {len(block)} words needs {dtype} vectors of shape "
+                    f"{(len(block), dimension)}. Got {vectors.dtype} of shape {vectors.shape} "
+                    "instead."
+                )
             words += block
             words_file.writelines(f"{word}\n" for word in block)
             vectors_file.write(np.ascontiguousarray(vectors, dtype=dtype).data)
@@ -340,22 +330,8 @@ def _write_rows(
 
 def _write_header(file: IO[bytes], dtype: np.dtype[Any], shape: tuple[int, int]) -> None:
     # numpy pads the header so that the number of rows can grow without moving the data.
-    about = {
-        "descr": np.lib.format.dtype_to_descr(dtype),
-        "fortran_order": False,
-        "shape": shape,
-    }
+    about = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(file, about)
-
-
-def _check_block(
-    block: Sequence[str], vectors: NDArray[Any], dimension: int, dtype: np.dtype[Any]
-) -> None:
-    if vectors.shape != (len(block), dimension) or vectors.dtype != dtype:
-        raise LexiconError(
-            f"A block of {len(block)} words needs {dtype} vectors of shape "
-            f"{(len(block), dimension)}. Got {vectors.dtype} of shape {vectors.shape} instead."
-        )
 
 
 def _replace(folder: Path, part: Path) -> None:
@@ -370,12 +346,6 @@ def _replace(folder: Path, part: Path) -> None:
             os.replace(old, folder)
         raise
     shutil.rmtree(old, ignore_errors=True)
-
-
-# Where lexicons are: those in the package, those that were imported, and any path.
-
-
-_DATA = data_folder()
 
 
 def home() -> Path:
@@ -394,7 +364,7 @@ def lexicons() -> Path:
 
 def embedded() -> dict[str, Path]:
     """Return the lexicons that come with the package, by name."""
-    return _compiled_in(_DATA)
+    return _compiled_in(data_folder())
 
 
 def imported() -> dict[str, Path]:
@@ -434,15 +404,6 @@ def _compiled_in(folder: Path) -> dict[str, Path]:
     }
 
 
-# Compiles a file of words and vectors into a lexicon that opens instantly.
-#
-# Unlike opening, importing repairs. It leaves out and counts faulty rows, keeps the first of
-# duplicate words, and trusts the rows where the header contradicts them.
-
-
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-
-
 @dataclass(frozen=True)
 class ImportReport:
     """The result of an import: the folder, its size, and how often each fault was repaired."""
@@ -466,24 +427,29 @@ def import_lexicon(
 ) -> ImportReport:
     """Compile a file under a name that `Lexicon.open` then accepts.
 
+    Unlike opening, importing repairs. It leaves out and counts faulty rows, keeps the first of
+    duplicate words, and trusts the rows where the header contradicts them.
+
     `limit` keeps only the first rows (files are usually sorted by frequency). `vocabulary` is the
     file of words that belongs to a matrix. `progress` is called with the amount done and the total,
     in bytes or rows.
     """
-    check_name(name)
+    folder = folder_for(name, force=force)
     if limit is not None and limit < 1:
         raise ParameterError(f"The limit of an import must be at least 1 row. Got {limit} instead.")
-    folder = lexicons() / name
-    if folder.exists() and not force:
-        raise OutputError(
-            f"A lexicon named {name} exists already: choose another name, or use `force=True`"
-        )
     file = open_vector_file(source, vocabulary=vocabulary, strict=False)
+
+    def word_blocks() -> Iterator[WordBlock]:
+        for block in screened_blocks(file, metric=metric, limit=limit):
+            if block.words:
+                yield block.words, block.vectors
+            report(progress, block.done, file.total)
+
     stored = write(
         folder,
-        _word_blocks(file, metric, limit, progress),
+        word_blocks(),
         metric=metric,
-        sources={path.name: _sha256(path) for path in file.files},
+        sources=sha256_of(*file.files),
         repairs=file.repairs,
         force=force,
     )
@@ -492,8 +458,8 @@ def import_lexicon(
     return ImportReport(folder, count, dimension, repairs, stored.fingerprint)
 
 
-def check_name(name: str) -> None:
-    """Refuse a name that an imported lexicon cannot have."""
+def folder_for(name: str, *, force: bool) -> Path:
+    """Return the folder of a new lexicon; refuse a name that it cannot have, or another has."""
     if not _NAME.fullmatch(name):
         raise ParameterError(
             "The name of a lexicon must consist of at most 64 of a-z, 0-9, '.', '_' and '-', and "
@@ -501,20 +467,21 @@ def check_name(name: str) -> None:
         )
     if name in embedded():
         raise ParameterError(f"{name} is the name of an embedded lexicon: choose another name")
+    folder = lexicons() / name
+    if folder.exists() and not force:
+        raise OutputError(
+            f"A lexicon named {name} exists already: choose another name, or use `force=True`"
+        )
+    return folder
 
 
-def _word_blocks(
-    file: VectorFile, metric: str, limit: int | None, progress: Progress | None
-) -> Iterator[WordBlock]:
-    for block in screened_blocks(file, metric=metric, limit=limit):
-        if block.words:
-            yield block.words, block.vectors
-        report(progress, block.done, file.total)
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise LexiconError(f"{path.name} cannot be read: {error.strerror}") from None
+def sha256_of(*files: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file, by its name."""
+    digests = {}
+    for path in files:
+        try:
+            with path.open("rb") as file:
+                digests[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise LexiconError(f"{path.name} cannot be read: {error.strerror}") from None
+    return digests
