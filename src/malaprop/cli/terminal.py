@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from shutil import get_terminal_size
@@ -81,6 +81,19 @@ def console(*, err: bool = False) -> "Console":
                 yield part if control else Segment(printable(text, lines=True), style)
 
     return Harmless(stderr=err, markup=False, emoji=False, highlight=False)
+
+
+def print_table(headings: Iterable[str], rows: Iterable[tuple[str, ...]]) -> None:
+    """Show a table; columns whose heading begins with > are aligned to the right."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in headings:
+        right = heading.startswith(">")
+        table.add_column(heading.removeprefix(">"), justify="right" if right else "left")
+    for row in rows:
+        table.add_row(*row)
+    console().print(table)
 
 
 def warn(*warnings: str) -> None:
