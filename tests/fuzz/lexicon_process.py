@@ -101,7 +101,8 @@ def _open(path: Path) -> Lexicon:
 
 
 def _import(path: Path) -> Lexicon:
-    return _open(import_lexicon(path, "x", force=True).folder)
+    import_lexicon(path, "x", force=True)
+    return Lexicon.open("x")
 
 
 def _check(lexicon: Lexicon) -> None:

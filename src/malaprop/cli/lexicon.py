@@ -184,7 +184,7 @@ def import_(
 
     known = str(as_metric(metric))
     with bar(f"importing {name}") as progress:
-        report = store.import_lexicon(
+        stored = store.import_lexicon(
             file,
             name,
             metric=known,
@@ -193,8 +193,9 @@ def import_(
             force=force,
             progress=progress.to,
         )
-    say(f"imported     {name}: {report.count:,} words × {report.dimension} dimensions")
-    _print_repairs(store.load(report.folder).meta)
+    count, dimension = stored.vectors.shape
+    say(f"imported     {name}: {count:,} words × {dimension} dimensions")
+    _print_repairs(stored.meta)
 
 
 @app.command()
@@ -272,7 +273,7 @@ def train_poincare(
     check_training(name, resume=resume, force=force)
     hierarchy, files = _hierarchy(relations, wordnet, words)
     with bar(f"training {name}") as progress:
-        report = train_lexicon(
+        quality = train_lexicon(
             hierarchy,
             name,
             settings,
@@ -282,10 +283,10 @@ def train_poincare(
             force=force,
             progress=progress.to,
         )
-    say(f"trained      {name}: {report.count:,} words × {report.dimension} dimensions")
+    say(f"trained      {name}: {len(hierarchy.words):,} words × {dim} dimensions")
     say(
-        f"quality      MAP {report.quality.average_precision:.3f}, mean rank "
-        f"{report.quality.mean_rank:.2f}, over {report.pairs:,} pairs of a word and one above it"
+        f"quality      MAP {quality.average_precision:.3f}, mean rank {quality.mean_rank:.2f}, "
+        f"over {len(hierarchy.above):,} pairs of a word and one above it"
     )
 
 

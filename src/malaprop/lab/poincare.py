@@ -448,17 +448,6 @@ def _step(state: _State, ids: Ids, gradient: Floats, rate: float) -> None:
     state.vectors[ids] = metrics.shorten(moved, LIMIT)
 
 
-@dataclass(frozen=True)
-class TrainingReport:
-    """The result of a training: the folder, its size, and how well it reproduces the relations."""
-
-    folder: Path
-    count: int
-    dimension: int
-    pairs: int
-    quality: ReconstructionQuality
-
-
 def train_lexicon(
     hierarchy: Hierarchy,
     name: str,
@@ -469,7 +458,7 @@ def train_lexicon(
     resume: bool = False,
     force: bool = False,
     progress: Progress | None = None,
-) -> TrainingReport:
+) -> ReconstructionQuality:
     """Train vectors and compile them under a name that `Lexicon.open` then accepts.
 
     `sources` are the files that relations come from, with their SHA-256. `resume` continues an
@@ -492,9 +481,7 @@ def train_lexicon(
         force=force,
     )
     checkpoint.unlink(missing_ok=True)
-    quality = reconstruction(hierarchy, vectors.astype(np.float64))
-    count, dimension = vectors.shape
-    return TrainingReport(folder, count, dimension, len(hierarchy.above), quality)
+    return reconstruction(hierarchy, vectors.astype(np.float64))
 
 
 def check_training(name: str, *, resume: bool, force: bool) -> tuple[Path, Path]:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from malaprop.data import data_folder
 from malaprop.lexicon.formats import open_vector_file, untrusted
 from malaprop.lexicon.formats.arrays import map_array, read_npz
-from malaprop.lexicon.formats.rows import CONTROL, Repair, Repairs, screened_blocks
+from malaprop.lexicon.formats.rows import CONTROL, Repairs, screened_blocks
 from malaprop.privacy.errors import (
     LexiconError,
     MalapropError,
@@ -357,11 +357,6 @@ def home() -> Path:
     return Path(platformdirs.user_data_dir("malaprop", appauthor=False))
 
 
-def lexicons() -> Path:
-    """Return the folder of the imported lexicons; it need not exist."""
-    return home() / "lexicons"
-
-
 def embedded() -> dict[str, Path]:
     """Return the lexicons that come with the package, by name."""
     return _compiled_in(data_folder())
@@ -369,7 +364,7 @@ def embedded() -> dict[str, Path]:
 
 def imported() -> dict[str, Path]:
     """Return the lexicons that the user imported, by name."""
-    return _compiled_in(lexicons())
+    return _compiled_in(home() / "lexicons")
 
 
 def resolve(name_or_path: str | os.PathLike[str]) -> Path:
@@ -404,17 +399,6 @@ def _compiled_in(folder: Path) -> dict[str, Path]:
     }
 
 
-@dataclass(frozen=True)
-class ImportReport:
-    """The result of an import: the folder, its size, and how often each fault was repaired."""
-
-    folder: Path
-    count: int
-    dimension: int
-    repairs: Mapping[str, Repair]
-    fingerprint: str
-
-
 def import_lexicon(
     source: Path,
     name: str,
@@ -424,7 +408,7 @@ def import_lexicon(
     limit: int | None = None,
     force: bool = False,
     progress: Progress | None = None,
-) -> ImportReport:
+) -> Stored:
     """Compile a file under a name that `Lexicon.open` then accepts.
 
     Unlike opening, importing repairs. It leaves out and counts faulty rows, keeps the first of
@@ -445,7 +429,7 @@ def import_lexicon(
                 yield block.words, block.vectors
             report(progress, block.done, file.total)
 
-    stored = write(
+    return write(
         folder,
         word_blocks(),
         metric=metric,
@@ -453,9 +437,6 @@ def import_lexicon(
         repairs=file.repairs,
         force=force,
     )
-    count, dimension = stored.vectors.shape
-    repairs = {str(fault): repair for fault, repair in file.repairs.by_fault.items()}
-    return ImportReport(folder, count, dimension, repairs, stored.fingerprint)
 
 
 def folder_for(name: str, *, force: bool) -> Path:
@@ -467,7 +448,7 @@ def folder_for(name: str, *, force: bool) -> Path:
         )
     if name in embedded():
         raise ParameterError(f"{name} is the name of an embedded lexicon: choose another name")
-    folder = lexicons() / name
+    folder = home() / "lexicons" / name
     if folder.exists() and not force:
         raise OutputError(
             f"A lexicon named {name} exists already: choose another name, or use `force=True`"

@@ -84,11 +84,13 @@ class Table(ABC):
     """The name beside an embedded lexicon."""
     remedy: ClassVar[str] = ""
     """What to do about a file that cannot be read."""
+    ending: ClassVar[str] = ""
+    """How the name in the user's folder ends."""
 
     @property
-    @abstractmethod
     def file_name(self) -> str:
         """The name of the file or folder that keeps the table in the user's folder."""
+        return f"{self.fingerprint}{self.ending}"
 
     @abstractmethod
     def write(self, path: Path) -> None:
@@ -227,11 +229,6 @@ class BalanceTable(Table):
             digest.update(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).data)
         return digest.hexdigest()
 
-    @property
-    def file_name(self) -> str:
-        """The fingerprint."""
-        return self.fingerprint
-
     def write(self, path: Path) -> None:
         """Write the table into a folder of its own, with a file for each array."""
         note = {"format": _FORMAT, "fingerprint": self.fingerprint, "laws": list(self.laws)}
@@ -270,6 +267,7 @@ class NearestWords(Table):
 
     kind = "nearest"
     shipped = "nearest.npy"
+    ending = ".npy"
 
     def of(self, ids: Ids, keys_of_pairs: KeysOfPairs) -> NearWords:
         """Return the nearest words of some words, with the keys of their distances."""
@@ -283,11 +281,6 @@ class NearestWords(Table):
             return keys_of_pairs(ids[rows], words)
 
         return NearWords(near.sum(axis=1), listed[near], keys[near], beyond, at)
-
-    @property
-    def file_name(self) -> str:
-        """The fingerprint, and the ending of an array."""
-        return f"{self.fingerprint}.npy"
 
     def write(self, path: Path) -> None:
         """Write the ids as an array."""

@@ -119,7 +119,7 @@ class Source(ABC):
     def _words(self, ids: Ids) -> Ids: ...
 
 
-class WordsOfChannel(Source):
+class _WordsOfChannel(Source):
     """The words of a channel, drawn anew for each place."""
 
     def __init__(self, channel: Channel, rng: Generator) -> None:
@@ -130,7 +130,7 @@ class WordsOfChannel(Source):
         return self._channel.substitute(ids, self._rng)
 
 
-class VectorsOfChannel(WordsOfChannel):
+class _VectorsOfChannel(_WordsOfChannel):
     """The noisy vectors of a channel, drawn anew for each place."""
 
     def __init__(self, channel: VectorChannel[Noise], rng: Generator) -> None:
@@ -138,11 +138,9 @@ class VectorsOfChannel(WordsOfChannel):
         self._noisy = channel
 
     def vectors(self, ids: Ids) -> Floats:
-        """Return a noisy vector for each word."""
         return self._noisy.release_words(ids, self._rng)
 
     def centroids(self, corpus: Corpus) -> Floats:
-        """Return the mean noisy vector of each text's words."""
         places = np.repeat(np.arange(len(corpus)), corpus.counts)
         sums: Floats | None = None
         for block in blocks(len(places), row_cells=self.space.vectors.shape[1]):
@@ -195,14 +193,14 @@ class Table(Source):
         return ids if self._swapped is None else self._swapped[ids]
 
 
-class RandomWords(Source):
+class _RandomWords(Source):
     """Words drawn evenly from the lexicon, whatever the word was."""
 
     def _words(self, ids: Ids) -> Ids:
         return self._rng.integers(len(self.space), size=len(ids))
 
 
-class PrivateTexts(Source):
+class _PrivateTexts(Source):
     """The texts of a privatizer; for single words, the words of its channel.
 
     Private texts do not say which words stayed: these are counted in further draws, of some texts.
@@ -216,14 +214,12 @@ class PrivateTexts(Source):
         return self._privatizer.channel.substitute(ids, self._rng)
 
     def texts(self, corpus: Corpus) -> list[str]:
-        """Return the private texts."""
         private = self._privatizer.texts(corpus.texts)
         again = self._privatizer.word_draws(corpus.texts[:: -(-len(corpus) // _COUNTED)])
         self._count(again.secret, again.drawn)
         return private
 
     def centroids(self, corpus: Corpus) -> Floats:
-        """Return the centroids of the private texts."""
         return Corpus(self.texts(corpus), corpus.parser).means(self.space.vectors)
 
 
@@ -258,7 +254,7 @@ def subject_of(value: Any, *, once: bool = False, release: str | None = None) ->
             "and `release`, or give its channel."
         )
     title = f"private texts by {value.mechanism!r}"
-    return Subject(title, value.lexicon, lambda rng: PrivateTexts(value, rng))
+    return Subject(title, value.lexicon, lambda rng: _PrivateTexts(value, rng))
 
 
 def unprotected(space: MetricSpace) -> Subject:
@@ -281,7 +277,7 @@ def random_table(space: MetricSpace) -> Subject:
 
 def random_subject(space: MetricSpace) -> Subject:
     """Return a floor: for each place a word drawn evenly from the lexicon."""
-    return Subject("random words", space, lambda rng: RandomWords(space, rng))
+    return Subject("random words", space, lambda rng: _RandomWords(space, rng))
 
 
 def _of_channel(channel: Channel, once: bool, release: str | None) -> Subject:
@@ -296,10 +292,10 @@ def _of_channel(channel: Channel, once: bool, release: str | None) -> Subject:
     def begin(rng: Generator) -> Source:
         if noisy is not None:
             if not once:
-                return VectorsOfChannel(noisy, rng)
+                return _VectorsOfChannel(noisy, rng)
             return Table(space, rng, noisy.release_words(every, rng), noisy.decoder)
         if not once:
-            return WordsOfChannel(channel, rng)
+            return _WordsOfChannel(channel, rng)
         return WordTable(space, rng, channel.substitute(every, rng))
 
     released = "words" if noisy is None else "vectors"

@@ -21,26 +21,18 @@ from typing import IO, Any
 
 from malaprop.privacy.errors import LexiconError
 
-LINE = 1 << 20
-"""Bytes in a line of text, including its end."""
-DIMENSIONS = 16_384
-"""Numbers in a vector; the widest in use have 12,288."""
-WORD = 4096
-"""Characters in a word; GloVe's longest have 1,000. A row with a longer word is faulty."""
-WORDS = 1 << 24
-"""Words in a lexicon."""
-CHARACTERS = 1 << 28
-"""Characters in all words of a lexicon together."""
-FAULTY = 1_000_000
-"""Faulty rows and blank lines in excess of good rows, after which reading stops."""
-HEADER = 1 << 20
-"""Bytes in the header of a `.safetensors` file."""
-NOTE = 1 << 24
-"""Bytes in a JSON file; the longest that Malaprop writes has less than 1 % of that."""
-DIRECTORY = 1 << 23
-"""Bytes in the directory of a zip archive: of some 80,000 files."""
+LINE = 1 << 20  # bytes in a line of text, including its end
+DIMENSIONS = 16_384  # numbers in a vector; the widest in use have 12,288
+WORD = 4096  # characters in a word; GloVe's longest have 1,000. Rows with longer ones are faulty
+WORDS = 1 << 24  # words in a lexicon
+CHARACTERS = 1 << 28  # characters in all words of a lexicon together
+FAULTY = 1_000_000  # faulty rows and blank lines more than good rows, after which reading stops
+HEADER = 1 << 20  # bytes in the header of a `.safetensors` file
+NOTE = 1 << 24  # bytes in a JSON file; the longest that Malaprop writes has less than 1 % of that
+DIRECTORY = 1 << 23  # bytes in the directory of a zip archive: of some 80,000 files
 BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError)
 """Errors that zipfile raises for damaged or unsupported archives."""
+_END = 1 << 17  # bytes at the end of a zip archive, more than `zipfile` looks at
 
 
 def edges(words: int) -> int:
@@ -68,9 +60,6 @@ def whole(path: Path, limit: int) -> bytes:
         if size > limit:
             raise ValueError(f"more than {limit:,} bytes")
         return file.read(size)
-
-
-_END = 1 << 17  # bytes at the end of a zip archive, more than `zipfile` looks at
 
 
 class DirectoryError(zipfile.BadZipFile):
