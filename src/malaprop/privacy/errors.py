@@ -62,7 +62,6 @@ class SecretError(MalapropError):
 EXTRAS = {
     "evaluate": "scikit-learn matplotlib",
     "plots": "matplotlib",
-    "safetensors": "safetensors",
     "sklearn": "scikit-learn",
     "spark": "'pyspark[sql]>=4.0,<5' 'pandas>=2.2,<3'",
 }

