@@ -41,7 +41,6 @@ def test_round_trip(tmp_path: Path) -> None:
     assert not stored.vectors.flags.writeable
     assert stored.meta["sources"] == {"a.txt": "12ab"}
     assert stored.meta["licence"] == "CC0-1.0"
-    assert "created" not in stored.meta
     assert (folder / "words.txt").read_bytes() == "cat\nnaïve\n東京\n".encode()
     np.testing.assert_array_equal(np.load(folder / "vectors.npy"), VECTORS)
     assert store.is_compiled(folder)
@@ -55,10 +54,6 @@ def test_bytes_are_reproducible(tmp_path: Path) -> None:
     )
     for name in ("words.txt", "vectors.npy", "lexicon.json"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-    dated = store.write(
-        tmp_path / "c", [(WORDS, VECTORS)], metric="euclidean", created="2024-01-01"
-    )
-    assert dated.meta["created"] == "2024-01-01"
 
 
 def test_8_bit_vectors_are_their_float32_values(tmp_path: Path) -> None:

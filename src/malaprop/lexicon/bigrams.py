@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from malaprop.data import data_folder
 from malaprop.lexicon.formats import untrusted
 from malaprop.lexicon.formats.arrays import is_folder, map_folder, write_folder
-from malaprop.lexicon.formats.rows import CONTROL
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import LexiconError, OutputError, ParameterError
@@ -42,7 +41,6 @@ SHIPPED = {
 _ADDED = 0.5  # to each word's count: a word that the corpus lacks is rare, not impossible
 _FORMAT = 1
 _ARRAYS = ("unigrams", "totals", "offsets", "nexts", "counts", "sketch")
-_LONGEST_NOTE = 4096
 _LARGEST = 1 << 62  # sums of counts fit 64 bits
 _FACTOR = np.uint32(2654435769)  # 2^32 over the golden ratio: spreads keys evenly
 _ROOM = 6  # buckets per pair, about: most pairs that are looked up are in an empty bucket
@@ -249,9 +247,11 @@ def open_model(folder: str | os.PathLike[str]) -> BigramModel:
     path = Path(folder)
     try:
         note, arrays = map_folder(path, _FORMAT, _ARRAYS)
-        sources = {_text(key): _text(value) for key, value in note["sources"].items()}
-        _check(arrays)
-        return BigramModel(words=_text(note["words"]), sources=sources, **arrays)
+        sources = dict(note["sources"])
+        untrusted.check_texts(note["words"], *sources, *sources.values())
+        if not _fit(arrays):
+            raise ValueError("arrays that do not fit each other")  # noqa: TRY301
+        return BigramModel(words=note["words"], sources=sources, **arrays)
     except (ValueError, KeyError, TypeError, AttributeError, OSError):
         raise LexiconError(
             f"{path} holds no bigram model that this version reads: train one with "
@@ -273,34 +273,29 @@ def shipped_model(lexicon: Lexicon) -> BigramModel | None:
     return model
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > _LONGEST_NOTE or CONTROL.search(value):
-        raise ValueError("no text that can be shown")
-    return value
-
-
-def _check(arrays: dict[str, NDArray[Any]]) -> None:
-    """Raise a ValueError unless the arrays are counts that fit each other."""
-    for array in arrays.values():
-        if array.ndim != 1 or array.dtype.kind not in "iu":
-            raise ValueError("no list of whole numbers")
-    size, pairs = len(arrays["unigrams"]), len(arrays["nexts"])
-    lengths = (len(arrays["totals"]), len(arrays["offsets"]), len(arrays["counts"]))
-    if lengths != (size + 1, size + 2, pairs) or not 0 < size <= untrusted.WORDS or pairs > PAIRS:
-        raise ValueError("lengths that do not fit")
-    if len(arrays["sketch"]) > SKETCH:
-        raise ValueError("too long a sketch")
-    offsets = arrays["offsets"]
-    if offsets[0] != 0 or offsets[-1] != pairs or (offsets[1:] < offsets[:-1]).any():
-        raise ValueError("no offsets")
-    for name in ("nexts", "unigrams", "totals", "counts"):
-        largest = size - 1 if name == "nexts" else _LARGEST
-        if arrays[name].size and not 0 <= arrays[name].min() <= arrays[name].max() <= largest:
-            raise ValueError("a number out of range")
+def _fit(arrays: dict[str, NDArray[Any]]) -> bool:
+    """Tell whether arrays are counts that fit each other."""
+    unigrams, totals, offsets, nexts, counts, sketch = (arrays[name] for name in _ARRAYS)
+    size, pairs = len(unigrams), len(nexts)
+    shaped = (
+        all(array.ndim == 1 and array.dtype.kind in "iu" for array in arrays.values())
+        and (len(totals), len(offsets), len(counts)) == (size + 1, size + 2, pairs)
+        and 0 < size <= untrusted.WORDS
+        and pairs <= PAIRS
+        and len(sketch) <= SKETCH
+        and offsets[0] == 0
+        and offsets[-1] == pairs
+        and not (offsets[1:] < offsets[:-1]).any()
+    )
+    if not shaped:
+        return False
+    for array in (unigrams, totals, nexts, counts):
+        largest = size - 1 if array is nexts else _LARGEST
+        if array.size and not 0 <= array.min() <= array.max() <= largest:
+            return False
     firsts = np.repeat(np.arange(size + 1), np.diff(offsets.astype(np.int64)).astype(np.int64))
-    sums = np.bincount(firsts, arrays["counts"].astype(np.float64), size + 1)
-    if (sums > arrays["totals"].astype(np.float64) * (1.0 + 1e-9)).any():
-        raise ValueError("more pairs than there are in total")
+    sums = np.bincount(firsts, counts.astype(np.float64), size + 1)
+    return not (sums > totals.astype(np.float64) * (1.0 + 1e-9)).any()
 
 
 def public_counts(words: Sequence[str]) -> Floats | None:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from malaprop.data import data_folder
 from malaprop.lexicon.formats import open_vector_file, untrusted
 from malaprop.lexicon.formats.arrays import map_array, read_npz
-from malaprop.lexicon.formats.rows import CONTROL, Repairs, screened_blocks
+from malaprop.lexicon.formats.rows import Repairs, screened_blocks
 from malaprop.privacy.errors import (
     LexiconError,
     MalapropError,
@@ -46,7 +46,6 @@ from malaprop.private_files import atomic_write
 WORDS, VECTORS, ABOUT, GRAPH = "words.txt", "vectors.npy", "lexicon.json", "graph.npz"
 FORMAT = 1
 _HASHED_AT_ONCE = 16 << 20
-_LONGEST_TEXT = 4096  # of a note
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _ON_A_GRAPH = {
     # english
@@ -104,14 +103,18 @@ def read_graph(path: Path, base: str, size: int) -> WordGraph | None:
 def _graph(path: Path, about: dict[str, Any], size: int) -> WordGraph:
     arrays = read_npz(path, ["cutoff", "edges", "weights"], 16 * untrusted.edges(size))
     edges, weights, made = arrays["edges"], arrays["weights"], about["made"]
-    if type(about["size"]) is not int or about["size"] != size:
-        raise ValueError("another number of words")
-    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
-        raise ValueError("no edges")
-    if weights.shape != edges.shape[:1] or weights.dtype.kind != "f":
-        raise ValueError("no weights")
-    if type(made) is not dict or not all(isinstance(value, int | str) for value in made.values()):
-        raise ValueError("no options")
+    fit = (
+        type(about["size"]) is int
+        and about["size"] == size
+        and (edges.ndim, edges.shape[1:]) == (2, (2,))
+        and edges.dtype.kind in "iu"
+        and weights.shape == edges.shape[:1]
+        and weights.dtype.kind == "f"
+        and type(made) is dict
+        and all(isinstance(value, int | str) for value in made.values())
+    )
+    if not fit:
+        raise ValueError("no graph of so many words")
     return WordGraph(size, edges, weights, cutoff=float(arrays["cutoff"].item()), made=made)
 
 
@@ -170,7 +173,6 @@ def write(
     sources: Mapping[str, str] | None = None,
     repairs: Repairs | None = None,
     licence: str | None = None,
-    created: str | None = None,
     force: bool = False,
 ) -> Stored:
     """Compile blocks of words and vectors into a folder, and load it.
@@ -202,7 +204,7 @@ def write(
             "sources": {printable(name): digest for name, digest in (sources or {}).items()},
             "repairs": repairs.to_dict() if repairs else {},
             "licence": licence,
-        } | ({"created": created} if created else {})
+        }
         del values  # unmapped before the folder is renamed
         text = json.dumps(about, indent=2, ensure_ascii=False) + "\n"
         (part / ABOUT).write_text(text, encoding="utf-8", newline="\n")
@@ -245,9 +247,7 @@ def _check_note(about: Mapping[str, Any]) -> None:
     for fault, repair in about["repairs"].items():
         texts += [fault, repair["unit"]]
         numbers += [repair["count"], *repair["first"]]
-    for text in texts:
-        if not isinstance(text, str) or len(text) > _LONGEST_TEXT or CONTROL.search(text):
-            raise ValueError("no text that can be shown")
+    untrusted.check_texts(*texts)
     if not all(type(number) is int for number in numbers):
         raise ValueError("no number")
 
@@ -259,7 +259,7 @@ def _words(folder: Path, count: int) -> tuple[str, ...]:
     if content.count(b"\n") != count:
         raise _damaged(folder)
     words = tuple(content.decode("utf-8").split("\n")[:-1])
-    if "" in words or any(map(CONTROL.search, words)) or len(set(words)) < count:
+    if "" in words or any(map(untrusted.CONTROL.search, words)) or len(set(words)) < count:
         raise _damaged(folder)
     return words
 

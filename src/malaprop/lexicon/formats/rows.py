@@ -20,10 +20,7 @@ from malaprop.privacy.metrics import EDGE
 HEAD = 1 << 20
 """Bytes at the start of a file by which its format is recognised."""
 _REMEMBERED = 5
-# Controls (C0, C1), Unicode's line separators, and halves of surrogate pairs, which UTF-8 lacks.
-# No-break spaces pass: some of GloVe's own words have them, and no format uses them as separators.
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_SUSPECT = re.compile(f" |{CONTROL.pattern}")
+_SUSPECT = re.compile(f" |{untrusted.CONTROL.pattern}")
 
 
 class FileFault(StrEnum):
@@ -257,7 +254,7 @@ def _word_fault(word: str) -> FileFault | None:
         return FileFault.EMPTY
     if len(word) > untrusted.WORD:
         return FileFault.LONG
-    if CONTROL.search(word):
+    if untrusted.CONTROL.search(word):
         return FileFault.CONTROL
     return FileFault.SPACES if " " in word else None
 

@@ -10,6 +10,7 @@ import errno
 import gzip
 import json
 import os
+import re
 import struct
 import zipfile
 import zlib
@@ -30,6 +31,10 @@ FAULTY = 1_000_000  # faulty rows and blank lines more than good rows, after whi
 HEADER = 1 << 20  # bytes in the header of a `.safetensors` file
 NOTE = 1 << 24  # bytes in a JSON file; the longest that Malaprop writes has less than 1 % of that
 DIRECTORY = 1 << 23  # bytes in the directory of a zip archive: of some 80,000 files
+TEXT = 4096  # characters in a text of such a file
+# Controls (C0, C1), Unicode's line separators, and halves of surrogate pairs, which UTF-8 lacks.
+# No-break spaces pass: some of GloVe's own words have them, and no format uses them as separators.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError)
 """Errors that zipfile raises for damaged or unsupported archives."""
 _END = 1 << 17  # bytes at the end of a zip archive, more than `zipfile` looks at
@@ -127,6 +132,13 @@ def parse_object(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError("not a JSON object")  # noqa: TRY004 (it is the file's fault)
     return value
+
+
+def check_texts(*texts: Any) -> None:
+    """Raise a ValueError unless all are short texts that can be shown: no escapes are in them."""
+    for text in texts:
+        if not isinstance(text, str) or len(text) > TEXT or CONTROL.search(text):
+            raise ValueError("no text that can be shown")
 
 
 def check_format(note: dict[str, Any], number: int) -> None:
