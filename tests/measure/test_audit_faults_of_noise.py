@@ -25,7 +25,7 @@ from malaprop.mechanisms.tangent_laplace import TangentLaplace
 from malaprop.privacy.arrays import Floats
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.gaussian_noise import SphericalGaussian, WordGaussian, gaussian_scale
-from malaprop.privacy.noise import AdditiveNoise, EllipticalMetric, SphericalLaplace
+from malaprop.privacy.noise import AdditiveNoise, EllipticalMetric, Grid, SphericalLaplace
 
 PLANE = [[0.0, 0.0], [1.0, 0.2], [4.0, 0.5], [-3.0, -0.4], [0.5, 0.9], [7.0, -0.3]]
 
@@ -36,7 +36,13 @@ class Renormalised(AdditiveNoise):
 
     root: Floats
     sold_in: EllipticalMetric
-    step: float = 2.0**-10
+
+    @property
+    def grid(self) -> Grid:
+        return Grid(1.0)
+
+    def noise(self, shape: tuple[int, ...], rng: Generator) -> Floats:
+        raise NotImplementedError
 
     @property
     def metrics(self) -> dict[str, Metric]:

@@ -23,7 +23,8 @@ def ball(dimension: int, far: float = 2.0) -> Lexicon:
 
 
 def _noise(dimension: int, epsilon: float) -> HyperbolicLaplaceNoise:
-    return HyperbolicLaplace(epsilon=epsilon).on(ball(dimension)).noise
+    noise: HyperbolicLaplaceNoise = HyperbolicLaplace(epsilon=epsilon).on(ball(dimension)).noise
+    return noise
 
 
 def lengths(dimension: int, epsilon: float, seed: int = 21) -> Floats:

@@ -2,14 +2,15 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from malaprop.mechanisms.decoders import VectorMechanism
-from malaprop.privacy.arrays import Floats
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import MetricError
 from malaprop.privacy.guarantee import Guarantee, Kind
-from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
 from malaprop.privacy.metrics import Euclidean, Manhattan, MetricSpace
 from malaprop.privacy.noise import CoordinateLaplaceNoise
 
@@ -51,17 +52,14 @@ class CoordinateLaplace(VectorMechanism, name="coordinate-laplace"):
                 f"lexicon measures {lexicon.metric} ones. Use TEM, which takes any metric, or "
                 "lexicon.with_metric('manhattan')."
             )
-        noise, guarantee = self._bind(lexicon.vectors.shape[1])
+        noise, guarantee = self._bind(lexicon.vectors)
         return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
 
-    def _free(self, columns: int, public: Floats | None) -> FreeVectors:
-        return bound_to_vectors(columns, *self._bind(columns))
-
-    def _bind(self, dimension: int) -> tuple[CoordinateLaplaceNoise, Guarantee]:
+    def _bind(self, vectors: NDArray[np.floating[Any]]) -> tuple[CoordinateLaplaceNoise, Guarantee]:
         return CoordinateLaplaceNoise(scale=1.0 / self.epsilon), Guarantee(
             kind=Kind.METRIC,
             epsilon=self.epsilon,
             metric="manhattan",
-            equivalents=(("euclidean", math.sqrt(dimension) * self.epsilon),),
+            equivalents=(("euclidean", math.sqrt(vectors.shape[1]) * self.epsilon),),
             proof="docs/proofs/coordinate-laplace.md",
         )

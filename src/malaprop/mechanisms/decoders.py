@@ -11,19 +11,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from malaprop.lexicon.search import NearestSearch, search_on
 from malaprop.privacy.arrays import Floats, Ids, checked_vectors
-from malaprop.privacy.channel import Decoder
+from malaprop.privacy.channel import Decoder, VectorChannel
 from malaprop.privacy.errors import ParameterError
-from malaprop.privacy.guarantee import proved
+from malaprop.privacy.guarantee import Guarantee, proved
 from malaprop.privacy.mechanism import (
     FreeVectors,
     Mechanism,
+    bound_to_vectors,
     checked_columns,
     checked_public,
 )
-from malaprop.privacy.metrics import MetricSpace
+from malaprop.privacy.metrics import MetricSpace, require_ball, require_euclidean
+from malaprop.privacy.noise import Noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +112,12 @@ class VectorMechanism(Mechanism):
         super().__post_init__()
         as_decoding(self.decoder)
 
+    def on(self, lexicon: MetricSpace) -> VectorChannel[Any]:
+        """Bind the mechanism to a lexicon, whose metric must be Euclidean, or what it `needs`."""
+        (require_ball if self.needs else require_euclidean)(lexicon, self)
+        noise, guarantee = self._bind(lexicon.vectors)
+        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
+
     def for_vectors(self, columns: int, public: Any = None) -> FreeVectors:
         """Bind the mechanism to vectors of so many columns, which need not be words.
 
@@ -127,16 +136,20 @@ class VectorMechanism(Mechanism):
         array = checked_vectors(vectors)
         return self.for_vectors(array.shape[1], public).release(array, rng)
 
-    def _free(self, columns: int, public: Floats | None) -> FreeVectors:
-        """Return the binding to vectors; refuse it where the guarantee is about words."""
+    def decoder_on(self, lexicon: MetricSpace) -> Decoder:
+        """Return the decoder for a lexicon."""
+        return as_decoding(self.decoder).on(lexicon, self.epsilon)
+
+    def _bind(self, vectors: NDArray[np.floating[Any]]) -> tuple[Noise, Guarantee]:
+        """Return the noise for vectors like these, which are public, and the guarantee."""
         raise ParameterError(
             f"{type(self).__name__} takes words of a lexicon only: {self.words_only}. For other "
             "vectors use Laplace, PrivEmb or Gaussian."
         )
 
-    def decoder_on(self, lexicon: MetricSpace) -> Decoder:
-        """Return the decoder for a lexicon."""
-        return as_decoding(self.decoder).on(lexicon, self.epsilon)
+    def _free(self, columns: int, public: Floats | None) -> FreeVectors:
+        """Return the binding to vectors; refuse it where the guarantee is about words."""
+        return bound_to_vectors(columns, *self._bind(np.zeros((1, columns))))
 
 
 @proved("docs/proofs/laplace.md")

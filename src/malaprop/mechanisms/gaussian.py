@@ -72,7 +72,7 @@ class Gaussian(VectorMechanism, name="gaussian"):
         """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
         radius = diameter(lexicon) if self.sensitivity is None else self.sensitivity
-        noise, guarantee = self._bind(radius)
+        noise, guarantee = self._within(radius)
         return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
 
     def _free(self, columns: int, public: Floats | None) -> FreeVectors:
@@ -81,9 +81,9 @@ class Gaussian(VectorMechanism, name="gaussian"):
                 "Gaussian protects vectors that are at most Δ apart, and without a lexicon there "
                 "is no largest distance: give the 'sensitivity' parameter, Δ."
             )
-        return bound_to_vectors(columns, *self._bind(self.sensitivity))
+        return bound_to_vectors(columns, *self._within(self.sensitivity))
 
-    def _bind(self, radius: float) -> tuple[SphericalGaussian, Guarantee]:
+    def _within(self, radius: float) -> tuple[SphericalGaussian, Guarantee]:
         scale = classical_scale if self.published else gaussian_scale
         guarantee = Guarantee(
             kind=Kind.BOUNDED,

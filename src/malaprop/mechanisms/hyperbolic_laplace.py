@@ -1,16 +1,14 @@
 """The Laplace mechanism of hyperbolic space."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from malaprop.mechanisms.decoders import VectorMechanism
-from malaprop.privacy import metrics
-from malaprop.privacy.arrays import Floats
-from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import Guarantee, Kind
-from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
-from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.noise import HyperbolicLaplaceNoise
 
 
@@ -45,16 +43,8 @@ class HyperbolicLaplace(VectorMechanism, name="hyperbolic-laplace"):
     promise: ClassVar[str] = "metric-dp: ε·d, Poincaré, ε > n − 1"
     needs: ClassVar[str] = "poincare"
 
-    def on(self, lexicon: MetricSpace) -> VectorChannel[HyperbolicLaplaceNoise]:
-        """Bind the mechanism to a lexicon in the Poincaré ball, of dimension below ε + 1."""
-        metrics.require_ball(lexicon, self)
-        noise, guarantee = self._bind(lexicon.vectors.shape[1])
-        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
-
-    def _free(self, columns: int, public: Floats | None) -> FreeVectors:
-        return bound_to_vectors(columns, *self._bind(columns))
-
-    def _bind(self, dimension: int) -> tuple[HyperbolicLaplaceNoise, Guarantee]:
+    def _bind(self, vectors: NDArray[np.floating[Any]]) -> tuple[HyperbolicLaplaceNoise, Guarantee]:
+        dimension = vectors.shape[1]
         if self.epsilon <= dimension - 1:
             raise ParameterError(
                 f"The 'epsilon' parameter of HyperbolicLaplace must be above n − 1 = "

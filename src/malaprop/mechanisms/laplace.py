@@ -1,14 +1,13 @@
 """The multivariate Laplace mechanism, known as Madlib."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from malaprop.mechanisms.decoders import VectorMechanism
-from malaprop.privacy.arrays import Floats
-from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.guarantee import Guarantee, Kind
-from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
-from malaprop.privacy.metrics import MetricSpace, require_euclidean
 from malaprop.privacy.noise import SphericalLaplace
 
 
@@ -40,17 +39,9 @@ class Laplace(VectorMechanism, name="laplace"):
     promise: ClassVar[str] = "metric-dp: ε·d, Euclidean"
     choose_for = "words or vectors, when the noise itself must be simple to state"
 
-    def on(self, lexicon: MetricSpace) -> VectorChannel[SphericalLaplace]:
-        """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
-        require_euclidean(lexicon, self)
-        noise, guarantee = self._bind(lexicon.vectors.shape[1])
-        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
-
-    def _free(self, columns: int, public: Floats | None) -> FreeVectors:
-        return bound_to_vectors(columns, *self._bind(columns))
-
-    def _bind(self, dimension: int) -> tuple[SphericalLaplace, Guarantee]:
-        return SphericalLaplace(scale=1.0 / self.epsilon, dimension=dimension), Guarantee(
+    def _bind(self, vectors: NDArray[np.floating[Any]]) -> tuple[SphericalLaplace, Guarantee]:
+        noise = SphericalLaplace(scale=1.0 / self.epsilon, dimension=vectors.shape[1])
+        return noise, Guarantee(
             kind=Kind.METRIC,
             epsilon=self.epsilon,
             metric="euclidean",

@@ -2,17 +2,16 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from malaprop.mechanisms.decoders import VectorMechanism
 from malaprop.privacy.arrays import Floats
-from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
-from malaprop.privacy.metrics import MetricSpace, require_euclidean
 from malaprop.privacy.noise import Ellipsoid, EllipticalLaplace, clusters
 
 _CHOICE = 0.25  # the share of ε for the choice of a cluster, if there are several
@@ -63,12 +62,6 @@ class Mahalanobis(VectorMechanism, name="mahalanobis"):
         self._require("clusters", "a whole number, 1 or more", lambda x: x >= 1 and x % 1 == 0)
         object.__setattr__(self, "clusters", int(self.clusters))
 
-    def on(self, lexicon: MetricSpace) -> VectorChannel[EllipticalLaplace]:
-        """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
-        require_euclidean(lexicon, self)
-        noise, guarantee = self._bind(lexicon.vectors.astype(np.float64))
-        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
-
     def _free(self, columns: int, public: Floats | None) -> FreeVectors:
         if public is None:
             raise ParameterError(
@@ -77,10 +70,11 @@ class Mahalanobis(VectorMechanism, name="mahalanobis"):
             )
         return bound_to_vectors(columns, *self._bind(public), public=("the public vectors",))
 
-    def _bind(self, vectors: Floats) -> tuple[EllipticalLaplace, Guarantee]:
-        labels = clusters(vectors, self.clusters)
+    def _bind(self, vectors: NDArray[np.floating[Any]]) -> tuple[EllipticalLaplace, Guarantee]:
+        exact = vectors.astype(np.float64)
+        labels = clusters(exact, self.clusters)
         ellipsoids = tuple(
-            Ellipsoid(vectors[labels == c], self.regularization) for c in np.unique(labels)
+            Ellipsoid(exact[labels == c], self.regularization) for c in np.unique(labels)
         )
         choice = self.epsilon * (_CHOICE if len(ellipsoids) > 1 else 0.0)
         scale = 1.0 / (self.epsilon - choice)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.mechanisms.decoders import VectorMechanism
-from malaprop.privacy.arrays import Floats, Vectors
+from malaprop.privacy.arrays import Floats
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import (
     COMPUTABLE,
@@ -92,8 +92,8 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
     def on(self, lexicon: MetricSpace) -> VectorChannel[ProjectedLaplace]:
         """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
-        noise, guarantee = self.bind(lexicon.vectors)
-        projected = Lexicon(lexicon.words, noise.exact(lexicon.vectors))
+        noise, guarantee = self._bind(lexicon.vectors)
+        projected = Lexicon(lexicon.words, noise.places(lexicon.vectors))
         return VectorChannel(lexicon, guarantee, noise, self.decoder_on(projected))
 
     def _free(self, columns: int, public: Floats | None) -> FreeVectors:
@@ -103,8 +103,7 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
                 "what they come from: give the 'public' vectors."
             )
         shape = np.zeros((1, columns)) if public is None else public
-        # How a projection stretches some public vectors says nothing about other ones.
-        noise, guarantee = self._bind(shape, among=0)
+        noise, guarantee = self._bind(shape, free=True)
         source = self._source(self._kind, "the public")
         return bound_to_vectors(columns, noise, guarantee, public=(source,))
 
@@ -129,20 +128,16 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
             return f"the projection, made of {whose} vectors"
         return f"the projection, drawn with projection_seed = {self.projection_seed}"
 
-    def bind(self, vectors: Vectors) -> tuple[ProjectedLaplace, Guarantee]:
-        """Return the noise, with its projection, for public `vectors`, and the guarantee."""
-        return self._bind(vectors, among=len(vectors))
-
     def _bind(
-        self, vectors: NDArray[np.floating[Any]], among: int
+        self, vectors: NDArray[np.floating[Any]], *, free: bool = False
     ) -> tuple[ProjectedLaplace, Guarantee]:
-        """Bind to public vectors; `among` so many words a shortfall of noise may be unlikely."""
         m = self.onto(vectors.shape[1])
         kind = self._kind
         matrix = projection_of(kind, vectors, m, self.projection_seed)
         norm = operator_norm(matrix)
         stretch = 1.0 + (self.beta or _PAPER_BETA) if self.published else norm
-        reason = shortfall(norm, stretch, among, m)
+        # How a projection stretches some public vectors says nothing about other ones.
+        reason = shortfall(norm, stretch, 0 if free else len(vectors), m)
         noise = ProjectedLaplace(matrix=matrix, scale=stretch / self.epsilon)
         return noise, Guarantee(
             kind=Kind.NONE if reason else Kind.METRIC,
@@ -150,6 +145,5 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
             metric="euclidean",
             public=(*Guarantee.public, self._source(kind)),
             proof="docs/proofs/priv-emb.md",
-            numerics=noise.numerics_for(vectors),
             reason=reason,
         )

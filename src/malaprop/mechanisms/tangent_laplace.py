@@ -1,15 +1,13 @@
 """Laplace noise in the tangent space of hyperbolic space."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from malaprop.mechanisms.decoders import VectorMechanism
-from malaprop.privacy import metrics
-from malaprop.privacy.arrays import Floats
-from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.guarantee import Guarantee, Kind
-from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
-from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.noise import TangentLaplaceNoise
 
 
@@ -42,17 +40,9 @@ class TangentLaplace(VectorMechanism, name="tangent-laplace"):
     promise: ClassVar[str] = "metric-dp: ε·d, Poincaré"
     needs: ClassVar[str] = "poincare"
 
-    def on(self, lexicon: MetricSpace) -> VectorChannel[TangentLaplaceNoise]:
-        """Bind the mechanism to a lexicon in the Poincaré ball."""
-        metrics.require_ball(lexicon, self)
-        noise, guarantee = self._bind(lexicon.vectors.shape[1])
-        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
-
-    def _free(self, columns: int, public: Floats | None) -> FreeVectors:
-        return bound_to_vectors(columns, *self._bind(columns))
-
-    def _bind(self, dimension: int) -> tuple[TangentLaplaceNoise, Guarantee]:
-        return TangentLaplaceNoise(scale=1.0 / self.epsilon, dimension=dimension), Guarantee(
+    def _bind(self, vectors: NDArray[np.floating[Any]]) -> tuple[TangentLaplaceNoise, Guarantee]:
+        noise = TangentLaplaceNoise(scale=1.0 / self.epsilon, dimension=vectors.shape[1])
+        return noise, Guarantee(
             kind=Kind.METRIC,
             epsilon=self.epsilon,
             metric="poincare",

@@ -20,7 +20,6 @@ from malaprop.privacy.noise import AdditiveNoise, GaussianDensity, Grid, Noise, 
 #
 # The formulas are derived in docs/proofs/gaussian.md.
 
-
 _ROUND_UP = 1.0 + 4e-14  # exceeds the rounding errors of this module
 _LN_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 _FAR = 90.0  # e^(-90/2) is below a rounding unit
@@ -206,26 +205,13 @@ class SphericalGaussian(AdditiveNoise):
     """The default ε of `delta_at`."""
 
     @cached_property
-    def _grid(self) -> Grid:
+    def grid(self) -> Grid:
+        """The grid that releases are rounded to."""
         return Grid(self.sigma)
 
-    @property
-    def step(self) -> float:
-        """The step of the grid."""
-        return self._grid.step
-
-    def release(self, vectors: Floats, rng: Generator) -> Floats:
-        """Return x + z for each row x."""
-        self._grid.check(vectors)
-        return self._grid.snap(vectors + self.sigma * rng.standard_normal(vectors.shape))
-
-    def numerics(self, space: MetricSpace) -> str:
-        """Say what floating-point numbers add to the loss of a word."""
-        return self._grid.numerics(centres_of(space))
-
-    def limits(self, columns: int) -> str:
-        """Say what floating-point numbers add for any vector, and which vectors are refused."""
-        return self._grid.limits(columns)
+    def noise(self, shape: tuple[int, ...], rng: Generator) -> Floats:
+        """Draw z, in rows."""
+        return self.sigma * rng.standard_normal(shape)
 
     def length(self, columns: int) -> float:
         """Return the root mean square length of the noise."""

@@ -19,18 +19,17 @@ from malaprop.privacy.law import NOTHING, LossRows, Worst, largest_ratio
 from malaprop.privacy.metrics import NAMED, DistanceRows, Metric, MetricSpace
 from malaprop.privacy.progress import Progress, in_threads, report
 
-# The grid that released vectors are rounded to, so that their last bits reveal nothing.
-#
-# For a given x only some float64 numbers can occur as fl(x + z), and which ones depends on the last
-# bits of x: whoever sees them can test every word. So only multiples of a grid leave a channel.
-
-
 MOST_NUMERIC_DELTA = 1e-6
 """A release is refused if rounding could betray it with a higher probability."""
+_UNIT = 2.0**-53
 
 
 class Grid:
-    """Multiples of a power of two, 2⁻¹⁰ of the standard deviation of a coordinate's noise."""
+    """Multiples of a power of two, 2⁻¹⁰ of the standard deviation of a coordinate's noise.
+
+    For a given x only some float64 numbers can occur as fl(x + z), and which ones depends on the
+    last bits of x: whoever sees them can test every word. So only multiples leave a channel.
+    """
 
     def __init__(self, spread: float) -> None:
         if not 1e-290 < spread < 1e290:
@@ -57,34 +56,32 @@ class Grid:
             # The limit is public; the vectors are not, so the message shows none of their entries.
             raise ParameterError(
                 f"The noise is too small for float64 to hide vectors with entries above "
-                f"{self.largest(dimension):.3g}: use a smaller epsilon, or scale the vectors down "
+                f"{self._largest(dimension):.3g}: use a smaller epsilon, or scale the vectors down "
                 "and epsilon up."
             )
         return float(delta)
 
-    def largest(self, dimension: int) -> float:
+    def _largest(self, dimension: int) -> float:
         """Return about the largest entry of vectors that float64 can hide."""
         return MOST_NUMERIC_DELTA * self.step / (2.0 * dimension) * 2.0**52
+
+    def check(self, vectors: Floats) -> float:
+        """Refuse vectors that float64 cannot hide; return how often, about, last bits matter."""
+        largest = float(np.abs(vectors).max(initial=0.0))
+        return self.numeric_delta(vectors.shape[1], largest if math.isfinite(largest) else 1e300)
 
     def limits(self, dimension: int) -> str:
         """Say what floating-point numbers add for any vectors, and which ones are refused."""
         self.numeric_delta(dimension, 0.0)
         return (
             f"float64, rounded to a grid of {self.step:.3g}; adds δ ≤ {MOST_NUMERIC_DELTA:.0e} a "
-            f"vector: those with entries from about {self.largest(dimension):.3g} on are refused"
+            f"vector: those with entries from about {self._largest(dimension):.3g} on are refused"
         )
-
-    def check(self, vectors: Floats) -> float:
-        """Refuse vectors that float64 cannot hide; return how often, about, last bits matter."""
-        return self.numeric_delta(vectors.shape[1], float(np.abs(vectors).max(initial=0.0)))
 
     def numerics(self, vectors: Floats) -> str:
         """Say what floating-point numbers add for such vectors, which must be public."""
         delta = self.check(vectors)
         return f"float64, rounded to a grid of {self.step:.3g}; adds δ ≈ {delta:.0e} a word"
-
-
-_UNIT = 2.0**-53
 
 
 class Noise(ABC):
@@ -124,13 +121,40 @@ class Noise(ABC):
         return {}
 
 
-class AdditiveNoise(Noise):
-    """y = x + z, with noise z that does not depend on x, rounded to a grid."""
+class GridNoise(Noise):
+    """y = c + z for the place c of x, with noise z that does not depend on x, rounded to a grid."""
 
     @property
     @abstractmethod
+    def grid(self) -> Grid:
+        """The grid that releases are rounded to."""
+
+    @property
     def step(self) -> float:
         """The step of the grid."""
+        return self.grid.step
+
+    @abstractmethod
+    def noise(self, shape: tuple[int, ...], rng: Generator) -> Floats:
+        """Draw z, in rows."""
+
+    def release(self, vectors: Floats, rng: Generator) -> Floats:
+        """Return c + z for each row x."""
+        centres = self.places(vectors)
+        self.grid.check(centres)
+        return self.grid.snap(centres + self.noise(centres.shape, rng))
+
+    def numerics(self, space: MetricSpace) -> str:
+        """Say what floating-point numbers add to the loss of a word."""
+        return self.grid.numerics(self.places(centres_of(space)))
+
+    def limits(self, columns: int) -> str:
+        """Say what floating-point numbers add for any vector, and which vectors are refused."""
+        return self.grid.limits(columns)
+
+
+class AdditiveNoise(GridNoise):
+    """y = x + z, with noise z that does not depend on x, rounded to a grid."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,24 +273,9 @@ class SphericalLaplace(AdditiveNoise):
         """The grid that releases are rounded to."""
         return Grid(math.sqrt(self.dimension + 1) * self.scale)
 
-    @property
-    def step(self) -> float:
-        """The step of the grid."""
-        return self.grid.step
-
-    def release(self, vectors: Floats, rng: Generator) -> Floats:
-        """Return x + z for each row x."""
-        self.grid.check(vectors)
-        noise = spherical_laplace(vectors.shape, self.scale, rng)
-        return self.grid.snap(vectors + noise)
-
-    def numerics(self, space: MetricSpace) -> str:
-        """Say what floating-point numbers add to the loss of a word."""
-        return self.grid.numerics(centres_of(space))
-
-    def limits(self, columns: int) -> str:
-        """Say what floating-point numbers add for any vector, and which vectors are refused."""
-        return self.grid.limits(columns)
+    def noise(self, shape: tuple[int, ...], rng: Generator) -> Floats:
+        """Draw z, in rows."""
+        return spherical_laplace(shape, self.scale, rng)
 
     def length(self, columns: int) -> float:
         """Return the root mean square length of the noise."""
@@ -285,27 +294,13 @@ class CoordinateLaplaceNoise(AdditiveNoise):
     scale: float
 
     @cached_property
-    def _grid(self) -> Grid:
+    def grid(self) -> Grid:
+        """The grid that releases are rounded to."""
         return Grid(math.sqrt(2.0) * self.scale)
 
-    @property
-    def step(self) -> float:
-        """The step of the grid."""
-        return self._grid.step
-
-    def release(self, vectors: Floats, rng: Generator) -> Floats:
-        """Return x + z for each row x."""
-        self._grid.check(vectors)
-        noise = rng.laplace(scale=self.scale, size=vectors.shape)
-        return self._grid.snap(vectors + noise)
-
-    def numerics(self, space: MetricSpace) -> str:
-        """Say what floating-point numbers add to the loss of a word."""
-        return self._grid.numerics(centres_of(space))
-
-    def limits(self, columns: int) -> str:
-        """Say what floating-point numbers add for any vector, and which vectors are refused."""
-        return self._grid.limits(columns)
+    def noise(self, shape: tuple[int, ...], rng: Generator) -> Floats:
+        """Draw z, in rows."""
+        return rng.laplace(scale=self.scale, size=shape)
 
     def length(self, columns: int) -> float:
         """Return the root mean square length of the noise."""
@@ -338,7 +333,6 @@ def spherical_laplace(shape: tuple[int, ...], scale: float, rng: Generator) -> F
 
 
 # Laplace noise shaped like a cloud of public vectors, or like one of several clouds.
-
 
 _ROUNDS = 50  # of k-means; it need not converge, since any partition will do
 _SHARE = 1 << 18  # numbers that a thread handles at a time: 2 MB
@@ -417,38 +411,30 @@ class EllipticalLaplace(AdditiveNoise):
         """The largest of the ellipsoids' norms."""
         return EllipticalMetric(self.ellipsoids)
 
-    @cached_property
-    def _grid(self) -> Grid:
-        narrowest = min(float(e.matrix.diagonal().min()) for e in self.ellipsoids)
-        dimension = len(self.ellipsoids[0].matrix)
-        return Grid(math.sqrt((dimension + 1) * narrowest) * self.scale)
-
-    @property
-    def step(self) -> float:
-        """The step of the grid."""
-        return self._grid.step
-
     @property
     def metrics(self) -> Mapping[str, Metric]:
         """The norm that the guarantee is stated in."""
         return {self.metric.name: self.metric}
 
-    def numerics(self, space: MetricSpace) -> str:
-        """Say what floating-point numbers add to the loss of a word."""
-        return self._grid.numerics(centres_of(space))
-
-    def limits(self, columns: int) -> str:
-        """Say what floating-point numbers add for any vector, and which vectors are refused."""
-        return self._grid.limits(columns)
+    @cached_property
+    def grid(self) -> Grid:
+        """The grid that releases are rounded to."""
+        narrowest = min(float(e.matrix.diagonal().min()) for e in self.ellipsoids)
+        dimension = len(self.ellipsoids[0].matrix)
+        return Grid(math.sqrt((dimension + 1) * narrowest) * self.scale)
 
     def length(self, columns: int) -> float:
         """Return the root mean square length of the noise: each A has the trace d."""
         return math.sqrt(columns * (columns + 1)) * self.scale
 
+    def noise(self, shape: tuple[int, ...], rng: Generator) -> Floats:
+        """Draw spherical noise, which `release` shapes."""
+        return spherical_laplace(shape, self.scale, rng)
+
     def release(self, vectors: Floats, rng: Generator) -> Floats:
         """Return x + A^½·z for each row x."""
-        self._grid.check(vectors)
-        noise = spherical_laplace(vectors.shape, self.scale, rng)
+        self.grid.check(vectors)
+        noise = self.noise(vectors.shape, rng)
         chosen = self._choose(vectors, rng)
 
         def shape(rows: slice) -> None:
@@ -456,7 +442,7 @@ class EllipticalLaplace(AdditiveNoise):
             for c, ellipsoid in enumerate(self.ellipsoids):
                 here = chosen[rows] == c
                 part[here] = part[here] @ ellipsoid.root
-            noise[rows] = self._grid.snap(vectors[rows] + part)
+            noise[rows] = self.grid.snap(vectors[rows] + part)
 
         in_threads(shape, blocks(len(noise), row_cells=noise.shape[1], budget=_SHARE))
         return noise
@@ -465,16 +451,12 @@ class EllipticalLaplace(AdditiveNoise):
         """Draw an ellipsoid for each vector, by the exponential mechanism on its distance."""
         if self.choice == 0.0:
             return np.zeros(len(vectors), dtype=np.int64)
-        cumulative = self._weights(vectors).cumsum(axis=1)
+        distances = np.stack([e.norm(vectors - e.centre) for e in self.ellipsoids], axis=1)
+        nearest = distances.min(axis=1, keepdims=True)
+        cumulative = np.exp(-self.choice / 2.0 * (distances - nearest)).cumsum(axis=1)
         uniform = rng.random((len(vectors), 1)) * cumulative[:, -1:]
         chosen = (cumulative <= uniform).sum(axis=1)
         return np.asarray(np.minimum(chosen, cumulative.shape[1] - 1), dtype=np.int64)
-
-    def _weights(self, vectors: Floats) -> Floats:
-        """Return the unnormalised probabilities of the ellipsoids: (vectors, ellipsoids)."""
-        distances = np.stack([e.norm(vectors - e.centre) for e in self.ellipsoids], axis=1)
-        nearest = distances.min(axis=1, keepdims=True)
-        return np.asarray(np.exp(-self.choice / 2.0 * (distances - nearest)))
 
     def density(self, space: MetricSpace) -> ExponentialDensity:
         """Return the mixture of densities around the words' vectors."""
@@ -516,7 +498,6 @@ def clusters(vectors: Floats, count: int) -> Ids:
 
 
 # Laplace noise in hyperbolic space, and in its tangent space.
-
 
 _FARTHEST = 300.0  # beyond it, only the direction counts and sinh would overflow
 _MEAN_OF = 1 << 14
@@ -667,7 +648,6 @@ class TangentLaplaceNoise(Noise):
 # A map Φ stretches no difference of two vectors by more than its operator norm ‖Φ‖, its largest
 # singular value. So spherical Laplace noise of scale ‖Φ‖/ε after Φ gives a loss of ε·‖x − x'‖₂.
 
-
 PROJECTIONS = ("orthonormal", "pca", "gaussian")
 
 
@@ -757,7 +737,7 @@ def shortfall(norm: float, stretch: float, words: int, onto: int) -> str:
 
 @proved("docs/proofs/priv-emb.md")
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ProjectedLaplace(Noise):
+class ProjectedLaplace(GridNoise):
     """y = Φx + κ, κ of density ∝ exp(−‖κ‖₂/scale) in m dimensions, rounded to a grid."""
 
     matrix: Floats
@@ -768,48 +748,27 @@ class ProjectedLaplace(Noise):
         self.matrix.setflags(write=False)
 
     @cached_property
-    def _grid(self) -> Grid:
+    def grid(self) -> Grid:
+        """The grid that releases are rounded to."""
         return Grid(math.sqrt(len(self.matrix) + 1) * self.scale)
 
-    def numerics(self, space: MetricSpace) -> str:
-        """Say what floating-point numbers add to the loss of a word."""
-        return self.numerics_for(space.vectors)
-
-    def numerics_for(self, vectors: NDArray[np.floating[Any]]) -> str:
-        """Say what floating-point numbers add for such vectors, which must be public."""
-        delta = self._check(self.exact(vectors))
-        return f"float64, rounded to a grid of {self._grid.step:.3g}; adds δ ≈ {delta:.0e} a word"
+    def noise(self, shape: tuple[int, ...], rng: Generator) -> Floats:
+        """Draw κ, in rows."""
+        return spherical_laplace(shape, self.scale, rng)
 
     def limits(self, columns: int) -> str:
         """Say what floating-point numbers add for any vector, and which vectors are refused."""
-        return f"{self._grid.limits(len(self.matrix))}, the entries being those after projection"
+        return f"{self.grid.limits(len(self.matrix))}, the entries being those after projection"
 
     def length(self, columns: int) -> float:
         """Return the root mean square length of the noise, which is added after projection."""
         return math.sqrt(len(self.matrix) * (len(self.matrix) + 1)) * self.scale
 
-    def places(self, vectors: Floats) -> Floats:
+    def places(self, vectors: NDArray[np.floating[Any]]) -> Floats:
         """Return Φx for each row x, without noise: for public vectors only."""
-        return self.exact(vectors)
-
-    def exact(self, vectors: NDArray[np.floating[Any]]) -> Floats:
-        """Return Φx, without noise: for public vectors only."""
         with np.errstate(over="ignore", invalid="ignore"):  # values that overflow are refused
             return np.asarray(vectors @ self.matrix.T, dtype=np.float64)
 
-    def release(self, vectors: Floats, rng: Generator) -> Floats:
-        """Return a private vector of m dimensions for each row."""
-        projected = self.exact(vectors)
-        self._check(projected)
-        noise = spherical_laplace(projected.shape, self.scale, rng)
-        return self._grid.snap(projected + noise)
-
     def density(self, space: MetricSpace) -> ExponentialDensity:
         """Return the density around the projected vectors."""
-        return ExponentialDensity(rate=rate_of(self.scale), centres=self.exact(space.vectors))
-
-    def _check(self, projected: Floats) -> float:
-        largest = float(np.abs(projected).max(initial=0.0))
-        if not math.isfinite(largest):
-            largest = 1e300
-        return self._grid.numeric_delta(projected.shape[1], largest)
+        return ExponentialDensity(rate=rate_of(self.scale), centres=self.places(space.vectors))

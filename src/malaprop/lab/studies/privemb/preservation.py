@@ -433,7 +433,7 @@ def stretch(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]
     ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=300, full=1000)))
     some = np.asarray(lexicon.vectors[ids], dtype=np.float64)
     seeds = range(1 if setting["projection"] == "pca" else run.pick(quick=2, full=20))
-    noises = [mechanism_of(setting, seed, lexicon).bind(lexicon.vectors)[0] for seed in seeds]
+    noises = [mechanism_of(setting, seed, lexicon).on(lexicon).noise for seed in seeds]
     ratios = [_ratios(some, noise) for noise in noises]
     size, covered = len(noises[0].matrix), min(noise.scale for noise in noises)
     for among, largest in (
