@@ -16,7 +16,7 @@ from tests.mechanisms.conftest import kept_table, loss_rate, planted
 from malaprop import TEM, Lexicon, LexiconError, ParameterError, audit
 from malaprop.lexicon.tables import ExponentTable, keep
 from malaprop.mechanisms import tem_exponents as core
-from malaprop.mechanisms.tem_exponents import build_table, build_table_for, exponent_for
+from malaprop.mechanisms.tem_exponents import build_table, exponent_for
 from malaprop.privacy.arrays import blocks
 
 
@@ -63,7 +63,7 @@ class TestTheExponent:
     ) -> None:
         """Over every pair and every output, nothing exceeds ε·min(d, γ); little is lost."""
         lexicon = Lexicon([f"w{i}" for i in range(len(vectors))], vectors)
-        table = build_table_for(lexicon, epsilon, gamma)
+        table = build_table(lexicon, gamma, epsilon=epsilon)
         (t,) = table.exponents
         assert epsilon / 2 <= t <= epsilon
         distances = capped(lexicon, gamma)
@@ -84,7 +84,7 @@ class TestTheExponent:
         table = build_table(cloud)
         for epsilon in (1.1, 2.3):
             assert (
-                build_table_for(cloud, epsilon).exponents[0]
+                build_table(cloud, epsilon=epsilon).exponents[0]
                 >= table.largest(epsilon) - epsilon / 128
             )
 
@@ -92,7 +92,7 @@ class TestTheExponent:
 class TestKept:
     def test_it_is_found_again(self, home: Path, cloud: Lexicon) -> None:
         steps: list[tuple[int, int]] = []
-        table = build_table_for(cloud, 1.5, progress=lambda *step: steps.append(step))
+        table = build_table(cloud, epsilon=1.5, progress=lambda *step: steps.append(step))
         assert steps[-1][0] == steps[-1][1]
         path = keep(table)
         assert path == home / "exponents" / f"{cloud.fingerprint}-e1.5.json"
@@ -108,7 +108,7 @@ class TestKept:
         assert TEM(epsilon=1.5, gamma=math.inf).on(cloud.with_kept_tables()).law.audited
 
     def test_no_other_epsilon_has_it(self, home: Path, cloud: Lexicon) -> None:
-        keep(build_table_for(cloud, 1.5))
+        keep(build_table(cloud, epsilon=1.5))
         assert kept_table(cloud) is None
         for epsilon in (math.nextafter(1.5, 0), math.nextafter(1.5, 2), 0.5, 3.0):
             other = TEM(epsilon=epsilon).on(cloud.with_kept_tables())
@@ -116,8 +116,8 @@ class TestKept:
             assert other.law.exponent == epsilon / 2
 
     def test_another_epsilon_is_refused_with_what_to_do(self, home: Path, cloud: Lexicon) -> None:
-        keep(build_table_for(cloud, 1.5))
-        keep(build_table_for(cloud, 1.0, 4.0))
+        keep(build_table(cloud, epsilon=1.5))
+        keep(build_table(cloud, 4.0, epsilon=1.0))
         said = r"malaprop lexicon audit NAME \(add --epsilon .* is for ε = 1.5\), or use"
         with pytest.raises(LexiconError, match=said):
             TEM(epsilon=1.6, exponent="audited").on(cloud.with_kept_tables())
@@ -126,7 +126,7 @@ class TestKept:
             TEM(epsilon=1.6, gamma=4.0, exponent="audited").on(cloud.with_kept_tables())
 
     def test_under_the_name_of_another_it_is_not_taken(self, home: Path, cloud: Lexicon) -> None:
-        table = build_table_for(cloud, 1.5)
+        table = build_table(cloud, epsilon=1.5)
         kept = keep(table)
         names = [(math.inf, None), (math.inf, 1.2), (4.0, 1.2), (4.0, None)]
         for gamma, epsilon in names:
@@ -137,7 +137,7 @@ class TestKept:
             assert not TEM(epsilon=1.2, gamma=gamma).on(cloud.with_kept_tables()).law.audited
 
     def test_it_belongs_to_its_threshold(self, home: Path, cloud: Lexicon) -> None:
-        table = build_table_for(cloud, 1.5, 4.0)
+        table = build_table(cloud, 4.0, epsilon=1.5)
         assert keep(table).name == f"{cloud.fingerprint}-4.0-e1.5.json"
         assert (
             TEM(epsilon=1.5, gamma=4.0).on(cloud.with_kept_tables()).law.exponent
@@ -145,10 +145,10 @@ class TestKept:
         )
         for gamma in (None, math.inf, 3.0, math.nextafter(4.0, 9.0)):
             assert not TEM(epsilon=1.5, gamma=gamma).on(cloud.with_kept_tables()).law.audited
-        assert build_table_for(cloud, 1.5, 1000.0) == build_table_for(cloud, 1.5)
+        assert build_table(cloud, 1000.0, epsilon=1.5) == build_table(cloud, epsilon=1.5)
 
     def test_the_larger_of_two_is_taken(self, home: Path, cloud: Lexicon) -> None:
-        whole, single = build_table(cloud), build_table_for(cloud, 1.5)
+        whole, single = build_table(cloud), build_table(cloud, epsilon=1.5)
         keep(whole)
         keep(single)
         best = max(whole.largest(1.5), single.largest(1.5))
@@ -168,7 +168,7 @@ class TestKept:
 
     @pytest.mark.parametrize("without", ["gamma", "epsilon", "losses"])
     def test_a_damaged_one_is_refused(self, home: Path, cloud: Lexicon, without: str) -> None:
-        kept = keep(build_table_for(cloud, 1.5))
+        kept = keep(build_table(cloud, epsilon=1.5))
         about = json.loads(kept.read_text())
         del about[without]
         kept.write_text(json.dumps(about))
@@ -178,11 +178,11 @@ class TestKept:
     @pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan, math.inf])
     def test_impossible_epsilons(self, cloud: Lexicon, epsilon: float) -> None:
         with pytest.raises(ParameterError, match="ε must be a number above 0"):
-            build_table_for(cloud, epsilon)
+            build_table(cloud, epsilon=epsilon)
 
     def test_impossible_thresholds_and_metrics(self, cloud: Lexicon) -> None:
         with pytest.raises(ParameterError, match="γ"):
-            build_table_for(cloud, 1.0, 0.0)
+            build_table(cloud, 0.0, epsilon=1.0)
         own = Lexicon(["a", "b"], [[0.0], [1.0]], metric=lambda x, y: float(abs(x - y).sum()))
         with pytest.raises(LexiconError, match="fingerprint"):
-            build_table_for(own, 1.0)
+            build_table(own, epsilon=1.0)

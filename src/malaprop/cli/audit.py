@@ -182,13 +182,10 @@ def _audited(
     """Build a table, and keep it."""
     from malaprop.cli.terminal import bar
     from malaprop.lexicon.tables import keep
-    from malaprop.mechanisms.tem_exponents import build_table, build_table_for
+    from malaprop.mechanisms.tem_exponents import build_table
 
     with bar(label) as progress:
-        if epsilon is None:
-            table = build_table(lexicon, gamma, progress.to)
-        else:
-            table = build_table_for(lexicon, epsilon, gamma, progress.to)
+        table = build_table(lexicon, gamma, progress.to, epsilon=epsilon)
     keep(table)
     return table
 

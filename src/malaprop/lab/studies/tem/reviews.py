@@ -41,7 +41,7 @@ from malaprop.measure.adversaries.membership import model_outputs, trained_attac
 from malaprop.measure.classification import class_numbers, text_regression
 from malaprop.mechanisms.laplace import Laplace
 from malaprop.mechanisms.tem import TEM
-from malaprop.mechanisms.tem_exponents import build_table_for
+from malaprop.mechanisms.tem_exponents import build_table
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import Channel
 from malaprop.privacy.errors import LexiconError
@@ -165,7 +165,7 @@ def bound(lexicon: Lexicon, setting: Setting, epsilon: float) -> Channel:
     try:
         return TEM(epsilon=epsilon, exponent="audited").on(lexicon)
     except LexiconError:  # it was not audited, which takes a while for thousands of words
-        table = build_table_for(lexicon, epsilon)
+        table = build_table(lexicon, epsilon=epsilon)
         audited = lexicon.with_tables(Tables(exponents=(table,)))
         return TEM(epsilon=epsilon, exponent="audited").on(audited)
 
