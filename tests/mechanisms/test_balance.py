@@ -206,7 +206,7 @@ def test_products_by_levels_are_products(graph: WordGraph, exponent: float, seed
         return
     x = np.random.Generator(np.random.PCG64(seed)).normal(size=graph.size)
     wanted = kernel_of(graph).at(exponent, exact=True)(x)
-    levels = ByteKernel.of(graph)
+    levels = ByteKernel(graph)
     np.testing.assert_allclose(levels.at(exponent, exact=True)(x), wanted, atol=1e-12)
     np.testing.assert_allclose(levels.at(exponent, exact=False)(x), wanted, atol=1e-4)
 

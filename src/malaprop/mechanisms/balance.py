@@ -20,10 +20,9 @@ import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from malaprop.lexicon.graph import SMALL
 from malaprop.lexicon.tables import BalanceTable, Tables, balance_is_verified
@@ -32,7 +31,7 @@ from malaprop.privacy.errors import LexiconError
 from malaprop.privacy.guarantee import proved
 from malaprop.privacy.law import NOTHING, Law, Worst, normalised, rounding
 from malaprop.privacy.progress import Progress, in_threads, report
-from malaprop.privacy.word_graph import AT_ONCE, Bytes, WordGraph
+from malaprop.privacy.word_graph import AT_ONCE, WordGraph
 
 _ROUNDS = 60  # the most rounds of conjugate gradients; 10 to 20 are usual
 _UPDATES = 12  # rounds of the Richardson-Lucy rule
@@ -41,13 +40,6 @@ _HALVINGS = 50
 _SAMPLE = 64
 
 Product = Callable[[Floats], Floats]
-
-
-class Kernel(Protocol):
-    """The exponential kernel of a graph: the map x ↦ Kx with K(w, y) = e^(−t·d(w, y))."""
-
-    def at(self, exponent: float, *, exact: bool) -> Product:
-        """Return the map for one t, in float64 if `exact`, otherwise in what is fast."""
 
 
 @proved("docs/proofs/balanced.md")
@@ -97,15 +89,11 @@ class Balance:
             return float((self.weights / self._known).mean())
         return float((self.weights * (self.scale + self.rest / self.weights.sum())).mean())
 
-    @property
-    def _within_the_proof(self) -> bool:
-        """Whether the proof covers these numbers: t > 0, ν ≥ 0 and not all 0."""
-        signs = self.weights.min() >= 0.0 and self.weights.max() > 0.0
-        return bool(signs and self.exponent > 0.0 and self.slack >= 0.0)
-
     def loss(self, graph: WordGraph) -> float:
         """Compute the largest loss per step, over all edges and across the cut-off."""
-        if not self._within_the_proof:
+        # The proof covers t > 0, and ν ≥ 0 that are not all 0.
+        signs = self.weights.min() >= 0.0 and self.weights.max() > 0.0
+        if not (signs and self.exponent > 0.0 and self.slack >= 0.0):
             return math.inf
         if self.masses is None:
             return 2.0 * self.exponent
@@ -142,21 +130,12 @@ def _steepest(graph: WordGraph, low: Floats, high: Floats) -> float:
 
 
 def solve(kernel: Kernel, exponent: float, start: Floats, tolerance: float) -> Floats | None:
-    """Return ν > 0 with Kν = 1; None if there is none."""
+    """Return ν > 0 with Kν = 1, by conjugate gradients; None if there is none.
+
+    The result need not be exact: it is checked later.
+    """
     product = kernel.at(exponent, exact=False)
-    weights = _conjugate_gradients(product, start, tolerance)
-    return weights if (weights >= _FLOOR).all() else None
-
-
-def approach(kernel: Kernel, exponent: float, start: Floats) -> Floats:
-    """Return ν ≥ 0 with Kν near 1, for exponents without an exact solution."""
-    product = kernel.at(exponent, exact=False)
-    return _multiplicative(product, np.maximum(start, _FLOOR))
-
-
-def _conjugate_gradients(product: Product, start: Floats, tolerance: float) -> Floats:
-    """Solve Kν = 1 for symmetric K. The result need not be exact: it is checked later."""
-    solution, left = start.copy(), 1.0 - product(start)
+    weights, left = start.copy(), 1.0 - product(start)
     towards, size = left.copy(), float(left @ left)
     for _ in range(_ROUNDS):
         if np.abs(left).max() <= tolerance:
@@ -165,15 +144,20 @@ def _conjugate_gradients(product: Product, start: Floats, tolerance: float) -> F
         bend = float(towards @ image)
         if bend <= 0.0:  # K has a negative eigenvalue, so the method cannot go on
             break
-        solution += size / bend * towards
+        weights += size / bend * towards
         left -= size / bend * image
         size, before = float(left @ left), size
         towards = left + size / before * towards
-    return solution
+    return weights if (weights >= _FLOOR).all() else None
 
 
-def _multiplicative(product: Product, weights: Floats) -> Floats:
-    """Apply the Richardson-Lucy rule: ν ← ν·K(1/Kν)/K1 lowers D(1‖Kν) and keeps ν positive."""
+def approach(kernel: Kernel, exponent: float, start: Floats) -> Floats:
+    """Return ν ≥ 0 with Kν near 1, for exponents without an exact solution.
+
+    The Richardson-Lucy rule ν ← ν·K(1/Kν)/K1 lowers D(1‖Kν) and keeps ν positive.
+    """
+    product = kernel.at(exponent, exact=False)
+    weights = np.maximum(start, _FLOOR)
     whole = product(np.ones_like(weights))
     for _ in range(_UPDATES):
         weights = weights * product(1.0 / product(weights)) / whole
@@ -267,10 +251,6 @@ def plain(
 
 # The exponential kernel K(w, y) = e^(−t·d(w, y)) of all words, as a product with vectors.
 
-
-Pairs = NDArray[np.complexfloating[Any, Any]]
-
-_LITTLE = sys.byteorder == "little"
 _ROWS = 16  # rows at a time, which fit a processor's cache
 
 
@@ -281,7 +261,7 @@ class DenseKernel:
         self._distances = distances
 
     def at(self, exponent: float, *, exact: bool) -> Product:
-        """Return the map for one t, always in float64."""
+        """Return the map x ↦ Kx for one t, always in float64."""
         kernel = np.exp(-exponent * self._distances)
         return lambda x: np.asarray(kernel @ x)
 
@@ -289,53 +269,44 @@ class DenseKernel:
 class ByteKernel:
     """The kernel from all levels, n² bytes, for lexicons of some ten thousand words."""
 
-    def __init__(self, graph: WordGraph, levels: Bytes) -> None:
+    def __init__(self, graph: WordGraph, progress: Progress | None = None) -> None:
+        """Search the graph from every word."""
         self._unit, self._last = graph.unit, graph.last
-        self._levels = levels
-
-    @classmethod
-    def of(cls, graph: WordGraph, progress: Progress | None = None) -> ByteKernel:
-        """Build the kernel by searching the graph from every word."""
         # An even number of columns: two neighbours form a 16-bit number.
-        levels = np.full((graph.size, graph.size + graph.size % 2), 255, dtype=np.uint8)
+        self._levels = np.full((graph.size, graph.size + graph.size % 2), 255, dtype=np.uint8)
         for start in range(0, graph.size, AT_ONCE):
             ids: Ids = np.arange(start, min(start + AT_ONCE, graph.size))
-            levels[ids, : graph.size] = graph.levels(ids)
-            if progress is not None:
-                progress(int(ids[-1]) + 1, graph.size)
-        return cls(graph, levels)
+            self._levels[ids, : graph.size] = graph.levels(ids)
+            report(progress, int(ids[-1]) + 1, graph.size)
 
     def at(self, exponent: float, *, exact: bool) -> Product:
-        """Return the map for one t, in float64 if `exact`, otherwise in float32."""
-        values = np.zeros(256)
+        """Return the map x ↦ Kx for one t, in float64 if `exact`, otherwise in float32."""
+        real: Any = np.float64 if exact else np.float32
+        values = np.zeros(256, dtype=real)
         values[: self._last + 1] = np.exp(-exponent * self._unit * np.arange(self._last + 1))
-        table = _pairs(values.astype(np.float64 if exact else np.float32))
+        # A table from two bytes to their two values, stored as one complex number.
+        low, high = np.meshgrid(values, values)
+        both = [low, high] if sys.byteorder == "little" else [high, low]
+        two = np.stack(both, axis=-1).reshape(-1, 2)
+        table = two.view(np.result_type(real, np.complex64))[:, 0]
 
         def product(x: Floats) -> Floats:
-            return self._product(table, x)
+            padded = np.zeros(self._levels.shape[1], dtype=real)
+            padded[: len(x)] = x
+            products = np.empty(len(self._levels))
+
+            def rows(start: int) -> None:
+                pairs = self._levels[start : start + _ROWS].view(np.uint16)
+                taken = np.take(table, pairs, mode="clip").view(real)
+                products[start : start + _ROWS] = taken @ padded
+
+            in_threads(rows, range(0, len(products), _ROWS))
+            return products
 
         return product
 
-    def _product(self, table: Pairs, x: Floats) -> Floats:
-        size, real = len(self._levels), table.real.dtype
-        padded = np.zeros(self._levels.shape[1], dtype=real)
-        padded[: len(x)] = x
-        products = np.empty(size)
 
-        def rows(start: int) -> None:
-            pairs = self._levels[start : start + _ROWS].view(np.uint16)
-            products[start : start + _ROWS] = np.take(table, pairs, mode="clip").view(real) @ padded
-
-        in_threads(rows, range(0, size, _ROWS))
-        return products
-
-
-def _pairs(values: NDArray[np.floating[Any]]) -> Pairs:
-    """Return a table from two bytes to their two values, stored as one complex number."""
-    low, high = np.meshgrid(values, values)
-    both = np.stack([low, high], axis=-1) if _LITTLE else np.stack([high, low], axis=-1)
-    as_one = np.result_type(values, np.complex64)
-    return np.ascontiguousarray(both).reshape(-1, 2).view(as_one)[:, 0]
+Kernel = DenseKernel | ByteKernel
 
 
 # The balances of a word graph: solved for a list of ε, kept, and audited at each use.
@@ -343,7 +314,6 @@ def _pairs(values: NDArray[np.floating[Any]]) -> Pairs:
 # On small lexicons they are solved for the very ε when the mechanism is bound. Larger ones carry a
 # table, which `malaprop lexicon graph NAME` computes for the ε of a grid; a law of the grid serves
 # all ε above.
-
 
 LARGE = 75_000
 """Words beyond which all distances, a byte each, do not fit 6 GB."""
@@ -450,40 +420,17 @@ def build_table(
             "to 255 of their unit: choose such weights, or a cutoff."
         )
     wanted = grid() if epsilons is None else epsilons
-    report = progress or (lambda done, total: None)
     passes = 1 if graph.size > LARGE else 2 + len(wanted)
-    total = graph.size * passes
-    counts = graph.counts(lambda done, _: report(done, total))
-    if graph.size > LARGE:
-        return _table(fingerprint, graph, counts, [], [])
-    kernel = ByteKernel.of(graph, lambda done, _: report(graph.size + done, total))
-    laws, weights, solvable = [], np.full(graph.size, 1.0), True
-    for number, epsilon in enumerate(wanted[::-1], 1):  # from where ν is nearly 1
-        exponent = float(epsilon) - _MARGIN
-        exact = solve(kernel, exponent, weights, _FINE) if solvable else None
-        solvable = exact is not None  # without a balance at one t there is none at smaller ones
-        if exact is None:
-            exponent *= 1.0 - _SLOPE
-        weights = approach(kernel, exponent, weights) if exact is None else exact
-        rounded = np.minimum(np.rint(weights / _STEP), 65535.0) * _STEP
-        laws.append(balance(graph, kernel, float(epsilon), exponent, rounded))
-        report(graph.size * (2 + number), total)
-    return _table(fingerprint, graph, counts, laws[::-1], list(map(float, wanted)))
 
+    def done(passed: int, words: int) -> None:
+        report(progress, graph.size * passed + words, graph.size * passes)
 
-def _table(
-    fingerprint: str,
-    graph: WordGraph,
-    counts: NDArray[np.int64],
-    laws: list[Balance],
-    epsilons: list[float],
-) -> BalanceTable:
+    counts = graph.counts(lambda words, _: done(0, words))
+    laws = {} if graph.size > LARGE else _solve_all(graph, wanted, done)
     notes, masses = [], []
-    for law, epsilon in zip(laws, epsilons, strict=True):
-        known = np.zeros(graph.size) if law.masses is None else law.masses
-        least = float(known.min())
-        unit = mass_unit(known)
-        masses.append(np.rint((known - least) / unit).astype(np.uint16))
+    for epsilon, law in sorted(laws.items()):
+        least, unit = float(law._known.min()), mass_unit(law._known)
+        masses.append(np.rint((law._known - least) / unit))
         notes.append(
             {
                 "epsilon": epsilon,
@@ -494,18 +441,37 @@ def _table(
             }
         )
     shape = (len(laws), graph.size)
-    weights = [np.rint(law.weights / _STEP).astype(np.uint16) for law in laws]
+    weights = [np.rint(law.weights / _STEP) for _, law in sorted(laws.items())]
     return BalanceTable(
         fingerprint=fingerprint,
         laws=tuple(notes),
-        weights=np.array(weights, dtype=np.uint16).reshape(shape),
-        masses=np.array(masses, dtype=np.uint16).reshape(shape),
+        weights=np.array(weights).astype(np.uint16).reshape(shape),
+        masses=np.array(masses).astype(np.uint16).reshape(shape),
         counts=counts.astype(np.uint16 if graph.size < 1 << 16 else np.uint32),
     )
 
 
-# The exact loss of a law on a word graph: every row is recomputed, then every edge.
+def _solve_all(
+    graph: WordGraph, epsilons: Floats, done: Callable[[int, int], None]
+) -> dict[float, Balance]:
+    """Return the balance of each ε, found from the largest down: there ν is nearly 1."""
+    kernel = ByteKernel(graph, lambda words, _: done(1, words))
+    laws: dict[float, Balance] = {}
+    weights, solvable = np.full(graph.size, 1.0), True
+    for epsilon in epsilons[::-1].tolist():
+        exponent = epsilon - _MARGIN
+        exact = solve(kernel, exponent, weights, _FINE) if solvable else None
+        solvable = exact is not None  # without a balance at one t there is none at smaller ones
+        if exact is None:
+            exponent *= 1.0 - _SLOPE
+        weights = approach(kernel, exponent, weights) if exact is None else exact
+        rounded = np.minimum(np.rint(weights / _STEP), 65535.0) * _STEP
+        laws[epsilon] = balance(graph, kernel, epsilon, exponent, rounded)
+        done(2 + len(laws), 0)
+    return laws
 
+
+# The exact loss of a law on a word graph: every row is recomputed, then every edge.
 
 _SLIP = 1e-11  # relative difference between a row and the proof's law that rounding may cause
 
@@ -525,9 +491,25 @@ def worst_edge(
         log_a[block], log_b[block], formed = _form(law, graph, balance, ids)
         proved = proved and formed
         report(progress, done, len(steps))
-    return (
-        _worst(graph, balance.exponent, epsilon, log_a, log_b, rounding(size)) if proved else None
-    )
+    here, there = graph.edges.T
+    if not proved or not len(here):
+        return NOTHING if proved else None
+    exponent, slack, bounds = balance.exponent, rounding(size), epsilon * graph.weights
+    losses = exponent * graph.weights + _gaps(log_a[here], log_a[there])
+    losses = np.maximum(losses, _gaps(log_b[here], log_b[there]))
+    ratios = (losses - slack) / bounds
+    edge = int(np.argmax(ratios))
+    ends = (int(here[edge]), int(there[edge]))
+    u, v = ends if log_a[ends[0]] >= log_a[ends[1]] else ends[::-1]
+    ratio, loss, bound = float(ratios[edge]), float(losses[edge]), float(bounds[edge])
+    if np.isfinite(graph.cutoff):  # between any two words at or beyond the cut-off
+        spreads = [float(_gaps(x.max(), x.min())) for x in (log_a, log_b)]
+        across = max(exponent * graph.cutoff + spreads[0], spreads[1])
+        if across / (epsilon * graph.cutoff) > ratio:
+            u, v = int(log_a.argmax()), int(log_a.argmin())
+            loss, bound = across, epsilon * graph.cutoff
+            ratio = loss / bound
+    return Worst(ratio=ratio, loss=loss, bound=bound, pair=(u, v), output=u)
 
 
 def _form(law: Law, graph: WordGraph, balance: Balance, ids: Ids) -> tuple[Floats, Floats, bool]:
@@ -549,38 +531,6 @@ def _form(law: Law, graph: WordGraph, balance: Balance, ids: Ids) -> tuple[Float
         stated = a[:, None] * kernel + b[:, None]
         formed = never and (np.abs(rows - stated) <= _SLIP * stated).all() and (a > 0).all()
         return np.log(a), np.log(b), bool(formed)
-
-
-def _worst(
-    graph: WordGraph, exponent: float, epsilon: float, log_a: Floats, log_b: Floats, slack: float
-) -> Worst:
-    here, there = graph.edges.T
-    losses = exponent * graph.weights + _gaps(log_a[here], log_a[there])
-    losses = np.maximum(losses, _gaps(log_b[here], log_b[there]))
-    bounds = epsilon * graph.weights
-    worst = int(np.argmax((losses - slack) / bounds)) if len(losses) else -1
-    across = _across(graph, exponent, log_a, log_b)
-    if worst < 0:
-        return NOTHING
-    ratio = float((losses[worst] - slack) / bounds[worst])
-    u, v = int(here[worst]), int(there[worst])
-    if log_a[u] < log_a[v]:
-        u, v = v, u
-    if across / (epsilon * graph.cutoff) > ratio:
-        u, v = int(log_a.argmax()), int(log_a.argmin())
-        bound = epsilon * graph.cutoff
-        return Worst(ratio=across / bound, loss=across, bound=bound, pair=(u, v), output=u)
-    return Worst(
-        ratio=ratio, loss=float(losses[worst]), bound=float(bounds[worst]), pair=(u, v), output=u
-    )
-
-
-def _across(graph: WordGraph, exponent: float, log_a: Floats, log_b: Floats) -> float:
-    """Bound the loss between any two words at or beyond the cut-off; 0 without a cut-off."""
-    if not np.isfinite(graph.cutoff):
-        return 0.0
-    spreads = [float(_gaps(x.max(), x.min())) for x in (log_a, log_b)]
-    return max(exponent * graph.cutoff + spreads[0], spreads[1])
 
 
 def _gaps(x: Floats, y: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""The balanced mechanism, with the weights that balance it, their tables and their loss."""
+"""The balanced mechanism on a graph of near words, and its law; `balance` finds its weights."""
 
 import hashlib
 from collections.abc import Iterator
@@ -22,9 +22,6 @@ from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.progress import Progress
 from malaprop.privacy.sampling import LawRows
 from malaprop.privacy.word_graph import WordGraph, graph_of
-
-# The law of a balance on a word graph, and its rows for drawing.
-
 
 # Microseconds, about: what a near word of a row takes more if it is searched for alone, and a word
 # within reach of a far one that is tried; a search of the whole graph, and its share for a word if
@@ -84,9 +81,7 @@ class BalancedLaw(Law):
         """
         if self.balance.masses is None or not self.balance.verified:
             return super().staying(ids)
-        near_share, rest = self._shares(ids)
-        if self.balance.scale is None:
-            near_share = 1.0 / self.balance.masses[ids]
+        near_share, rest = self._shares(ids, self.balance.masses)
         return np.asarray(self.balance.weights[ids] * (near_share + rest))
 
     @property
@@ -105,42 +100,45 @@ class BalancedLaw(Law):
     def log_likelihood_parts(self, outputs: Ids, count: int) -> Iterator[Floats]:
         """Yield ln Pr[y | w] for `count` outputs y at a time; distances are symmetric.
 
-        The graph is searched for all at once. Rows add up to 1 within the slack of the stated
-        masses, so that none need be summed.
+        Rows add up to 1 within the slack of the stated masses, so that none need be summed.
         """
-        masses = self.balance.masses
-        if masses is None:
-            return
-        keys = self._checked_keys(outputs)
-        near_share, rest = self._shares(np.arange(len(self.space)))
-        for start in range(0, len(outputs), count):
-            part = slice(start, start + count)
+        for some, keys, masses in self._columns(outputs, count):
             with np.errstate(divide="ignore"):
-                drawn = np.log(self.balance.weights[outputs[part]])[:, None]
-            if self.balance.scale is None:
-                logs = self._log_falls(keys[part])
-                logs -= np.log(masses)  # in place: such arrays are large
-                logs += drawn
-                yield logs
+                drawn = np.log(self.balance.weights[some])[:, None]
+            if self.balance.scale is not None:
+                near_share, rest = self._shares(np.arange(len(self.space)), masses)
+                yield np.asarray(drawn + np.log(near_share * self._kernel(keys) + rest))
+                continue
+            if self.graph.unit:
+                slope = -self.balance.exponent * self.graph.unit
+                logs = np.multiply(keys, slope, dtype=np.float64)
             else:
-                yield np.asarray(drawn + np.log(near_share * self._kernel(keys[part]) + rest))
+                logs = np.asarray(-self.balance.exponent * self.space.lengths(keys))
+            logs -= np.log(masses)  # in place: such arrays are large
+            logs += drawn
+            yield logs
 
     def likelihood_parts(self, outputs: Ids, count: int) -> Iterator[Floats]:
         """Yield Pr[y | w] for `count` outputs at a time, without exponentials of each of them."""
-        if self.balance.masses is None:
-            return
-        keys = self._checked_keys(outputs)
-        near_share, rest = self._shares(np.arange(len(self.space)))
-        if self.balance.scale is None:
-            near_share = 1.0 / self.balance.masses
-        for start in range(0, len(outputs), count):
-            part = slice(start, start + count)
-            chances = self._kernel(keys[part])
+        for some, keys, masses in self._columns(outputs, count):
+            near_share, rest = self._shares(np.arange(len(self.space)), masses)
+            chances = self._kernel(keys)
             chances *= near_share
             if self.balance.scale is not None:
                 chances += rest
-            chances *= self.balance.weights[outputs[part], None]
+            chances *= self.balance.weights[some, None]
             yield chances
+
+    def _columns(self, outputs: Ids, count: int) -> Iterator[tuple[Ids, Keys, Floats]]:
+        """Yield `count` outputs at a time, with their keys, and the masses of all words, if known.
+
+        The graph is searched for all outputs at once.
+        """
+        if self.balance.masses is not None:
+            keys = self._checked_keys(outputs)
+            for start in range(0, len(outputs), count):
+                part = slice(start, start + count)
+                yield outputs[part], keys[part], self.balance.masses
 
     def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
         """Return near words with their weights, and far words to be weighed when tried."""
@@ -149,7 +147,8 @@ class BalancedLaw(Law):
         def fall(rows: Ids, keys: Keys) -> Floats:
             return np.asarray(near_share.take(rows) * self._kernel(keys) + rest.take(rows))
 
-        if self._has_levels:
+        # Rows may be searched for by levels if their masses are as stated.
+        if self.graph.unit and (self.balance.verified or self.balance.masses is None):
             mean = 1.0 if draws is None else float(draws.mean())
             beyond = self._beyond(mean)
             alone = self._alone(len(ids), mean, beyond)
@@ -158,22 +157,11 @@ class BalancedLaw(Law):
             near = lazy_rows.nearest_by_key(self._checked_keys(ids), fall, tries=1.0)
         return lazy_rows.law_rows(near, self.balance.weights, self._pool, fall)
 
-    @property
-    def _has_levels(self) -> bool:
-        """Whether rows may be searched for by levels, since their masses are as stated."""
-        return bool(self.graph.unit) and (self.balance.verified or self.balance.masses is None)
-
     def _kernel(self, keys: Keys) -> Floats:
         """Return e^(−t·d), given the keys of distances."""
         if not self.graph.unit:
             return np.exp(-self.balance.exponent * self.space.lengths(keys))
         return np.asarray(self._falls.take(keys))
-
-    def _log_falls(self, keys: Keys) -> Floats:
-        """Return −t·d, given the keys of distances."""
-        if not self.graph.unit:
-            return np.asarray(-self.balance.exponent * self.space.lengths(keys))
-        return np.multiply(keys, -self.balance.exponent * self.graph.unit, dtype=np.float64)
 
     @cached_property
     def _falls(self) -> Floats:
@@ -211,22 +199,21 @@ class BalancedLaw(Law):
         levels = self.graph.levels(sample)
         return np.bincount(levels.ravel(), minlength=self.graph.last + 1) / len(sample)
 
-    def _shares(self, ids: Ids) -> tuple[Floats, Floats]:
-        """Return a(w) and b(w), with which a row's weights add up to 1, within the law's slack."""
+    def _shares(self, ids: Ids, masses: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return a(w) and b(w), with which a row's weights add up to 1, within the law's slack.
+
+        For b = 0 they do so if the masses are given; otherwise a is 1.
+        """
         balance = self.balance
-        if balance.scale is None:
-            return np.ones(len(ids)), np.zeros(len(ids))
-        return balance.scale[ids], balance.rest[ids] / balance.weights.sum()
+        if balance.scale is not None:
+            return balance.scale[ids], balance.rest[ids] / balance.weights.sum()
+        return np.ones(len(ids)) if masses is None else 1.0 / masses[ids], np.zeros(len(ids))
 
     def _checked_keys(self, ids: Ids) -> Keys:
         """Return the keys of all distances; refuse rows whose masses are not as stated."""
-        keys = self.space.keys(ids)
-        if self.balance.masses is not None and not self.balance.verified:
-            self._weigh(ids, keys, self.balance.masses)
-        return keys
-
-    def _weigh(self, ids: Ids, keys: Keys, stated: Floats) -> None:
-        """Compute the masses of rows; refuse to draw if they are not as stated."""
+        keys, stated = self.space.keys(ids), self.balance.masses
+        if stated is None or self.balance.verified:
+            return keys
         new = np.flatnonzero(~self._weighed[ids])
         # One at a time: a row fits a processor's cache.
         masses = np.array([self._kernel(keys[place]) @ self.balance.weights for place in new])
@@ -236,6 +223,7 @@ class BalancedLaw(Law):
                 "balances were changed. Run  malaprop lexicon graph NAME --force"
             )
         self._weighed[ids[new]] = True
+        return keys
 
     @cached_property
     def _weighed(self) -> NDArray[np.bool_]:
@@ -266,9 +254,6 @@ def word_graph_of(lexicon: MetricSpace) -> WordGraph:
             f"{lexicon.metric} distances. Use lexicon.with_graph()."
         )
     return graph
-
-
-# The balanced mechanism on a graph of near words.
 
 
 _HOW_WEIGHTED = {
