@@ -88,8 +88,8 @@ class Cli:
         return Ended(code, out, err.decode())
 
     def privatize(self, *arguments: str | Path, epsilon: str = "1", stdin: bytes = b"") -> Ended:
-        lexicon = ("--lexicon", self._lexicon)
-        return self("privatize", *arguments, "--epsilon", epsilon, *lexicon, stdin=stdin)
+        options = ("--epsilon", epsilon, "--lexicon", self._lexicon, "--verbose")
+        return self("privatize", *arguments, *options, stdin=stdin)
 
 
 @pytest.fixture

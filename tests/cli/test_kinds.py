@@ -19,8 +19,8 @@ def test_values_are_drawn_as_what_they_are(cli: Cli, folder: Path) -> None:
 def test_the_report_says_so(cli: Cli, folder: Path) -> None:
     options = ("--kind-epsilon", "0.5", "--step", "number=20 %", "--step", "time=an hour")
     ended = cli.privatize("-", *options, "--report", "r.json", stdin=TEXT)
-    for part in ("1 as dates", "1 as times", "1 as amounts of money", "1 as identifiers"):
-        assert part in ended.flat
+    for part in ("as dates", "as times", "as amounts of money", "as identifiers"):
+        assert f"of these, {part} 1 " in ended.flat
     assert "of their own, with ε = 0.5 in place of 1, without a cut-off: numbers" in ended.flat
     assert "times, hours (an hour)." in ended.flat
     assert ended.flat.count("in place of") == 1

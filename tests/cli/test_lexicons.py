@@ -22,9 +22,9 @@ def test_what_is_imported_is_listed_and_used(cli: Cli, folder: Path, lexicon_fil
     listed = cli("lexicon", "list").text
     assert re.search(r"^english +32,781 +300 +euclidean +embedded", listed, re.MULTILINE)
     assert re.search(r"^small +13 +2 +euclidean +imported", listed, re.MULTILINE)
-    used = cli("privatize", "-", "-e", "2", "-l", "small", stdin=b"cold\n")
+    used = cli("privatize", "-", "-v", "-e", "2", "-l", "small", stdin=b"cold\n")
     assert used.code == 0
-    assert "on small (13 words" in used.flat
+    assert "lexicon small, 13 words" in used.flat
 
 
 def test_a_taken_name_is_kept_unless_forced(cli: Cli, folder: Path, lexicon_file: Path) -> None:
@@ -120,7 +120,7 @@ def test_info_names_every_fingerprint_that_is_printed(
             "audit": ("audit", *chosen),
             "stats": ("stats", *chosen),
             "calibrate": ("calibrate", "--kept", "0.3", "-m", mechanism, *common),
-            "privatize": ("privatize", "texts.txt", "-o", "out.txt", *chosen),
+            "privatize": ("privatize", "texts.txt", "-o", "out.txt", "-v", *chosen),
         }
         label = "its fingerprint with graph" if mechanism == "balanced" else "its fingerprint"
         for run, call in runs.items():

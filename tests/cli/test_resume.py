@@ -139,7 +139,7 @@ def test_several_files_go_on_together(cli: Cli, folder: Path, breaking: Breaking
     more = breaking.after(None, lambda: cli.privatize("d.txt", *command, "--resume"))
     assert (more.code, breaking.calls) == (0, 3)
     assert more.err.count("is complete already") == 3
-    assert "d.txt → out/d.txt: 30 records" in more.flat
+    assert "d.txt → out/d.txt txt 30 30" in more.flat
     assert "a.txt →" not in more.flat
 
 
@@ -185,7 +185,10 @@ def test_a_faulty_record_is_passed_with_on_error(
     assert len(texts) == ROWS
     assert [place for place, text in enumerate(texts) if text == "[masked]"] == [56]
     assert "warning: 1 record of in.csv could not be processed: texts masked." in done.err
-    assert "masked: record 57 holds a NUL character" in done.flat
+    assert (
+        "Faulty records of in.csv record what is wrong with it 57 holds a NUL character"
+        in done.flat
+    )
     file = json.loads((folder / "r.json").read_text())["files"][0]
     assert file["faulty_records"] == 1
     assert file["faults"] == [{"record": 57, "reason": "holds a NUL character"}]
@@ -212,7 +215,7 @@ def test_workers_change_nothing_but_the_time(cli: Cli, folder: Path, repeat: str
     assert len(made) == 1
     ended = cli.privatize(*command, "--workers", "3", "--force")
     assert ended.code == 0
-    assert "Protected 475 words" in ended.flat
+    assert "475 words protected" in ended.flat
     assert len(texts_of(folder, "csv")) == ROWS
 
 

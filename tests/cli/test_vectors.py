@@ -22,6 +22,8 @@ def vectors(folder: Path) -> Path:
 def test_release_prints_the_guarantee_and_writes_the_file(cli: Cli, vectors: Path) -> None:
     ended = cli("release", vectors, "-o", "y.npy", "-e", "4", "-p", "dimension=2", "--scale", "3")
     assert (ended.code, ended.out) == (0, b"")
+    assert "two that are a typical distance apart by a factor of at most" in ended.flat
+    ended = cli("release", vectors, "-o", "v.npy", "-e", "4", "--scale", "3", "-v")
     assert "between any two vectors" in ended.flat
     assert "times the typical distance" in ended.flat
     assert np.load("y.npy").shape == (200, 2)
@@ -69,7 +71,9 @@ def test_wrong_arguments_end_in_one_line(
 
 def test_embed_writes_a_row_for_each_text(cli: Cli, folder: Path, lexicon_file: Path) -> None:
     Path("notes.txt").write_text("The patient is cold.\nA warm doctor\n")
-    ended = cli("embed", "notes.txt", "-o", "y.npy", "-e", "2", "-m", "laplace", "-l", lexicon_file)
+    ended = cli(
+        "embed", "notes.txt", "-o", "y.npy", "-e", "2", "-m", "laplace", "-l", lexicon_file, "-v"
+    )
     assert ended.code == 0
     assert np.load("y.npy").shape == (2, 2)
     assert "differ in one of them have centroids d/n apart" in ended.flat

@@ -73,7 +73,8 @@ def test_a_page_is_whole_and_loads_nothing(page: str) -> None:
 def test_a_page_says_what_must_be_known(page: str) -> None:
     for title in ("What is guaranteed", "What is not protected", "What an observer learns"):
         assert f"<h2>{title}</h2>" in page
-    assert "whatever comes out, it changes the odds" in page
+    assert "can shift the odds between the two texts by a factor of at most" in page
+    assert "<details><summary>The formal statement</summary>" in page
     assert "Context raises" in page
 
 
@@ -84,8 +85,8 @@ def test_a_page_has_the_figure_with_context_beside_the_one_without(
     page = request.getfixturevalue("page")
     words = "of the words of public &lt;films&gt; are recovered"
     known = "text of &lt;all&gt;"
-    assert f"<b>41%</b>{words} word by word, from word frequencies in {known}" in page
-    assert f"<b>48%</b>{words} with context, from bigrams of {known}" in page
+    assert f"<b>41%</b> {words} word by word, from word frequencies in {known}" in page
+    assert f"<b>48%</b> {words} with context, from bigrams of {known}" in page
     assert "right by an observer without context, to whom all words are equally likely" in page
     assert f"in {known} recovers 41% by looking at each word alone" in page
     assert "also knows which words follow which there 48%" in page
@@ -94,6 +95,17 @@ def test_a_page_has_the_figure_with_context_beside_the_one_without(
 
 def test_a_page_without_such_a_figure_has_none(page: str) -> None:
     assert "follow which" not in page
+
+
+def test_one_rate_is_one_figure(page: str) -> None:
+    """How often a single word is guessed right: in a box, in a sentence, in a table."""
+    [share] = re.findall(r"<b>([^<]*%)</b> of single words are guessed right", page)
+    assert f"About {share} of single words are guessed right" in page
+    assert f'<td class="number">1</td><td class="number">{share}</td>' in page
+
+
+def test_a_page_shows_no_backticks(page: str) -> None:
+    assert "`" not in page
 
 
 def test_names_are_no_markup(page: str) -> None:

@@ -8,16 +8,14 @@ import pytest
 from tests.cli.conftest import VECTORS
 
 from malaprop import TEM, Laplace, Lexicon, Privatizer
-from malaprop.report.run_report import (
-    Occasion,
-    as_html,
-    as_json,
-    as_markdown,
-    readable,
-    run_report,
-    visible,
-)
+from malaprop.report.page import Form, json_text, render
+from malaprop.report.run_report import Occasion, RunReport, run_page, run_report, run_summary
+from malaprop.report.run_report import visible as visible_of
 from malaprop.text.policy import Repeat
+
+
+def shown(report: RunReport, to: Form, width: int = 10_000) -> str:
+    return render(run_page(report), to, width)
 
 
 def test_a_report_is_a_value(privatizer: Privatizer) -> None:
@@ -28,12 +26,12 @@ def test_a_report_is_a_value(privatizer: Privatizer) -> None:
         report.hint = "x"  # type: ignore[misc]
     assert report.to_dict()["date"] == "2030-01-02T00:00:00+00:00"
     # Three renderings of one value.
-    assert json.loads(as_json(report)) == report.to_dict()
-    assert "1 word" in readable(report)
-    assert "1 word" in as_markdown(report)
+    assert json.loads(json_text(report.to_dict())) == report.to_dict()
+    assert "words protected" in shown(report, "terminal")
+    assert "words protected" in shown(report, "markdown")
     # And a short one for notebooks.
     notebook = report._repr_html_()
-    assert "1 word" in notebook
+    assert "words protected" in notebook
     assert "not for publication" in notebook
 
 
@@ -42,18 +40,18 @@ def test_all_renderings_say_how_many_words_are_guessed(privatizer: Privatizer) -
     report = run_report(privatizer, [], {"protected": 1}, occasion)
     share = f"{report.to_dict()['expected_share_guessed']:.0%}"
     told = "of single words are guessed right by an observer without context"
-    for shown in (readable(report), as_markdown(report)):
-        assert f"about {share} {told}" in " ".join(shown.lower().split())
-    assert f"<b>{share}</b>{told}" in as_html(report)
-    assert f"about {share} of single words" in report._repr_html_()
+    for page in (shown(report, "terminal"), shown(report, "markdown")):
+        assert f"about {share} {told}" in page.lower()
+    assert f"<b>{share}</b> {told}" in shown(report, "html")
+    assert f"About {share} of single words" in report._repr_html_()
     noisy = run_report(
         Privatizer(privatizer.lexicon, Laplace(epsilon=1.0)), [], {"protected": 1}, occasion
     )
     assert "guessed" not in vars(noisy)  # nobody has asked for it yet
     assert noisy.to_dict()["guessed_at_least"] is True
-    assert "at least" in " ".join(readable(noisy).split())
-    assert "At least" in as_markdown(noisy)
-    assert "<b>at least " in as_html(noisy)
+    assert "at least" in " ".join(shown(noisy, "terminal").split())
+    assert "At least" in shown(noisy, "markdown")
+    assert "<b>at least " in shown(noisy, "html")
 
 
 @pytest.fixture
@@ -78,22 +76,24 @@ def test_the_report_says_how_often_content_words_occur(repeat: Repeat) -> None:
     plain = report.to_dict()["repetition"]
     assert plain["most_occurrences_of_a_content_word_in_a_text"] == 12
     assert plain["texts_with_a_content_word_5_times_or_more"] == 2
-    page, screen = as_markdown(report), " ".join(readable(report).split())
-    for shown in (page.casefold(), screen, as_html(report).casefold()):
-        assert "a content word occurs up to 12 times in one text, and 2 texts have one" in shown
-        assert ("an observer without context recovers from 3 draws" in shown) == bool(shares)
-        assert ("all its places share one draw" in shown) == (repeat == "document")
-        assert ("which places of a text hold equal words" in shown) == (repeat == "document")
-        assert "nurse" not in shown
+    page, screen = shown(report, "markdown"), " ".join(shown(report, "terminal").split())
+    for told in (page.casefold(), screen.casefold(), shown(report, "html").casefold()):
+        assert "a content word occurs up to 12 times in one text, and 2 texts have one" in told
+        assert ("an observer without context recovers from 3 draws" in told) == bool(shares)
+        assert ("all its places share one draw" in told) == (repeat == "document")
+        assert ("which places of a text hold equal words" in told) == (repeat == "document")
+        assert "nurse" not in told
     assert "all but the first 1 of the lexicon" in page
-    assert "all but the first 1 of the lexicon" in as_html(report)
+    assert "all but the first 1 of the lexicon" in shown(report, "html")
 
 
 def test_without_repeated_words_nothing_is_said_of_them(privatizer: Privatizer) -> None:
     occasion = Occasion(started=datetime(2030, 1, 2, tzinfo=UTC), seconds=1.0)
     report = run_report(privatizer, [], privatizer.batch(["hot hot"])[1], occasion)
     assert (report.repetition.most, report.repetition.recovered) == (0, ())
-    assert "Repeated" not in readable(report) + as_markdown(report) + as_html(report)
+    assert "Repeated" not in shown(report, "terminal") + shown(report, "markdown") + shown(
+        report, "html"
+    )
 
 
 def test_every_rendering_says_what_was_declared_public() -> None:
@@ -105,7 +105,7 @@ def test_every_rendering_says_what_was_declared_public() -> None:
     assert report.to_dict()["counts"]["public_words"] == 1
     named = "what you declared public, as it is: the tags of HTML; the kept word “aspirin”"
     assert named in report.to_dict()["visible"]
-    for page in (readable(report, 10_000), as_markdown(report), as_html(report)):
+    for page in (shown(report, "terminal"), shown(report, "markdown"), shown(report, "html")):
         assert named in page
         assert "words shown as they are, declared public" in page
         assert "pieces of markup shown as they are, declared public" in page
@@ -115,4 +115,15 @@ def test_gaps_beside_what_is_public_are_visible_where_others_are_dropped() -> No
     lexicon = Lexicon(list(VECTORS), list(VECTORS.values()))
     privatizer = Privatizer(lexicon, TEM(epsilon=1.0), keep=["aspirin"], punctuation="drop")
     named = "what you declared public, as it is, and gaps beside it: the kept word “aspirin”"
-    assert named in visible(privatizer)
+    assert named in visible_of(privatizer)
+
+
+def test_after_a_run_three_lines_say_what_matters(privatizer: Privatizer) -> None:
+    occasion = Occasion(started=datetime(2030, 1, 2, tzinfo=UTC), seconds=1.0)
+    report = run_report(privatizer, [], {"protected": 1}, occasion)
+    promised, visible, where = render(run_summary(report, "r.html"), width=10_000).splitlines()
+    assert promised.startswith("Promised    ε = 1: what comes out shifts the odds between “")
+    assert visible == "Visible     places of words, punctuation, order of records"
+    assert where == "Report      1 word in 0 records of 0 files; the whole report is in r.html"
+    assert "--report" in render(run_summary(report))
+    assert "guessed" not in vars(report)  # nobody waits for what nobody sees

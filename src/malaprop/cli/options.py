@@ -199,6 +199,10 @@ Resume = Annotated[
         help="Resume an earlier run of the same command, if it was stopped.",
     ),
 ]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Show the whole report on stderr, not three lines.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report on stderr; warnings only.")]
 Engine = Annotated[
     Literal["local", "spark"],
     typer.Option(

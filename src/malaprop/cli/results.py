@@ -70,7 +70,7 @@ ReportFile = Annotated[
         metavar="FILE",
         callback=check_ending,
         help="Write a page with the result, the method and what it does not say: as a web page "
-        "with plots (.html), Markdown (.md) or JSON (.json).",
+        "(.html), Markdown (.md) or JSON (.json).",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the files of --json and --report.")]
@@ -249,9 +249,9 @@ def outputs(json_: str | None, report: Path | None, *, force: bool) -> Iterator[
             for file in files:
                 file.write(_text(value).encode())
             if page is not None and report is not None:
-                from malaprop.report.run_report import rendered_page
+                from malaprop.report.page import page_file
 
-                page.write(rendered_page(made(), value, report))
+                page.write(page_file(made(), report, value))
 
         yield write
         stage.complete()

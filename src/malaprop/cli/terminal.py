@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.segment import Segment
 
     from malaprop.files.plan import RunProgress
-    from malaprop.report.run_report import RunReport
+    from malaprop.report.page import Page
 
 
 # What the command line shows: lines, tables, warnings and the report of a run.
@@ -102,13 +102,11 @@ def warn(*warnings: str) -> None:
         say(f"warning: {with_flag_names(warning)}.", err=True)
 
 
-def show(report: "RunReport", *, quiet: bool) -> None:
-    """Show the report on stderr."""
-    from malaprop.report.run_report import readable
+def show(page: "Page", *, err: bool = False) -> None:
+    """Show a page on stdout, or on stderr, as wide as the terminal but not wider than one reads."""
+    from malaprop.report.page import render
 
-    if not quiet:
-        width = min(_WIDEST, get_terminal_size().columns)
-        say_text(readable(report, width), err=True)
+    say_text(render(page, width=min(_WIDEST, get_terminal_size().columns)), err=err)
 
 
 # A progress bar on a terminal, and silence elsewhere.

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from malaprop._version import __version__
 from malaprop.measure.adversaries import AttackResult, Group, RecoveredWords
 from malaprop.measure.audit import Audit
 from malaprop.measure.audit_by_draws import SampledAudit
@@ -28,7 +27,7 @@ from malaprop.report.page import (
     opened,
 )
 from malaprop.report.plots import occurrence_table, profile_plots
-from malaprop.report.run_report import Occasion, fingerprint_of, parameters
+from malaprop.report.run_report import LexiconFacts, Occasion, method
 
 # What all pages about measurements share.
 
@@ -57,30 +56,19 @@ class Setting:
 
     def method(self, *rows: tuple[str, str]) -> Section:
         """Return how it was measured, and with which versions."""
-        return Section(
-            "Method and versions",
-            (
-                Facts(
-                    (
-                        *rows,
-                        ("date", self.occasion.started.isoformat(timespec="seconds")),
-                        ("seconds", f"{self.occasion.seconds:,.1f}"),
-                        ("command", named(self.occasion.command or "none")),
-                        ("malaprop", __version__),
-                        ("mechanism", parameters(self.mechanism)),
-                        *self._of_lexicon(),
-                    )
-                ),
-            ),
-        )
-
-    def _of_lexicon(self) -> list[tuple[str, str]]:
         space = self.lexicon
-        if space is None:
-            return []
-        rows = [("lexicon", f"{named(self.name)}, {len(space):,} words, {space.metric}")]
-        fingerprint = getattr(space, "fingerprint", "")
-        return [*rows, (f"its {fingerprint_of(space.metric)}", str(fingerprint))]
+        about = (
+            None
+            if space is None
+            else LexiconFacts(
+                name=self.name,
+                words=len(space),
+                dimension=0,
+                metric=str(space.metric),
+                fingerprint=str(getattr(space, "fingerprint", "")),
+            )
+        )
+        return method(self.occasion, self.mechanism, about, *rows)
 
     def promise(self) -> Section:
         """Return what is guaranteed."""
@@ -404,9 +392,7 @@ def _plots(result: Calibration, profile: Profile | None) -> tuple[Piece, ...]:
         "The figure of the target by ε; the bars reach to the unsafe side of its error. The dotted "
         "lines meet at the choice.",
     )
-    if profile is None:
-        return (own,)
-    return (own, *(Plot(paint, caption) for paint, caption in profile_plots(profile)))
+    return (own, *profile_plots(profile))
 
 
 def _limits(*, vectors: bool, context: bool) -> tuple[str, ...]:
@@ -517,10 +503,9 @@ def _by(profile: Profile | None) -> tuple[Piece, ...]:
     """Return what is known by ε and by occurrences."""
     if profile is None:
         return ()
-    head, rows = occurrence_table(profile)
-    plots = (Plot(paint, caption) for paint, caption in profile_plots(profile))
     uniform = "By ε and by occurrences, with the prior: all words equally likely."
-    return (uniform, Table(head, tuple(rows)), *plots)
+    once = f"{'at least ' * bool(profile.chosen.success.bound)}{profile.chosen.success.value:.0%}"
+    return (uniform, occurrence_table(profile, once), *profile_plots(profile))
 
 
 def _observer(guess: BayesSuccess) -> list[str]:

@@ -375,7 +375,9 @@ class _Terminal(_Renderer):
         return ""
 
     def section(self, section: Section, content: str, depth: int) -> str:
-        return f"{self.paragraph(section.title)}\n{content}" if section.on_terminal else ""
+        if not section.on_terminal:
+            return ""
+        return f"{self.paragraph(section.title)}\n{content}" if section.title else content
 
     def estimate(self, figure: Estimate, spec: str) -> str:
         margin = f"{(figure.high - figure.low) / 2.0:{spec}}"

@@ -7,9 +7,12 @@ import io
 import math
 import re
 from collections.abc import Callable, Sequence
+from functools import wraps
 from importlib.util import find_spec
 from itertools import groupby
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
+
+import numpy as np
 
 from malaprop.measure.adversaries import Group
 from malaprop.measure.audit_by_draws import PairLoss
@@ -18,6 +21,9 @@ from malaprop.measure.evaluation import Cell, Evaluation
 from malaprop.measure.profile import Profile
 from malaprop.privacy.errors import MissingExtraError
 from malaprop.privacy.estimate import Estimate
+from malaprop.report.page import Plot, Table
+
+P = ParamSpec("P")
 
 _STYLE: Any = {
     "axes.grid": True,
@@ -32,6 +38,7 @@ _STYLE: Any = {
     "svg.fonttype": "none",  # text stays text: sharp, searchable, small
     "svg.hashsalt": "malaprop",  # the same plot is the same file
 }
+_MARKED: Any = {"color": "black", "linestyle": ":", "linewidth": 1.2}
 INK, PALE = "#1f3b57", "#b9c7d6"
 
 
@@ -61,208 +68,177 @@ def drawn(paint: Callable[[Any], None]) -> str:
     return re.sub(r'(<svg[^>]*?) height="[^"]*"([^>]*?) width="[^"]*"', r"\1\2", svg, count=1)
 
 
-def kept_by_epsilon(profile: Profile) -> str:
-    """Plot how often words stay, by ε: the mean, and the band of 90 % of words."""
-
-    def paint(axes: Any) -> None:
-        _band(axes, profile, "kept", "mean of N_w", "90 % of words")
-        _mark(axes, profile)
-        axes.set(xlabel="ε", ylabel="chance that a word stays (N_w)", ylim=(0, 1))
-        axes.legend(loc="upper left")
-
-    return drawn(paint)
+Painter = Callable[Concatenate[Any, P], None]
 
 
-def distinct_by_epsilon(profile: Profile) -> str:
-    """Plot how many different words come out in 100 runs, by ε."""
+def _plot(paint: "Painter[P]") -> Callable[P, str]:
+    """Turn what paints on axes into what returns an SVG element."""
 
-    def paint(axes: Any) -> None:
-        _band(axes, profile, "distinct", "mean of S_w", "90 % of words")
-        _mark(axes, profile)
-        axes.set(xlabel="ε", ylabel="different outputs in 100 runs (S_w)")
-        axes.set_ylim(bottom=0)
-        axes.legend(loc="upper right")
+    @wraps(paint)
+    def draw(*args: P.args, **options: P.kwargs) -> str:
+        return drawn(lambda axes: paint(axes, *args, **options))
 
-    return drawn(paint)
+    return draw
 
 
-def success_by_epsilon(profile: Profile) -> str:
+@_plot
+def band_by_epsilon(axes: Any, profile: Profile, statistic: str, symbol: str, label: str) -> None:
+    """Plot a statistic of words by ε: the mean, and the band of 90 % of words."""
+    epsilons = [point.epsilon for point in profile.curve]
+    bands = [getattr(point, statistic) for point in profile.curve]
+    low, high = [each.low for each in bands], [each.high for each in bands]
+    axes.fill_between(epsilons, low, high, color=PALE, linewidth=0, label="90 % of words")
+    axes.plot(epsilons, [each.mean for each in bands], "o-", color=INK, label=f"mean of {symbol}")
+    axes.axvline(profile.epsilon, **_MARKED)
+    axes.set(xlabel="ε", ylabel=f"{label} ({symbol})")
+    axes.set_ylim(bottom=0, top=1 if statistic == "kept" else None)
+    axes.legend(loc="best")
+
+
+@_plot
+def success_by_epsilon(axes: Any, profile: Profile) -> None:
     """Plot how often an observer guesses right, by ε."""
-
-    def paint(axes: Any) -> None:
-        points = [(p.epsilon, p.success.value, p.success.interval) for p in profile.curve]
-        _line(axes, *zip(*points, strict=True))
-        _mark(axes, profile)
-        axes.set(xlabel="ε", ylabel="right guesses, no context", ylim=(0, 1))
-
-    return drawn(paint)
+    points = [(p.epsilon, p.success.value, p.success.interval) for p in profile.curve]
+    _line(axes, *zip(*points, strict=True))
+    axes.axvline(profile.epsilon, **_MARKED)
+    axes.set(xlabel="ε", ylabel="right guesses, no context", ylim=(0, 1))
 
 
-def success_by_occurrences(profile: Profile) -> str:
+@_plot
+def success_by_occurrences(axes: Any, profile: Profile) -> None:
     """Plot how often an observer guesses right who sees a word several times.
 
     Where only bounds are known, the band lies between them, and the line is an attack.
     """
-
-    def paint(axes: Any) -> None:
-        times, points = list(profile.occurrences), profile.occurrences.values()
-        values, intervals = [p.value for p in points], [p.interval for p in points]
-        if profile.bounded:
-            low, high = zip(*intervals, strict=True)
-            between = "the best guess lies here (95 %)"
-            axes.fill_between(times, low, high, color=PALE, linewidth=0, label=between)
-            axes.plot(times, values, "s-", color=INK, label="what an attack achieves")
-            axes.legend(loc="lower right", frameon=True)
-        else:
-            _line(axes, times, values, intervals)
-        axes.set(xlabel="occurrences, each with its own draw", ylabel="right guesses", ylim=(0, 1))
-        axes.set_xticks(times)
-
-    return drawn(paint)
+    times = list(profile.occurrences)
+    values = [share.value for share in profile.occurrences.values()]
+    intervals = [share.interval for share in profile.occurrences.values()]
+    if profile.bounded:
+        low, high = zip(*intervals, strict=True)
+        between = "the best guess lies here (95 %)"
+        axes.fill_between(times, low, high, color=PALE, linewidth=0, label=between)
+        axes.plot(times, values, "s-", color=INK, label="what an attack achieves")
+        axes.legend(loc="lower right", frameon=True)
+    else:
+        _line(axes, times, values, intervals)
+    axes.set(xlabel="occurrences, each with its own draw", ylabel="right guesses", ylim=(0, 1))
+    axes.set_xticks(times)
 
 
-def over_words(values: Sequence[float], label: str) -> str:
+@_plot
+def over_words(axes: Any, values: Sequence[float], label: str) -> None:
     """Plot how a statistic is spread over words, with the mean and the middle 90 %."""
-
-    def paint(axes: Any) -> None:
-        import numpy as np
-
-        low, high = np.percentile(values, [5, 95])
-        axes.axvspan(low, high, color=PALE, linewidth=0, label="90 % of words")
-        axes.hist(values, bins=min(40, max(5, len(values) // 20)), color=INK, alpha=0.85)
-        axes.axvline(float(np.mean(values)), color="black", linestyle=":", label="mean")
-        axes.set(xlabel=label, ylabel="words")
-        axes.legend(loc="best", frameon=True)
-
-    return drawn(paint)
+    low, high = np.percentile(values, [5, 95])
+    axes.axvspan(low, high, color=PALE, linewidth=0, label="90 % of words")
+    axes.hist(values, bins=min(40, max(5, len(values) // 20)), color=INK, alpha=0.85)
+    axes.axvline(float(np.mean(values)), color="black", linestyle=":", label="mean")
+    axes.set(xlabel=label, ylabel="words")
+    axes.legend(loc="best", frameon=True)
 
 
-def calibration_curve(calibration: Calibration, label: str) -> str:
+@_plot
+def calibration_curve(axes: Any, calibration: Calibration, label: str) -> None:
     """Plot the figure behind a target by ε, with its error, and the ε that was chosen."""
-
-    def paint(axes: Any) -> None:
-        epsilons, values = zip(*calibration.curve, strict=True)
-        intervals = [
-            (min(value, bound), max(value, bound))
-            for value, bound in zip(values, calibration.bounds, strict=True)
-        ]
-        _line(axes, epsilons, values, intervals)
-        axes.axvline(calibration.epsilon, color="black", linestyle=":", linewidth=1.2)
-        axes.axhline(calibration.value, color="black", linestyle=":", linewidth=0.8)
-        axes.set(xlabel="ε", ylabel=label)
-
-    return drawn(paint)
+    epsilons, values = zip(*calibration.curve, strict=True)
+    intervals = [sorted(pair) for pair in zip(values, calibration.bounds, strict=True)]
+    _line(axes, epsilons, values, intervals)
+    axes.axvline(calibration.epsilon, **_MARKED)
+    axes.axhline(calibration.value, **_MARKED)
+    axes.set(xlabel="ε", ylabel=label)
 
 
-def losses_of_pairs(pairs: Sequence[PairLoss]) -> str:
+@_plot
+def losses_of_pairs(axes: Any, pairs: Sequence[PairLoss]) -> None:
     """Plot what draws show about pairs of words, against what the guarantee allows."""
-
-    def paint(axes: Any) -> None:
-        shown = [pair for pair in pairs if math.isfinite(pair.allowed)]
-        most = max((pair.allowed for pair in shown), default=1.0)
-        axes.plot([0, most], [0, most], color="black", linestyle=":", label="the guarantee")
-        allowed, losses = [pair.allowed for pair in shown], [pair.loss for pair in shown]
-        axes.plot(allowed, losses, "s", color=INK, label="at least")
-        axes.set(xlabel="loss allowed for a pair, in nats", ylabel="loss shown by draws")
-        axes.set_ylim(bottom=0)
-        axes.legend(loc="upper left")
-
-    return drawn(paint)
+    shown = [pair for pair in pairs if math.isfinite(pair.allowed)]
+    most = max((pair.allowed for pair in shown), default=1.0)
+    axes.plot([0, most], [0, most], color="black", linestyle=":", label="the guarantee")
+    allowed, losses = [pair.allowed for pair in shown], [pair.loss for pair in shown]
+    axes.plot(allowed, losses, "s", color=INK, label="at least")
+    axes.set(xlabel="loss allowed for a pair, in nats", ylabel="loss shown by draws")
+    axes.set_ylim(bottom=0)
+    axes.legend(loc="upper left")
 
 
-def recovered_by_occurrences(groups: Sequence[Group]) -> str:
+@_plot
+def recovered_by_occurrences(axes: Any, groups: Sequence[Group]) -> None:
     """Plot the shares of words that were kept and recovered, by occurrences in a text."""
-
-    def paint(axes: Any) -> None:
-        places = range(len(groups))
-        names = [group.name for group in groups]
-        axes.bar([p - 0.2 for p in places], [g.kept for g in groups], 0.4, color=PALE, label="kept")
-        shares = [group.score for group in groups]
-        axes.bar([p + 0.2 for p in places], shares, 0.4, color=INK, label="recovered")
-        axes.set(ylabel="share of words", ylim=(0, 1))
-        axes.set_xticks(list(places), names)
-        axes.legend(loc="upper left")
-
-    return drawn(paint)
-
-
-def _band(axes: Any, profile: Profile, name: str, mean: str, band: str) -> None:
-    epsilons = [point.epsilon for point in profile.curve]
-    bands = [getattr(point, name) for point in profile.curve]
-    low, high = [each.low for each in bands], [each.high for each in bands]
-    axes.fill_between(epsilons, low, high, color=PALE, linewidth=0, label=band)
-    axes.plot(epsilons, [each.mean for each in bands], "o-", color=INK, label=mean)
+    places = np.arange(len(groups))
+    axes.bar(places - 0.2, [g.kept for g in groups], 0.4, color=PALE, label="kept")
+    axes.bar(places + 0.2, [g.score for g in groups], 0.4, color=INK, label="recovered")
+    axes.set(ylabel="share of words", ylim=(0, 1))
+    axes.set_xticks(places, [group.name for group in groups])
+    axes.legend(loc="upper left")
 
 
 def _line(
-    axes: Any, x: Sequence[Any], y: Sequence[Any], intervals: Sequence[tuple[float, float]]
+    axes: Any, x: Sequence[Any], y: Sequence[float], intervals: Sequence[Sequence[float]]
 ) -> None:
-    below = [max(0.0, value - low) for value, (low, _) in zip(y, intervals, strict=True)]
-    above = [max(0.0, high - value) for value, (_, high) in zip(y, intervals, strict=True)]
-    axes.errorbar(x, y, yerr=[below, above], fmt="s-", color=INK, capsize=3)
+    axes.errorbar(x, y, yerr=_bars(y, intervals), fmt="s-", color=INK, capsize=3)
 
 
-def _mark(axes: Any, profile: Profile) -> None:
-    axes.axvline(profile.epsilon, color="black", linestyle=":", linewidth=1.2)
+def _bars(values: Sequence[float], intervals: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Return how far the ends of intervals lie below and above their values."""
+    pairs = list(zip(values, intervals, strict=True))
+    return [
+        [max(0.0, value - low) for value, (low, _) in pairs],
+        [max(0.0, high - value) for value, (_, high) in pairs],
+    ]
 
 
 # What pages show of a mechanism's profile: plots by ε and by occurrences, and a table.
 
 
 _UNIFORM = "All words are equally likely."
-HEAD = "a word occurs, with as many draws"
 _BOUNDED = (
     "Right guesses, by occurrences of a word. The best guess lies in the band: it reaches from "
     "what an attack on drawn words achieves to the most that is possible for an observer of the "
-    "noisy vectors themselves, which tell more than words. All words are equally likely."
+    "noisy vectors themselves, which tell more than words."
 )
 
 
-def profile_plots(profile: Profile) -> list[tuple[Callable[[], str], str]]:
-    """Return what draws each plot, and its caption."""
-
+def profile_plots(profile: Profile | None) -> tuple[Plot, ...]:
+    """Return the plots of a profile; none without one."""
+    if profile is None:
+        return ()
     least = ", at least" if profile.chosen.success.bound else ""
-    figures: list[tuple[Callable[[], str], str]] = [
-        (
-            lambda: kept_by_epsilon(profile),
+    plots = [
+        Plot(
+            lambda: band_by_epsilon(profile, "kept", "N_w", "chance that a word stays"),
             "Words that stay, by ε (N_w). The dotted line is the ε of this page.",
         ),
-        (
-            lambda: distinct_by_epsilon(profile),
+        Plot(
+            lambda: band_by_epsilon(profile, "distinct", "S_w", "different outputs in 100 runs"),
             "Different outputs of a word, by ε (S_w).",
         ),
-        (
+        Plot(
             lambda: success_by_epsilon(profile),
             f"Right guesses without context{least}, by ε. {_UNIFORM}",
         ),
     ]
     if profile.occurrences:
-        caption = _occurrence_caption(profile)
-        figures.append((lambda: success_by_occurrences(profile), caption))
-    return figures
+        least = ", at least" if any(s.bound for s in profile.occurrences.values()) else ""
+        told = _BOUNDED if profile.bounded else f"Right guesses{least}, by occurrences of a word."
+        plots.append(Plot(lambda: success_by_occurrences(profile), f"{told} {_UNIFORM}"))
+    return tuple(plots)
 
 
-def _occurrence_caption(profile: Profile) -> str:
-    if profile.bounded:
-        return _BOUNDED
-    bound = any(success.bound for success in profile.occurrences.values())
-    least = ", at least" if bound else ""
-    return f"Right guesses{least}, by occurrences of a word. {_UNIFORM}"
+def occurrence_table(profile: Profile, once: str) -> Table:
+    """Return the shares guessed right by occurrences of a word.
 
-
-def occurrence_table(profile: Profile) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return the head and the rows of the table by occurrences."""
+    `once` is the share for a single one, which the page has already: no estimate of it from other
+    draws should stand beside that.
+    """
     known = not profile.bounded
     head = ("guessed right", "95 % interval") if known else ("by an attack", "95 % bounds")
-    rows: list[tuple[str, ...]] = [
-        (
-            str(times),
-            f"{'at least ' if success.bound and known else ''}{success.value:.0%}",
-            f"{success.low:.0%}–{success.high:.0%}",
-        )
-        for times, success in profile.occurrences.items()
-    ]
-    return (HEAD, *head), rows
+    rows = []
+    for times, success in profile.occurrences.items():
+        least = "at least " if success.bound and known else ""
+        share, interval = f"{least}{success.value:.0%}", f"{success.low:.0%}–{success.high:.0%}"
+        if times == 1:
+            share, interval = once, "" if known else interval
+        rows.append((str(times), share, interval))
+    return Table(("a word occurs, with as many draws", *head), tuple(rows))
 
 
 # The picture of an evaluation: utility over what attacks recover.
@@ -339,14 +315,6 @@ def _frontier_line(
             fontsize=8,
             color=colour,
         )
-
-
-def _bars(values: list[float], intervals: list[tuple[float, float]]) -> list[list[float]]:
-    pairs = list(zip(values, intervals, strict=True))
-    return [
-        [max(0.0, value - low) for value, (low, _) in pairs],
-        [max(0.0, high - value) for value, (_, high) in pairs],
-    ]
 
 
 def _place(cell: Cell, evaluation: Evaluation) -> tuple[float, Estimate]:

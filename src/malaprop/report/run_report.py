@@ -1,27 +1,27 @@
-"""The report of a run, as a value and as a page."""
+"""The report of a run over files: a value, and the page that people read.
 
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
+It is for the owner of the text: its counts depend on the input in ways that the guarantee does not
+cover, so it says of itself that it is not for publication.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
-from html import escape
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from malaprop._version import __version__
 from malaprop.draws import MANY, Repetition, split_repeats
-from malaprop.measure.profile import Comparison, Profile
-from malaprop.privacy import notebook
+from malaprop.measure.profile import Profile
 from malaprop.privacy.best_guess import (
-    NO_CHANCE_OF_GUESSING,
     UNIFORM,
     BestGuess,
     KeptShare,
     best_guess_of_several,
 )
-from malaprop.privacy.errors import MissingExtraError, printable
+from malaprop.privacy.errors import printable
 from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.word_graph import Steps
 from malaprop.private_files import without_passwords
@@ -29,41 +29,30 @@ from malaprop.privatizer import Privatizer
 from malaprop.release import common_words, declared_public
 from malaprop.report.file_counts import FileCounts
 from malaprop.report.page import (
-    bullets,
+    Bullets,
+    Facts,
+    Page,
+    Piece,
+    Section,
+    Table,
+    code,
     counted,
-    document,
-    is_web_page,
-    json_text,
-    key_figures,
     named,
     opened,
-    page_files,
+    page_file,
     render,
-    report_path,
-    table,
-)
-from malaprop.report.page import (
-    code as _code,
-)
-from malaprop.report.page import (
-    html_bullets as _bullets,
-)
-from malaprop.report.page import (
-    html_table as _table,
-)
-from malaprop.report.page import (
-    html_text as _text,
 )
 from malaprop.report.plots import occurrence_table, profile_plots
+from malaprop.report.promise import (
+    VALUES,
+    Comparison,
+    comparisons,
+    plain_promise,
+    promise_pieces,
+    short_promise,
+)
 
-if TYPE_CHECKING:
-    from malaprop.report.page import Page
-
-
-# The report of a run over files, as a value: what was protected, how, and what stays visible.
-#
-# `malaprop.report` renders it. It is for the owner of the text: its counts depend on the input in
-# ways that the guarantee does not cover, so it says of itself that it is not for publication.
+# The report as a value.
 
 
 AUDIENCE = (
@@ -124,6 +113,14 @@ class Occasion:
     seconds: float
     command: str = ""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the occasion as plain values."""
+        return {
+            "date": self.started.isoformat(timespec="seconds"),
+            "seconds": round(self.seconds, 3),
+            "command": self.command,
+        }
+
 
 @dataclass(frozen=True)
 class Clock:
@@ -157,8 +154,8 @@ class LexiconFacts:
 class RunReport:
     """What `privatize_files` did: guarantee, counts, what stays visible, and each file.
 
-    `malaprop.report` renders it for a terminal, as Markdown and as JSON. Not for publication: the
-    counts depend on the input in ways that the guarantee does not cover.
+    `to_dict` gives its JSON, `run_page` its page. Not for publication: the counts depend on the
+    input in ways that the guarantee does not cover.
     """
 
     occasion: Occasion
@@ -167,11 +164,15 @@ class RunReport:
     keeping: KeptShare
     guess: Callable[[], BestGuess] = field(repr=False, compare=False)
     """Computes the share of words that an observer without context guesses right: see `guessed`."""
+    compare: Callable[[], tuple[Comparison, ...]] = field(repr=False, compare=False)
+    """Compares some pairs of words, as examples of the guarantee: see `examples`."""
     cautions: tuple[str, ...]
     """What the user should know before the work."""
     hint: str
     counts: Mapping[str, int]
     visible: tuple[str, ...]
+    in_brief: tuple[str, ...] = field(repr=False)
+    """What stays visible, for one line."""
     files: tuple[FileRecord, ...]
     mechanism: Mapping[str, Any]
     policy: Mapping[str, Any]
@@ -186,10 +187,15 @@ class RunReport:
     def guessed(self) -> BestGuess:
         """The share of words that an observer without context guesses right.
 
-        It is computed when a rendering first asks for it, so that a run that shows no report does
-        not wait for it.
+        It is computed when a page first asks for it, so that a run that shows no report does not
+        wait for it.
         """
         return self.guess()
+
+    @cached_property
+    def examples(self) -> tuple[Comparison, ...]:
+        """Pairs of words, near ones first, and what is promised for them."""
+        return self.compare()
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -207,9 +213,7 @@ class RunReport:
         return {
             "audience": AUDIENCE,
             "malaprop": self.version,
-            "date": self.occasion.started.isoformat(timespec="seconds"),
-            "seconds": round(self.occasion.seconds, 3),
-            "command": self.occasion.command,
+            **self.occasion.to_dict(),
             "guarantee": self.guarantee.to_dict(),
             "randomness": self.randomness,
             "expected_share_unchanged": round(self.keeping.share, 4),
@@ -228,28 +232,7 @@ class RunReport:
         }
 
     def _repr_html_(self) -> str:
-        """Return the main facts for a notebook; `malaprop.report` renders the whole report."""
-        words = counted(self.counts.get("protected", 0), "word")
-        rows = [
-            ("Guarantee", str(self.guarantee)),
-            ("Randomness", self.randomness),
-            ("Drawn", words),
-            ("Unchanged", f"{self.keeping.share:.0%} of words, expected over the lexicon"),
-            (
-                "Guessed right",
-                f"{self.guessed} of single words, without context, all words being equally likely",
-            ),
-            ("Visible", "; ".join(self.visible)),
-            *(("File", _file_line(file)) for file in self.files),
-            *(("Already there", without_passwords(name)) for name in self.already),
-        ]
-        warned = (notebook.paragraph(f"Warning: {text}.", bold=True) for text in self.warnings)
-        return notebook.paragraph(AUDIENCE) + "".join(warned) + notebook.facts(rows)
-
-
-def _file_line(file: FileRecord) -> str:
-    names = f"{without_passwords(file.input)} → {without_passwords(file.output)}"
-    return f"{names}: {counted(file.counts.records, 'record')}"
+        return render(run_page(self), "notebook")
 
 
 def run_report(
@@ -265,16 +248,19 @@ def run_report(
     """Build the report of a run; `cautions` are added to the privatizer's warnings."""
     lexicon = privatizer.lexicon
     treated, repeats = split_repeats(counts)
+    shown = visible(privatizer)
     return RunReport(
         occasion=occasion,
         guarantee=privatizer.guarantee,
         randomness=privatizer.randomness,
         keeping=privatizer.keeping,
         guess=partial(getattr, privatizer, "guessed"),
+        compare=partial(comparisons, privatizer.channel),
         cautions=(*privatizer.warnings, *cautions),
         hint=privatizer.channel.hint,
         counts=treated,
-        visible=visible(privatizer),
+        visible=tuple(shown),
+        in_brief=tuple(filter(None, shown.values())),
         files=tuple(files),
         mechanism=privatizer.mechanism.to_dict(),
         policy=privatizer.policy.to_dict(),
@@ -311,29 +297,33 @@ def repetition_of(privatizer: Privatizer, repeats: Mapping[int, int]) -> Repetit
     )
 
 
-def visible(privatizer: Privatizer) -> tuple[str, ...]:
-    """List what anybody can still see in the private text, outside the guarantee."""
-    shown = ["how many words there are, and in which places"]
-    if privatizer.policy.kinds == "typed":
-        shown.append(
-            "which of them are numbers, dates, times, identifiers or addresses, and their formats"
-        )
-    kept = privatizer.policy.punctuation == "keep"
-    shown.append("punctuation and spacing" if kept else "line breaks between words")
-    if privatizer.policy.unknown == "mask":
-        shown.append("which words are not in the lexicon (masked)")
-    if privatizer.policy.unknown == "keep":
-        shown.append("the words that are not in the lexicon, as they are")
-    if declared := declared_public(privatizer.policy):
+def visible(privatizer: Privatizer) -> dict[str, str]:
+    """List what anybody can still see in the private text, outside the guarantee, and in brief."""
+    policy = privatizer.policy
+    kept, typed = policy.punctuation == "keep", policy.kinds == "typed"
+    shown = {"how many words there are, and in which places": "places of words"}
+    if typed:
+        kinds = "which of them are numbers, dates, times, identifiers or addresses"
+        shown[f"{kinds}, and their formats"] = "kinds and formats of values"
+    if kept:
+        shown["punctuation and spacing"] = "punctuation"
+    else:
+        shown["line breaks between words"] = "line breaks"
+    if policy.unknown == "mask":
+        shown["which words are not in the lexicon (masked)"] = "which words are unknown"
+    if policy.unknown == "keep":
+        shown["the words that are not in the lexicon, as they are"] = "unknown words, as they are"
+    if declared := declared_public(policy):
         gaps = "" if kept else ", and gaps beside it"
-        shown.append(f"what you declared public, as it is{gaps}: {'; '.join(declared)}")
-    if privatizer.policy.keep:
-        shown.append("that the other words are not among those to keep")
-    if privatizer.policy.repeat == "document":
-        values = " or values" if privatizer.policy.kinds == "typed" else ""
-        shown.append(f"which places of a text hold equal words{values}")
-    shown.append("how many records there are, and in which order")
-    return tuple(shown)
+        what = f"what you declared public, as it is{gaps}: {'; '.join(declared)}"
+        shown[what] = "what you declared public"
+    if policy.keep:
+        shown["that the other words are not among those to keep"] = ""
+    if policy.repeat == "document":
+        values = " or values" if typed else ""
+        shown[f"which places of a text hold equal words{values}"] = "which words are equal"
+    shown["how many records there are, and in which order"] = "order of records"
+    return shown
 
 
 def _wordless(texts: int) -> str:
@@ -346,10 +336,10 @@ def _wordless(texts: int) -> str:
     )
 
 
-# Phrases that all renderings of a report share.
+# The page of a run.
 
 
-PROTECTED = {
+_PROTECTED = {
     "in_lexicon": "in the lexicon",
     "mapped": "mapped to words of it",
     "numbers": "as numbers",
@@ -365,7 +355,7 @@ PROTECTED = {
     "ordinals": "as ordinals",
     "identifiers": "as identifiers",
 }
-OTHERWISE = {
+_OTHERWISE = {
     "masked": "masked",
     "dropped": "dropped",
     "kept": "KEPT AS THEY ARE, without protection",
@@ -374,98 +364,93 @@ OTHERWISE = {
     "public_placeholders": "placeholders shown as they are, declared public",
     "public_words": "words shown as they are, declared public",
     "public_spans": "passages outside the spans shown as they are, declared public",
+    "punctuation": "runs of punctuation",
+    "wordless": "texts without words, shown as they are",
+    "mostly_signs": "texts with more signs than words",
 }
+_DIGESTS = (
+    "The digests are keyed hashes: only you can compute them, with the key in your state folder, "
+    "so that nobody can confirm a guess of a text by them. `malaprop.file_digest(path)` computes "
+    "that of a file."
+)
+_MOST_FAULTS = 100  # that a page names; JSON names a thousand
+_MOST_NAMES = 20  # columns that are named; JSON names all
 
 
-def best_guess(guessed: BestGuess) -> str:
-    """Say how often an observer without context guesses a word right.
-
-    >>> print(best_guess(BestGuess(0.342))[:75])
-    about 34% of single words are guessed right by an observer without context,
-    """
-    return f"{guessed} of single words are guessed right by {UNIFORM}"
-
-
-def repetition(facts: Repetition, repeat: str) -> list[str]:
-    """Say how often content words occur in a text, and what an observer makes of it."""
-    if not facts.most:
-        return []
-    texts = f"{facts.texts:,} text{' has' if facts.texts == 1 else 's have'}"
-    often = f"a content word occurs up to {facts.most:,} times in one text"
-    lines = [f"{often}, and {texts} one that occurs 5 times or more"]
-    if repeat == "document":
-        lines.append("all its places share one draw, and which places are equal can be seen")
-    elif facts.recovered:
-        shares = ", ".join(f"{k} draws {share:.0%}" for k, share in facts.recovered)
-        lines.append(
-            f"each place is a draw of its own: of public words, an observer without context "
-            f"recovers from {shares}, about; one draw for all is repeat = document"
-        )
-    return lines
-
-
-def content_words(facts: Repetition) -> str:
-    """Say what counts as a content word."""
-    return f"Content words are all but the first {facts.common:,} of the lexicon."
-
-
-def fingerprint_of(metric: object) -> str:
-    """Name the fingerprint of a lexicon under a metric, as `malaprop lexicon info` does.
-
-    >>> fingerprint_of("graph")
-    'fingerprint with graph'
-    """
-    return "fingerprint with graph" if str(metric) == Steps.name else "fingerprint"
-
-
-def parameters(mechanism: Mapping[str, object]) -> str:
-    """Return a mechanism as it is written in Python."""
-    values = [f"{k}={v}" for k, v in mechanism.items() if k != "name" and v is not None]
-    return f"{mechanism['name']}({', '.join(values)})"
+def run_page(report: RunReport, profile: Profile | None = None) -> Page:
+    """Return the page of a run; `profile` adds what an observer learns, by ε and by occurrences."""
+    none = report.guarantee.kind is Kind.NONE
+    done = "replaced" if none else "protected"
+    visible = [*report.visible, "what the text is about: near words stay near"]
+    if others := _unnamed(report):
+        visible.append(f"the columns that were not named, as they are: {others}")
+    return Page(
+        title="Report on a privatized text",
+        audience=AUDIENCE,
+        figures=_figures(report, profile),
+        warnings=report.warnings,
+        sections=(
+            Section(
+                "What is guaranteed",
+                promise_pieces(
+                    report.guarantee,
+                    plain_promise(report.guarantee, report.examples),
+                    VALUES if report.guarantee.kinds and not none else "",
+                ),
+            ),
+            Section(
+                "What is not protected",
+                (Bullets(tuple(visible)),),
+            ),
+            Section("What an observer learns", tuple(_observer(report, profile))),
+            Section(f"What was {done}", (_treatment(report, done),)),
+            Section("Repeated words", _repeated(report, profile)),
+            Section("Files", tuple(_files(report.files))),
+            method(
+                report.occasion,
+                report.mechanism,
+                report.lexicon,
+                *((f"policy: {name}", _setting(value)) for name, value in report.policy.items()),
+                ("randomness", report.randomness),
+                *((f"engine: {name}", str(value)) for name, value in report.engine.items()),
+                ("hint", report.hint),
+            ),
+        ),
+    )
 
 
-def setting(value: object) -> str:
-    """Return the value of a setting, which may be several by name."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {each}" for name, each in value.items())
-    return str(value)
+def run_summary(report: RunReport, path: object = None) -> Page:
+    """Return what a terminal shows after a run: the promise, what stays visible, the report."""
+    records = counted(sum(file.counts.records for file in report.files), "record")
+    words = counted(report.counts.get("protected", 0), "word")
+    others = _unnamed(report)
+    return summary_page(
+        short_promise(report.guarantee, report.examples),
+        ", ".join([*report.in_brief, *([f"the columns {others}"] if others else [])]),
+        f"{words} in {records} of {counted(len(report.files), 'file')}",
+        path,
+    )
 
 
-def listed(names: Mapping[str, str], counts: Mapping[str, int]) -> list[str]:
-    """List the counts that are not 0, each with what it counts."""
-    return [f"{counts[tag]:,} {text}" for tag, text in names.items() if counts.get(tag)]
+def summary_page(promised: str, visible: str, work: str, path: object) -> Page:
+    """Return three lines for a terminal; `path` is where the report is, if it was written."""
+    where = f"in {named(str(path))}" if path else "by  --report FILE.html, or here by -v"
+    rows = (
+        ("Promised", promised),
+        ("Visible", visible),
+        ("Report", f"{work}; the whole report is {where}"),
+    )
+    return Page(title="", sections=(Section("", (Facts(rows),)),))
 
 
-# The report of a run as one page of HTML, for whoever has to sign it.
-#
-# The page holds everything that it shows: no script, no font, no picture from elsewhere. It reads
-# on a phone and prints on paper.
+def _unnamed(report: RunReport) -> str:
+    """List the columns that were not named, and stay as they are."""
+    return _names(
+        dict.fromkeys(name for file in report.files for name in file.counts.other_columns)
+    )
 
 
-_MOST_FAULTS = 100
-_NUMBERS = frozenset({1, 2})  # columns of numbers
-_TITLE = "Report on a privatized text"
-
-
-def as_html(report: RunReport, profile: Profile | None = None) -> str:
-    """Return the report as a page; `profile` adds the figures of the mechanism."""
-    parts = [
-        f"<h1>{_TITLE}</h1>",
-        f'<p class="audience">{escape(AUDIENCE)}</p>',
-        _key_figures(report, profile),
-        *(f'<p class="warning">{escape(opened(w))}</p>' for w in report.warnings),
-        *_guarantee(report, profile),
-        *_unprotected(report),
-        *(_observer(profile) if profile else ()),
-        *_treatment(report),
-        *_repeated(report),
-        *_files(report),
-        *_method(report, profile),
-    ]
-    return document(_TITLE, parts)
-
-
-def _key_figures(report: RunReport, profile: Profile | None) -> str:
+def _figures(report: RunReport, profile: Profile | None) -> tuple[tuple[str, str], ...]:
     records = sum(file.counts.records for file in report.files)
     none = report.guarantee.kind is Kind.NONE
     figures = [
@@ -473,15 +458,8 @@ def _key_figures(report: RunReport, profile: Profile | None) -> str:
         (f"{records:,}", f"records in {counted(len(report.files), 'file')}"),
         ("none" if none else f"ε = {report.guarantee.epsilon:g}", "guarantee"),
         (f"{report.keeping.share:.0%}", "of words are expected to stay as they are"),
+        (_guessed(report), f"of single words are guessed right by {UNIFORM}"),
     ]
-    guessed = _guessed(profile) if profile else report.guessed
-    least = "at least " if guessed.at_least else ""
-    figures.append(
-        (
-            f"{least}{guessed.share:.0%}",
-            f"of single words are guessed right by {UNIFORM}",
-        )
-    )
     if profile and profile.context:
         figure = profile.context
         recovered, known = f"of the words of {figure.sample} are recovered", figure.prior
@@ -489,480 +467,168 @@ def _key_figures(report: RunReport, profile: Profile | None) -> str:
             (f"{figure.alone:.0%}", f"{recovered} word by word, from word frequencies in {known}"),
             (f"{figure.context:.0%}", f"{recovered} with context, from bigrams of {known}"),
         ]
-    return key_figures(figures)
+    return tuple(figures)
 
 
-def _guessed(profile: Profile) -> BestGuess:
-    success = profile.chosen.success
-    return BestGuess(success.value, bool(success.bound))
+def _guessed(report: RunReport) -> str:
+    return str(report.guessed).removeprefix("about ")
 
 
-def _guarantee(report: RunReport, profile: Profile | None) -> list[str]:
-    parts = ["<h2>What is guaranteed</h2>", f"<p>{escape(str(report.guarantee))}</p>"]
-    if report.guarantee.kind is Kind.NONE:
-        return parts
-    if profile:
-        parts.append("<p>For example:</p>")
-        parts.append(bullets(map(_example, profile.comparisons)))
-    parts.append(
-        "<p>Where texts differ in several words, the losses add up. Privatizing the same text "
-        "again doubles the loss.</p>"
+def _observer(report: RunReport, profile: Profile | None) -> Iterator[Piece]:
+    guessed = f"{report.guessed} of single words are guessed right by {UNIFORM}"
+    yield (
+        f"{opened(guessed)} Context raises that, sometimes to twice as much, and so does "
+        "repetition: language lets an observer rule out words that do not fit. `malaprop attack "
+        "context` measures it on your own text."
     )
-    return parts
-
-
-def _example(pair: Comparison) -> str:
-    words = f"“{pair.word}” and “{pair.other}”, {pair.distance:.4g} apart"
-    if pair.loss is None:
-        return f"{words}: nothing is promised."
-    factor = f"{_factor(pair.loss)}"
-    verdict = " That is next to no protection." if pair.loss > 6.0 else ""
-    return (
-        f"{words}: whatever comes out, it changes the odds between them by a factor of at most "
-        f"{factor}.{verdict}"
+    if profile is None:
+        return
+    yield opened(str(profile.context)) if profile.context else ""
+    yield occurrence_table(profile, _guessed(report))
+    how = "computed from the law" if profile.exact else "estimated by draws"
+    words = ", ".join(f"{named(word)} ({share:.0%})" for word, share in profile.worst_words)
+    yield (
+        f"Of {profile.words:,} words spread over the lexicon, these stay as they are most often: "
+        f"{words}. These shares are {how}. The shares of right guesses may be estimates."
     )
+    yield from profile_plots(profile)
 
 
-def _factor(loss: float) -> str:
-    from math import exp
-
-    from malaprop.privacy.guarantee import rounded_up
-
-    if loss > 12.0:
-        return f"e^{rounded_up(loss)}"
-    factor = rounded_up(exp(loss), 3)
-    return f"{float(factor):,.0f}" if "e" in factor else factor
-
-
-def _unprotected(report: RunReport) -> list[str]:
-    others = sorted({name for file in report.files for name in file.counts.other_columns})
-    shown = [*report.visible, "what the text is about: near words stay near"]
-    if others:
-        shown.append(f"the columns that were not named, as they are: {_names(others)}")
-    return ["<h2>What is not protected</h2>", bullets(shown)]
-
-
-def _observer(profile: Profile) -> list[str]:
-    point, how = profile.chosen, "computed from the law" if profile.exact else "estimated by draws"
-    least = "at least " if point.success.bound else ""
-    told = (
-        "<p>An observer who knows the mechanism and sees one word, without context, guesses it "
-        f"right in {least}{point.success.value:.1%} of cases, all words being equally likely. "
-        "<b>Context raises that, sometimes to twice as much, and so does repetition</b>: language "
-        "lets an observer rule out words that do not fit. <code>malaprop attack context</code> "
-        "measures it on your own text.</p>"
-    )
-    parts = ["<h2>What an observer learns</h2>", told]
-    if profile.context:
-        parts.append(f"<p>{escape(opened(str(profile.context)))}</p>")
-    if profile.occurrences:
-        parts.append(table(*occurrence_table(profile), _NUMBERS))
-    words = ", ".join(f"{escape(word)} ({share:.0%})" for word, share in profile.worst_words)
-    parts.append(
-        f"<p>Of {profile.words:,} words spread over the lexicon, these stay as they are most "
-        f"often: {words}. These shares are {how}. The shares of right guesses may be estimates.</p>"
-    )
-    return [*parts, _plots(profile)]
-
-
-def _plots(profile: Profile) -> str:
-    try:
-        figures = [(paint(), caption) for paint, caption in profile_plots(profile)]
-    except MissingExtraError as error:
-        return f"<p>Without plots: {escape(str(error))}</p>"
-    cells = (
-        f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
-        for svg, caption in figures
-    )
-    return f'<div class="plots">{"".join(cells)}</div>'
-
-
-def _treatment(report: RunReport) -> list[str]:
-    done = "replaced" if report.guarantee.kind is Kind.NONE else "protected"
+def _treatment(report: RunReport, done: str) -> Table:
     names = {"protected": f"words {done}"}
-    names |= {tag: f"of these, {text}" for tag, text in PROTECTED.items()} | OTHERWISE
-    names |= {
-        "punctuation": "runs of punctuation",
-        "wordless": "texts without words, shown as they are",
-        "mostly_signs": "texts with more signs than words",
-    }
+    names |= {tag: f"of these, {text}" for tag, text in _PROTECTED.items()} | _OTHERWISE
     rows = [
         (text, f"{report.counts[tag]:,}") for tag, text in names.items() if report.counts.get(tag)
     ]
-    return [f"<h2>What was {done}</h2>", table(("what", "how many"), rows, _NUMBERS)]
+    return Table(("what", "how many"), tuple(rows))
 
 
-def _repeated(report: RunReport) -> list[str]:
-    lines = repetition(report.repetition, report.policy["repeat"])
-    if not lines:
-        return []
-    listed = bullets(opened(line) for line in lines)
-    return [
-        "<h2>Repeated words</h2>",
-        listed,
-        f"<p>{escape(content_words(report.repetition))}</p>",
-    ]
-
-
-def _files(report: RunReport) -> list[str]:
-    parts = ["<h2>Files</h2>"]
-    for file in report.files:
-        parts.append(f"<h3>{_name(file.input)} → {_name(file.output)}</h3>")
-        parts.append(table((), _file(file)))
-        if file.counts.faults:
-            parts.append(table(("record", "what is wrong with it"), _faults(file)))
-    return parts
-
-
-def _file(file: FileRecord) -> list[tuple[str, str]]:
-    counts = file.counts
-    done = "left out" if file.on_error == "skip" else "texts masked"
-    rows = [
-        ("format", file.format),
-        ("records", f"{counts.records:,}"),
-        ("texts", f"{counts.cells:,}"),
-        ("protected columns", _names(file.columns)),
-        ("not protected", _names(counts.other_columns)),
-        ("records without a column asked for", f"{counts.missing:,}" if counts.missing else ""),
-        (f"faulty records, {done}", f"{counts.faulty:,}" if counts.faulty else ""),
-        ("digest of the input (keyed)", file.input_digest or ""),
-        ("digest of the output (keyed)", file.output_digest or ""),
-    ]
-    return [(what, value) for what, value in rows if value]
-
-
-def _faults(file: FileRecord) -> list[tuple[str, str]]:
-    shown = file.counts.faults[:_MOST_FAULTS]
-    rows = [(f"{fault.record:,}", fault.reason) for fault in shown]
-    if file.counts.faulty > len(shown):
-        rows.append(("…", f"and {file.counts.faulty - len(shown):,} more"))
-    return rows
-
-
-def _method(report: RunReport, profile: Profile | None) -> list[str]:
-    occasion, lexicon = report.occasion, report.lexicon
-    rows = [
-        ("date", occasion.started.isoformat(timespec="seconds")),
-        ("seconds", f"{occasion.seconds:,.1f}"),
-        ("command", named(occasion.command) if occasion.command else ""),
-        ("malaprop", report.version),
-        ("mechanism", parameters(report.mechanism)),
-        ("lexicon", f"{named(lexicon.name)}, {lexicon.words:,} words, {lexicon.metric}"),
-        (f"its {fingerprint_of(lexicon.metric)}", lexicon.fingerprint),
-        *((f"policy: {name}", setting(value)) for name, value in report.policy.items()),
-        ("randomness", report.randomness),
-        *((f"engine: {name}", str(value)) for name, value in report.engine.items()),
-        ("taken to be public", "; ".join(report.guarantee.public)),
-        ("arithmetic", report.guarantee.numerics),
-        ("proof", report.guarantee.proof),
-        ("hint", report.hint),
-    ]
-    return ["<h2>Method and versions</h2>", table((), [row for row in rows if row[1]])]
-
-
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(named(without_passwords(name)) for name in names)
-
-
-def _name(name: str) -> str:
-    return escape(named(without_passwords(name)))
-
-
-# The report of a run as a page of Markdown, for whoever has to sign it.
-
-
-_DIGESTS = (
-    "The digests are keyed hashes: only you can compute them, with the key in your state folder, "
-    "so that nobody can confirm a guess of a text by them. `malaprop.file_digest(path)` computes "
-    "that of a file."
-)
-
-
-def as_markdown(report: RunReport) -> str:
-    """Return the report as a page of Markdown."""
-    sections = [
-        "# Report of a privatized text",
-        f"*{AUDIENCE}*",
-        *_summary(report),
-        *_warnings(report),
-        *_markdown_guarantee(report),
-        *_markdown_treatment(report),
-        *_markdown_repeated(report),
-        *_visible(report),
-        *_markdown_files(report),
-        *_run(report),
-    ]
-    return "\n\n".join(sections) + "\n"
-
-
-def _warnings(report: RunReport) -> list[str]:
-    if not report.warnings:
-        return []
-    return ["## Warnings", _bullets(f"**{_text(_opened(w))}.**" for w in report.warnings)]
-
-
-def _summary(report: RunReport) -> list[str]:
-    files = counted(len(report.files), "file")
-    records = counted(sum(file.counts.records for file in report.files), "record")
-    words = counted(report.counts.get("protected", 0), "word")
-    done = "Replaced, with no guarantee" if _nothing(report) else "Protected"
-    share = f"{report.keeping.share:.0%} of words are expected to stay as they are"
-    guessed = f"{_opened(best_guess(report.guessed))}; {NO_CHANCE_OF_GUESSING}"
-    return [
-        f"{done}: {words} in {records} of {files}.",
-        f"{share}, on average over the lexicon. {guessed}.",
-    ]
-
-
-def _markdown_guarantee(report: RunReport) -> list[str]:
-    parts = ["## What is guaranteed", _text(str(report.guarantee))]
-    if not _nothing(report):
-        parts.append(
-            "Where texts differ in several words, the losses add up. Privatizing the same "
-            "text again doubles the loss."
+def _repeated(report: RunReport, profile: Profile | None) -> tuple[Piece, ...]:
+    """Say how often content words occur in a text, and what an observer makes of it."""
+    facts = report.repetition
+    if not facts.most:
+        return ()
+    texts = f"{facts.texts:,} text{' has' if facts.texts == 1 else 's have'}"
+    often = f"A content word occurs up to {facts.most:,} times in one text"
+    lines = [f"{often}, and {texts} one that occurs 5 times or more."]
+    if report.policy["repeat"] == "document":
+        lines.append("All its places share one draw, and which places are equal can be seen.")
+    elif facts.recovered:
+        shares = ", ".join(f"{k} draws {share:.0%}" for k, share in facts.recovered)
+        told = (
+            "the table above says what as many draws tell"
+            if profile
+            else (f"of public words, an observer without context recovers from {shares}, about")
         )
-        public = "; ".join(map(_text, report.guarantee.public))
-        rows = [
-            ("taken to be public", public),
-            ("arithmetic", _text(report.guarantee.numerics)),
-            ("proof", _code(report.guarantee.proof)),
-        ]
-        parts.append(_table(("", ""), [row for row in rows if row[1]]))
-    return parts
+        lines.append(
+            f'Each place is a draw of its own: {told}. One draw for all is `repeat="document"`.'
+        )
+    return (
+        Bullets(tuple(lines)),
+        f"Content words are all but the first {facts.common:,} of the lexicon.",
+    )
 
 
-def _markdown_treatment(report: RunReport) -> list[str]:
-    done = "replaced" if _nothing(report) else "protected"
-    names = {"protected": f"**words {done}**"}
-    names |= {tag: f"of these, {text}" for tag, text in PROTECTED.items()} | OTHERWISE
-    if report.policy["punctuation"] == "keep":
-        names["punctuation"] = "runs of punctuation, shown as they are"
-    names |= {
-        "wordless": "texts without words, shown as they are",
-        "mostly_signs": "texts with more signs than words",
+def _files(files: Sequence[FileRecord]) -> Iterator[Piece]:
+    """Yield a table of files, without the columns that are empty for all of them."""
+    names = [f"{named(file.input)} → {named(file.output)}" for file in files]
+    columns = {
+        "file": names,
+        "format": [file.format for file in files],
+        "records": [f"{file.counts.records:,}" for file in files],
+        "texts": [f"{file.counts.cells:,}" for file in files],
+        "protected columns": [_names(file.columns) for file in files],
+        "not protected": [_names(file.counts.other_columns) for file in files],
+        "records without a column asked for": [
+            f"{file.counts.missing:,}" if file.counts.missing else "" for file in files
+        ],
+        "faulty records": [
+            f"{file.counts.faulty:,} {'left out' if file.on_error == 'skip' else 'masked'}"
+            if file.counts.faulty
+            else ""
+            for file in files
+        ],
     }
-    rows = [(text, f"{report.counts[tag]:,}") for tag, text in names.items() if _has(report, tag)]
-    return [f"## What was {done}", _table(("what", "how many"), rows, right=True)]
-
-
-def _markdown_repeated(report: RunReport) -> list[str]:
-    lines = repetition(report.repetition, report.policy["repeat"])
-    if not lines:
-        return []
-    listed = _bullets(_text(f"{_opened(line)}.") for line in lines)
-    return ["## Repeated words", listed, content_words(report.repetition)]
-
-
-def _visible(report: RunReport) -> list[str]:
-    others = sorted({name for file in report.files for name in file.counts.other_columns})
-    shown = list(report.visible)
-    if others:
-        shown.append("all columns that were not named, as they are: see below")
-    return ["## What stays visible", _bullets(map(_text, shown))]
-
-
-def _markdown_files(report: RunReport) -> list[str]:
-    parts = ["## Files"]
-    for file in report.files:
-        parts.append(f"### {_markdown_name(file.input)} → {_markdown_name(file.output)}")
-        parts.append(_table(("", ""), _markdown_file(file)))
+    shown = {name: cells for name, cells in columns.items() if any(cells)}
+    yield Table(tuple(shown), tuple(zip(*shown.values(), strict=True)))
+    for file in files:
         if file.counts.faults:
-            parts.append(_markdown_faults(file))
-    if any(file.input_digest for file in report.files):
-        parts.append(_DIGESTS)
-    return parts
+            faults = file.counts.faults[:_MOST_FAULTS]
+            rows = [(f"{fault.record:,}", fault.reason) for fault in faults]
+            if file.counts.faulty > len(faults):
+                rows.append(("…", f"and {file.counts.faulty - len(faults):,} more"))
+            table = Table(("record", "what is wrong with it"), tuple(rows))
+            yield Section(f"Faulty records of {named(file.input)}", (table,))
+    digests = tuple(
+        (name, code(file.input_digest), code(file.output_digest or ""))
+        for name, file in zip(names, files, strict=True)
+        if file.input_digest
+    )
+    head = ("file", "digest of the input", "digest of the output")
+    yield Section("Digests", (Table(head, digests), _DIGESTS if digests else ""), folded=True)
 
 
-def _markdown_file(file: FileRecord) -> list[tuple[str, str]]:
-    counts = file.counts
-    rows = [
-        ("format", file.format),
-        ("records", f"{counts.records:,}"),
-        ("texts", f"{counts.cells:,}"),
-        ("protected columns", _markdown_names(file.columns)),
-        ("**not protected**", _markdown_names(counts.other_columns)),
-        ("records without a column asked for", f"{counts.missing:,}" if counts.missing else ""),
-        ("digest of the input", _code(file.input_digest or "")),
-        ("digest of the output", _code(file.output_digest or "")),
-    ]
-    if counts.faulty:
-        done = "left out" if file.on_error == "skip" else "texts masked"
-        rows.append((f"faulty records, {done}", f"{counts.faulty:,}"))
-    return [row for row in rows if row[1]]
+def _names(names: Iterable[str]) -> str:
+    listed = [named(name) for name in names]
+    more = [f"and {len(listed) - _MOST_NAMES:,} more"] if len(listed) > _MOST_NAMES else []
+    return ", ".join(listed[:_MOST_NAMES] + more)
 
 
-def _markdown_faults(file: FileRecord) -> str:
-    shown = file.counts.faults[:_MOST_FAULTS]
-    rows = [(f"{fault.record:,}", _text(fault.reason)) for fault in shown]
-    if file.counts.faulty > len(shown):
-        rows.append(("…", f"and {file.counts.faulty - len(shown):,} more"))
-    return _table(("record", "what is wrong with it"), rows)
+def _setting(value: object) -> str:
+    """Return the value of a setting, which may be several by name."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {each}" for name, each in value.items())
+    return str(value)
 
 
-def _run(report: RunReport) -> list[str]:
-    occasion, lexicon = report.occasion, report.lexicon
-    rows = [
+# What all pages say of how something was made.
+
+
+def method(
+    occasion: Occasion,
+    mechanism: Mapping[str, Any],
+    lexicon: LexiconFacts | None,
+    *rows: tuple[str, str],
+) -> Section:
+    """Return how something was made, and with which versions."""
+    facts = [
         ("date", occasion.started.isoformat(timespec="seconds")),
         ("seconds", f"{occasion.seconds:,.1f}"),
-        ("command", _code(occasion.command)),
-        ("malaprop", report.version),
-        ("mechanism", _code(parameters(report.mechanism))),
-        ("lexicon", f"{_markdown_name(lexicon.name)}, {lexicon.words:,} words, {lexicon.metric}"),
-        (f"its {fingerprint_of(lexicon.metric)}", _code(lexicon.fingerprint)),
-        *((f"policy: {name}", _text(setting(value))) for name, value in report.policy.items()),
-        ("randomness", report.randomness),
-        *((f"engine: {name}", _text(str(value))) for name, value in report.engine.items()),
-        ("hint", _text(report.hint)),
+        ("command", code(occasion.command)),
+        ("malaprop", __version__),
+        ("mechanism", code(_call(mechanism))),
     ]
-    return ["## The run", _table(("", ""), [row for row in rows if row[1]])]
+    if lexicon is not None:
+        size = f"{lexicon.words:,} words, {lexicon.metric}"
+        facts += [
+            ("lexicon", f"{named(lexicon.name or 'a lexicon')}, {size}"),
+            (f"its {fingerprint_name(lexicon.metric)}", code(lexicon.fingerprint)),
+        ]
+    return Section("Method and versions", (Facts((*facts, *rows)),))
 
 
-def _nothing(report: RunReport) -> bool:
-    return report.guarantee.kind is Kind.NONE
+def _call(mechanism: Mapping[str, object]) -> str:
+    values = [f"{k}={v}" for k, v in mechanism.items() if k != "name" and v is not None]
+    return f"{mechanism['name']}({', '.join(values)})"
 
 
-def _has(report: RunReport, tag: str) -> bool:
-    return bool(report.counts.get(tag))
+def fingerprint_name(metric: str) -> str:
+    """Name the fingerprint of a lexicon under a metric, as `malaprop lexicon info` does.
+
+    >>> fingerprint_name("graph")
+    'fingerprint with graph'
+    """
+    return "fingerprint with graph" if metric == Steps.name else "fingerprint"
 
 
-def _opened(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
-
-
-def _markdown_names(names: Sequence[str]) -> str:
-    return ", ".join(map(_markdown_name, names))
-
-
-def _markdown_name(name: str) -> str:
-    return _text(named(without_passwords(name)))
-
-
-# The report of a run for a terminal.
-
-
-_MOST_NAMES = 20  # columns that are named; the JSON names all
-_TERMINAL_MOST_FAULTS = 5  # likewise
-
-
-def readable(report: RunReport, width: int = 96) -> str:
-    """Return the report for people, wrapped to a width, without the warnings."""
-    return "".join(f"{_wrapped(line, width)}\n" for line in _lines(report))
-
-
-def _lines(report: RunReport) -> list[str]:
-    none = report.guarantee.kind is Kind.NONE
-    lines = [f"Guarantee   {report.guarantee}"]
-    if not none:
-        lines.append("            Where texts differ in several words, the losses add up.")
-        lines.append(f"Arithmetic  {report.guarantee.numerics}")
-    share = f"{report.keeping.share:.0%} of words, expected over the lexicon"
-    lines += [
-        f"Mechanism   {parameters(report.mechanism)} on {_named(report.lexicon)}",
-        f"Randomness  {report.randomness}",
-        f"Unchanged   {share}",
-        f"Guessed     {best_guess(report.guessed)}; {NO_CHANCE_OF_GUESSING}",
-        f"{'Replaced' if none else 'Protected':<12}{_protected(report)}",
-        *_otherwise(report),
-        *_signs(report),
-        *_terminal_repeated(report),
-        f"Visible     {'; '.join(report.visible)}",
-    ]
-    if report.hint:
-        lines.append(f"Hint        {report.hint}")
-    for file in report.files:
-        lines += _file_lines(file)
-    return lines
-
-
-def _wrapped(line: str, width: int) -> str:
-    return textwrap.fill(line, width, subsequent_indent=" " * 12, break_on_hyphens=False)
-
-
-def _named(lexicon: LexiconFacts) -> str:
-    mark = f"{fingerprint_of(lexicon.metric)} {lexicon.fingerprint[:12]}…"
-    size = f"{lexicon.words:,} words, {lexicon.metric}, {mark}"
-    return f"{named(lexicon.name or 'a lexicon')} ({size})"
-
-
-def _protected(report: RunReport) -> str:
-    parts = listed(PROTECTED, report.counts)
-    words = counted(report.counts.get("protected", 0), "word")
-    return words + (f": {', '.join(parts)}" if parts else "")
-
-
-def _otherwise(report: RunReport) -> list[str]:
-    parts = listed(OTHERWISE, report.counts)
-    return [f"Otherwise   {', '.join(parts)}"] if parts else []
-
-
-def _signs(report: RunReport) -> list[str]:
-    """Say how many texts show much of the input as it is."""
-    parts = []
-    if texts := report.counts.get("wordless"):
-        parts.append(f"{counted(texts, 'text')} without words, SHOWN AS WRITTEN")
-    if texts := report.counts.get("mostly_signs"):
-        parts.append(f"{counted(texts, 'text')} with more signs than words")
-    return [f"Signs       {'; '.join(parts)}"] if parts else []
-
-
-def _terminal_repeated(report: RunReport) -> list[str]:
-    parts = repetition(report.repetition, report.policy["repeat"])
-    return [f"Repeated    {'; '.join(parts)}"] if parts else []
-
-
-def _file_lines(file: FileRecord) -> list[str]:
-    source, target = (named(without_passwords(name)) for name in (file.input, file.output))
-    lines = [f"File        {source} → {target}: {counted(file.counts.records, 'record')}"]
-    if others := file.counts.other_columns:
-        shown = [named(name) for name in others[:_MOST_NAMES]]
-        more = [f"and {len(others) - _MOST_NAMES:,} more"] if len(others) > _MOST_NAMES else []
-        lines.append(f"            not protected: {', '.join(shown + more)}")
-    if lacking := file.counts.missing:
-        lines.append(f"            without a column asked for: {counted(lacking, 'record')}")
-    if file.counts.faulty:
-        done = "left out" if file.on_error == "skip" else "masked"
-        lines.append(f"            {done}: {_terminal_faults(file)}")
-    return lines
-
-
-def _terminal_faults(file: FileRecord) -> str:
-    faulty, shown = file.counts.faulty, file.counts.faults[:_TERMINAL_MOST_FAULTS]
-    if not shown:  # on a cluster, no task knows the positions of its records
-        return counted(faulty, "record")
-    faults = [f"{fault.record:,} {fault.reason}" for fault in shown]
-    more = (
-        [f"and {faulty - _TERMINAL_MOST_FAULTS:,} more"] if faulty > _TERMINAL_MOST_FAULTS else []
-    )
-    return f"record {', '.join(faults + more)}"
-
-
-# The report of a run as a file: JSON, Markdown or HTML, as its name says.
-
-
-def as_json(report: RunReport, profile: "Profile | None" = None) -> str:
-    """Return the report as JSON, with the figures of the mechanism if they were computed."""
-    value = report.to_dict() | ({"profile": profile.to_dict()} if profile else {})
-    return json_text(value)
+# For pages that are not built as a Page yet.
 
 
 def as_bytes(text: str) -> bytes:
-    """Return a page or JSON for a file; names in it may hold what cannot be seen, or half of it."""
+    """Return a page or JSON for a file."""
     return printable(text, lines=True).encode()
 
 
-def rendered(report: RunReport, path: Path, profile: "Profile | None" = None) -> bytes:
-    """Return the bytes of the report in the form that its file's name says."""
-
-    name = report_path(path).name.lower()
-    if name.endswith(".json"):
-        text = as_json(report, profile)
-    else:
-        text = as_html(report, profile) if is_web_page(path) else as_markdown(report)
-    return as_bytes(text)
-
-
-def rendered_page(page: "Page", value: Mapping[str, Any], path: Path) -> bytes:
+def rendered_page(page: Page, value: Mapping[str, Any], path: Path) -> bytes:
     """Return the bytes of a page in the form that its file's name says; `value` is the JSON."""
-    if path.name.lower().endswith(".md"):
-        return as_bytes(render(page, "markdown"))
-    return page_files(page, path, value)[path]
+    return page_file(page, path, value)

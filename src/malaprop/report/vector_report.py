@@ -1,35 +1,16 @@
-"""The report of released vectors: a value, and the same facts as text, Markdown, HTML and
-JSON.
-"""
+"""The report of released vectors: a value, and the page that people read."""
 
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from malaprop._version import __version__
 from malaprop.measure.vector_noise import NoiseAndScale
 from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.private_files import without_passwords
-from malaprop.report.page import (
-    Bullets,
-    Facts,
-    Page,
-    Section,
-    counted,
-    is_web_page,
-    json_text,
-    named,
-    render,
-    report_path,
-)
-from malaprop.report.run_report import (
-    LexiconFacts,
-    Occasion,
-    as_bytes,
-    parameters,
-)
+from malaprop.report.page import Bullets, Facts, Page, Section, code, counted, named
+from malaprop.report.promise import factor, promise_pieces
+from malaprop.report.run_report import LexiconFacts, Occasion, method, summary_page
 
 AUDIENCE = "For the owner of the data, not for publication."
 NO_SCALE = (
@@ -37,7 +18,6 @@ NO_SCALE = (
     "of them, or protects anything: give `scale`, a typical distance of two of them, or `public` "
     "vectors of the same kind"
 )
-Rows = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,9 +78,7 @@ class VectorReport:
         return {
             "audience": AUDIENCE,
             "malaprop": self.version,
-            "date": self.occasion.started.isoformat(timespec="seconds"),
-            "seconds": round(self.occasion.seconds, 3),
-            "command": self.occasion.command,
+            **self.occasion.to_dict(),
             "guarantee": self.guarantee.to_dict(),
             "randomness": self.randomness,
             "mechanism": dict(self.mechanism),
@@ -121,116 +99,116 @@ class VectorReport:
         }
 
 
-def rendered_vectors(report: VectorReport, path: Path) -> bytes:
-    """Return the bytes of the report in the form that its file's name says."""
-    if report_path(path).name.lower().endswith(".json"):
-        content = json_text(report.to_dict())
-    else:
-        page = vector_page(report)
-        content = render(page, "html" if is_web_page(path) else "markdown")
-    return as_bytes(content)
-
-
-def readable_vectors(report: VectorReport, width: int = 96) -> str:
-    """Return the report for a terminal, wrapped to a width, without the warnings."""
-    lines = [f"{name:<12}{value}" for _, rows in _sections(report) for name, value in rows]
-    indent = " " * 12
-    return "".join(
-        textwrap.fill(line, width, subsequent_indent=indent, break_on_hyphens=False) + "\n"
-        for line in lines
-    )
-
-
 def vector_page(report: VectorReport) -> Page:
     """Return the report as a page."""
-    about = "a vector" if report.texts is None else "a text"
-    beside = (
-        *map(_name, report.beside),
-        "how many vectors there are, and in which order",
-        f"what {about} is about, as far as a noisy place among others tells",
-    )
-    sections = [Section(title, (Facts(tuple(rows)),)) for title, rows in _sections(report)]
-    sections.insert(1, Section("What is not protected", (Bullets(beside),)))
-    return Page(
-        title="Report of private vectors",
-        audience=AUDIENCE,
-        figures=_figures(report),
-        warnings=report.warnings,
-        sections=tuple(sections),
-    )
-
-
-def _figures(report: VectorReport) -> tuple[tuple[str, str], ...]:
-    none = report.guarantee.kind is Kind.NONE
+    none, scale, texts = report.guarantee.kind is Kind.NONE, report.scale, report.texts
     figures = [
         (f"{report.rows:,}", "vectors released"),
         ("none" if none else f"ε = {report.guarantee.epsilon:g}", "guarantee"),
     ]
-    if (scale := report.scale) is not None:
+    if scale is not None:
         figures += [
             (f"{scale.ratio:.3g}", "is the length of the noise, in typical distances"),
             (f"{scale.told_apart:.0%}", "of guesses between two typical candidates are right"),
         ]
-    return tuple(figures)
-
-
-def _sections(report: VectorReport) -> list[tuple[str, Rows]]:
-    """Return the facts under their headings; those that do not apply are left out."""
-    every = [
-        ("What is guaranteed", _promise(report)),
-        ("How the noise compares", _compared(report.scale)),
-        ("Files", _files(report)),
-        ("The run", _run(report)),
-    ]
-    shown = [(title, [row for row in rows if row[1]]) for title, rows in every]
-    return [section for section in shown if section[1]]
-
-
-def _promise(report: VectorReport) -> list[tuple[str, str]]:
-    guarantee = report.guarantee
-    return [
-        ("Guarantee", str(guarantee)),
+    size = f"{report.columns} columns to {report.released_columns}"
+    files = [
         (
-            "",
-            _one_word(report)
-            if report.texts
-            else "Releasing the same vectors again costs ε again.",
+            "file",
+            (
+                f"{named(report.input)} → {named(report.output)}: "
+                f"{counted(report.rows, 'vector')}, {size}"
+            ),
         ),
-        ("Public", "; ".join(guarantee.public)),
-        ("Arithmetic", guarantee.numerics),
+        ("part", _listed([report.part])),
+        ("not protected", _listed(report.beside)),
+        ("left out", _listed(report.left_out)),
+        ("digest of the input (keyed)", code(report.input_digest or "")),
+        ("digest of the output (keyed)", code(report.output_digest or "")),
     ]
-
-
-def _one_word(report: VectorReport) -> str:
-    return (
-        "Two texts of n words that differ in one of them have centroids d/n apart, d being the "
-        f"distance of the two words, so that a loss of {report.guarantee.epsilon:g}·d/n remains: "
-        "long texts protect their words more than short ones."
+    made = [("randomness", report.randomness)]
+    if texts:
+        wordless = f"{counted(texts.wordless, 'text')} without words, taken to be 0"
+        files.append(("texts", f"{counted(texts.words, 'word')}; {wordless}"))
+        near = f"the nearest word is {texts.nearest_words:.3g} away, in the median"
+        made.append(("distances of words", near))
+    return Page(
+        title="Report of private vectors",
+        audience=AUDIENCE,
+        figures=tuple(figures),
+        warnings=report.warnings,
+        sections=(
+            Section("What is guaranteed", promise_pieces(report.guarantee, *_promise(report))),
+            Section("What is not protected", (Bullets(_visible(report)),)),
+            Section("How the noise compares", (Facts(_compared(scale)),)),
+            Section("Files", (Facts(tuple(files)),)),
+            method(report.occasion, report.mechanism, texts.lexicon if texts else None, *made),
+        ),
     )
 
 
-def _compared(scale: NoiseAndScale | None) -> list[tuple[str, str]]:
+def vector_summary(report: VectorReport, path: object = None) -> Page:
+    """Return what a terminal shows after a release: the promise, what is visible, the report."""
+    work = f"{counted(report.rows, 'vector')} of {named(report.input)}"
+    promised, *_ = _promise(report) or [str(report.guarantee)]
+    return summary_page(promised, "; ".join(_visible(report)), work, path)
+
+
+def _promise(report: VectorReport) -> tuple[str, ...]:
+    """Say what is guaranteed in plain words."""
+    guarantee, scale = report.guarantee, report.scale
+    if guarantee.kind is not Kind.METRIC or guarantee.delta:
+        return ()
+    typical = (
+        f": two that are a typical distance apart by a factor of at most {factor(scale.loss)}"
+        if scale is not None and scale.loss is not None
+        else ""
+    )
+    told = (
+        f"With ε = {guarantee.epsilon:g}, what comes out shifts the odds between two vectors that "
+        f"may have gone in, the less the nearer they are to each other{typical}."
+    )
+    one_word = (
+        "Two texts of n words that differ in one of them have centroids d/n apart, d being the "
+        f"distance of the two words, so that a loss of {guarantee.epsilon:g}·d/n remains: long "
+        "texts protect their words more than short ones."
+    )
+    return told, one_word if report.texts else "Releasing the same vectors again costs ε again."
+
+
+def _visible(report: VectorReport) -> tuple[str, ...]:
+    about = "a vector" if report.texts is None else "a text"
+    return (
+        *map(named, report.beside),
+        "how many vectors there are, and in which order",
+        f"what {about} is about, as far as a noisy place among others tells",
+    )
+
+
+def _compared(scale: NoiseAndScale | None) -> tuple[tuple[str, str], ...]:
     if scale is None:
-        return []
+        return ()
+    odds = "" if scale.loss is None else f"; the odds change by e^{scale.loss:.3g} at most"
     rows = [
         (
-            "Noise",
+            "noise",
             (
                 f"{scale.noise:.4g} long (root mean square), {scale.ratio:.3g} times the typical "
                 f"distance of two vectors, {scale.distance:.4g} ({scale.source})"
             ),
         ),
         (
-            "Observer",
-            "of two candidates a typical distance apart, the nearer one is the true one in about "
-            f"{scale.told_apart:.1%} of cases"
-            + ("" if scale.loss is None else f"; the odds change by e^{scale.loss:.3g} at most"),
+            "observer",
+            (
+                "of two candidates a typical distance apart, the nearer one is the true one in "
+                f"about {scale.told_apart:.1%} of cases{odds}"
+            ),
         ),
     ]
     if (figures := scale.figures) is not None:
         rows.append(
             (
-                "Sample",
+                "sample",
                 (
                     f"released, {figures.candidates:,} public vectors have distances with a "
                     f"correlation of {figures.correlation:.2f} with the true ones, and "
@@ -238,55 +216,8 @@ def _compared(scale: NoiseAndScale | None) -> list[tuple[str, str]]:
                 ),
             )
         )
-    return rows
+    return tuple(rows)
 
 
-def _files(report: VectorReport) -> list[tuple[str, str]]:
-    rows = [
-        (
-            "File",
-            (
-                f"{_name(report.input)} → {_name(report.output)}: "
-                f"{counted(report.rows, 'vector')}, {report.columns} columns to "
-                f"{report.released_columns}"
-            ),
-        ),
-        ("Part", _name(report.part) if report.part else ""),
-        ("Unprotected", ", ".join(map(_name, report.beside))),
-        ("Left out", ", ".join(map(_name, report.left_out))),
-    ]
-    if report.texts:
-        facts = report.texts
-        rows.append(
-            (
-                "Texts",
-                (
-                    f"{counted(facts.words, 'word')}; {counted(facts.wordless, 'text')} without "
-                    "words, taken to be 0"
-                ),
-            )
-        )
-    digests = [report.input_digest, report.output_digest]
-    rows.append(("Digests", " → ".join(filter(None, digests))))
-    return rows
-
-
-def _run(report: VectorReport) -> list[tuple[str, str]]:
-    rows = [("Mechanism", parameters(report.mechanism))]
-    if report.texts:
-        lexicon = report.texts.lexicon
-        near = f"the nearest word is {report.texts.nearest_words:.3g} away, in the median"
-        rows.append(("Lexicon", f"{_name(lexicon.name)}, {lexicon.words:,} words; {near}"))
-        rows.append(("Its fingerprint", lexicon.fingerprint))
-    return [
-        *rows,
-        ("Randomness", report.randomness),
-        ("Date", report.occasion.started.isoformat(timespec="seconds")),
-        ("Seconds", f"{report.occasion.seconds:,.1f}"),
-        ("Command", _name(report.occasion.command)),
-        ("Malaprop", report.version),
-    ]
-
-
-def _name(name: str) -> str:
-    return named(without_passwords(name)) if name else ""
+def _listed(names: "tuple[str, ...] | list[str]") -> str:
+    return ", ".join(named(name) for name in names if name)
