@@ -389,9 +389,12 @@ class _Terminal(_Renderer):
         for place in table.chosen:
             rows[place][0] += "*"
         grid = [[self.text(name) for name in table.head], *rows]
+        texts = list(zip(*grid, strict=True))
+        fits = sum(2 + max(map(_columns, cells)) for cells in texts) - 2 <= self._width
+        most = self._width if fits else max(_NARROWEST, self._width // 2)
         columns = [
-            self._column(cells, number=number)
-            for cells, number in zip(zip(*grid, strict=True), _numeric(table), strict=True)
+            _column(cells, most, number=number)
+            for cells, number in zip(texts, _numeric(table), strict=True)
         ]
         if table.bars:
             room = max(0, self._width - sum(_size(column) + 2 for column in columns))
@@ -402,14 +405,12 @@ class _Terminal(_Renderer):
         parts = _parts(columns[table.names :], room)
         return "\n\n".join("\n".join(_lines(first + part)) for part in parts)
 
-    def _column(self, cells: Iterable[str], *, number: bool) -> _Column:
-        """Return the lines of each cell of a column; long texts are wrapped."""
-        most = max(_NARROWEST, self._width // 2)
-        column = [
-            [cell] if number or _columns(cell) <= most else _wrapped(cell, most) for cell in cells
-        ]
-        width = max(_columns(line) for cell in column for line in cell)
-        return [[_padded(line, width, right=number) for line in cell] for cell in column]
+
+def _column(cells: Iterable[str], most: int, *, number: bool) -> _Column:
+    """Return the lines of each cell of a column; texts longer than that are wrapped."""
+    column = [[cell] if number else _wrapped(cell, most) for cell in cells]
+    width = max(_columns(line) for cell in column for line in cell)
+    return [[_padded(line, width, right=number) for line in cell] for cell in column]
 
 
 def _wrapped(line: str, width: int, indent: int = 0) -> list[str]:
