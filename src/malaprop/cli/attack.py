@@ -1,6 +1,6 @@
 """`malaprop attack`: what an observer recovers from the owner's own texts."""
 
-from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,11 +32,8 @@ from malaprop.cli.results import (
 from malaprop.cli.terminal import command_line, say_text
 
 if TYPE_CHECKING:
-    from numpy.random import Generator
-
     from malaprop.files.texts import Pair
-    from malaprop.measure import AttackResult
-    from malaprop.report.measurements import Setting
+    from malaprop.measure.adversaries import Attack
 
 
 def attack(
@@ -137,15 +134,18 @@ def attack(
     from malaprop.cli.terminal import bar, working
     from malaprop.measure import attack as run_attack
     from malaprop.measure.adversaries import attack_named, attack_with
+    from malaprop.measure.evaluation_run import Reservoir
+    from malaprop.privacy.errors import DataError
     from malaprop.privacy.randomness import secure_rng, seeded_rng
     from malaprop.privatizer import Privatizer
-    from malaprop.report.measurements import Setting
-    from malaprop.report.run_report import Clock
+    from malaprop.report.measurements import Setting, attack_page
+    from malaprop.report.run_report import Clock, rendered_page
 
     clock = Clock(command_line(context))
-    _check_label(attack_named(name).on, name, column, label)
+    chosen = attack_named(name)
+    _check_label(chosen, column, label)
     options = _options(
-        name,
+        chosen,
         model=model,
         draws=draws,
         adaptive=adaptive or None,
@@ -153,7 +153,7 @@ def attack(
         repeats=repeats,
     )
     made = make_mechanism(mechanism, epsilon, param)
-    if model is not None and attack_named(name).on == "words":
+    if model is not None and chosen.on == "words":
         from malaprop.lexicon.bigrams import open_model
 
         options["model"] = open_model(model)
@@ -162,27 +162,20 @@ def attack(
     # The attacker must not share the stream that the noise comes from.
     rng = secure_rng() if seed is None else seeded_rng(seed)
     noise = None if seed is None else seeded_rng(int(rng.integers(2**62)))
+    drawn: Reservoir[Pair] = Reservoir(sample, rng)
     with bar("reading the texts") as progress:
-        pairs = read_pairs(file, column or [], label, format_, encoding, progress.to)
-        chosen = _sampled(pairs, sample, rng)
-    texts = [text for text, _ in chosen]
-    labels = None if label is None else [own for _, own in chosen]
+        for pair in read_pairs(file, column or [], label, format_, encoding, progress.to):
+            if pair[0].strip():
+                drawn.add(pair)
+    if not drawn.seen:
+        raise DataError("the file has no texts to attack")
+    texts = [text for text, _ in drawn.chosen]
+    labels = None if label is None else [own for _, own in drawn.chosen]
     with working(f"preparing {mechanism} on {lexicon}"):
-        privatizer = Privatizer(
-            open_lexicon(lexicon, made),
-            made,
-            repeat=repeat,
-            rng=noise,
-        )
+        privatizer = Privatizer(open_lexicon(lexicon, made), made, repeat=repeat, rng=noise)
     with bar(f"attacking {len(texts):,} texts") as progress:
         result = run_attack(
-            name,
-            privatizer,
-            texts,
-            labels,
-            rng=rng,
-            progress=progress.to,
-            **options,
+            name, privatizer, texts, labels, rng=rng, progress=progress.to, **options
         )
     if json_ != PIPE:
         say_text(str(result))
@@ -192,13 +185,20 @@ def attack(
         lexicon=privatizer.lexicon,
         name=lexicon,
     )
-    write_for_owner(result.to_dict(), json_, lambda: _pages(result, report, setting), force=force)
+
+    def pages() -> dict[Path, bytes]:
+        if report is None:
+            return {}
+        return {report: rendered_page(attack_page(result, setting), result.to_dict(), report)}
+
+    write_for_owner(result.to_dict(), json_, pages, force=force)
 
 
-def _check_label(on: str, name: str, column: list[str] | None, label: str | None) -> None:
+def _check_label(chosen: "type[Attack]", column: list[str] | None, label: str | None) -> None:
     """Refuse a label that the attack has no use for, or the lack of one that it needs."""
     from malaprop.privacy.errors import ParameterError
 
+    name, on = chosen.name, chosen.on
     if on == "labels" and label is None:
         raise ParameterError(f"the attack {name} needs a label for each text: name it with --label")
     if on != "labels" and label is not None:
@@ -207,40 +207,14 @@ def _check_label(on: str, name: str, column: list[str] | None, label: str | None
         raise ParameterError("with --label, name the one column of the texts with --column")
 
 
-def _options(name: str, **given: Any) -> dict[str, Any]:
+def _options(chosen: "type[Attack]", **given: Any) -> dict[str, Any]:
     """Return the options that were given; refuse those that the attack does not have."""
-    from dataclasses import fields
-
-    from malaprop.measure.adversaries import attack_named
     from malaprop.privacy.errors import ParameterError
 
-    known = {option.name for option in fields(attack_named(name))}
-    chosen = {option: value for option, value in given.items() if value is not None}
-    for option in chosen:
+    known = {option.name for option in fields(chosen)}
+    options = {option: value for option, value in given.items() if value is not None}
+    for option in options:
         if option not in known:
             flag = "--no-punctuation" if option == "punctuation" else f"--{option}"
-            raise ParameterError(f"the attack {name} takes no {flag}")
-    return chosen
-
-
-def _sampled(pairs: "Iterator[Pair]", sample: int, rng: "Generator") -> "list[Pair]":
-    """Return the texts that have something in them, or as many of them as are wanted."""
-    from malaprop.measure.evaluation_run import Reservoir
-    from malaprop.privacy.errors import DataError
-
-    reservoir: Reservoir[Pair] = Reservoir(sample, rng)
-    for pair in pairs:
-        if pair[0].strip():
-            reservoir.add(pair)
-    if not reservoir.seen:
-        raise DataError("the file has no texts to attack")
-    return reservoir.chosen
-
-
-def _pages(result: "AttackResult", report: Path | None, setting: "Setting") -> dict[Path, bytes]:
-    from malaprop.report.measurements import attack_page
-    from malaprop.report.run_report import rendered_page
-
-    if report is None:
-        return {}
-    return {report: rendered_page(attack_page(result, setting), result.to_dict(), report)}
+            raise ParameterError(f"the attack {chosen.name} takes no {flag}")
+    return options

@@ -25,7 +25,6 @@ def corpus(count: int) -> Iterator[str]:
 def test_batches_change_nothing(lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = train_model(corpus(200), lexicon)
     monkeypatch.setattr(public_model, "_BATCH", 7)
-    monkeypatch.setattr(public_model, "_PENDING", 20)
     assert train_model(corpus(200), lexicon).fingerprint == whole.fingerprint
 
 

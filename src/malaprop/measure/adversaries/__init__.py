@@ -35,6 +35,9 @@ from malaprop.privatizer import Privatizer
 # What an attack recovered.
 
 
+_OWN = ("attack", "estimate")  # fields of a result that JSON has in another form
+
+
 @dataclass(frozen=True, kw_only=True)
 class Group:
     """The words of one group, and the shares of them that were recovered and kept."""
@@ -90,11 +93,14 @@ class AttackResult(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values for JSON."""
-        figures = {"score": self.score, "interval": list(self.interval)}
-        figures |= {"spread": self.spread, "values": list(self.values)}
-        fields = asdict(self)
-        del fields["estimate"]
-        return {"attack": fields.pop("attack"), **figures, **fields}
+        return {
+            "attack": self.attack,
+            "score": self.score,
+            "interval": list(self.interval),
+            "spread": self.spread,
+            "values": list(self.values),
+            **{name: value for name, value in asdict(self).items() if name not in _OWN},
+        }
 
     def _interval(self, spec: str) -> tuple[str, str]:
         low, high = self.interval
@@ -281,10 +287,6 @@ class Attack(ABC):
     @abstractmethod
     def run(self, target: Target) -> AttackResult:
         """Privatize the texts, attack what comes out, and return how far the attack got."""
-
-    def values(self) -> dict[str, Any]:
-        """Return the options with their values, for the result."""
-        return {option.name: getattr(self, option.name) for option in fields(self)}
 
     @classmethod
     def summary(cls) -> str:

@@ -11,13 +11,7 @@ from malaprop.measure.adversaries.likelihoods import Candidates
 from malaprop.measure.adversaries.words import CANDIDATES, Seen, WordAttack
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import ParameterError
-from malaprop.privacy.progress import Progress, report, stage
-
-# Beliefs in the candidates of each place, from their likelihoods and a bigram model.
-#
-# This is the forward-backward algorithm on all texts at once: a step runs over the places of all
-# texts. Long texts are cut into pieces that overlap, which changes beliefs by nothing that matters.
-
+from malaprop.privacy.progress import Progress
 
 _PIECE = 256  # words of a long text at a time
 _MARGIN = 16  # words before and after a piece that are read, too: context fades within a few
@@ -28,13 +22,12 @@ Beliefs = NDArray[np.float32]
 """In float32: sums are scaled at every place, and what matters is the largest."""
 
 
-def beliefs(
-    model: BigramModel,
-    candidates: Ids,
-    likelihoods: Floats,
-    lengths: Ids,
-) -> Beliefs:
+def beliefs(model: BigramModel, candidates: Ids, likelihoods: Floats, lengths: Ids) -> Beliefs:
     """Return the probability of each candidate of each place, given all outputs of its text.
+
+    This is the forward-backward algorithm on all texts at once: a step runs over the places of all
+    texts. Long texts are cut into pieces that overlap, which changes beliefs by nothing that
+    matters.
 
     `candidates` and `likelihoods`, Pr[output | candidate] up to a factor for each place, are
     (places, candidates); `lengths` are those of the texts.
@@ -87,7 +80,8 @@ def _fill(
     places = np.where(there, firsts[:, None] + steps, firsts[:, None])
     words = candidates[places]
     emitted = np.where(there[:, :, None], likelihoods[places], 1.0).astype(np.float32)
-    moves = _moves(model, words)
+    # p(next candidate | candidate) for each two places in a row
+    moves = model.probabilities(words[:, :-1, :, None], words[:, 1:, None, :])
     starts = np.array([piece[4] for piece in batch])
     first_words = words[:, 0]
     opening = np.where(
@@ -108,11 +102,6 @@ def _fill(
     joint = _scaled(forward * backward)
     for row, (first, start, end, _, _) in enumerate(batch):
         posteriors[start:end] = joint[row, start - first : end - first]
-
-
-def _moves(model: BigramModel, words: Ids) -> Beliefs:
-    """Return p(next candidate | candidate) for each two places in a row."""
-    return model.probabilities(words[:, :-1, :, None], words[:, 1:, None, :])
 
 
 def _scaled(values: Beliefs) -> Beliefs:
@@ -139,49 +128,29 @@ class Context(WordAttack, name="context"):
 
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
         """Return the likeliest candidate of each place."""
-        if seen.model is None:
-            raise ParameterError("The attack context needs a 'model'.")
-        candidates = seen.likelihoods.candidates(
-            seen.outputs, np.log(seen.prior), self.candidates, stage(progress, 0, 2)
-        )
-        parts = seen.parts()
-        guesses = []
-        for done, part in enumerate(parts, 1):
-            guesses.append(_likeliest(part, seen.model, candidates))
-            report(stage(progress, 1, 2), done, len(parts))
-        return np.concatenate(guesses)
+        return seen.guesses(self.candidates, _likeliest, progress)
 
 
-def _likeliest(seen: Seen, model: BigramModel, candidates: Candidates) -> Ids:
+def _likeliest(seen: Seen, candidates: Candidates) -> Ids:
     """Return the likeliest candidate of each place."""
+    if seen.model is None:
+        raise ParameterError("The attack context needs a 'model'.")
     rows = candidates.rows(seen.outputs)
     words, logs = candidates.words[rows], candidates.logs[rows]
-    repeats = _Repeats(seen) if seen.reused else None
-    if repeats is not None:
-        logs = logs / repeats.counts[:, None]
-    likely = np.exp(logs - logs.max(axis=1, keepdims=True))
-    belief = beliefs(model, words, likely, seen.lengths)
-    best = belief if repeats is None else repeats.combined(belief, words, seen.prior)
-    return np.asarray(words[np.arange(len(words)), best.argmax(axis=1)])
-
-
-class _Repeats:
-    """Places of a text with the same output, where that stands for the same word.
-
-    Each of k places carries a k-th of the output's evidence. The contexts of all places then speak
-    of one word, and are combined as independent evidence of it.
-    """
-
-    def __init__(self, seen: Seen) -> None:
+    if seen.reused:
+        # Each of k places with the same output, which stands for the same word, carries a k-th of
+        # the output's evidence. The contexts of all places then speak of one word.
         keys = seen.texts * (int(seen.outputs.max(initial=0)) + 1) + seen.outputs
-        _, self._groups, sizes = np.unique(keys, return_inverse=True, return_counts=True)
-        self.counts: Floats = sizes[self._groups].astype(np.float64)
-
-    def combined(self, belief: Beliefs, words: Ids, prior: Floats) -> Floats:
-        """Return the belief in each candidate from all places of its output."""
-        logs = np.log(np.maximum(belief.astype(np.float64), 1e-30))
-        sums = np.zeros((int(self._groups.max(initial=-1)) + 1, logs.shape[1]))
-        np.add.at(sums, self._groups, logs)
+        _, groups, sizes = np.unique(keys, return_inverse=True, return_counts=True)
+        counts = sizes[groups].astype(np.float64)[:, None]
+        logs = logs / counts
+    likely = np.exp(logs - logs.max(axis=1, keepdims=True))
+    belief = beliefs(seen.model, words, likely, seen.lengths)
+    best: Floats | Beliefs = belief
+    if seen.reused:
+        own = np.log(np.maximum(belief.astype(np.float64), 1e-30))
+        sums = np.zeros((len(sizes), own.shape[1]))
+        np.add.at(sums, groups, own)
         # Each place's belief contains the prior, which must count once.
-        extra = (self.counts - 1.0)[:, None] * np.log(prior[words])
-        return np.asarray(sums[self._groups] - extra)
+        best = sums[groups] - (counts - 1.0) * np.log(seen.prior[words])
+    return np.asarray(words[np.arange(len(words)), best.argmax(axis=1)])

@@ -61,17 +61,13 @@ class VectorAttack(Attack):
 
     def run(self, target: Target) -> FoundVectors:
         """Release the vectors of the texts' words, and return the share of words recovered."""
-        channel = self._channel(target.privatizer)
+        channel = target.privatizer.channel
+        if not isinstance(channel, VectorChannel):
+            raise self._unfit(target.privatizer.mechanism)
         ids = self._words(target)
         places = places_of(channel)
         guessed = self.guess(channel.release_words(ids, target.rng), places, target.progress)
         return self._result(target.privatizer, ids, places, guessed)
-
-    def _channel(self, privatizer: Privatizer) -> VectorChannel[Noise]:
-        channel = privatizer.channel
-        if isinstance(channel, VectorChannel):
-            return channel
-        raise self._unfit(privatizer.mechanism)
 
     def check(self, mechanism: Mechanism, repeat: str) -> None:
         """Refuse a mechanism that releases no vectors."""
@@ -124,7 +120,7 @@ class VectorAttack(Attack):
             surviving=guessed.surviving,
             words=len(ids),
             mechanism=privatizer.mechanism.to_dict(),
-            options=self.values(),
+            options=dict(vars(self)),
         )
 
 

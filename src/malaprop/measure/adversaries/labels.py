@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -20,12 +20,7 @@ from malaprop.measure.classification import (
     text_regression,
 )
 from malaprop.privacy.arrays import Floats, Ids
-from malaprop.privacy.errors import (
-    DataError,
-    ParameterError,
-    require_choice,
-    type_name,
-)
+from malaprop.privacy.errors import DataError, ParameterError, require_choice, type_name
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.progress import report
 from malaprop.privatizer import Privatizer, is_missing
@@ -40,21 +35,14 @@ class LabelledTexts:
 
     texts: list[str] = field(repr=False)
     labels: Ids = field(repr=False)
-    classes: int
-    """How many different labels there are."""
     left_out: int
     """How many texts are not among them: repeated ones, and those of labels with too few texts."""
-
-    @property
-    def majority(self) -> int:
-        """The most frequent label."""
-        return int(np.bincount(self.labels).argmax())
 
 
 def labelled_texts(
     attack: str, texts: Sequence[Any], labels: Sequence[object] | None, *, fewest: int, noun: str
 ) -> LabelledTexts:
-    """Check texts and labels, and keep each distinct text once.
+    """Check texts and labels, and keep each distinct text once, with the label it comes with first.
 
     A text that occurs twice could be learnt and then tested. `fewest` is how many texts a label
     must have; texts of other labels are left out. Messages never show a label.
@@ -68,28 +56,11 @@ def labelled_texts(
             f"The attack {attack} needs as many labels as texts. Got {len(labels):,} labels for "
             f"{len(texts):,} texts."
         )
-    unlabelled = sum(is_missing_label(label) for label in labels)
-    if unlabelled:
+    if unlabelled := sum(map(is_missing_label, labels)):
         raise DataError(
             f"{unlabelled:,} of {len(labels):,} texts have no {noun}: name a column that has one "
             "for each text, or leave these texts out."
         )
-    distinct = _distinct(texts, labels)
-    counts = Counter(distinct.values())
-    _check_counts(attack, counts, fewest, noun)
-    names = [label for label, count in counts.items() if count >= fewest]
-    numbers = {label: number for number, label in enumerate(names)}
-    kept = [(text, numbers[label]) for text, label in distinct.items() if label in numbers]
-    return LabelledTexts(
-        texts=[text for text, _ in kept],
-        labels=np.array([number for _, number in kept], dtype=np.int64),
-        classes=len(names),
-        left_out=len(texts) - len(kept),
-    )
-
-
-def _distinct(texts: Sequence[Any], labels: Sequence[object]) -> dict[str, object]:
-    """Return each text that has something in it, with the label that it comes with first."""
     distinct: dict[str, object] = {}
     for text, label in zip(texts, labels, strict=True):
         if is_missing(text):
@@ -98,21 +69,25 @@ def _distinct(texts: Sequence[Any], labels: Sequence[object]) -> dict[str, objec
             raise ParameterError(f"A text must be a string. Got {type_name(text)}.")
         if text.strip():
             distinct.setdefault(text, label)
-    return distinct
-
-
-def _check_counts(attack: str, counts: Counter[object], fewest: int, noun: str) -> None:
-    enough = sum(count >= fewest for count in counts.values())
-    if enough >= 2:
-        return
+    counts = Counter(distinct.values())
+    enough = [label for label, count in counts.items() if count >= fewest]
     if len(counts) == 1:
         raise DataError(
             f"All texts have the same {noun}, so there is nothing to tell apart: the attack "
             f"{attack} needs two {noun}s or more."
         )
-    raise DataError(
-        f"The attack {attack} needs at least two {noun}s with {fewest} distinct texts or more "
-        f"each. Of {len(counts):,} {noun}s, {enough} {'has' if enough == 1 else 'have'} as many."
+    if len(enough) < 2:
+        raise DataError(
+            f"The attack {attack} needs at least two {noun}s with {fewest} distinct texts or more "
+            f"each. Of {len(counts):,} {noun}s, {len(enough)} "
+            f"{'has' if len(enough) == 1 else 'have'} as many."
+        )
+    numbers = {label: number for number, label in enumerate(enough)}
+    kept = [(text, numbers[label]) for text, label in distinct.items() if label in numbers]
+    return LabelledTexts(
+        texts=[text for text, _ in kept],
+        labels=np.array([number for _, number in kept], dtype=np.int64),
+        left_out=len(texts) - len(kept),
     )
 
 
@@ -200,13 +175,12 @@ TESTED = 0.3
 """The share of each label's texts that a split tests on."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Forms:
+class Forms(NamedTuple):
     """The texts in three forms, each ready to learn from: one draw of the noise."""
 
-    clean: list[str] = field(repr=False)
-    private: list[str] = field(repr=False)
-    random: list[str] = field(repr=False)
+    private: list[str]
+    clean: list[str]
+    random: list[str]
     """The private texts with a random word for each word: what else they give away."""
 
 
@@ -247,12 +221,12 @@ class LabelAttack(Attack):
             hits.append(private)
             bounds.append([each.mean() for each in others])
         clean, random = np.mean(bounds, axis=0).tolist()
-        every = np.concatenate(tested)
+        every, majority = np.concatenate(tested), int(np.bincount(data.labels).argmax())
         return InferredLabels(
             attack=self.name,
             measured="accuracy",
             estimate=repeated_share(tested, hits, rng),
-            baseline=float((data.labels[every] == data.majority).mean()),
+            baseline=float((data.labels[every] == majority).mean()),
             unprotected=clean,
             random_words=random,
             **self.facts(data, target.privatizer),
@@ -273,45 +247,37 @@ class LabelAttack(Attack):
         return {
             "trained_on": "private text" if self.adaptive else "clean text",
             "texts": len(data.texts),
-            "labels": data.classes,
+            "labels": int(data.labels.max()) + 1,
             "left_out": data.left_out,
             "mechanism": privatizer.mechanism.to_dict(),
-            "options": self.values(),
+            "options": dict(vars(self)),
         }
 
     def draws(self, texts: list[str], target: Target) -> Iterator[Forms]:
-        """Yield all forms of the texts for each draw of the noise."""
+        """Yield all forms of the texts, as the attacker reads them, for each draw of the noise."""
+        words = target.privatizer.lexicon.words
         for done in range(self.repeats):
-            yield self._forms(texts, target.privatizer, target.rng)
+            private = target.privatizer.texts(texts)
+            random = [with_random_words(text, words, target.rng) for text in private]
+            yield Forms(
+                *(
+                    [plain(text, punctuation=self.punctuation) for text in form]
+                    for form in (private, texts, random)
+                )
+            )
             report(target.progress, done + 1, self.repeats)
 
-    def _forms(self, texts: list[str], privatizer: Privatizer, rng: Generator) -> Forms:
-        """Draw private texts, and return all forms of the texts as the attacker reads them."""
-        private = privatizer.texts(texts)
-        words = privatizer.lexicon.words
-        random = [with_random_words(text, words, rng) for text in private]
-        read = [
-            [plain(text, punctuation=self.punctuation) for text in form]
-            for form in (texts, private, random)
-        ]
-        return Forms(clean=read[0], private=read[1], random=read[2])
-
-    def _correct(
-        self, forms: Forms, labels: Ids, split: Split, rng: Generator
-    ) -> tuple[Flags, Flags, Flags]:
+    def _correct(self, forms: Forms, labels: Ids, split: Split, rng: Generator) -> list[Flags]:
         """Return which labels were right: of private texts, clean ones, and random words."""
-        known, truth = labels[split.train], labels[split.test]
 
         def learnt(form: list[str]) -> Predictor:
-            return self.learn(chosen(form, split.train), known, rng)
+            return self.learn(chosen(form, split.train), labels[split.train], rng)
 
-        every = (forms.private, forms.clean, forms.random)
-        predictors = list(map(learnt, every)) if self.adaptive else [learnt(forms.clean)] * 3
-        private, clean, random = (
-            predict(chosen(form, split.test)) == truth
-            for predict, form in zip(predictors, every, strict=True)
-        )
-        return private, clean, random
+        predictors = list(map(learnt, forms)) if self.adaptive else [learnt(forms.clean)] * 3
+        return [
+            predict(chosen(form, split.test)) == labels[split.test]
+            for predict, form in zip(predictors, forms, strict=True)
+        ]
 
 
 def chosen(texts: Sequence[str], places: Ids) -> list[str]:
@@ -334,11 +300,6 @@ def with_random_words(text: str, words: Sequence[str], rng: Generator) -> str:
     )
 
 
-def _regression(texts: Sequence[str], labels: Ids) -> Predictor:
-    predict: Predictor = text_regression(texts, labels).predict
-    return predict
-
-
 @dataclass(frozen=True, kw_only=True)
 class Attribute(LabelAttack, name="attribute"):
     """Infer a label of each text, by a regression on n-grams of words and characters.
@@ -349,11 +310,12 @@ class Attribute(LabelAttack, name="attribute"):
 
     def learn(self, texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
         """Train the regression."""
-        return _regression(texts, labels)
+        predict: Predictor = text_regression(texts, labels).predict
+        return predict
 
 
 @dataclass(frozen=True, kw_only=True)
-class Authorship(LabelAttack, name="authorship"):
+class Authorship(Attribute, name="authorship"):
     """Infer the author of each text, by a regression on n-grams or by Koppel's random subspaces.
 
     The attacker has texts of all authors: 70 % of them, at random. The score is the share of the
@@ -376,4 +338,4 @@ class Authorship(LabelAttack, name="authorship"):
         """Train the model that was chosen."""
         if self.model == "koppel":
             return koppel(texts, labels, rng)
-        return _regression(texts, labels)
+        return super().learn(texts, labels, rng)

@@ -34,7 +34,7 @@ class Membership(LabelAttack, name="membership"):
 
     def learn(self, texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
         """Train a classifier as the target and its shadow are."""
-        predict: Predictor = self._classifier(texts, labels).predict
+        predict: Predictor = _classifier(texts, labels).predict
         return predict
 
     def run(self, target: Target) -> InferredLabels:
@@ -43,7 +43,7 @@ class Membership(LabelAttack, name="membership"):
         scores: list[list[tuple[Floats, Floats]]] = [[], [], []]
         for forms in self.draws(data.texts, target):
             parts = _quarters(data.labels, rng)
-            for kept, form in zip(scores, (forms.private, forms.clean, forms.random), strict=True):
+            for kept, form in zip(scores, forms, strict=True):
                 kept.append(self._told(form, forms, data.labels, parts, rng))
         clean, random = (float(np.mean([area(*pair) for pair in own])) for own in scores[1:])
         return InferredLabels(
@@ -64,9 +64,9 @@ class Membership(LabelAttack, name="membership"):
         `form` is the form of the texts that the target was trained on.
         """
         members, others, shadowed, fresh = parts
-        target = self._classifier(chosen(form, members), labels[members])
+        target = _classifier(chosen(form, members), labels[members])
         own = form if self.adaptive else forms.clean
-        shadow = self._classifier(chosen(own, shadowed), labels[shadowed])
+        shadow = _classifier(chosen(own, shadowed), labels[shadowed])
         inside, outside = (
             model_outputs(shadow, forms.clean, labels, part) for part in (shadowed, fresh)
         )
@@ -77,9 +77,9 @@ class Membership(LabelAttack, name="membership"):
         ]
         return told[0], told[1]
 
-    @staticmethod
-    def _classifier(texts: Sequence[str], labels: Ids) -> Any:
-        return text_regression(texts, labels, characters=False, weakness=_WEAKNESS)
+
+def _classifier(texts: Sequence[str], labels: Ids) -> Any:
+    return text_regression(texts, labels, characters=False, weakness=_WEAKNESS)
 
 
 def _quarters(labels: Ids, rng: Generator) -> list[Ids]:

@@ -7,9 +7,7 @@ import numpy as np
 from malaprop.measure.adversaries.likelihoods import Candidates, Likelihoods
 from malaprop.measure.adversaries.words import CANDIDATES, Seen, WordAttack
 from malaprop.privacy.arrays import Floats, Ids
-from malaprop.privacy.progress import Progress, report, stage
-
-# Repeated words: several draws of the same word.
+from malaprop.privacy.progress import Progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,20 +27,12 @@ class Majority(WordAttack, name="majority"):
 
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
         """Return the likeliest word of each group of places."""
-        log_prior = np.log(seen.prior)
-        candidates = seen.likelihoods.candidates(
-            seen.outputs, log_prior, self.candidates, stage(progress, 0, 2)
-        )
-        parts = seen.parts()
-        guesses = []
-        for done, part in enumerate(parts, 1):
-            guesses.append(_likeliest(part, candidates, log_prior))
-            report(stage(progress, 1, 2), done, len(parts))
-        return np.concatenate(guesses)
+        return seen.guesses(self.candidates, _likeliest, progress)
 
 
-def _likeliest(seen: Seen, candidates: Candidates, log_prior: Floats) -> Ids:
+def _likeliest(seen: Seen, candidates: Candidates) -> Ids:
     """Return the likeliest word of each group of places."""
+    log_prior = np.log(seen.prior)
     groups = np.unique(seen.same, return_inverse=True)[1]
     (of_group, outputs), times = np.unique(
         np.stack([groups, seen.outputs]), axis=1, return_counts=True
@@ -51,20 +41,16 @@ def _likeliest(seen: Seen, candidates: Candidates, log_prior: Floats) -> Ids:
         times = np.ones_like(times)
     alone = np.bincount(of_group)[of_group] == 1
     best = np.empty(int(groups.max(initial=-1)) + 1, dtype=np.int64)
-    best[of_group[alone]] = _of_one_output(outputs[alone], times[alone], candidates, log_prior)
+    # Groups whose places all have the same output.
+    rows = candidates.rows(outputs[alone])
+    words = candidates.words[rows]
+    scores = log_prior[words] + candidates.logs[rows] * times[alone][:, None]
+    best[of_group[alone]] = words[np.arange(len(words)), scores.argmax(axis=1)]
     owners, words = _of_several(
         of_group[~alone], outputs[~alone], times[~alone], seen.likelihoods, candidates, log_prior
     )
     best[owners] = words
     return best[groups]
-
-
-def _of_one_output(outputs: Ids, times: Ids, candidates: Candidates, log_prior: Floats) -> Ids:
-    """Return the likeliest word of each group whose places all have the same output."""
-    rows = candidates.rows(outputs)
-    words = candidates.words[rows]
-    scores = log_prior[words] + candidates.logs[rows] * times[:, None]
-    return np.asarray(words[np.arange(len(words)), scores.argmax(axis=1)])
 
 
 def _of_several(
@@ -80,22 +66,17 @@ def _of_several(
     words = candidates.words[candidates.rows(outputs)]
     labels = np.repeat(of_group, words.shape[1])
     owners, proposed = np.unique(np.stack([labels, words.ravel()]), axis=1)
-    left, right = _joined(owners, of_group)
+    # The places of all pairs of a proposed word and an output of its group.
+    starts = np.searchsorted(of_group, owners)
+    counts = np.searchsorted(of_group, owners, "right") - starts
+    left = np.repeat(np.arange(len(owners)), counts)
+    right = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(len(left))
     logs = likelihoods.of_pairs(proposed[left], outputs[right])
     scores = log_prior[proposed] + np.bincount(left, logs * times[right], len(proposed))
     order = np.lexsort((scores, owners))
     distinct = np.unique(of_group)
     last = np.searchsorted(owners[order], distinct, "right")
     return distinct, np.asarray(proposed[order[last - 1]])
-
-
-def _joined(left: Ids, right: Ids) -> tuple[Ids, Ids]:
-    """Return the places of all pairs of equal labels; both lists of labels are in rising order."""
-    starts, ends = np.searchsorted(right, left), np.searchsorted(right, left, "right")
-    counts = ends - starts
-    lefts = np.repeat(np.arange(len(left)), counts)
-    firsts = np.repeat(starts - np.cumsum(counts) + counts, counts)
-    return lefts, firsts + np.arange(len(lefts))
 
 
 # One draw for each distinct word: how often it occurs gives it away.

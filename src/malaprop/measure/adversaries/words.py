@@ -1,7 +1,7 @@
 """Attacks on words: what an observer sees and knows, and the share of words recovered."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -12,7 +12,6 @@ from numpy.random import Generator
 from malaprop.lexicon.bigrams import BigramModel
 from malaprop.measure.adversaries import (
     Attack,
-    Flags,
     RecoveredWords,
     Target,
     by_occurrence,
@@ -20,53 +19,21 @@ from malaprop.measure.adversaries import (
     recovered_share,
     share,
 )
-from malaprop.measure.adversaries.likelihoods import Likelihoods, likelihoods_of
+from malaprop.measure.adversaries.likelihoods import Candidates, Likelihoods, likelihoods_of
 from malaprop.measure.adversaries.public_model import check_corpus, model_for, prior_of
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import DataError, ParameterError
 from malaprop.privacy.mechanism import Mechanism
-from malaprop.privacy.progress import Progress, stage
+from malaprop.privacy.progress import Progress, report, stage
 from malaprop.privatizer import Privatizer, WordDraws
 from malaprop.text.language import FUNCTION_WORDS
 
-# Adaptive attacks on words: how frequent words are, learnt from the private text itself.
-
-
-_CANDIDATES = 64  # words behind an output that share in it
-_ROUNDS = 5  # of expectation and maximisation: on film reviews, more fit the noise
-_WEIGHT = 1000.0  # words of private text that the public shares count for
-
-
-def adapted_prior(
-    likelihoods: Likelihoods, outputs: Ids, prior: Floats, model: BigramModel | None
-) -> tuple[Floats, BigramModel | None]:
-    """Return the shares of words that explain the outputs best, and the model with those shares.
-
-    An observer who sees much private text learns from it how frequent words are in such texts,
-    without knowing any of them: expectation and maximisation, from the public shares on, which
-    keep the weight of 1,000 words. Pairs of words stay those of the public model.
-    """
-    distinct, counts = np.unique(outputs, return_counts=True)
-    nearest = likelihoods.candidates(distinct, np.log(prior), _CANDIDATES)
-    likely = np.exp(nearest.logs - nearest.logs.max(axis=1, keepdims=True))
-    adapted = prior
-    for _ in range(_ROUNDS):
-        joint = adapted[nearest.words] * likely
-        joint *= (counts / joint.sum(axis=1))[:, None]
-        expected = np.bincount(nearest.words.ravel(), joint.ravel(), len(prior))
-        adapted = (expected + _WEIGHT * prior) / (len(outputs) + _WEIGHT)
-    if model is None:
-        return adapted, None
-    # A model's shares are those of its counts: give it counts in these shares.
-    scale = max(1.0, 1e9 / len(prior))
-    return adapted, replace(model, unigrams=np.rint(adapted * scale * len(prior)).astype(np.int64))
-
-
 CANDIDATES = 32
 """How many words are considered for each output."""
-DRAWS = 50_000
-"""How many words are drawn to estimate a channel whose law is not known."""
 _PART = 1 << 16  # words of texts at a time, about
+_ADAPTED = 64  # words behind an output that share in it, for observers who adapt
+_ROUNDS = 5  # of expectation and maximisation: on film reviews, more fit the noise
+_WEIGHT = 1000.0  # words of private text that the public shares count for
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -100,38 +67,65 @@ class Seen:
         """The number of the text that each word is in."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
-    def parts(self) -> "list[Seen]":
-        """Return the texts some at a time, so that memory does not grow with their number."""
+    def guesses(
+        self,
+        count: int,
+        guess: Callable[["Seen", Candidates], Ids],
+        progress: Progress | None,
+    ) -> Ids:
+        """Return guesses from the `count` likeliest words behind each output.
+
+        Texts are guessed at some at a time, so that memory does not grow with their number.
+        """
+        candidates = self.likelihoods.candidates(
+            self.outputs, np.log(self.prior), count, stage(progress, 0, 2)
+        )
         ends = np.cumsum(self.lengths)
         cuts = np.flatnonzero(np.diff(ends // _PART, prepend=0))
-        parts = []
+        guesses = []
         for first, last in pairwise([0, *cuts.tolist(), len(ends)]):
             if last > first:
-                start = int(ends[first] - self.lengths[first])
-                words = slice(start, int(ends[last - 1]))
-                parts.append(
-                    replace(
-                        self,
-                        outputs=self.outputs[words],
-                        lengths=self.lengths[first:last],
-                        same=self.same[words],
-                    )
+                words = slice(int(ends[first] - self.lengths[first]), int(ends[last - 1]))
+                part = replace(
+                    self,
+                    outputs=self.outputs[words],
+                    lengths=self.lengths[first:last],
+                    same=self.same[words],
                 )
-        return parts
+                guesses.append(guess(part, candidates))
+                report(stage(progress, 1, 2), words.stop, len(self.outputs))
+        return np.concatenate(guesses)
+
+    def adapted(self) -> "Seen":
+        """Return what an observer knows who learns from the outputs how frequent words are.
+
+        The shares of words are those that explain the outputs best: expectation and maximisation,
+        from the public shares on, which keep the weight of 1,000 words. Pairs of words stay those
+        of the public model.
+        """
+        distinct, counts = np.unique(self.outputs, return_counts=True)
+        nearest = self.likelihoods.candidates(distinct, np.log(self.prior), _ADAPTED)
+        likely = np.exp(nearest.logs - nearest.logs.max(axis=1, keepdims=True))
+        prior, size = self.prior, len(self.prior)
+        for _ in range(_ROUNDS):
+            joint = prior[nearest.words] * likely
+            joint *= (counts / joint.sum(axis=1))[:, None]
+            expected = np.bincount(nearest.words.ravel(), joint.ravel(), size)
+            prior = (expected + _WEIGHT * self.prior) / (len(self.outputs) + _WEIGHT)
+        if self.model is None:
+            return replace(self, prior=prior)
+        # A model's shares are those of its counts: give it counts in these shares.
+        counts = np.rint(prior * max(1.0, 1e9 / size) * size).astype(np.int64)
+        return replace(self, prior=prior, model=replace(self.model, unigrams=counts))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Drawn:
-    """Draws of the same texts, and what is public about them: several attacks can share it."""
+    """Draws of the same words, and what is seen of each: several attacks can share it."""
 
     privatizer: Privatizer
-    draws: Sequence[WordDraws] = field(repr=False)
-    """The same words each time, each time with fresh noise."""
-    model: BigramModel | None
-    prior: Floats = field(repr=False)
-    likelihoods: Likelihoods = field(repr=False)
-    same: Ids = field(repr=False)
-    """As in `Seen`."""
+    secret: Ids = field(repr=False)
+    seen: Sequence[Seen] = field(repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +140,7 @@ class WordAttack(Attack):
         },
     )
     draws: int = field(
-        default=DRAWS,
+        default=50_000,
         metadata={"help": "how many words to draw to estimate a channel without a known law"},
     )
     adaptive: bool = field(
@@ -178,34 +172,56 @@ class WordAttack(Attack):
 
     def drawn(self, privatizer: Privatizer, draws: Sequence[WordDraws], rng: Generator) -> Drawn:
         """Return draws of some texts with what is public about them."""
+        size, first = len(privatizer.lexicon), draws[0]
         model = model_for(self.model, privatizer.lexicon, needed=self.needs_model)
-        first = draws[0]
         if not first.secret.size:
             raise DataError("The texts have no words to attack.")
         check_corpus(model, first.secret, first.lengths)
-        prior = prior_of(model, len(privatizer.lexicon))
-        return Drawn(
-            privatizer=privatizer,
-            draws=draws,
-            model=model,
-            prior=prior,
+        prior = prior_of(model, size)
+        seen = Seen(
+            outputs=first.drawn,
+            lengths=first.lengths,
+            same=_same(first, size),
+            reused=privatizer.policy.repeat != "fresh",
             likelihoods=likelihoods_of(privatizer.channel, prior, self.draws, rng),
-            same=_same(first, len(privatizer.lexicon)),
+            prior=prior,
+            model=model,
         )
+        every = [replace(seen, outputs=each.drawn) for each in draws]
+        return Drawn(privatizer=privatizer, secret=first.secret, seen=every)
 
     def recover(
         self, drawn: Drawn, rng: Generator, progress: Progress | None = None
     ) -> RecoveredWords:
         """Attack each draw by itself, and return the share of words that were recovered."""
         guesses, floors = [], []
-        secret = drawn.draws[0].secret
-        for number, draws in enumerate(drawn.draws):
-            seen = self._seen(drawn, draws)
-            guesses.append(self.guesses(seen, stage(progress, number, len(drawn.draws))))
+        secret, privatizer, first = drawn.secret, drawn.privatizer, drawn.seen[0]
+        for number, each in enumerate(drawn.seen):
+            seen = each.adapted() if self.adaptive else each
+            guesses.append(self.guesses(seen, stage(progress, number, len(drawn.seen))))
             floors.append(share(secret == int(seen.prior.argmax())))
-        hits = np.stack(guesses) == secret
-        kept = np.stack([draws.drawn for draws in drawn.draws]) == secret
-        return self._result(drawn, hits, kept, float(np.mean(floors)), rng)
+        hits, floor = np.stack(guesses) == secret, float(np.mean(floors))
+        kept = np.stack([seen.outputs for seen in drawn.seen]) == secret
+        words = privatizer.lexicon.words
+        content = np.array([word.lower() not in FUNCTION_WORDS for word in words])
+        fingerprint = "" if first.model is None else first.model.fingerprint
+        return RecoveredWords(
+            attack=self.name,
+            estimate=recovered_share(hits, first.lengths, rng),
+            baseline=max(share(kept), floor),
+            kept=share(kept),
+            floor=floor,
+            content=group("content words", content[secret], hits, kept),
+            occurrences=by_occurrence(first.same, hits, kept),
+            words=len(secret),
+            texts=int((first.lengths > 0).sum()),
+            likelihoods=first.likelihoods.source,
+            prior=self._knowledge(first.model),
+            model=fingerprint,
+            repeat=privatizer.policy.repeat,
+            mechanism=privatizer.mechanism.to_dict(),
+            options=vars(self) | {"model": fingerprint},
+        )
 
     def check(self, mechanism: Mechanism, repeat: str) -> None:
         """Refuse fresh draws if the attack is on words that share one."""
@@ -215,46 +231,14 @@ class WordAttack(Attack):
                 'make the privatizer with `repeat="document"`.'
             )
 
-    def _seen(self, drawn: Drawn, draws: WordDraws) -> Seen:
-        """Return what the observer of one draw gets: everything but the secret words."""
-        prior, model = drawn.prior, drawn.model
-        if self.adaptive:
-            prior, model = adapted_prior(drawn.likelihoods, draws.drawn, prior, model)
-        return Seen(
-            outputs=draws.drawn,
-            lengths=draws.lengths,
-            same=drawn.same,
-            reused=drawn.privatizer.policy.repeat != "fresh",
-            likelihoods=drawn.likelihoods,
-            prior=prior,
-            model=model,
-        )
-
-    def _result(
-        self, drawn: Drawn, hits: Flags, kept: Flags, floor: float, rng: Generator
-    ) -> RecoveredWords:
-        privatizer, first = drawn.privatizer, drawn.draws[0]
-        words = privatizer.lexicon.words
-        functional = np.array([word.lower() in FUNCTION_WORDS for word in words])
-        values = self.values()
-        values["model"] = "" if drawn.model is None else drawn.model.fingerprint
-        return RecoveredWords(
-            attack=self.name,
-            estimate=recovered_share(hits, first.lengths, rng),
-            baseline=max(share(kept), floor),
-            kept=share(kept),
-            floor=floor,
-            content=group("content words", ~functional[first.secret], hits, kept),
-            occurrences=by_occurrence(drawn.same, hits, kept),
-            words=len(first.secret),
-            texts=int((first.lengths > 0).sum()),
-            likelihoods=drawn.likelihoods.source,
-            prior=_prior(drawn.model, self.knows, adaptive=self.adaptive),
-            model=values["model"],
-            repeat=privatizer.policy.repeat,
-            mechanism=privatizer.mechanism.to_dict(),
-            options=values,
-        )
+    def _knowledge(self, model: BigramModel | None) -> str:
+        """Say what the observer knows beforehand."""
+        told = "even: all words are equally likely"
+        if model is not None:
+            named = ", ".join(model.sources) or "a corpus without a name"
+            told = f"a bigram model of {named}, fingerprint {model.fingerprint[:16]}"
+        adapted = "the shares of words adapted to the private text" if self.adaptive else ""
+        return "; ".join(filter(None, (told, adapted, self.knows)))
 
 
 def _same(draws: WordDraws, size: int) -> Ids:
@@ -266,19 +250,6 @@ def _same(draws: WordDraws, size: int) -> Ids:
     ranks = np.empty(len(keys), dtype=np.int64)
     ranks[np.argsort(first)] = np.arange(len(keys))  # in the order of the text
     return ranks[places]
-
-
-def _prior(model: BigramModel | None, knows: str, *, adaptive: bool) -> str:
-    if model is None:
-        told = "even: all words are equally likely"
-    else:
-        named = ", ".join(model.sources) or "a corpus without a name"
-        told = f"a bigram model of {named}, fingerprint {model.fingerprint[:16]}"
-    adapted = "the shares of words adapted to the private text" if adaptive else ""
-    return "; ".join(filter(None, (told, adapted, knows)))
-
-
-# The text alone: each output by itself.
 
 
 @dataclass(frozen=True, kw_only=True)
