@@ -36,6 +36,16 @@ if TYPE_CHECKING:
     from malaprop.measure.adversaries import Attack
 
 
+def option(metavar: str, text: str, *names: str, **limits: Any) -> Any:
+    """Return an option with its help."""
+    return typer.Option(*names, metavar=metavar, help=text, **limits)
+
+
+def number(text: str, least: int = 1) -> Any:
+    """Return an option that takes a whole number, with its help."""
+    return option("NUMBER", text, min=least)
+
+
 def attack(
     context: typer.Context,
     name: Annotated[
@@ -54,10 +64,10 @@ def attack(
     column: TextColumns = None,
     label: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="For authorship, attribute and membership: the column of the author or of "
-            "another label.",
+        option(
+            "NAME",
+            "For authorship, attribute and membership: the column of the author or of another "
+            "label.",
         ),
     ] = None,
     format_: FormatName = None,
@@ -65,10 +75,10 @@ def attack(
     repeat: Repeat = "fresh",
     model: Annotated[
         str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="For attacks on words, a bigram model, as malaprop lm train writes it; by default "
-            "the one that ships for english. For authorship, regression (default) or koppel.",
+        option(
+            "MODEL",
+            "For attacks on words, a bigram model, as malaprop lm train writes it; by default the "
+            "one that ships for english. For authorship, regression (default) or koppel.",
         ),
     ] = None,
     adaptive: Annotated[
@@ -87,32 +97,20 @@ def attack(
     ] = False,
     repeats: Annotated[
         int | None,
-        typer.Option(
-            metavar="NUMBER",
-            min=1,
-            help="How many draws of the noise: for attacks on words 1 by default, for attacks on "
-            "labels 5, each with a random split of its own.",
+        number(
+            "How many draws of the noise: for attacks on words 1 by default, for attacks on labels "
+            "5, each with a random split of its own."
         ),
     ] = None,
-    sample: Annotated[
-        int,
-        typer.Option(
-            metavar="NUMBER", min=1, help="How many texts to attack at most, drawn at random."
-        ),
-    ] = 2000,
+    sample: Annotated[int, number("How many texts to attack at most, drawn at random.")] = 2000,
     draws: Annotated[
         int | None,
-        typer.Option(
-            metavar="NUMBER",
-            min=1,
-            help="How many words to draw to estimate a mechanism without a known law, such as "
-            "laplace; by default 50,000.",
+        number(
+            "How many words to draw to estimate a mechanism without a known law, such as laplace; "
+            "by default 50,000."
         ),
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(metavar="NUMBER", min=0, help="Repeat a measurement exactly."),
-    ] = None,
+    seed: Annotated[int | None, number("Repeat a measurement exactly.", 0)] = None,
     json_: JsonFile = None,
     report: ReportFile = None,
     force: Force = False,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from malaprop.cli.attack import number, option
 from malaprop.cli.options import DEFAULT, PIPE, Encoding, FormatName, LexiconName
 from malaprop.cli.results import (
     Force,
@@ -34,52 +35,47 @@ def evaluate(
     ] = None,
     label: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The column of labels: a classifier learns them from private texts.",
-        ),
+        option("NAME", "The column of labels: a classifier learns them from private texts."),
     ] = None,
     epsilon: Annotated[
-        str,
-        typer.Option("--epsilon", "-e", metavar="NUMBERS", help="Values of ε, such as 1,1.5,2."),
+        str, option("NUMBERS", "Values of ε, such as 1,1.5,2.", "--epsilon", "-e")
     ] = "1,1.5,2",
     mechanism: Annotated[
         str,
-        typer.Option(
+        option(
+            "NAMES",
+            "Mechanisms, such as balanced,tem. Each is measured at each ε, unless it has its own, "
+            "as in balanced,tem:4,tem:6.",
             "--mechanism",
             "-m",
-            metavar="NAMES",
-            help="Mechanisms, such as balanced,tem. Each is measured at each ε, unless it has its "
-            "own, as in balanced,tem:4,tem:6.",
         ),
     ] = DEFAULT,
     lexicon: LexiconName = "english",
     most: Annotated[
         float,
-        typer.Option(
-            metavar="SHARE",
-            help="The recommended setting lets no attack recover more than this share of words, "
-            "above 0 and up to 1.",
+        option(
+            "SHARE",
+            "The recommended setting lets no attack recover more than this share of words, above 0 "
+            "and up to 1.",
         ),
     ] = 0.5,
     attack: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "NAMES",
+            "Attacks, such as bayes,context; by default bayes, context and majority.",
             "--attacks",
-            metavar="NAMES",
-            help="Attacks, such as bayes,context; by default bayes, context and majority.",
         ),
     ] = None,
     classifier: Annotated[
-        str,
-        typer.Option("--classifiers", metavar="NAMES", help="Classifiers: centroids, ngrams."),
+        str, option("NAMES", "Classifiers: centroids, ngrams.", "--classifiers")
     ] = "centroids,ngrams",
     model: Annotated[
         Path | None,
-        typer.Option(
-            metavar="MODEL",
-            help="A bigram model for the attacks, as malaprop lm train writes it; by default the "
-            "one that ships for english.",
+        option(
+            "MODEL",
+            "A bigram model for the attacks, as malaprop lm train writes it; by default the one "
+            "that ships for english.",
         ),
     ] = None,
     adaptive: Annotated[
@@ -92,45 +88,31 @@ def evaluate(
     ] = False,
     sample: Annotated[
         str,
-        typer.Option(
-            metavar="NUMBER|all",
-            help="How many texts to draw at random, at most. A classifier that learns from private "
+        option(
+            "NUMBER|all",
+            "How many texts to draw at random, at most. A classifier that learns from private "
             "texts needs many: all takes longer, and says more.",
         ),
     ] = "2000",
-    runs: Annotated[
-        int,
-        typer.Option(
-            metavar="NUMBER", min=1, help="How many noise draws, each with a split of its own."
-        ),
-    ] = 5,
+    runs: Annotated[int, number("How many noise draws, each with a split of its own.")] = 5,
     repeat: Repeat = "fresh",
     format_: FormatName = None,
     encoding: Encoding = "utf-8",
     show: Annotated[
-        int,
-        typer.Option(
-            metavar="NUMBER",
-            min=0,
-            help="Show this many of your texts beside what each setting makes of them.",
-        ),
+        int, number("Show this many of your texts beside what each setting makes of them.", 0)
     ] = 0,
     json_: JsonFile = None,
     report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a page: .html, or .md with a picture beside it."),
+        Path | None, option("FILE", "Write a page: .html, or .md with a picture beside it.")
     ] = None,
     force: Force = False,
     fresh: Annotated[
-        bool,
-        typer.Option("--fresh", help="Measure again, with new noise, what is kept."),
+        bool, typer.Option("--fresh", help="Measure again, with new noise, what is kept.")
     ] = False,
     seed: Annotated[
         int | None,
-        typer.Option(
-            metavar="NUMBER",
-            min=0,
-            help="Repeat a measurement exactly; what other seeds have measured is not taken over.",
+        number(
+            "Repeat a measurement exactly; what other seeds have measured is not taken over.", 0
         ),
     ] = None,
 ) -> None:
@@ -146,7 +128,7 @@ def evaluate(
     from malaprop.lexicon.bigrams import open_model
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.measure import evaluate as measure
-    from malaprop.measure.evaluation_run import EvaluationSettings, mechanisms_at, number
+    from malaprop.measure.evaluation_run import EvaluationSettings, epsilon_of, mechanisms_at
     from malaprop.privacy.errors import ParameterError, SecretError
     from malaprop.privacy.randomness import seeded_rng
     from malaprop.private_files import subkey
@@ -154,7 +136,7 @@ def evaluate(
     from malaprop.report.page import page_files, render, report_path
     from malaprop.text.policy import Policy
 
-    made = mechanisms_at(_names(mechanism), [number(each) for each in _names(epsilon)])
+    made = mechanisms_at(_names(mechanism), [epsilon_of(each) for each in _names(epsilon)])
     if sample != "all" and (not sample.isdecimal() or int(sample) < 1):
         raise ParameterError(f"--sample must be a whole number, 1 or more, or all. Got {sample!r}")
     settings = EvaluationSettings(

@@ -1,12 +1,10 @@
 """A classifier trained on private texts: how often it is right."""
 
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -129,32 +127,15 @@ def text_regression(
 # what is learnt from the training texts is in the classifier.
 
 
-_registry: "dict[str, type[TextModel]]" = {}
+@dataclass(frozen=True)
+class TextModel:
+    """A way to turn texts into rows of numbers, and a classifier for these."""
 
-models: "Mapping[str, type[TextModel]]" = MappingProxyType(_registry)
-"""The models, by name."""
-
-
-class TextModel(ABC):
-    """A way to turn texts into numbers, and a classifier for these."""
-
-    name: ClassVar[str] = ""
-    summary: ClassVar[str] = ""
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        _registry[cls.name] = cls
-
-    @abstractmethod
-    def __init__(self, lexicon: Lexicon) -> None: ...
-
-    @abstractmethod
-    def features(self, texts: list[str]) -> Any:
-        """Return a row of numbers for each text."""
-
-    @abstractmethod
-    def steps(self) -> list[Any]:
-        """Return what `trained` trains on these rows."""
+    name: str
+    features: Callable[[list[str]], Any]
+    """Returns a row of numbers for each text."""
+    steps: Callable[[], list[Any]]
+    """Returns what `trained` trains on these rows."""
 
     def predictions(self, train: Any, classes: Ids, *tests: Any) -> list[Ids]:
         """Train a classifier on some rows, and return the classes that it gives to others."""
@@ -162,65 +143,44 @@ class TextModel(ABC):
         return [fitted.predict(rows) for rows in tests]
 
 
-class CentroidModel(TextModel):
-    """Logistic regression on the mean of a text's word vectors, each dimension standardized."""
-
-    name = "centroids"
-    summary = "logistic regression on the mean of the word vectors of the lexicon"
-
-    def __init__(self, lexicon: Lexicon) -> None:
-        self._centroids = Centroids(lexicon)
-
-    def features(self, texts: list[str]) -> Any:
-        """Return the centroid of each text."""
-        return self._centroids.of(texts)[0]
-
-    def steps(self) -> list[Any]:
-        """Return a logistic regression."""
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
-
-        return [StandardScaler(), LogisticRegression(C=0.1, max_iter=_ITERATIONS)]
-
-
-class NgramModel(TextModel):
-    """Logistic regression on words and pairs of words, hashed and weighted by TF-IDF.
-
-    It is what fastText does without subwords: a linear model of hashed word n-grams.
-    """
-
-    name = "ngrams"
-    summary = "logistic regression on words and pairs of words (hashed TF-IDF)"
-
-    def __init__(self, lexicon: Lexicon) -> None:
-        pass
-
-    def features(self, texts: list[str]) -> Any:
-        """Return the hashed counts of the words and pairs of words of each text."""
-        from sklearn.feature_extraction.text import HashingVectorizer
-
-        hashing = HashingVectorizer(
-            ngram_range=(1, 2), n_features=_BUCKETS, alternate_sign=False, norm=None
-        )
-        return hashing.transform(texts)
-
-    def steps(self) -> list[Any]:
-        """Return a logistic regression on TF-IDF."""
-        from sklearn.feature_extraction.text import TfidfTransformer
-        from sklearn.linear_model import LogisticRegression
-
-        model = LogisticRegression(C=10.0, max_iter=_ITERATIONS)
-        return [TfidfTransformer(sublinear_tf=True), model]
+models: Mapping[str, str] = {
+    "centroids": "logistic regression on the mean of the word vectors of the lexicon",
+    "ngrams": "logistic regression on words and pairs of words (hashed TF-IDF)",
+}
+"""The models, and what each is."""
 
 
 def model_named(name: str, lexicon: Lexicon) -> TextModel:
-    """Return the model of that name for a lexicon; otherwise raise an error that suggests one."""
+    """Return the model of that name for a lexicon; otherwise raise an error that suggests one.
+
+    `ngrams` is what fastText does without subwords: a linear model of hashed word n-grams.
+    """
     require_sklearn()
-    cls = models.get(name)
-    if cls is None:
+    if name not in models:
         hint = did_you_mean(name, models, cutoff=0.4)
         raise ParameterError(f"Unknown model {name!r}.{hint} There are: {', '.join(models)}.")
-    return cls(lexicon)
+    from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
+
+    if name == "centroids":
+        centroids = Centroids(lexicon)
+        return TextModel(
+            name,
+            lambda texts: centroids.of(texts)[0],
+            lambda: [StandardScaler(), LogisticRegression(C=0.1, max_iter=_ITERATIONS)],
+        )
+    hashing = HashingVectorizer(
+        ngram_range=(1, 2), n_features=_BUCKETS, alternate_sign=False, norm=None
+    )
+    return TextModel(
+        name,
+        hashing.transform,
+        lambda: [
+            TfidfTransformer(sublinear_tf=True),
+            LogisticRegression(C=10.0, max_iter=_ITERATIONS),
+        ],
+    )
 
 
 # How well a task was done: a value over several runs, beside its bounds.
@@ -287,9 +247,9 @@ class TaskResult:
 # Which texts a model is trained on, and which it is tested on.
 
 
-FEWEST_TEXTS = 20
-FEWEST_OF_CLASS = 5
-MOST_CLASSES = 100  # beyond that, it is no column of classes, and models grow large
+_FEWEST_TEXTS = 20
+_FEWEST_OF_CLASS = 5
+_MOST_CLASSES = 100  # beyond that, it is no column of classes, and models grow large
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -311,16 +271,13 @@ def random_splits(classes: Ids, test: float, number: int, rng: Generator) -> lis
     A class of one text is in the training part only.
     """
     members = [np.flatnonzero(classes == each) for each in np.unique(classes)]
+    tested = [min(len(each) - 1, max(1, round(len(each) * test))) for each in members]
     splits = []
     for _ in range(number):
-        chosen = [rng.permutation(each)[: _share(len(each), test)] for each in members]
+        chosen = [rng.permutation(each)[:size] for each, size in zip(members, tested, strict=True)]
         places = np.sort(np.concatenate(chosen))
         splits.append(Split(train=np.setdiff1d(np.arange(len(classes)), places), test=places))
     return splits
-
-
-def _share(size: int, test: float) -> int:
-    return 0 if size < 2 else min(size - 1, max(1, round(size * test)))
 
 
 def class_numbers(labels: Sequence[object], texts: int) -> Ids:
@@ -333,23 +290,23 @@ def class_numbers(labels: Sequence[object], texts: int) -> Ids:
     for place, label in enumerate(labels, 1):
         if is_missing_label(label):
             raise DataError(f"Text {place:,} has no label: leave it out, or give it one.")
-    if texts < FEWEST_TEXTS:
+    if texts < _FEWEST_TEXTS:
         raise DataError(
-            f"A classifier needs {FEWEST_TEXTS} texts or more with labels. Got {texts}."
+            f"A classifier needs {_FEWEST_TEXTS} texts or more with labels. Got {texts}."
         )
     _, classes, sizes = np.unique(
         np.array([str(label) for label in labels]), return_inverse=True, return_counts=True
     )
     if len(sizes) < 2:
         raise DataError("All labels are the same: there is nothing to tell apart.")
-    if len(sizes) > MOST_CLASSES:
+    if len(sizes) > _MOST_CLASSES:
         raise DataError(
             f"There are {len(sizes):,} different labels, and a classifier takes up to "
-            f"{MOST_CLASSES}: name a column of classes."
+            f"{_MOST_CLASSES}: name a column of classes."
         )
-    if np.count_nonzero(sizes >= FEWEST_OF_CLASS) < 2:
+    if np.count_nonzero(sizes >= _FEWEST_OF_CLASS) < 2:
         raise DataError(
-            f"Fewer than two of the {len(sizes):,} different labels occur {FEWEST_OF_CLASS} times "
+            f"Fewer than two of the {len(sizes):,} different labels occur {_FEWEST_OF_CLASS} times "
             "or more: name a column of classes."
         )
     return np.asarray(classes, dtype=np.int64)
@@ -364,7 +321,6 @@ RUNS = 5
 """How many noise draws, each with a split of its own, a figure is an average of."""
 TEST = 0.25
 """The share of texts to test on."""
-
 _STEPS = (8, 4, 2)  # models also learn from each 8th, 4th and 2nd of their training texts
 
 
@@ -537,7 +493,7 @@ class Classification:
         """Whether every so many of the training texts are enough, and of two classes or more."""
         parts = [split.train[::step] for split in self._splits]
         classes = min(len(np.unique(self._classes[part])) for part in parts)
-        return len(parts[0]) >= FEWEST_TEXTS and classes > 1
+        return len(parts[0]) >= _FEWEST_TEXTS and classes > 1
 
     @property
     def _shared(self) -> float:
@@ -557,27 +513,15 @@ def classify(
     texts: Sequence[str],
     labels: Sequence[object],
     *,
-    model: str = "ngrams",
-    runs: int = RUNS,
-    test: float = TEST,
-    rng: Generator | None = None,
     progress: Progress | None = None,
+    **options: Any,
 ) -> tuple[TaskResult, TaskResult]:
     """Return how often a classifier is right that was trained on private texts.
 
-    The first result is for clean texts to test on, the second for private ones. `Classification`
-    prepares the same for several mechanisms.
+    The first result is for clean texts to test on, the second for private ones. `options` are those
+    of `Classification`, which prepares the same for several mechanisms.
     """
-    task = Classification(
-        texts,
-        labels,
-        private.lexicon,
-        model=model,
-        runs=runs,
-        test=test,
-        policy=private.policy,
-        rng=rng,
-    )
+    task = Classification(texts, labels, private.lexicon, policy=private.policy, **options)
     return task(private, progress)
 
 

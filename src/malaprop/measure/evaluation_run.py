@@ -76,9 +76,8 @@ class EvaluationSettings:
     def __post_init__(self) -> None:
         for name in ("sample", "attacked", "runs"):
             value = getattr(self, name)
-            if name == "sample" and value is None:
-                continue
-            if not isinstance(value, int) or value < 1:
+            is_all = name == "sample" and value is None
+            if not is_all and (not isinstance(value, int) or value < 1):
                 raise ParameterError(f"`{name}` must be a whole number, 1 or more.")
         if not isinstance(self.adaptive, bool):
             raise ParameterError("`adaptive` must be True or False.")
@@ -152,7 +151,7 @@ def mechanisms_at(
             continue
         name, colon, epsilon = str(each).partition(":")
         cls = mechanism_of_name(name)
-        own = [number(epsilon)] if colon else list(epsilons)
+        own = [epsilon_of(epsilon)] if colon else list(epsilons)
         if not own:
             raise ParameterError(
                 f"The mechanism {name} needs an ε: name some in `epsilons`, or write {name}:1.5."
@@ -165,7 +164,7 @@ def mechanisms_at(
     return tuple(made)
 
 
-def number(text: str) -> float:
+def epsilon_of(text: str) -> float:
     """Return an ε that was written as text."""
     try:
         return float(text)
@@ -334,15 +333,19 @@ class EvaluationSample:
         for done in range(self._settings.runs):
             draws.append(privatizer.word_draws(self._texts))
             report(stage(progress, 0, 3), done + 1, self._settings.runs)
-        words = self._words(draws)
-        accuracy, by_texts = self._accuracy(privatizer, stage(progress, 1, 3))
-        attacks = self._recovered(privatizer, draws, stage(progress, 2, 3))
+        words, scores, steps = self._words(draws), {}, 1 + len(self.tasks)
+        own = stage(progress, 1, 3)
+        copies = private_copies(
+            privatizer, self._texts, self._settings.runs if steps > 1 else 0, stage(own, 0, steps)
+        )
+        for number, (model, task) in enumerate(self.tasks.items(), 1):
+            scores[model] = task.scores(copies, stage(own, number, steps))
         return Cell(
             mechanism=mechanism.to_dict(),
             **words,
-            accuracy=accuracy,
-            accuracy_by_texts=by_texts,
-            attacks=attacks,
+            accuracy={model: each.accuracy for model, each in scores.items()},
+            accuracy_by_texts={model: each.by_texts for model, each in scores.items()},
+            attacks=self._recovered(privatizer, draws, stage(progress, 2, 3)),
             seconds=monotonic() - started,
         )
 
@@ -360,19 +363,6 @@ class EvaluationSample:
             "similarity": _over_texts(words, sizes, (-1.0, 1.0)),
             "text_similarity": _over_texts(texts, np.ones_like(sizes), (-1.0, 1.0)),
         }
-
-    def _accuracy(
-        self, privatizer: Privatizer, progress: Progress | None
-    ) -> tuple[dict[str, dict[str, Estimate]], dict[str, dict[str, Estimate]]]:
-        """Return the accuracies of all models, and those by how many texts they had."""
-        steps, accuracy, by_texts = 1 + len(self.tasks), {}, {}
-        if self.tasks:
-            runs = self._settings.runs
-            copies = private_copies(privatizer, self._texts, runs, stage(progress, 0, steps))
-        for number, (model, task) in enumerate(self.tasks.items(), 1):
-            scores = task.scores(copies, stage(progress, number, steps))
-            accuracy[model], by_texts[model] = scores.accuracy, scores.by_texts
-        return accuracy, by_texts
 
     def _recovered(
         self, privatizer: Privatizer, draws: Sequence[WordDraws], progress: Progress | None
@@ -548,14 +538,11 @@ def _key(mechanism: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationProgress:
-    """How far an evaluation is."""
+    """How far an evaluation is, in thousandths of cells, and what is being measured."""
 
     done: int
-    """Thousandths of cells that are measured."""
     total: int
-    """Thousandths of cells in all."""
     note: str
-    """What is being measured."""
 
 
 Listener = Callable[[EvaluationProgress], None]

@@ -154,7 +154,7 @@ def _bounds(evaluation: Evaluation, column: str, model: str) -> _Row:
 def _about_columns(model: str) -> Iterator[tuple[str, str]]:
     yield from _WORDS.items()
     for tested in _TESTED if model else ():
-        about = f"accuracy of {models[model].summary}, trained on private texts and tested on"
+        about = f"accuracy of {models[model]}, trained on private texts and tested on"
         yield tested, f"{about} {tested} ones"
 
 

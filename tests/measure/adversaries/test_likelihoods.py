@@ -7,7 +7,7 @@ import pytest
 
 from malaprop import TEM, Balanced, Laplace, LawChannel, Lexicon, PermuteAndFlip, seeded_rng
 from malaprop.measure.adversaries import likelihoods as module
-from malaprop.measure.adversaries.likelihoods import Candidates, LawLikelihoods, likelihoods_of
+from malaprop.measure.adversaries.likelihoods import LawLikelihoods, likelihoods_of
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.law import Law
 
@@ -89,13 +89,13 @@ def test_candidates_are_computed_once(
 ) -> None:
     seen = LawLikelihoods(channels(plane)["balanced"].law)
     computed: list[int] = []
-    compute = seen._computed
+    compute = seen._by_columns
 
-    def counted(distinct: Ids, *rest: Any) -> Candidates:
+    def counted(distinct: Ids, *rest: Any) -> tuple[Ids, Floats]:
         computed.extend(distinct.tolist())
         return compute(distinct, *rest)
 
-    monkeypatch.setattr(seen, "_computed", counted)
+    monkeypatch.setattr(seen, "_by_columns", counted)
     seen.candidates(np.array([5, 1]), np.log(prior), 1)
     seen.candidates(np.array([7, 5, 1]), np.log(prior), 32)
     assert computed == [1, 5, 7]

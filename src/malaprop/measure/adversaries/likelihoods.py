@@ -39,23 +39,6 @@ class Candidates:
         """Return the row of each of some outputs."""
         return np.searchsorted(self.outputs, outputs)
 
-    def joined(self, other: "Candidates") -> "Candidates":
-        """Return these candidates and those of other outputs."""
-        outputs = np.concatenate([self.outputs, other.outputs])
-        order = np.argsort(outputs, kind="stable")
-        return Candidates(
-            outputs=outputs[order],
-            words=np.concatenate([self.words, other.words])[order],
-            logs=np.concatenate([self.logs, other.logs])[order],
-        )
-
-    def of(self, outputs: Ids, count: int) -> "Candidates":
-        """Return the first `count` candidates of some of the outputs, which are in rising order."""
-        rows = self.rows(outputs)
-        return Candidates(
-            outputs=outputs, words=self.words[rows, :count], logs=self.logs[rows, :count]
-        )
-
 
 class Likelihoods(ABC):
     """Pr[y | w], as an observer of a channel knows it."""
@@ -78,7 +61,6 @@ def likelihoods_of(channel: Channel, prior: Floats, draws: int, rng: Generator) 
     """Return the likelihoods of a channel: its law's, or estimates from `draws` draws."""
     if isinstance(channel, LawChannel):
         return _of_law(channel.law)
-
     return SampledLikelihoods(channel, prior, draws, rng)
 
 
@@ -90,8 +72,15 @@ class LawLikelihoods(Likelihoods):
     def __init__(self, law: Law) -> None:
         self._law, self._size = law, len(law.space)
         self._columns = columns_of(law)
-        self._prior: Floats | None = None
-        self._known: Candidates | None = None
+        self._keep_for(np.empty(0), 0)
+
+    def _keep_for(self, log_prior: Floats, count: int) -> None:
+        """Forget what was computed; keep as many candidates of each output for this prior."""
+        self._prior = log_prior.copy()
+        # All zeros: memory is used for the outputs that occur, and not for others.
+        self._words = np.zeros((self._size, count), dtype=np.int64)
+        self._logs = np.zeros((self._size, count))
+        self._known = np.zeros(self._size, dtype=bool)
 
     def candidates(
         self, outputs: Ids, log_prior: Floats, count: int, progress: Progress | None = None
@@ -101,38 +90,22 @@ class LawLikelihoods(Likelihoods):
         Several attacks on one channel share them: those of an earlier call are taken over.
         """
         distinct, count = np.unique(outputs), min(count, self._size)
-        known = self._known_for(log_prior, count)
-        missing = distinct if known is None else np.setdiff1d(distinct, known.outputs)
+        if self._words.shape[1] < count or not np.array_equal(self._prior, log_prior):
+            self._keep_for(log_prior, min(max(count, _KEPT), self._size))
+        missing = distinct[~self._known[distinct]]
         if len(missing):
-            wide = min(max(count, _KEPT), self._size) if known is None else known.words.shape[1]
-            added = self._computed(missing, log_prior, wide, progress)
-            known = added if known is None else known.joined(added)
-        if known is None:  # there are no outputs
-            known = self._computed(distinct, log_prior, count, progress)
-        self._prior, self._known = log_prior.copy(), known
-        return known.of(distinct, count)
-
-    def _known_for(self, log_prior: Floats, count: int) -> Candidates | None:
-        """Return what was computed before with the same prior, if it has enough candidates."""
-        if self._known is None or self._known.words.shape[1] < count:
-            return None
-        if self._prior is None or not np.array_equal(self._prior, log_prior):
-            return None
-        return self._known
-
-    def _computed(
-        self, outputs: Ids, log_prior: Floats, count: int, progress: Progress | None
-    ) -> Candidates:
-        # The most likely words first: what they reach is seldom exceeded by later ones.
-        usual = np.argsort(-log_prior, kind="stable")
-        if self._columns.prepare(stage(progress, 0, 2)):
-            some, step = usual[: 64 * count], stage(progress, 1, 2)
-            words, scores = self._by_columns(outputs, log_prior, some, count, step)
-        else:
-            words, scores = self._by_rows(outputs, log_prior, usual, count, progress)
-        return Candidates(
-            outputs=outputs, words=words, logs=np.maximum(scores - log_prior[words], _NEVER)
-        )
+            # The most likely words first: what they reach is seldom exceeded by later ones.
+            usual, wide = np.argsort(-log_prior, kind="stable"), self._words.shape[1]
+            if self._columns.prepare(stage(progress, 0, 2)):
+                some, step = usual[: 64 * wide], stage(progress, 1, 2)
+                words, scores = self._by_columns(missing, log_prior, some, wide, step)
+            else:
+                words, scores = self._by_rows(missing, log_prior, usual, wide, progress)
+            self._words[missing] = words
+            self._logs[missing] = np.maximum(scores - log_prior[words], _NEVER)
+            self._known[missing] = True
+        rows = (distinct, slice(count))
+        return Candidates(outputs=distinct, words=self._words[rows], logs=self._logs[rows])
 
     def _by_columns(
         self,
@@ -243,10 +216,7 @@ class SampledLikelihoods(Likelihoods):
         own, kept = np.bincount(words, minlength=size), np.bincount(words[stayed], minlength=size)
         self._stays = (kept + _WEIGHT * general) / (own + _WEIGHT)
         self._moves = np.maximum(own - kept, 1).astype(np.float64)
-        self._count_pairs(words[~stayed], drawn[~stayed])
-
-    def _count_pairs(self, words: Ids, drawn: Ids) -> None:
-        size = self._size
+        words, drawn = words[~stayed], drawn[~stayed]
         keys, counts = np.unique(words * size + drawn, return_counts=True)
         # How often what occurs once would occur, given how much occurs twice (Ney's estimate).
         once, twice = int((counts == 1).sum()), int((counts == 2).sum())
