@@ -24,9 +24,14 @@ class Target:
     at_least: bool = False
     """Whether the figure must not fall below the bound; else it must not exceed it."""
 
+    @property
+    def is_mechanism(self) -> bool:
+        """Whether another mechanism on the lexicon gives the bound, not a number."""
+        return self.name == "like"
+
     def bound(self, value: Any) -> Any:
-        """Return the bound; refuse one that makes no sense. That of "like" is a channel."""
-        if self.metavar == "MECHANISM:EPSILON":
+        """Return the bound; refuse one that makes no sense."""
+        if self.is_mechanism:
             return value
         least, most = (0.0, float("inf")) if self.name == "candidates" else (0.0, 1.0)
         number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -65,8 +70,7 @@ TARGETS: Mapping[str, Target] = {
         ),
         Target(
             "similarity",
-            "Word and replacement have at most this expected similarity; with --lambda-grid, at "
-            "least.",
+            "Word and replacement have at most this expected similarity.",
             "an expected similarity of at most {bound:g}",
             metavar="NUMBER",
         ),
@@ -78,8 +82,7 @@ TARGETS: Mapping[str, Target] = {
         ),
         Target(
             "correlation",
-            "With --vectors: the smallest ε at which distances keep this correlation with the true "
-            "ones.",
+            "The smallest ε at which distances keep this correlation with the true ones.",
             "a correlation of distances of at least {bound:g}",
             metavar="NUMBER",
             of="vectors",
@@ -87,7 +90,7 @@ TARGETS: Mapping[str, Target] = {
         ),
         Target(
             "inversion",
-            "With --vectors: at most this share of released vectors is found again in the file, by "
+            "At most this share of released vectors is found again among the public ones, by "
             "taking the nearest.",
             "an observer finds at most {bound:g} of vectors among {candidates:,}",
             of="vectors",
