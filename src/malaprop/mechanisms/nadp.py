@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 from malaprop.lexicon.lexicon import nearest_words
 from malaprop.lexicon.search import NearestSearch
 from malaprop.mechanisms.decoders import VectorMechanism
-from malaprop.privacy.arrays import Floats, Ids, blocks
+from malaprop.privacy.arrays import Floats, Ids, Number, blocks
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import LexiconError, ParameterError, require_choice, require_whole
 from malaprop.privacy.gaussian_noise import WordGaussian, gaussian_scale
 from malaprop.privacy.guarantee import Guarantee, Kind, proved
 from malaprop.privacy.metrics import MetricSpace, require_euclidean
-
-# Neighbourhoods: a public graph of near words, its components, and their diameters.
 
 
 @proved("docs/proofs/nadp.md")
@@ -42,15 +40,33 @@ class NeighbourGraph:
         m_jaccard: int,
         include_self: bool,
         tau: float,
+        lexicon: MetricSpace | None = None,
     ) -> "NeighbourGraph":
         """Build the nearest-neighbour graph, with exact neighbours; ties go to the lowest id.
 
         x and y are joined if one of them is among the m_edge nearest of the other, and the
         Jaccard similarity of their m_jaccard nearest is at least τ. `include_self` counts a
-        point as the nearest of its own nearest.
+        point as the nearest of its own nearest. Nearest words that the lexicon of the vectors
+        knows are not looked for again.
         """
-        lists = NearestLists.of(vectors, max(m_edge, m_jaccard) + 1)
-        return lists.graph(m_edge, m_jaccard, include_self, tau)
+        points, place = _distinct(vectors)
+        if len(points) == 1:
+            raise LexiconError(
+                "Neighbourhoods need two words with different vectors; all words of this lexicon "
+                "have the same vector. Use another lexicon, or TEM."
+            )
+        # Points are distinct: each is its own nearest, and the only one at distance 0.
+        k, first = max(m_edge, m_jaccard) + 1, 0 if include_self else 1
+        if lexicon is not None and len(points) == len(vectors):
+            nearest = nearest_words(lexicon, k)
+        else:
+            nearest = NearestSearch(points).nearest(points, k=k)
+        candidates = nearest[:, first : first + m_edge]
+        here = np.repeat(nearest[:, 0], candidates.shape[1])
+        edges = np.stack([here, candidates.ravel()], axis=1)
+        edges = _simple(edges[edges[:, 0] != edges[:, 1]])
+        similar = _jaccard(nearest[:, first : first + m_jaccard], edges) >= tau
+        return cls(points, place, nearest[:, 1].copy(), edges[similar])
 
     @cached_property
     def labels(self) -> Ids:
@@ -103,53 +119,6 @@ class NeighbourGraph:
         return float(1.0 + 4.0 * (self.points.shape[1] + 8) * 2.0**-53)
 
 
-@dataclass(frozen=True, eq=False)
-class NearestLists:
-    """The nearest points of each point: what all neighbour graphs of a lexicon are made of."""
-
-    points: NDArray[np.float32]
-    place: Ids
-    nearest: Ids
-    """The k nearest points of each point, itself first: (points, k)."""
-
-    @classmethod
-    def of(cls, vectors: NDArray[np.float32], k: int) -> "NearestLists":
-        """List the `k` nearest points of each, itself among them."""
-        points, place = _distinct(vectors)
-        if len(points) == 1:
-            raise LexiconError(
-                "Neighbourhoods need two words with different vectors; all words of this lexicon "
-                "have the same vector. Use another lexicon, or TEM."
-            )
-        # Points are distinct: each is its own nearest, and the only one at distance 0.
-        return cls(points, place, NearestSearch(points).nearest(points, k=k))
-
-    def graph(
-        self, m_edge: int, m_jaccard: int, include_self: bool, tau: float
-    ) -> "NeighbourGraph":
-        """Build the graph; see `NeighbourGraph.of`."""
-        nearest, first = self.nearest, 0 if include_self else 1
-        candidates = nearest[:, first : first + m_edge]
-        edges = np.stack(
-            [np.repeat(nearest[:, 0], candidates.shape[1]), candidates.ravel()], axis=1
-        )
-        edges = _simple(edges[edges[:, 0] != edges[:, 1]])
-        similar = _jaccard(nearest[:, first : first + m_jaccard], edges) >= tau
-        return NeighbourGraph(self.points, self.place, nearest[:, 1].copy(), edges[similar])
-
-
-def graph_on(
-    space: MetricSpace, m_edge: int, m_jaccard: int, include_self: bool, tau: float
-) -> NeighbourGraph:
-    """Build the graph of a lexicon; nearest words that are known are not looked for again."""
-    k = max(m_edge, m_jaccard) + 1
-    points, place = _distinct(space.vectors)
-    if len(points) < len(space) or len(space) == 1:
-        return NeighbourGraph.of(space.vectors, m_edge, m_jaccard, include_self, tau)
-    lists = NearestLists(points, place, nearest_words(space, k))
-    return lists.graph(m_edge, m_jaccard, include_self, tau)
-
-
 def _distinct(vectors: NDArray[np.float32]) -> tuple[NDArray[np.float32], Ids]:
     """Return the distinct rows in order of first occurrence, and which of them each row is."""
     seen: dict[bytes, int] = {}
@@ -188,11 +157,6 @@ def _diameter(points: NDArray[np.float32]) -> float:
         widest = max(widest, float(square_distances.max()))
     return float(np.sqrt(widest))
 
-
-# The neighbourhood-aware Gaussian mechanism.
-
-
-Number = TypeVar("Number", np.float64, np.int64)
 
 _PAIRS = {
     "component": "any two words of one public neighbourhood, with no protection across them",
@@ -262,7 +226,8 @@ class NADP(VectorMechanism, name="nadp"):
     def on(self, lexicon: MetricSpace) -> VectorChannel[WordGaussian]:
         """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
-        graph = graph_on(lexicon, self.m_edge, self.m_jaccard, self.include_self, self.tau)
+        shape = (self.m_edge, self.m_jaccard, self.include_self, self.tau)
+        graph = NeighbourGraph.of(lexicon.vectors, *shape, lexicon)
         if self.published or self.isolated == "suppress":
             return self._channel(lexicon, graph)
         alone = int(graph.isolated[graph.place].sum())

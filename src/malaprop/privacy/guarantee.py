@@ -19,7 +19,6 @@ from malaprop.privacy.errors import ParameterError
 # The audit certifies a channel only if each part that could betray a word is marked. A mark belongs
 # to one class and is not inherited: a subclass may draw in another way.
 
-
 T = TypeVar("T")
 
 _MARK = "__proof__"
@@ -70,9 +69,6 @@ def is_proved(thing: object) -> bool:
         return False
     parts = fields(thing) if is_dataclass(thing) else ()
     return all(is_proved(getattr(thing, part.name)) for part in parts)
-
-
-# What is promised for one kind of tokens: words, numbers, dates, identifiers and so on.
 
 
 WORD = "word"
@@ -151,9 +147,6 @@ class KindPromise:
         return plain
 
 
-# The words of guarantees: phrases for distances, kinds and texts, and bounds in a few digits.
-
-
 ANY_TWO_WORDS = "any two words of the lexicon"
 STEPS_OF = "steps of "
 """How the name of a path's metric begins; the length of a step follows."""
@@ -161,55 +154,9 @@ EACH_WORD = "word"
 """Each occurrence of a word has a draw of its own."""
 EACH_DISTINCT_WORD = "distinct word"
 """All occurrences of a word in a text share one draw."""
-NO_OTHER_PATTERN = (
-    " Nothing is promised where other places hold equal words: this is neither more nor less than "
-    "what fresh draws promise."
-)
-"""What belongs beside a promise for distinct words."""
 
 
-def between(guarantee: "Guarantee") -> str:
-    """Say which inputs are protected from each other: two words, or texts that differ in words."""
-    distinct = guarantee.per == EACH_DISTINCT_WORD
-    if guarantee.words == 1 and not (guarantee.texts or guarantee.kinds or distinct):
-        return guarantee.pairs
-    differ = _distinct(guarantee) if distinct else _differing(guarantee)
-    joined = ", and " if distinct else " and "
-    alike = f"{joined}{guarantee.texts}" if guarantee.texts else ""
-    which = f", where the words that differ are {guarantee.pairs}"
-    every = guarantee.pairs == ANY_TWO_WORDS
-    return f"any two texts that differ in {differ}{alike}{'' if every else which}"
-
-
-def _differing(guarantee: "Guarantee") -> str:
-    value = " or value" if guarantee.kinds else ""
-    if guarantee.words == 1:
-        return f"one word{value}"
-    return f"up to {guarantee.words:,} words{value and ' or values'}"
-
-
-def _distinct(guarantee: "Guarantee") -> str:
-    value = " or value" if guarantee.kinds else ""
-    equal = "the same places holding equal " + ("ones" if value else "words")
-    if guarantee.words == 1:
-        return f"one distinct word{value}, in all its places, {equal}"
-    words = f"up to {guarantee.words:,} distinct words{value and ' or values'}"
-    return f"{words}, each in all its places, {equal}"
-
-
-def distance_in(metric: str) -> str:
-    """Name the distance of a metric."""
-    if metric.startswith(STEPS_OF):
-        return f"distance in {metric}"
-    return "distance in steps of the word graph" if metric == "graph" else f"{metric} distance"
-
-
-def step_in(metric: str) -> str:
-    """Name the unit of a metric's distances."""
-    return "a step of the word graph" if metric == "graph" else f"a unit of {metric} distance"
-
-
-def of_kinds(kinds: Sequence[KindPromise], words: int) -> str:
+def _of_kinds(kinds: Sequence[KindPromise], words: int) -> str:
     """Say how the losses of several kinds of tokens differ, words being the first of them."""
     own, *others = kinds
     sentences = []
@@ -234,26 +181,24 @@ def _in_steps(kinds: Sequence[KindPromise], usual: float) -> str:
     epsilons = {kind.epsilon for kind in kinds}
     # An ε that all of them share is said once.
     common = epsilons.pop() if len(epsilons) == 1 else usual
+
+    def instead(epsilon: float) -> str:
+        return f", with ε = {exactly(epsilon)} in place of {exactly(usual)}"
+
+    def steps_of(kind: KindPromise) -> str:
+        other = "" if kind.epsilon in (common, usual) else instead(kind.epsilon)
+        capped = "" if math.isinf(kind.cap) else f", never more than {rounded_up(kind.cap)} steps"
+        return f"{kind.step}{other}{capped}"
+
     stepped = (
         f"{', '.join(kind.values for kind in alike)} ({how})"
-        for how, alike in groupby(kinds, key=lambda kind: _stepped(kind, common, usual))
+        for how, alike in groupby(kinds, key=steps_of)
     )
+    other = "" if common == usual else instead(common)
     return (
-        f"Values of other kinds count in steps of their own{_other_epsilon(common, usual)}, "
-        f"without a cut-off: {', '.join(stepped)}."
+        f"Values of other kinds count in steps of their own{other}, without a cut-off: "
+        f"{', '.join(stepped)}."
     )
-
-
-def _other_epsilon(epsilon: float, usual: float) -> str:
-    if epsilon == usual:
-        return ""
-    return f", with ε = {exactly(epsilon)} in place of {exactly(usual)}"
-
-
-def _stepped(kind: KindPromise, common: float, usual: float) -> str:
-    epsilon = "" if kind.epsilon == common else _other_epsilon(kind.epsilon, usual)
-    capped = "" if math.isinf(kind.cap) else f", never more than {rounded_up(kind.cap)} steps"
-    return f"{kind.step}{epsilon}{capped}"
 
 
 def exactly(number: float) -> str:
@@ -267,23 +212,15 @@ def rounded_up(bound: float, digits: int = 4) -> str:
     >>> rounded_up(34.60101), rounded_up(2.0), rounded_up(1e-9, 1)
     ('34.61', '2', '1e-09')
     """
-    text = f"{bound:.{digits}g}"
-    if float(text) < bound:
-        unit = 10.0 ** (math.floor(math.log10(bound)) + 1 - digits)
-        text = f"{float(text) + unit:.{digits}g}"
-    return text
+    return _rounded(bound, digits, 1)
 
 
-def rounded_down(reach: float, digits: int = 4) -> str:
-    """Format a reach in a few digits, never above its value.
-
-    >>> rounded_down(14.28460), rounded_down(2.0)
-    ('14.28', '2')
-    """
-    text = f"{reach:.{digits}g}"
-    if float(text) > reach:
-        unit = 10.0 ** (math.floor(math.log10(reach)) + 1 - digits)
-        text = f"{float(text) - unit:.{digits}g}"
+def _rounded(number: float, digits: int, way: int) -> str:
+    """Format a number in a few digits, rounded up or down: `way` is 1 or −1."""
+    text = f"{number:.{digits}g}"
+    if way * (float(text) - number) < 0.0:
+        unit = 10.0 ** (math.floor(math.log10(number)) + 1 - digits)
+        text = f"{float(text) + way * unit:.{digits}g}"
     return text
 
 
@@ -421,10 +358,11 @@ class Guarantee:
         (20.0, 6.0, 10.0)
         """
         own = self.of_kind(WORD)
+        step = f"a unit of {own.metric} distance"
         words = KindPromise(
             name=WORD,
             epsilon=own.epsilon,
-            step=step_in(own.metric),
+            step="a step of the word graph" if own.metric == "graph" else step,
             cap=own.cap,
             zcdp=own.zcdp,
         )
@@ -434,28 +372,20 @@ class Guarantee:
         """Return the guarantee for texts that differ in values of one kind only."""
         if not self.kinds and name == WORD:
             return self
-        for kind in self.kinds:
-            if kind.name == name == WORD:
-                return replace(self, epsilon=kind.epsilon, cap=kind.cap, zcdp=kind.zcdp, kinds=())
-            if kind.name == name:
-                return self._of_values(kind)
-        raise ParameterError(
-            f"This guarantee is about {', '.join(k.values for k in self.kinds) or 'words'} only."
-        )
-
-    def _of_values(self, kind: KindPromise) -> "Guarantee":
-        if kind.drawn_anew:  # whatever ε is: no distance counts
-            pairs, metric, cap, zcdp = f"any two {kind.values} of one shape", "shape", 0.0, 0.0
-        else:
-            pairs, metric = f"any two {kind.values}", STEPS_OF + kind.step
-            cap, zcdp = kind.cap, kind.zcdp
+        kind = next((kind for kind in self.kinds if kind.name == name), None)
+        if kind is None:
+            known = ", ".join(kind.values for kind in self.kinds) or "words"
+            raise ParameterError(f"This guarantee is about {known} only.")
+        if name == WORD:
+            return replace(self, epsilon=kind.epsilon, cap=kind.cap, zcdp=kind.zcdp, kinds=())
+        anew = kind.drawn_anew  # whatever ε is: no distance counts
         return replace(
             self,
             epsilon=kind.epsilon or self.epsilon,
-            metric=metric,
-            cap=cap,
-            zcdp=zcdp,
-            pairs=pairs,
+            metric="shape" if anew else STEPS_OF + kind.step,
+            cap=0.0 if anew else kind.cap,
+            zcdp=0.0 if anew else kind.zcdp,
+            pairs=f"any two {kind.values}" + (" of one shape" if anew else ""),
             equivalents=(),
             kinds=(),
             proof="docs/proofs/kinds.md",
@@ -465,22 +395,15 @@ class Guarantee:
         """Return the guarantee in another metric, by `equivalents`; `none` if it is not listed."""
         if name == self.metric or self.kind is Kind.NONE:
             return self
-        for other, epsilon in self.equivalents:
-            if other == name:
-                # γ and ρ are in the units of the first metric.
-                if self.kinds:
-                    words = self.of_kind(WORD).in_metric(name)
-                    return words.with_kinds(self.kinds[1:])
-                return replace(
-                    self,
-                    metric=name,
-                    epsilon=epsilon,
-                    equivalents=(),
-                    cap=math.inf,
-                    zcdp=math.inf,
-                )
-        reason = f"it is stated in {self.metric} distance, not in {name}"
-        return replace(self, metric=name, kind=Kind.NONE, reason=reason)
+        epsilon = dict(self.equivalents).get(name)
+        if epsilon is None:
+            reason = f"it is stated in {self.metric} distance, not in {name}"
+            return replace(self, metric=name, kind=Kind.NONE, reason=reason)
+        if self.kinds:
+            return self.of_kind(WORD).in_metric(name).with_kinds(self.kinds[1:])
+        # γ and ρ are in the units of the first metric.
+        first = replace(self, cap=math.inf, zcdp=math.inf, equivalents=())
+        return replace(first, metric=name, epsilon=epsilon)
 
     def for_words(self, n: int) -> "Guarantee":
         """Return the guarantee for texts of `n` words each; distances add up over the positions.
@@ -496,11 +419,20 @@ class Guarantee:
     @property
     def between(self) -> str:
         """Which inputs are protected from each other: two words, or texts that differ in words."""
-        return between(self)
-
-    @property
-    def _unlike_fresh_draws(self) -> str:
-        return NO_OTHER_PATTERN if self.per == EACH_DISTINCT_WORD else ""
+        shared, value = self.per == EACH_DISTINCT_WORD, " or value" if self.kinds else ""
+        if self.words == 1 and not (self.texts or self.kinds or shared):
+            return self.pairs
+        one = self.words == 1
+        differ = f"one {self.per}" if one else f"up to {self.words:,} {self.per}s"
+        differ += value if one else value and " or values"
+        if shared:
+            differ += ", in all its places, " if one else ", each in all its places, "
+            differ += "the same places holding equal " + ("ones" if value else "words")
+        joined = ", and " if shared else " and "
+        alike = f"{joined}{self.texts}" if self.texts else ""
+        which = f", where the words that differ are {self.pairs}"
+        every = self.pairs == ANY_TWO_WORDS
+        return f"any two texts that differ in {differ}{alike}{'' if every else which}"
 
     def to_dict(self) -> dict[str, object]:
         """Return the guarantee as values that JSON can hold (no infinity: `null` for no cap)."""
@@ -528,34 +460,49 @@ class Guarantee:
     def __str__(self) -> str:
         if self.kind is Kind.NONE:
             return f"No guarantee: {self.reason}."
-        epsilon = exactly(self.epsilon)
-        slip = (
-            f", and by a δ of {rounded_up(min(1.0, self.delta))} beyond that" if self.delta else ""
-        )
         if self.kind is not Kind.METRIC:
-            within = ""
-            if math.isfinite(self.radius):
-                within = f", at most {rounded_down(self.radius)} apart in {self.metric} distance"
-            return (
-                f"ε = {epsilon}, δ = {rounded_up(min(1.0, self.delta))} ({self.kind}): between "
-                f"{self.between}{within}, the chances of any set of outputs differ by a factor of "
-                f"at most e^{rounded_up(self.epsilon * self.words)}{slip}."
-                f"{self._unlike_fresh_draws}"
-            )
-        worst = self.epsilon * self.cap * self.words
-        if worst == 0.0:
-            return (
+            statement = self._within_radius()
+        elif self.epsilon * self.cap == 0.0:
+            statement = (
                 f"({self.kind}): between {self.between}, the odds of any output are the same."
-                f"{self._unlike_fresh_draws}"
             )
+        else:
+            statement = self._by_distance()
+        if self.per == EACH_DISTINCT_WORD:
+            statement += (
+                " Nothing is promised where other places hold equal words: this is neither more "
+                "nor less than what fresh draws promise."
+            )
+        return statement
+
+    @property
+    def _slip(self) -> str:
+        delta = rounded_up(min(1.0, self.delta))
+        return f", and by a δ of {delta} beyond that" if self.delta else ""
+
+    def _within_radius(self) -> str:
+        within = ""
+        if math.isfinite(self.radius):
+            radius = _rounded(self.radius, 4, -1)
+            within = f", at most {radius} apart in {self.metric} distance"
+        return (
+            f"ε = {exactly(self.epsilon)}, δ = {rounded_up(min(1.0, self.delta))} ({self.kind}): "
+            f"between {self.between}{within}, the chances of any set of outputs differ by a factor "
+            f"of at most e^{rounded_up(self.epsilon * self.words)}{self._slip}."
+        )
+
+    def _by_distance(self) -> str:
+        epsilon, worst = exactly(self.epsilon), self.epsilon * self.cap * self.words
         capped = "" if math.isinf(worst) else f", and never by more than e^{rounded_up(worst)}"
         also = "".join(f" In {name} distance, ε = {rounded_up(e)}." for name, e in self.equivalents)
-        over = "words and values" if self.kinds else "words"
-        kinds = f" {of_kinds(self.kinds, self.words)}" if self.kinds else ""
+        over = ", added up over the words" + (" and values" if self.kinds else "")
+        distance = f"{self.metric} distance"
+        if self.metric == "graph" or self.metric.startswith(STEPS_OF):
+            steps = "steps of the word graph" if self.metric == "graph" else self.metric
+            distance = f"distance in {steps}"
         return (
-            f"ε = {epsilon} ({self.kind}): between {self.between}, the odds of any output "
-            f"differ by at most e^({epsilon}·d), d being their "
-            f"{distance_in(self.metric)}"
-            f"{'' if self.words == 1 else f', added up over the {over}'}"
-            f"{capped}{slip}.{also}{kinds}{self._unlike_fresh_draws}"
+            f"ε = {epsilon} ({self.kind}): between {self.between}, the odds of any output differ "
+            f"by at most e^({epsilon}·d), d being their {distance}{'' if self.words == 1 else over}"
+            f"{capped}{self._slip}.{also}"
+            + (f" {_of_kinds(self.kinds, self.words)}" if self.kinds else "")
         )
