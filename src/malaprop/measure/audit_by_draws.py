@@ -12,8 +12,8 @@ measure in the second look have no part in it, and the two looks share the chanc
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import Any, Final, NamedTuple
 
@@ -32,7 +32,15 @@ from malaprop.privacy.progress import Progress, report, stage
 from malaprop.privacy.randomness import checked_rng, secure_rng
 from malaprop.privatizer import Privatizer
 
-# Pairs of words that are hard to protect, for the audit by draws.
+_EXAMINED: Final = 512  # words among which hard pairs are looked for
+_LEAST_DRAWS: Final = 1_000
+_FIRST: Final = 8  # the first look has this many times fewer draws,
+_MANY: Final = 8_000  # if there are at least so many,
+_FIRST_MISTAKES: Final = 0.1  # and this share of the chance of a mistake
+_CLOSEST: Final = 2  # pairs that get all draws if anything is shown about them
+_CHOOSING: Final = 0.4  # of all draws choose outputs to measure
+_LIKELY: Final = 0.999  # level of the ends that a guess about further draws is made from
+_FAR: Final = 700.0  # e to a larger number is too large for float64
 
 
 class Side(NamedTuple):
@@ -63,64 +71,49 @@ def hard_pairs(subject: Channel | Privatizer, count: int, ids: Ids) -> list[Hard
     spellings.
     """
     channel = subject.channel if isinstance(subject, Privatizer) else subject
-    sorts = _sorts(channel, count, ids, spelled=isinstance(subject, Privatizer))
-    mixed = (pair for pair in chain.from_iterable(zip_longest(*sorts)) if pair is not None)
-    chosen: list[HardPair] = []
-    seen = set[frozenset[Side]]()
-    for pair in mixed:
-        both = frozenset((pair.one, pair.two))
-        if len(both) == 2 and both not in seen and _is_covered(subject, pair):
-            seen.add(both)
-            chosen.append(pair)
-        if len(chosen) == count:
-            break
-    return chosen
-
-
-def _sorts(channel: Channel, count: int, ids: Ids, *, spelled: bool) -> list[Iterable[HardPair]]:
     nearest, distances = nearest_other_words(channel, ids)
     words = channel.lexicon.words
     dense = np.argsort(distances, kind="stable")
-    sparse = dense[::-1]
+    sparse, some = dense[::-1], even_sample(len(ids), max(count, 3))
 
     def pairs(why: str, ones: Ids, twos: Ids) -> Iterator[HardPair]:
         for one, two in zip(ones.tolist(), twos.tolist(), strict=True):
             yield HardPair(Side(one, words[one]), Side(two, words[two]), why)
 
-    some = even_sample(len(ids), max(count, 3))
     sorts: list[Iterable[HardPair]] = [
         pairs("nearest", ids[some], nearest[some]),
         pairs("closest of all", ids[dense], nearest[dense]),
         pairs("isolated", ids[sparse], nearest[sparse]),
         pairs("densest and sparsest", ids[dense], ids[sparse]),
     ]
-    if spelled:
-        sorts.append(_spelled(words, int(ids[dense[0]])))
-    return sorts
+    if isinstance(subject, Privatizer):  # a private text must not show capitals
+        word = int(ids[dense[0]])
+        own, capitals = words[word], (words[word].capitalize(), words[word].upper())
+        spelled = "one word, two spellings"
+        sorts.append(HardPair(Side(word, own), Side(word, other), spelled) for other in capitals)
+    chosen: list[HardPair] = []
+    seen = set[frozenset[Side]]()
+    for pair in chain.from_iterable(zip_longest(*sorts)):
+        if len(chosen) == count:
+            break
+        if pair is None:
+            continue
+        both = frozenset((pair.one, pair.two))
+        if len(both) == 2 and both not in seen and _is_covered(subject, channel, pair):
+            seen.add(both)
+            chosen.append(pair)
+    return chosen
 
 
-def _spelled(words: Sequence[str], word: int) -> Iterator[HardPair]:
-    """Pair a word with itself in capitals: a private text must not show them."""
-    text = words[word]
-    for capitals in (text.capitalize(), text.upper()):
-        yield HardPair(Side(word, text), Side(word, capitals), "one word, two spellings")
-
-
-def _is_covered(subject: Channel | Privatizer, pair: HardPair) -> bool:
+def _is_covered(subject: Channel | Privatizer, channel: Channel, pair: HardPair) -> bool:
+    """Whether the guarantee covers both words, and texts of them count as these words."""
     if isinstance(subject, Privatizer):
-        channel = subject.channel
-        if not (_is_private(subject, pair.one) and _is_private(subject, pair.two)):
-            return False
-    else:
-        channel = subject
+        for side in (pair.one, pair.two):  # neither public nor a value
+            if subject.word_draws([side.text]).secret.tolist() != [side.word]:
+                return False
     if pair.is_one_word or channel.guarantee.kind is Kind.NONE:
         return True  # for `none`, compare with what the promise would have been
     return bool(channel.covers(np.array([pair.one.word]))[0, pair.two.word])
-
-
-def _is_private(private: Privatizer, side: Side) -> bool:
-    """Whether a text counts as this word, and is neither public nor a value."""
-    return bool(private.word_draws([side.text]).secret.tolist() == [side.word])
 
 
 # What draws of two inputs show about the loss between them, with confidence.
@@ -130,24 +123,7 @@ def _is_private(private: Privatizer, side: Side) -> bool:
 # ln(p/q). Draws that choose never measure.
 
 
-_LIKELY: Final = 0.999  # level of the ends that a guess about further draws is made from
-_FAR: Final = 700.0  # e to a larger number is too large for float64
-
-
-@dataclass(frozen=True, kw_only=True)
-class Question:
-    """What is asked about two inputs."""
-
-    allowed: float
-    """The loss that is allowed, in nats."""
-    delta: float
-    """The δ that is allowed beside it."""
-    mistake: float
-    """The largest chance that any bound on this pair is wrong."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shown:
+class Shown(NamedTuple):
     """What draws show about two inputs, whichever way round they show more."""
 
     loss: float = 0.0
@@ -159,75 +135,57 @@ class Shown:
 
     def or_more(self, other: "Shown") -> "Shown":
         """Return the larger of each number."""
-        return Shown(
-            loss=max(self.loss, other.loss),
-            delta=max(self.delta, other.delta),
-            promising=self.promising or other.promising,
-        )
-
-
-def demonstrated_loss(
-    one: Ids, two: Ids, choosing: int, question: Question, further: int = 0
-) -> Shown:
-    """Bound the loss between two inputs from draws of both; the first `choosing` choose sets.
-
-    Whether `further` draws are promising is a guess, on which no bound depends.
-    """
-    result = Shown()
-    for here, there in ((one, two), (two, one)):
-        sets = list(_telling(here[:choosing], there[:choosing], question.allowed))
-        # Each set is measured for two inputs, and there are two ways round.
-        mistake = question.mistake / (4 * max(1, len(sets)))
-        for outputs in sets:
-            measured = _Measured(
-                hits=int(np.isin(here[choosing:], outputs).sum()),
-                rivals=int(np.isin(there[choosing:], outputs).sum()),
-                trials=len(here) - choosing,
-            )
-            result = result.or_more(measured.shows(question, mistake, further))
-    return result
-
-
-def largest(trials: int, mistake: float) -> float:
-    """Return the largest loss that `trials` draws can show: a set that always or never occurs.
-
-    >>> round(largest(10_000, 1e-6), 2)
-    6.59
-    """
-    return -math.log(float(clopper_pearson(0, trials, 1.0 - 2.0 * mistake)[1]))
+        promising = self.promising or other.promising
+        return Shown(max(self.loss, other.loss), max(self.delta, other.delta), promising)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Measured:
-    """How often outputs of a set occurred for an input, and for its rival."""
+class _Question:
+    """What is asked about two inputs."""
 
-    hits: int
-    rivals: int
-    trials: int
+    allowed: float
+    """The loss that is allowed, in nats."""
+    delta: float
+    """The δ that is allowed beside it."""
+    mistake: float
+    """The largest chance that any bound on this pair is wrong."""
+    further: int = 0
+    """How many draws could be made beyond these. No bound depends on what they may show."""
 
-    def shows(self, question: Question, mistake: float, further: int) -> Shown:
+    def answer(self, one: Ids, two: Ids) -> Shown:
+        """Bound the loss between two inputs from draws of both; the first ones choose sets."""
+        choosing, result = _choosing(len(one)), Shown()
+        for here, there in ((one, two), (two, one)):
+            sets = list(_telling(here[:choosing], there[:choosing], self.allowed))
+            # Each set is measured for two inputs, and there are two ways round.
+            mistake = self.mistake / (4 * max(1, len(sets)))
+            for outputs in sets:
+                hits, rivals = (
+                    int(np.isin(draws[choosing:], outputs).sum()) for draws in (here, there)
+                )
+                result = result.or_more(self._shown(hits, rivals, len(one) - choosing, mistake))
+        return result
+
+    def _shown(self, hits: int, rivals: int, trials: int, mistake: float) -> Shown:
+        """Return what is shown by how often a set occurred for an input, and for its rival."""
         level = 1.0 - 2.0 * mistake  # of two sides, of which one is used
-        low = float(clopper_pearson(self.hits, self.trials, level)[0])
-        high = float(clopper_pearson(self.rivals, self.trials, level)[1])
-        return Shown(
-            loss=max(0.0, math.log(low / high)) if low > 0.0 else 0.0,
-            delta=max(0.0, _excess(low, high, question.allowed)),
-            promising=further > 0 and self._may_exceed(question, mistake, further),
-        )
+        low = float(clopper_pearson(hits, trials, level)[0])
+        high = float(clopper_pearson(rivals, trials, level)[1])
+        promising, further = False, self.further
+        if further:  # if both chances are at their likely ends
+            likely = float(clopper_pearson(hits, trials, _LIKELY)[1])
+            rare = float(clopper_pearson(rivals, trials, _LIKELY)[0])
+            least = float(clopper_pearson(math.ceil(likely * further), further, level)[0])
+            most = float(clopper_pearson(math.floor(rare * further), further, level)[1])
+            promising = self._excess(least, most) > self.delta
+        loss = max(0.0, math.log(low / high)) if low > 0.0 else 0.0
+        return Shown(loss, max(0.0, self._excess(low, high)), promising)
 
-    def _may_exceed(self, question: Question, mistake: float, further: int) -> bool:
-        """Whether this many draws may show too much, if both chances are at their likely ends."""
-        high = float(clopper_pearson(self.hits, self.trials, _LIKELY)[1])
-        low = float(clopper_pearson(self.rivals, self.trials, _LIKELY)[0])
-        level = 1.0 - 2.0 * mistake
-        least = float(clopper_pearson(math.ceil(high * further), further, level)[0])
-        most = float(clopper_pearson(math.floor(low * further), further, level)[1])
-        return _excess(least, most, question.allowed) > question.delta
-
-
-def _excess(low: float, high: float, allowed: float) -> float:
-    """Return the δ that is needed beside an allowed loss, given chances of at least and at most."""
-    return -math.inf if math.isinf(allowed) else low - math.exp(min(allowed, _FAR)) * high
+    def _excess(self, low: float, high: float) -> float:
+        """Return the δ needed beside the allowed loss, for chances of at least and at most."""
+        if math.isinf(self.allowed):
+            return -math.inf
+        return low - math.exp(min(self.allowed, _FAR)) * high
 
 
 def _telling(one: Ids, two: Ids, allowed: float) -> Iterator[Ids]:
@@ -244,16 +202,9 @@ def _telling(one: Ids, two: Ids, allowed: float) -> Iterator[Ids]:
             yield chosen
 
 
-_EXAMINED: Final = 512  # words among which hard pairs are looked for
-_LEAST_DRAWS: Final = 1_000
-_FIRST: Final = 8  # the first look has this many times fewer draws,
-_MANY: Final = 8_000  # if there are at least so many,
-_FIRST_MISTAKES: Final = 0.1  # and this share of the chance of a mistake
-_CLOSEST: Final = 2  # pairs that get all draws if anything is shown about them
-_CHOOSING: Final = 0.4  # of all draws choose outputs to measure
-
-Sampler = Callable[[Side, int], Ids]
-"""From a word and a number of draws to that many outputs, each distinct one as a number."""
+def _choosing(draws: int) -> int:
+    """Return how many of some draws choose what the others measure."""
+    return int(_CHOOSING * draws)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -394,43 +345,6 @@ def sampled_audit(
     >>> sampled_audit(TEM(epsilon=2.0).on(line), draws=2000, rng=seeded_rng(1)).violated
     False
     """
-    _check(draws, pairs, confidence)
-    noise = secure_rng() if rng is None else checked_rng(rng)
-    channel = subject.channel if isinstance(subject, Privatizer) else checked_channel(subject)
-    some = _EXAMINED if words is None else words
-    chosen = hard_pairs(subject, pairs, np.unique(word_ids(channel.lexicon, some)))
-    allowed = allowance(channel)
-    if not chosen or allowed is None:
-        raise ParameterError("The guarantee covers no pair of words whose loss could be bounded.")
-    looks = _Looks(
-        drawn=_Draws(_sampler(subject, noise)),
-        pairs=chosen,
-        allowed=[_allowed_between(allowed, pair) for pair in chosen],
-        delta=channel.guarantee.delta,
-        mistake=(1.0 - confidence) / len(chosen),
-    )
-    results = looks.all(draws, progress)
-    return SampledAudit(
-        guarantee=str(subject.guarantee),
-        pairs=tuple(
-            PairLoss(
-                pair=(pair.one.text, pair.two.text),
-                why=pair.why,
-                allowed=bound,
-                loss=result.loss,
-                delta=result.delta,
-                draws=drawn,
-            )
-            for pair, bound, (result, drawn) in zip(chosen, looks.allowed, results, strict=True)
-        ),
-        draws=draws,
-        can_show=looks.largest(draws),
-        confidence=confidence,
-        allowed_delta=channel.guarantee.delta,
-    )
-
-
-def _check(draws: int, pairs: int, confidence: float) -> None:
     whole = isinstance(draws, int) and isinstance(pairs, int)
     if not whole or draws < _LEAST_DRAWS or pairs < 1:
         raise ParameterError(
@@ -439,6 +353,39 @@ def _check(draws: int, pairs: int, confidence: float) -> None:
         )
     if not 0.5 <= confidence < 1.0:
         raise ParameterError(f"A confidence must be 0.5 or more, below 1. Got {confidence!r}.")
+    noise = secure_rng() if rng is None else checked_rng(rng)
+    channel = subject.channel if isinstance(subject, Privatizer) else checked_channel(subject)
+    some = _EXAMINED if words is None else words
+    chosen = hard_pairs(subject, pairs, np.unique(word_ids(channel.lexicon, some)))
+    allowed = allowance(channel)
+    if not chosen or allowed is None:
+        raise ParameterError("The guarantee covers no pair of words whose loss could be bounded.")
+    delta, mistake = channel.guarantee.delta, (1.0 - confidence) / len(chosen)
+    questions = [
+        _Question(allowed=_allowed_between(allowed, pair), delta=delta, mistake=mistake)
+        for pair in chosen
+    ]
+    shown = _looks(_Draws(subject, noise), chosen, questions, draws, progress)
+    share = 1.0 if draws < _MANY else 1.0 - _FIRST_MISTAKES
+    rarest = clopper_pearson(0, draws - _choosing(draws), 1.0 - 2.0 * (mistake * share / 4))[1]
+    return SampledAudit(
+        guarantee=str(subject.guarantee),
+        pairs=tuple(
+            PairLoss(
+                pair=(pair.one.text, pair.two.text),
+                why=pair.why,
+                allowed=question.allowed,
+                loss=result.loss,
+                delta=result.delta,
+                draws=drawn,
+            )
+            for pair, question, (result, drawn) in zip(chosen, questions, shown, strict=True)
+        ),
+        draws=draws,
+        can_show=-math.log(float(rarest)),  # a set that always occurs, or never
+        confidence=confidence,
+        allowed_delta=delta,
+    )
 
 
 def _allowed_between(rows: LossRows, pair: HardPair) -> float:
@@ -450,103 +397,65 @@ def _allowed_between(rows: LossRows, pair: HardPair) -> float:
     return float(min(both[0, 1], both[1, 0]))
 
 
-def _sampler(subject: Channel | Privatizer, rng: Generator) -> Sampler:
-    if isinstance(subject, Channel):
-        channel = subject
-        return lambda side, draws: channel.substitute(np.full(draws, side.word), rng)
-    private = subject.drawing_from(rng)
-    numbers: dict[str, int] = {}
-
-    def sample(side: Side, draws: int) -> Ids:
-        texts = private.texts([side.text] * draws)
-        return np.array([numbers.setdefault(text, len(numbers)) for text in texts])
-
-    return sample
-
-
 class _Draws:
-    """Draws of words, which all pairs of a word share."""
+    """Draws of words, which all pairs of a word share; each distinct text has a number."""
 
-    def __init__(self, sample: Sampler) -> None:
-        self._sample = sample
+    def __init__(self, subject: Channel | Privatizer, rng: Generator) -> None:
+        self._subject = subject if isinstance(subject, Channel) else subject.drawing_from(rng)
+        self._rng, self._numbers = rng, dict[str, int]()
         self._made: dict[Side, Ids] = {}
 
     def of(self, side: Side, draws: int) -> Ids:
         """Return the first draws of a word, and make those that are missing."""
         made = self._made.get(side, np.empty(0, dtype=np.int64))
         if len(made) < draws:
-            made = np.concatenate([made, self._sample(side, draws - len(made))])
+            made = np.concatenate([made, self._more(side, draws - len(made))])
             self._made[side] = made
         return made[:draws]
 
+    def _more(self, side: Side, draws: int) -> Ids:
+        if isinstance(self._subject, Channel):
+            return self._subject.substitute(np.full(draws, side.word), self._rng)
+        texts = self._subject.texts([side.text] * draws)
+        return np.array([self._numbers.setdefault(text, len(self._numbers)) for text in texts])
 
-@dataclass(frozen=True, kw_only=True)
-class _Looks:
-    """A first look at all pairs, and a second one at some of them."""
 
-    drawn: _Draws
-    pairs: Sequence[HardPair]
-    allowed: Sequence[float]
-    delta: float
-    mistake: float
-    """The chance of a mistake for each pair."""
+def _looks(
+    drawn: _Draws,
+    pairs: Sequence[HardPair],
+    questions: Sequence[_Question],
+    draws: int,
+    progress: Progress | None,
+) -> list[tuple[Shown, int]]:
+    """Return what is shown about each pair, and by how many draws: one look, or two."""
 
-    def all(self, draws: int, progress: Progress | None) -> list[tuple[Shown, int]]:
-        """Return what is shown about each pair, and by how many draws."""
-        everything = range(len(self.pairs))
-        if draws < _MANY:
-            results = self._look(everything, draws, 1.0, progress)
-            return [(result, draws) for result in results]
-        first = draws // _FIRST
-        results = self._look(
-            everything, first, _FIRST_MISTAKES, stage(progress, 0, 2), further=_measuring(draws)
-        )
-        again = self._worth_more(results)
-        more = self._look(again, draws, 1.0 - _FIRST_MISTAKES, stage(progress, 1, 2))
-        seen = [(result, first) for result in results]
-        for place, result in zip(again, more, strict=True):
-            seen[place] = (result.or_more(results[place]), draws)
-        return seen
-
-    def largest(self, draws: int) -> float:
-        """Return the largest loss that this number of draws can show."""
-        share = 1.0 if draws < _MANY else 1.0 - _FIRST_MISTAKES
-        return largest(_measuring(draws), self.mistake * share / 4)
-
-    def _look(
-        self,
-        places: Sequence[int],
-        draws: int,
-        share: float,
-        progress: Progress | None,
-        further: int = 0,
+    def look(
+        places: Sequence[int], draws: int, share: float, progress: Progress | None, further: int = 0
     ) -> list[Shown]:
         results = []
         for done, place in enumerate(places, 1):
-            pair = self.pairs[place]
-            one, two = self.drawn.of(pair.one, draws), self.drawn.of(pair.two, draws)
-            question = Question(
-                allowed=self.allowed[place], delta=self.delta, mistake=self.mistake * share
-            )
-            results.append(
-                demonstrated_loss(one, two, draws - _measuring(draws), question, further)
-            )
+            asked = questions[place]
+            asked = replace(asked, mistake=asked.mistake * share, further=further)
+            one, two = (drawn.of(side, draws) for side in pairs[place][:2])
+            results.append(asked.answer(one, two))
             report(progress, done, len(places))
         return results
 
-    def _worth_more(self, results: Sequence[Shown]) -> list[int]:
-        """Return the places of pairs that may exceed what is allowed, and of the closest few."""
-        ratios = [
-            result.loss / allowed if allowed > 0.0 else 0.0
-            for result, allowed in zip(results, self.allowed, strict=True)
-        ]
-        closest = [
-            place for place in np.argsort(ratios)[-_CLOSEST:].tolist() if ratios[place] > 0.0
-        ]
-        promising = {place for place, result in enumerate(results) if result.promising}
-        return sorted(promising | set(closest))
-
-
-def _measuring(draws: int) -> int:
-    """Return how many of some draws measure; the first ones choose what to measure."""
-    return draws - int(_CHOOSING * draws)
+    everything = range(len(pairs))
+    if draws < _MANY:
+        return [(result, draws) for result in look(everything, draws, 1.0, progress)]
+    first, further = draws // _FIRST, draws - _choosing(draws)
+    results = look(everything, first, _FIRST_MISTAKES, stage(progress, 0, 2), further)
+    # All draws for pairs that may exceed what is allowed, and for the closest few.
+    bounds = [question.allowed for question in questions]
+    ratios = [
+        result.loss / allowed if allowed > 0.0 else 0.0
+        for result, allowed in zip(results, bounds, strict=True)
+    ]
+    closest = {place for place in np.argsort(ratios)[-_CLOSEST:].tolist() if ratios[place] > 0.0}
+    again = sorted(closest | {place for place in everything if results[place].promising})
+    more = look(again, draws, 1.0 - _FIRST_MISTAKES, stage(progress, 1, 2))
+    shown = [(result, first) for result in results]
+    for place, result in zip(again, more, strict=True):
+        shown[place] = (result.or_more(results[place]), draws)
+    return shown
