@@ -5,7 +5,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from numbers import Real
 from typing import Any
 
@@ -29,7 +29,6 @@ from malaprop.privacy.progress import Progress, each_in_threads
 # v with d(w, v) ≥ r. The word before it is nearer than r, so T(v) = d(w, v), and d(v, y) ≤ D − r.
 # So y is within D exactly if T(v) + d(v, y) ≤ D for some v within D − r of y: a search from y, not
 # from w, and a short one, since most far words are tried with a D just above r.
-
 
 Bytes = NDArray[np.uint8]
 Lookup = Callable[[Ids, Ids], Bytes]
@@ -58,7 +57,7 @@ class NearSearch:
         starts = np.arange(len(ids)) * self.size + self.place[ids]
         some = range(0, len(ids), _TOGETHER)
         cells = np.concatenate(
-            [_NONE, *(self._near(levels, starts[i : i + _TOGETHER], beyond) for i in some)]
+            [_NONE, *(self._spread(levels, starts[i : i + _TOGETHER], beyond) for i in some)]
         )
         rows = cells // self.size
 
@@ -75,35 +74,30 @@ class NearSearch:
             limited=LimitedSearch(self.last, within),
         )
 
-    def _near(self, levels: Bytes, start: Ids, beyond: int) -> Ids:
-        """Write what `spread` writes; return the cells of levels below `beyond`, in order."""
-        cells = np.concatenate(self.spread(levels, start, beyond, beyond))
-        cells.sort(kind="stable")  # a merge: the cells of each level are in order
-        return cells
-
-    def spread(self, levels: Bytes, start: Ids, beyond: int, listed: int) -> list[Ids]:
+    def _spread(self, levels: Bytes, start: Ids, beyond: int) -> Ids:
         """Write the levels below `beyond` into the cells, and T into those one edge farther.
 
-        Returns the cells of each level below `listed`, in order. A cell is a place in a row.
+        A cell is a place in a row. Returns the cells of levels below `beyond`, in order.
         """
         levels[start] = 0
-        reached: list[list[Ids]] = [[start], *([] for _ in range(listed))]
-        for k in range(listed):
+        reached: list[list[Ids]] = [[start], *([] for _ in range(beyond))]
+        found = []
+        for k in range(beyond):
             # A cell that was reached by a shorter path later on is not on this level.
             cells = np.concatenate([_NONE, *reached[k]])
-            cells = distinct_cells(cells.compress(levels.take(cells) == k))
-            reached[k] = [cells]
-            if k >= beyond or not cells.size:
-                continue
+            cells = _distinct_cells(cells.compress(levels.take(cells) == k))
+            found.append(cells)
             places = cells % self.size
-            for length, neighbours in self.joined.items():
+            for length, neighbours in self.joined.items() if cells.size else ():
                 if k + length < self.last:
                     there = neighbours.of(places, cells - places)
                     there = there.compress(levels.take(there) > k + length)
                     levels[there] = k + length
-                    if k + length < listed:
+                    if k + length < beyond:
                         reached[k + length].append(there)
-        return [cells for (cells,) in reached[:listed]]
+        cells = np.concatenate(found)
+        cells.sort(kind="stable")  # a merge: the cells of each level are in order
+        return cells
 
     def _within(
         self, levels: Bytes, beyond: int, rows: Ids, places: Ids, limits: Ids
@@ -140,7 +134,7 @@ class NearSearch:
                 cells.append(
                     neighbours.of(there.compress(going), asked.compress(going) * self.size)
                 )
-        distinct = distinct_cells(np.concatenate(cells))
+        distinct = _distinct_cells(np.concatenate(cells))
         asked = distinct // self.size
         return asked, distinct - asked * self.size
 
@@ -148,7 +142,7 @@ class NearSearch:
 _NONE: Ids = np.empty(0, dtype=np.int64)
 
 
-def distinct_cells(numbers: Ids) -> Ids:
+def _distinct_cells(numbers: Ids) -> Ids:
     """Return each number once, in order; on few numbers faster than numpy's function."""
     if not numbers.size:
         return numbers
@@ -171,7 +165,7 @@ class _Even:
     """
 
     def __init__(self, size: int, edges: Ids) -> None:
-        here, number, there = both_ways(size, edges)
+        here, number, there = _both_ways(size, edges)
         most = int(number.max(initial=-1)) + 1
         self._there = np.repeat(np.arange(size)[:, None], most, axis=1)
         self._there[here, number] = there
@@ -180,22 +174,12 @@ class _Even:
         """Return the neighbours of each place, plus the number that is `added` to it."""
         return (self._there.take(places, axis=0) + added[:, None]).ravel()
 
-    def table(self) -> Ids:
-        """Return the neighbours of all places, a row for each."""
-        return self._there
-
-    def pairs(self) -> tuple[Ids, Ids]:
-        """Return each edge both ways: from where, and to where."""
-        here = np.arange(len(self._there)).repeat(self._there.shape[1])
-        there = self._there.ravel()
-        return here[here != there], there[here != there]
-
 
 class _Uneven:
     """The places joined to each place by edges of one length."""
 
     def __init__(self, size: int, edges: Ids) -> None:
-        here, _, self._there = both_ways(size, edges)
+        here, _, self._there = _both_ways(size, edges)
         self._counts = np.bincount(here, minlength=size)
         self._first = np.cumsum(self._counts) - self._counts
 
@@ -204,16 +188,8 @@ class _Uneven:
         counts = self._counts.take(places)
         return self._there.take(ranges(self._first.take(places), counts)) + added.repeat(counts)
 
-    def table(self) -> Ids | None:
-        """Return None: a table would be too large."""
-        return None
 
-    def pairs(self) -> tuple[Ids, Ids]:
-        """Return each edge both ways: from where, and to where."""
-        return np.arange(len(self._counts)).repeat(self._counts), self._there
-
-
-def both_ways(size: int, edges: Ids) -> tuple[Ids, Ids, Ids]:
+def _both_ways(size: int, edges: Ids) -> tuple[Ids, Ids, Ids]:
     """Return each edge both ways: from where, its number among those from there, and to where."""
     here = np.concatenate([edges[:, 0], edges[:, 1]])
     there = np.concatenate([edges[:, 1], edges[:, 0]])
@@ -239,7 +215,6 @@ def _neighbours(size: int, edges: Ids) -> _Even | _Uneven:
 # word's distance is the number of k for which it is not in V_k yet. The binary digit of 2^j in a
 # number n is the parity of how many multiples of 2^j there are up to n. So that digit of a distance
 # is the parity of how many of V_{2^j − 1}, V_{2·2^j − 1}, … do not contain the word.
-
 
 Bits = NDArray[np.uint64]
 
@@ -281,7 +256,8 @@ class LevelSearch:
 
     def near_words_alone(self, ids: Ids, beyond: int) -> NearWords:
         """Return what `near_words` does without searching the whole graph, unless it must."""
-        return self._near.near_words(ids, beyond, _Once(lambda: self.near_words(ids, beyond).at))
+        made = cache(lambda: self.near_words(ids, beyond).at)
+        return self._near.near_words(ids, beyond, lambda rows, words: made()(rows, words))
 
     def near_words(self, ids: Ids, beyond: int) -> NearWords:
         """Return the words nearer than level `beyond`; levels of other words come on demand."""
@@ -295,7 +271,7 @@ class LevelSearch:
             rows, places = _members(nearer)
             sizes.append(np.bincount(rows, minlength=len(sources)))
             words.append(self._order[places])
-        at = _Lookup(digits, self._place)
+        at = _lookup(digits, self._place)
         near, counts = np.concatenate(words), np.concatenate(sizes)
         keys = at(np.repeat(np.arange(len(ids)), counts), near)
         return NearWords(counts, near, keys, np.full(len(ids), beyond, dtype=np.uint8), at)
@@ -383,39 +359,22 @@ class LevelSearch:
                 np.bitwise_or(reached[: len(neighbours)], joined, out=reached[: len(neighbours)])
 
 
-class _Once:
-    """A lookup that is made when it is first needed."""
+def _lookup(digits: Bits, place: Ids) -> Lookup:
+    """Return a lookup of single pairs by their digits: (blocks, digits, words, lanes)."""
+    _, count, size, lanes = digits.shape
 
-    def __init__(self, make: Callable[[], Lookup]) -> None:
-        self._make = make
-
-    @cached_property
-    def _made(self) -> Lookup:
-        return self._make()
-
-    def __call__(self, rows: Ids, words: Ids) -> Bytes:
-        """Return the distance of each word from the word of its row."""
-        return self._made(rows, words)
-
-
-class _Lookup:
-    """Looks up distances of single pairs, by their digits: (blocks, digits, words, lanes)."""
-
-    def __init__(self, digits: Bits, place: Ids) -> None:
-        self._digits, self._place = digits, place
-
-    def __call__(self, rows: Ids, words: Ids) -> Bytes:
-        """Return the distance of each word from the word of its row."""
-        _, count, size, lanes = self._digits.shape
+    def level_of(rows: Ids, words: Ids) -> Bytes:
         # Shifts instead of divisions: AT_ONCE is 2⁸, and a lane has 2⁶ bits.
         block, lane = rows >> 8, (rows & 255) >> 6
-        where = (block * (count * size) + self._place.take(words)) * lanes + lane
+        where = (block * (count * size) + place.take(words)) * lanes + lane
         shift = (rows & 63).astype(np.uint64)
-        distances = np.zeros(len(rows), dtype=np.uint64)
+        levels = np.zeros(len(rows), dtype=np.uint64)
         for j in range(count):
-            digit = self._digits.take(where + j * size * lanes) >> shift
-            distances |= (digit & np.uint64(1)) << np.uint64(j)
-        return distances.astype(np.uint8)
+            digit = digits.take(where + j * size * lanes) >> shift
+            levels |= (digit & np.uint64(1)) << np.uint64(j)
+        return levels.astype(np.uint8)
+
+    return level_of
 
 
 def _members(reached: Bits) -> tuple[Ids, Ids]:
@@ -455,7 +414,7 @@ def _slots(size: int, edges: Ids) -> list[Ids]:
     Each row ends with the last word that has such a neighbour. An earlier word that has none gets
     itself, which changes nothing.
     """
-    here, number, there = both_ways(size, edges)
+    here, number, there = _both_ways(size, edges)
     order = np.argsort(number, kind="stable")
     ends = np.cumsum(np.bincount(number))[:-1]
     slots = []
@@ -482,7 +441,6 @@ def _numbers(digits: list[Bits], count: int) -> Bytes:
 
 
 # A graph of near words, and the metric that counts its steps.
-
 
 _UNITS = (1.0, 0.5, 0.25, 0.125)
 
