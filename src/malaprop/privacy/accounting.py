@@ -44,15 +44,12 @@ def loss_of(channel: Channel, pairs: Iterable[tuple[str, str]], delta: float = 0
             "they reach the channel: give the word that it is mapped to."
         ) from None
     different = [(a, b) for a, b in ids if a != b]
-    if channel.guarantee.kind is Kind.NEIGHBOURHOOD and not _all_covered(channel, different):
+    if channel.guarantee.kind is Kind.NEIGHBOURHOOD and not all(
+        channel.covers(np.array([a]))[0, b] for a, b in different
+    ):
         return Loss(math.inf, 0.0)
     distances = [float(lexicon.distances([a])[0, b]) for a, b in different]
     return loss_over(channel.guarantee.in_metric(str(lexicon.metric)), distances, delta)
-
-
-def _all_covered(channel: Channel, pairs: Sequence[tuple[int, int]]) -> bool:
-    """Whether the guarantee covers every pair."""
-    return all(channel.covers(np.array([a]))[0, b] for a, b in pairs)
 
 
 def loss_over(guarantee: Guarantee, distances: Sequence[float], delta: float = 0.0) -> Loss:
@@ -67,8 +64,7 @@ def loss_over(guarantee: Guarantee, distances: Sequence[float], delta: float = 0
     >>> round(loss_over(tem, [1.0] * 100, delta=1e-6).epsilon, 1)
     38.8
     """
-    if not 0.0 <= delta < 1.0:
-        raise ParameterError(f"The delta of a loss must be 0 or more and below 1. Got {delta!r}.")
+    _check(delta)
     per_word = replace(guarantee, words=1, delta=guarantee.delta / guarantee.words)
     nonzero = [d for d in distances if d != 0.0]
     pure = math.fsum(per_word.loss(d) for d in nonzero)
@@ -77,7 +73,7 @@ def loss_over(guarantee: Guarantee, distances: Sequence[float], delta: float = 0
     # A pure loss of l implies l²/2-zCDP (Bun and Steinke 2016), so a ρ is always known.
     rate = min(per_word.zcdp, per_word.steepest**2 / 2.0)
     rho = rate * math.fsum(min(d, per_word.cap) ** 2 for d in nonzero)
-    return min(Loss(pure), Loss(zcdp_epsilon(rho, delta), delta), key=lambda loss: loss.epsilon)
+    return _smaller(pure, rho, delta)
 
 
 def loss_over_kinds(
@@ -95,8 +91,7 @@ def loss_over_kinds(
     >>> loss_over_kinds(texts, [("word", 9.0), ("date", 9.0)])
     Loss(epsilon=15.0, delta=0.0)
     """
-    if not 0.0 <= delta < 1.0:
-        raise ParameterError(f"The delta of a loss must be 0 or more and below 1. Got {delta!r}.")
+    _check(delta)
     if guarantee.kind is Kind.NONE:
         return Loss(math.inf)
     promises = {kind.name: kind for kind in guarantee.kinds}
@@ -107,6 +102,15 @@ def loss_over_kinds(
     if not delta or math.isinf(pure):
         return Loss(pure)
     rho = math.fsum(promises[name].rho(distance) for name, distance in changes)
+    return _smaller(pure, rho, delta)
+
+
+def _check(delta: float) -> None:
+    if not 0.0 <= delta < 1.0:
+        raise ParameterError(f"The delta of a loss must be 0 or more and below 1. Got {delta!r}.")
+
+
+def _smaller(pure: float, rho: float, delta: float) -> Loss:
     return min(Loss(pure), Loss(zcdp_epsilon(rho, delta), delta), key=lambda loss: loss.epsilon)
 
 
@@ -163,38 +167,36 @@ def _require_alike(guarantees: Sequence[Guarantee]) -> None:
                 f"Releases compose only if their guarantees have the same '{name}'. Got "
                 f"{' and '.join(sorted({repr(getattr(g, name)) for g in guarantees}))}."
             )
-    if len({_counted(g) for g in guarantees}) > 1:
+    counted = {tuple((k.name, k.step, k.drawn_anew) for k in g.kinds) for g in guarantees}
+    if len(counted) > 1:
         raise ParameterError(
             "Releases compose only if their guarantees have the same kinds, with the same steps."
         )
 
 
-def _counted(guarantee: Guarantee) -> tuple[tuple[str, str, bool], ...]:
-    """Return the kinds of a guarantee and how their distances are counted."""
-    return tuple((kind.name, kind.step, kind.drawn_anew) for kind in guarantee.kinds)
+def _added(parts: Sequence[Guarantee | KindPromise]) -> tuple[float, float, float]:
+    """Return ε, γ and ρ of several promises: Σ εᵢ·min(d, γᵢ) ≤ (Σε)·d, and ≤ Σ εᵢγᵢ."""
+    epsilon = math.fsum(part.epsilon for part in parts)
+    if len({part.cap for part in parts}) == 1:
+        return epsilon, parts[0].cap, math.fsum(part.zcdp for part in parts)
+    return epsilon, math.fsum(part.epsilon * part.cap for part in parts) / epsilon, math.inf
 
 
 def _compose_kind(promises: Sequence[KindPromise]) -> KindPromise:
     """Compose the promises for one kind, as those for words."""
     if promises[0].drawn_anew:
         return promises[0]
-    epsilon = math.fsum(p.epsilon for p in promises)
-    if len({p.cap for p in promises}) == 1:
-        return replace(promises[0], epsilon=epsilon, zcdp=math.fsum(p.zcdp for p in promises))
-    cap = math.fsum(p.epsilon * p.cap for p in promises) / epsilon
-    return replace(promises[0], epsilon=epsilon, cap=cap, zcdp=math.inf)
+    epsilon, cap, zcdp = _added(promises)
+    return replace(promises[0], epsilon=epsilon, cap=cap, zcdp=zcdp)
 
 
 def _compose_metric(together: Guarantee, guarantees: Sequence[Guarantee]) -> Guarantee:
-    """Compose metric guarantees: Σ εᵢ·min(d, γᵢ) is at most (Σε)·d, and at most Σ εᵢγᵢ."""
+    """Compose metric guarantees, kind by kind if there are several."""
     if together.kinds:
         kinds = tuple(map(_compose_kind, zip(*(g.kinds for g in guarantees), strict=True)))
         return replace(together, epsilon=kinds[0].epsilon, kinds=kinds)
-    epsilon = math.fsum(g.epsilon for g in guarantees)
-    if len({g.cap for g in guarantees}) == 1:
-        return replace(together, epsilon=epsilon, zcdp=math.fsum(g.zcdp for g in guarantees))
-    cap = math.fsum(g.epsilon * g.cap for g in guarantees) / epsilon
-    return replace(together, epsilon=epsilon, cap=cap, zcdp=math.inf)
+    epsilon, cap, zcdp = _added(guarantees)
+    return replace(together, epsilon=epsilon, cap=cap, zcdp=zcdp)
 
 
 def _compose_bounded(together: Guarantee, guarantees: Sequence[Guarantee]) -> Guarantee:
@@ -204,12 +206,5 @@ def _compose_bounded(together: Guarantee, guarantees: Sequence[Guarantee]) -> Gu
     bounded = [g for g in guarantees if g.kind is Kind.BOUNDED]
     epsilon = math.fsum(g.epsilon * min(radius, g.cap) for g in metric)
     epsilon += math.fsum(g.epsilon for g in bounded)
-    return replace(
-        together,
-        kind=Kind.BOUNDED,
-        epsilon=epsilon,
-        radius=radius,
-        cap=math.inf,
-        zcdp=math.inf,
-        proof=bounded[0].proof,
-    )
+    within = replace(together, kind=Kind.BOUNDED, epsilon=epsilon, radius=radius)
+    return replace(within, cap=math.inf, zcdp=math.inf, proof=bounded[0].proof)

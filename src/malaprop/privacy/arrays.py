@@ -1,6 +1,6 @@
 """Array types that the whole package shares, and what is done with arrays everywhere."""
 
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,3 +92,36 @@ def ranges(first: Ids, counts: Ids) -> Ids:
     ends = counts.cumsum()
     steps = (first - ends + counts).repeat(counts)
     return np.asarray(np.arange(len(steps)) + steps)
+
+
+class Groups(NamedTuple):
+    """Equal words of some ids, together: they share one row of a law."""
+
+    words: Ids
+    """Each word once, in order."""
+    counts: Ids
+    """How often it occurs."""
+    order: Ids
+    """Where its occurrences are, word after word."""
+
+    def scatter(self, drawn: Ids) -> Ids:
+        """Return what was drawn for the words, word after word, at the places of the ids."""
+        placed = np.empty(len(drawn), dtype=np.int64)
+        placed[self.order] = drawn
+        return placed
+
+
+def group(ids: Ids, size: int) -> Groups:
+    """Group equal ids; all of them are below `size`.
+
+    >>> groups = group(np.array([7, 5, 7]), 9)
+    >>> groups.words, groups.counts, groups.scatter(np.array([50, 70, 71]))
+    (array([5, 7]), array([1, 2]), array([70, 50, 71]))
+    """
+    order = order_of(ids, size)
+    in_order = ids[order]
+    # Not by np.diff, which takes as long as all the rest for a sentence.
+    starts = np.ones(len(ids) + 1, dtype=np.bool_)
+    np.not_equal(in_order[1:], in_order[:-1], out=starts[1:-1])
+    bounds = np.flatnonzero(starts)
+    return Groups(in_order[bounds[:-1]], bounds[1:] - bounds[:-1], order)

@@ -7,21 +7,27 @@ sees its output.
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from malaprop.privacy import notebook
-from malaprop.privacy.arrays import Floats, Ids, blocks, checked_ids, checked_vectors
+from malaprop.privacy.arrays import Floats, Ids, blocks, checked_ids, checked_vectors, group
 from malaprop.privacy.errors import ParameterError, checked_number, is_computable
-from malaprop.privacy.guarantee import PUBLIC_ON_PATHS, STEPS_OF, Guarantee, Kind, proved
+from malaprop.privacy.guarantee import (
+    PUBLIC_ON_PATHS,
+    STEPS_OF,
+    Guarantee,
+    Kind,
+    Neighbourhoods,
+    proved,
+)
 from malaprop.privacy.law import Law, PathLaw
 from malaprop.privacy.metrics import MetricSpace, Path, as_metric
 from malaprop.privacy.noise import Noise
 from malaprop.privacy.randomness import begin_call
-from malaprop.privacy.sampling import group
 
 # Covariant: a channel with TEM's law is a channel with a law.
 LawT = TypeVar("LawT", bound=Law, covariant=True)
@@ -29,17 +35,6 @@ NoiseT = TypeVar("NoiseT", bound=Noise, covariant=True)
 
 ANY_TWO_VALUES = "any two values of the grid"
 _CELLS = 1 << 25  # the most cells of rows computed together: 512 rows of 65,536 words
-
-
-class Neighbourhoods(Protocol):
-    """Public neighbourhoods of words, within which a guarantee holds."""
-
-    @property
-    def pairs(self) -> str:
-        """A phrase that says which two words are protected: the guarantee's `pairs`."""
-
-    def covers(self, ids: Ids) -> NDArray[np.bool_]:
-        """Whether each word of `ids` shares a neighbourhood with each word: (len(ids), words)."""
 
 
 class Channel(ABC):

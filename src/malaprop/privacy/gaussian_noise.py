@@ -11,7 +11,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from malaprop.privacy.arrays import Floats, Ids
-from malaprop.privacy.errors import ParameterError
+from malaprop.privacy.errors import ParameterError, checked_number
 from malaprop.privacy.guarantee import proved
 from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.noise import AdditiveNoise, GaussianDensity, Grid, Noise, centres_of
@@ -187,8 +187,7 @@ def _log_delta(epsilon: float, ratio: float) -> float:
 
 
 def _require(name: str, constraint: str, value: float, holds: Callable[[float], bool]) -> None:
-    if not holds(value):
-        raise ParameterError(f"The '{name}' of a Gaussian must be {constraint}. Got {value!r}.")
+    checked_number(value, f"'{name}' of a Gaussian", constraint, holds)
 
 
 # Gaussian noise: of one width for all words, or of a public width for each word.

@@ -7,11 +7,13 @@ from enum import StrEnum
 from itertools import groupby
 from numbers import Integral
 from types import NoneType
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from malaprop.privacy import notebook
+from malaprop.privacy.arrays import Ids
 from malaprop.privacy.errors import ParameterError
 
 # Marks of proof: which classes do what docs/proofs/ says that they do.
@@ -506,3 +508,14 @@ class Guarantee:
             f"{capped}{self._slip}.{also}"
             + (f" {_of_kinds(self.kinds, self.words)}" if self.kinds else "")
         )
+
+
+class Neighbourhoods(Protocol):
+    """Public neighbourhoods of words, within which a guarantee holds."""
+
+    @property
+    def pairs(self) -> str:
+        """A phrase that says which two words are protected: the guarantee's `pairs`."""
+
+    def covers(self, ids: Ids) -> NDArray[np.bool_]:
+        """Whether each word of `ids` shares a neighbourhood with each word: (len(ids), words)."""

@@ -23,11 +23,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from malaprop.privacy.arrays import Ids, checked_ids, ranges
+from malaprop.privacy.arrays import Ids, checked_ids, group, ranges
 from malaprop.privacy.channel import LawChannel
 from malaprop.privacy.law import Law
 from malaprop.privacy.randomness import SecureGenerator, begin_call, renewals, this_process
-from malaprop.privacy.sampling import group
 
 _KEPT = 1 << 24  # the most draws in stock: 64 MB
 # How many draws to stock for a word: `_TIMES` what was needed so far, within limits. Beyond some
