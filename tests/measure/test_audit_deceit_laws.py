@@ -25,7 +25,7 @@ from malaprop.mechanisms.balanced import BalancedLaw
 from malaprop.mechanisms.tem import TruncatedExponential
 from malaprop.privacy.arrays import Floats, Ids, Vectors
 from malaprop.privacy.guarantee import proved
-from malaprop.privacy.law import NOTHING, ClosedLoss, Law
+from malaprop.privacy.law import NOTHING, Evidence, Law
 from malaprop.privacy.metrics import DistanceRows as Distances
 from malaprop.privacy.metrics import Euclidean, KeyedDistances, Metric
 from malaprop.privacy.randomness import secure_rng
@@ -252,8 +252,8 @@ class TestClosedForm:
         """`closed_loss` of an unmarked class is not called."""
 
         class Proved(TruncatedExponential):
-            def closed_loss(self, guarantee: Guarantee, progress: Any) -> ClosedLoss:
-                return ClosedLoss(worst=NOTHING, proved=True, method="trust me")
+            def closed_loss(self, guarantee: Guarantee, progress: Any) -> Evidence:
+                return Evidence(worst=NOTHING, method="trust me")
 
         sound = TEM(epsilon=1.0, exponent="half").on(MANY)
         found = audit(with_law(sound, Proved(MANY, 0.5, sound.law.gamma)))

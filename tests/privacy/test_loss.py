@@ -121,7 +121,7 @@ def test_weights_that_are_not_numbers_are_not_proved(line: Lexicon, wrong: float
         def weights_at(self, distances: Floats) -> Floats:
             return np.where(distances == 3.0, wrong, -distances)
 
-    assert not Odd(line).closed_loss(CLAIM, None).proved
+    assert not Odd(line).closed_loss(CLAIM, None).exact
 
 
 def test_distances_that_are_not_metrics_are_not_proved(line: Lexicon) -> None:
@@ -130,8 +130,8 @@ def test_distances_that_are_not_metrics_are_not_proved(line: Lexicon) -> None:
             return 0.0 * distances
 
     squared = line.with_metric(Squared())
-    assert Even(line).closed_loss(CLAIM, None).proved
-    assert not Even(squared).closed_loss(CLAIM, None).proved
+    assert Even(line).closed_loss(CLAIM, None).exact
+    assert not Even(squared).closed_loss(CLAIM, None).exact
 
 
 def test_rounding_is_small() -> None:

@@ -35,7 +35,9 @@ from malaprop.privacy.guarantee import (
     proof_of,
 )
 from malaprop.privacy.law import (
+    LOWER_BOUND,
     NOTHING,
+    Evidence,
     Law,
     LossRows,
     PathLaw,
@@ -56,7 +58,7 @@ from malaprop.privacy.word_graph import Steps
 
 MOST = 500
 """Words of a sample that are audited at most: the time grows with the square of their number."""
-_TOLERANCE = 1e-9  # how far the rounding of distances may push a ratio above 1
+_TOLERANCE = Evidence.tolerance
 _CUBED = 1_000  # the most words for which all outputs of all pairs are computed,
 _PAIRED, _PAIRED_OF_SAMPLE = 300, 100  # the δ of all pairs of laws, and of those of a sample,
 _GAUSSIANS = 2_000  # and the δ of all pairs of Gaussians
@@ -183,27 +185,15 @@ class _UndecidedError(Exception):
     """Why the loss of a channel cannot be computed."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Evidence:
-    """The worst pair, by places among the words that were audited, and how much it proves."""
-
-    worst: Worst
-    method: str
-    exact: bool = True
-    """Whether it is proved that no pair is worse."""
-    attained: bool = True
-    """Whether the loss is one that occurs, not an upper bound."""
-    doubt: str = ""
-    """Why what was computed need not be what is drawn; empty if it is."""
-    tolerance: float = _TOLERANCE
-
-
 def _audit(channel: Channel | PathChannel, ids: Ids | None, progress: Progress | None) -> Audit:
     """Turn the evidence about some words, or about all, into a verdict."""
     guarantee = channel.guarantee
     try:
         evidence = _evidence(channel, ids, progress)
     except _UndecidedError as undecided:
+        evidence = Evidence(worst=None, method="", doubt=str(undecided))
+    worst, method, doubt = evidence.worst, evidence.method, evidence.doubt
+    if worst is None:
         return Audit(
             worst_ratio=math.nan,
             at_most=math.inf,
@@ -212,10 +202,9 @@ def _audit(channel: Channel | PathChannel, ids: Ids | None, progress: Progress |
             holds=None,
             loss=math.nan,
             allowed=math.nan,
-            method=str(undecided),
+            method=doubt,
             guarantee=guarantee,
         )
-    worst, method, doubt = evidence.worst, evidence.method, evidence.doubt
     holds: bool | None = worst.ratio <= 1.0 + evidence.tolerance
     if guarantee.kind is Kind.NONE:
         holds = None
@@ -268,7 +257,7 @@ def _misstated(channel: Channel | PathChannel) -> str:
 
 def _evidence(
     channel: Channel | PathChannel, ids: Ids | None, progress: Progress | None
-) -> _Evidence:
+) -> Evidence:
     if isinstance(channel, PathChannel):
         return _of_path(channel, progress)
     if isinstance(channel, LawChannel):
@@ -278,7 +267,7 @@ def _evidence(
     raise _UndecidedError("there is no exact computation for this channel")
 
 
-def _of_law(channel: LawChannel[Law], ids: Ids | None, progress: Progress | None) -> _Evidence:
+def _of_law(channel: LawChannel[Law], ids: Ids | None, progress: Progress | None) -> Evidence:
     """Compute every output of every pair, n³ steps; on large lexicons use the closed form."""
     law, guarantee, size = channel.law, channel.guarantee, len(channel.lexicon)
     # `Law.rows` itself derives rows from log-weights.
@@ -302,12 +291,12 @@ def _of_law(channel: LawChannel[Law], ids: Ids | None, progress: Progress | None
         pairs = ((i, j) for i, j in np.argwhere(np.isfinite(bound)).tolist() if i != j)
         deltas = ((excess_delta(rows[i], rows[j], bound[i, j]), i, j) for i, j in pairs)
         worst = worst_delta(deltas, guarantee.delta)
-        return _Evidence(worst=worst, method=f"the exact δ of {all_}covered pairs")
+        return Evidence(worst=worst, method=f"the exact δ of {all_}covered pairs")
     worst = worst_of_law(rows, bound, slack=rounding(rows.shape[1]), progress=progress)
-    return _Evidence(worst=worst, method=f"all outputs of {all_}pairs")
+    return Evidence(worst=worst, method=f"all outputs of {all_}pairs")
 
 
-def _of_closed_form(channel: LawChannel[Law], progress: Progress | None) -> _Evidence:
+def _of_closed_form(channel: LawChannel[Law], progress: Progress | None) -> Evidence:
     """Use the closed form of a law's loss, which needs a proof of the law and of the metric.
 
     Samples of a user's function do not prove the triangle inequality.
@@ -318,23 +307,15 @@ def _of_closed_form(channel: LawChannel[Law], progress: Progress | None) -> _Evi
         raise _UndecidedError(f"only {_CUBED} words can be audited with this guarantee")
     vouched = is_proved(law) and is_proved(law.space.metric)
     closed = law.closed_loss(guarantee, progress) if vouched else None
-    lower = "all pairs, at the output w only: a lower bound, with no proof that it is the worst"
-    if closed is None:
-        worst, _ = peak_loss(law, allowed_by(guarantee), progress)
-        return _Evidence(worst=worst, exact=False, method=lower)
-    if closed.worst is None:
-        raise _UndecidedError("its rows do not have the form that the proof is about")
-    return _Evidence(
-        worst=closed.worst,
-        exact=closed.proved,
-        attained=closed.attained,
-        method=closed.method if closed.proved else lower,
-    )
+    if closed is not None:
+        return closed
+    worst, _ = peak_loss(law, allowed_by(guarantee), progress)
+    return Evidence(worst=worst, exact=False, method=LOWER_BOUND)
 
 
 def _of_noise(
     channel: VectorChannel[Noise], ids: Ids | None, progress: Progress | None
-) -> _Evidence:
+) -> Evidence:
     """Use the loss of the noisy vectors, which is known in closed form for any number of words.
 
     It decides: decoding is post-processing, so words reveal no more.
@@ -368,12 +349,12 @@ def _of_noise(
         raise _UndecidedError("its shape is so narrow that float64 cannot compute its loss")
     pairs = "all pairs" if ids is None else "pairs"
     method = f"the noisy vectors of {pairs}, in closed form; words tell no more"
-    return _Evidence(worst=worst, method=method, tolerance=tolerance)
+    return Evidence(worst=worst, method=method, tolerance=tolerance)
 
 
 def _of_gaussians(
     channel: VectorChannel[Noise], density: GaussianDensity, ids: Ids | None, unproved: str
-) -> _Evidence:
+) -> Evidence:
     """Use the exact δ between spherical Gaussians, which bounds that of the decoded words."""
     if ids is None and len(channel.lexicon) > _GAUSSIANS:
         raise _UndecidedError(f"only {_GAUSSIANS} words can be audited with this guarantee")
@@ -386,7 +367,7 @@ def _of_gaussians(
         unproved = "it covers words of different σ, whose grids differ"
         unproved += ": that may exceed the δ of the noise"
     pairs = "all covered pairs" if ids is None else "covered pairs"
-    return _Evidence(
+    return Evidence(
         worst=worst_delta(deltas_of_pairs(some, covers), channel.guarantee.delta),
         method=f"the exact δ of {pairs} of Gaussians",
         exact=not unproved,
@@ -394,7 +375,7 @@ def _of_gaussians(
     )
 
 
-def _of_path(channel: PathChannel, progress: Progress | None) -> _Evidence:
+def _of_path(channel: PathChannel, progress: Progress | None) -> Evidence:
     """Compute all outputs of all pairs, and all gaps in closed form.
 
     Neither uses the formula of the balanced weights: both read the chances that the lags give,
@@ -420,7 +401,7 @@ def _of_path(channel: PathChannel, progress: Progress | None) -> _Evidence:
         doubt = "nothing proves that it draws from the law that it states"
         if worst is NOTHING:
             raise _UndecidedError("; but ".join([*methods, doubt]))
-    return _Evidence(worst=worst, method="; ".join(methods), exact=not doubt, doubt=doubt)
+    return Evidence(worst=worst, method="; ".join(methods), exact=not doubt, doubt=doubt)
 
 
 def worst_gap(law: PathLaw, epsilon: float) -> Worst:

@@ -16,7 +16,7 @@ from malaprop.privacy.arrays import Floats, Ids, Keys
 from malaprop.privacy.channel import LawChannel
 from malaprop.privacy.errors import LexiconError, MetricError
 from malaprop.privacy.guarantee import PUBLIC, Guarantee, Kind, proved
-from malaprop.privacy.law import ClosedLoss, Law, law_numerics
+from malaprop.privacy.law import Evidence, Law, law_numerics
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.progress import Progress
@@ -230,18 +230,17 @@ class BalancedLaw(Law):
         """Marks the words whose masses were found to be as stated."""
         return np.zeros(len(self.space), dtype=np.bool_)
 
-    def closed_loss(self, guarantee: Guarantee, progress: Progress | None) -> ClosedLoss:
+    def closed_loss(self, guarantee: Guarantee, progress: Progress | None) -> Evidence:
         """Compute the worst loss over all edges, from recomputed rows.
 
         It is only an upper bound if the law is spread or cut off.
         """
         worst = worst_edge(self, self.graph, self.balance, guarantee.epsilon, progress)
-        edges = len(self.graph.edges)
-        return ClosedLoss(
+        return Evidence(
             worst=worst,
-            proved=worst is not None,
-            method=f"all rows computed anew, then all {edges:,} edges of the graph",
+            method=f"all rows computed anew, then all {len(self.graph.edges):,} edges of the graph",
             attained=self.balance.scale is None and bool(np.isinf(self.graph.cutoff)),
+            doubt="" if worst else "its rows do not have the form that the proof is about",
         )
 
 

@@ -132,17 +132,21 @@ def largest_ratio(loss: Floats, bound: Floats, slack: float) -> tuple[float, int
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClosedLoss:
-    """The worst loss of a law, by a closed form proved in docs/proofs/."""
+class Evidence:
+    """The worst pair of a channel, and how much it proves."""
 
     worst: Worst | None
-    """None if the rows do not have the form that the proof is about, so nothing is known."""
-    proved: bool
-    """Whether the rows and the distances are as the proof assumes."""
+    """None if nothing is known, for the reason that `doubt` gives."""
     method: str
     """How it was computed."""
+    exact: bool = True
+    """Whether it is proved that no pair is worse."""
     attained: bool = True
-    """Whether it is the loss itself, not an upper bound."""
+    """Whether the loss is one that occurs, not an upper bound."""
+    doubt: str = ""
+    """Why what was computed need not be what is drawn; empty if it is."""
+    tolerance: float = 1e-9
+    """How far the rounding of distances may push a ratio above 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +226,7 @@ class Law(ABC):
         """Numbers that determine the law beside mechanism and lexicon: a verified exponent."""
         return ()
 
-    def closed_loss(self, guarantee: Guarantee, progress: Progress | None) -> ClosedLoss | None:
+    def closed_loss(self, guarantee: Guarantee, progress: Progress | None) -> Evidence | None:
         """Compute the worst loss on a whole lexicon, if a proof gives a closed form."""
         return None
 
@@ -274,11 +278,15 @@ class PeakedLaw(Law):
         """
         return bool(proof_of(self))
 
-    def closed_loss(self, guarantee: Guarantee, progress: Progress | None) -> ClosedLoss:
+    def closed_loss(self, guarantee: Guarantee, progress: Progress | None) -> Evidence:
         """Compute the worst loss over all pairs, at the output w."""
         worst, metric = peak_loss(self, allowed_by(guarantee), progress)
         method = "all pairs, in closed form: the law is one whose loss from w to w' is largest at w"
-        return ClosedLoss(worst=worst, proved=metric, method=method)
+        return Evidence(worst=worst, exact=metric, method=method if metric else LOWER_BOUND)
+
+
+LOWER_BOUND = "all pairs, at the output w only: a lower bound, with no proof that it is the worst"
+"""What a computation at y = w is without a proof."""
 
 
 def peak_loss(law: Law, allowed: Allowed, progress: Progress | None = None) -> tuple[Worst, bool]:
