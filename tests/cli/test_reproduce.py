@@ -7,7 +7,6 @@ import pytest
 
 from malaprop.cli.main import run
 from malaprop.lab.studies.study import Line, written
-from malaprop.lab.studies.study_page import pages
 
 LINE = Line(
     study="nadp",
@@ -56,4 +55,3 @@ def test_an_existing_output_is_not_replaced(
     arguments = ["reproduce", "nadp", "--from", str(source), "--json", str(source)]
     assert run(arguments) == 1
     assert "--force" in capsys.readouterr().err
-    assert pages([LINE])

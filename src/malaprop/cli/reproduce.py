@@ -1,6 +1,8 @@
-"""`malaprop reproduce`: the experiments of five papers, run again, with controls."""
+"""`malaprop reproduce`: the experiments of five papers, run again, with controls; and
+`malaprop bench frontier`, which compares all mechanisms.
+"""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,14 +10,11 @@ import typer
 
 from malaprop.cli.options import App
 from malaprop.cli.results import _STDOUT, check_different
-from malaprop.cli.terminal import say_text
+from malaprop.cli.terminal import bar, say_text
 
 if TYPE_CHECKING:
     from malaprop.lab.studies.study import Line
-
-
-# What commands that measure in lines share: their options, and how lines and pages are written.
-
+    from malaprop.report.page import Page
 
 JsonLines = Annotated[
     str | None,
@@ -34,59 +33,9 @@ FromFile = Annotated[
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Measure again what an earlier run kept.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing outputs.")]
-
-
-def write_results(
-    results: "Callable[[], Sequence[Line]]",
-    json_: str | None,
-    report: Path | None,
-    *,
-    force: bool,
-    page_files: "Callable[[Sequence[Line], Path], Mapping[Path, str]]",
-    readable: "Callable[[Sequence[Line]], str]",
-) -> None:
-    """Get results, and write lines, page and what the terminal shows.
-
-    Outputs are checked and opened before anything is measured. None gets its name unless all are
-    written.
-    """
-    from malaprop.files.staging import Staging, check_output
-    from malaprop.lab.studies.study import written
-    from malaprop.lab.studies.study_page import checked_page
-    from malaprop.report.run_report import as_bytes
-
-    page = None if report is None else checked_page(report)
-    check_different(json_, () if page is None else (page,))
-    if page is not None:
-        check_output(page, force=force)
-    with Staging() as stage:
-        target = stage.open(Path(json_), force=force) if json_ not in (None, _STDOUT) else None
-        lines = results()
-        if target:
-            target.write(written(lines).encode())
-        for path, text in page_files(lines, page).items() if page else ():
-            stage.open(path, force=force).write(as_bytes(text))
-        stage.complete()
-    say_text(written(lines) if json_ == _STDOUT else readable(lines))
-
-
-def read_results(path: Path, wanted: "Callable[[Line], bool]", what: str) -> "list[Line]":
-    """Return the lines of a file that are wanted, judged again; `what` names them in the error."""
-    from malaprop.lab.studies import judged_again
-    from malaprop.lab.studies.study import read
-    from malaprop.privacy.errors import DataError
-
-    lines = [line for line in read(path.read_text("utf-8")) if wanted(line)]
-    if not lines:
-        raise DataError(f"{path} has no results of {what}.")
-    return judged_again(lines)
-
-
-# `malaprop bench`: comparisons of all mechanisms.
-
+_ALL, _FRONTIER = "all", "frontier"
 
 app = App(help="Compare all mechanisms.")
-_STUDY = "frontier"
 
 
 @app.callback()
@@ -121,25 +70,14 @@ def frontier(
     recover the same share of words. What was measured is kept in the cache folder, so a run that
     was stopped resumes. It needs the data sets men, mr, sotu and stsb: see malaprop data.
     """
-    from malaprop.lab.studies.frontier.frontier_page import page_files, readable
+    from malaprop.lab.studies.frontier.frontier_page import frontier_page
 
     def results() -> "list[Line]":
         if lines:
-            return read_results(lines, lambda line: line.study == _STUDY, "the frontier")
-        return _measured(quick, seed, fresh)
+            return _read(lines, _FRONTIER, "the frontier")
+        return _measured([_FRONTIER], quick, seed, None, fresh)
 
-    write_results(results, json_, report, force=force, page_files=page_files, readable=readable)
-
-
-def _measured(quick: bool, seed: int, fresh: bool) -> "list[Line]":
-    from malaprop.cli.terminal import bar
-    from malaprop.lab.studies import reproduce as studies_reproduce
-
-    with bar(_STUDY) as shown:
-        return studies_reproduce(_STUDY, quick=quick, seed=seed, fresh=fresh, progress=shown.to)
-
-
-_ALL = "all"
+    _write(results, json_, report, force, frontier_page)
 
 
 def reproduce(
@@ -182,37 +120,72 @@ def reproduce(
     a run that was stopped resumes. Data that are missing are named, with the command that gets
     them.
     """
-    from malaprop.lab.studies.study_page import page_files, pages, readable
+    from malaprop.lab.studies import names, study_named
+    from malaprop.lab.studies.study_page import study_page
 
     def results() -> "list[Line]":
         if lines:
-            return read_results(lines, lambda line: study in (_ALL, line.study), study)
-        return _reproduce_measured(study, quick, seed, item, fresh)
+            return _read(lines, study, study)
+        chosen = names() if study == _ALL else (study_named(study).name,)
+        for name in chosen:
+            study_named(name).chosen(item)  # before hours of measuring another one
+        return _measured(chosen, quick, seed, item, fresh)
 
-    write_results(
-        results,
-        json_,
-        report,
-        force=force,
-        page_files=page_files,
-        readable=lambda measured: readable(pages(measured)),
-    )
+    _write(results, json_, report, force, study_page)
 
 
-def _reproduce_measured(
-    study: str, quick: bool, seed: int, items: list[str] | None, fresh: bool
+def _measured(
+    studies: Sequence[str], quick: bool, seed: int, items: list[str] | None, fresh: bool
 ) -> "list[Line]":
-    from malaprop.cli.terminal import bar
-    from malaprop.lab.studies import names, study_named
-    from malaprop.lab.studies import reproduce as studies_reproduce
+    from malaprop.lab.studies import reproduce
 
-    chosen = names() if study == _ALL else (study_named(study).name,)
-    for name in chosen:
-        study_named(name).chosen(items)  # before hours of measuring another one
     results = []
-    for name in chosen:
+    for name in studies:
         with bar(name) as shown:
-            results += studies_reproduce(
+            results += reproduce(
                 name, quick=quick, seed=seed, items=items, fresh=fresh, progress=shown.to
             )
     return results
+
+
+def _read(path: Path, study: str, what: str) -> "list[Line]":
+    """Return the lines of a study in a file, judged again; `what` names it in the error."""
+    from malaprop.lab.studies import judged_again, read
+    from malaprop.privacy.errors import DataError
+
+    lines = [line for line in read(path.read_text("utf-8")) if study in (_ALL, line.study)]
+    if not lines:
+        raise DataError(f"{path} has no results of {what}.")
+    return judged_again(lines)
+
+
+def _write(
+    results: "Callable[[], Sequence[Line]]",
+    json_: str | None,
+    report: Path | None,
+    force: bool,
+    page: "Callable[..., Page]",
+) -> None:
+    """Get results, and write lines, page and what the terminal shows.
+
+    Outputs are checked and opened before anything is measured. None gets its name unless all are
+    written.
+    """
+    from malaprop.files.staging import Staging, check_output
+    from malaprop.lab.studies import written
+    from malaprop.report.page import page_files, render, report_path
+    from malaprop.report.plots import require_plots
+
+    check_different(json_, () if report is None else (report,))
+    if report is not None:
+        check_output(report_path(report, ".html", ".md"), force=force)
+        require_plots()  # before hours of measuring, not after
+    with Staging() as stage:
+        target = stage.open(Path(json_), force=force) if json_ not in (None, _STDOUT) else None
+        lines = results()
+        if target:
+            target.write(written(lines).encode())
+        for path, content in page_files(page(lines), report).items() if report else ():
+            stage.open(path, force=force).write(content)
+        stage.complete()
+    say_text(written(lines) if json_ == _STDOUT else render(page(lines, brief=True)))

@@ -1,6 +1,7 @@
 """Verdicts: a difference that Welch's test cannot tell decides nothing."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,20 +69,19 @@ def test_errors_of_unknown_freedom_decide_nothing() -> None:
     unknown = replace(line(1.0), freedom=None)
     assert below(unknown, line(9.0)) is None
     assert alike(unknown, line(1.0), 5.0) is None
-    assert at_most(unknown, 0.5) is None
+    assert at_most(unknown, exactly(0.5, unknown)) is None
 
 
 def test_a_limit_is_tested_on_one_side() -> None:
-    assert at_most(line(0.482, 0.001), 0.5, 0.01) is True  # below the limit is never wrong
-    assert at_most(line(0.530, 0.005), 0.5, 0.01) is False
-    assert at_most(line(0.515, 0.005), 0.5, 0.01) is None
-    assert at_most(line(None, None), 0.5) is None
+    limit = line(0.5, None)
+    assert at_most(line(0.482, 0.001), limit, 0.01) is True  # below the limit is never wrong
+    assert at_most(line(0.530, 0.005), limit, 0.01) is False
+    assert at_most(line(0.515, 0.005), limit, 0.01) is None
+    assert at_most(line(None, None), limit) is None
 
 
 def test_a_quick_run_reaches_no_verdict() -> None:
-    claim = Claim(
-        text="it is small", measure="m", about=lambda setting: True, holds=lambda li, all_: True
-    )
+    claim = Claim(text="it is small", measure="m", holds=lambda li: True)
     (full,), (quick,) = (
         judged([replace(line(1.0), quick=each)], [claim]) for each in (False, True)
     )
@@ -91,7 +91,7 @@ def test_a_quick_run_reaches_no_verdict() -> None:
 
 def test_a_figure_with_several_claims_is_one_line() -> None:
     claims = [
-        Claim(text=text, measure="m", about=lambda setting: True, holds=lambda li, all_: None)
+        Claim(text=text, measure="m", holds=lambda li: None)
         for text in ("it is small", "it is round")
     ]
     (marked,) = judged([line(1.0)], claims)
@@ -102,9 +102,8 @@ def test_what_we_added_is_never_the_papers_claim() -> None:
     claim = Claim(
         text="it is so",
         measure="m",
-        about=lambda setting: True,
-        holds=lambda li, all_: True,
-        beyond=lambda setting: "an adaptive attacker" if setting.get("adaptive") else "",
+        holds=lambda li: True,
+        beyond=[{"adaptive": True, "say": "an adaptive attacker"}],
     )
     settings: list[dict[str, object]] = [
         {"epsilon": 1},
@@ -131,8 +130,8 @@ def test_verdicts_need_a_clear_difference() -> None:
 
 def test_verdicts_need_both_figures() -> None:
     assert below(line(None), line(1.0)) is None
-    assert above(line(1.0), None) is None
-    assert alike(line(1.0), None, 0.5) is None
+    assert above(line(1.0), line(None)) is None
+    assert alike(line(1.0), line(None), 0.5) is None
 
 
 def test_alike_is_within_a_margin_whatever_the_errors() -> None:
@@ -157,8 +156,58 @@ def test_every_is_false_before_it_is_undecided() -> None:
 
 def test_results_look_up_lines_that_differ_in_one_value() -> None:
     here, there = line(1.0, tau=0.1, epsilon=1), line(2.0, tau=0.5, epsilon=1)
-    far = line(3.0, tau=0.5, epsilon=9)
-    results = Results([here, there, far])
-    assert results.like(here, tau=0.5) is there
-    assert results.like(here, tau=0.7) is None
-    assert results.others(here, "tau") == [there]
+    far, bare = line(3.0, tau=0.5, epsilon=9), line(4.0, epsilon=1)
+    other = replace(here, measure="n")
+    results = Results([here, there, far, bare, other])
+    assert results.like(here, {"tau": 0.5}) is there
+    assert results.like(here, {"tau": 0.7}) is None
+    assert results.like(here, {"tau": ""}) is bare
+    assert results.like(here, {"measure": "n"}) is other
+    assert results.like(here, {"tau": "larger"}) is there
+    assert results.like(there, {"tau": "smaller"}) is here
+    assert results.like(here, {"tau": "smaller"}) is None
+
+
+@pytest.mark.parametrize(
+    ("about", "settings"),
+    [
+        ({"tau": 0.5}, [1, 2]),
+        ({"tau": [0.1, ""]}, [0, 3]),
+        ({"tau": "> 0.1", "epsilon": "<= 5"}, [1]),
+        ({"tau": "", "epsilon": ">= 9"}, [3]),
+        ({"name": "!= b"}, [0, 1, 3]),
+    ],
+)
+def test_a_claim_says_which_settings_it_is_about(
+    about: dict[str, object], settings: list[int]
+) -> None:
+    lines = [
+        line(1.0, tau=0.1, epsilon=1),
+        line(1.0, tau=0.5, epsilon=5),
+        line(1.0, tau=0.5, epsilon=9, name="b"),
+        line(1.0, epsilon=9),
+    ]
+    claim = Claim(text="it is so", measure=["m", "n"], about=about, holds="== 1")
+    marked = judged(lines, [claim])
+    assert [place for place, each in enumerate(marked) if each.claims] == settings
+
+
+@pytest.mark.parametrize(
+    ("holds", "than", "expected"),
+    [
+        ("> 1", (), True),
+        ("below", {"tau": 0.5}, True),
+        ("above", 1.0, True),
+        ("at most", 1.0, False),
+        ("alike", 2.1, True),
+        ("below", [{"tau": 0.5}, {"tau": 0.9}], None),  # of which one is not clear
+        ("below", [{"tau": 0.5}, {"tau": 0.7}], True),  # there is no such line
+        ("below", {"tau": 0.7}, None),
+    ],
+)
+def test_a_claim_compares_a_line_with_others(holds: str, than: Any, expected: bool | None) -> None:
+    lines = [line(2.0, tau=0.1), line(3.0, tau=0.5), line(2.1, tau=0.9)]
+    claim = Claim(
+        text="it is so", measure="m", about={"tau": 0.1}, holds=holds, than=than, margin=0.5
+    )
+    assert judged(lines, [claim])[0].claims[0].holds is expected

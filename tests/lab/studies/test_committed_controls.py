@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from malaprop.lab import studies
-from malaprop.lab.studies.study import NOISE, NOTHING, SPLITS, SPREADS, Line, read
+from malaprop.lab.studies.study import NOISE, SPLITS, Line, read
 
 DOCS = Path(__file__).parents[3] / "docs"
 PATHS = {name: DOCS / "studies" / f"{name}.jsonl" for name in studies.names()}
@@ -20,6 +20,7 @@ UTILITY = {
     *("similarity", "word_similarity", "distance_error", "product_error", "neighbours"),
 }
 BESIDE = {"kept", "share_in_clear"}
+OVER = {NOISE, SPLITS, f"{NOISE} and {SPLITS}", "words", "walks"}
 ADDED = {"tem": {"spread", "attacker"}}
 """What a cell adds to the setting of some of its figures."""
 SCORED = [
@@ -72,7 +73,7 @@ def test_floors_stand_beside_every_score(study: str, item: str) -> None:
 def test_an_error_says_what_it_is_over(study: str) -> None:
     lines = [line for line in lines_of(study) if line.error is not None]
     assert lines
-    assert {line.setting.get("spread") for line in lines} <= {*SPREADS} - {NOTHING}
+    assert {line.setting.get("spread") for line in lines} <= OVER
 
 
 @pytest.mark.parametrize("study", PATHS)

@@ -6,9 +6,9 @@ import pytest
 
 from malaprop.lab import studies
 from malaprop.lab.studies import study_page
-from malaprop.lab.studies.frontier import frontier_page as frontier
+from malaprop.lab.studies.frontier import frontier_page
 from malaprop.lab.studies.study import Line, read
-from malaprop.lab.studies.study_page import page_files
+from malaprop.report.page import page_files
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -26,18 +26,18 @@ def test_a_page_is_made_from_the_lines_beside_it(
         study_page, "drawn", lambda paint: "<svg/>"
     )  # pictures take most of the time
     path = DOCS / "studies" / f"{study}.md"
-    files = page_files(lines_beside(path), path)
+    files = page_files(study_page.study_page(lines_beside(path)), path)
     remedy = f"run  malaprop reproduce {study} --from {path.stem}.jsonl --report {path.name}"
-    assert files[path] == path.read_text("utf-8"), remedy
+    assert files[path].decode() == path.read_text("utf-8"), remedy
     assert all(each.exists() for each in files), remedy
 
 
 def test_the_frontier_is_made_from_the_lines_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(frontier, "plot", lambda curves, floors: "<svg/>")
+    monkeypatch.setattr(frontier_page, "drawn", lambda paint: "<svg/>")
     path = DOCS / "frontier.md"
-    files = frontier.page_files(lines_beside(path), path)
-    assert files[path] == path.read_text("utf-8"), (
+    files = page_files(frontier_page.frontier_page(lines_beside(path)), path)
+    assert files[path].decode() == path.read_text("utf-8"), (
         "run  malaprop bench frontier --from frontier.jsonl --report frontier.md"
     )
 

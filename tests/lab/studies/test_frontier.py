@@ -10,19 +10,24 @@ from tests.lab.studies.planted_sets import planted
 from malaprop import Lexicon, seeded_rng
 from malaprop.lab import studies
 from malaprop.lab.datasets.readers import LabelledTexts
-from malaprop.lab.studies.frontier import (
-    EPSILONS,
-    FLOORS,
-    LEFT_OUT,
-    MEASURES,
-    QUICK,
-    frontier,
-    grid,
-    spread,
-)
+from malaprop.lab.studies.figures import FLOORS, MAJORITY
+from malaprop.lab.studies.frontier import STUDY, frontier
+from malaprop.lab.studies.frontier.frontier_page import TEXTS
 from malaprop.lab.studies.reproduction import Run
 from malaprop.measure.adversaries.public_model import train_model
 from malaprop.mechanisms import registry
+
+(ITEM,) = STUDY.items
+FLOOR_NAMES = (*FLOORS, MAJORITY)
+
+
+def epsilons(quick: bool) -> dict[str, list[float]]:
+    """Return the ε of each mechanism in the grid."""
+    found: dict[str, list[float]] = {}
+    for setting in ITEM.settings(quick=quick):
+        if "epsilon" in setting:
+            found.setdefault(setting["mechanism"], []).append(setting["epsilon"])
+    return found
 
 
 @pytest.fixture
@@ -36,14 +41,14 @@ def tiny_run(tiny: Lexicon) -> Run:
     return Run(quick=True, lexicons={"english": tiny}, sets=sets)
 
 
-@pytest.mark.parametrize("name", ["balanced", "tem", "laplace", *FLOORS])
+@pytest.mark.parametrize("name", ["balanced", "tem", "laplace", *FLOOR_NAMES])
 def test_a_mechanism_is_measured(name: str, tiny_run: Run) -> None:
     setting: dict[str, Any] = {"mechanism": name}
-    if name in EPSILONS:
+    if name not in FLOOR_NAMES:
         setting["epsilon"] = 2.0
     figures = {one.measure: one.value for one in frontier(tiny_run, setting, seeded_rng(1))}
-    assert set(figures) <= set(MEASURES)
-    if name in EPSILONS:
+    assert set(figures) <= set(ITEM.measures)
+    if name not in FLOOR_NAMES:
         assert figures["success_context"] >= figures["kept"]  # type: ignore[operator]
         assert str(figures["guarantee"]).startswith("metric-dp")
         assert ("euclidean_epsilon" in figures) == (name != "balanced")
@@ -67,16 +72,17 @@ def test_errors_are_over_noise_draws_and_over_splits(tiny_run: Run) -> None:
 
 
 def test_every_mechanism_is_measured_or_left_out_with_a_reason() -> None:
-    assert {*EPSILONS, *LEFT_OUT} == set(registry)
-    assert not {*EPSILONS} & {*LEFT_OUT}
-    assert all(LEFT_OUT.values())
+    measured, left_out = epsilons(quick=False).keys(), TEXTS["left_out"]
+    assert measured | left_out.keys() == set(registry)
+    assert not measured & left_out.keys()
+    assert all(left_out.values())
 
 
-def test_the_grid_has_all_mechanisms_in_both_kinds_of_run() -> None:
-    for quick, epsilons in ((True, QUICK), (False, EPSILONS)):
-        named = [setting["mechanism"] for setting in grid(Run(quick=quick))]
-        assert set(named) == {*EPSILONS, *FLOORS}
-        assert len(named) == len(FLOORS) + sum(map(len, epsilons.values()))
+def test_the_grid_has_all_mechanisms_and_floors_in_both_kinds_of_run() -> None:
+    assert epsilons(quick=True).keys() == epsilons(quick=False).keys()
+    for quick in (True, False):
+        settings = ITEM.settings(quick=quick)
+        assert {one["mechanism"] for one in settings if "control" in one} == set(FLOOR_NAMES)
 
 
 def test_it_is_run_by_its_own_command() -> None:
@@ -84,7 +90,7 @@ def test_it_is_run_by_its_own_command() -> None:
     assert studies.study_named("frontier").name == "frontier"
 
 
-@pytest.mark.parametrize("name", ["laplace", *FLOORS])
+@pytest.mark.parametrize("name", ["laplace", *FLOOR_NAMES])
 @pytest.mark.parametrize("gone", ["mr", "men", "stsb", "sotu"])
 def test_without_one_data_set_the_other_figures_are_there(
     name: str, gone: str, tiny_run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -109,5 +115,5 @@ def test_without_one_data_set_the_other_figures_are_there(
 
 def test_the_error_of_kept_words_is_over_words() -> None:
     setting = {"mechanism": "laplace", "spread": "noise draws"}
-    assert spread(setting, "kept_of_lexicon") == "words"
-    assert spread(setting, "accuracy") == "noise draws"
+    assert ITEM.spread_of(setting, "kept_of_lexicon") == "words"
+    assert ITEM.spread_of(setting, "accuracy") == "noise draws"

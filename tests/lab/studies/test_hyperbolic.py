@@ -10,24 +10,23 @@ from malaprop import Lexicon, seeded_rng
 from malaprop.lab.datasets.readers import LabelledTexts, TextPairs
 from malaprop.lab.studies import study_named
 from malaprop.lab.studies.hyperbolic.mechanisms import (
-    ALL_WORDS,
-    EQUAL_EUCLIDEAN,
     HIERARCHY,
+    channel_of,
+    drawn_in,
+    largest_ratio,
+    lexicon_of,
+    reduced,
+)
+from malaprop.lab.studies.hyperbolic.texts import (
+    ALL_WORDS,
     RARE_TRANSITIONS,
     STOP_WORDS_KEPT,
     Protocol,
     Replacer,
     SlotTexts,
     WordIds,
-    channel_of,
-    density,
-    drawn_in,
-    largest_ratio,
-    lexicon_of,
-    reduced,
 )
-from malaprop.lab.studies.hyperbolic.protocols import FLAT
-from malaprop.lab.studies.hyperbolic.words import Curve
+from malaprop.lab.studies.hyperbolic.words import Curve, density
 from malaprop.lab.studies.reproduction import ENCODERS, Cells, Run, run_study
 from malaprop.lab.studies.study import Line
 from malaprop.lexicon.bigrams import BigramModel, words_digest
@@ -129,7 +128,8 @@ def test_the_ratio_of_distances_is_that_of_the_worst_pair(ball: Lexicon, tiny: L
 
 def test_an_equal_euclidean_epsilon_promises_as_much(ball: Lexicon, tiny: Lexicon) -> None:
     run = Run(lexicons={"english": tiny, HIERARCHY: ball})
-    setting = {**FLAT, "epsilon": 2.0, "control": EQUAL_EUCLIDEAN}
+    setting: dict[str, Any] = {"mechanism": "tem", "space": "Euclidean, 300 dimensions"}
+    setting |= {"epsilon": 2.0, "control": "equal Euclidean ε"}
     channel = channel_of(run, setting)
     curved, flat = lexicon_of(run, {}), lexicon_of(run, setting)
     promised = float(channel.guarantee.epsilon) * flat.distances(range(30))

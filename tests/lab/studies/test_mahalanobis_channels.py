@@ -7,13 +7,7 @@ import pytest
 
 from malaprop import Lexicon, seeded_rng
 from malaprop.lab.studies.figures import share_kept
-from malaprop.lab.studies.mahalanobis import (
-    EQUAL_EUCLIDEAN,
-    EQUAL_KEPT,
-    channel_of,
-    euclidean_epsilon,
-    words,
-)
+from malaprop.lab.studies.mahalanobis import channel_of, euclidean_epsilon, words
 from malaprop.lab.studies.reproduction import Run
 
 MAHALANOBIS = {"mechanism": "mahalanobis", "lambda": 1.0, "epsilon": 4.0}
@@ -34,13 +28,13 @@ def test_at_one_nominal_epsilon_the_euclidean_one_is_larger(stretched: Run) -> N
 
 
 def test_equal_euclidean_epsilon_is_equal(stretched: Run) -> None:
-    channel = channel_of(stretched, {**MAHALANOBIS, "control": EQUAL_EUCLIDEAN})
+    channel = channel_of(stretched, {**MAHALANOBIS, "control": "equal Euclidean ε"})
     assert euclidean_epsilon(channel) == pytest.approx(4.0)
 
 
 def test_an_equal_share_of_words_is_kept(stretched: Run) -> None:
     plain = channel_of(stretched, LAPLACE)
-    channel = channel_of(stretched, {**MAHALANOBIS, "control": EQUAL_KEPT})
+    channel = channel_of(stretched, {**MAHALANOBIS, "control": "equal share kept"})
     kept = [share_kept(one, 300, seeded_rng(5), draws=20) for one in (plain, channel)]
     assert kept[0] == pytest.approx(kept[1], abs=0.08)
 

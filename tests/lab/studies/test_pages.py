@@ -4,18 +4,28 @@ from pathlib import Path
 
 import pytest
 
-from malaprop import MissingExtraError, ParameterError
-from malaprop.lab.studies.study import Line, Verdict
-from malaprop.lab.studies.study_page import (
-    LONG,
-    cell,
-    checked_page,
-    page_files,
-    pages,
-    plots,
-    readable,
-)
+from malaprop.cli.main import run
+from malaprop.lab.studies.study import Line, Verdict, written
+from malaprop.lab.studies.study_page import LONG, cell, plots, study_page
+from malaprop.report import page as pages
 from malaprop.report import plots as report_plots
+from malaprop.report.page import Table
+
+
+def page_files(lines: list[Line], path: Path) -> dict[Path, str]:
+    files = pages.page_files(study_page(lines), path)
+    return {name: content.decode() for name, content in files.items()}
+
+
+def readable(lines: list[Line]) -> str:
+    """Return what a terminal shows, in one line."""
+    return " ".join(pages.render(study_page(lines, brief=True)).split())
+
+
+def summaries(lines: list[Line]) -> list[list[tuple[object, ...]]]:
+    """Return the rows of the tables of claims: the paper's, and ours."""
+    tables = (piece for piece in study_page(lines).sections[0].pieces if isinstance(piece, Table))
+    return [[row[1:] for row in table.rows] for table in tables]
 
 
 def told(claim: str, holds: bool | None, **values: object) -> Line:
@@ -73,13 +83,20 @@ def test_a_summary_leads_to_each_item(tmp_path: Path) -> None:
     assert "| [Figure 2](#fig2) | no claim: figures alone |" in page
     assert '<a id="fig2"></a>' in page
     html = page_files(lines, tmp_path / "p.html")[tmp_path / "p.html"]
-    assert '<a href="#nadp-fig2">Figure 2</a>' in html
-    assert '<h3 id="nadp-fig2">' in html
+    assert '<a href="#fig2">Figure 2</a>' in html
+    assert '<h2 id="fig2">' in html
+
+
+def test_pages_of_several_studies_have_anchors_of_their_own(tmp_path: Path) -> None:
+    html = page_files([line(), line(study="tem", item="fig1a")], tmp_path / "p.html")
+    for anchor in ("nadp-clear", "tem-fig1a"):
+        assert f'<a href="#{anchor}">' in html[tmp_path / "p.html"]
+        assert f'id="{anchor}"' in html[tmp_path / "p.html"]
 
 
 def test_what_was_not_measured_is_not_called_undecided() -> None:
-    (page,) = pages([told("it is so", None), told("it is so", None, ours=None)])
-    assert page.summary[0][1] == ("it is so", "0", "0", "1", "1")
+    (summary,) = summaries([told("it is so", None), told("it is so", None, ours=None)])
+    assert summary[0] == ("it is so", "0", "0", "1", "1")
 
 
 def test_our_readings_and_controls_stand_in_a_table_of_their_own(tmp_path: Path) -> None:
@@ -89,26 +106,25 @@ def test_our_readings_and_controls_stand_in_a_table_of_their_own(tmp_path: Path)
         Verdict(claim="an adaptive attacker: it is so", whose="control", holds=None),
     )
     lines = [line(claims=verdicts), line(item="fig2", claims=verdicts[1:])]
-    (page,) = pages(lines)
-    assert [row for _, row in page.summary] == [
+    paper, ours = summaries(lines)
+    assert paper == [
         ("it is so", "0", "1", "0", "0"),
         ("no claim: only our readings and controls", "", "", "", ""),
     ]
-    assert [row for _, row in page.own_summary][:2] == [
+    assert ours[:2] == [
         ("our reading: it is so: within 0.5", "1", "0", "0", "0"),
         ("our control: an adaptive attacker: it is so", "0", "0", "1", "0"),
     ]
     markdown = page_files(lines, tmp_path / "p.md")[tmp_path / "p.md"]
     assert "our control: an adaptive attacker: it is so | 0 | 0 | 1 | 0 |" in markdown
-    assert "our control: an adaptive attacker" in readable(pages(lines))
+    assert "our control: an adaptive attacker" in readable(lines)
 
 
 def test_a_quick_run_shows_no_verdicts_and_says_why(tmp_path: Path) -> None:
     lines = [told("it is so", None, quick=True)]
-    (page,) = pages(lines)
-    assert page.summary[0][1][0] == "no verdict: a quick run"
+    assert summaries(lines)[0][0][0] == "no verdict: a quick run"
     markdown = page_files(lines, tmp_path / "p.md")[tmp_path / "p.md"]
-    for shown in (markdown, readable(pages(lines))):
+    for shown in (markdown, readable(lines)):
         assert "another, smaller experiment" in shown
         assert "it is so" not in shown
 
@@ -139,8 +155,8 @@ def test_a_section_says_what_is_the_same_throughout(tmp_path: Path) -> None:
 
 def test_data_that_no_command_gets_are_asked_for() -> None:
     asked = "ask for it at its authors'"
-    shown = readable(pages([line(ours=None, command=asked)]))
-    assert f"data are missing: {asked}" in shown
+    shown = readable([line(ours=None, command=asked)])
+    assert f"Data are missing: {asked}" in shown
 
 
 def test_html_holds_everything_and_no_markup_of_others(tmp_path: Path) -> None:
@@ -155,31 +171,29 @@ def test_the_same_lines_make_the_same_page(tmp_path: Path) -> None:
 
 
 def test_the_terminal_says_what_became_of_claims() -> None:
-    shown = readable(pages(LINES))
+    shown = readable(LINES)
     assert "few <words> are in clear" in shown
     assert "not confirmed on 1" in shown
-    assert "run  malaprop data get it" in shown
-
-
-def test_another_ending_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"\.html, \.md"):
-        page_files(LINES, tmp_path / "p.pdf")
+    assert "run malaprop data get it" in shown
 
 
 def test_a_page_without_matplotlib_is_refused_before_any_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    source = tmp_path / "lines.jsonl"
+    source.write_text(written(LINES))
     monkeypatch.setattr(report_plots, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match="pip install matplotlib"):
-        checked_page(tmp_path / "p.html")
+    page = str(tmp_path / "p.html")
+    assert run(["reproduce", "nadp", "--from", str(source), "--report", page]) != 0
+    assert "pip install matplotlib" in capsys.readouterr().err
 
 
 def test_a_page_says_what_is_of_a_quick_run() -> None:
-    (quick,) = pages([line(quick=True)])
-    assert "--quick" in quick.how
-    (mixed,) = pages([line(), line(item="fig2", quick=True)])
-    assert "--quick" not in mixed.how
-    assert "Of the quick run: Figure 2." in mixed.how
+    quick = study_page([line(quick=True)]).sections[0].pieces[0]
+    assert "--quick" in str(quick)
+    mixed = study_page([line(), line(item="fig2", quick=True)]).sections[0].pieces[0]
+    assert "--quick" not in str(mixed)
+    assert "Of the quick run: Figure 2." in str(mixed)
 
 
 def test_a_logarithmic_axis_names_the_values_that_were_measured() -> None:
@@ -189,6 +203,7 @@ def test_a_logarithmic_axis_names_the_values_that_were_measured() -> None:
         line(measure="kept", setting={"mechanism": "tem", "epsilon": value})
         for value in (0.125, 0.5, 8)
     ]
-    ((_, svg),) = plots(spec, lines)
+    ((_, draw),) = plots(spec, lines)
+    svg = draw()
     assert all(f">{value}<" in svg for value in ("0.125", "0.5", "8"))
     assert ">0.12<" not in svg

@@ -8,11 +8,11 @@ import pytest
 from malaprop import Lexicon, seeded_rng
 from malaprop.lab import studies
 from malaprop.lab.datasets.readers import LabelledTexts
-from malaprop.lab.studies.privemb import STUDY
-from malaprop.lab.studies.privemb.preservation import (
+from malaprop.lab.studies.privemb import (
     M1,
     M2,
     SCALED,
+    STUDY,
     bound,
     compared,
     lexicon_of,
@@ -165,7 +165,7 @@ def test_identical_vectors_have_no_error_and_a_perfect_correlation() -> None:
 
 def test_the_expected_length_of_the_noise_is_that_of_draws(lexicon: Lexicon) -> None:
     setting = {"mechanism": M2, "published": True, "epsilon": 2.0, "beta": 0.9}
-    noise = bound(lexicon, setting, 0).noise
+    noise = bound(lexicon, setting).noise
     assert isinstance(noise, ProjectedLaplace)
     drawn = noise.release(np.zeros((4000, 60)), seeded_rng(3))
     assert np.square(drawn).sum(axis=1).mean() == pytest.approx(squared_length(noise), rel=0.03)

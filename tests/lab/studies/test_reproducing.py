@@ -17,8 +17,6 @@ from malaprop.lab.studies.study import (
     Measurement,
     Setting,
     Study,
-    above,
-    crossed,
     read,
     written,
 )
@@ -28,7 +26,8 @@ measured: list[Setting] = []
 
 def noisy(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     measured.append(setting)
-    yield Measurement("score", setting["epsilon"] + 0.001 * float(rng.normal()), 0.001, freedom=4)
+    value = setting["epsilon"] + 0.001 * float(rng.normal())
+    yield Measurement.with_error("score", value, 0.001, 4)
     yield Measurement("hidden", 1.0)
     yield Measurement("worthless", float("nan"))
 
@@ -41,12 +40,13 @@ def absent(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
 GROWS = Claim(
     text="it grows",
     measure="score",
-    about=lambda setting: setting["epsilon"] > 1,
-    holds=lambda line, results: above(line, results.like(line, epsilon=1)),
+    about={"epsilon": "> 1"},
+    holds="above",
+    than={"epsilon": 1},
 )
 ITEM = Item(
     name="fig2",
-    grid=lambda run: crossed(mechanism=["a"], epsilon=[1, 2, 3]),
+    grid=[{"mechanism": "a", "epsilon": [1, 2, 3]}],
     cell=noisy,
     key="noisy",
     measures=("score", "worthless"),
@@ -158,10 +158,11 @@ def test_missing_data_without_a_name_leave_the_whole_cell_out(run: Run) -> None:
 
 def test_an_item_says_what_its_errors_are_over(run: Run, cells: Cells) -> None:
     def cell(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
-        yield Measurement("score", 1.0, 0.1)
-        yield Measurement("score", 1.0, 0.2, {"spread": "splits"})
+        yield Measurement.with_error("score", 1.0, 0.1, None)
+        yield Measurement.with_error("score", 1.0, 0.2, None, spread="splits")
 
-    item = replace(ITEM, cell=cell, claims=(), spread=lambda setting, measure: f"{measure}s")
+    spread = [{"measure": "score", "over": "scores"}, {"over": "others"}]
+    item = replace(ITEM, cell=cell, claims=(), spread=spread)
     lines = run_study(Study(name="nadp", items=(item,)), run, cells=cells)
     assert {(line.error, line.setting["spread"]) for line in lines} == {
         (0.1, "scores"),

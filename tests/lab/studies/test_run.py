@@ -34,9 +34,8 @@ def test_vectors_of_the_catalogue_are_those_of_the_lexicons_words(
     pq.write_table(pa.table({"index": [tiny.words[1], "elsewhere", tiny.words[0]]}), listed)
     files = {"v.npy": matrix.getvalue(), "w.parquet": listed.getvalue()}
     described_files = [described(name, content) for name, content in files.items()]
-    options = {"column": "index"}
     page = "https://owner.example"
-    write_catalogue("some-vectors", described_files, "npy-vectors", page=page, options=options)
+    write_catalogue("some-vectors", described_files, "glove-6b-50d", page=page)
     folder = tmp_path_factory.mktemp("files")
     for name, content in files.items():
         (folder / name).write_bytes(content)
@@ -53,8 +52,6 @@ def test_only_the_figures_that_lack_data_are_null(run: Run, cells: Cells) -> Non
     def cell(run: Run, setting: object, rng: object) -> list[Measurement]:
         raise MissingDataError("An encoder", "a run of it", ("accuracy",))
 
-    item = Item(
-        name="t", grid=lambda run: [{}], cell=cell, key="cell", measures=("accuracy", "kept")
-    )
+    item = Item(name="t", grid=[{}], cell=cell, key="cell", measures=("accuracy", "kept"))
     (line,) = run_study(Study(name="nadp", items=(item,)), run, cells=cells)
     assert (line.measure, line.ours, line.command) == ("accuracy", None, "a run of it")

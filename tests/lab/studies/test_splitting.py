@@ -9,7 +9,7 @@ from tests.lab.studies.planted_sets import planted
 
 from malaprop import Laplace, Lexicon, seeded_rng
 from malaprop.lab import tasks
-from malaprop.lab.studies.figures import SPLITS, classified
+from malaprop.lab.studies.figures import SPLIT_TIMES, classified
 from malaprop.lab.studies.study import Measurement
 from malaprop.lab.tasks import sources
 from malaprop.lab.tasks.sources import Subject, subject_of
@@ -58,5 +58,6 @@ def test_all_subjects_are_scored_on_the_same_splits(
     monkeypatch.setattr(type(problem.model), "predictions", recorded)
     figures_of(problem, sources.unprotected(tiny))
     figures_of(problem, sources.random_subject(tiny))
-    assert len(seen) == SPLITS + 3 * SPLITS
-    assert seen[:SPLITS] == seen[SPLITS : 2 * SPLITS] == seen[-SPLITS:]
+    once = SPLIT_TIMES
+    assert len(seen) == once + 3 * once
+    assert seen[:once] == seen[once : 2 * once] == seen[-once:]

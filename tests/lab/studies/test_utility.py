@@ -4,14 +4,13 @@ import pytest
 from tests.lab.studies.planted_sets import planted
 
 from malaprop import Lexicon, seeded_rng
-from malaprop.lab.studies.nadp.utility import EQUAL_EUCLIDEAN, ONCE, fig2, fig2_grid
-from malaprop.lab.studies.nadp.words import channel_of
+from malaprop.lab.studies.nadp import STUDY, channel_of, fig2
 from malaprop.lab.studies.reproduction import Run
 from malaprop.lab.studies.study import NOISE, SPLITS, Measurement
 
 
 def scores(run: Run, **setting: object) -> list[Measurement]:
-    own = {"task": "classification", "spread": NOISE, "noise": ONCE, **setting}
+    own = {"task": "classification", "spread": NOISE, "noise": "one table", **setting}
     return [one for one in fig2(run, own, seeded_rng(1)) if one.measure == "score"]
 
 
@@ -21,7 +20,9 @@ def full(tiny: Lexicon) -> Run:
 
 
 def test_at_an_equal_euclidean_epsilon_the_guarantee_is_the_epsilon_shown(run: Run) -> None:
-    settings = [one for one in fig2_grid(run) if one.get("control") == EQUAL_EUCLIDEAN]
+    (item,) = STUDY.chosen(["fig2"])
+    grid = item.settings(quick=True)
+    settings = [one for one in grid if one.get("control") == "equal Euclidean ε"]
     assert {one["mechanism"] for one in settings} == {"mahalanobis"}
     assert len({one["task"] for one in settings}) == 4
     shown = settings[0]["epsilon"]
@@ -37,7 +38,7 @@ def test_a_score_of_classification_has_both_errors(full: Run) -> None:
     over_noise, over_splits = scores(full, mechanism="gaussian", published=True, epsilon=10.0)
     assert over_noise.value == pytest.approx(over_splits.value)
     assert over_splits.setting == {"spread": SPLITS}
-    assert over_noise.setting is None or "spread" not in over_noise.setting
+    assert "spread" not in over_noise.setting
     assert over_noise.error is not None
     assert over_splits.error is not None
 

@@ -1,40 +1,63 @@
-"""What cells measure often."""
+"""What cells of several studies measure, and the mechanisms and floors that they measure."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, Final
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from malaprop.lab.studies.reproduction import MissingDataError
-from malaprop.lab.studies.study import NOISE, Measurement
-from malaprop.lab.studies.study import SPLITS as SPLITS_OF_STUDY
+from malaprop.lab.studies.study import NOISE, SPLITS, Measurement, Setting
+from malaprop.lab.tasks import sources
 from malaprop.lab.tasks.classes import shares_right, with_known_columns
 from malaprop.lab.tasks.sources import Corpus, Source, Subject
 from malaprop.measure.classification import Split, random_splits
+from malaprop.mechanisms import mechanism_named
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import Channel, VectorChannel
 from malaprop.privacy.estimate import Estimate, bisect, joint_error, word_ids
 from malaprop.privacy.gaussian_noise import WordGaussian
 from malaprop.privacy.randomness import seeded_rng
 
-# What cells measure often: means with errors, shares of words kept, ε at an equal share kept.
+# The mechanism of a setting, and the floors that need none.
 
 
-_STEPS = 14  # of a bisection over ε
-_SEED = 20
+_PARAMETERS: Final = {"lambda": "regularization"} | {
+    name: name for name in ("epsilon", "tau", "exponent", "dimension", "published")
+}
+"""Names of settings that are parameters of mechanisms, and what those call them."""
+FLOORS: Final = {
+    "no noise": sources.unprotected,
+    "random table": sources.random_table,
+    "random words": sources.random_subject,
+}
+"""What tasks are done with instead of private words."""
+MAJORITY: Final = "majority"
+"""The floor that takes the most frequent answer."""
 
 
-def mean_of(measure: str, values: ArrayLike) -> Measurement:
+def mechanism_of(setting: Setting, **parameters: Any) -> Any:
+    """Return the mechanism that a setting names, with what it takes of setting and parameters."""
+    made = mechanism_named(setting["mechanism"])
+    given = {own: setting[name] for name, own in _PARAMETERS.items() if name in setting}
+    given |= parameters
+    return made(**{each.name: given[each.name] for each in fields(made) if each.name in given})
+
+
+# Means with errors.
+
+
+def mean_of(measure: str, values: ArrayLike, **setting: Any) -> Measurement:
     """Return the mean of some values, with its standard error."""
     array = np.asarray(values, dtype=np.float64)
-    if len(array) < 2:
-        return Measurement(measure, float(array.mean()))
-    error = float(array.std(ddof=1)) / math.sqrt(len(array))
-    return Measurement(measure, float(array.mean()), error, freedom=len(array) - 1)
+    mean, size = float(array.mean()), len(array)
+    if size < 2:
+        return Measurement(measure, mean, setting)
+    error = float(array.std(ddof=1)) / math.sqrt(size)
+    return Measurement.with_error(measure, mean, error, size - 1, **setting)
 
 
 def there_or_missing(
@@ -61,8 +84,8 @@ def over_both(measure: str, table: ArrayLike, shared: float) -> Iterator[Measure
     yield mean_of(measure, array.mean(axis=1))
     by_split = array.mean(axis=0)
     error = float(by_split.std(ddof=1)) * math.sqrt(1.0 / len(by_split) + shared)
-    own = {"spread": SPLITS_OF_STUDY}
-    yield Measurement(measure, float(array.mean()), error, own, freedom=len(by_split) - 1)
+    mean, freedom = float(array.mean()), len(by_split) - 1
+    yield Measurement.with_error(measure, mean, error, freedom, spread=SPLITS)
 
 
 def jointly(measure: str, table: ArrayLike, shared: float) -> Iterator[Measurement]:
@@ -77,7 +100,7 @@ def jointly(measure: str, table: ArrayLike, shared: float) -> Iterator[Measureme
         return
     error, freedom = joint_error((each.error, each.freedom) for each in (draws, splits))
     known = draws.freedom if freedom is None else round(freedom, 2)  # without any error, the least
-    yield replace(draws, error=error, freedom=known)
+    yield Measurement.with_error(measure, draws.value, error, known)
     yield replace(draws, setting={"spread": NOISE})
     yield splits
 
@@ -87,7 +110,8 @@ def bootstrapped(
 ) -> Measurement:
     """Return a figure of some values, with the standard error of resampling them."""
     again = [of(rng.choice(values, size=len(values))) for _ in range(times)]
-    return Measurement(measure, of(values), float(np.std(again, ddof=1)), freedom=len(values) - 1)
+    error = float(np.std(again, ddof=1))
+    return Measurement.with_error(measure, float(of(values)), error, len(values) - 1)
 
 
 def estimated(measure: str, estimate: Estimate, shared: float = 0.0) -> Measurement:
@@ -100,7 +124,14 @@ def estimated(measure: str, estimate: Estimate, shared: float = 0.0) -> Measurem
     if runs < 2:
         return Measurement(measure, estimate.value)
     error = estimate.spread * math.sqrt(1.0 / runs + shared)
-    return Measurement(measure, estimate.value, error, freedom=runs - 1)
+    return Measurement.with_error(measure, estimate.value, error, runs - 1)
+
+
+# Shares of words kept, and ε at an equal share kept.
+
+
+_STEPS = 14  # of a bisection over ε
+_SEED = 20
 
 
 def share_kept(channel: Channel, words: int, rng: Generator, draws: int = 1) -> float:
@@ -200,7 +231,7 @@ class _GrowingTable(Source):
 # Classification on splits that all cells share, with fresh noise for each draw.
 
 
-SPLITS = 5
+SPLIT_TIMES: Final = 5
 """How often texts are split, the same for all cells."""
 
 
@@ -213,7 +244,7 @@ def classified(
     mechanisms differ by their noise, and by nothing else. Also yield the share of the texts' words
     that stay (`kept_in_texts`).
     """
-    splits = random_splits(problem.classes, problem.test, SPLITS, seeded_rng(0))
+    splits = random_splits(problem.classes, problem.test, SPLIT_TIMES, seeded_rng(0))
     table, shares = [], []
     for _ in range(draws if subject.noisy else 1):
         source = subject.begin(rng)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from malaprop._version import __version__
 from malaprop.lab.studies.study import Item, Line, Measurement, Setting, Study, judged, paper_of
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 # Cells that were measured before, kept in the user's cache folder, a file each.
 
 
-def cache_folder() -> Path:
-    """Return the folder of kept cells: in $MALAPROP_HOME, else in the system's cache folder."""
-    if chosen := os.environ.get("MALAPROP_HOME"):
-        return Path(chosen) / "cache" / "studies"
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("malaprop", appauthor=False)) / "studies"
-
-
 @dataclass(frozen=True)
 class Cells:
     """Keeps what cells measured, so that a study that was stopped resumes where it was."""
 
     folder: Path
+
+    @classmethod
+    def in_cache(cls) -> Self:
+        """Return the kept cells in $MALAPROP_HOME, else in the system's cache folder."""
+        if chosen := os.environ.get("MALAPROP_HOME"):
+            return cls(Path(chosen) / "cache" / "studies")
+        import platformdirs
+
+        return cls(Path(platformdirs.user_cache_dir("malaprop", appauthor=False)) / "studies")
 
     def read(self, key: Mapping[str, Any]) -> list[Measurement] | None:
         """Return the figures that were kept for a key; None if there are none, or damaged ones."""
@@ -46,37 +46,40 @@ class Cells:
             value = json.loads(self._path(key).read_text("utf-8"))
             if value["key"] != json.loads(_text(key)):
                 return None
-            figures = value["figures"]
-            if not all("freedom" in figure for figure in figures):  # of an older version
-                return None
-            return [Measurement(**figure) for figure in figures]
+            return [  # those of an older version have no degrees of freedom
+                replace(
+                    Measurement.with_error(
+                        *(figure[name] for name in ("measure", "value", "error", "freedom")),
+                        **figure["setting"],
+                    ),
+                    missing=figure["missing"],
+                )
+                for figure in value["figures"]
+            ]
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def keep(self, key: Mapping[str, Any], figures: Iterable[Measurement]) -> None:
         """Keep the figures of a cell."""
+        names = ("measure", "value", "error", "setting", "missing", "freedom")
+        plain = [{name: getattr(figure, name) for name in names} for figure in figures]
         path = self._path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(f".{os.getpid()}.part")
-        value = {"key": json.loads(_text(key)), "figures": [_plain(one) for one in figures]}
+        value = {"key": json.loads(_text(key)), "figures": plain}
         part.write_text(json.dumps(value, ensure_ascii=False), "utf-8")
         part.replace(path)
 
     def _path(self, key: Mapping[str, Any]) -> Path:
-        return self.folder / str(key["study"]) / f"{digest(key)[:32]}.json"
+        return self.folder / str(key["study"]) / f"{_digest(key)[:32]}.json"
 
 
-def digest(key: Mapping[str, Any]) -> str:
-    """Return a hash of a cell's key."""
+def _digest(key: Mapping[str, Any]) -> str:
     return hashlib.sha256(_text(key).encode()).hexdigest()
 
 
 def _text(key: Mapping[str, Any]) -> str:
     return json.dumps(key, sort_keys=True, ensure_ascii=False, allow_nan=False)
-
-
-def _plain(figure: Measurement) -> dict[str, Any]:
-    return {**vars(figure), "setting": dict(figure.setting)}
 
 
 # What papers used that neither the package nor the catalogue has, and how to get it.
@@ -160,8 +163,8 @@ class Run:
         thing: Thing = made
         return thing
 
-    def lexicon(self, name: str = DEFAULT_LEXICON, command: str = "") -> Lexicon:
-        """Open a lexicon; if it is not there, `command` says how to get it.
+    def lexicon(self, name: str = DEFAULT_LEXICON) -> Lexicon:
+        """Open a lexicon; if it is not there, say how to get it.
 
         The name of vectors in the catalogue of data sets stands for the default lexicon's words
         with those vectors, of the words that have one.
@@ -173,7 +176,7 @@ class Run:
         try:
             return self.once(("lexicon", name), lambda: Lexicon.open(name))
         except ParameterError:
-            raise MissingDataError(f"The lexicon {name}", command) from None
+            raise MissingDataError(f"The lexicon {name}", VECTORS.get(name, "")) from None
 
     def _with_vectors(self, entry: "Dataset") -> Lexicon:
         from malaprop.lab.datasets import load
@@ -217,7 +220,7 @@ class Run:
         name = setting.get("vectors", setting.get("lexicon"))
         if name not in VECTORS:
             return None
-        lexicon = self.lexicon(name, VECTORS[name])
+        lexicon = self.lexicon(name)
         rows, columns = lexicon.vectors.shape
         return f"{rows:,} words in {columns} dimensions, fingerprint {lexicon.fingerprint}"
 
@@ -269,14 +272,15 @@ def run_study(
     A cell that was kept by an earlier run with the same seed and versions is not measured again,
     unless `fresh`. So a run that was stopped resumes.
     """
-    bench = _Bench(study, run, cells or Cells(cache_folder()), fresh)
-    plan = [(item, tuple(item.grid(run))) for item in study.chosen(items)]
-    total, done, lines = sum(len(grid) for _, grid in plan), 0, []
-    for item, grid in plan:
+    bench = _Bench(study, run, cells or Cells.in_cache(), fresh)
+    plan = [(item, item.settings(quick=run.quick)) for item in study.chosen(items)]
+    total, done, lines = sum(len(settings) for _, settings in plan), 0, []
+    for item, settings in plan:
         own: list[Line] = []
-        for setting in grid:
+        for setting in settings:
             if progress:
-                progress(done, total, _note(study, item, setting))
+                shown = (str(value) for value in setting.values() if not isinstance(value, bool))
+                progress(done, total, " ".join([study.name, item.name, *shown]))
             own += bench.lines(item, setting)
             done += 1
         lines += judged(own, item.claims)
@@ -331,37 +335,31 @@ class _Bench:
         return self.run.lacking(figure.missing) if figure.missing else None
 
     def _figures(self, item: Item, setting: Setting) -> list[Measurement]:
+        run = self.run
         drawn = {
             "study": self.study.name,
             "cell": item.key,
             "setting": dict(setting),
-            "quick": self.run.quick,
-            "seed": self.run.seed,
+            "quick": run.quick,
+            "seed": run.seed,
         }
-        lexicon = self.run.fingerprint(setting)
-        key = {
-            **drawn,
-            "revision": item.revision,
-            "versions": self.run.versions,
-            "lexicon": lexicon,
-        }
+        lexicon = run.fingerprint(setting)
+        key = {**drawn, "revision": item.revision, "versions": run.versions, "lexicon": lexicon}
         kept = None if self.fresh else self.cells.read(key)
-        if kept is not None and all(self._is_up_to_date(figure) for figure in kept):
+        if kept is not None and not any(
+            figure.missing and self._remedy(figure) is None for figure in kept
+        ):  # else data are there that were missing
             return kept
         # A generator for each cell: what was kept before does not change what is drawn now.
-        rng = seeded_rng(int(digest(drawn)[:16], 16))
-        figures = [_finite(figure) for figure in item.cell(self.run, setting, rng)]
+        rng = seeded_rng(int(_digest(drawn)[:16], 16))
+        figures = [_finite(figure) for figure in item.cell(run, setting, rng)]
         self.cells.keep(key, figures)
         return figures
 
-    def _is_up_to_date(self, figure: Measurement) -> bool:
-        """Whether a kept figure has its data, or they are still missing."""
-        return not figure.missing or self._remedy(figure) is not None
-
     def _line(self, item: Item, setting: Setting, figure: Measurement, command: str | None) -> Line:
-        if item.spread is not None and "spread" not in figure.setting:
-            setting = {**setting, "spread": item.spread(setting, figure.measure)}
-        printed = paper_of(self.study.name).figure(item.name, figure.measure, setting)
+        if item.spread and "spread" not in figure.setting:
+            setting = {**setting, "spread": item.spread_of(setting, figure.measure)}
+        paper, paper_error = paper_of(self.study.name).figure(item.name, figure.measure, setting)
         return Line(
             study=self.study.name,
             item=item.name,
@@ -370,8 +368,8 @@ class _Bench:
             ours=figure.value,
             error=figure.error,
             freedom=figure.freedom,
-            paper=printed.value if printed else None,
-            paper_error=printed.error if printed else None,
+            paper=paper,
+            paper_error=paper_error,
             command=command,
             vectors=None if figure.value is None else self.run.imported(setting),
             seed=self.run.seed,
@@ -383,18 +381,11 @@ class _Bench:
 def _finite(figure: Measurement) -> Measurement:
     """Return the figure with plain numbers, and None for what is not a number."""
     value = figure.value if isinstance(figure.value, str) else _number(figure.value)
-    return replace(figure, value=value, error=_number(figure.error), setting=dict(figure.setting))
+    plain = Measurement.with_error(figure.measure, value, _number(figure.error), figure.freedom)
+    return replace(plain, setting=dict(figure.setting), missing=figure.missing)
 
 
 def _number(value: float | None) -> float | None:
     if value is None or not math.isfinite(value):
         return None
     return int(value) if isinstance(value, int) else float(value)
-
-
-def _note(study: Study, item: Item, setting: Setting) -> str:
-    return " ".join([study.name, item.name, *map(str, _short(setting.values()))])
-
-
-def _short(values: Iterable[object]) -> Iterable[object]:
-    return (value for value in values if not isinstance(value, bool))

@@ -1,32 +1,38 @@
-"""A paper's tables and figures: items, claims, lines, the paper's own figures."""
+"""What a study consists of: its items, read from `items.toml`; what a paper printed, from
+`paper.json`; its results, a line for each figure; and what becomes of the paper's claims.
+"""
 
 import json
+import operator
+import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from importlib.resources import files
 from io import StringIO
 from itertools import product
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from numpy.random import Generator
 
 from malaprop.privacy.errors import DataError, ParameterError, printable
-from malaprop.privacy.estimate import LEVEL, chance_margin
+from malaprop.privacy.estimate import LEVEL, Estimate, chance_margin
 
 if TYPE_CHECKING:
     from malaprop.lab.studies.reproduction import Run
-
-
-# Lines: the results of a study, one figure each, as JSON lines. Pages are rendered from them.
-
 
 Setting = Mapping[str, Any]
 """What a figure was measured for: mechanism, published, epsilon, tau, task, control and so on."""
 Value = float | str | None
 Whose = Literal["paper", "reading", "control"]
 """Who says it: the paper; we, as we read the paper; or we, of a control that it did not run."""
+NOISE: Final = "noise draws"
+"""The `spread` of an error over other draws of the noise, on the same texts, words and splits."""
+SPLITS: Final = "splits"
+"""That of an error over other splits of the same texts into those to train and to test on."""
+
+# Lines: the results of a study, one figure each, as JSON lines. Pages are rendered from them.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +78,13 @@ class Line:
         """What it is a figure of: no two lines of a study have the same."""
         return json.dumps([self.item, self.measure, dict(self.setting)], sort_keys=True)
 
+    @property
+    def estimate(self) -> Estimate | None:
+        """Our figure with its error; None if there is none, or it is a text."""
+        if not isinstance(self.ours, int | float):
+            return None
+        return Estimate.of_errors(self.ours, (self.error, self.freedom))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the line as plain values for JSON."""
         plain = {one.name: getattr(self, one.name) for one in fields(self)}
@@ -102,6 +115,38 @@ def read(text: str) -> Iterator[Line]:
             raise DataError(f"Line {number} is not a result of a study.") from None
 
 
+# Conditions on settings, as `items.toml` states them: a value, a list of values, or a comparison
+# such as "> 5" or "!= nadp". An empty text stands for a value that is not there.
+
+
+_COMPARISON = re.compile(r"(==|!=|<=|>=|<|>) (.+)")
+_SIGNS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    "==": operator.eq,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+
+
+def _meets(value: Any, wanted: Any) -> bool:
+    if isinstance(wanted, list):
+        return any(_meets(value, each) for each in wanted)
+    if isinstance(wanted, str) and (comparison := _COMPARISON.fullmatch(wanted)):
+        sign, other = comparison.groups()
+        if sign == "!=":
+            return str(value) != other
+        return value is not None and _SIGNS[sign](value, float(other))
+    return bool(value == (None if wanted == "" else wanted))
+
+
+def is_where(where: Setting, setting: Setting, *, beside: str = "") -> bool:
+    """Whether a setting meets all conditions; the name `beside` is none."""
+    return all(
+        _meets(setting.get(name), wanted) for name, wanted in where.items() if name != beside
+    )
+
+
 # Claims: what a paper says about its figures, and whether ours confirm it.
 #
 # Figures count as different if Welch's test says so at 5 %: by Student's law, with the degrees of
@@ -110,6 +155,7 @@ def read(text: str) -> Iterator[Line]:
 
 
 _ONE_SIDED = 2.0 * LEVEL - 1.0  # of two sides, of which one is used
+_NEXT: Final = {"smaller": -1.0, "larger": 1.0}
 
 
 class Results:
@@ -117,28 +163,37 @@ class Results:
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self.lines = tuple(lines)
-        self._known = {_key(line.measure, line.setting): line for line in self.lines}
+        self._known = {_key({**line.setting, "measure": line.measure}): line for line in self.lines}
 
-    def like(self, line: Line, measure: str = "", /, **changes: Any) -> Line | None:
-        """Return the line that differs from `line` in these values only; None removes one."""
-        changed = {**line.setting, **changes}
-        kept = {name: value for name, value in changed.items() if value is not None}
-        return self._known.get(_key(measure or line.measure, kept))
+    def like(self, line: Line, changes: Setting) -> Line | None:
+        """Return the line that differs from `line` in these values only, and `measure` is one.
 
-    def others(self, line: Line, name: str) -> list[Line]:
-        """Return the lines with the same measure that differ in this value, whatever it is."""
-        rest = _without(line.setting, name)
-        return [
+        An empty text removes a value. "smaller" and "larger" stand for the next value that there
+        is a line of.
+        """
+        for name, direction in changes.items():
+            if direction in _NEXT:
+                return self._next(line, name, _NEXT[direction])
+        return self._known.get(_key({**line.setting, "measure": line.measure, **changes}))
+
+    def _next(self, line: Line, name: str, sign: float) -> Line | None:
+        def apart(other: Line) -> float:
+            return sign * float(other.setting[name] - line.setting[name])
+
+        rest = _key({**line.setting, name: ""})
+        beyond = (
             other
             for other in self.lines
             if other.measure == line.measure
-            and other is not line
-            and _without(other.setting, name) == rest
-        ]
+            and name in other.setting
+            and apart(other) > 0.0
+            and _key({**other.setting, name: ""}) == rest
+        )
+        return min(beyond, key=apart, default=None)
 
 
-def _nothing(setting: Setting) -> str:
-    return ""
+def _key(values: Setting) -> tuple[Any, ...]:
+    return tuple(sorted((name, str(value)) for name, value in values.items() if value != ""))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,14 +201,24 @@ class Claim:
     """A statement about figures, to be judged on each figure that it is about."""
 
     text: str
-    measure: str
-    about: Callable[[Setting], bool]
-    """Whether a setting is one that the statement is about."""
-    holds: Callable[[Line, Results], bool | None]
+    measure: str | Sequence[str]
+    holds: str | Callable[[Line], bool | None]
+    """A comparison with `than` (above, below, alike or at most), one of the figure alone ("> 5"),
+    or a function that judges a line."""
+    than: float | Setting | Sequence[Setting] = ()
+    """A number, or what differs in the line to compare with: see `Results.like`. Of several lines,
+    all that there are must compare so."""
+    margin: float = 0.0
+    about: Setting = field(default_factory=dict)
+    """What the settings that the statement is about have in common."""
     whose: Whose = "paper"
     """Only what the paper says is its claim: not a threshold of ours for what it says in words."""
-    beyond: Callable[[Setting], str] = _nothing
-    """What we added to a setting that the paper did not run, in a few words; empty if nothing."""
+    beyond: Sequence[Setting] = ()
+    """Conditions of what we added and the paper did not run, and how to `say` that."""
+
+    def is_about(self, line: Line) -> bool:
+        """Whether the statement is about a figure."""
+        return _meets(line.measure, self.measure) and is_where(self.about, line.setting)
 
     def judge(self, line: Line, results: Results) -> Verdict:
         """Return what becomes of the statement on a line; a quick run decides nothing.
@@ -164,12 +229,25 @@ class Claim:
         return Verdict(
             claim=f"{added}: {self.text}" if added else self.text,
             whose="control" if added else self.whose,
-            holds=None if line.ours is None or line.quick else self.holds(line, results),
+            holds=None if line.ours is None or line.quick else self._holds(line, results),
         )
+
+    def _holds(self, line: Line, results: Results) -> bool | None:
+        if not isinstance(self.holds, str):
+            return self.holds(line)
+        if _COMPARISON.fullmatch(self.holds):
+            return _meets(line.ours, self.holds)
+        if isinstance(self.than, int | float):
+            others: list[Line | None] = [exactly(self.than, line)]
+        else:
+            changes = [self.than] if isinstance(self.than, Mapping) else self.than
+            others = [results.like(line, each) for each in changes]
+        compare = _COMPARED[self.holds]
+        return every(compare(line, other, self.margin) for other in others if other is not None)
 
     def _added(self, setting: Setting) -> Iterable[str]:
         yield "the sound replacement" if setting.get("published") is False else ""
-        yield self.beyond(setting)
+        yield from (each["say"] for each in self.beyond if is_where(each, setting, beside="say"))
         if self.whose != "control":  # which has a control of its own, and names it
             yield str(setting.get("control", ""))
 
@@ -180,48 +258,43 @@ def judged(lines: Iterable[Line], claims: Iterable[Claim]) -> list[Line]:
     return [
         replace(
             line,
-            claims=tuple(
-                claim.judge(line, results)
-                for claim in claims
-                if claim.measure == line.measure and claim.about(line.setting)
-            ),
+            claims=tuple(claim.judge(line, results) for claim in claims if claim.is_about(line)),
         )
         for line in results.lines
     ]
 
 
-def below(line: Line | None, other: Line | None) -> bool | None:
+def below(line: Line, other: Line, margin: float = 0.0) -> bool | None:
     """Whether a figure is smaller than another; None if Welch's test cannot tell."""
-    difference = _difference(line, other)
-    return None if difference is None or abs(difference) <= _noise(line, other) else difference < 0
+    difference, noise = _difference(line, other)
+    return None if abs(difference) <= noise else difference < 0.0
 
 
-def above(line: Line | None, other: Line | None) -> bool | None:
+def above(line: Line, other: Line, margin: float = 0.0) -> bool | None:
     """Whether a figure is larger than another; None if Welch's test cannot tell."""
     return below(other, line)
 
 
-def alike(line: Line | None, other: Line | None, margin: float) -> bool | None:
+def alike(line: Line, other: Line, margin: float) -> bool | None:
     """Whether two figures differ by no more than `margin`.
 
     True if their difference is within it, and False if it is beyond it, for all values that the
     errors leave possible. None if the figures are too uncertain to tell.
     """
-    difference, noise = _difference(line, other), _noise(line, other)
-    if difference is None:
-        return None
+    difference, noise = _difference(line, other)
     return _decided(abs(difference) - margin, noise)
 
 
-def at_most(line: Line, limit: float, margin: float = 0.0) -> bool | None:
-    """Whether a figure is no larger than a limit, by a test of one side: smaller is never wrong.
+def at_most(line: Line, other: Line, margin: float = 0.0) -> bool | None:
+    """Whether a figure is no larger than another, by a test of one side: smaller is never wrong.
 
-    False if it is above the limit by more than `margin`, whatever the error; None if that is open.
+    False if it is above the other by more than `margin`, whatever the error; None if that is open.
     """
-    if not isinstance(line.ours, int | float):
-        return None
-    noise = chance_margin([(line.error, line.freedom)], level=_ONE_SIDED)
-    return _decided(line.ours - limit - margin, noise)
+    difference, noise = _difference(line, other, _ONE_SIDED)
+    return _decided(difference - margin, noise)
+
+
+_COMPARED: Final = {"below": below, "above": above, "alike": alike, "at most": at_most}
 
 
 def exactly(value: float, line: Line) -> Line:
@@ -242,24 +315,13 @@ def every(verdicts: Iterable[bool | None]) -> bool | None:
     return None if None in given or not given else True
 
 
-def _difference(line: Line | None, other: Line | None) -> float | None:
-    if line is None or other is None:
-        return None
-    if not isinstance(line.ours, int | float) or not isinstance(other.ours, int | float):
-        return None
-    return line.ours - other.ours
-
-
-def _noise(line: Line | None, other: Line | None) -> float:
-    return chance_margin((each.error, each.freedom) for each in (line, other) if each is not None)
-
-
-def _without(setting: Setting, name: str) -> dict[str, Any]:
-    return {key: value for key, value in setting.items() if key != name}
-
-
-def _key(measure: str, setting: Mapping[str, Any]) -> tuple[Any, ...]:
-    return (measure, *sorted((name, str(value)) for name, value in setting.items()))
+def _difference(line: Line, other: Line, level: float = LEVEL) -> tuple[float, float]:
+    """Return how much larger a figure is than another, and how much of that may be chance."""
+    both = line.estimate, other.estimate
+    if both[0] is None or both[1] is None:
+        return 0.0, float("inf")
+    noise = chance_margin((part for each in both if each for part in each.errors), level)
+    return both[0].value - both[1].value, noise
 
 
 # Items: a paper's tables and figures, as grids of cells that are measured one by one.
@@ -267,17 +329,38 @@ def _key(measure: str, setting: Mapping[str, Any]) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A number that a cell measures, with one standard error."""
+    """A figure that a cell measures: a number, with its error if it has one, or a text."""
 
     measure: str
-    value: Value
-    error: float | None = None
-    setting: Setting = field(default_factory=lambda: MappingProxyType({}))
+    figure: Estimate | Value
+    setting: Setting = field(default_factory=dict)
     """What this figure adds to the setting of its cell, such as the bin of a histogram."""
     missing: str = ""
     """The data set that this figure lacks, if the cell has other figures; empty if none."""
-    freedom: float | None = None
-    """The degrees of freedom of the error: 4 for five repeats. Without them, it decides nothing."""
+
+    @classmethod
+    def with_error(
+        cls, measure: str, value: Value, error: float | None, freedom: float | None, **setting: Any
+    ) -> Self:
+        """Return a figure with one standard error and its degrees of freedom, if there are any."""
+        if (error, freedom) == (None, None) or not isinstance(value, int | float):
+            return cls(measure, value, setting)
+        return cls(measure, Estimate.of_errors(value, (error, freedom)), setting)
+
+    @property
+    def value(self) -> Value:
+        """The figure without its error."""
+        return self.figure.value if isinstance(self.figure, Estimate) else self.figure
+
+    @property
+    def error(self) -> float | None:
+        """One standard error, if one is known."""
+        return self.figure.errors[0][0] if isinstance(self.figure, Estimate) else None
+
+    @property
+    def freedom(self) -> float | None:
+        """The degrees of freedom of the error. Without them, it decides nothing."""
+        return self.figure.errors[0][1] if isinstance(self.figure, Estimate) else None
 
 
 Cell = Callable[["Run", Setting, Generator], Iterable[Measurement]]
@@ -290,22 +373,62 @@ class Item:
 
     name: str
     """`fig2`, `table3`: Table III is `table3`."""
-    grid: Callable[["Run"], Iterable[Setting]]
-    """The settings of its cells, fewer in a quick run."""
     cell: Cell
-    """Measures one of them."""
     key: str
     """What seeds and keeps the cells, with study and setting: another key draws other figures.
 
     Items with the same function have the same key, and share what it measured.
     """
-    measures: tuple[str, ...]
+    measures: Sequence[str]
     """The figures of a cell that this item shows."""
-    claims: tuple[Claim, ...] = ()
-    spread: Callable[[Setting, str], str] | None = None
-    """What the error of a measure is over, if the grid's `spread` does not fit every measure."""
+    grid: Sequence[Setting]
+    """Parts of the grid, each the product of its lists of values: see `settings`."""
+    claims: Sequence[Claim] = ()
+    spread: Sequence[Setting] = ()
+    """What an error is `over`, under conditions on setting and measure, of which the first that
+    are met count; needed if the grid's `spread` does not fit every measure."""
     revision: int = 1
     """Raise it when `cell` measures something else: what was kept is then measured again."""
+    by: str = ""
+    """The name whose values keep cells together, over all parts of the grid."""
+
+    def settings(self, *, quick: bool) -> list[dict[str, Any]]:
+        """Return the settings of the cells.
+
+        A part combines all its values, the first name outermost, unless `loop` lists others to be
+        so. A table in a list stands for several names at once. `quick` has the values of a quick
+        run; false leaves the part out there.
+
+        >>> part = {"mechanism": ["tem", {"mechanism": "nadp", "tau": 0.5}], "epsilon": [1, 2]}
+        >>> item = Item(name="t", cell=lambda *all: [], key="t", measures=[], grid=[part])
+        >>> item.settings(quick=False)[1:3]
+        [{'mechanism': 'tem', 'epsilon': 2}, {'mechanism': 'nadp', 'tau': 0.5, 'epsilon': 1}]
+        """
+        parts = [part for part in self.grid if not quick or part.get("quick") is not False]
+        settings = [setting for part in parts for setting in _combined(part, quick)]
+        groups = list(dict.fromkeys(setting.get(self.by) for setting in settings))
+        return sorted(settings, key=lambda setting: groups.index(setting.get(self.by)))
+
+    def spread_of(self, setting: Setting, measure: str) -> str | None:
+        """Return what the error of a measure is over."""
+        every_name = {**setting, "measure": measure}
+        over = (each["over"] for each in self.spread if is_where(each, every_name, beside="over"))
+        return next(over, setting.get("spread"))
+
+
+def _combined(part: Setting, quick: bool) -> Iterator[dict[str, Any]]:
+    """Yield all settings of a part of a grid."""
+    values = {name: part[name] for name in part if name not in ("quick", "loop")}
+    values |= part.get("quick", {}) if quick else {}
+    order = dict.fromkeys([*part.get("loop", ()), *values])
+    lists = (values[name] if isinstance(values[name], list) else [values[name]] for name in order)
+    for chosen in product(*lists):
+        by_name = dict(zip(order, chosen, strict=True))
+        setting: dict[str, Any] = {}
+        for name in values:
+            value = by_name[name]
+            setting |= value if isinstance(value, dict) else {name: value}
+        yield setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -327,15 +450,60 @@ class Study:
         return tuple(known[name] for name in names)
 
 
-def crossed(**values: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    """Yield the settings that combine all values; those that are None are left out.
+def read_study(name: str, **functions: Callable[..., Any]) -> Study:
+    """Return a study as its `items.toml` states it; the functions that it names are given."""
+    text = (files("malaprop.lab.studies") / name / "items.toml").read_text("utf-8")
+    return Study(name=name, items=tuple(items_of(tomllib.loads(text), functions)))
 
-    >>> list(crossed(mechanism=["tem"], epsilon=[1, 2]))
-    [{'mechanism': 'tem', 'epsilon': 1}, {'mechanism': 'tem', 'epsilon': 2}]
-    """
-    for combination in product(*values.values()):
-        setting = dict(zip(values, combination, strict=True))
-        yield {name: value for name, value in setting.items() if value is not None}
+
+def items_of(values: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> list[Item]:
+    """Return the items of a study: a table each, beside `lists` and `grids` that they share."""
+    lists, grids = values.get("lists", {}), values.get("grids", {})
+    names = [name for name in values if name not in ("lists", "grids")]
+    items = []
+    for name in names:
+        entry = {key: _expanded(value, lists) for key, value in _inherited(values, name).items()}
+        grid, common = entry.pop("grid"), entry.pop("set", {})
+        parts = _expanded(grids[grid], lists) if isinstance(grid, str) else grid
+        beyond = entry.pop("beyond", [])
+        claims = [{"beyond": beyond, **each} for each in entry.pop("claims", [])]
+        spread = entry.pop("spread", [])
+        item = Item(
+            name=name,
+            key=entry["cell"],
+            cell=functions[entry.pop("cell")],
+            grid=[{**part, **common} for part in parts],
+            claims=[
+                Claim(**{**each, "holds": functions.get(each["holds"], each["holds"])})
+                for each in claims
+            ],
+            spread=[{"over": spread}] if isinstance(spread, str) else spread,
+            **entry,
+        )
+        items.append(item)
+    return items
+
+
+def _inherited(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the table of an item, with what it has from the item that it is `like`."""
+    own = dict(values[name])
+    return {**_inherited(values, own.pop("like")), **own} if "like" in own else own
+
+
+def _expanded(value: Any, lists: Mapping[str, Any]) -> Any:
+    """Return a value of the file, with lists in place of their names: `@sound`."""
+    if isinstance(value, str) and value.startswith("@"):
+        return _expanded(lists[value[1:]], lists)
+    if isinstance(value, dict):
+        return {name: _expanded(each, lists) for name, each in value.items()}
+    if not isinstance(value, list):
+        return value
+    parts = [(each, _expanded(each, lists)) for each in value]
+    return [
+        one
+        for each, part in parts
+        for one in (part if isinstance(part, list) and isinstance(each, str) else [part])
+    ]
 
 
 # The papers' own figures: setting, deviations with reasons, results; a JSON file beside a study.
@@ -345,24 +513,6 @@ def crossed(**values: Sequence[Any]) -> Iterator[dict[str, Any]]:
 #    "results": [{"measure": "kept", "setting": {"epsilon": 1}, "value": 0.16, "error": 0.41}],
 #    "tables": [{"measure": "kept", "rows": ["lambda", [0, 1]], "columns": ["epsilon", [1, 5]],
 #                "values": [[…], […]], "errors": [[…], […]]}]}}}
-
-
-@dataclass(frozen=True, kw_only=True)
-class PaperFigure:
-    """A figure that a paper prints."""
-
-    measure: str
-    setting: Setting
-    value: Value
-    error: float | None = None
-
-    def fits(self, measure: str, setting: Setting) -> bool:
-        """Whether it is the figure of a line: the paper's setting is part of the line's.
-
-        Our controls have no figure of the paper, unless it says that it ran them.
-        """
-        wanted = {"control": None, **self.setting}
-        return measure == self.measure and all(setting.get(k) == v for k, v in wanted.items())
 
 
 @dataclass(frozen=True)
@@ -390,36 +540,31 @@ class Paper:
         """Return what the file says about an item: title, columns, plots."""
         return dict(self.values["items"].get(name, {}))
 
-    def figure(self, item: str, measure: str, setting: Setting) -> PaperFigure | None:
-        """Return the paper's figure of a line, or None."""
-        figures = (figure for figure in self.figures(item) if figure.fits(measure, setting))
-        return next(figures, None)
+    def figure(self, item: str, measure: str, setting: Setting) -> tuple[Value, float | None]:
+        """Return the paper's figure of a line and its error, None for what it does not print.
 
-    def figures(self, item: str) -> list[PaperFigure]:
-        """Return all figures that the paper prints in an item."""
+        The paper's setting is part of the line's. Our controls have no figure of the paper, unless
+        it says that it ran them.
+        """
+        for each in self.figures(item):
+            wanted = {"control": None, **each.get("setting", {})}
+            if each["measure"] == measure and all(setting.get(k) == v for k, v in wanted.items()):
+                return each["value"], each.get("error")
+        return None, None
+
+    def figures(self, item: str) -> Iterator[Mapping[str, Any]]:
+        """Yield all figures that the paper prints in an item, as the file lists results."""
         entry = self.item(item)
-        listed = [
-            PaperFigure(
-                measure=one["measure"],
-                setting=one.get("setting", {}),
-                value=one["value"],
-                error=one.get("error"),
-            )
-            for one in entry.get("results", [])
-        ]
-        return listed + [figure for one in entry.get("tables", []) for figure in _of_table(one)]
-
-
-def _of_table(table: Mapping[str, Any]) -> Iterator[PaperFigure]:
-    (row_name, rows), (column_name, columns) = table["rows"], table["columns"]
-    for i, row in enumerate(rows):
-        for j, column in enumerate(columns):
-            yield PaperFigure(
-                measure=table["measure"],
-                setting={**table.get("setting", {}), row_name: row, column_name: column},
-                value=table["values"][i][j],
-                error=table["errors"][i][j] if "errors" in table else None,
-            )
+        yield from entry.get("results", [])
+        for table in entry.get("tables", []):
+            (row_name, rows), (column_name, columns) = table["rows"], table["columns"]
+            for (i, row), (j, column) in product(enumerate(rows), enumerate(columns)):
+                yield {
+                    "measure": table["measure"],
+                    "setting": {**table.get("setting", {}), row_name: row, column_name: column},
+                    "value": table["values"][i][j],
+                    "error": table["errors"][i][j] if "errors" in table else None,
+                }
 
 
 @cache
@@ -427,32 +572,3 @@ def paper_of(study: str) -> Paper:
     """Read the paper's file of a study."""
     text = (files("malaprop.lab.studies") / study / "paper.json").read_text("utf-8")
     return Paper(json.loads(text))
-
-
-# What an error is over: the values that `spread` has in a setting.
-
-
-NOISE: Final = "noise draws"
-"""Other draws of the noise, on the same texts, words and splits."""
-SPLITS: Final = "splits"
-"""Other splits of the same texts into those to train on and those to test on."""
-BOTH: Final = f"{NOISE} and {SPLITS}"
-"""Other draws and other splits at once."""
-WORDS: Final = "words"
-"""Other words of the lexicon. Where a word's figure comes from draws, it includes their noise."""
-WALKS: Final = "walks"
-"""Other walks of the sampler of the published hyperbolic mechanism."""
-NOTHING: Final = "nothing"
-"""There is neither noise nor a split, and so no error."""
-SPREADS: Final = (NOISE, SPLITS, BOTH, WORDS, WALKS, NOTHING)
-
-
-def over(*, noisy: bool, divided: bool) -> str:
-    """Return what runs differ in, if each has its own noise, its own split, both or neither.
-
-    >>> over(noisy=True, divided=True)
-    'noise draws and splits'
-    """
-    if noisy:
-        return BOTH if divided else NOISE
-    return SPLITS if divided else NOTHING

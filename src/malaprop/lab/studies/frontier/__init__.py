@@ -10,17 +10,19 @@ from numpy.random import Generator
 from malaprop.lab import tasks
 from malaprop.lab.datasets.readers import LabelledTexts
 from malaprop.lab.studies.figures import (
-    SPLITS,
+    FLOORS,
+    MAJORITY,
+    SPLIT_TIMES,
     classified,
     floor_shares,
     mean_of,
+    mechanism_of,
     over_both,
     share_in_clear,
     there_or_missing,
 )
 from malaprop.lab.studies.reproduction import Run
-from malaprop.lab.studies.study import Item, Measurement, Setting, Study
-from malaprop.lab.tasks import sources
+from malaprop.lab.studies.study import Measurement, Setting, read_study
 from malaprop.lab.tasks.sources import CorpusReader, Subject, random_table, subject_of
 from malaprop.lexicon.lexicon import Lexicon, nearest_words
 from malaprop.measure.adversaries.context import Context
@@ -30,12 +32,10 @@ from malaprop.measure.adversaries.public_model import check_corpus, model_for, p
 from malaprop.measure.adversaries.words import Bayes, Seen
 from malaprop.measure.classification import random_splits
 from malaprop.measure.word_statistics import Similarity, statistics_of
-from malaprop.mechanisms import mechanism_named
 from malaprop.privacy.arrays import Ids
 from malaprop.privacy.channel import Channel
 from malaprop.privacy.estimate import word_ids
 from malaprop.privacy.guarantee import Guarantee, Kind
-from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.randomness import seeded_rng
 from malaprop.privatizer import Privatizer
 
@@ -163,26 +163,10 @@ def majority_author(run: Run) -> Iterator[Measurement]:
     return there_or_missing(["attribution"], counted())
 
 
-def untouched(texts: Sequence[str]) -> list[str]:
-    """Return texts as they are."""
-    return list(texts)
-
-
-def with_any_words(lexicon: Lexicon, rng: Generator) -> Private:
-    """Return what draws any word for each place."""
-    return lambda texts: [with_random_words(text, lexicon.words, rng) for text in texts]
-
-
-def with_one_word_each(lexicon: Lexicon, rng: Generator) -> Private:
-    """Return what draws any word for each word, the same in all its places: a cipher."""
-    read = CorpusReader(lexicon)
-    return lambda texts: random_table(lexicon).begin(rng).texts(read(texts))
-
-
 def _hits(known: Sequence[str], read: Sequence[str], labels: Ids) -> list[float]:
     """Return the share of texts whose author is named, for each split."""
     shares = []
-    for number in range(SPLITS):
+    for number in range(SPLIT_TIMES):
         (split,) = random_splits(labels, TESTED, 1, seeded_rng(number))
         predict = koppel([known[i] for i in split.train], labels[split.train], seeded_rng(number))
         shares.append(float(np.mean(predict([read[i] for i in split.test]) == labels[split.test])))
@@ -204,59 +188,10 @@ def _beginnings(data: LabelledTexts, words: int) -> tuple[list[str], Ids]:
     return beginnings, np.array([label for _, label in rows], dtype=np.int64)
 
 
-# The mechanisms that are compared, each at several ε that keep from few to most words.
+# The mechanisms that are compared.
 
 
 RECOMMENDED: Final = "balanced"
-FLOORS: Final = ("no noise", "random table", "random words", "majority")
-EPSILONS: Final[Mapping[str, tuple[float, ...]]] = {
-    "balanced": (1.0, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5),
-    "tem": (1.44, 1.55, 1.65, 1.8),
-    "laplace": (11.0, 14.0, 19.0),
-    "mahalanobis": (13.5, 17.5, 24.0),
-    "priv-emb": (11.2, 14.5, 20.0),
-    "coordinate-laplace": (0.9, 1.15, 1.6),
-    "gaussian": (75.0, 115.0, 180.0),
-    "nadp": (25.0, 45.0, 80.0),
-}
-QUICK: Final[Mapping[str, tuple[float, ...]]] = {
-    "balanced": (1.2, 1.5, 2.0),
-    "tem": (1.5,),
-    "laplace": (12.0, 15.0),
-    "mahalanobis": (16.0,),
-    "priv-emb": (13.0,),
-    "coordinate-laplace": (1.15,),
-    "gaussian": (110.0,),
-    "nadp": (40.0,),
-}
-LEFT_OUT: Final[Mapping[str, str]] = {
-    "permute-and-flip": "it takes about 3 ms to draw a word from `english`, and minutes to attack. "
-    "At the same ε it keeps more words than TEM with exponent ε/2, and fewer than the audited TEM "
-    "that is measured here",
-    "jaccard": "its sound form is Gaussian noise: the curve of `gaussian`, at another ε",
-    "hyperbolic-laplace": "its vectors are those of a hierarchy of nouns, so it draws no other "
-    "words, and the texts and tasks here consist of all kinds",
-    "tangent-laplace": "as for `hyperbolic-laplace`",
-    "poincare-metropolis": "as for `hyperbolic-laplace`; it promises nothing, either",
-}
-"""The mechanisms that are not measured, and why."""
-OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {"priv-emb": {"dimension": 50}}
-
-
-def grid(run: Run) -> Iterator[Setting]:
-    """Floors and the ceiling, and each mechanism at each ε."""
-    shared = {"lexicon": "english", "spread": "noise draws"}
-    for floor in FLOORS:
-        yield {"mechanism": floor, "control": "floor", **shared}
-    for name, epsilons in run.pick(quick=QUICK, full=EPSILONS).items():
-        for epsilon in epsilons:
-            yield {"mechanism": name, "epsilon": epsilon, **OPTIONS.get(name, {}), **shared}
-
-
-def mechanism_of(setting: Setting) -> Mechanism:
-    """Return the mechanism of a setting."""
-    name = setting["mechanism"]
-    return mechanism_named(name)(epsilon=setting["epsilon"], **OPTIONS.get(name, {}))
 
 
 def lexicon_of(run: Run, setting: Setting) -> Lexicon:
@@ -353,27 +288,6 @@ def _problem(run: Run, space: Any) -> Any:
 # What is measured of each mechanism: attacks on words, tasks, attribution, the guarantee.
 
 
-MEASURES: Final = (
-    *(
-        "kept",
-        "share_in_clear",
-        "success_alone",
-        "success_context",
-        "similarity",
-        "word_similarity",
-        "accuracy",
-    ),
-    *("sts", "attribution", "attribution_adaptive"),
-    *("attribution_no_marks", "attribution_adaptive_no_marks", "guarantee", "euclidean_epsilon"),
-    *("loss_of_nearest", "kept_of_lexicon", "kept_of_lexicon_p95", "kept_of_lexicon_max"),
-)
-
-
-def spread(setting: Setting, measure: str) -> str:
-    """Return what the error of a measure is over: words for N_w, noise draws for all others."""
-    return "words" if measure == "kept_of_lexicon" else str(setting["spread"])
-
-
 def frontier(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Measure a mechanism at one ε, or a floor. If a data set is missing, measure the rest."""
     lexicon = lexicon_of(run, setting)
@@ -392,30 +306,22 @@ def frontier(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement
 def _floor(run: Run, name: str, lexicon: Lexicon, rng: Generator) -> Iterator[Measurement]:
     """Measure what needs no mechanism: no noise, no meaning, or the most frequent answer."""
     yield from floor_shares(name, len(lexicon))
-    if name == "majority":
+    if name == MAJORITY:
         yield from majority(run)
         yield from majority_author(run)
-    elif name == "no noise":
-        yield from served(run, sources.unprotected(lexicon), rng)
-        yield from attributed(run, untouched, noisy=False)
-    elif name == "random table":
-        yield from served(run, sources.random_table(lexicon), rng)
-        yield from attributed(run, with_one_word_each(lexicon, rng))
+        return
+    yield from served(run, FLOORS[name](lexicon), rng)
+    if name == "no noise":
+        yield from attributed(run, list, noisy=False)
+    elif name == "random table":  # any word for each word, the same in all its places: a cipher
+        read = CorpusReader(lexicon)
+        yield from attributed(
+            run, lambda texts: random_table(lexicon).begin(rng).texts(read(texts))
+        )
     else:
-        yield from served(run, sources.random_subject(lexicon), rng)
-        yield from attributed(run, with_any_words(lexicon, rng))
+        yield from attributed(
+            run, lambda texts: [with_random_words(text, lexicon.words, rng) for text in texts]
+        )
 
 
-# The frontier: all mechanisms on the same words, tasks and attacks. It is a study of our own.
-
-
-FRONTIER = Item(
-    name="frontier",
-    grid=grid,
-    cell=frontier,
-    key="frontier",
-    measures=MEASURES,
-    revision=3,
-    spread=spread,
-)
-STUDY = Study(name="frontier", items=(FRONTIER,))
+STUDY = read_study("frontier", frontier=frontier)

@@ -1,15 +1,15 @@
-"""The page of the frontier."""
+"""The page of the frontier: what to choose, mechanisms at equal success, and what was measured."""
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from html import escape
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from importlib.resources import files
+from operator import attrgetter
+from typing import Any, Final
 
-from malaprop.lab.studies.figures import SPLITS
+from malaprop.lab.studies.figures import SPLIT_TIMES
 from malaprop.lab.studies.frontier import (
     KEPT_RUNS,
-    LEFT_OUT,
     NEAREST_OF,
     RECOMMENDED,
     lexicon_words,
@@ -20,48 +20,324 @@ from malaprop.lab.studies.frontier.curves import (
     BETTER,
     LEVELS,
     LOSS,
-    MORE_HEAD,
-    NAMES,
     Curve,
+    Figures,
     Point,
-    Value,
-    advice,
+    Tally,
     champions,
     curves,
-    figure,
     floors,
-    measured_rows,
-    missing,
-    more_rows,
-    share,
     tallies,
     verdicts,
 )
-from malaprop.lab.studies.frontier.curves import HEAD as MEASURED
 from malaprop.lab.studies.reproduction import Run
 from malaprop.lab.studies.study import Line
-from malaprop.privacy.errors import printable
-from malaprop.report.page import document, grid, html_bullets, html_text, link
-from malaprop.report.page import table as html_table
+from malaprop.lab.studies.study_page import smaller
+from malaprop.report.page import Bullets, Page, Piece, Plot, Section, Table, code
 from malaprop.report.plots import drawn
 
-# The plot of the frontier: utility against ε, and against what attacks recover.
-
-
-SHOWN: Final = {
-    "similarity": "similarity of words",
-    "accuracy": "accuracy (film reviews)",
-    "sts": "STS benchmark (Pearson)",
-    "attribution": "authors identified",
-}
-_UNSEEN = (
-    (re.compile(r"(\d\.\d\d)\d+"), r"\1"),
-    (re.compile(r"\n\s+"), "\n"),
-    (re.compile(r"font-family: [^;\"]*"), "font-family: sans-serif"),
+TEXTS: Final = tomllib.loads(
+    (files("malaprop.lab.studies.frontier") / "page.toml").read_text("utf-8")
 )
+"""What the page says in words."""
+_START = 0.4  # the share recovered that a newcomer starts with
+_COARSE = 0.005  # below this error, a figure has a third digit
+
+
+def frontier_page(lines: Sequence[Line], *, brief: bool = False) -> Page:
+    """Return the page of the frontier; a brief one, for terminals, says what to choose."""
+    own, run, bounds = curves(lines), Run(quick=lines[0].quick), floors(lines)
+    sizes = {name: rows_of(run, name) for name in ("mr", "attacked", "stsb", "men")}
+    numbers = {
+        **sizes,
+        "words": lexicon_words(run),
+        "runs": KEPT_RUNS,
+        "nearest": NEAREST_OF,
+        "draws": noise_draws(run),
+        "splits": SPLIT_TIMES,
+    }
+    title = "utility against ε and against the share of words recovered"
+    picture = (Plot(partial(_plot, own, bounds), title), TEXTS["caption"])
+    advice = Bullets((*_missing(lines), *([TEXTS["quick"]] if run.quick else _advice(own))))
+    choice = (advice, _choices(own, bounds))
+    choose = Section("What to choose", choice if brief else (_how(lines[0]), *choice, *picture))
+    equal = Section("At equal measured privacy", (_levels(own), *_unreached(own)))
+    others = (TEXTS["undecided"], _compared(own), TEXTS["best"], _best(own))
+    compared = Section(f"Where `{RECOMMENDED}` is not the best", others[:2] if brief else others)
+    if brief:
+        return Page(title=TEXTS["title"], sections=(equal, compared, choose))
+    filled = {
+        name: Bullets(tuple(text.format(**numbers) for text in TEXTS[name]))
+        for name in ("reading", "limits")
+    }
+    left_out = tuple(f"{code(name)} is left out: {why}." for name, why in TEXTS["left_out"].items())
+    promised = tuple(f"{code(curve.mechanism)}: {curve.guarantee}" for curve in own)
+    return Page(
+        title=TEXTS["title"],
+        sections=(
+            choose,
+            Section("How to read it", (filled["reading"],)),
+            equal,
+            compared,
+            Section("By ε", tuple(_by_epsilon(own, TEXTS["marks"].format(**numbers)))),
+            Section("Floors and ceiling", (_table(("",), BETTER, _named(bounds)),)),
+            Section("Guarantees", (Bullets(promised),)),
+            Section("Limits", (filled["limits"], Bullets(left_out))),
+        ),
+    )
+
+
+def _how(line: Line) -> str:
+    versions = ", ".join(f"{name} {number}" for name, number in line.versions.items())
+    command = "malaprop bench frontier --quick" if line.quick else "malaprop bench frontier"
+    return f"Made by `{command} --seed {line.seed}` with {versions}."
+
+
+# Tables: rows with names and figures, a column for each measure.
+
+
+Row = tuple[tuple[str, ...], Figures]
+_ATTACKS = ("success_alone", "success_context")
+_FORMS: Final = {
+    LOSS: ".1f",
+    "euclidean_epsilon": ".3g",
+    **dict.fromkeys((*_ATTACKS, "kept"), ".0%"),
+    **dict.fromkeys(("kept_of_lexicon", "kept_of_lexicon_p95", "kept_of_lexicon_max"), ".0%"),
+}
+"""How measures are written that are shown without an error."""
+
+
+def _table(
+    names: tuple[str, ...], measures: Iterable[str], rows: Iterable[Row], form: str = ""
+) -> Table:
+    measures = tuple(measures)
+    return Table(
+        (*names, *(TEXTS["columns"][measure] for measure in measures)),
+        tuple(
+            (*own, *(_shown(figures, measure, form) for measure in measures))
+            for own, figures in rows
+        ),
+        names=len(names),
+    )
+
+
+def _shown(figures: Figures, measure: str, form: str = "") -> str:
+    """Return a figure with its error, or as its measure is written; nothing for none."""
+    if measure not in figures:
+        return ""
+    figure, error = figures[measure], figures[measure].errors[0][0]
+    if form := _FORMS.get(measure, form):
+        return f"{figure.value:{form}}"
+    if error is None:
+        return f"{figure.value:.2f}"
+    digits = 2 if error >= _COARSE else 3
+    return f"{figure.value:.{digits}f} ± {error:.{digits}f}"
+
+
+def _named(bounds: Mapping[str, Figures]) -> Iterator[Row]:
+    return (((name,), figures) for name, figures in bounds.items())
+
+
+def _choices(all_curves: Sequence[Curve], bounds: Mapping[str, Figures]) -> Table:
+    """Return the recommended mechanism's ε for each share recovered, with what remains.
+
+    The first row is the text without noise, and the last one random words.
+    """
+    best = [curve for curve in all_curves if curve.mechanism == RECOMMENDED]
+    points = [point for curve in best for level in LEVELS if (point := curve.at(level))]
+    rows: list[Row] = [
+        ((f"{point.success.value:.0%}", f"{point.epsilon:.2f}"), point.figures)
+        for point in reversed(points)
+    ]
+    ends = [
+        [((name, ""), {measure: bounds[name][measure] for measure in BETTER & bounds[name].keys()})]
+        if name in bounds
+        else []
+        for name in ("no noise", "random words")
+    ]
+    measures = (*_ATTACKS, "kept", *BETTER)
+    return _table(("recovered", "ε"), measures, [*ends[0], *rows, *ends[1]], ".2f")
+
+
+def _levels(all_curves: Sequence[Curve]) -> Table:
+    """Return all mechanisms at equal shares recovered."""
+    rows = (
+        ((f"{level:.0%}", curve.mechanism, f"{point.epsilon:.3g}"), point.figures)
+        for level in LEVELS
+        for curve in all_curves
+        if (point := curve.at(level))
+    )
+    return _table(("recovered", "mechanism", "ε"), (*_ATTACKS, LOSS, "kept", *BETTER), rows)
+
+
+def _unreached(all_curves: Sequence[Curve]) -> Iterator[str]:
+    """Name the mechanisms that were not measured up to a level, so that nobody misses their row."""
+    for level in LEVELS:
+        absent = [code(curve.mechanism) for curve in all_curves if curve.at(level) is None]
+        if absent:
+            yield f"Not measured at {level:.0%} recovered: {', '.join(absent)}."
+
+
+def _compared(all_curves: Sequence[Curve]) -> Table:
+    """Return, for each measure, how often the recommended one is better, and where it is not."""
+    rivals: dict[str, dict[str, list[str]]] = {}
+    for verdict in verdicts(all_curves):
+        if verdict.better:
+            own = rivals.setdefault(verdict.measure, {})
+            own.setdefault(verdict.mechanism, []).append(f"{verdict.success:.0%}")
+    return Table(
+        ("measure", "better", "worse", "not decided", "who is better, at which share recovered"),
+        tuple(
+            (
+                TEXTS["columns"][name],
+                *map(str, tally),
+                "; ".join(
+                    f"{each} at {', '.join(at)}" for each, at in rivals.get(name, {}).items()
+                ),
+            )
+            for name, tally in tallies(all_curves).items()
+        ),
+    )
+
+
+def _best(all_curves: Sequence[Curve]) -> Section:
+    """Return the best mechanism of each measure at each level, beside the recommended one."""
+    rows = tuple(
+        (
+            TEXTS["columns"][measure],
+            f"{row.level:.0%}",
+            row.mechanism,
+            _shown(row.point.figures, measure),
+            _shown(row.point.figures, LOSS),
+            _shown(row.recommended.figures, measure),
+            "" if row.mechanism == RECOMMENDED else ("yes" if row.decided else "no"),
+        )
+        for measure in BETTER
+        for row in champions(all_curves, measure)
+    )
+    head = ("measure", "recovered", "best", "its figure", "its nats", RECOMMENDED, "decided")
+    return Section(f"Who is best: {len(rows)} rows", (Table(head, rows),), folded=True)
+
+
+def _by_epsilon(all_curves: Sequence[Curve], marks: str) -> Iterator[Piece]:
+    """Yield all points as they were measured: nothing interpolated."""
+    rows = [
+        ((curve.mechanism, f"{point.epsilon:.3g}"), point.figures)
+        for curve in all_curves
+        for point in sorted(curve.points, key=lambda each: each.epsilon)
+    ]
+    names = ("mechanism", "ε")
+    points = _table(names, ("euclidean_epsilon", *_ATTACKS, "kept", *BETTER), rows)
+    authors = [name + end for name in list(BETTER)[-2:] for end in ("", "_no_marks")]
+    words = (name for name in _FORMS if name.startswith("kept_of_lexicon"))
+    more = _table(names, (*authors, *words), rows)
+    yield TEXTS["by_epsilon"]
+    yield Section(f"All points: {len(rows)} rows", (points,), folded=True)
+    yield marks
+    title = f"With and without punctuation, and N_w: {len(rows)} rows"
+    yield Section(title, (more,), folded=True)
+
+
+# What a newcomer takes from the frontier: which mechanism, which ε, and what speaks against it.
+
+
+def _missing(lines: Iterable[Line]) -> Iterator[str]:
+    """Name the commands that get missing data, and the figures that are left out without them."""
+    absent: dict[str, dict[str, None]] = {}
+    for line in lines:
+        if line.command:
+            absent.setdefault(line.command, {})[line.measure.replace("_", " ")] = None
+    for command, measures in absent.items():
+        yield f"Data are missing: run {code(command)}. Left out: {', '.join(measures)}."
+
+
+def _advice(all_curves: Sequence[Curve]) -> Iterator[str]:
+    """Say what speaks for the recommended mechanism, what against it, and which ε to take.
+
+    There is none if nothing was measured.
+    """
+    best = next((curve for curve in all_curves if curve.mechanism == RECOMMENDED), None)
+    if best is None or not best.points:
+        return
+    yield f"Take `{RECOMMENDED}`, unless your task is one where it is worse."
+    yield from _guaranteed(best, [curve for curve in all_curves if curve is not best])
+    counts = tallies(all_curves)
+    for verb, sign in (("better", 1), ("worse", -1)):
+        if leads := {name: each for name, each in counts.items() if each.lead * sign > 0}:
+            yield f"At an equal share recovered it is more often {verb} in {_counted(leads)}."
+    if even := {name: each for name, each in counts.items() if each.lead == 0 and any(each)}:
+        yield f"No difference is established in {_counted(even)}."
+    yield from _instead(all_curves)
+    yield (
+        "Which ε: choose the share of words that an observer may recover, and take the ε of "
+        f"`{RECOMMENDED}` in its row. The other columns say what is left."
+    )
+    if start := best.at(_START):
+        yield (
+            f"To begin with, try ε = {start.epsilon:.3g}, where {_START:.0%} are recovered. Then "
+            f"attack your own texts: `malaprop attack context FILE --epsilon {start.epsilon:.3g}`."
+        )
+
+
+def _counted(counts: Mapping[str, Tally]) -> str:
+    return "; ".join(
+        f"{TEXTS['columns'][name]} (better {each.better}, worse {each.worse}, not decided "
+        f"{each.undecided})"
+        for name, each in counts.items()
+    )
+
+
+def _guaranteed(best: Curve, others: Sequence[Curve]) -> Iterator[str]:
+    """Compare the guarantees between near words, wherever both are known."""
+    pairs = [
+        (own.figures[LOSS].value, point.figures[LOSS].value)
+        for level in LEVELS
+        if (own := best.at(level))
+        for other in others
+        if (point := other.at(level)) and LOSS in point.figures and LOSS in own.figures
+    ]
+    if pairs:
+        stronger = sum(own < theirs for own, theirs in pairs)
+        yield (
+            f"At an equal share of words recovered, `{RECOMMENDED}` has the stronger guarantee "
+            f"between a word and its nearest word in {stronger} of {len(pairs)} comparisons: "
+            f"{min(own for own, _ in pairs):.1f} to {max(own for own, _ in pairs):.1f} nats, the "
+            f"others {min(theirs for _, theirs in pairs):.1f} and more."
+        )
+
+
+def _instead(all_curves: Sequence[Curve]) -> Iterator[str]:
+    """Name the best mechanism where the recommended one loses more often than it wins.
+
+    Of those that bound the loss between any two words, it is the one that wins at most levels.
+    """
+    bounded = [curve for curve in all_curves if any(LOSS in p.figures for p in curve.points)]
+    for measure, tally in tallies(all_curves).items():
+        winners = [row for row in champions(bounded, measure) if row.decided]
+        if tally.lead >= 0 or not winners:
+            continue
+        names = [row.mechanism for row in winners]
+        chosen = max(dict.fromkeys(names), key=names.count)
+        own = [row for row in winners if row.mechanism == chosen]
+        losses = [row.point.figures[LOSS].value for row in own]
+        need = TEXTS["columns"][measure]
+        yield (
+            f"If {need} is what you need, take `{chosen}`: it has the best figure at "
+            f"{', '.join(f'{row.level:.0%}' for row in own)} recovered, of the mechanisms that "
+            f"bound the loss between any two words. (Its lead over `{RECOMMENDED}` is decided; "
+            f"that over the others may be luck.) Its guarantee is far weaker there: "
+            f"{min(losses):.0f} to {max(losses):.0f} nats to the nearest word."
+        )
+
+
+# The plot: utility against ε, and against what attacks recover.
+
+
 _SIZE = (8.4, 12.4)  # inches
 _TICKS = (1, 2, 5, 10, 20, 50, 100, 200)
 _INK = "#111111"
+_epsilon: Final = attrgetter("epsilon")
+_success: Final = attrgetter("success.value")
 # Shapes, dashes and lightness differ, so that grey paper tells the mechanisms apart.
 _LOOKS = (
     ("s", "-", "#b3541e"),
@@ -75,19 +351,19 @@ _LOOKS = (
 )
 
 
-def plot(all_curves: Sequence[Curve], floors: Mapping[str, Mapping[str, Value]]) -> str:
+def _plot(all_curves: Sequence[Curve], bounds: Mapping[str, Figures]) -> str:
     """Return ten panels as one SVG: against ε on the left, against success on the right."""
 
     def paint(axes: Any) -> None:
         figure = axes.figure
         axes.remove()
         figure.set_size_inches(*_SIZE)
-        panels = figure.subplots(len(SHOWN) + 1, 2, sharex="col")
+        panels = figure.subplots(len(TEXTS["panels"]) + 1, 2, sharex="col")
         _privacy(panels[0], all_curves)
-        for row, (measure, title) in zip(panels[1:], SHOWN.items(), strict=True):
+        for row, (measure, title) in zip(panels[1:], TEXTS["panels"].items(), strict=True):
             for panel, x in zip(row, (_epsilon, _success), strict=True):
                 _lines(panel, all_curves, x, measure)
-                _bounds(panel, measure, floors)
+                _bounds(panel, measure, bounds)
                 panel.set_ylabel(title)
         panels[-1][0].set(xlabel="ε, each in its own unit (logarithmic)", xscale="log")
         panels[-1][0].set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS], minor=False)
@@ -99,10 +375,7 @@ def plot(all_curves: Sequence[Curve], floors: Mapping[str, Mapping[str, Value]])
             legend |= dict(zip(names, marks, strict=True))
         figure.legend(legend.values(), legend, loc="outside lower center", ncols=5, fontsize=8)
 
-    svg = drawn(paint)
-    for pattern, shown in _UNSEEN:
-        svg = pattern.sub(shown, svg)
-    return svg
+    return smaller(drawn(paint))
 
 
 def _privacy(panels: Sequence[Any], all_curves: Sequence[Curve]) -> None:
@@ -118,14 +391,6 @@ def _privacy(panels: Sequence[Any], all_curves: Sequence[Curve]) -> None:
     panels[1].set_title("guarantee: lower is stronger", fontsize=8)
 
 
-def _epsilon(point: Point) -> float:
-    return point.epsilon
-
-
-def _success(point: Point) -> float:
-    return point.success.value
-
-
 def _lines(
     panel: Any, all_curves: Sequence[Curve], x: Callable[[Point], float], measure: str, **more: Any
 ) -> None:
@@ -139,7 +404,7 @@ def _lines(
         panel.errorbar(
             [x(point) for point in own],
             [point.figures[measure].value for point in own],
-            yerr=[2.0 * (point.figures[measure].error or 0.0) for point in own],
+            yerr=[2.0 * (point.figures[measure].errors[0][0] or 0.0) for point in own],
             label=curve.mechanism,
             color=colour,
             marker=mark,
@@ -150,372 +415,9 @@ def _lines(
         )
 
 
-def _bounds(panel: Any, measure: str, floors: Mapping[str, Mapping[str, Value]]) -> None:
+def _bounds(panel: Any, measure: str, bounds: Mapping[str, Figures]) -> None:
     """Mark what there is without noise, and with random words."""
     for name, dashes in (("no noise", (0, (1, 1))), ("random words", (0, (4, 4)))):
-        value = floors.get(name, {}).get(measure)
+        value = bounds.get(name, {}).get(measure)
         if value is not None:
             panel.axhline(value.value, color="#666666", lw=0.9, ls=dashes, label=name, zorder=1)
-
-
-# What the page of the frontier explains in words: how to read it, and its limits.
-
-
-TITLE: Final = "The frontier: which mechanism, and which ε"
-UNDECIDED: Final = (
-    "Comparisons with every other mechanism at every share recovered. What Welch's test cannot "
-    "tell apart at 5 % is not decided. Errors over noise draws and over splits both count."
-)
-BY_EPSILON: Final = (
-    "The figures as they were measured, at each mechanism's own ε. Do not compare mechanisms by "
-    "these: their ε are of different metrics. Euclidean ε is the guarantee per unit of Euclidean "
-    "distance between vectors, where there is one."
-)
-QUICK: Final = (
-    "**A quick run is another, smaller experiment:** fewer ε, texts and draws of the noise. It "
-    "reaches no verdict, and recommends nothing."
-)
-BEST: Final = (
-    "The mechanism with the best figure at each share recovered, with its guarantee, beside the "
-    "recommended one. “Decided” says whether Welch's test tells the two apart at 5 %."
-)
-CAPTION: Final = (
-    "Left: against ε, on a logarithmic axis, each mechanism in the unit of its own metric. Right: "
-    "against the share of words that the better attack recovers, where mechanisms can be compared. "
-    "Bars are two standard errors over noise draws. For authors identified, lower is better. "
-    "Dotted: no noise; dashed grey: random words."
-)
-
-
-def reading(quick: bool) -> list[str]:
-    """Explain the columns, and what errors are over."""
-    run = Run(quick=quick)
-    return _paragraphs(f"""
-**Recovered** is the share of words that an observer gets right. The observer knows the mechanism,
-how frequent words are, and which words follow which. The share is that of the better of two
-attacks: `bayes` (each **word alone**) and `context` (**with context**: bigrams). Both
-know the same counts of words and bigrams, those of the web that ship for `english`. All mechanisms
-are compared at the same share recovered, not at the same ε: an ε of one metric says nothing about
-an ε of another.
-
-**Nats to the nearest word** is the guarantee in one unit: the most that an output can tell a word
-from its nearest word in the vectors, as a log-ratio. It is the median over {NEAREST_OF} words
-spread evenly over the lexicon. Empty where a mechanism promises (ε, δ).
-
-**Similarity** is the mean similarity of a word and its replacement; **word similarity** Spearman's
-correlation on MEN; **accuracy** that of logistic regression on private film reviews (MR); **STS**
-Pearson's correlation on the STS benchmark. **Attribution** is the share of presidents' addresses
-whose author Koppel's method names from their first words. A mechanism should lower it. The attacker
-learns from clean texts, or (adaptive) from private ones.
-
-**±** is one standard error over {noise_draws(run)} draws of the noise, on the same texts, pairs and
-{SPLITS} splits for all mechanisms. Figures at a level are interpolated between two measured ε. An
-error counts for no less than the root mean square of its measure's errors over all points: few
-draws that happen to agree prove nothing. The lines beside this page also have the errors over
-splits.
-""")
-
-
-def marks(quick: bool) -> str:
-    """Explain the figures without punctuation, and N_w."""
-    return (
-        "Attribution as above, by an attacker who reads punctuation, and by one who does not; and "
-        "N_w, the chance that a word stays: mean, 95th percentile and maximum over "
-        f"{lexicon_words(Run(quick=quick))} words spread evenly over the lexicon, exact for "
-        f"balanced and tem, from {KEPT_RUNS} runs of each word for the others."
-    )
-
-
-def limits(quick: bool) -> list[str]:
-    """Say what the comparison cannot tell, and which mechanisms are not in it."""
-    run = Run(quick=quick)
-    sizes = {name: rows_of(run, name) for name in ("mr", "attacked", "stsb", "men")}
-    known = _paragraphs(f"""
-The law of words under noise on vectors (laplace, mahalanobis, priv-emb, coordinate-laplace,
-gaussian, nadp) is not known, so attacks on them use estimates from draws, and recover hardly more
-than the words that are kept: a lower bound. Their curves may lie further to the right, and their
-lead over balanced in STS and word similarity may be smaller than it looks. Attacks on balanced and
-tem use the exact law.
-
-STS and word similarity reward words that stay as they are: on the STS benchmark, a random table
-with no embedding does about as well as the true vectors (see the floors above). A mechanism that
-keeps a word or replaces it by a far one does well there, and one that takes near words instead does
-not.
-
-Nats to the nearest word say nothing about words that are far apart: there, a metric guarantee
-grows with its own distance, which for balanced is that in its graph of words, up to its cutoff.
-
-A better model of language than bigrams recovers more from every mechanism.
-
-Tasks are small: about {sizes["attacked"]:,} reviews are attacked and {sizes["mr"]:,} classified,
-with {sizes["stsb"]:,} pairs of sentences and {sizes["men"]:,} pairs of words. Differences in
-accuracy of a few hundredths may be luck.
-
-The figures are those of English film reviews, captions and addresses. Measure your own:
-`malaprop evaluate FILE`.
-""")
-    return [*known, *(f"`{name}` is left out: {why}." for name, why in LEFT_OUT.items())]
-
-
-def _paragraphs(text: str) -> list[str]:
-    return text.strip().split("\n\n")
-
-
-# The tables of the frontier's page: mechanisms at equal success, and who is best.
-
-
-ALONE, CONTEXT = "success_alone", "success_context"
-HEAD: Final = (
-    "recovered",
-    "mechanism",
-    "ε",
-    "word alone",
-    "with context",
-    "nats to the nearest word",
-    "kept",
-    *NAMES.values(),
-)
-CHOICE: Final = ("recovered", "ε", "word alone", "with context", "words that stay", *NAMES.values())
-COMPARED: Final = (
-    *("measure", "better", "worse", "not decided", "who is better, at which share recovered"),
-)
-BEST_HEAD: Final = (
-    *("measure", "recovered", "best", "its figure", "its nats", RECOMMENDED, "decided"),
-)
-
-Rows = list[tuple[str, ...]]
-
-
-def choices(all_curves: Sequence[Curve], lines: Sequence[Line]) -> Rows:
-    """Return the recommended mechanism's ε for each share recovered, with what remains.
-
-    The first row is the text without noise, and the last one random words.
-    """
-    points = [
-        point
-        for curve in all_curves
-        if curve.mechanism == RECOMMENDED
-        for point in map(curve.at, reversed(LEVELS))
-        if point
-    ]
-    rows = [
-        (
-            f"{point.success.value:.0%}",
-            f"{point.epsilon:.2f}",
-            *(share(point.figures.get(name)) for name in (ALONE, CONTEXT, "kept")),
-            *(_plain(point.figures.get(name)) for name in BETTER),
-        )
-        for point in points
-    ]
-    bounds = floors(lines)
-    top, bottom = (
-        [(name, "", "", "", "", *(_plain(bounds[name].get(measure)) for measure in BETTER))]
-        if name in bounds
-        else []
-        for name in ("no noise", "random words")
-    )
-    return [*top, *rows, *bottom]
-
-
-def _plain(value: Value | None) -> str:
-    return "" if value is None else f"{value.value:.2f}"
-
-
-def unreached(all_curves: Sequence[Curve]) -> Iterator[str]:
-    """Name the mechanisms that were not measured up to a level, so that nobody misses their row."""
-    for level in LEVELS:
-        absent = [f"`{curve.mechanism}`" for curve in all_curves if curve.at(level) is None]
-        if absent:
-            yield f"Not measured at {level:.0%} recovered: {', '.join(absent)}."
-
-
-def compared(all_curves: Sequence[Curve]) -> Rows:
-    """Return, for each measure, how often the recommended one is better, and where it is not."""
-    rivals: dict[str, dict[str, list[str]]] = {}
-    for verdict in verdicts(all_curves):
-        if verdict.better:
-            own = rivals.setdefault(verdict.measure, {})
-            own.setdefault(verdict.mechanism, []).append(f"{verdict.success:.0%}")
-    return [
-        (
-            NAMES[measure],
-            *map(str, tally),
-            "; ".join(f"{name} at {', '.join(at)}" for name, at in rivals.get(measure, {}).items()),
-        )
-        for measure, tally in tallies(all_curves).items()
-    ]
-
-
-def best_rows(all_curves: Sequence[Curve]) -> Rows:
-    """Return the best mechanism of each measure at each level, beside the recommended one."""
-    return [
-        (
-            NAMES[measure],
-            f"{row.level:.0%}",
-            row.mechanism,
-            figure(row.point.figures[measure]),
-            nats(row.point.figures.get(LOSS)),
-            figure(row.recommended.figures[measure]),
-            "" if row.mechanism == RECOMMENDED else ("yes" if row.decided else "no"),
-        )
-        for measure in BETTER
-        for row in champions(all_curves, measure)
-    ]
-
-
-def level_rows(all_curves: Sequence[Curve]) -> Rows:
-    """Return all mechanisms at equal shares recovered."""
-    return [
-        (
-            f"{level:.0%}",
-            curve.mechanism,
-            f"{point.epsilon:.3g}",
-            share(point.figures.get(ALONE)),
-            share(point.figures.get(CONTEXT)),
-            nats(point.figures.get(LOSS)),
-            share(point.figures.get("kept")),
-            *(figure(point.figures.get(name)) for name in BETTER),
-        )
-        for level in LEVELS
-        for curve in all_curves
-        if (point := curve.at(level))
-    ]
-
-
-def nats(value: Value | None) -> str:
-    """Return a bound on a log-ratio."""
-    return "" if value is None else f"{value.value:.1f}"
-
-
-def bounds_rows(lines: Sequence[Line]) -> Rows:
-    """Return what is reached without noise, and without any meaning."""
-    return [
-        (name, *(figure(own.get(measure)) for measure in BETTER))
-        for name, own in floors(lines).items()
-    ]
-
-
-# The page of the frontier, as Markdown or HTML, and what the terminal shows.
-
-
-def readable(lines: Sequence[Line]) -> str:
-    """Return the frontier as text: mechanisms at equal success, and where others are better."""
-    all_curves = curves(lines)
-    better = (f"{row[0]}: better are {row[-1]}" for row in compared(all_curves) if row[-1])
-    shown = [
-        *_columns([HEAD, *level_rows(all_curves)]),
-        "",
-        *better,
-        "",
-        *(each.replace("*", "") for each in _advice(lines)),
-        *_columns([CHOICE, *choices(all_curves, lines)]),
-    ]
-    return "".join(f"{printable(line)}\n" for line in shown)
-
-
-def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-
-
-def page_files(lines: Sequence[Line], path: Path) -> dict[Path, str]:
-    """Return the page as files: HTML that holds everything, or Markdown with the plot beside."""
-    picture = plot(curves(lines), floors(lines))
-    if path.name.lower().endswith(".html"):
-        parts = [f"<h1>{TITLE}</h1>"]
-        parts += [_html(piece, picture) for piece in _pieces(lines)]
-        return {path: document(TITLE, parts)}
-    name = f"{path.stem}.svg"
-    parts = [f"# {TITLE}", *(_markdown(piece, name) for piece in _pieces(lines))]
-    return {path: "\n\n".join(parts) + "\n", path.with_name(name): picture}
-
-
-class _Table(NamedTuple):
-    """A table; one with a title is folded where that can be done."""
-
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    title: str = ""
-
-
-_PICTURE: Final = "the plot"
-_HEADING: Final = "## "
-_Piece = str | list[str] | _Table
-"""A heading, a paragraph, a list or a table. Texts are Markdown."""
-
-
-def _pieces(lines: Sequence[Line]) -> Iterator[_Piece]:
-    """Yield what is on the page, whatever it is written in."""
-    all_curves, quick = curves(lines), lines[0].quick
-    yield _how(lines[0])
-    yield f"{_HEADING}What to choose"
-    yield _advice(lines)
-    yield _Table(CHOICE, choices(all_curves, lines))
-    yield _PICTURE
-    yield CAPTION
-    yield f"{_HEADING}How to read it"
-    yield reading(quick)
-    yield f"{_HEADING}At equal measured privacy"
-    yield _Table(HEAD, level_rows(all_curves))
-    yield from unreached(all_curves)
-    yield f"{_HEADING}Where `{RECOMMENDED}` is not the best"
-    yield UNDECIDED
-    yield _Table(COMPARED, compared(all_curves))
-    yield BEST
-    yield _Table(BEST_HEAD, best_rows(all_curves), "Who is best")
-    yield f"{_HEADING}By ε"
-    yield BY_EPSILON
-    yield _Table(MEASURED, measured_rows(all_curves), "All points")
-    yield marks(quick)
-    yield _Table(MORE_HEAD, more_rows(all_curves), "With and without punctuation, and N_w")
-    yield f"{_HEADING}Floors and ceiling"
-    yield _Table(("", *NAMES.values()), bounds_rows(lines))
-    yield f"{_HEADING}Guarantees"
-    yield [f"`{curve.mechanism}`: {html_text(curve.guarantee)}" for curve in all_curves]
-    yield f"{_HEADING}Limits"
-    yield limits(quick)
-
-
-def _advice(lines: Sequence[Line]) -> list[str]:
-    """Say what data are missing, and what to choose, unless the run was a quick one."""
-    return [*missing(lines), *([QUICK] if lines[0].quick else advice(curves(lines)))]
-
-
-def _how(line: Line) -> str:
-    versions = ", ".join(f"{name} {number}" for name, number in line.versions.items())
-    command = "malaprop bench frontier --quick" if line.quick else "malaprop bench frontier"
-    return f"Made by `{command} --seed {line.seed}` with {versions}."
-
-
-def _markdown(piece: _Piece, picture: str) -> str:
-    if isinstance(piece, list):
-        return html_bullets(piece)
-    if isinstance(piece, str):
-        shown = f"![utility against ε and against the share of words recovered]({link(picture)})"
-        return shown if piece == _PICTURE else piece
-    table = grid(piece.head, piece.rows).replace("_", r"\_")
-    if not piece.title:
-        return table
-    summary = f"<summary>{piece.title}: {len(piece.rows)} rows</summary>"
-    return f"<details>\n{summary}\n\n{table}\n\n</details>"
-
-
-def _html(piece: _Piece, picture: str) -> str:
-    if isinstance(piece, list):
-        return f"<ul>{''.join(f'<li>{_inline(row)}</li>' for row in piece)}</ul>"
-    if not isinstance(piece, str):
-        return html_table(piece.head, piece.rows)
-    if piece == _PICTURE:
-        return f"<figure>{picture}</figure>"
-    if piece.startswith(_HEADING):
-        return f"<h2>{_inline(piece.removeprefix(_HEADING))}</h2>"
-    return f"<p>{_inline(piece)}</p>"
-
-
-def _inline(sentence: str) -> str:
-    """Escape a sentence, and turn its Markdown for bold, code and plain signs into HTML."""
-    bold = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(sentence), flags=re.DOTALL)
-    return re.sub(r"\\(\W|_)", r"\1", re.sub(r"`(.+?)`", r"<code>\1</code>", bold))

@@ -1,69 +1,89 @@
-"""Figure 5: N_w, mean and maximum; S_w; K_w; exact where there is a law."""
+"""Figure 3: the density; Figure 5: N_w, S_w and K_w, exact where there is a law; Table IV."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
 from numpy.random import Generator
 
 from malaprop.lab.studies.figures import mean_of, share_in_clear
-from malaprop.lab.studies.hyperbolic.mechanisms import (
-    AT_THE_EDGE,
-    COMPONENTS,
-    EQUAL_EUCLIDEAN,
-    EQUAL_KEPT,
-    HIERARCHY,
-    NARROW,
-    PUBLISHED,
-    SHORT,
-    SOUND,
-    TRAINED,
-    WIDE,
-    channel_of,
-    euclidean,
-)
+from malaprop.lab.studies.hyperbolic.mechanisms import HIERARCHY, TRAINED, channel_of, euclidean
 from malaprop.lab.studies.reproduction import VECTORS, Run
-from malaprop.lab.studies.study import (
-    Claim,
-    Item,
-    Line,
-    Measurement,
-    Results,
-    Setting,
-    above,
-    below,
-)
+from malaprop.lab.studies.study import Line, Measurement, Setting
 from malaprop.measure.word_statistics import Draws, Options, Similarity, registry, statistics_of
 from malaprop.mechanisms.laplace import Laplace
+from malaprop.privacy import metrics
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import Channel, LawChannel
 from malaprop.privacy.estimate import word_ids
 from malaprop.privacy.randomness import seeded_rng
 
-EPSILONS = (0.125, 0.5, 1, 2, 8)
+# Figure 3: the density of Eq. 7, its mass in n dimensions, and what the random walk draws.
+
+
+_PLACES = (0.0, 0.25, 0.5, 0.75, 0.9)
+_GRID = 20_001
+_STEPS = 1000
+
+
+def density(x: Floats | float, epsilon: float) -> Floats:
+    """Return the density of Eq. 7, with the paper's constant (1 + ε)/(2·₂F₁(1, ε; 2 + ε; −1))."""
+    from scipy.special import hyp2f1
+
+    constant = 2.0 * float(hyp2f1(1.0, epsilon, 2.0 + epsilon, -1.0)) / (1.0 + epsilon)
+    norms = np.abs(np.asarray(x, dtype=np.float64))
+    return ((1.0 - norms) / (1.0 + norms)) ** epsilon / constant
+
+
+def fig3(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+    """Compute the density, its mass, and the distance of the walk's places from it."""
+    epsilon, dimension = setting["epsilon"], setting["dimension"]
+    radii = np.linspace(0.0, 1.0, _GRID)
+    # The surface of the unit sphere: 2 in one dimension.
+    surface = 2.0 * math.pi ** (dimension / 2.0) / math.gamma(dimension / 2.0)
+    weights = surface * radii ** (dimension - 1) * density(radii, epsilon)
+    sums = np.concatenate([[0.0], np.cumsum((weights[1:] + weights[:-1]) / 2.0 * radii[1])])
+    if dimension == 1:
+        for place in _PLACES:
+            yield Measurement("density", float(density(place, epsilon)), {"x": place})
+    yield Measurement("mass", float(sums[-1]))
+    walks = run.pick(quick=200, full=1000)
+    drawn = np.sort(np.linalg.norm(_walk(walks, dimension, setting["sigma"], epsilon, rng), axis=1))
+    expected = np.interp(drawn, radii, sums / sums[-1])
+    empirical = np.arange(1, walks + 1) / walks
+    apart = np.maximum(np.abs(empirical - expected), np.abs(empirical - 1.0 / walks - expected))
+    error = 0.5 / math.sqrt(walks)
+    yield Measurement.with_error("ks_distance", float(apart.max()), error, walks - 1)
+    yield Measurement("never_moved", float(np.mean(drawn == 0.0)))
+
+
+def _walk(rows: int, dimension: int, sigma: float, epsilon: float, rng: Generator) -> Floats:
+    """Return the places of Algorithm 2's walk, in any dimension."""
+    places, scores = np.zeros((rows, dimension)), np.zeros(rows)
+    for _ in range(_STEPS):
+        proposed = metrics.lower(places + sigma * rng.standard_normal(places.shape))
+        norms = np.minimum(np.linalg.norm(proposed, axis=1), metrics.EDGE)
+        reached = -2.0 * epsilon * np.arctanh(norms)
+        accepted = np.log(rng.random(rows)) <= reached - scores
+        places[accepted], scores[accepted] = proposed[accepted], reached[accepted]
+    return places
+
+
+def is_within_four_errors(line: Line) -> bool:
+    """Whether a distance of two distributions is no more than four errors."""
+    return float(line.ours or 0.0) < 4.0 * (line.error or 0.0)
+
+
+# Figure 5: N_w, mean and maximum; S_w; K_w.
+
+
 OF = 1000
 """N_w is told of 1,000 runs, as in the paper."""
 STATISTICS = {"kept": "N_w", "distinct": "S_w", "hierarchy": "K_w"}
 _HIGH, _LOW = {"p95": 95, "max": 100}, {"p5": 5, "min": 0}
 ENDS = {"kept": _HIGH, "distinct": {**_HIGH, **_LOW}, "hierarchy": _LOW}
 """The words that are worst off have a high N_w, and a low S_w and K_w."""
-
-
-def word_grid(run: Run) -> Iterator[Setting]:
-    """The published mechanism and the sound ones at each ε, and controls."""
-    shared = {"lexicon": HIERARCHY, "spread": "words"}
-    edge = {"control": AT_THE_EDGE}
-    tangent = {"mechanism": "tangent-laplace", "published": False}
-    ball = {"mechanism": "hyperbolic-laplace", "published": False}
-    for epsilon in EPSILONS:
-        for one in (PUBLISHED, WIDE, NARROW, SHORT, SOUND, tangent):
-            yield {**one, "epsilon": epsilon, **shared}
-        for one in (PUBLISHED, SOUND):
-            yield {**one, "epsilon": epsilon, **edge, **shared}
-        yield {**SOUND, "epsilon": epsilon, "control": EQUAL_KEPT, **shared}
-    for epsilon in (10, 16):  # there is none up to n − 1 = 9
-        yield {**ball, "epsilon": epsilon, **shared}
 
 
 def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
@@ -99,58 +119,9 @@ def measured(channel: Channel, ids: Ids, runs: int, rng: Generator) -> dict[str,
     return {each.name: each.sampled(draws) for each in wanted}
 
 
-def _next(epsilon: float) -> float | None:
-    later = [each for each in EPSILONS if each > epsilon]
-    return later[0] if later else None
-
-
-def _at_next(line: Line, results: Results) -> Line | None:
-    """Return the same figure at the next larger ε."""
-    return results.like(line, epsilon=_next(line.setting["epsilon"]))
-
-
-def _is_of_the_paper(setting: Setting) -> bool:
-    return "control" not in setting and setting["epsilon"] in EPSILONS[:-1]
-
-
-FIG5 = Item(
-    name="fig5",
-    grid=word_grid,
-    cell=words,
-    key="words",
-    revision=2,
-    measures=(
-        *("N_w", "N_w_p95", "N_w_max", "K_w", "K_w_p5", "K_w_min"),
-        *("S_w", "S_w_p95", "S_w_max", "S_w_p5", "S_w_min"),
-        *("runs", "epsilon_used", "share_in_clear"),
-    ),
-    claims=(
-        Claim(
-            text="N_w grows with ε",
-            measure="N_w",
-            about=_is_of_the_paper,
-            holds=lambda line, results: below(line, _at_next(line, results)),
-        ),
-        Claim(
-            text="S_w falls as ε grows",
-            measure="S_w",
-            about=_is_of_the_paper,
-            holds=lambda line, results: above(line, _at_next(line, results)),
-        ),
-        Claim(
-            text="K_w falls as ε grows, in the same manner as S_w",
-            measure="K_w",
-            about=_is_of_the_paper,
-            holds=lambda line, results: above(line, _at_next(line, results)),
-        ),
-    ),
-)
-
-
 # Table IV: the expected N_w of hyperbolic and Euclidean mechanisms at the same worst case.
 
 
-BY_P95 = "equal 95th percentile"
 _COUNTED = 10  # runs of the worst word that return it
 _POINTS = 14  # ε of a curve
 _RANGE = (0.3, 60.0)  # ε times the median norm of centred vectors is between d/3 and 60·d or so
@@ -179,21 +150,6 @@ class Curve:
         return epsilon, (1.0 - part) * self.kept[place - 1] + part * self.kept[place]
 
 
-def euclidean_grid(run: Run) -> Iterator[Setting]:
-    """Each mechanism at each ε against each space, by maximum or by p95; then at equal ε."""
-    quick = [*TRAINED][::3]
-    spaces = run.pick(quick=("hyperbolic", *quick), full=("hyperbolic", *TRAINED, *COMPONENTS))
-    shared = {"lexicon": HIERARCHY, "spread": "words"}
-    for one, epsilon in product((PUBLISHED, SOUND), EPSILONS):
-        for control, space in product((None, BY_P95), spaces):
-            own = {**one, "epsilon": epsilon, **shared, "space": space}
-            yield {**own, "control": control} if control else own
-    for epsilon, space in product(EPSILONS, spaces):  # the published ε promises nothing
-        own = {**SOUND, "epsilon": epsilon, **shared, "space": space}
-        if space not in COMPONENTS:
-            yield {**own, "control": EQUAL_EUCLIDEAN}
-
-
 def table4(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Measure the hyperbolic mechanism, or Laplace noise at an ε with the same worst case."""
     name = TRAINED.get(setting["space"])
@@ -203,12 +159,12 @@ def table4(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
 
 def _compared(run: Run, setting: Setting) -> Iterator[Measurement]:
     control, space = setting.get("control"), setting["space"]
-    percentile = 95.0 if control == BY_P95 else 100.0
+    percentile = 95.0 if control == "equal 95th percentile" else 100.0
     if space != "hyperbolic":  # if its vectors are missing, nothing need be measured
         euclidean(run, space, run.lexicon(HIERARCHY).words)
     kept = _hyperbolic(run, setting)
     worst, epsilon = float(np.percentile(kept, percentile)), float(setting["epsilon"])
-    if space != "hyperbolic" and control == EQUAL_EUCLIDEAN:
+    if space != "hyperbolic" and control == "equal Euclidean ε":
         epsilon, kept = _at_equal_epsilon(run, setting)
         worst = float(kept.max())
     elif space != "hyperbolic":
@@ -262,33 +218,3 @@ def _words(run: Run) -> int:
 
 def _runs(run: Run) -> int:
     return run.pick(quick=50, full=1000)
-
-
-def _lower_than_euclidean(end: str, control: str | None) -> Claim:
-    return Claim(
-        text=f"at the same {end}, the hyperbolic mechanism's expected N_w is lower than the "
-        "Euclidean one's",
-        measure="expected",
-        about=lambda setting: setting["space"] in TRAINED and setting.get("control") == control,
-        # The paper has 100, 200 and 300 dimensions.
-        beyond=lambda setting: (
-            "50 dimensions" if setting["space"].endswith(" 50 dimensions") else ""
-        ),
-        holds=lambda line, results: below(
-            results.like(line, space="hyperbolic", vectors=None), line
-        ),
-    )
-
-
-TABLE4 = Item(
-    name="table4",
-    grid=euclidean_grid,
-    cell=table4,
-    key="table4",
-    revision=3,
-    measures=("worst_case", "expected", "epsilon_used"),
-    claims=(
-        _lower_than_euclidean("worst case", None),
-        replace(_lower_than_euclidean("95th percentile", BY_P95), whose="control"),
-    ),
-)

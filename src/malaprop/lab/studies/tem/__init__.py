@@ -1,7 +1,345 @@
 """tem-2021: Carvalho et al., the truncated exponential mechanism."""
 
-from malaprop.lab.studies.study import Study
-from malaprop.lab.studies.tem.laws import EXPONENT_WORDS, THEOREM3
-from malaprop.lab.studies.tem.reviews import EXPONENT, FIG1A, FIG1B
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
-STUDY = Study(name="tem", items=(FIG1A, FIG1B, THEOREM3, EXPONENT, EXPONENT_WORDS))
+import numpy as np
+from numpy.random import Generator
+
+from malaprop.lab.datasets.readers import LabelledTexts
+from malaprop.lab.studies.figures import FLOORS, mean_of, mechanism_of
+from malaprop.lab.studies.reproduction import Run
+from malaprop.lab.studies.study import Line, Measurement, Setting, read_study
+from malaprop.lab.tasks import sources
+from malaprop.lab.tasks.sources import Corpus, CorpusReader, Source, subject_of
+from malaprop.lexicon.lexicon import Lexicon
+from malaprop.lexicon.tables import Tables
+from malaprop.measure.adversaries import area
+from malaprop.measure.adversaries.labels import plain
+from malaprop.measure.adversaries.membership import model_outputs, trained_attacker
+from malaprop.measure.classification import class_numbers, text_regression
+from malaprop.measure.word_statistics import statistics_of
+from malaprop.mechanisms.tem_exponents import build_table
+from malaprop.privacy.arrays import Floats, Ids, blocks
+from malaprop.privacy.errors import LexiconError
+from malaprop.privacy.estimate import bisect, chance_margin, spread_of, word_ids
+from malaprop.privacy.randomness import seeded_rng
+
+# What follows from the law, exactly: Theorem 3's tail, and what an exponent does to words.
+
+
+_STAR = 400
+_ROUNDING = 1e-9
+_RUNS = 100
+
+
+def tail(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+    """Compute the probability of a word beyond γ, from the law."""
+    mechanism = mechanism_of(setting, beta=setting["beta"])
+    lexicon = run.lexicon(setting["lexicon"])
+    if setting.get("control") == "all words beyond γ":
+        lexicon = _star(mechanism.threshold(_STAR))
+    channel = mechanism.on(lexicon)
+    gamma = channel.law.gamma
+    ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=60, full=300)))
+    masses, beyond = [], []
+    for block in blocks(len(ids), row_cells=len(lexicon)):
+        far = lexicon.distances(ids[block]) > gamma
+        masses.append((np.exp(channel.log_probabilities(ids[block])) * far).sum(axis=1))
+        beyond.append(far.mean(axis=1))
+    values = np.concatenate(masses)
+    yield mean_of("tail", values)
+    yield Measurement("tail_p95", float(np.percentile(values, 95)))
+    yield Measurement("tail_max", float(values.max()))
+    yield Measurement("share_beyond", float(np.concatenate(beyond).mean()))
+    yield Measurement("gamma", gamma)
+    yield Measurement("cap", setting["epsilon"] * gamma)
+
+
+def _star(gamma: float) -> Lexicon:
+    """Return words that are all farther than γ from each other."""
+    return Lexicon([f"w{i}" for i in range(_STAR)], np.eye(_STAR) * (gamma + 1.0))
+
+
+def is_within_beta(line: Line) -> bool | None:
+    """Whether a tail is no heavier than β."""
+    if not isinstance(line.ours, float):
+        return None
+    return bool(line.ours <= line.setting["beta"] + _ROUNDING)
+
+
+def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+    """Compute N_w and S_w, exactly for TEM, from draws for Madlib."""
+    lexicon, epsilon = run.lexicon(setting["lexicon"]), float(setting["epsilon"])
+    channel = mechanism_of(setting, epsilon=epsilon).on(lexicon)
+    chosen = run.pick(quick=10, full=60)
+    if setting["mechanism"] == "tem":
+        chosen = run.pick(quick=60, full=500)
+        yield Measurement("exponent", channel.law.exponent)
+        yield Measurement("exponent_share", channel.law.exponent / epsilon)
+    ids = word_ids(lexicon, min(chosen, len(lexicon)))
+    kept = statistics_of(channel, ids, "kept", _RUNS, rng)
+    distinct = statistics_of(channel, ids, "distinct", _RUNS, rng)
+    yield mean_of("kept", kept)
+    yield Measurement("kept_p95", float(np.percentile(kept, 95)))
+    yield Measurement("kept_max", float(kept.max()))
+    yield mean_of("distinct", distinct)
+    yield Measurement("distinct_p5", float(np.percentile(distinct, 5)))
+    yield Measurement("distinct_min", float(distinct.min()))
+
+
+# IMDB's reviews in Appendix C's four parts, and how each part is made private.
+
+
+PARTS = ("TR1", "TR2", "TE1", "TE2")
+WEAKNESS = 100.0
+"""Of the regularization: 20 epochs of fastText learn training texts by heart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Reviews of one part."""
+
+    corpus: Corpus = field(repr=False)
+    labels: Ids = field(repr=False)
+
+    @cached_property
+    def clean(self) -> list[str]:
+        """The reviews as they are, in small letters and without punctuation."""
+        return _plain(self.corpus.texts, punctuation=False)
+
+    @cached_property
+    def exempt(self) -> float:
+        """The share of words that stay whatever is drawn: those that are no place for a draw."""
+        drawn = (np.full(len(self.corpus.ids), word) for word in (0, 1))
+        first, second = (_plain(self.corpus.rebuilt(ids), punctuation=False) for ids in drawn)
+        pairs = zip(" ".join(first).split(), " ".join(second).split(), strict=True)
+        return float(np.mean([one == other for one, other in pairs]))
+
+    def clean_form(self, punctuation: bool) -> list[str]:
+        """Return the reviews as they are, with punctuation if that is wanted."""
+        return _plain(self.corpus.texts, punctuation=True) if punctuation else self.clean
+
+    def private(self, source: Source, punctuation: bool) -> list[str]:
+        """Return the reviews with private words."""
+        return _plain(source.texts(self.corpus), punctuation=punctuation)
+
+
+def _plain(texts: list[str], punctuation: bool) -> list[str]:
+    return [plain(text, punctuation=punctuation) for text in texts]
+
+
+def vocabulary(run: Run) -> Lexicon:
+    """Return the lexicon's most frequent words."""
+    lexicon, size = run.lexicon(), run.pick(quick=2000, full=8000)
+    if len(lexicon) <= size:
+        return lexicon
+    return run.once("vocabulary", lambda: lexicon.subset(lexicon.words[:size]))
+
+
+def parts_of(run: Run, trial: int) -> dict[str, Part]:
+    """Return the four parts of a trial, the same for all mechanisms."""
+    return run.once(("parts", trial), lambda: _cut(run, trial))
+
+
+def _cut(run: Run, trial: int) -> dict[str, Part]:
+    data: LabelledTexts = run.data("imdb")
+    size, words = run.pick(quick=(250, 60), full=(2000, 60))
+    classes = class_numbers(data.labels, len(data))
+    rng = seeded_rng(1000 * run.seed + trial)
+    reader, chosen = CorpusReader(vocabulary(run)), _places(classes, size, rng)
+    return {
+        name: Part(reader([_first(data.texts[i], words) for i in places]), classes[places])
+        for name, places in zip(PARTS, chosen, strict=True)
+    }
+
+
+def _places(classes: Ids, size: int, rng: Generator) -> list[Ids]:
+    """Draw four parts without a common review, each with as many of either class."""
+    each = min(size // 2, int(np.bincount(classes).min()) // len(PARTS))
+    drawn = [rng.permutation(np.flatnonzero(classes == label)) for label in (0, 1)]
+    return [
+        np.concatenate([own[part * each : (part + 1) * each] for own in drawn])
+        for part in range(len(PARTS))
+    ]
+
+
+def _first(text: str, words: int) -> str:
+    return " ".join(text.split()[:words])
+
+
+def classifier(texts: list[str], labels: Ids, weakness: float = WEAKNESS) -> Any:
+    """Train the classifier of reviews: logistic regression on words and pairs of words."""
+    return text_regression(texts, labels, characters=False, weakness=weakness)
+
+
+# The mechanisms of the study: TEM, Madlib (laplace), and what needs no words.
+
+
+_STEPS = 12  # of a bisection over ε
+_TOKENS = 500  # words of reviews that a share kept is estimated from, in that bisection
+
+
+def channel_of(run: Run, setting: Setting) -> Any:
+    """Return the channel of a setting on the reviews' vocabulary."""
+    lexicon, epsilon = vocabulary(run), float(setting["epsilon"])
+    if is_at_equal_share(setting):
+        epsilon = equal_epsilon(run, setting)
+    key = ("channel", setting["mechanism"], setting.get("exponent"), epsilon)
+    return run.once(key, lambda: bound(lexicon, setting, epsilon))
+
+
+def is_at_equal_share(setting: Setting) -> bool:
+    """Whether Madlib is to keep as many words as TEM does at the same ε."""
+    return str(setting.get("control", "")).startswith("equal share kept")
+
+
+def bound(lexicon: Lexicon, setting: Setting, epsilon: float) -> Any:
+    """Bind Madlib, or TEM with the paper's exponent and γ, or with the audited exponent."""
+    if setting.get("exponent") != "audited":
+        return mechanism_of(setting, epsilon=epsilon, beta=0.001).on(lexicon)
+    mechanism = mechanism_of(setting, epsilon=epsilon)
+    try:
+        return mechanism.on(lexicon)
+    except LexiconError:  # it was not audited, which takes a while for thousands of words
+        table = build_table(lexicon, epsilon=epsilon)
+        return mechanism.on(lexicon.with_tables(Tables(exponents=(table,))))
+
+
+def source_of(run: Run, setting: Setting, rng: Generator) -> Source:
+    """Return what the reviews of one trial are drawn from."""
+    floor, space = str(setting.get("control", "")).partition(",")[0], vocabulary(run)
+    if floor == "random table":  # of words, not of vectors
+        return sources.WordTable(space, rng, rng.permutation(len(space)))
+    if floor in FLOORS:
+        return FLOORS[floor](space).begin(rng)
+    once = setting["noise"] == "table"
+    return subject_of(channel_of(run, setting), once=once, release="words").begin(rng)
+
+
+def equal_epsilon(run: Run, setting: Setting) -> float:
+    """Return the ε at which Madlib keeps as many words of reviews as TEM does at this ε."""
+    lexicon, epsilon = vocabulary(run), float(setting["epsilon"])
+
+    def searched() -> float:
+        ids = seeded_rng(run.seed).permutation(parts_of(run, 0)["TR1"].corpus.ids)[:_TOKENS]
+
+        def kept(mechanism: str, epsilon: float) -> float:
+            channel = bound(lexicon, {"mechanism": mechanism, "exponent": "half"}, epsilon)
+            return float(np.mean(channel.substitute(ids, seeded_rng(run.seed)) == ids))
+
+        wanted = kept("tem", epsilon)
+        ends = bisect(lambda x: kept("laplace", x) < wanted, 0.5, 500.0, steps=_STEPS)
+        return math.sqrt(math.prod(ends))
+
+    return run.once(("equal", epsilon), searched)
+
+
+# Figure 1: a classifier trained on private reviews, its accuracy, and who was in its training.
+
+
+_WEAK = 1.0  # C of a classifier that learns less by heart
+
+
+def trial(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+    """Train on private TR1, test on TE1; then tell TR1 from TR2 by the model's outputs."""
+    trials = range(run.pick(quick=2, full=5))
+    rows = [_one(run, setting, number, rng) for number in trials]
+    for name in rows[0]:
+        measure, _, attacker = name.partition(":")
+        added = {"attacker": attacker} if attacker else {}
+        values = [row[name] for row in rows]
+        yield mean_of(measure, values, **added)
+        if name == "accuracy":  # with half of its 95 % interval
+            margin = chance_margin([(spread_of(values), len(values) - 1)])
+            yield Measurement("accuracy_ci95", margin / math.sqrt(len(values)))
+    if is_at_equal_share(setting):
+        yield Measurement("epsilon_of_equal_share", equal_epsilon(run, setting))
+    if setting.get("mechanism") == "tem":
+        yield Measurement("exponent", float(channel_of(run, setting).law.exponent))
+    yield Measurement("majority", 0.5)  # as many reviews of either class
+
+
+def _one(run: Run, setting: Setting, number: int, rng: Generator) -> dict[str, float]:
+    """Return the figures of one trial; those of attackers are named `auc:attacker`."""
+    control = setting.get("control", "")
+    trial = _Trial(
+        run,
+        number,
+        punctuation=control.endswith("punctuation kept"),
+        weakness=_WEAK if control.endswith("a classifier that learns less by heart") else WEAKNESS,
+    )
+    figures = trial.figures(source_of(run, setting, rng))
+    clear = 1.0 if control.startswith("no noise") else parts_of(run, number)["TR1"].exempt
+    return {**figures, "share_in_clear": clear}
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """One trial: a split of its own, and the classifiers that are trained on its parts."""
+
+    run: Run
+    number: int
+    punctuation: bool
+    weakness: float
+
+    def figures(self, source: Source) -> dict[str, float]:
+        """Train on private TR1; return accuracies, the share of words kept, and areas."""
+        target = self._trained(self._private("TR1", source), self._parts["TR1"])
+        kept = source.kept
+        tested = self._private("TE1", source)
+        shadow = self._trained(self._private("TE2", source), self._parts["TE2"])
+        return {
+            "accuracy": self._right(target, self._clean("TE1")),
+            "accuracy_private": self._right(target, tested),
+            "kept": 1.0 if kept is None else kept,
+            **self._areas(target, self._static_attacker, "static"),
+            **self._areas(target, self._attacker(shadow), "adaptive"),
+        }
+
+    @property
+    def _parts(self) -> dict[str, Part]:
+        return parts_of(self.run, self.number)
+
+    def _private(self, name: str, source: Source) -> list[str]:
+        return self._parts[name].private(source, self.punctuation)
+
+    def _clean(self, name: str) -> list[str]:
+        return self._parts[name].clean_form(self.punctuation)
+
+    def _trained(self, texts: list[str], part: Part) -> Any:
+        return classifier(texts, part.labels, self.weakness)
+
+    def _right(self, model: Any, texts: list[str]) -> float:
+        return float(np.mean(model.predict(texts) == self._parts["TE1"].labels))
+
+    @property
+    def _static_attacker(self) -> Any:
+        """The attacker that learnt from a shadow trained on clean TE2: the same for all cells."""
+        key = ("attacker", self.number, self.punctuation, self.weakness)
+        part = self._parts["TE2"]
+        return self.run.once(key, lambda: self._attacker(self._trained(self._clean("TE2"), part)))
+
+    def _attacker(self, shadow: Any) -> Any:
+        rng = seeded_rng(self.run.seed)
+        return trained_attacker(self._outputs(shadow, "TE2"), self._outputs(shadow, "TE1"), rng)
+
+    def _outputs(self, model: Any, name: str) -> Floats:
+        """Return what a model says about the clean reviews of a part."""
+        labels = self._parts[name].labels
+        return model_outputs(model, self._clean(name), labels, np.arange(len(labels)))
+
+    def _areas(self, target: Any, network: Any, attacker: str) -> dict[str, float]:
+        """Return the area under the curve with which the attacker tells TR1 from TR2."""
+        inside, outside = self._outputs(target, "TR1"), self._outputs(target, "TR2")
+        told = [network.predict_proba(rows)[:, 1] for rows in (inside, outside)]
+        areas = {f"auc:{attacker}": area(told[0], told[1])}
+        if attacker == "static":  # the label's own log-probability needs no shadow
+            areas["auc:loss alone"] = area(inside[:, -1], outside[:, -1])
+        return areas
+
+
+STUDY = read_study("tem", trial=trial, tail=tail, words=words, is_within_beta=is_within_beta)

@@ -1,0 +1,412 @@
+"""Texts with private slots: authors that are identified (Table III), and tasks (Table VI)."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from malaprop.lab import tasks
+from malaprop.lab.studies.figures import (
+    MAJORITY,
+    SPLIT_TIMES,
+    estimated,
+    floor_shares,
+    jointly,
+)
+from malaprop.lab.studies.hyperbolic.mechanisms import channel_of, lexicon_of
+from malaprop.lab.studies.reproduction import ENCODERS, MissingDataError, Run
+from malaprop.lab.studies.study import Measurement, Setting
+from malaprop.lab.tasks.sources import Corpus, CorpusReader, Source, Subject, random_table
+from malaprop.lexicon.bigrams import BigramModel, shipped_model
+from malaprop.lexicon.lexicon import Lexicon
+from malaprop.measure.adversaries.labels import TESTED, Predictor, koppel, plain
+from malaprop.measure.classification import random_splits
+from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.channel import Channel
+from malaprop.privacy.metrics import MetricSpace
+from malaprop.privacy.randomness import seeded_rng
+from malaprop.text.language import FUNCTION_WORDS
+
+# Texts with slots: which words are replaced, and by what. The others stay in clear.
+
+
+STOP_WORDS_KEPT: Final = "stop words kept"
+RARE_TRANSITIONS: Final = "rare transitions"
+ALL_WORDS: Final = "all words"
+NO_WORDS: Final = "no words"
+ONCE: Final = "a table noised once"
+RARE: Final = 1e-3
+"""A word is a slot if it follows the word before it with a smaller probability."""
+Flags = NDArray[np.bool_]
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+class WordIds:
+    """The ids of words in a lexicon; a word that it lacks has the id of what it maps to."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self.lexicon = lexicon
+        self._read = CorpusReader(lexicon)
+        self._mapped: dict[str, int] = {}
+
+    def __call__(self, words: Sequence[str]) -> Ids:
+        """Return the id of each word."""
+        index, mapped = self.lexicon.index, self._mapped
+        others = [w for w in dict.fromkeys(words) if w not in index and w not in mapped]
+        corpus = self._read(others)
+        ends = np.cumsum(corpus.counts)
+        for word, end, count in zip(others, ends.tolist(), corpus.counts.tolist(), strict=True):
+            mapped[word] = int(corpus.ids[end - 1]) if count else 0
+        return np.array([index[w] if w in index else mapped[w] for w in words], dtype=np.int64)
+
+
+class SlotTexts:
+    """Texts cut into words, in small letters, and what stands between them."""
+
+    def __init__(self, texts: Sequence[str], ids: WordIds) -> None:
+        words = [_WORD.findall(text) for text in texts]
+        self._between = [_WORD.split(text) for text in texts]
+        self.counts = np.array([len(row) for row in words], dtype=np.int64)
+        self.flat = [word.lower() for row in words for word in row]
+        self.ids, self._lexicon = ids, ids.lexicon
+
+    @cached_property
+    def known(self) -> Flags:
+        """Which words the lexicon has."""
+        return np.array([word in self._lexicon.index for word in self.flat], dtype=bool)
+
+    @cached_property
+    def content(self) -> Flags:
+        """Which words are no stop words."""
+        return np.array([word not in FUNCTION_WORDS for word in self.flat], dtype=bool)
+
+    def transitions(self, model: BigramModel, words: Lexicon) -> Floats:
+        """Return how likely each word is after the one before it; 0 where one is unknown."""
+        chances = np.zeros(len(self.flat))
+        seconds = np.array([words.index.get(word, -1) for word in self.flat], dtype=np.int64)
+        firsts = np.roll(seconds, 1)
+        firsts[(np.cumsum(self.counts) - self.counts)[self.counts > 0]] = model.start
+        both = (firsts >= 0) & (seconds >= 0)
+        chances[both] = model.probabilities(firsts[both], seconds[both])
+        return chances
+
+    def replaced(self, slots: Flags, drawn: Ids) -> list[str]:
+        """Return all words, with other ones in the slots."""
+        flat = list(self.flat)
+        for place, word in zip(np.flatnonzero(slots).tolist(), drawn.tolist(), strict=True):
+            flat[place] = self._lexicon.words[word].lower()
+        return flat
+
+    def joined(self, flat: Sequence[str]) -> list[str]:
+        """Return texts of other words, with what stands between them as it was."""
+        texts, begin = [], 0
+        for count, between in zip(self.counts.tolist(), self._between, strict=True):
+            own = flat[begin : begin + count]
+            begin += count
+            texts.append("".join(a + b for a, b in zip(between, [*own, ""], strict=True)))
+        return texts
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """Which words are replaced.
+
+    `stop words kept` is the paper's rule in Table III, `rare transitions` its rule in Table VI.
+    With both, words that the lexicon lacks stay in clear. `all words` is ours: every word is
+    replaced, and what the lexicon lacks goes in as what it maps to.
+    """
+
+    name: str
+    model: BigramModel | None = None
+    words: Lexicon | None = None
+    """The words of the model."""
+
+    def slots(self, texts: SlotTexts) -> Flags:
+        """Return which words of the texts are replaced."""
+        if self.name in (ALL_WORDS, NO_WORDS):
+            return np.full(len(texts.flat), self.name == ALL_WORDS, dtype=bool)
+        if self.name == STOP_WORDS_KEPT:
+            return texts.known & texts.content
+        if self.model is None or self.words is None:
+            raise ValueError("rare transitions need a bigram model and its words")
+        rare: Flags = texts.transitions(self.model, self.words) < RARE
+        return texts.known & rare
+
+
+@dataclass(eq=False)
+class Replacer:
+    """Replaces words of texts by draws from a channel; counts what stays."""
+
+    ids: WordIds
+    channel: Channel | None
+    """None for words drawn evenly from the lexicon."""
+    protocol: Protocol
+    once: bool = False
+    """Whether each word has one draw for all its places: a substitution cipher."""
+    words: int = 0
+    replaced: int = 0
+    same: int = 0
+
+    def words_of(self, texts: SlotTexts, rng: Generator) -> list[str]:
+        """Return all words of texts, with drawn words in the slots."""
+        slots = self.protocol.slots(texts)
+        ids = self.ids([texts.flat[place] for place in np.flatnonzero(slots).tolist()])
+        drawn = self._drawn(ids, rng)
+        self.words += len(slots)
+        self.replaced += len(ids)
+        self.same += int((drawn == ids).sum())
+        return texts.replaced(slots, drawn)
+
+    def _drawn(self, ids: Ids, rng: Generator) -> Ids:
+        own, places = np.unique(ids, return_inverse=True) if self.once else (ids, None)
+        if self.channel is None:
+            drawn = rng.integers(0, len(self.ids.lexicon), len(own))
+        else:
+            drawn = self.channel.substitute(own, rng)
+        return drawn if places is None else drawn[places]
+
+    @property
+    def kept(self) -> float:
+        """The share of the words in slots that stay."""
+        return self.same / max(1, self.replaced)
+
+    @property
+    def in_clear(self) -> float:
+        """The share of all words that are not in slots."""
+        return 1.0 - self.replaced / max(1, self.words)
+
+
+class _SlotSource(Source):
+    """A repetition of private texts with slots, for tasks on other vectors."""
+
+    def __init__(
+        self,
+        space: MetricSpace,
+        rng: Generator,
+        replacer: Replacer,
+        cut: dict[int, SlotTexts],
+        index: Mapping[str, int],
+    ) -> None:
+        super().__init__(space, rng)
+        self._replacer, self._cut, self._index = replacer, cut, index
+
+    def centroids(self, corpus: Corpus) -> Floats:
+        """Return the mean vector of each private text's words, of those that have one."""
+        from scipy.sparse import csr_matrix
+
+        if id(corpus) not in self._cut:  # the task holds its corpora as long as it runs
+            self._cut[id(corpus)] = SlotTexts(corpus.texts, self._replacer.ids)
+        texts = self._cut[id(corpus)]
+        flat = self._replacer.words_of(texts, self._rng)
+        ids = np.array([self._index.get(word, -1) for word in flat], dtype=np.int64)
+        known = ids >= 0
+        rows = np.repeat(np.arange(len(corpus)), texts.counts)[known]
+        shape = (len(corpus), len(self.space))
+        sums = csr_matrix((np.ones(len(rows)), (rows, ids[known])), shape) @ self.space.vectors
+        sizes = np.maximum(np.bincount(rows, minlength=len(corpus)), 1)
+        return np.asarray(sums / sizes[:, None])
+
+    def _words(self, ids: Ids) -> Ids:
+        raise NotImplementedError("slots are places in texts, not words")
+
+
+def slotted(space: Lexicon, replacer: Replacer) -> Subject:
+    """Return private texts to run tasks on, whose words are looked up in `space`."""
+    cut: dict[int, SlotTexts] = {}
+    return Subject(
+        "texts with slots",
+        space,
+        lambda rng: _SlotSource(space, rng, replacer, cut, space.index),
+        noisy=replacer.protocol.name != NO_WORDS,
+    )
+
+
+def _ids_of(run: Run, lexicon: Lexicon) -> WordIds:
+    """Return what looks up words in a lexicon, made once in a run."""
+    return run.once(("ids", lexicon.fingerprint), lambda: WordIds(lexicon))
+
+
+# Table III: how many authors are identified by Koppel's method.
+
+
+PAN: Final = ("pan11-small", "pan11-large", "pan12-A", "pan12-C", "pan12-D", "pan12-I")
+GET_PAN: Final = "ask for PAN-2011 and PAN-2012 at https://pan.webis.de/data.html"
+_FEWEST = 4  # texts of an author
+
+
+@dataclass(frozen=True, eq=False)
+class _Authors:
+    """Texts with their authors."""
+
+    texts: SlotTexts
+    clean: list[str]
+    labels: Ids
+
+
+def table3(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+    """Identify the authors of private texts: each draw of the noise on the same splits."""
+    if setting["data"] in PAN and setting["data"] not in run.sets:
+        raise MissingDataError(f"The data set {setting['data']}", GET_PAN)
+    lexicon = lexicon_of(run, setting)
+    data = run.once(("authors", setting["data"], lexicon.fingerprint), lambda: _read(run, setting))
+    name = setting["mechanism"]
+    channel = channel_of(run, setting) if "epsilon" in setting else None
+    once = name == "random table" or setting.get("control") == ONCE
+    replacer = Replacer(_ids_of(run, lexicon), channel, Protocol(setting["protocol"]), once)
+    draws = [data.clean]
+    if name != "no noise":
+        count = range(run.pick(quick=2, full=3))
+        draws = [data.texts.joined(replacer.words_of(data.texts, rng)) for _ in count]
+    rights = np.array([_rights(run, setting, data, private) for private in draws])
+    tested = len(random_splits(data.labels, TESTED, 1, seeded_rng(0))[0].test)
+    (correct, *_) = jointly("correct", rights, shared=TESTED / (1.0 - TESTED))
+    yield correct
+    yield Measurement("tested", tested)
+    yield from jointly("accuracy", rights / tested, shared=TESTED / (1.0 - TESTED))
+    yield Measurement("majority", float(np.bincount(data.labels).max()) / len(data.labels))
+    if name == "no noise":
+        yield from floor_shares(name, len(lexicon))
+        return
+    yield Measurement("kept", replacer.kept)
+    yield Measurement("share_in_clear", replacer.in_clear)
+
+
+def _rights(run: Run, setting: Setting, data: _Authors, private: list[str]) -> list[int]:
+    """Return how many authors are named on each split; all mechanisms have the same splits."""
+    read = [plain(text, punctuation=setting["punctuation"]) for text in private]
+    rights = []
+    for number in range(run.pick(quick=2, full=SPLIT_TIMES)):
+        test = random_splits(data.labels, TESTED, 1, seeded_rng(number))[0].test
+        predict = _attacker(run, setting, data, read, number)
+        rights.append(int((predict([read[i] for i in test]) == data.labels[test]).sum()))
+    return rights
+
+
+def _attacker(
+    run: Run, setting: Setting, data: _Authors, read: list[str], number: int
+) -> Predictor:
+    """Train on the private texts of a split, or once in a run on the clean ones."""
+
+    def trained(texts: list[str]) -> Predictor:
+        train = random_splits(data.labels, TESTED, 1, seeded_rng(number))[0].train
+        return koppel([texts[i] for i in train], data.labels[train], seeded_rng(number))
+
+    marks = setting["punctuation"]
+    if setting["attacker"] == "adaptive":
+        return trained(read)
+    return run.once(
+        ("koppel", setting["data"], marks, number),
+        lambda: trained([plain(text, punctuation=marks) for text in data.clean]),
+    )
+
+
+def _read(run: Run, setting: Setting) -> _Authors:
+    """Read the texts of authors with enough of them; cut books into parts."""
+    data = run.data(setting["data"])
+    words, most = run.pick(quick=(100, 4), full=(250, 8))
+    texts, authors = [], []
+    for text, author in zip(data.texts, data.labels, strict=True):
+        listed = text.split()
+        parts = most if setting["data"] == "gutenberg" else 1
+        step = max(words, len(listed) // parts)
+        cut = [" ".join(listed[k * step : k * step + words]) for k in range(parts)]
+        texts += cut
+        authors += [author] * len(cut)
+    counts = Counter(authors)
+    chosen = _spread(run, [i for i, one in enumerate(authors) if counts[one] >= _FEWEST], authors)
+    names = {name: number for number, name in enumerate(dict.fromkeys(authors[i] for i in chosen))}
+    read = SlotTexts([texts[i] for i in chosen], _ids_of(run, lexicon_of(run, setting)))
+    return _Authors(
+        read, read.joined(read.flat), np.array([names[authors[i]] for i in chosen], dtype=np.int64)
+    )
+
+
+def _spread(run: Run, places: list[int], authors: list[str]) -> list[int]:
+    """Leave out authors in a quick run: some have to do."""
+    few = list(dict.fromkeys(authors[i] for i in places))[:: run.pick(quick=4, full=1)]
+    return [i for i in places if authors[i] in few]
+
+
+# Table VI: eight tasks on texts whose slots, words of rare transitions, are private.
+
+
+TASKS: Final = {
+    **dict.fromkeys(("mr", "cr", "mpqa", "sst5", "trec"), "classify"),
+    **dict.fromkeys(("sick", "mrpc"), "classify-pairs"),
+    "sts14": "sts",
+}
+_TEST = 0.2
+_UTILITY_SHARED = _TEST / (1.0 - _TEST)
+
+
+def table6(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+    """Run a task on private texts; vectors of words are those of `english`."""
+    space, name = run.lexicon(), setting["mechanism"]
+    if name in ENCODERS:
+        raise MissingDataError(name, ENCODERS[name], _measures(setting["data"]))
+    task, data = TASKS[setting["data"]], _some(run, setting["data"])
+    options: dict[str, Any] = {"data": data, "floors": False, "rng": rng}
+    options["repeats"] = run.pick(quick=2, full=5)
+    if name == MAJORITY:
+        yield from _majority(task, data, space)
+        return
+    if name == "random table":
+        yield from _scores(task, tasks.run(task, random_table(space), **options))
+        yield from floor_shares(name, len(space))
+        return
+    channel = channel_of(run, setting) if "epsilon" in setting else None
+    lexicon = lexicon_of(run, setting)
+    once = setting.get("control") == ONCE
+    replacer = Replacer(_ids_of(run, lexicon), channel, _protocol(run, setting), once)
+    yield from _scores(task, tasks.run(task, slotted(space, replacer), **options))
+    if name == "no noise":
+        yield from floor_shares(name, len(lexicon))
+        return
+    yield Measurement("kept", replacer.kept)
+    yield Measurement("share_in_clear", replacer.in_clear)
+    if channel is not None:
+        yield Measurement("epsilon_used", float(channel.guarantee.epsilon))
+
+
+def _protocol(run: Run, setting: Setting) -> Protocol:
+    words = run.lexicon()
+    slots = setting.get("slots", NO_WORDS)
+    if slots != RARE_TRANSITIONS:
+        return Protocol(slots)
+    model = run.sets.get("bigrams") or run.once("bigrams", lambda: shipped_model(words))
+    if model is None:
+        raise MissingDataError("A bigram model", "malaprop lm train CORPUS -o MODEL")
+    return Protocol(RARE_TRANSITIONS, model, words)
+
+
+def _some(run: Run, name: str) -> Any:
+    """Return a part of a data set, spread over it and over the parts that it is divided into."""
+    data, most = run.data(name), run.pick(quick=100, full=1500)
+    step = max(1, len(data) // most)
+    return run.once(("some", name), lambda: data.rows(range(0, len(data), step)))
+
+
+def _measures(data: str) -> tuple[str, ...]:
+    return ("pearson", "spearman") if TASKS[data] == "sts" else ("accuracy",)
+
+
+def _majority(task: str, data: Any, space: Any) -> Iterator[Measurement]:
+    if task != "sts":
+        most = tasks.registry[task](data=data).prepare(space).majority
+        yield Measurement("accuracy", most)
+        yield from floor_shares(MAJORITY, len(space))
+
+
+def _scores(task: str, result: tasks.BenchmarkResult) -> Iterator[Measurement]:
+    if task == "sts":
+        yield estimated("pearson", result.measures["pearson_groups"])
+        yield estimated("spearman", result.measures["spearman_groups"])
+        return
+    shared = _UTILITY_SHARED if "splits" in result.over else 0.0
+    yield estimated("accuracy", result.measures["accuracy"], shared=shared)
