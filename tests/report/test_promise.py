@@ -52,7 +52,7 @@ def test_other_lexicons_give_words_of_their_own_that_are_no_forms_of_each_other(
 def test_three_sentences_give_the_losses_of_the_guarantee() -> None:
     privatizer = Privatizer(LINE, TEM(epsilon=2.0, gamma=8.0))
     examples = comparisons(privatizer.channel)
-    told = plain_promise(privatizer.guarantee, examples)
+    told = " ".join(plain_promise(privatizer.guarantee, examples))
     assert "“cold” in one and “cool” in the other" in told
     assert "the odds between the two texts by a factor of at most 7.39" in told  # e^(2·1)
     assert "between “cold” and “hot” by a factor of at most 8.89 million" in told  # e^(2·8): γ
@@ -64,11 +64,11 @@ def test_three_sentences_give_the_losses_of_the_guarantee() -> None:
 
 def test_shared_draws_and_a_delta_are_named() -> None:
     shared = Privatizer(LINE, TEM(epsilon=1.0), repeat="document")
-    told = plain_promise(shared.guarantee, comparisons(shared.channel))
+    told = " ".join(plain_promise(shared.guarantee, comparisons(shared.channel)))
     assert "differ in one word alone, in all its places, “cold”" in told
     assert "each further distinct word" in told
     noisy = Privatizer(LINE, Gaussian(epsilon=0.9))
-    told = plain_promise(noisy.guarantee, comparisons(noisy.channel))
+    told = " ".join(plain_promise(noisy.guarantee, comparisons(noisy.channel)))
     assert "the chances of whatever may come out differ by" in told
     assert "and by a δ of" in told
 
@@ -76,10 +76,10 @@ def test_shared_draws_and_a_delta_are_named() -> None:
 def test_without_a_guarantee_nothing_is_promised() -> None:
     kept = Privatizer(LINE, TEM(epsilon=1.0), unknown="keep")
     for told in (
-        plain_promise(kept.guarantee, comparisons(kept.channel)),
+        *plain_promise(kept.guarantee, comparisons(kept.channel)),
         short_promise(kept.guarantee, ()),
     ):
         assert "othing" in told
         assert "factor" not in told
     unpromised = [replace(each, loss=None) for each in comparisons(kept.channel)]
-    assert "nothing is promised" in plain_promise(kept.channel.guarantee, unpromised)
+    assert "nothing is promised" in plain_promise(kept.channel.guarantee, unpromised)[0]

@@ -556,21 +556,22 @@ h2 { font-size: 1.2rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid #d7dee6
 h3 { font-size: 1rem; margin: 1.4rem 0 .4rem; overflow-wrap: anywhere; }
 p, li { max-width: 44rem; }
 .audience { color: #5a6a7a; margin-top: 0; }
-.key { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .7rem;
+.key { display: grid; grid-template-columns: repeat(auto-fill, minmax(12rem, 1fr)); gap: .7rem;
   margin: 1.2rem 0; }
-@media (min-width: 45rem) {
-  .key:has(> div:nth-child(6):last-child) { grid-template-columns: repeat(3, 1fr); } }
 .key div { border: 1px solid #d7dee6; border-radius: .4rem; padding: .6rem .8rem; }
 .key b { display: block; font-size: 1.35rem; line-height: 1.2; overflow-wrap: anywhere; }
 .warning { border-left: .3rem solid #8a1c1c; background: #fbf1f1; padding: .5rem .9rem;
   margin: .6rem 0; font-weight: 600; }
 .wide { overflow-x: auto; }
 .wide td:first-child:not(.number) { min-width: 9rem; }
-table { border-collapse: collapse; width: 100%; margin: .6rem 0; font-size: .95rem; }
-th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0;
+table { border-collapse: collapse; min-width: 50%; max-width: 100%; margin: .6rem 0;
+  font-size: .95rem; }
+table.facts { width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: .3rem 1.2rem .3rem 0;
   border-bottom: 1px solid #e6ebf0; overflow-wrap: break-word; }
 table.facts td { overflow-wrap: anywhere; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+th.number { white-space: normal; }
 td small { display: block; color: #5a6a7a; font-size: .78rem; }
 td.bar { width: 30%; } td.bar div { height: .8rem; background: #1f3b57; margin-top: .3rem; }
 tr.chosen td { background: #eef4ea; font-weight: 600; } tr.pale td { color: #5a6a7a; }
@@ -582,7 +583,8 @@ details { margin: .8rem 0; } summary { cursor: pointer; color: #1f3b57; font-wei
 figure { margin: 0; max-width: 40rem; break-inside: avoid; }
 figure svg { width: 100%; height: auto; }
 figcaption { font-size: .88rem; color: #44525f; }
-@media (max-width: 30rem) { .key b { font-size: 1.1rem; } .key div { padding: .6rem; } }
+@media (max-width: 30rem) { .key b { font-size: 1.1rem; } .key div { padding: .6rem; }
+  .key { grid-template-columns: 1fr 1fr; } }
 @media screen and (max-width: 36rem) {
   .wide thead { display: none; }
   .wide tr { display: block; padding: .4rem 0; border-bottom: 1px solid #e6ebf0; }

@@ -75,20 +75,20 @@ def _like(space: MetricSpace, word: int) -> int:
 
 
 VALUES = (
-    "Numbers, dates and times are protected in the same way, the less the farther apart two of "
-    "them are, and without a limit. Identifiers and addresses are made up: only their shape stays."
+    "Numbers, dates and times are protected in the same way: the farther apart two of them are, "
+    "the less, and without a limit. Identifiers and addresses are made up: only their shape stays."
 )
 _CLEAR = 6.0  # a loss in nats beyond which two words can be told apart
 
 
-def plain_promise(guarantee: Guarantee, examples: Sequence[Comparison]) -> str:
+def plain_promise(guarantee: Guarantee, examples: Sequence[Comparison]) -> tuple[str, ...]:
     """Say what is guaranteed in three sentences, by examples; in one, if that is nothing.
 
     They are about the odds between two texts that differ in one word. That is what the proofs
     bound, whatever else a reader knows; how sure a reader is of a word is another matter.
     """
     if guarantee.kind is Kind.NONE:
-        return opened(f"Nothing is guaranteed: {guarantee.reason}")
+        return (opened(f"Nothing is guaranteed: {guarantee.reason}"),)
     distinct = guarantee.per == EACH_DISTINCT_WORD
     sentences = []
     for pair in examples[:1]:
@@ -114,7 +114,7 @@ def plain_promise(guarantee: Guarantee, examples: Sequence[Comparison]) -> str:
         "private copy of the same text, such factors multiply; what stands under “What is not "
         "protected” is not covered at all."
     )
-    return " ".join(sentences)
+    return tuple(sentences)
 
 
 def short_promise(guarantee: Guarantee, examples: Sequence[Comparison]) -> str:

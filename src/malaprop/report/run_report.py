@@ -394,7 +394,7 @@ def run_page(report: RunReport, profile: Profile | None = None) -> Page:
                 "What is guaranteed",
                 promise_pieces(
                     report.guarantee,
-                    plain_promise(report.guarantee, report.examples),
+                    *plain_promise(report.guarantee, report.examples),
                     VALUES if report.guarantee.kinds and not none else "",
                 ),
             ),
