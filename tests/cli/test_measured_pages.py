@@ -67,6 +67,7 @@ def test_a_page_tells_result_method_and_limits(
         assert "<script" not in shown
         assert not re.search(r"""(src|href)=["'](?!#)""", shown)
         assert "<svg" in shown or name in ("lambda", "audit")
+        assert "`" not in shown
         if command[0] == "stats":
             noisy = "tem" not in command
             assert "a word occurs, with as many draws" in shown

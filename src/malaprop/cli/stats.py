@@ -26,11 +26,11 @@ from malaprop.cli.results import (
     page_profile,
     prior_of,
 )
-from malaprop.cli.terminal import command_line, console, say
+from malaprop.cli.terminal import command_line, show
 from malaprop.privacy.errors import ParameterError
 
 if TYPE_CHECKING:
-    from malaprop.measure import BayesSuccess, WordStatistics
+    from malaprop.measure import BayesSuccess
     from malaprop.privacy.arrays import Ids
 
 
@@ -109,81 +109,35 @@ def stats(
             ids = word_ids(opened, chosen)
             shared = overlap_of(channel, ids, rng)
             crowd = density(opened) if len(opened) > 1 else None
-        write(
-            {
-                "mechanism": made.to_dict(),
-                "lexicon": {**opened.to_dict(), "name": lexicon},
-                "guarantee": str(channel.guarantee),
-                **figures.to_dict(),
-                "bayes": guess.to_dict() | {"per_word": _guesses(guess, ids)},
-                "overlap": {"mean": float(shared.mean()), "skewness": finite(skewness(shared))},
-                "density": crowd.to_dict() if crowd else None,
-            },
-            lambda: statistics_page(
-                figures,
-                guess,
-                Setting(
-                    occasion=clock.occasion(),
-                    mechanism=made.to_dict(),
-                    lexicon=opened,
-                    name=lexicon,
-                    guarantee=channel.guarantee,
-                ),
-                overlap=float(shared.mean()),
-                skewness=finite(skewness(shared)),
-                density=crowd,
-                profile=page_profile(made, opened, report),
+        page = statistics_page(
+            figures,
+            guess,
+            Setting(
+                occasion=clock.occasion(),
+                mechanism=made.to_dict(),
+                lexicon=opened,
+                name=lexicon,
+                guarantee=channel.guarantee,
             ),
+            overlap=float(shared.mean()),
+            skewness=finite(skewness(shared)),
+            density=crowd,
+            profile=page_profile(made, opened, report),
         )
+        value = {
+            "mechanism": made.to_dict(),
+            "lexicon": {**opened.to_dict(), "name": lexicon},
+            "guarantee": str(channel.guarantee),
+            **figures.to_dict(),
+            "bayes": guess.to_dict() | {"per_word": _guesses(guess, ids)},
+            "overlap": {"mean": float(shared.mean()), "skewness": finite(skewness(shared))},
+            "density": crowd.to_dict() if crowd else None,
+        }
+        write(value, lambda: page)
     if json_ != _STDOUT:
-        _print_statistics(figures)
-        _print_guess(guess)
-        lopsided = finite(skewness(shared))  # of three words or more
-        beside = "" if lopsided is None else f"; skewness {lopsided:.3g}, no measure of privacy"
-        say(
-            f"Of a word's 10 nearest words, what comes out shares {shared.mean():.1%} on average "
-            f"(one draw each{beside})."
-        )
+        show(page)
 
 
 def _guesses(guess: "BayesSuccess", ids: "Ids") -> list[float | None] | None:
     """Return how often each of the measured words is guessed, if that is known."""
     return None if guess.per_word is None else [finite(float(each)) for each in guess.per_word[ids]]
-
-
-def _print_statistics(figures: "WordStatistics") -> None:
-    from rich.table import Table
-
-    shown = console()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("statistic")
-    for heading in ("mean", "5 %", "median", "95 %"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("words protected least")
-    for summary in figures.summary().values():
-        low, high = summary.interval
-        interval = "" if low == high else f"\n{low:.3g} … {high:.3g}"
-        numbers = (f"{number:.4g}" for number in (summary.p5, summary.p50, summary.p95))
-        worst = ", ".join(word for word, _ in summary.worst[:3])
-        table.add_row(summary.title, f"{summary.mean:.4g}{interval}", *numbers, worst)
-    shown.print(table)
-    how = (
-        "computed from the law" if figures.exact else f"estimated from {figures.runs:,} draws each"
-    )
-    chosen = "" if len(figures.words) == figures.size else ", if these words stand for it"
-    shown.print(
-        f"\n{len(figures.words):,} of {figures.size:,} words, {how}; R = {figures.runs:,}. "
-        f"A range below a mean is its 95 % interval for the whole lexicon{chosen}."
-    )
-
-
-def _print_guess(guess: "BayesSuccess") -> None:
-    times = "once" if guess.occurrences == 1 else f"{guess.occurrences} times"
-    times += ", all with one draw," if guess.reused else ""
-    low, high = guess.interval
-    interval = "" if guess.exact else f" (95 % interval {low:.3f} to {high:.3f})"
-    say(
-        f"An observer without context who sees a word {times} guesses it right with probability "
-        f"{guess.value:.4g}{interval}; without seeing it, {guess.prior_success:.3g}. (Prior: "
-        f"{guess.prior}.) Context raises that: see  malaprop attack context"
-    )

@@ -586,7 +586,7 @@ figcaption { font-size: .88rem; color: #44525f; }
 @media (max-width: 30rem) { .key b { font-size: 1.1rem; } .key div { padding: .6rem; }
   .key { grid-template-columns: 1fr 1fr; } }
 @media screen and (max-width: 36rem) {
-  .wide thead { display: none; }
+  .wide table { width: 100%; } .wide thead { display: none; }
   .wide tr { display: block; padding: .4rem 0; border-bottom: 1px solid #e6ebf0; }
   .wide td { display: flex; justify-content: space-between; gap: 1rem; padding: 0; border: 0; }
   .wide td:first-child { font-weight: 600; }

@@ -110,9 +110,11 @@ def success_by_occurrences(axes: Any, profile: Profile) -> None:
 
     Where only bounds are known, the band lies between them, and the line is an attack.
     """
-    times = list(profile.occurrences)
-    values = [share.value for share in profile.occurrences.values()]
-    intervals = [share.interval for share in profile.occurrences.values()]
+    shares = dict(profile.occurrences)
+    if 1 in shares and not profile.bounded:  # the figure that the page has elsewhere
+        shares[1] = profile.chosen.success
+    times, values = list(shares), [share.value for share in shares.values()]
+    intervals = [share.interval for share in shares.values()]
     if profile.bounded:
         low, high = zip(*intervals, strict=True)
         between = "the best guess lies here (95 %)"
