@@ -19,192 +19,6 @@ from malaprop.privacy.lazy_rows import LimitedSearch, NearWords
 from malaprop.privacy.metrics import DistanceRows, KeyedDistances, Metric
 from malaprop.privacy.progress import Progress, each_in_threads
 
-# Near words, found step by step: what is far is not searched.
-#
-# Searching the whole graph takes as long for one word as for 64 (`shortest_paths`). A sentence
-# needs only the words near its own, and to know of some far words whether they are within a limit:
-#
-# Let the words at less than r from w be known, and T(v) be the length of the shortest path to v
-# that leaves them by its last edge. If r ≤ d(w, y) ≤ D, then a shortest path to y has a first word
-# v with d(w, v) ≥ r. The word before it is nearer than r, so T(v) = d(w, v), and d(v, y) ≤ D − r.
-# So y is within D exactly if T(v) + d(v, y) ≤ D for some v within D − r of y: a search from y, not
-# from w, and a short one, since most far words are tried with a D just above r.
-
-Bytes = NDArray[np.uint8]
-Lookup = Callable[[Ids, Ids], Bytes]
-"""Returns the levels of words, given their rows and ids."""
-
-_MOST_PLACES = 1 << 20  # of a search from far words: with more, whole searches are faster
-_MANY, _SHORT = 1024, np.iinfo(np.int32)  # numbers to sort
-_TOGETHER = 64  # rows that are searched together: their levels fit a processor's cache
-
-
-class NearSearch:
-    """A search for near words, for levels that are cut off at `last`; edges have lengths ≥ 1.
-
-    Words are searched by their places in an order of words.
-    """
-
-    def __init__(self, joined: dict[int, Ids], order: Ids, place: Ids, last: int) -> None:
-        """Take the edges of each length, as pairs of places; `place` inverts `order`."""
-        self.size, self.last, self.order, self.place = len(order), last, order, place
-        self.joined = {s: _neighbours(self.size, edges) for s, edges in joined.items()}
-
-    def near_words(self, ids: Ids, beyond: int, exact: Lookup) -> NearWords:
-        """Return the words nearer than level `beyond`; `exact` looks up any level, slowly."""
-        beyond = min(max(beyond, 1), self.last)
-        levels = np.full(len(ids) * self.size, self.last, dtype=np.uint8)
-        starts = np.arange(len(ids)) * self.size + self.place[ids]
-        some = range(0, len(ids), _TOGETHER)
-        cells = np.concatenate(
-            [_NONE, *(self._spread(levels, starts[i : i + _TOGETHER], beyond) for i in some)]
-        )
-        rows = cells // self.size
-
-        def within(rows: Ids, words: Ids, limits: Ids) -> Bytes:
-            known = self._within(levels, beyond, rows * self.size, self.place[words], limits)
-            return exact(rows, words) if known is None else known
-
-        return NearWords(
-            sizes=np.bincount(rows, minlength=len(ids)),
-            words=self.order[cells - rows * self.size],
-            keys=levels[cells],
-            beyond=np.full(len(ids), beyond, dtype=np.uint8),
-            at=exact,
-            limited=LimitedSearch(self.last, within),
-        )
-
-    def _spread(self, levels: Bytes, start: Ids, beyond: int) -> Ids:
-        """Write the levels below `beyond` into the cells, and T into those one edge farther.
-
-        A cell is a place in a row. Returns the cells of levels below `beyond`, in order.
-        """
-        levels[start] = 0
-        reached: list[list[Ids]] = [[start], *([] for _ in range(beyond))]
-        found = []
-        for k in range(beyond):
-            # A cell that was reached by a shorter path later on is not on this level.
-            cells = np.concatenate([_NONE, *reached[k]])
-            cells = _distinct_cells(cells.compress(levels.take(cells) == k))
-            found.append(cells)
-            places = cells % self.size
-            for length, neighbours in self.joined.items() if cells.size else ():
-                if k + length < self.last:
-                    there = neighbours.of(places, cells - places)
-                    there = there.compress(levels.take(there) > k + length)
-                    levels[there] = k + length
-                    if k + length < beyond:
-                        reached[k + length].append(there)
-        cells = np.concatenate(found)
-        cells.sort(kind="stable")  # a merge: the cells of each level are in order
-        return cells
-
-    def _within(
-        self, levels: Bytes, beyond: int, rows: Ids, places: Ids, limits: Ids
-    ) -> Bytes | None:
-        """Return levels on the right side of the limits; exact ones below `beyond`.
-
-        `rows` are the first cells of rows. Returns None if that takes too long.
-        """
-        known: Bytes = levels[rows + places]
-        # Without a limit below the last level, only near words matter. Those are known.
-        asked = np.flatnonzero((known > limits) & (limits >= beyond) & (limits < self.last))
-        reached = [(asked, places[asked])]
-        for k in range(1, int((limits[asked] - beyond).max(initial=0)) + 1):
-            asked, there = self._one_farther(reached, k, (known > limits) & (limits >= beyond + k))
-            reached.append((asked, there))
-            if not asked.size:
-                continue
-            if len(asked) > _MOST_PLACES:
-                return None
-            total = levels[rows[asked] + there].astype(np.int64) + k
-            hits = total <= limits[asked]
-            known[asked[hits]] = total[hits]
-        return known
-
-    def _one_farther(
-        self, reached: list[tuple[Ids, Ids]], k: int, searching: NDArray[np.bool_]
-    ) -> tuple[Ids, Ids]:
-        """Return what is k from each far word that is still `searching`, or was nearer before."""
-        cells = [_NONE]
-        for length, neighbours in self.joined.items():
-            if length <= k and reached[k - length][0].size:
-                asked, there = reached[k - length]
-                going = searching[asked]
-                cells.append(
-                    neighbours.of(there.compress(going), asked.compress(going) * self.size)
-                )
-        distinct = _distinct_cells(np.concatenate(cells))
-        asked = distinct // self.size
-        return asked, distinct - asked * self.size
-
-
-_NONE: Ids = np.empty(0, dtype=np.int64)
-
-
-def _distinct_cells(numbers: Ids) -> Ids:
-    """Return each number once, in order; on few numbers faster than numpy's function."""
-    if not numbers.size:
-        return numbers
-    if len(numbers) >= _MANY and numbers.max() <= _SHORT.max:
-        # Sorting short integers takes half as long, and less on some processors.
-        in_order = np.sort(numbers.astype(np.int32)).astype(np.int64)
-    else:
-        numbers.sort()
-        in_order = numbers
-    first = np.empty(len(in_order), dtype=np.bool_)
-    first[0] = True
-    np.not_equal(in_order[1:], in_order[:-1], out=first[1:])
-    return in_order.compress(first)
-
-
-class _Even:
-    """The places joined to each place by edges of one length, if all have about as many.
-
-    A place that has fewer is its own neighbour: no path becomes shorter by that.
-    """
-
-    def __init__(self, size: int, edges: Ids) -> None:
-        here, number, there = _both_ways(size, edges)
-        most = int(number.max(initial=-1)) + 1
-        self._there = np.repeat(np.arange(size)[:, None], most, axis=1)
-        self._there[here, number] = there
-
-    def of(self, places: Ids, added: Ids) -> Ids:
-        """Return the neighbours of each place, plus the number that is `added` to it."""
-        return (self._there.take(places, axis=0) + added[:, None]).ravel()
-
-
-class _Uneven:
-    """The places joined to each place by edges of one length."""
-
-    def __init__(self, size: int, edges: Ids) -> None:
-        here, _, self._there = _both_ways(size, edges)
-        self._counts = np.bincount(here, minlength=size)
-        self._first = np.cumsum(self._counts) - self._counts
-
-    def of(self, places: Ids, added: Ids) -> Ids:
-        """Return the neighbours of each place, plus the number that is `added` to it."""
-        counts = self._counts.take(places)
-        return self._there.take(ranges(self._first.take(places), counts)) + added.repeat(counts)
-
-
-def _both_ways(size: int, edges: Ids) -> tuple[Ids, Ids, Ids]:
-    """Return each edge both ways: from where, its number among those from there, and to where."""
-    here = np.concatenate([edges[:, 0], edges[:, 1]])
-    there = np.concatenate([edges[:, 1], edges[:, 0]])
-    order = order_of(here, size)
-    counts = np.bincount(here, minlength=size)
-    here = here[order]
-    number = np.arange(len(here)) - (np.cumsum(counts) - counts)[here]
-    return here, number, there[order]
-
-
-def _neighbours(size: int, edges: Ids) -> _Even | _Uneven:
-    most = int(np.bincount(edges.ravel(), minlength=size).max())
-    return (_Even if most * size <= 4 * len(edges) else _Uneven)(size, edges)
-
-
 # Shortest paths from up to 256 words at a time, for edges of integer length.
 #
 # Let V_k(w) be the words within distance k of w. Then V_0(w) = {w}, and
@@ -215,12 +29,30 @@ def _neighbours(size: int, edges: Ids) -> _Even | _Uneven:
 # word's distance is the number of k for which it is not in V_k yet. The binary digit of 2^j in a
 # number n is the parity of how many multiples of 2^j there are up to n. So that digit of a distance
 # is the parity of how many of V_{2^j − 1}, V_{2·2^j − 1}, … do not contain the word.
+#
+# Near words, found step by step: what is far is not searched.
+#
+# Searching the whole graph takes as long for one word as for 64. A sentence
+# needs only the words near its own, and to know of some far words whether they are within a limit:
+#
+# Let the words at less than r from w be known, and T(v) be the length of the shortest path to v
+# that leaves them by its last edge. If r ≤ d(w, y) ≤ D, then a shortest path to y has a first word
+# v with d(w, v) ≥ r. The word before it is nearer than r, so T(v) = d(w, v), and d(v, y) ≤ D − r.
+# So y is within D exactly if T(v) + d(v, y) ≤ D for some v within D − r of y: a search from y, not
+# from w, and a short one, since most far words are tried with a D just above r.
 
+Bytes = NDArray[np.uint8]
 Bits = NDArray[np.uint64]
+Lookup = Callable[[Ids, Ids], Bytes]
+"""Returns the levels of words, given their rows and ids."""
 
 AT_ONCE = 256
 MOST = 255
 """The largest level that fits a byte."""
+_MOST_PLACES = 1 << 20  # of a search from far words: with more, whole searches are faster
+_MANY, _SHORT = 1024, np.iinfo(np.int32)  # numbers to sort
+_TOGETHER = 64  # rows that are searched together: their levels fit a processor's cache
+_NONE: Ids = np.empty(0, dtype=np.int64)
 
 
 class LevelSearch:
@@ -254,11 +86,6 @@ class LevelSearch:
             levels[start : start + AT_ONCE] = _numbers(in_order, len(sources))
         return levels
 
-    def near_words_alone(self, ids: Ids, beyond: int) -> NearWords:
-        """Return what `near_words` does without searching the whole graph, unless it must."""
-        made = cache(lambda: self.near_words(ids, beyond).at)
-        return self._near.near_words(ids, beyond, lambda rows, words: made()(rows, words))
-
     def near_words(self, ids: Ids, beyond: int) -> NearWords:
         """Return the words nearer than level `beyond`; levels of other words come on demand."""
         beyond = min(max(beyond, 1), self._last)
@@ -277,9 +104,99 @@ class LevelSearch:
         return NearWords(counts, near, keys, np.full(len(ids), beyond, dtype=np.uint8), at)
 
     @cached_property
-    def _near(self) -> NearSearch:
-        joined = {s: self._place[ends] for s, ends in self._classes.items()}
-        return NearSearch(joined, self._order, self._place, self._last)
+    def _beside(self) -> dict[int, Callable[[Ids, Ids], Ids]]:
+        """The neighbours of places by edges of each length; made for searches of near words."""
+        return {s: _neighbours(self._size, self._place[ends]) for s, ends in self._classes.items()}
+
+    def near_words_alone(self, ids: Ids, beyond: int) -> NearWords:
+        """Return what `near_words` does without searching the whole graph, unless it must."""
+        beyond, size = min(max(beyond, 1), self._last), self._size
+        levels = np.full(len(ids) * size, self._last, dtype=np.uint8)
+        starts = np.arange(len(ids)) * size + self._place[ids]
+        some = range(0, len(ids), _TOGETHER)
+        cells = np.concatenate(
+            [_NONE, *(self._spread(levels, starts[i : i + _TOGETHER], beyond) for i in some)]
+        )
+        rows = cells // size
+        made = cache(lambda: self.near_words(ids, beyond).at)
+
+        def exact(rows: Ids, words: Ids) -> Bytes:
+            return made()(rows, words)
+
+        def within(rows: Ids, words: Ids, limits: Ids) -> Bytes:
+            known = self._within_limits(levels, beyond, rows * size, self._place[words], limits)
+            return exact(rows, words) if known is None else known
+
+        return NearWords(
+            sizes=np.bincount(rows, minlength=len(ids)),
+            words=self._order[cells - rows * size],
+            keys=levels[cells],
+            beyond=np.full(len(ids), beyond, dtype=np.uint8),
+            at=exact,
+            limited=LimitedSearch(self._last, within),
+        )
+
+    def _spread(self, levels: Bytes, start: Ids, beyond: int) -> Ids:
+        """Write the levels below `beyond` into the cells, and T into those one edge farther.
+
+        A cell is a place in a row. Returns the cells of levels below `beyond`, in order.
+        """
+        levels[start] = 0
+        reached: list[list[Ids]] = [[start], *([] for _ in range(beyond))]
+        found = []
+        for k in range(beyond):
+            # A cell that was reached by a shorter path later on is not on this level.
+            cells = np.concatenate([_NONE, *reached[k]])
+            cells = _distinct_cells(cells.compress(levels.take(cells) == k))
+            found.append(cells)
+            places = cells % self._size
+            for length, neighbours in self._beside.items() if cells.size else ():
+                if k + length < self._last:
+                    there = neighbours(places, cells - places)
+                    there = there.compress(levels.take(there) > k + length)
+                    levels[there] = k + length
+                    if k + length < beyond:
+                        reached[k + length].append(there)
+        cells = np.concatenate(found)
+        cells.sort(kind="stable")  # a merge: the cells of each level are in order
+        return cells
+
+    def _within_limits(
+        self, levels: Bytes, beyond: int, rows: Ids, places: Ids, limits: Ids
+    ) -> Bytes | None:
+        """Return levels on the right side of the limits; exact ones below `beyond`.
+
+        `rows` are the first cells of rows. Returns None if that takes too long.
+        """
+        known: Bytes = levels[rows + places]
+        # Without a limit below the last level, only near words matter. Those are known.
+        asked = np.flatnonzero((known > limits) & (limits >= beyond) & (limits < self._last))
+        reached = [(asked, places[asked])]
+        for k in range(1, int((limits[asked] - beyond).max(initial=0)) + 1):
+            asked, there = self._one_farther(reached, k, (known > limits) & (limits >= beyond + k))
+            reached.append((asked, there))
+            if not asked.size:
+                continue
+            if len(asked) > _MOST_PLACES:
+                return None
+            total = levels[rows[asked] + there].astype(np.int64) + k
+            hits = total <= limits[asked]
+            known[asked[hits]] = total[hits]
+        return known
+
+    def _one_farther(
+        self, reached: list[tuple[Ids, Ids]], k: int, searching: NDArray[np.bool_]
+    ) -> tuple[Ids, Ids]:
+        """Return what is k from each far word that is still `searching`, or was nearer before."""
+        cells = [_NONE]
+        for length, neighbours in self._beside.items():
+            if length <= k and reached[k - length][0].size:
+                asked, there = reached[k - length]
+                going = searching[asked]
+                cells.append(neighbours(there.compress(going), asked.compress(going) * self._size))
+        distinct = _distinct_cells(np.concatenate(cells))
+        asked = distinct // self._size
+        return asked, distinct - asked * self._size
 
     def counts(self, progress: Progress | None = None) -> NDArray[np.int64]:
         """Count the words on each level, seen from each word: (words, levels)."""
@@ -357,6 +274,53 @@ class LevelSearch:
                 # "clip" skips a check of the indices, which are right.
                 np.take(source, neighbours, axis=0, out=joined, mode="clip")
                 np.bitwise_or(reached[: len(neighbours)], joined, out=reached[: len(neighbours)])
+
+
+def _neighbours(size: int, edges: Ids) -> Callable[[Ids, Ids], Ids]:
+    """Return a function for the neighbours of places, each plus a number that is added to it."""
+    here, number, there = _both_ways(size, edges)
+    counts = np.bincount(here, minlength=size)
+    most = int(counts.max(initial=0))
+    if most * size <= 4 * len(edges):
+        # About as many for all. A place that has fewer is its own neighbour: no path becomes
+        # shorter by that.
+        table = np.repeat(np.arange(size)[:, None], most, axis=1)
+        table[here, number] = there
+        return lambda places, added: (table.take(places, axis=0) + added[:, None]).ravel()
+    first = np.cumsum(counts) - counts
+
+    def of(places: Ids, added: Ids) -> Ids:
+        own = counts.take(places)
+        return there.take(ranges(first.take(places), own)) + added.repeat(own)
+
+    return of
+
+
+def _both_ways(size: int, edges: Ids) -> tuple[Ids, Ids, Ids]:
+    """Return each edge both ways: from where, its number among those from there, and to where."""
+    here = np.concatenate([edges[:, 0], edges[:, 1]])
+    there = np.concatenate([edges[:, 1], edges[:, 0]])
+    order = order_of(here, size)
+    counts = np.bincount(here, minlength=size)
+    here = here[order]
+    number = np.arange(len(here)) - (np.cumsum(counts) - counts)[here]
+    return here, number, there[order]
+
+
+def _distinct_cells(numbers: Ids) -> Ids:
+    """Return each number once, in order; on few numbers faster than numpy's function."""
+    if not numbers.size:
+        return numbers
+    if len(numbers) >= _MANY and numbers.max() <= _SHORT.max:
+        # Sorting short integers takes half as long, and less on some processors.
+        in_order = np.sort(numbers.astype(np.int32)).astype(np.int64)
+    else:
+        numbers.sort()
+        in_order = numbers
+    first = np.empty(len(in_order), dtype=np.bool_)
+    first[0] = True
+    np.not_equal(in_order[1:], in_order[:-1], out=first[1:])
+    return in_order.compress(first)
 
 
 def _lookup(digits: Bits, place: Ids) -> Lookup:
