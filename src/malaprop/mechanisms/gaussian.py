@@ -9,7 +9,7 @@ import numpy as np
 from malaprop.mechanisms.decoders import VectorMechanism
 from malaprop.privacy.arrays import Floats
 from malaprop.privacy.channel import VectorChannel
-from malaprop.privacy.errors import ParameterError
+from malaprop.privacy.errors import ParameterError, require_choice
 from malaprop.privacy.gaussian_noise import SphericalGaussian, classical_scale, gaussian_scale
 from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
@@ -59,8 +59,7 @@ class Gaussian(VectorMechanism, name="gaussian"):
         self._require("delta", "a number between 0 and 1, both excluded", lambda x: 0 < x < 1)
         if self.sensitivity is not None:
             self._require("sensitivity", "a number above 0, or None", lambda x: 0 < x < math.inf)
-        if self.published not in (True, False):
-            raise ParameterError("The 'published' parameter of Gaussian must be True or False.")
+        require_choice(self, "published", (True, False))
         if self.published and self.epsilon >= 1.0:
             raise ParameterError(
                 "The 'epsilon' parameter of Gaussian must be below 1 with the published formula, "

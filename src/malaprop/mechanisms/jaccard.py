@@ -10,7 +10,7 @@ from malaprop.lexicon.lexicon import nearest_words
 from malaprop.mechanisms.decoders import VectorMechanism
 from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.channel import VectorChannel
-from malaprop.privacy.errors import LexiconError, ParameterError
+from malaprop.privacy.errors import LexiconError, require_choice, require_whole
 from malaprop.privacy.gaussian_noise import (
     WordGaussian,
     classical_scale,
@@ -66,15 +66,9 @@ class Jaccard(VectorMechanism, name="jaccard"):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._require("delta", "a number between 0 and 1, both excluded", lambda x: 0 < x < 1)
-        self._require("neighbours", "a whole number above 0", lambda x: x >= 1 and x.is_integer())
-        object.__setattr__(self, "neighbours", int(self.neighbours))
-        choices = {"categories": ("hidden", "public"), "published": (True, False)}
-        for name, (first, second) in choices.items():
-            if getattr(self, name) not in (first, second):
-                raise ParameterError(
-                    f"The '{name}' parameter of Jaccard must be {first} or {second}. "
-                    f"Got {getattr(self, name)!r}."
-                )
+        require_whole(self, "neighbours", least=1)
+        require_choice(self, "categories", ("hidden", "public"))
+        require_choice(self, "published", (True, False))
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[WordGaussian]:
         """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
@@ -82,7 +76,10 @@ class Jaccard(VectorMechanism, name="jaccard"):
         distances = _nearest_distances(lexicon, self.neighbours)
         reach, mean = distances.max(axis=1), distances.mean(axis=1)
         reach *= 1.0 + 1e-9  # more than the rounding of distances
-        plain = Guarantee(
+        dense = mean < np.median(mean)
+        categories = DensityCategories(dense)
+        widths = np.full(len(lexicon), reach.max())  # each word's Δ
+        guarantee = Guarantee(
             kind=Kind.BOUNDED,
             epsilon=self.epsilon,
             delta=self.delta,
@@ -90,30 +87,26 @@ class Jaccard(VectorMechanism, name="jaccard"):
             radius=float(reach.max()),
             proof="docs/proofs/jaccard.md",
         )
-        dense = mean < np.median(mean)
-        sigmas, guarantee = self._widths(lexicon, reach, dense, plain)
-        return VectorChannel(
-            lexicon,
-            guarantee,
-            WordGaussian(space=lexicon, sigmas=sigmas),
-            self.decoder_on(lexicon),
-            neighbourhoods=DensityCategories(dense),
-        )
-
-    def _widths(
-        self, lexicon: MetricSpace, reach: Floats, dense: NDArray[np.bool_], plain: Guarantee
-    ) -> tuple[Floats, Guarantee]:
-        """Return each word's σ, and the guarantee."""
-        widths, guarantee = np.full(len(lexicon), plain.radius), plain
-        if self.categories == "public":
-            widths, guarantee = _public(reach, dense, plain)
+        if self.categories == "public" and not self.published:
+            of_dense, of_sparse = (reach[members].max(initial=0.0) for members in (dense, ~dense))
+            widths = np.where(dense, of_dense, of_sparse)
+            guarantee = replace(
+                guarantee,
+                kind=Kind.NEIGHBOURHOOD,
+                radius=float(widths.min()),
+                pairs=categories.pairs,
+                public=(*guarantee.public, "whether a word is in a dense or a sparse region"),
+            )
         if not widths.all():
             raise LexiconError(
                 "Jaccard needs neighbours with different vectors: remove words that share a vector."
             )
+        sigmas = gaussian_scale(self.epsilon, self.delta) * widths
         if self.published:
-            return _published(float(reach.mean()), dense, plain, lexicon)
-        return gaussian_scale(self.epsilon, self.delta) * widths, guarantee
+            sigmas, guarantee = _published(float(reach.mean()), dense, guarantee, lexicon)
+        noise = WordGaussian(space=lexicon, sigmas=sigmas)
+        decoder = self.decoder_on(lexicon)
+        return VectorChannel(lexicon, guarantee, noise, decoder, neighbourhoods=categories)
 
 
 @proved("docs/proofs/jaccard.md")
@@ -131,19 +124,6 @@ class DensityCategories:
     def covers(self, ids: Ids) -> NDArray[np.bool_]:
         """Whether each word of `ids` shares its category with each word: (len(ids), words)."""
         return np.asarray(self.dense[ids, None] == self.dense)
-
-
-def _public(reach: Floats, dense: NDArray[np.bool_], plain: Guarantee) -> tuple[Floats, Guarantee]:
-    """Return each word's Δ, the largest of its category, and the guarantee for the smaller Δ."""
-    of_dense, of_sparse = (reach[members].max(initial=0.0) for members in (dense, ~dense))
-    widths = np.where(dense, of_dense, of_sparse)
-    return widths, replace(
-        plain,
-        kind=Kind.NEIGHBOURHOOD,
-        radius=float(widths.min()),
-        pairs=DensityCategories(dense).pairs,
-        public=(*plain.public, "whether a word is in a dense or a sparse region"),
-    )
 
 
 def _published(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from malaprop.mechanisms.decoders import VectorMechanism
 from malaprop.privacy.arrays import Floats
-from malaprop.privacy.errors import ParameterError
+from malaprop.privacy.errors import ParameterError, require_whole
 from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
 from malaprop.privacy.noise import Ellipsoid, EllipticalLaplace, clusters
@@ -59,8 +59,7 @@ class Mahalanobis(VectorMechanism, name="mahalanobis"):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._require("regularization", "a number from 0 to 1", lambda x: 0 <= x <= 1)
-        self._require("clusters", "a whole number, 1 or more", lambda x: x >= 1 and x % 1 == 0)
-        object.__setattr__(self, "clusters", int(self.clusters))
+        require_whole(self, "clusters", least=1)
 
     def _free(self, columns: int, public: Floats | None) -> FreeVectors:
         if public is None:

@@ -38,9 +38,8 @@ _STOCKED = 0.4  # the share of the room that the stocks of all words together ma
 _SPARE = 4  # draws beyond the estimated need, once there is an estimate
 _AT_ONCE = 512  # words whose rows are computed before their draws are stored
 _IDLE = 5.0  # seconds after which draws are thrown away if nobody asks for any
-_NOTHING: Ids = np.empty(0, dtype=np.int64)
 _PATIENCE = 0.0005  # seconds to wait before looking again for another worker's draws
-
+_NOTHING: Ids = np.empty(0, dtype=np.int64)
 
 _clearing = Lock()
 
@@ -175,24 +174,17 @@ class Stock:
         if expected > 0.0:
             times = max(expected / orders - 1.0, 0.0)
             spare = _SPARE if times else 0
-        most = _MOST_OF_JOB if expected > 0.0 else _MOST
-        part = 1.0
+        most, part = _MOST_OF_JOB if expected > 0.0 else _MOST, 1.0
         # The stocks of all words must fit, or many draws would be thrown away unused.
         if times * draws > (room := _STOCKED * _KEPT):
-            most, part = self._that_fit(times, most, room)
+            every = times * self._needed
+            # First, frequent words get fewer: their rows are few.
+            while most > _MOST and np.minimum(every, most).sum() > room:
+                most //= 2
+            part = min(1.0, room / float(np.minimum(every, most).sum()))
         wanted = part * np.minimum(times * needed, most)
         wanted = np.maximum(wanted, spare) if expected <= 0.0 else wanted + np.sqrt(wanted) + spare
         return np.asarray(wanted, dtype=np.int64)
-
-    def _that_fit(self, times: float, most: int, room: float) -> tuple[int, float]:
-        """Return the most draws of a word, and what part of the wanted ones fit the room.
-
-        First, frequent words get fewer: their rows are few.
-        """
-        wanted = times * self._needed
-        while most > _MOST and np.minimum(wanted, most).sum() > room:
-            most //= 2
-        return most, min(1.0, room / float(np.minimum(wanted, most).sum()))
 
     def _keep(self, words: Ids, counts: Ids, drawn: Ids) -> None:
         if len(drawn) > _KEPT:
