@@ -1,6 +1,6 @@
 """`malaprop audit` and `malaprop lexicon audit`: guarantees and exponents, computed exactly."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -23,10 +23,6 @@ from malaprop.cli.results import (
     outputs,
 )
 from malaprop.cli.terminal import command_line, refuse_given, say, say_text
-
-if TYPE_CHECKING:
-    from malaprop.lexicon.lexicon import Lexicon
-    from malaprop.lexicon.tables import ExponentTable
 
 
 def audit(
@@ -148,54 +144,36 @@ def audit_lexicon(
     """
     import math
 
+    from malaprop.cli.terminal import bar
     from malaprop.lexicon.lexicon import Lexicon
-    from malaprop.mechanisms.tem_exponents import check_numbers
+    from malaprop.lexicon.tables import keep
+    from malaprop.mechanisms.tem_exponents import build_table, check_numbers
 
     threshold = math.inf if gamma is None else gamma
     check_numbers(threshold, epsilon)
     lexicon = Lexicon.open(name)
-    tables = [] if force else _known(lexicon, threshold, epsilon)
-    table, *_ = tables or [_audited(lexicon, threshold, epsilon, f"auditing {name}")]
+    tables = [] if force else lexicon.tables.exponents_for(threshold, epsilon)
+    tables = [table for table in tables if epsilon is None or table.covers(epsilon)]
+    if not tables:
+        with bar(f"auditing {name}") as progress:
+            tables = [build_table(lexicon, threshold, progress.to, epsilon=epsilon)]
+        keep(tables[0])
+    table = tables[0]
     say(f"lexicon      {lexicon.name or name}, fingerprint {table.fingerprint}")
     if table.gamma < math.inf:
         say(f"threshold    γ = {table.gamma!r}; beyond it all words count as equal")
     else:
         say(f"diameter     {table.diameter:.6g}; the audit holds without a threshold")
     if epsilon is not None:
-        largest = max(each.largest(epsilon) for each in tables or [table])
+        largest = max(each.largest(epsilon) for each in tables)
         say(f"exponent     {_exponent_line(epsilon, largest)}")
         return
     say("exponents    for a loss of ε per unit of distance, TEM's exponent may be")
-    for loss in _round_losses(table.losses):
-        say(f"             {_exponent_line(loss, table.largest(loss))}")
-
-
-def _known(lexicon: "Lexicon", gamma: float, epsilon: float | None) -> "list[ExponentTable]":
-    """Return the tables that the lexicon carries for this threshold and this ε."""
-    tables = lexicon.tables.exponents_for(gamma, epsilon)
-    return [table for table in tables if epsilon is None or table.covers(epsilon)]
-
-
-def _audited(
-    lexicon: "Lexicon", gamma: float, epsilon: float | None, label: str
-) -> "ExponentTable":
-    """Build a table, and keep it."""
-    from malaprop.cli.terminal import bar
-    from malaprop.lexicon.tables import keep
-    from malaprop.mechanisms.tem_exponents import build_table
-
-    with bar(label) as progress:
-        table = build_table(lexicon, gamma, progress.to, epsilon=epsilon)
-    keep(table)
-    return table
+    for loss in (m * 10.0**k for k in range(-12, 13) for m in (1, 2, 5)):
+        if min(table.losses) <= loss <= max(table.losses):
+            say(f"             {_exponent_line(loss, table.largest(loss))}")
 
 
 def _exponent_line(epsilon: float, exponent: float) -> str:
     times = f"{2 * exponent / epsilon:.2f} times the paper's"
     return f"ε = {epsilon:<6g} t = {exponent:<8.4g} {times}"
-
-
-def _round_losses(losses: tuple[float, ...]) -> list[float]:
-    """Return 1, 2 and 5 times the powers of ten that the table covers."""
-    steps = [m * 10.0**k for k in range(-12, 13) for m in (1, 2, 5)]
-    return [loss for loss in steps if min(losses) <= loss <= max(losses)]

@@ -189,9 +189,16 @@ def _audit(channel: Channel | PathChannel, ids: Ids | None, progress: Progress |
     """Turn the evidence about some words, or about all, into a verdict."""
     guarantee = channel.guarantee
     try:
-        evidence = _evidence(channel, ids, progress)
+        if isinstance(channel, PathChannel):
+            evidence = _of_path(channel, progress)
+        elif isinstance(channel, LawChannel):
+            evidence = _of_law(channel, ids, progress)
+        elif isinstance(channel, VectorChannel):
+            evidence = _of_noise(channel, ids, progress)
+        else:
+            evidence = _unknown("there is no exact computation for this channel")
     except _UndecidedError as undecided:
-        evidence = Evidence(worst=None, method="", doubt=str(undecided))
+        evidence = _unknown(str(undecided))
     worst, method, doubt = evidence.worst, evidence.method, evidence.doubt
     if worst is None:
         return Audit(
@@ -230,6 +237,10 @@ def _audit(channel: Channel | PathChannel, ids: Ids | None, progress: Progress |
     )
 
 
+def _unknown(reason: str) -> Evidence:
+    return Evidence(worst=None, method="", doubt=reason)
+
+
 def _name(channel: Channel | PathChannel, place: int) -> str:
     return f"point {place}" if isinstance(channel, PathChannel) else channel.lexicon.words[place]
 
@@ -253,18 +264,6 @@ def _misstated(channel: Channel | PathChannel) -> str:
             return "nothing proves that its neighbourhoods are those of the guarantee"
         covered = channel.neighbourhoods.pairs
     return "" if guarantee.pairs == covered else f"it was computed for {covered}"
-
-
-def _evidence(
-    channel: Channel | PathChannel, ids: Ids | None, progress: Progress | None
-) -> Evidence:
-    if isinstance(channel, PathChannel):
-        return _of_path(channel, progress)
-    if isinstance(channel, LawChannel):
-        return _of_law(channel, ids, progress)
-    if isinstance(channel, VectorChannel):
-        return _of_noise(channel, ids, progress)
-    raise _UndecidedError("there is no exact computation for this channel")
 
 
 def _of_law(channel: LawChannel[Law], ids: Ids | None, progress: Progress | None) -> Evidence:

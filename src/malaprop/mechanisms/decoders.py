@@ -7,6 +7,7 @@ and the word has the same guarantee as the vector.
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,8 +23,6 @@ from malaprop.privacy.mechanism import (
     FreeVectors,
     Mechanism,
     bound_to_vectors,
-    checked_columns,
-    checked_public,
 )
 from malaprop.privacy.metrics import MetricSpace, require_ball, require_euclidean
 from malaprop.privacy.noise import Noise
@@ -124,8 +123,15 @@ class VectorMechanism(Mechanism):
         `public` are vectors of the same kind that everybody may know, in rows. Mechanisms whose
         noise or projection follows a cloud of vectors need them, and learn nothing from others.
         """
-        count = checked_columns(columns)
-        return self._free(count, checked_public(public, count))
+        if isinstance(columns, bool) or not isinstance(columns, Integral) or columns < 1:
+            raise ParameterError("The number of columns must be a whole number, 1 or more.")
+        known = None if public is None else checked_vectors(public)
+        if known is not None and (known.shape[1] != columns or len(known) < 2):
+            raise ParameterError(
+                f"The 'public' vectors must be 2 rows or more with {columns} columns, as the "
+                f"vectors to release have. Got {known.shape[0]} rows and {known.shape[1]} columns."
+            )
+        return self._free(int(columns), known)
 
     def release(self, vectors: Any, rng: Generator | None = None, *, public: Any = None) -> Floats:
         """Return a private vector for each row of an array, without a lexicon.

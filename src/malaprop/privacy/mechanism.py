@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import wraps
-from numbers import Integral
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -83,8 +82,13 @@ class Mechanism(ABC):
 
     def to_dict(self) -> dict[str, object]:
         """Return name and parameters as values that JSON can hold."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {"name": self.name or type(self).__name__, **{k: _plain(values[k]) for k in values}}
+        plain: dict[str, object] = {"name": self.name or type(self).__name__}
+        for parameter in fields(self):  # no infinity, no objects
+            value = getattr(self, parameter.name)
+            endless = isinstance(value, float) and math.isinf(value)
+            known = isinstance(value, str | int | float | None)
+            plain[parameter.name] = str(value) if endless else value if known else repr(value)
+        return plain
 
     def _require(self, parameter: str, constraint: str, holds: Callable[[float], bool]) -> None:
         """Check that a parameter is a number that satisfies a constraint, and make it a float."""
@@ -101,13 +105,6 @@ def _checking(bind: Callable[[Any, MetricSpace], Channel]) -> Callable[[Any, Met
         return bind(self, checked_space(lexicon, f"{type(self).__name__}.on"))
 
     return on
-
-
-def _plain(value: object) -> object:
-    """Convert a parameter's value to one that JSON can hold: no infinity, no objects."""
-    if isinstance(value, float) and math.isinf(value):
-        return str(value)
-    return value if isinstance(value, str | int | float | None) else repr(value)
 
 
 def mechanism_named(name: str) -> type[Mechanism]:
@@ -212,23 +209,3 @@ def bound_to_vectors(
             numerics=noise.limits(columns),
         ),
     )
-
-
-def checked_columns(columns: Any) -> int:
-    """Return a number of columns; refuse anything but a whole number of 1 or more."""
-    if isinstance(columns, bool) or not isinstance(columns, Integral) or columns < 1:
-        raise ParameterError("The number of columns must be a whole number, 1 or more.")
-    return int(columns)
-
-
-def checked_public(public: Any, columns: int) -> Floats | None:
-    """Return public vectors of so many columns, at least two; None if there are none."""
-    if public is None:
-        return None
-    array = checked_vectors(public)
-    if array.shape[1] != columns or len(array) < 2:
-        raise ParameterError(
-            f"The 'public' vectors must be 2 rows or more with {columns} columns, as the vectors "
-            f"to release have. Got {array.shape[0]} rows and {array.shape[1]} columns."
-        )
-    return array

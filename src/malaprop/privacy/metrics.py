@@ -602,7 +602,15 @@ class Path:
     """Where the points are, in units of 2⁻²⁰ step; read-only."""
 
     def __post_init__(self) -> None:
-        positions = _whole_numbers(self.positions)
+        array = np.asarray(self.positions)
+        if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
+            raise ParameterError(
+                "The positions of a path must be a one-dimensional array of whole numbers, one or "
+                "more."
+            )
+        if int(array.max()) >= 2**63:
+            raise ParameterError("The positions of a path must be below 2⁶³.")
+        positions = np.array(array, dtype=np.int64)
         if not (positions[1:] > positions[:-1]).all():
             raise ParameterError(
                 "The positions of a path must be strictly increasing: each point once, in order."
@@ -673,15 +681,3 @@ class Path:
 
     def __reduce__(self) -> tuple[type["Path"], tuple[Ids]]:
         return type(self), (self.positions,)  # checked again, and read-only again
-
-
-def _whole_numbers(positions: Any) -> Ids:
-    """Return a copy as an array of int64; raise an error unless it is one."""
-    array = np.asarray(positions)
-    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
-        raise ParameterError(
-            "The positions of a path must be a one-dimensional array of whole numbers, one or more."
-        )
-    if int(array.max()) >= 2**63:
-        raise ParameterError("The positions of a path must be below 2⁶³.")
-    return np.array(array, dtype=np.int64)

@@ -621,7 +621,9 @@ def _check(size: int, edges: Ids, weights: Floats, cutoff: float) -> None:
 
 def _simple(edges: Ids, weights: Floats) -> tuple[Ids, NDArray[np.float64]]:
     """Keep each edge once, the lower end first, with its least weight; drop loops."""
-    if _is_simple(edges):  # as in the files that were written
+    here, there = edges.T
+    later = (here[1:] > here[:-1]) | ((here[1:] == here[:-1]) & (there[1:] > there[:-1]))
+    if (here < there).all() and later.all():  # as in the files that were written
         return edges.copy(), weights.copy()
     ends = np.sort(edges, axis=1)
     order = np.lexsort((weights, ends[:, 1], ends[:, 0]))
@@ -630,10 +632,3 @@ def _simple(edges: Ids, weights: Floats) -> tuple[Ids, NDArray[np.float64]]:
     first[1:] = (ends[1:] != ends[:-1]).any(axis=1)
     first &= ends[:, 0] != ends[:, 1]
     return ends[first], weights[first]
-
-
-def _is_simple(edges: Ids) -> bool:
-    """Tell whether edges are in order, each once, the lower end first, without loops."""
-    here, there = edges.T
-    later = (here[1:] > here[:-1]) | ((here[1:] == here[:-1]) & (there[1:] > there[:-1]))
-    return bool((here < there).all() and later.all())
