@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 from tests.files.typed import EPSILON, SMALL, WORDS, typed
 
 from malaprop import explain
-from malaprop.draws import ValueDraws
+from malaprop.draws import value_channel
 from malaprop.privacy.errors import ParameterError
 from malaprop.text.kinds import ValueForm
 from malaprop.text.kinds.grammar import read_value, split_values
@@ -77,18 +77,16 @@ def test_the_steps_are_those_that_were_asked_for() -> None:
     assert p_value("3/4/2023", EPSILON, steps=steps) > 1e-6
     assert p_value("3/4/2023", EPSILON, steps={**steps, "date": "4 days"}) > 1e-6
     assert p_value("2023", EPSILON, steps=steps) > 1e-6
-    path = ValueDraws(StepSizes(steps), 1.0)
-    weeks = ValueDraws(StepSizes(), 1.0)
     for grid in GRIDS:
-        ratio = path.channel(grid).path.length / weeks.channel(grid).path.length
+        own, usual = (value_channel(grid, StepSizes(chosen), 1.0) for chosen in (steps, None))
+        ratio = own.path.length / usual.path.length
         assert ratio == pytest.approx(7 / 3, rel=1e-5) if grid.kind == "date" else ratio <= 1.0
 
 
 def test_the_loss_between_neighbours_on_every_grid_is_epsilon_a_step() -> None:
     """The odds of any output, between any two neighbours, are within e^(ε·d): the audit."""
-    draws = ValueDraws(StepSizes(), EPSILON)
     for grid in GRIDS:
-        channel = draws.channel(grid)
+        channel = value_channel(grid, StepSizes(), EPSILON)
         size = len(channel.path)
         starts = np.unique(np.linspace(0, size - 2, 40).astype(int))
         here, there = (channel.log_probabilities(starts + i) for i in (0, 1))

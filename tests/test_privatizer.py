@@ -27,7 +27,8 @@ from malaprop import (
 )
 from malaprop.privacy.errors import ParameterError
 from malaprop.text import parser
-from malaprop.text.policy import TAGS, Unknown
+from malaprop.text.policy import Unknown
+from malaprop.text.treatment import TAGS
 
 
 def words_of(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from tests.files.small import ROUGH, SMALL, TEXTS
 
 from malaprop import TEM, Privatizer
-from malaprop.text.policy import TAGS
+from malaprop.text.treatment import TAGS
 
 OWNER_ONLY = {"wordless", "mostly_signs", *TAGS} - {"masked"}
 

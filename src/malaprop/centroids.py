@@ -27,9 +27,9 @@ class Centroids:
 
     def of(self, texts: list[str]) -> tuple[Floats, Ids]:
         """Return the centroid of each text, and how many words it has."""
-        parsed = self._parser.parse(texts)
-        counts = np.asarray(parsed.slot_counts, dtype=np.int64)
-        ids, places = parsed.ids, np.repeat(np.arange(len(texts)), counts)
+        templates, (ids, _) = self._parser.parse(texts)
+        counts = np.asarray(templates.slot_counts, dtype=np.int64)
+        places = np.repeat(np.arange(len(texts)), counts)
         sums = np.zeros((len(texts), self._vectors.shape[1]))
         for start in range(0, len(ids), _WORDS):
             some = slice(start, start + _WORDS)

@@ -1,6 +1,6 @@
 """Text in, private text out."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -9,7 +9,7 @@ from typing import Any, TypeVar, Unpack, overload
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.draws import SlotDraws, ValueDraws, grid_value, with_chosen_kinds
+from malaprop.draws import SlotDraws
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.arrays import Ids
 from malaprop.privacy.best_guess import BestGuess, KeptShare, best_guess_of, kept_share
@@ -30,12 +30,13 @@ from malaprop.release import (
     Release,
     common_words,
     count_repeats,
-    counted,
     of_length,
     text_guarantee,
+    with_values,
 )
+from malaprop.text.kinds import ValueForm
 from malaprop.text.kinds.grammar import read_value, split_values
-from malaprop.text.parser import ParsedTexts, TextParser
+from malaprop.text.parser import Secrets, Templates, TextParser
 from malaprop.text.policy import Policy, TextOptions, policy_with
 from malaprop.text.public import Span
 from malaprop.text.tokens import TokenKind, kind_of
@@ -169,13 +170,10 @@ class Privatizer:
         lexicon, mechanism = chosen.lexicon, chosen.mechanism
         self._common = common_words(len(lexicon))
         self._channel = mechanism.on(lexicon)
-        self._policy = with_chosen_kinds(policy, self._channel.guarantee)
+        self._policy = policy.with_chosen_kinds(self._channel.guarantee)
         self._parser = TextParser(lexicon.words, self._policy)
-        self._values = ValueDraws.under(self._policy)
-        self._slots = SlotDraws(self._channel, self._values, self._policy)
-        self._promise = self._channel.guarantee
-        if self._values is not None:
-            self._promise = self._values.beside_words(self._promise)
+        self._slots = SlotDraws(self._channel, self._policy)
+        self._promise = with_values(self._channel.guarantee, self._policy)
         self._guarantees: dict[int, Guarantee] = {}  # by how many words a text has
         self._guarantee = text_guarantee(self._promise, self._policy)
         self._facts: dict[str, dict[str, Any]] = {
@@ -272,10 +270,13 @@ class Privatizer:
         >>> Privatizer(epsilon=1.5).mapped("clopidogrel")
         'warfarin'
         """
-        if self._values is not None and isinstance(word, str):
-            value = read_value(word, self._policy.dates)
-            if value is not None:
-                return grid_value(*value)
+        if self._policy.kinds == "typed" and isinstance(word, str):
+            if (value := read_value(word, self._policy.dates)) is not None:
+                if isinstance(value.form, ValueForm):
+                    return value.form.write(value.secret)
+                raise ParameterError(
+                    "Identifiers and addresses count as no word: they are drawn anew."
+                )
             if any(read_value(piece, self._policy.dates) for piece in split_values(word)):
                 raise ParameterError(
                     "`mapped` takes one word or one value: this is a value and something beside "
@@ -291,7 +292,7 @@ class Privatizer:
         `many` and `texts` leave missing texts as they are.
         """
         require_text(text)
-        return self._releases([text])[0]
+        return self._released(*self._parser.parse([text]), self._guarantee_for)[0]
 
     def spans(self, text: str, spans: Iterable[Span]) -> Release:
         """Return the release of a text of which only some spans are private, (start, end) each.
@@ -303,9 +304,9 @@ class Privatizer:
         'Seen by ann today.'
         """
         require_text(text)
-        parsed = self._parser.parse_spans(text, spans)
         promise = text_guarantee(self._promise, self._policy, spans=True)
-        return self._released(parsed, partial(of_length, promise))[0]
+        templates, secrets = self._parser.parse_spans(text, spans)
+        return self._released(templates, secrets, partial(of_length, promise))[0]
 
     @overload
     def many(self, texts: Iterable[str]) -> list[Release]: ...
@@ -316,7 +317,11 @@ class Privatizer:
 
         Missing texts (None, NaN, pandas' NA and NaT) stay as they are, at their places.
         """
-        return map_non_null(texts, "many", self._releases)
+
+        def releases(there: list[str]) -> list[Release]:
+            return self._released(*self._parser.parse(there), self._guarantee_for)
+
+        return map_non_null(texts, "many", releases)
 
     @overload
     def texts(self, texts: Iterable[str]) -> list[str]: ...
@@ -327,9 +332,13 @@ class Privatizer:
 
         Missing texts (None, NaN, pandas' NA and NaT) stay as they are, at their places.
         """
-        return map_non_null(
-            texts, "texts", lambda there: self._private(self._parser.parse(there))[0]
-        )
+
+        def private(there: list[str]) -> list[str]:
+            templates, secrets = self._parser.parse(there)
+            drawn = self._slots.draw(templates, secrets, self._rng)
+            return templates.fill(drawn.words, drawn.values)
+
+        return map_non_null(texts, "texts", private)
 
     def batch(self, texts: Iterable[str]) -> tuple[list[str], dict[str, int]]:
         """Return several private texts, and how all their tokens were treated, for a report.
@@ -339,12 +348,11 @@ class Privatizer:
         texts = list(several_texts(texts, "batch"))
         for text in texts:
             require_text(text)
-        parsed = self._parser.parse(texts)
-        words, punctuation = np.asarray(parsed.word_counts), np.asarray(parsed.punctuation_counts)
-        counts = counted(sum(parsed.slot_counts), words, punctuation, parsed.counts())
-        words_only = np.where(parsed.typed, -1, parsed.ids)
-        repeats = count_repeats(words_only, parsed.slot_counts, self._common)
-        return self._private(parsed)[0], counts | repeats
+        templates, secrets = self._parser.parse(texts)
+        words = np.where(templates.typed, -1, secrets.ids)
+        repeats = count_repeats(words, templates.slot_counts, self._common)
+        drawn = self._slots.draw(templates, secrets, self._rng)
+        return templates.fill(drawn.words, drawn.values), secrets.tallies.total() | repeats
 
     def word_draws(self, texts: Iterable[str]) -> WordDraws:
         """Draw for the words of several texts; return the secret words beside the drawn ones.
@@ -354,13 +362,12 @@ class Privatizer:
         are left out.
         """
         there = [text for text in map_non_null(texts, "word_draws", list) if not is_missing(text)]
-        parsed = self._parser.parse(there)
-        words = ~parsed.typed
-        of_texts = np.repeat(np.arange(len(parsed.slot_counts)), parsed.slot_counts)
+        templates, secrets = self._parser.parse(there)
+        words, texts_of = ~templates.typed, np.repeat(np.arange(len(there)), templates.slot_counts)
         return WordDraws(
-            secret=parsed.ids[words],
-            drawn=self._slots.draw(parsed, self._rng).words[words],
-            lengths=np.bincount(of_texts[words], minlength=len(parsed.slot_counts)),
+            secret=secrets.ids[words],
+            drawn=self._slots.draw(templates, secrets, self._rng).words[words],
+            lengths=np.bincount(texts_of[words], minlength=len(there)),
         )
 
     def share_draws(self) -> Callable[[float], None]:
@@ -370,27 +377,21 @@ class Privatizer:
         """
         return self._slots.share(self._rng)
 
-    def _releases(self, texts: list[str]) -> list[Release]:
-        return self._released(self._parser.parse(texts), self._guarantee_for)
-
     def _released(
-        self, parsed: ParsedTexts, guarantee_for: Callable[[int], Guarantee]
+        self, templates: Templates, secrets: Secrets, guarantee_for: Callable[[int], Guarantee]
     ) -> list[Release]:
-        private, draws = self._private(parsed)
-        guarantees = map(guarantee_for, draws)
-        counts = map(
-            counted,
-            parsed.slot_counts,
-            parsed.word_counts,
-            parsed.punctuation_counts,
-            parsed.counts_of_each(),
-        )
-        return [self._release(*part) for part in zip(private, guarantees, counts, strict=True)]
-
-    def _private(self, parsed: ParsedTexts) -> tuple[list[str], Sequence[int]]:
-        """Return the private texts, and how many draws each has; all are drawn together."""
-        words, values, draws = self._slots.draw(parsed, self._rng)
-        return parsed.rebuild(words, values), draws
+        drawn = self._slots.draw(templates, secrets, self._rng)
+        texts = templates.fill(drawn.words, drawn.values)
+        return [
+            Release(
+                text=text,
+                guarantee=guarantee_for(draws),
+                counts=counts,
+                randomness=self.randomness,
+                **{name: fact.copy() for name, fact in self._facts.items()},
+            )
+            for text, draws, counts in zip(texts, drawn.draws, secrets.tallies.each(), strict=True)
+        ]
 
     def _guarantee_for(self, words: int) -> Guarantee:
         """Return the guarantee for a text of so many words: most have as many as another one."""
@@ -400,15 +401,6 @@ class Privatizer:
                 self._guarantees.clear()
             known = self._guarantees[words] = of_length(self._guarantee, words)
         return known
-
-    def _release(self, text: str, guarantee: Guarantee, counts: dict[str, int]) -> Release:
-        return Release(
-            text=text,
-            guarantee=guarantee,
-            counts=counts,
-            randomness=self.randomness,
-            **{name: fact.copy() for name, fact in self._facts.items()},
-        )
 
 
 def _revived(

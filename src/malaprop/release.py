@@ -2,43 +2,31 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import lru_cache
 
 import numpy as np
 
 from malaprop._version import __version__
+from malaprop.draws import runs
 from malaprop.privacy import notebook
-from malaprop.privacy.arrays import Ids, order_of
-from malaprop.privacy.guarantee import EACH_DISTINCT_WORD, Guarantee, Kind
+from malaprop.privacy.arrays import Ids
+from malaprop.privacy.guarantee import EACH_DISTINCT_WORD, Guarantee, Kind, KindPromise
+from malaprop.privacy.law import path_numerics
+from malaprop.privacy.metrics import UNITS
+from malaprop.text.kinds.grids import GRIDS, StepSizes
+from malaprop.text.kinds.identifiers import EMAIL, MENTION, URL, IdentifierForm
 from malaprop.text.policy import Policy
 from malaprop.text.public import PLACEHOLDERS
 from malaprop.text.word_map import MAP_VERSION
 
-# How the tokens of texts were treated and how often words repeat, for the owner of the texts.
+# How often words repeat, for the owner of the texts.
 
 
-REPEATS = "repeats_"
-"""How counts of texts that repeat a word are named, before the number of occurrences."""
+MANY = 5
+"""Occurrences of a content word in a text from which they tell what it is."""
+_REPEATS = "repeats_"  # begins the names of counts of texts that repeat a word so often
 _SOME = 3  # occurrences of a content word in a text from which they are counted
 _COMMON = 500  # words of a large lexicon that are too frequent to count as content
-
-
-def counted(drawn: int, words: Any, punctuation: Any, treated: dict[str, int]) -> dict[str, int]:
-    """Return how many words were drawn, how many texts show mostly signs, and the rest.
-
-    `words` and `punctuation` are the counts of one text, or arrays for several texts.
-    """
-    return {
-        "protected": drawn,
-        "wordless": _how_many((words == 0) & (punctuation > 0)),
-        "mostly_signs": _how_many((words > 0) & (punctuation > words)),
-        **treated,
-    }
-
-
-def _how_many(texts: Any) -> int:
-    """Count the texts of which something is true; for one text, numpy would take longer."""
-    return int(texts) if isinstance(texts, bool) else int(np.count_nonzero(texts))
 
 
 def common_words(size: int) -> int:
@@ -60,32 +48,45 @@ def count_repeats(ids: Ids, slot_counts: Sequence[int], common: int) -> dict[str
     content = np.flatnonzero(ids >= common)
     if len(content) < _SOME:
         return {}
-    texts = text_numbers(slot_counts)[content]
+    texts = np.repeat(np.arange(len(slot_counts)), slot_counts)[content]
     order, starts = runs([texts, ids[content]])
     occurrences = np.diff(starts, append=len(order))
     owners = texts[order[starts]]
     most = np.maximum.reduceat(occurrences, np.flatnonzero(np.diff(owners, prepend=-1)))
     numbers, counts = np.unique(most[most >= _SOME], return_counts=True)
-    return {f"{REPEATS}{n}": int(c) for n, c in zip(numbers.tolist(), counts, strict=True)}
+    return {f"{_REPEATS}{n}": int(c) for n, c in zip(numbers.tolist(), counts, strict=True)}
 
 
-def text_numbers(slot_counts: Sequence[int]) -> Ids:
-    """Return the number of each slot's text."""
-    return np.repeat(np.arange(len(slot_counts)), slot_counts)
+@dataclass(frozen=True, kw_only=True)
+class Repetition:
+    """How often content words occur in one text, and what that many draws tell: for the owner.
+
+    Content words are those beyond the `common` most frequent words of the lexicon.
+    """
+
+    common: int
+    most: int = 0
+    """The largest number of occurrences of one content word in one text; 0 if below 3."""
+    texts: int = 0
+    """How many texts have a content word that occurs 5 times or more."""
+    recovered: tuple[tuple[int, float], ...] = ()
+    """Numbers of draws of a word, and the share of words that an observer recovers from them."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the facts as plain values for JSON."""
+        return {
+            "most_occurrences_of_a_content_word_in_a_text": self.most,
+            "texts_with_a_content_word_5_times_or_more": self.texts,
+            "words_that_are_no_content": self.common,
+            "share_recovered_by_draws": {str(k): round(share, 3) for k, share in self.recovered},
+        }
 
 
-def runs(columns: Sequence[Ids]) -> tuple[Ids, Ids]:
-    """Sort rows by columns, the first column first; return the order, and where new rows start."""
-    order = np.arange(len(columns[0]))
-    changes = np.zeros(len(order), dtype=np.bool_)
-    if len(order):
-        changes[0] = True
-    for column in reversed(columns):
-        numbers = column - column.min(initial=0)
-        order = order[order_of(numbers[order], int(numbers.max(initial=0)) + 1)]
-    for column in columns:
-        changes[1:] |= np.diff(column[order]) != 0
-    return order, np.flatnonzero(changes)
+def split_repeats(counts: Mapping[str, int]) -> tuple[dict[str, int], dict[int, int]]:
+    """Return the other counts, and how many texts repeat a content word how often."""
+    others = {name: count for name, count in counts.items() if not name.startswith(_REPEATS)}
+    repeats = {int(name.removeprefix(_REPEATS)): counts[name] for name in counts.keys() - others}
+    return others, repeats
 
 
 # From the guarantee for a word to that for texts, under a policy.
@@ -165,6 +166,53 @@ def _shown(policy: Policy, spans: bool) -> list[str]:
         values = " or values" if policy.kinds == "typed" else ""
         shown.append(f"which places hold equal words{values}")
     return shown
+
+
+_PLURALS = {
+    "money": "amounts of money",
+    EMAIL.kind: f"{EMAIL.kind}es",
+    URL.kind: f"{URL.kind}es",
+}
+_DRAWN_ANEW = (IdentifierForm.kind, EMAIL.kind, URL.kind, MENTION.kind)
+_FLOATS = "float64; "  # how the arithmetic of words and of values begins
+
+
+def with_values(guarantee: Guarantee, policy: Policy) -> Guarantee:
+    """Extend a guarantee for words to texts that hold values, too, if the policy has any."""
+    epsilon, steps = policy.kind_epsilon, policy.steps
+    if policy.kinds != "typed" or epsilon is None or not isinstance(steps, StepSizes):
+        return guarantee
+    step_of = {grid.kind: grid.step(steps) for grid in GRIDS}
+    on_paths = (
+        KindPromise(
+            name=kind,
+            epsilon=epsilon,
+            step=step,
+            zcdp=epsilon**2 / 2.0,
+            plural=_PLURALS.get(kind, ""),
+        )
+        for kind, step in step_of.items()
+    )
+    anew = (
+        KindPromise(name=kind, epsilon=0.0, plural=_PLURALS.get(kind, "")) for kind in _DRAWN_ANEW
+    )
+    texts = guarantee.with_kinds((*on_paths, *anew))
+    of_values = path_numerics(epsilon, *_extremes(steps))
+    if texts.numerics.startswith(_FLOATS):
+        of_values = of_values.removeprefix(_FLOATS)
+    return replace(
+        texts,
+        public=(*texts.public, "the grids of values and their steps"),
+        numerics="; ".join(filter(None, (texts.numerics, of_values))),
+    )
+
+
+@lru_cache(maxsize=64)
+def _extremes(steps: StepSizes) -> tuple[float, float]:
+    """Return the length of the longest path and the least gap on any path, in steps."""
+    paths = [np.rint(grid.places(steps) * UNITS) for grid in GRIDS]
+    longest = max(float(path[-1] - path[0]) for path in paths)
+    return longest / UNITS, min(float(np.diff(path).min()) for path in paths) / UNITS
 
 
 def of_length(guarantee: Guarantee, words: int) -> Guarantee:

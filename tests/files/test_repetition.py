@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 from malaprop import TEM, Balanced, Laplace, Lexicon, Privatizer, compose, seeded_rng
-from malaprop.draws import share_draws, split_repeats
+from malaprop.draws import share_draws
 from malaprop.privacy.errors import ParameterError
-from malaprop.release import common_words, count_repeats
+from malaprop.release import common_words, count_repeats, split_repeats
 from malaprop.text import parser
 from malaprop.text.policy import Repeat
 

@@ -7,7 +7,7 @@ import pytest
 from tests.files.typed import EPSILON, SMALL, WORDS, typed
 
 from malaprop import NADP, TEM, Balanced, Privatizer
-from malaprop.draws import ValueDraws
+from malaprop.draws import value_channel
 from malaprop.privacy.errors import ParameterError
 from malaprop.text.kinds.grids import GRIDS, StepSizes
 
@@ -90,7 +90,7 @@ def test_the_guarantee_says_what_values_rest_on() -> None:
         )
         assert stated
         for grid in GRIDS:
-            numerics = ValueDraws(StepSizes(), epsilon).channel(grid).guarantee.numerics
+            numerics = value_channel(grid, StepSizes(), epsilon).guarantee.numerics
             own = re.search(r"less than (\S+)", numerics)
             assert own
             assert float(own[1]) <= float(stated[1])

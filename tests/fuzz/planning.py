@@ -12,9 +12,10 @@ import numpy as np
 from tests.fuzz.texts import WORDS, try_texts
 
 from malaprop.text.parser import TextParser
-from malaprop.text.policy import Action, BoundPolicy, Policy, Unknown
+from malaprop.text.policy import Policy, Unknown
 from malaprop.text.template import Punctuation
 from malaprop.text.tokens import tokenize
+from malaprop.text.treatment import Action, BoundPolicy
 
 _UNKNOWN_WORDS: tuple[Unknown, ...] = ("map", "mask", "drop")
 _POLICIES = [
@@ -51,14 +52,14 @@ def fuzz(cases: int, seed: int) -> dict[str, int]:
 
 def _rebuilt(parser: TextParser, text: str) -> str:
     """The text with the same draws in its slots, whatever was there."""
-    parsed = parser.parse([text])
-    (rebuilt,) = parsed.rebuild(np.arange(len(parsed.ids)) % len(WORDS))
+    templates, _ = parser.parse([text])
+    (rebuilt,) = templates.fill(np.arange(len(templates.typed)) % len(WORDS))
     return rebuilt
 
 
 def _rebuilt_by_token(parser: TextParser, text: str) -> str:
-    parsed = parser._by_token([text])
-    (rebuilt,) = parsed.rebuild(np.arange(len(parsed.ids)) % len(WORDS))
+    templates, _ = parser._by_token([text])
+    (rebuilt,) = templates.fill(np.arange(len(templates.typed)) % len(WORDS))
     return rebuilt
 
 

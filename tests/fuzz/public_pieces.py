@@ -12,9 +12,10 @@ from tests.fuzz.texts import TEXTS, WORDS, try_texts
 from tests.text.markup_texts import MARKUP_TEXTS
 
 from malaprop.text.parser import TextParser
-from malaprop.text.policy import Action, BoundPolicy, Policy
+from malaprop.text.policy import Policy
 from malaprop.text.public import PublicPieces
 from malaprop.text.segments import Segment
+from malaprop.text.treatment import Action, BoundPolicy
 
 KEEP = ("placeholders", "apple", "new york", "3.5mg")
 _POLICIES = [
@@ -56,9 +57,9 @@ def fuzz(cases: int, seed: int) -> dict[str, int]:
 
 def rebuilt(parser: TextParser, text: str) -> str:
     """The text with the same draws in its slots, whatever was there."""
-    parsed = parser.parse([text])
-    draws = np.arange(len(parsed.ids)) % 3
-    (shown,) = parsed.rebuild(draws, [_VALUE] * len(parsed.forms))
+    templates, _ = parser.parse([text])
+    draws = np.arange(len(templates.typed)) % 3
+    (shown,) = templates.fill(draws, [_VALUE] * len(templates.forms))
     return shown
 
 
@@ -71,11 +72,11 @@ def shows_nothing_else(shown: str, segments: list[Segment]) -> bool:
 def _check_the_ways(parser: TextParser, text: str) -> None:
     """Chunk by chunk and token by token come to the same."""
     for long in (text + "\n" + "x " * (_LONG // 2), "x " * (_LONG // 2) + text):
-        parsed, by_token = parser.parse([long]), parser._by_token([long])
-        draws, values = np.arange(len(parsed.ids)) % 3, [_VALUE] * len(parsed.forms)
-        assert parsed.ids.tolist() == by_token.ids.tolist()
-        assert parsed.counts() == by_token.counts()
-        assert parsed.rebuild(draws, values) == by_token.rebuild(draws, values)
+        (templates, secrets), (by_token, own) = parser.parse([long]), parser._by_token([long])
+        draws, values = np.arange(len(secrets.ids)) % 3, [_VALUE] * len(templates.forms)
+        assert secrets.ids.tolist() == own.ids.tolist()
+        assert secrets.tallies.total() == own.tallies.total()
+        assert templates.fill(draws, values) == by_token.fill(draws, values)
 
 
 def _check_a_twin(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from malaprop import Lexicon, ParameterError, Privatizer, explain, seeded_rng
-from malaprop.draws import ValueDraws, write_values
+from malaprop.draws import draw_values, write_values
 from malaprop.text.kinds.grammar import read_value
 from malaprop.text.kinds.grids import StepSizes
 
@@ -37,8 +37,8 @@ def test_a_value_is_explained_by_the_law_that_is_drawn(
     assert explained.becomes[0].probability == explained.stays
     value = read_value(text.removesuffix("mg"), "mdy")
     assert value is not None
-    draws = ValueDraws(StepSizes(), 1.0).draw(
-        [value.form] * 40_000, [value.secret] * 40_000, seeded_rng(1)
+    draws = draw_values(
+        [value.form] * 40_000, [value.secret] * 40_000, StepSizes(), 1.0, seeded_rng(1)
     )
     texts = np.array(write_values([value.form] * 40_000, draws))
     for each in explained.becomes:

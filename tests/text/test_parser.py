@@ -4,6 +4,7 @@ import pickle
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import chain, product
 from typing import get_args
 
@@ -14,12 +15,12 @@ from hypothesis import strategies as st
 
 from malaprop.text import chunks as chunks_module
 from malaprop.text import parser
-from malaprop.text import policy as policy_module
-from malaprop.text.chunks import ChunkedTexts, glue_values
+from malaprop.text import treatment as treatment_module
+from malaprop.text.chunks import glue_values
 from malaprop.text.kinds.grammar import split_values
-from malaprop.text.parser import ParsedTexts, TextParser, TokenizedTexts
-from malaprop.text.policy import BoundPolicy, Kinds, Policy, Unknown
-from malaprop.text.template import Punctuation, Rebuilder
+from malaprop.text.parser import Secrets, Templates, TextParser
+from malaprop.text.policy import Kinds, Policy, Unknown
+from malaprop.text.template import Punctuation
 from malaprop.text.tokens import tokenize
 from malaprop.text.word_map import WordMap
 
@@ -104,25 +105,36 @@ NUMERIC = st.lists(
 TEXTS = st.lists(NASTY | WORDY | NUMERIC | st.just(PROSE), max_size=6)
 
 
-def by_token(texts: list[str], policy: Policy, words: list[str] = WORDS) -> TokenizedTexts:
-    return TokenizedTexts(texts, BoundPolicy(words, policy), Rebuilder(words, policy.punctuation))
+Parsed = tuple[Templates, Secrets]
 
 
-def assert_equal(
-    parsed: ParsedTexts, expected: ParsedTexts, seed: int, words: int = len(WORDS)
-) -> None:
-    assert parsed.ids.tolist() == expected.ids.tolist()
-    assert list(parsed.slot_counts) == list(expected.slot_counts)
-    assert list(parsed.punctuation_counts) == list(expected.punctuation_counts)
-    assert parsed.counts() == expected.counts()
-    assert list(parsed.counts()) == list(expected.counts())
-    assert parsed.counts_of_each() == expected.counts_of_each()
-    assert parsed.typed.tolist() == expected.typed.tolist()
-    assert list(parsed.forms) == list(expected.forms)
+def by_token(texts: list[str], policy: Policy, words: list[str] = WORDS) -> Parsed:
+    return _parser(tuple(words), policy)._by_token(texts)
+
+
+@cache
+def _parser(words: tuple[str, ...], policy: Policy) -> TextParser:
+    return TextParser(words, policy)
+
+
+def ways(parsed: Parsed) -> tuple[bool, bool]:
+    """Whether any text was parsed token by token, and whether any was chunk by chunk."""
+    return bool(parsed[0]._texts), parsed[0]._chunks is not None
+
+
+def assert_equal(parsed: Parsed, expected: Parsed, seed: int, words: int = len(WORDS)) -> None:
+    (templates, secrets), (others, own) = parsed, expected
+    assert secrets.ids.tolist() == own.ids.tolist()
+    assert list(templates.slot_counts) == list(others.slot_counts)
+    assert secrets.tallies.total() == own.tallies.total()
+    assert list(secrets.tallies.total()) == list(own.tallies.total())
+    assert secrets.tallies.each() == own.tallies.each()
+    assert templates.typed.tolist() == others.typed.tolist()
+    assert list(templates.forms) == list(others.forms)
     rng = np.random.default_rng(seed)
-    drawn = rng.integers(words, size=len(parsed.ids))
-    values = rng.choice(["8", "11th", "[x]", "3", "a"], size=len(parsed.forms)).tolist()
-    assert parsed.rebuild(drawn, values) == expected.rebuild(drawn, values)
+    drawn = rng.integers(words, size=len(secrets.ids))
+    values = rng.choice(["8", "11th", "[x]", "3", "a"], size=len(templates.forms)).tolist()
+    assert templates.fill(drawn, values) == others.fill(drawn, values)
 
 
 @given(TEXTS, st.sampled_from(POLICIES), st.integers(0, 99))
@@ -164,20 +176,20 @@ def test_no_token_but_white_space_goes_beyond_a_chunk(text: str) -> None:
 
 def test_prose_goes_chunk_by_chunk_and_what_is_awkward_does_not() -> None:
     text_parser = TextParser(WORDS, Policy())
-    assert isinstance(text_parser.parse([PROSE, ""]), ChunkedTexts)
+    assert ways(text_parser.parse([PROSE, ""])) == (False, True)
     for awkward in ("the \x96\train", "the rain \x96", "x" * 129):
-        assert isinstance(text_parser.parse([awkward]), TokenizedTexts)
+        assert ways(text_parser.parse([awkward])) == (True, False)
         mixed = text_parser.parse([PROSE, awkward, PROSE])
-        assert not isinstance(mixed, ChunkedTexts | TokenizedTexts)
+        assert ways(mixed) == (True, True)
         assert_equal(mixed, by_token([PROSE, awkward, PROSE], Policy()), 1)
-    assert isinstance(text_parser.parse([]), TokenizedTexts)
+    assert ways(text_parser.parse([])) == (False, False)
 
 
 def test_few_letters_go_token_by_token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parser, "_FEW_LETTERS", 10)
     text_parser = TextParser(WORDS, Policy())
-    assert isinstance(text_parser.parse(["the rain"]), TokenizedTexts)
-    assert isinstance(text_parser.parse(["the rain"] * 2), ChunkedTexts)
+    assert ways(text_parser.parse(["the rain"])) == (True, False)
+    assert ways(text_parser.parse(["the rain"] * 2)) == (False, True)
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,8 +207,8 @@ def test_each_unknown_word_is_mapped_once_however_many_there_are(
     monkeypatch: pytest.MonkeyPatch, special: str
 ) -> None:
     monkeypatch.setattr(chunks_module, "_ENTRIES", 20)
-    monkeypatch.setattr(policy_module, "_MEMO_ENTRIES", 20)
-    monkeypatch.setattr(policy_module, "_AT_ONCE", 7, raising=False)
+    monkeypatch.setattr(treatment_module, "_MEMO_ENTRIES", 20)
+    monkeypatch.setattr(treatment_module, "_AT_ONCE", 7, raising=False)
     together, alone = Counter[str](), list[str]()
     map_all, map_one = WordMap.map_all, WordMap.map
 
@@ -245,7 +257,7 @@ def test_threads_do_not_disturb_each_other() -> None:
     batches = [[f"dog{number % 97}-{number}, rain{'!' * (number % 7)}"] for number in range(600)]
     with ThreadPoolExecutor(4) as pool:
         for batch, parsed in zip(batches, pool.map(text_parser.parse, batches), strict=True):
-            assert parsed.rebuild(parsed.ids) == by_token(batch, Policy()).rebuild(parsed.ids)
+            assert_equal(parsed, by_token(batch, Policy()), 1)
 
 
 def test_what_was_read_by_halves_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,7 +269,8 @@ def test_what_was_read_by_halves_is_not_used(monkeypatch: pytest.MonkeyPatch) ->
             text_parser.parse(["the rain,;: the dog"])
     assert not text_parser._spare
     assert_equal(text_parser.parse([PROSE]), by_token([PROSE], Policy()), 1)
-    assert text_parser.parse(["the rain,;: the dog"]).counts()["punctuation"] == 1
+    _, secrets = text_parser.parse(["the rain,;: the dog"])
+    assert secrets.tallies.total()["punctuation"] == 1
 
 
 def _interrupted(gap: str) -> bool:
@@ -272,11 +285,12 @@ def test_long_texts_and_long_chunks(unknown: Unknown) -> None:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_signs_that_are_shown_are_counted_for_each_text(policy: Policy) -> None:
+def test_texts_of_signs_are_counted(policy: Policy) -> None:
     texts = ["... --- ...", "", " \n", "the rain, the dog!", "a: ... --- ...", "😀", "\u200b?"]
-    parsed = PARSERS[policy].parse(texts)
-    signs = [3, 0, 0, 2, 4, 0, 1] if policy.punctuation == "keep" else [0] * 7
-    assert list(parsed.punctuation_counts) == signs
+    counts = PARSERS[policy].parse(texts)[1].tallies.each()
+    shown = policy.punctuation == "keep"
+    assert [each["wordless"] for each in counts] == [shown, 0, 0, 0, 0, 0, shown]
+    assert [each["mostly_signs"] for each in counts] == [0, 0, 0, 0, shown, 0, 0]
 
 
 def test_values_go_chunk_by_chunk_too() -> None:
@@ -286,18 +300,18 @@ def test_values_go_chunk_by_chunk_too() -> None:
     for joined in joins:
         texts = [apart, f"the ({joined}, the", "", f"{joined} 3\n{joined}", apart]
         parsed = text_parser.parse(texts)
-        assert isinstance(parsed, ChunkedTexts)
+        assert ways(parsed) == (False, True)
         assert_equal(parsed, by_token(texts, TYPED), 1)
         texts.insert(1, f"a\0b {joined}")
-        assert not isinstance(text_parser.parse(texts), ChunkedTexts)
+        assert ways(text_parser.parse(texts)) == (True, True)
         assert_equal(text_parser.parse(texts), by_token(texts, TYPED), 1)
 
 
 def test_what_vanishes_goes_chunk_by_chunk_between_words() -> None:
     texts = ["A dog \x96 an hour. \x85 rain", '5 \x96 3 May \x97 rain\n\nthe \x96 "rain"']
     parsed = TextParser(WORDS, TYPED).parse(texts)
-    assert isinstance(parsed, ChunkedTexts)
-    assert parsed.counts()["removed"] == 5
+    assert ways(parsed) == (False, True)
+    assert parsed[1].tallies.total()["removed"] == 5
     assert_equal(parsed, by_token(texts, TYPED), 1)
 
 
@@ -318,12 +332,15 @@ def test_values_are_written_where_they_belong() -> None:
     for letters in (0, 10**6):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(parser, "_FEW_LETTERS", letters)
-            parsed = TextParser(WORDS, TYPED).parse(["A 5 dog. 5dog, an hour a 7 rain 3 May", "8"])
-        assert parsed.typed.tolist() == [
+            templates, secrets = TextParser(WORDS, TYPED).parse(
+                ["A 5 dog. 5dog, an hour a 7 rain 3 May", "8"]
+            )
+        assert templates.typed.tolist() == [
             *(False, True, False, True, *[False] * 4, True, False, True),
             True,
         ]
-        drawn = parsed.ids.copy()
-        drawn[parsed.typed] = -7  # has no meaning
+        drawn = secrets.ids.copy()
+        drawn[templates.typed] = -7  # has no meaning
         values = ["11", "18th", "8", "x y", "80%"]
-        assert parsed.rebuild(drawn, values) == ["An 11 dog. 18thdog, an hour an 8 rain x y", "80%"]
+        shown = ["An 11 dog. 18thdog, an hour an 8 rain x y", "80%"]
+        assert templates.fill(drawn, values) == shown

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from malaprop.text.chunks import one_words, plain_tokens
 from malaprop.text.kinds import grammar
-from malaprop.text.policy import BoundPolicy, Policy
+from malaprop.text.policy import Policy
 from malaprop.text.tokens import tokenize
+from malaprop.text.treatment import BoundPolicy
 
 VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
 # Signs and letters that decide how a chunk is cut, more often than others.

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malaprop.privacy.errors import ParameterError
-from malaprop.text import policy as policy_module
-from malaprop.text.policy import Action, BoundPolicy, Policy, Treatment, Unknown
+from malaprop.text import treatment as treatment_module
+from malaprop.text.policy import Policy, Unknown
 from malaprop.text.template import mark
 from malaprop.text.tokens import tokenize
+from malaprop.text.treatment import Action, BoundPolicy, Treatment
 
 WORDS = ["patient", "not", "forty", "website", "email", "user", "flu", "grinning", "b", "twentieth"]
 UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
@@ -96,7 +97,7 @@ def test_one_by_one_and_all_at_once_agree() -> None:
 
 
 def test_the_memo_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy_module, "_MEMO_ENTRIES", 10)
+    monkeypatch.setattr(treatment_module, "_MEMO_ENTRIES", 10)
     policy = BoundPolicy(WORDS, Policy(unknown="mask"))
     tokens = [f"word{number}" for number in range(95)] + ["x" * 65]
     assert {treatment.action for treatment in policy.treat_all(tokens)} == {Action.SHOW_MASK}

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malaprop.text.parser import TextParser
-from malaprop.text.policy import Action, BoundPolicy, Policy
+from malaprop.text.policy import Policy
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
+from malaprop.text.treatment import Action, BoundPolicy
 
 # Unicode 14's emoji-data.txt: the characters with the property Emoji.
 EMOJI_RANGES = """
@@ -130,11 +131,11 @@ def test_they_are_mapped_by_their_names() -> None:
     ],
 )
 def test_nothing_that_can_spell_words_or_numbers_is_shown(text: str) -> None:
-    parsed = TextParser(["x"], Policy()).parse([text])
-    (private,) = parsed.rebuild(parsed.ids)
+    templates, secrets = TextParser(["x"], Policy()).parse([text])
+    (private,) = templates.fill(secrets.ids)
     assert set(private) <= set("Xx ")
 
 
 def test_marks_on_punctuation_are_removed() -> None:
-    parsed = TextParser(["x"], Policy()).parse(["!\u0337\u0338.\u0489 ?\ufe0f"])
-    assert parsed.rebuild(parsed.ids) == ["!. ?"]
+    templates, secrets = TextParser(["x"], Policy()).parse(["!\u0337\u0338.\u0489 ?\ufe0f"])
+    assert templates.fill(secrets.ids) == ["!. ?"]

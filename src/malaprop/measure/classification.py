@@ -65,8 +65,8 @@ def random_words(lexicon: Lexicon, policy: Policy, rng: Generator) -> Rewrite:
     parser = TextParser(lexicon.words, words_only)
 
     def rewrite(texts: list[str]) -> list[str]:
-        parsed = parser.parse(texts)
-        return parsed.rebuild(rng.integers(0, len(lexicon), size=len(parsed.ids)))
+        templates, secrets = parser.parse(texts)
+        return templates.fill(rng.integers(0, len(lexicon), size=len(secrets.ids)))
 
     return rewrite
 

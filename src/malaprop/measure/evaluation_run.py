@@ -284,9 +284,9 @@ class EvaluationSample:
                     policy=Policy(**options),
                     rng=np.random.Generator(np.random.PCG64(seed)),
                 )
-        parsed = TextParser(lexicon.words, Policy(kinds="words")).parse(self._texts)
-        self._secret = parsed.ids
-        self._lengths = np.asarray(parsed.slot_counts, dtype=np.int64)
+        parser = TextParser(lexicon.words, Policy(kinds="words"))
+        templates, (self._secret, _) = parser.parse(self._texts)
+        self._lengths = np.asarray(templates.slot_counts, dtype=np.int64)
         if not len(self._secret):
             raise DataError("The texts have no words to measure on.")
         check_corpus(settings.model, self._secret, self._lengths)

@@ -10,7 +10,7 @@ from unicodedata import east_asian_width
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.draws import ValueDraws, grid_value, with_chosen_kinds
+from malaprop.draws import value_channel
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.profile import ContextFigure, context_figure
 from malaprop.privacy import notebook
@@ -30,8 +30,10 @@ from malaprop.privacy.word_graph import graph_of
 from malaprop.recipe import LexiconChoice, MechanismChoice, choose
 from malaprop.text.kinds import ValueForm
 from malaprop.text.kinds.grammar import read_value, split_values
-from malaprop.text.policy import Action, BoundPolicy, Policy, TextOptions, policy_with
+from malaprop.text.kinds.grids import StepSizes
+from malaprop.text.policy import Policy, TextOptions, policy_with
 from malaprop.text.tokens import tokenize
+from malaprop.text.treatment import Action, BoundPolicy
 
 # The law of one word: what it may become, and what an observer can infer.
 
@@ -209,8 +211,8 @@ def value_law(text: str, policy: Policy) -> ValueLaw | None:
 
     Raise a ParameterError if it holds several, or one that is drawn without a look at it.
     """
-    draws = ValueDraws.under(policy)
-    if draws is None:
+    epsilon, steps = policy.kind_epsilon, policy.steps
+    if policy.kinds != "typed" or epsilon is None or not isinstance(steps, StepSizes):
         return None
     pieces = split_values(text)
     values = [(piece, value) for piece in pieces if (value := read_value(piece, policy.dates))]
@@ -225,7 +227,7 @@ def value_law(text: str, policy: Policy) -> ValueLaw | None:
             "An identifier or an address is drawn anew, without a look at it: there is nothing to "
             "explain. docs/kinds.md says which shapes stay."
         )
-    channel = draws.channel(form.grid)
+    channel = value_channel(form.grid, steps, epsilon)
     law = WordLaw(
         word=secret,
         probabilities=np.exp(channel.log_probabilities([secret])[0]),
@@ -236,7 +238,7 @@ def value_law(text: str, policy: Policy) -> ValueLaw | None:
         form=form,
         law=law,
         channel=channel,
-        rounded=grid_value(form, secret) != piece,
+        rounded=form.write(secret) != piece,
         alone=len(pieces) == 1,
     )
 
@@ -380,7 +382,7 @@ def explain(
     policy = policy_with(options, explain)
     chosen = choose(lexicon, mechanism, epsilon)
     channel = chosen.mechanism.on(chosen.lexicon)
-    policy = with_chosen_kinds(policy, channel.guarantee)
+    policy = policy.with_chosen_kinds(channel.guarantee)
     if isinstance(word, str) and (value := value_law(word.strip(), policy)):
         return _explained_value(value, top)
     own, route = _found(word, chosen.lexicon)

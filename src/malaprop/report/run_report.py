@@ -13,7 +13,6 @@ from time import monotonic
 from typing import Any
 
 from malaprop._version import __version__
-from malaprop.draws import MANY, Repetition, split_repeats
 from malaprop.measure.profile import Profile
 from malaprop.privacy.best_guess import (
     UNIFORM,
@@ -26,7 +25,7 @@ from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.word_graph import Steps
 from malaprop.private_files import without_passwords
 from malaprop.privatizer import Privatizer
-from malaprop.release import common_words, declared_public
+from malaprop.release import MANY, Repetition, common_words, declared_public, split_repeats
 from malaprop.report.file_counts import FileCounts
 from malaprop.report.page import (
     Bullets,

@@ -1,19 +1,10 @@
 """Text: cut into tokens, parsed into a template and ids, and rebuilt around other words."""
 
-from malaprop.text.parser import ParsedTexts, TextParser
-from malaprop.text.policy import (
-    Action,
-    BoundPolicy,
-    Kinds,
-    Policy,
-    Repeat,
-    TextOptions,
-    Treatment,
-    Unknown,
-    policy_with,
-)
-from malaprop.text.template import Punctuation, Template, fill
+from malaprop.text.parser import Secrets, Tallies, Templates, TextParser
+from malaprop.text.policy import Kinds, Policy, Repeat, TextOptions, Unknown, policy_with
+from malaprop.text.template import Punctuation, Template
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
+from malaprop.text.treatment import Action, BoundPolicy, Treatment
 from malaprop.text.vocabulary import Route, Way
 from malaprop.text.word_map import MAP_VERSION, WordMap
 
@@ -22,12 +13,14 @@ __all__ = [
     "Action",
     "BoundPolicy",
     "Kinds",
-    "ParsedTexts",
     "Policy",
     "Punctuation",
     "Repeat",
     "Route",
+    "Secrets",
+    "Tallies",
     "Template",
+    "Templates",
     "TextOptions",
     "TextParser",
     "TokenKind",
@@ -35,7 +28,6 @@ __all__ = [
     "Unknown",
     "Way",
     "WordMap",
-    "fill",
     "kind_of",
     "policy_with",
     "tokenize",

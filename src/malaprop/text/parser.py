@@ -1,238 +1,227 @@
-"""Parses texts into public templates with secret ids for their slots.
+"""Parses texts into public templates, and the secret ids of their slots.
 
 There are two ways, with the same result. Most texts of a large batch are read chunk by chunk and
 processed together. The others go token by token: small batches, texts whose punctuation is
 dropped, and texts with something to leave out, mask or keep, or with a public piece.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import chain, compress, islice
+from itertools import accumulate, chain, compress
 from operator import not_
-from typing import NamedTuple, Protocol, Self, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from malaprop.privacy.arrays import Ids
-from malaprop.text.chunks import ChunkCodes, ChunkedTexts, ChunkTables, CodedTexts
+from malaprop.text.chunks import ChunkCodes, ChunkLayout, ChunkTallies
 from malaprop.text.kinds import Form
-from malaprop.text.policy import (
+from malaprop.text.policy import Policy
+from malaprop.text.public import Span, cut_spans
+from malaprop.text.segments import Segment
+from malaprop.text.template import VALUE, Flags, Part, Template, Writer, lay_out, mark_of
+from malaprop.text.treatment import (
+    ALL_TAGS,
+    DRAWN_TAGS,
     LEFT_OUT,
     PUBLIC_TAGS,
-    PUNCTUATION_TAGS,
+    SIGN_TAG,
     TAGS,
     WORD_TAGS,
     BoundPolicy,
-    Policy,
-    TreatmentCounts,
 )
-from malaprop.text.public import Span, cut_spans
-from malaprop.text.segments import Segment
-from malaprop.text.template import SLOT_MARKS, VALUE_MARK, WORD_MARK, Rebuilder, Template, mark_of
 from malaprop.text.word_map import WordMap
 
-# Texts parsed token by token: slow, and right for every text and every policy.
-
-
-# A placeholder or a kept word is a word that is shown, as a mask is.
-_WORD_TAGS = (*WORD_TAGS, PUBLIC_TAGS["placeholders"], PUBLIC_TAGS["words"])
-
-
-class _ParsedText(NamedTuple):
-    """A text's public template with the marks of its parts, its secret ids, its tokens' tags."""
-
-    template: Template
-    marks: str
-    ids: list[int]
-    tags: tuple[str, ...]
-
-
-class TokenizedTexts:
-    """Texts parsed token by token.
-
-    >>> from malaprop.text.policy import Policy
-    >>> words = ["cold", "rain"]
-    >>> policy, rebuilder = BoundPolicy(words, Policy()), Rebuilder(words, "keep")
-    >>> parsed = TokenizedTexts(["Rain, 🌧", ""], policy, rebuilder)
-    >>> parsed.ids.tolist(), parsed.slot_counts, parsed.rebuild(parsed.ids[::-1])
-    ([1, 1], [2, 0], ['Rain, rain', ''])
-    >>> parsed.counts()["emoji"]
-    1
-    """
-
-    def __init__(self, texts: Iterable[str], policy: BoundPolicy, rebuilder: Rebuilder) -> None:
-        self._rebuilder = rebuilder
-        self._texts = [_parsed(text, policy) for text in texts]
-
-    @classmethod
-    def of_spans(
-        cls, text: str, spans: Iterable[Span], policy: BoundPolicy, rebuilder: Rebuilder
-    ) -> Self:
-        """Parse the spans of a text; all else is public. What is kept inside spans is, too."""
-        segments = cut_spans(text, spans)
-        if policy.pieces is not None:
-            cut = policy.pieces.cut
-            segments = [s for each in segments for s in ([each] if each.public else cut(each.text))]
-        parsed = cls((), policy, rebuilder)
-        parsed._texts.append(_joined(segments, policy))
-        return parsed
-
-    @property
-    def ids(self) -> Ids:
-        """The secret ids of all slots, text by text."""
-        return np.fromiter(chain.from_iterable(text.ids for text in self._texts), dtype=np.int64)
-
-    @property
-    def slot_counts(self) -> list[int]:
-        """How many slots each text has."""
-        return [len(text.ids) for text in self._texts]
-
-    @property
-    def word_counts(self) -> list[int]:
-        """How many words each private text shows, masks included."""
-        return [_how_many(text.tags, _WORD_TAGS) for text in self._texts]
-
-    @property
-    def punctuation_counts(self) -> list[int]:
-        """How many runs of punctuation each private text shows."""
-        if self._rebuilder.punctuation == "drop":
-            return [0] * len(self._texts)
-        return [_how_many(text.tags, PUNCTUATION_TAGS) for text in self._texts]
-
-    def counts(self) -> TreatmentCounts:
-        """Count how the tokens of all texts were treated."""
-        return _counts(chain.from_iterable(text.tags for text in self._texts))
-
-    def counts_of_each(self) -> list[TreatmentCounts]:
-        """Count how the tokens of each text were treated."""
-        return [_counts(text.tags) for text in self._texts]
-
-    @property
-    def typed(self) -> NDArray[np.bool_]:
-        """Which slots are for values."""
-        marks = "".join(text.marks for text in self._texts)
-        if VALUE_MARK not in marks:
-            return np.zeros(marks.count(WORD_MARK), dtype=np.bool_)
-        slots = filter(SLOT_MARKS.__contains__, marks)
-        return np.array([slot == VALUE_MARK for slot in slots], dtype=np.bool_)
-
-    @property
-    def forms(self) -> list[Form]:
-        """The forms of the slots for values, in order."""
-        return [part for text in self._texts for part in text.template if isinstance(part, Form)]
-
-    def rebuild(self, drawn: Ids, values: Sequence[str] = ()) -> list[str]:
-        """Return the texts with the words of the drawn ids and written values in their slots."""
-        ids, rest = iter(drawn.tolist()), iter(values)
-        return [
-            self._rebuilder.fill(text.template, list(islice(ids, len(text.ids))), text.marks, rest)
-            for text in self._texts
-        ]
-
-
-def _parsed(text: str, policy: BoundPolicy) -> _ParsedText:
-    if policy.pieces is None:
-        return _private(text, policy)
-    return _joined(policy.pieces.cut(text), policy)
-
-
-def _joined(segments: Iterable[Segment], policy: BoundPolicy) -> _ParsedText:
-    """Parse each private segment by itself, and join all to one text."""
-    parts = [_public(each) if each.public else _private(each.text, policy) for each in segments]
-    if len(parts) == 1:
-        return parts[0]
-    return _ParsedText(
-        tuple(chain.from_iterable(part.template for part in parts)),
-        "".join(part.marks for part in parts),
-        list(chain.from_iterable(part.ids for part in parts)),
-        tuple(chain.from_iterable(part.tags for part in parts)),
-    )
-
-
-def _public(segment: Segment) -> _ParsedText:
-    return _ParsedText((segment.text,), mark_of(segment), [], (PUBLIC_TAGS[segment.origin],))
-
-
-def _private(text: str, policy: BoundPolicy) -> _ParsedText:
-    treatments = policy.treat_all(policy.cut(text))
-    if not treatments:
-        return _ParsedText((), "", [], ())
-    _, ids, tags, shown, marks = zip(*treatments, strict=True)
-    if LEFT_OUT in shown:
-        shown = tuple(part for part in shown if part != LEFT_OUT)
-    return _ParsedText(shown, "".join(marks), [word for word in ids if word >= 0], tags)
-
-
-def _how_many(tags: tuple[str, ...], wanted: tuple[str, ...]) -> int:
-    return sum(map(tags.count, wanted))
-
-
-def _counts(tags: Iterable[str]) -> TreatmentCounts:
-    counter = Counter(tags)
-    # Few texts have public pieces: they are counted where there are any.
-    public = {tag: counter[tag] for tag in PUBLIC_TAGS.values() if tag in counter}
-    return {tag: counter[tag] for tag in TAGS} | public
-
-
-_Item = TypeVar("_Item")
 _FEW_LETTERS = 1000  # below this, building tables is not worth while
+_WORDS = [tag in WORD_TAGS for tag in ALL_TAGS]
+_SIGNS = ALL_TAGS.index(SIGN_TAG)
+_Item = TypeVar("_Item")
 
 
-class ParsedTexts(Protocol):
-    """Texts as templates, with the secret ids that fill their slots."""
+class Templates:
+    """What stays visible of several texts, and how drawn words fill it. It holds no secret."""
 
-    @property
-    def ids(self) -> Ids:
-        """The secret ids of all slots, text by text."""
+    slot_counts: Sequence[int]
+    """How many slots each text has."""
+    typed: Flags
+    """Which slots are for values, and not for words."""
+    forms: Sequence[Form]
+    """The forms of the slots for values, in order."""
 
-    @property
-    def slot_counts(self) -> Sequence[int]:
-        """How many slots each text has."""
+    def __init__(
+        self,
+        writer: Writer,
+        texts: list[Template],
+        chunks: ChunkLayout | None = None,
+        awkward: Flags | None = None,
+    ) -> None:
+        """Take texts that were parsed token by token, and texts that were parsed chunk by chunk.
 
-    @property
-    def word_counts(self) -> Sequence[int]:
-        """How many words each private text shows, masks included: anybody can see that."""
+        `awkward` says which ones are among the former, if there are both.
+        """
+        self._writer, self._texts, self._chunks, self._awkward = writer, texts, chunks, awkward
+        if not texts and chunks is not None:
+            self.slot_counts, self.typed = chunks.slot_counts, chunks.typed
+            self.forms = chunks.forms
+            return
+        self.slot_counts = [len(text.gaps) - 1 for text in texts]
+        ends = list(accumulate(self.slot_counts))
+        values = [
+            slot + 1 + end - len(text.gaps)
+            for end, text in zip(ends, texts, strict=True)
+            for slot in text.values
+        ]
+        self.typed = np.zeros(sum(self.slot_counts), dtype=np.bool_)
+        self.typed[values] = True
+        self.forms = [form for text in texts for form in text.forms]
+        if chunks is not None and awkward is not None:
+            self.slot_counts = interleaved(awkward, self.slot_counts, chunks.slot_counts)
+            by_token, typed = np.repeat(awkward, self.slot_counts), self.typed
+            self.typed = np.empty(len(by_token), dtype=np.bool_)
+            self.typed[by_token], self.typed[~by_token] = typed, chunks.typed
+            self.forms = interleaved(by_token[self.typed], self.forms, chunks.forms)
 
-    @property
-    def punctuation_counts(self) -> Sequence[int]:
-        """How many runs of punctuation each private text shows."""
-
-    def counts(self) -> TreatmentCounts:
-        """Count how the tokens of all texts were treated."""
-
-    def counts_of_each(self) -> list[TreatmentCounts]:
-        """Count how the tokens of each text were treated."""
-
-    @property
-    def typed(self) -> NDArray[np.bool_]:
-        """Which slots are for values, and not for words: anybody can see that."""
-
-    @property
-    def forms(self) -> Sequence[Form]:
-        """The forms of the slots for values, in order: public, too."""
-
-    def rebuild(self, drawn: Ids, values: Sequence[str] = ()) -> list[str]:
+    def fill(self, drawn: Ids, values: Sequence[str] = ()) -> list[str]:
         """Return the texts with the words of the drawn ids and written values in their slots.
 
         `drawn` has a number for every slot; those of slots for values have no meaning.
         """
+        if len(self.forms):
+            drawn = drawn.copy()
+            drawn[self.typed] = VALUE
+        if self._chunks is None:
+            return self._fill_texts(drawn, values)
+        if self._awkward is None:
+            return self._chunks.fill(self._writer, drawn, values)
+        by_token = np.repeat(self._awkward, self.slot_counts)
+        owned = by_token[self.typed].tolist()
+        return interleaved(
+            self._awkward,
+            self._fill_texts(drawn[by_token], list(compress(values, owned))),
+            self._chunks.fill(
+                self._writer, drawn[~by_token], list(compress(values, map(not_, owned)))
+            ),
+        )
+
+    def _fill_texts(self, drawn: Ids, values: Sequence[str]) -> list[str]:
+        words = list(map(self._writer.words.__getitem__, drawn.tolist()))
+        written, filled, first = iter(values), list[str](), 0
+        for template in self._texts:
+            after = first + len(template.gaps) - 1
+            own = words[first:after]
+            for slot in template.values:
+                own[slot] = next(written)
+            filled.append(self._writer.fill(template, own))
+            first = after
+        return filled
+
+
+class Secrets(NamedTuple):
+    """What templates leave out: for the mechanism, and for the owner of the texts."""
+
+    ids: Ids
+    """The secret ids of all slots, text by text."""
+    tallies: "Tallies"
+    """How the tokens were treated."""
+
+
+class Tallies:
+    """How the tokens of texts were treated, by tag; for the owner of the texts.
+
+    Beside the tags, there are `protected`, how many words and values are drawn; and how many texts
+    are `wordless`, signs alone, or `mostly_signs`.
+    """
+
+    def __init__(
+        self,
+        tags: list[tuple[str, ...]],
+        shows_signs: bool,
+        chunks: ChunkTallies | None = None,
+        awkward: Flags | None = None,
+    ) -> None:
+        """Take the tags of tokens, and tallies of chunks, for texts as `Templates` does."""
+        self._tags, self._shows_signs, self._chunks, self._awkward = (
+            tags,
+            shows_signs,
+            chunks,
+            awkward,
+        )
+
+    def total(self) -> dict[str, int]:
+        """Count the tokens of all texts."""
+        rows = np.array(self._rows, dtype=np.int64).reshape(-1, len(ALL_TAGS))
+        sums, words, signs = rows.sum(axis=0), rows[:, _WORDS].sum(axis=1), rows[:, _SIGNS]
+        if self._chunks is not None:
+            sums = sums + self._chunks.total()
+            words = np.append(words, self._chunks.of_each(_WORDS))
+            signs = np.append(signs, self._chunks.of_each([_SIGNS]))
+        wordless, mostly_signs = (words == 0) & (signs > 0), (words > 0) & (signs > words)
+        return self._counts(sums.tolist(), int(wordless.sum()), int(mostly_signs.sum()))
+
+    def each(self) -> list[dict[str, int]]:
+        """Count the tokens of each text."""
+        rows = self._rows
+        if self._chunks is not None:
+            by_chunk = self._chunks.rows().tolist()
+            rows = by_chunk if self._awkward is None else interleaved(self._awkward, rows, by_chunk)
+        counts = []
+        for row in rows:
+            words, signs = sum(compress(row, _WORDS)), row[_SIGNS]
+            counts.append(self._counts(row, words == 0 < signs, 0 < words < signs))
+        return counts
+
+    @property
+    def _rows(self) -> list[list[int]]:
+        rows = []
+        for tags in self._tags:
+            counts = dict.fromkeys(ALL_TAGS, 0)
+            for tag in tags:
+                counts[tag] += 1
+            rows.append(list(counts.values()))
+        return rows
+
+    def _counts(self, row: list[int], wordless: int, mostly_signs: int) -> dict[str, int]:
+        # Few texts have public pieces: they are counted where there are any.
+        public = zip(ALL_TAGS[len(TAGS) :], row[len(TAGS) :], strict=True)
+        return {
+            "protected": sum(row[: len(DRAWN_TAGS)]),
+            "wordless": int(wordless) * self._shows_signs,
+            "mostly_signs": int(mostly_signs) * self._shows_signs,
+            **dict(zip(TAGS, row, strict=False)),
+            **{tag: count for tag, count in public if count},
+        }
+
+
+def interleaved(first: Flags, chosen: Iterable[_Item], others: Iterable[_Item]) -> list[_Item]:
+    """Return items in one order: where `first` is true, the next chosen one, else of the others."""
+    items = iter(others), iter(chosen)
+    return [next(items[is_chosen]) for is_chosen in first.tolist()]
+
+
+class _ParsedText(NamedTuple):
+    """The parts of a text with their marks, its secret ids, its tokens' tags."""
+
+    parts: tuple[Part, ...]
+    marks: str
+    ids: tuple[int, ...]
+    tags: tuple[str, ...]
 
 
 class TextParser:
     """Parses texts, for a public list of words and a policy.
 
-    >>> parsed = TextParser(["cold", "rain"], Policy()).parse(["Cold, COLD rain!"])
-    >>> parsed.ids
-    array([0, 0, 1])
-    >>> parsed.rebuild(parsed.ids[::-1])
-    ['Rain, cold cold!']
+    >>> templates, secrets = TextParser(["cold", "rain"], Policy()).parse(["Cold, COLD rain!", ""])
+    >>> secrets.ids, templates.slot_counts
+    (array([0, 0, 1]), [3, 0])
+    >>> templates.fill(secrets.ids[::-1])
+    ['Rain, cold cold!', '']
+    >>> secrets.tallies.total()["in_lexicon"]
+    3
     """
 
     def __init__(self, words: Sequence[str], policy: Policy) -> None:
         self._policy = BoundPolicy(words, policy)
-        escape = self._policy.pieces.escape if policy.markup and self._policy.pieces else None
-        self._rebuilder = Rebuilder(words, policy.punctuation, escape)
+        self._escape = self._policy.pieces.escape if policy.markup and self._policy.pieces else None
+        self._writer = Writer(words, self._escape)
         self._spare: list[ChunkCodes] = []
 
     def __getstate__(self) -> dict[str, object]:
@@ -244,106 +233,85 @@ class TextParser:
         """The map of unknown words."""
         return self._policy.words
 
-    def parse(self, texts: list[str]) -> ParsedTexts:
+    def parse(self, texts: list[str]) -> tuple[Templates, Secrets]:
         """Parse texts; they share one array of ids."""
         if self._policy.policy.punctuation == "drop" or sum(map(len, texts)) < _FEW_LETTERS:
             return self._by_token(texts)
-        coded, tables = self._encode(texts)
-        awkward = coded.awkward_texts()
-        if awkward.all():
-            return self._by_token(texts)
-        if not awkward.any():
-            return ChunkedTexts(coded, tables, self._rebuilder)
-        by_token = self._by_token(list(compress(texts, awkward)))
-        by_chunk = ChunkedTexts(coded.select(~awkward), tables, self._rebuilder)
-        return _MixedTexts(awkward, by_token, by_chunk)
-
-    def parse_spans(self, text: str, spans: Iterable[Span]) -> ParsedTexts:
-        """Parse the spans of one text; the rest of it is public."""
-        return TokenizedTexts.of_spans(text, spans, self._policy, self._rebuilder)
-
-    def _by_token(self, texts: list[str]) -> TokenizedTexts:
-        return TokenizedTexts(texts, self._policy, self._rebuilder)
-
-    def _encode(self, texts: list[str]) -> tuple[CodedTexts, ChunkTables]:
         try:
             # Popped, it is out of other threads' reach. If encoding fails, it is discarded.
             codes = self._spare.pop()
         except IndexError:
-            codes = ChunkCodes(self._policy, len(self._rebuilder))
-        encoded = codes.encode(texts), codes.tables()
+            codes = ChunkCodes(self._policy, len(self._writer.words))
+        coded = codes.encode(texts)
+        awkward = coded.awkward_texts()
+        if awkward.all():
+            chunks = None
+        else:
+            chunks = codes.parsed(coded.select(~awkward) if awkward.any() else coded)
         if not codes.full:
             self._spare.append(codes)
-        return encoded
+        if chunks is None:
+            return self._by_token(texts)
+        layout, ids, tallies = chunks
+        if not awkward.any():
+            return Templates(self._writer, [], layout), Secrets(ids, Tallies([], True, tallies))
+        parsed = [self._parsed(text) for text in compress(texts, awkward.tolist())]
+        templates = Templates(self._writer, list(map(self._template, parsed)), layout, awkward)
+        all_ids = np.empty(len(templates.typed), dtype=np.int64)
+        by_token = np.repeat(awkward, templates.slot_counts)
+        all_ids[by_token], all_ids[~by_token] = _ids(parsed), ids
+        tags = [text.tags for text in parsed]
+        return templates, Secrets(all_ids, Tallies(tags, True, tallies, awkward))
 
+    def parse_spans(self, text: str, spans: Iterable[Span]) -> tuple[Templates, Secrets]:
+        """Parse the spans of a text; all else is public. What is kept inside spans is, too."""
+        segments = cut_spans(text, spans)
+        if self._policy.pieces is not None:
+            cut = self._policy.pieces.cut
+            segments = [s for each in segments for s in ([each] if each.public else cut(each.text))]
+        return self._together([self._joined(segments)])
 
-class _MixedTexts:
-    """Texts of which the awkward ones are parsed token by token, the others chunk by chunk."""
+    def _by_token(self, texts: Iterable[str]) -> tuple[Templates, Secrets]:
+        return self._together(list(map(self._parsed, texts)))
 
-    def __init__(
-        self, awkward: NDArray[np.bool_], by_token: TokenizedTexts, by_chunk: ChunkedTexts
-    ) -> None:
-        self._awkward, self._parts = awkward, (by_token, by_chunk)
-        self.slot_counts: list[int] = self._in_order(by_token.slot_counts, by_chunk.slot_counts)
-        self._awkward_slots = np.repeat(awkward, self.slot_counts)
+    def _together(self, parsed: list[_ParsedText]) -> tuple[Templates, Secrets]:
+        templates = Templates(self._writer, list(map(self._template, parsed)))
+        shows_signs = self._policy.policy.punctuation == "keep"
+        tallies = Tallies([text.tags for text in parsed], shows_signs)
+        return templates, Secrets(_ids(parsed), tallies)
 
-    @property
-    def ids(self) -> Ids:
-        """The secret ids of all slots, text by text."""
-        ids = np.empty(len(self._awkward_slots), dtype=np.int64)
-        for part, slots in self._slots():
-            ids[slots] = part.ids
-        return ids
+    def _template(self, parsed: _ParsedText) -> Template:
+        punctuation = self._policy.policy.punctuation
+        return lay_out(parsed.parts, parsed.marks, punctuation, self._escape or str)
 
-    @property
-    def word_counts(self) -> list[int]:
-        """How many words each private text shows, masks included."""
-        return self._in_order(*(part.word_counts for part in self._parts))
+    def _parsed(self, text: str) -> _ParsedText:
+        if self._policy.pieces is None:
+            return self._private(text)
+        return self._joined(self._policy.pieces.cut(text))
 
-    @property
-    def punctuation_counts(self) -> list[int]:
-        """How many runs of punctuation each private text shows."""
-        return self._in_order(*(part.punctuation_counts for part in self._parts))
-
-    def counts(self) -> TreatmentCounts:
-        """Count how the tokens of all texts were treated."""
-        by_token, by_chunk = (part.counts() for part in self._parts)
-        return {tag: count + by_chunk.get(tag, 0) for tag, count in by_token.items()}
-
-    def counts_of_each(self) -> list[TreatmentCounts]:
-        """Count how the tokens of each text were treated."""
-        return self._in_order(*(part.counts_of_each() for part in self._parts))
-
-    @property
-    def typed(self) -> NDArray[np.bool_]:
-        """Which slots are for values."""
-        typed = np.empty(len(self._awkward_slots), dtype=np.bool_)
-        for part, slots in self._slots():
-            typed[slots] = part.typed
-        return typed
-
-    @property
-    def forms(self) -> list[Form]:
-        """The forms of the slots for values, in order."""
-        forms = [iter(part.forms) for part in self._parts]
-        by_token = self._awkward_slots[self.typed].tolist()
-        return [next(forms[0 if awkward else 1]) for awkward in by_token]
-
-    def rebuild(self, drawn: Ids, values: Sequence[str] = ()) -> list[str]:
-        """Return the texts with the words of the drawn ids and written values in their slots."""
-        by_token = self._awkward_slots[self.typed].tolist() if len(values) else []
-        shares = [list(compress(values, by_token)), list(compress(values, map(not_, by_token)))]
-        return self._in_order(
-            *(
-                part.rebuild(drawn[slots], share)
-                for (part, slots), share in zip(self._slots(), shares, strict=True)
-            )
+    def _joined(self, segments: Iterable[Segment]) -> _ParsedText:
+        """Parse each private segment by itself, and join all to one text."""
+        parsed = [
+            _ParsedText((each.text,), mark_of(each), (), (PUBLIC_TAGS[each.origin],))
+            if each.public
+            else self._private(each.text)
+            for each in segments
+        ]
+        parts, ids, tags = (
+            tuple(chain.from_iterable(getattr(each, name) for each in parsed))
+            for name in ("parts", "ids", "tags")
         )
+        return _ParsedText(parts, "".join(each.marks for each in parsed), ids, tags)
 
-    def _slots(self) -> Iterable[tuple[ParsedTexts, NDArray[np.bool_]]]:
-        return zip(self._parts, (self._awkward_slots, ~self._awkward_slots), strict=True)
+    def _private(self, text: str) -> _ParsedText:
+        treatments = self._policy.treat_all(self._policy.cut(text))
+        if not treatments:
+            return _ParsedText((), "", (), ())
+        _, ids, tags, shown, marks = zip(*treatments, strict=True)
+        if LEFT_OUT in shown:
+            shown = tuple(part for part in shown if part != LEFT_OUT)
+        return _ParsedText(shown, "".join(marks), tuple(i for i in ids if i >= 0), tags)
 
-    def _in_order(self, by_token: Iterable[_Item], by_chunk: Iterable[_Item]) -> list[_Item]:
-        """Merge the items of both parts into the order of the texts."""
-        items = iter(by_chunk), iter(by_token)
-        return [next(items[awkward]) for awkward in self._awkward.tolist()]
+
+def _ids(parsed: Iterable[_ParsedText]) -> Ids:
+    return np.fromiter(chain.from_iterable(text.ids for text in parsed), dtype=np.int64)

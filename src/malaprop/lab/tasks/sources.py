@@ -20,7 +20,7 @@ from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.metrics import MetricSpace, checked_space
 from malaprop.privacy.noise import Noise
 from malaprop.privatizer import Privatizer
-from malaprop.text.parser import ParsedTexts, TextParser
+from malaprop.text.parser import Secrets, Templates, TextParser
 from malaprop.text.policy import Policy
 
 _COUNTED = 500  # texts whose words are drawn again, to count those that stay
@@ -54,22 +54,22 @@ class Corpus:
         return len(self.texts)
 
     @cached_property
-    def _parsed(self) -> ParsedTexts:
+    def _parsed(self) -> tuple[Templates, Secrets]:
         return self.parser.parse(self.texts)
 
     @property
     def ids(self) -> Ids:
         """The ids of all words, text by text."""
-        return self._parsed.ids
+        return self._parsed[1].ids
 
     @cached_property
     def counts(self) -> Ids:
         """How many words each text has."""
-        return np.asarray(self._parsed.slot_counts, dtype=np.int64)
+        return np.asarray(self._parsed[0].slot_counts, dtype=np.int64)
 
     def rebuilt(self, drawn: Ids) -> list[str]:
         """Return the texts with other words in the places of theirs."""
-        return self._parsed.rebuild(drawn)
+        return self._parsed[0].fill(drawn)
 
     def means(self, table: NDArray[np.floating[Any]], words: Ids | None = None) -> Floats:
         """Return the mean row of a table over each text's words; 0 for a text without words."""

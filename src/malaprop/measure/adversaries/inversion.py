@@ -88,8 +88,9 @@ class VectorAttack(Attack):
             text for text in map_non_null(target.texts, "attack", list) if not is_missing(text)
         ]
         privatizer = target.privatizer
-        parsed = TextParser(privatizer.lexicon.words, privatizer.policy).parse(there)
-        ids = np.asarray(parsed.ids[~parsed.typed])
+        parser = TextParser(privatizer.lexicon.words, privatizer.policy)
+        templates, secrets = parser.parse(there)
+        ids = secrets.ids[~templates.typed]
         if not ids.size:
             raise DataError("The texts have no words to attack.")
         if len(ids) <= self.words:

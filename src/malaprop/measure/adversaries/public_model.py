@@ -130,8 +130,8 @@ def train_model(
         for text in batch:
             if not isinstance(text, str):
                 raise ParameterError(f"A text must be a string. Got {type_name(text)}.")
-        parsed = parser.parse(batch)
-        ids, lengths = parsed.ids, np.asarray(parsed.slot_counts, dtype=np.int64)
+        templates, (ids, _) = parser.parse(batch)
+        lengths = np.asarray(templates.slot_counts, dtype=np.int64)
         unigrams += np.bincount(ids, minlength=size)
         befores = np.roll(ids, 1)
         befores[(np.cumsum(lengths) - lengths)[lengths > 0]] = size  # the start of a text

@@ -1,0 +1,227 @@
+"""Decides what happens to each token of a text. Nothing is shown unless a rule here says so.
+
+| token | default | other choices for `unknown` |
+|---|---|---|
+| word of the lexicon | protected | protected |
+| other word | mapped to a lexicon word, and protected | masked, dropped or kept |
+| symbol, hashtag | mapped, and protected | masked or dropped; never kept |
+| number, date, time, identifier, web or e-mail address, mention | with `kinds="typed"`: drawn as \
+what it is | drawn |
+| the same, with `kinds="words"` | mapped, and protected | masked or dropped; never kept |
+| punctuation, whitespace | shown | shown |
+| invisible characters | removed | removed |
+| what `keep` or `markup` declares public | shown | shown |
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from enum import IntEnum
+from typing import NamedTuple
+from unicodedata import category
+
+from malaprop.text.kinds import Form, grammar
+from malaprop.text.policy import Policy
+from malaprop.text.public import PLACEHOLDERS, PublicPieces
+from malaprop.text.template import VALUE_MARK, WORD_MARK, mark
+from malaprop.text.tokens import TokenKind, kind_of, tokenize
+from malaprop.text.word_map import WordMap
+
+
+class Action(IntEnum):
+    """What is done with a token."""
+
+    PROTECT = 0
+    """The word with the treatment's id goes through the mechanism; or a value is drawn."""
+    SHOW = 1
+    """Punctuation and whitespace are shown as they are."""
+    SHOW_MASK = 2
+    """The placeholder is shown."""
+    DROP = 3
+    """The token is left out, because the user chose to."""
+    KEEP = 4
+    """The word is shown without any protection, because the user chose to."""
+    REMOVE = 5
+    """Invisible characters are always left out."""
+
+
+LEFT_OUT = ""
+"""Placeholder for a token that is not shown."""
+
+
+class Treatment(NamedTuple):
+    """How a token is treated: the action, the id of the word to protect (or -1), and the tag.
+
+    The tag says how the token is counted. `shown` is what the private text shows in its place:
+    `None` for a word that the mechanism draws, a form for a value. The id of a value is its place
+    on the form's grid. `mark` classifies it in a template (see `template.mark`) and is empty if
+    the token is left out.
+    """
+
+    action: Action
+    id: int
+    tag: str
+    shown: str | Form | None
+    mark: str = ""
+
+
+_NO_WORD = -1
+_DROP = Treatment(Action.DROP, _NO_WORD, "dropped", LEFT_OUT)
+_REMOVE = Treatment(Action.REMOVE, _NO_WORD, "removed", LEFT_OUT)
+_TAGS_OF_SHOWN = {TokenKind.PUNCTUATION: "punctuation", TokenKind.SPACE: "spaces"}
+
+IN_LEXICON = "in_lexicon"
+_TAGS_OF_MAPPED = {
+    TokenKind.WORD: "mapped",
+    TokenKind.NUMBER: "numbers",
+    TokenKind.URL: "urls",
+    TokenKind.EMAIL: "emails",
+    TokenKind.MENTION: "mentions",
+    TokenKind.HASHTAG: "hashtags",
+    TokenKind.EMOJI: "emoji",
+}
+DRAWN_TAGS = (
+    IN_LEXICON,
+    *_TAGS_OF_MAPPED.values(),
+    *("dates", "times", "money", "percentages", "ordinals", "identifiers"),
+)
+"""Tags of tokens that a draw replaces."""
+SIGN_TAG = "punctuation"
+TAGS = (*DRAWN_TAGS, "masked", "dropped", "kept", SIGN_TAG, "spaces", "removed")
+"""The tags under which the tokens of all texts are counted."""
+PUBLIC_TAGS = {origin: f"public_{origin}" for origin in ("markup", PLACEHOLDERS, "words", "spans")}
+"""Tags of what was declared public, by what made it public; counted where there is any."""
+ALL_TAGS = (*TAGS, *PUBLIC_TAGS.values())
+WORD_TAGS = (*DRAWN_TAGS, "masked", "kept", PUBLIC_TAGS[PLACEHOLDERS], PUBLIC_TAGS["words"])
+"""Tags of tokens that a private text shows as a word: drawn, masked or kept."""
+_WITH_APOSTROPHES = re.compile(r"[A-Za-z]++(?:'[A-Za-z]++)++")
+_MEMO_ENTRIES = 2**17
+_MEMO_LETTERS = 64
+_AT_ONCE = 2**15  # words that are mapped together
+_MANY_TOKENS = 64  # from here on, it is worth while to map unknown ones together
+
+
+class BoundPolicy:
+    """A policy bound to a public list of words: decides the treatment of each token.
+
+    >>> policy = BoundPolicy(["patient", "not", "ten"], Policy())
+    >>> [each.tag for each in policy.treat_all(["Patient", " ", "can't", ",", "12"])]
+    ['in_lexicon', 'spaces', 'mapped', 'punctuation', 'numbers']
+    """
+
+    def __init__(self, words: Sequence[str], policy: Policy) -> None:
+        self.policy = policy
+        self.words = WordMap(words)
+        self.typed = policy.kinds == "typed"
+        declared = policy.keep or policy.markup
+        self.pieces = PublicPieces(policy.keep, policy.markup) if declared else None
+        self.cut = grammar.split_values if self.typed else tokenize
+        # Recent treatments, and the ones before: words that keep occurring stay remembered.
+        self._memo: dict[str, Treatment] = {}
+        self._older: dict[str, Treatment] = {}
+
+    def __getstate__(self) -> dict[str, object]:
+        # The memo holds words of the user's texts: they must not leave the process.
+        return {**self.__dict__, "_memo": {}, "_older": {}}
+
+    def treat_all(self, tokens: Iterable[str]) -> list[Treatment]:
+        """Return the treatment of each token."""
+        tokens = list(tokens)
+        treatments = list(map(self._memo.get, tokens))
+        new = treatments.count(None)
+        if not new:
+            return treatments  # type: ignore[return-value]
+        pairs = zip(treatments, tokens, strict=True)
+        if new < _MANY_TOKENS:
+            return [known or self.treat(token) for known, token in pairs]
+        together = self.treat_distinct(set(tokens))
+        return [known or together[token] for known, token in pairs]
+
+    def treat(self, token: str) -> Treatment:
+        """Return the treatment of a token."""
+        treatment = self._memo.get(token)
+        if treatment is None:
+            treatment = self._older.get(token) or self._decide(token)
+            self._remember(token, treatment)
+        return treatment
+
+    def treat_distinct(self, tokens: AbstractSet[str]) -> dict[str, Treatment]:
+        """Return the treatments of distinct tokens, as `treat` gives them.
+
+        Together, unknown words are mapped in less time than one by one. Each is mapped once, also
+        if there are more of them than the memo holds.
+        """
+        treatments = {
+            token: known
+            for token in tokens
+            if (known := self._memo.get(token) or self._older.get(token)) is not None
+        }
+        new = tokens - treatments.keys()
+        words = list(filter(_is_plain, new))
+        for start in range(0, len(words), _AT_ONCE):
+            treatments |= self._treat_words(words[start : start + _AT_ONCE])
+        for token, treatment in treatments.items():
+            if token not in self._memo:
+                self._remember(token, treatment)
+        for token in new - treatments.keys():
+            treatments[token] = self.treat(token)
+        return treatments
+
+    def _treat_words(self, words: list[str]) -> dict[str, Treatment]:
+        """Return the treatments of plain words, but for unknown ones that are not mapped."""
+        treatments, unknown = dict[str, Treatment](), list[str]()
+        for word, word_id in zip(words, self.words.lookup_all(words), strict=True):
+            if word_id is None:
+                unknown.append(word)
+            else:
+                treatments[word] = Treatment(Action.PROTECT, word_id, IN_LEXICON, None, WORD_MARK)
+        if self.policy.unknown == "map":
+            tag = _TAGS_OF_MAPPED[TokenKind.WORD]
+            for word, word_id in zip(unknown, self.words.map_all(unknown), strict=True):
+                treatments[word] = Treatment(Action.PROTECT, word_id, tag, None, WORD_MARK)
+        return treatments
+
+    def _remember(self, token: str, treatment: Treatment) -> None:
+        if len(token) <= _MEMO_LETTERS:
+            if len(self._memo) >= _MEMO_ENTRIES:
+                self._older, self._memo = self._memo, {}
+            self._memo[token] = treatment
+
+    def _decide(self, token: str) -> Treatment:
+        letters = token.isascii() and token.isalpha()  # a word, and no value: most tokens are
+        if self.typed and not letters:
+            value = grammar.read_value(token, self.policy.dates)
+            if value is not None:
+                form, secret = value
+                return Treatment(Action.PROTECT, secret, form.tag, form, VALUE_MARK)
+        treatment = self._unmarked(token, TokenKind.WORD if letters else kind_of(token))
+        if treatment.shown == LEFT_OUT:
+            return treatment
+        return treatment._replace(mark=mark(treatment.shown))
+
+    def _unmarked(self, token: str, kind: TokenKind) -> Treatment:
+        if kind in _TAGS_OF_SHOWN:
+            return Treatment(Action.SHOW, _NO_WORD, _TAGS_OF_SHOWN[kind], token)
+        if kind is TokenKind.INVISIBLE:
+            return _REMOVE
+        if kind is TokenKind.WORD and (word_id := self.words.lookup(token)) is not None:
+            return Treatment(Action.PROTECT, word_id, IN_LEXICON, None)
+        if self.policy.unknown == "mask":
+            return Treatment(Action.SHOW_MASK, _NO_WORD, "masked", self.policy.placeholder)
+        if self.policy.unknown == "drop":
+            return _DROP
+        if self.policy.unknown == "keep" and kind is TokenKind.WORD and _may_be_kept(token):
+            return Treatment(Action.KEEP, _NO_WORD, "kept", token)
+        return Treatment(Action.PROTECT, self.words.map(token), _TAGS_OF_MAPPED[kind], None)
+
+
+def _is_plain(word: str) -> bool:
+    """Tell whether a word has letters of ASCII only, and apostrophes only between them."""
+    if not word.isascii():
+        return False
+    return word.isalpha() or _WITH_APOSTROPHES.fullmatch(word) is not None
+
+
+def _may_be_kept(word: str) -> bool:
+    """Tell whether a word is free of digits and invisible characters, which are never shown."""
+    return not any(category(character)[0] in "NC" for character in word)
