@@ -77,7 +77,7 @@ def test_the_steps_are_those_that_were_asked_for() -> None:
     assert p_value("3/4/2023", EPSILON, steps=steps) > 1e-6
     assert p_value("3/4/2023", EPSILON, steps={**steps, "date": "4 days"}) > 1e-6
     assert p_value("2023", EPSILON, steps=steps) > 1e-6
-    for grid in GRIDS:
+    for grid in GRIDS.values():
         own, usual = (value_channel(grid, StepSizes(chosen), 1.0) for chosen in (steps, None))
         ratio = own.path.length / usual.path.length
         assert ratio == pytest.approx(7 / 3, rel=1e-5) if grid.kind == "date" else ratio <= 1.0
@@ -85,7 +85,7 @@ def test_the_steps_are_those_that_were_asked_for() -> None:
 
 def test_the_loss_between_neighbours_on_every_grid_is_epsilon_a_step() -> None:
     """The odds of any output, between any two neighbours, are within e^(ε·d): the audit."""
-    for grid in GRIDS:
+    for grid in GRIDS.values():
         channel = value_channel(grid, StepSizes(), EPSILON)
         size = len(channel.path)
         starts = np.unique(np.linspace(0, size - 2, 40).astype(int))
@@ -254,7 +254,7 @@ def test_typed_privatizers_travel() -> None:
     assert b"zyxsecret" not in packed
     assert pickle.loads(packed).policy == privatizer.policy  # noqa: S301
     assert hash(privatizer.policy) == hash(typed().policy)
-    for grid in GRIDS:
+    for grid in GRIDS.values():
         assert pickle.loads(pickle.dumps(grid)) is grid  # noqa: S301
 
 

@@ -13,8 +13,8 @@ from malaprop.privacy.arrays import Ids
 from malaprop.privacy.guarantee import EACH_DISTINCT_WORD, Guarantee, Kind, KindPromise
 from malaprop.privacy.law import path_numerics
 from malaprop.privacy.metrics import UNITS
+from malaprop.text.kinds import KINDS
 from malaprop.text.kinds.grids import GRIDS, StepSizes
-from malaprop.text.kinds.identifiers import EMAIL, MENTION, URL, IdentifierForm
 from malaprop.text.policy import Policy
 from malaprop.text.public import PLACEHOLDERS
 from malaprop.text.word_map import MAP_VERSION
@@ -168,12 +168,6 @@ def _shown(policy: Policy, spans: bool) -> list[str]:
     return shown
 
 
-_PLURALS = {
-    "money": "amounts of money",
-    EMAIL.kind: f"{EMAIL.kind}es",
-    URL.kind: f"{URL.kind}es",
-}
-_DRAWN_ANEW = (IdentifierForm.kind, EMAIL.kind, URL.kind, MENTION.kind)
 _FLOATS = "float64; "  # how the arithmetic of words and of values begins
 
 
@@ -182,21 +176,22 @@ def with_values(guarantee: Guarantee, policy: Policy) -> Guarantee:
     epsilon, steps = policy.kind_epsilon, policy.steps
     if policy.kinds != "typed" or epsilon is None or not isinstance(steps, StepSizes):
         return guarantee
-    step_of = {grid.kind: grid.step(steps) for grid in GRIDS}
-    on_paths = (
-        KindPromise(
-            name=kind,
+    on_paths = {
+        grid.kind: KindPromise(
+            name=grid.kind,
             epsilon=epsilon,
-            step=step,
+            step=grid.step(steps),
             zcdp=epsilon**2 / 2.0,
-            plural=_PLURALS.get(kind, ""),
+            plural=grid.plural,
         )
-        for kind, step in step_of.items()
-    )
-    anew = (
-        KindPromise(name=kind, epsilon=0.0, plural=_PLURALS.get(kind, "")) for kind in _DRAWN_ANEW
-    )
-    texts = guarantee.with_kinds((*on_paths, *anew))
+        for grid in GRIDS.values()
+    }
+    anew = {
+        kind.drawn_anew: KindPromise(name=kind.drawn_anew, epsilon=0.0, plural=kind.plural)
+        for kind in KINDS.values()
+        if kind.drawn_anew
+    }
+    texts = guarantee.with_kinds((*on_paths.values(), *anew.values()))
     of_values = path_numerics(epsilon, *_extremes(steps))
     if texts.numerics.startswith(_FLOATS):
         of_values = of_values.removeprefix(_FLOATS)
@@ -210,7 +205,7 @@ def with_values(guarantee: Guarantee, policy: Policy) -> Guarantee:
 @lru_cache(maxsize=64)
 def _extremes(steps: StepSizes) -> tuple[float, float]:
     """Return the length of the longest path and the least gap on any path, in steps."""
-    paths = [np.rint(grid.places(steps) * UNITS) for grid in GRIDS]
+    paths = [np.rint(grid.places(steps) * UNITS) for grid in GRIDS.values()]
     longest = max(float(path[-1] - path[0]) for path in paths)
     return longest / UNITS, min(float(np.diff(path).min()) for path in paths) / UNITS
 

@@ -89,7 +89,7 @@ def test_the_guarantee_says_what_values_rest_on() -> None:
             r".* of a word.*adds less than (\S+) to .* of a value.*", guarantee.numerics
         )
         assert stated
-        for grid in GRIDS:
+        for grid in GRIDS.values():
             numerics = value_channel(grid, StepSizes(), epsilon).guarantee.numerics
             own = re.search(r"less than (\S+)", numerics)
             assert own

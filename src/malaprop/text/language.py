@@ -1,19 +1,58 @@
-"""What is English: articles, inflection, contractions, number words, months, function words."""
+"""What is English, in one value: articles, inflection, contractions, number words, months, …
+
+Whatever depends on the language of a text takes it from `ENGLISH`. A lexicon names its language.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
 from unicodedata import decimal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Language:
+    """What is known of a language. Texts in it are in small letters, unless said otherwise."""
+
+    name: str
+    articles: frozenset[str]
+    """Words that are fitted to the next word by `article_before`."""
+    telling_words: frozenset[str]
+    """A lexicon with these words has the articles of the language."""
+    article_before: Callable[[str], str]
+    """Return the article that a word or a number takes."""
+    first_person: Mapping[str, str]
+    """Words that are written with a capital anywhere, and how."""
+    function_words: frozenset[str]
+    """Articles, pronouns, prepositions, conjunctions, auxiliaries, particles: a closed list."""
+    base_forms: Callable[[str], Iterator[str]]
+    """Yield candidates for the base form of a word, likeliest first."""
+    without_clitic: Callable[[str], Iterable[str]]
+    """Return words for a word with an apostrophe: without its contraction or possessive."""
+    number_words: Callable[[str], tuple[str, ...]]
+    """Return the words for a token that is a number, the best first; otherwise nothing."""
+    months: tuple[str, ...]
+    """The names of the months, with capitals."""
+    month: str
+    """The pattern of a month's name, full or short."""
+    ordinal: str
+    """The pattern of the suffixes of ordinals."""
+    ordinal_suffix: Callable[[int], str]
+    """Return the suffix that a number takes as an ordinal."""
+    stand_ins: Mapping[str, str]
+    """Words for web addresses, e-mail addresses and mentions."""
+    dull_names: frozenset[str]
+    """Words of Unicode names that do not tell what a symbol shows."""
+    short_parts: frozenset[str]
+    """Words and prefixes of two letters that may be a part of a compound."""
+    not_heads: frozenset[str]
+    """Parts that a compound is not named for: function words, prefixes and endings."""
+
 
 # Choose “a” or “an” by the sound of the next word: a repair of the output.
 #
 # It reads drawn words only, never the input text, so it reveals nothing more.
 
-
-ARTICLES = frozenset({"a", "an"})
-ENGLISH_WORDS = frozenset({"a", "an", "the"})
-"""A lexicon with these words is taken to be English."""
 
 # Written with a consonant, spoken with a vowel: an hour, an heir, an x.
 # Numbers: an 8, an 11, an 18, an 80, an 11th, an 18,000; but a 110 and a 1,800.
@@ -28,13 +67,13 @@ _CONSONANT = re.compile(
 
 
 @lru_cache(maxsize=2**15)
-def article_before(word: str) -> str:
+def _article_before(word: str) -> str:
     """Return the article that a word or a number takes.
 
-    >>> [article_before(word) for word in ("apple", "hour", "user", "uninvited", "house")]
+    >>> [ENGLISH.article_before(word) for word in ("apple", "hour", "user", "uninvited", "house")]
     ['an', 'an', 'a', 'an', 'a']
-    >>> [article_before(number) for number in ("8", "11", "110", "18th", "80%", "1800", "180")]
-    ['an', 'an', 'a', 'an', 'an', 'a', 'a']
+    >>> [ENGLISH.article_before(number) for number in ("8", "11", "110", "18th", "80%", "1800")]
+    ['an', 'an', 'a', 'an', 'an', 'a']
     """
     return "an" if _VOWEL.match(word) and not _CONSONANT.match(word) else "a"
 
@@ -44,7 +83,7 @@ def article_before(word: str) -> str:
 # All other words count as content words. The list is closed and public.
 
 
-_LISTED: Final = """
+_FUNCTION_WORDS = """
     a an the this that these those such same other another each every either neither both all any
     some no none few several many much more most less least enough own
     i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his
@@ -63,8 +102,6 @@ _LISTED: Final = """
     s t d ll m re ve don isn aren wasn weren doesn didn hasn haven hadn won wouldn shouldn couldn
     cannot
 """
-FUNCTION_WORDS: Final = frozenset(_LISTED.split())
-"""The function words, in small letters."""
 
 
 # Undo English inflection: candidates for the base form of a word.
@@ -84,11 +121,11 @@ _LOST_E = re.compile(r"(?:.*[^aeiou])?[aeiouy][^aeiouwxy]")
 _STEM_VOWEL = re.compile("[aeiouy]")
 
 
-def base_forms(word: str) -> Iterator[str]:
+def _base_forms(word: str) -> Iterator[str]:
     """Yield candidates for the base form: without one ending, likeliest first, then without two.
 
-    >>> next(base_forms("cities")), next(base_forms("hoping")), list(base_forms("running"))
-    ('city', 'hope', ['runn', 'run', 'runne'])
+    >>> list(ENGLISH.base_forms("cities"))[0], list(ENGLISH.base_forms("running"))
+    ('city', ['runn', 'run', 'runne'])
     """
     if word[-1:] in _ENDINGS_BY_LETTER:
         once = list(_without_ending(word))
@@ -164,15 +201,13 @@ _NUMERAL = re.compile(r"[\d.,٫٬]*\d('?s)?")
 _ORDINAL = re.compile(r"[\d.,٫٬]*\d(?:st|nd|rd|th)")
 
 
-def number_words(text: str) -> tuple[str, ...]:
+def _number_words(text: str) -> tuple[str, ...]:
     """Return the words for a folded token that is a number, the best first; otherwise nothing.
 
     Digits of any script count, decimals do not. The plural of a year or a decade is a number.
 
-    >>> number_words("42"), number_words("1,999.50"), number_words("1990s"), number_words("23rd")
-    (('forty',), ('thousand',), ('thousand',), ('twentieth', 'twenty'))
-    >>> number_words("b12")
-    ()
+    >>> [ENGLISH.number_words(text) for text in ("42", "1,999.50", "1990s", "23rd", "b12")]
+    [('forty',), ('thousand',), ('thousand',), ('twentieth', 'twenty'), ()]
     """
     first = _NUMBER.search(text)
     if first is None:
@@ -198,3 +233,75 @@ def _ordinal(digits: str) -> str:
     cardinal = _cardinal(digits)
     regular = f"{cardinal[:-1]}ieth" if cardinal.endswith("y") else f"{cardinal}th"
     return _IRREGULAR_ORDINALS.get(cardinal, regular)
+
+
+# Contractions and possessives.
+
+
+_CLITIC = re.compile(r"(.+)'(?:s|re|ve|ll|d|m)?")
+
+
+def _without_clitic(word: str) -> Iterable[str]:
+    """Drop n't, 's and the like: "don't" is tried as "not", "doctor's" as "doctor"."""
+    if "'" not in word:
+        return ()
+    if word.endswith("n't"):
+        return ("not",)
+    match = _CLITIC.fullmatch(word)
+    return (match[1], *_base_forms(match[1])) if match else ()
+
+
+# Months and ordinals.
+
+
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
+    *("October", "November", "December"),
+)
+_FULL_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_SHORT_MONTH = "Sept|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
+
+
+def _ordinal_suffix(number: int) -> str:
+    if number % 100 in (11, 12, 13):
+        return "th"
+    return {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+
+
+# Most pairs of letters are some word: few of them may be a part of a compound.
+_SHORT_PARTS = """
+    am an as at be by co de do ex go he if in is it me my no of on or re so to un up us we
+"""
+_NOT_HEADS = """
+    about all and are but for from has have her him his how its not now off our out over she some
+    than that the their them then they this was what when who why will with you your
+    anti mid non post pre semi sub
+    ability able ally ance ary ation esque est fest fests ful ian ical ing ion ish ism ist ity ive
+    ize less like ment mente ness ous ship ster tion zilla
+"""
+
+_DULL_NAMES = """
+    black capital face heavy large latin letter mark medium sign small symbol white
+    a and for in of on or the with
+"""
+
+ENGLISH = Language(
+    name="english",
+    articles=frozenset({"a", "an"}),
+    telling_words=frozenset({"a", "an", "the"}),
+    article_before=_article_before,
+    first_person={word: f"I{word[1:]}" for word in ("i", "i'm", "i'd", "i'll", "i've")},
+    function_words=frozenset(_FUNCTION_WORDS.split()),
+    base_forms=_base_forms,
+    without_clitic=_without_clitic,
+    number_words=_number_words,
+    months=_MONTHS,
+    # A month begins with a capital: "may" and "march" are also verbs.
+    month=rf"(?=[A-Z])(?i:{_FULL_MONTH}|{_SHORT_MONTH})(?![^\W_])",
+    ordinal="(?i:st|nd|rd|th)",
+    ordinal_suffix=_ordinal_suffix,
+    stand_ins={"url": "website", "email": "email", "mention": "user"},
+    dull_names=frozenset(_DULL_NAMES.split()),
+    short_parts=frozenset(_SHORT_PARTS.split()),
+    not_heads=frozenset((_SHORT_PARTS + _NOT_HEADS).split()),
+)

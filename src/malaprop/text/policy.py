@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict, cast, get_args
 
 from malaprop.privacy.errors import ParameterError, did_you_mean, is_computable
 from malaprop.privacy.guarantee import Guarantee
-from malaprop.text.kinds.dates import DateOrder
+from malaprop.text.kinds import DateOrder
 from malaprop.text.kinds.grids import StepSizes
 from malaprop.text.public import Markup, checked_markup, entries_of
 from malaprop.text.template import Punctuation

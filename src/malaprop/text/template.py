@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from malaprop.privacy.arrays import Ids, distinct
 from malaprop.text.kinds import Form
-from malaprop.text.language import ARTICLES, ENGLISH_WORDS, article_before
+from malaprop.text.language import ENGLISH
 from malaprop.text.markup import INLINE
 from malaprop.text.segments import Segment
 
@@ -32,7 +32,6 @@ TAG_MARK, BLOCK_MARK, PUBLIC_MARK = "m", "b", "q"
 _SENTENCE_END = re.compile(r"""[.!?…؟۔।]["'”’»)\]}]*\s|[。！？]|\n\s*\n""")
 _LINE_BREAK = re.compile(r"[\n\r\u2028\u2029]")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
-_FIRST_PERSON = {word: f"I{word[1:]}" for word in ("i", "i'm", "i'd", "i'll", "i've")}
 # Marks that may stand between an article and its word. Signs that are dropped must not matter.
 _THIN = {"keep": f"so{TAG_MARK}{BLOCK_MARK}", "drop": f"sop{TAG_MARK}{BLOCK_MARK}"}
 # Slots with one space between them, or something that is shown as it is.
@@ -303,17 +302,17 @@ class Writer:
 
     def __init__(self, words: Sequence[str], escape: Callable[[str], str] | None = None) -> None:
         self.words, self._escape = words, escape
-        self._articles = all(word in words for word in ENGLISH_WORDS)
+        self._articles = all(word in words for word in ENGLISH.telling_words)
         none = np.zeros(2 * len(words), dtype=np.int64)
         self._spelt = Spellings(none[:0].astype(np.uint8), none, none + _NOT_YET)
 
     def fill(self, template: Template, words: list[str]) -> str:
         """Return the text of a template with these words and written values in its slots."""
-        if self._articles and not ARTICLES.isdisjoint(words):
+        if self._articles and not ENGLISH.articles.isdisjoint(words):
             words = _with_articles(template, words)
         written = words.copy()
-        if not _FIRST_PERSON.keys().isdisjoint(words):
-            written = [_FIRST_PERSON.get(word, word) for word in words]
+        if not ENGLISH.first_person.keys().isdisjoint(words):
+            written = [ENGLISH.first_person.get(word, word) for word in words]
         for slot in template.starts:
             written[slot] = opening(words[slot])
         for slot in template.values:
@@ -345,7 +344,7 @@ class Writer:
         new = distinct(places[table.lengths[places] == _NOT_YET])
         if new.size:
             strings = [
-                opening(word) if starts else _FIRST_PERSON.get(word, word)
+                opening(word) if starts else ENGLISH.first_person.get(word, word)
                 for starts, word in (
                     (n >= len(self.words), self.words[n % len(self.words)]) for n in new.tolist()
                 )
@@ -364,14 +363,14 @@ class Writer:
         places = np.flatnonzero(articles[:-1] & ~apart[1:])
         following = drawn[places + 1]
         for word in distinct(following[fitting[following] == _NOT_YET]).tolist():
-            fitting[word] = ids[article_before(self.words[word])]
+            fitting[word] = ids[ENGLISH.article_before(self.words[word])]
         fitted = drawn.copy()
         fitted[places] = fitting[following]
         before_values = places[following == VALUE]
         if before_values.size:
             numbers = np.cumsum(drawn == VALUE)[before_values]  # how many values stand before
             for place, number in zip(before_values, numbers.tolist(), strict=True):
-                fitted[place] = ids[article_before(values[number])]
+                fitted[place] = ids[ENGLISH.article_before(values[number])]
         return fitted
 
     @cached_property
@@ -381,7 +380,7 @@ class Writer:
 
     @cached_property
     def _article_ids(self) -> dict[str, int]:
-        return {article: self.words.index(article) for article in ARTICLES}
+        return {article: self.words.index(article) for article in ENGLISH.articles}
 
 
 def opening(word: str) -> str:
@@ -393,6 +392,6 @@ def _with_articles(template: Template, words: list[str]) -> list[str]:
     """Return the words with each article fitted to the next word or value, unless that is apart."""
     fitted, no_articles = words.copy(), {*template.values, *(slot - 1 for slot in template.apart)}
     for place, word in enumerate(words[:-1]):
-        if word in ARTICLES and place not in no_articles:
-            fitted[place] = article_before(words[place + 1])
+        if word in ENGLISH.articles and place not in no_articles:
+            fitted[place] = ENGLISH.article_before(words[place + 1])
     return fitted

@@ -117,6 +117,11 @@ _ASCII_PUNCTUATION = r"!-\"$-)+-/:-?\[-`{-~"
 _NOT_PUNCTUATION = "\u203c\u2049\u3030\u303d\u20a8\ufdfc"
 # Turns # or * into an emoji: the emoji style selector, or a keycap.
 AS_EMOJI = r"[\ufe0f\u20e3]"
+NUMBER_GAPS = (" ", r"\xa0", r"\u202f")
+NUMBER_GAP = f"[{''.join(NUMBER_GAPS)}]"
+"""One space, as it stands inside a date, a time or a telephone number."""
+NUMBER_END = r"(?![^\W_%]|[.,:/]\d|%)"
+"""What must not follow the digits of a date or a telephone number: more of a number."""
 _ALNUM = r"[^\W_]"
 _REGIONAL = r"[\U0001f1e6-\U0001f1ff]"
 _JOINER = r"\u200d"

@@ -20,7 +20,7 @@ from enum import IntEnum
 from typing import NamedTuple
 from unicodedata import category
 
-from malaprop.text.kinds import Form, grammar
+from malaprop.text.kinds import KINDS, Form, grammar
 from malaprop.text.policy import Policy
 from malaprop.text.public import PLACEHOLDERS, PublicPieces
 from malaprop.text.template import VALUE_MARK, WORD_MARK, mark
@@ -80,10 +80,15 @@ _TAGS_OF_MAPPED = {
     TokenKind.HASHTAG: "hashtags",
     TokenKind.EMOJI: "emoji",
 }
-DRAWN_TAGS = (
-    IN_LEXICON,
-    *_TAGS_OF_MAPPED.values(),
-    *("dates", "times", "money", "percentages", "ordinals", "identifiers"),
+# In the order in which reports list them; then those of kinds that were added.
+_TAGS_OF_VALUES = ("dates", "times", "money", "percentages", "ordinals", "identifiers")
+DRAWN_TAGS = tuple(
+    dict.fromkeys(
+        (
+            *(IN_LEXICON, *_TAGS_OF_MAPPED.values(), *_TAGS_OF_VALUES),
+            *(tag for kind in KINDS.values() for tag in kind.tags),
+        )
+    )
 )
 """Tags of tokens that a draw replaces."""
 SIGN_TAG = "punctuation"

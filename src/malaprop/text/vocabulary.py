@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from malaprop.data import data_folder
 from malaprop.privacy.errors import LexiconError
+from malaprop.text.language import ENGLISH
 
 # Hash words so that the hashes of all edits of a word follow from the word's own.
 #
@@ -328,27 +329,6 @@ def _damaged(name: str) -> LexiconError:
 _JOINT, _LEFT_OVER = 4 * COST_UNIT, 7 * COST_UNIT
 _LONG_ENOUGH = 4  # letters of a part that may stand for a word with letters left over
 _NO_HIT = (-1, 0)  # the last of `part_bounds` is none
-SHORT_PARTS = frozenset(
-    {
-        *("am", "an", "as", "at", "be", "by", "co", "de", "do", "ex", "go", "he", "if", "in", "is"),
-        *("it", "me", "my", "no", "of", "on", "or", "re", "so", "to", "un", "up", "us", "we"),
-    }
-)
-"""Words and prefixes of two letters that may be a part; most pairs of letters are some word."""
-# Parts that a compound is not named for: function words, prefixes and endings.
-_NOT_HEADS = SHORT_PARTS | frozenset(
-    {
-        *("about", "all", "and", "are", "but", "for", "from", "has", "have", "her", "him"),
-        *("his", "how", "its", "not", "now", "off", "our", "out", "over", "she", "some"),
-        *("than", "that", "the", "their", "them", "then", "they", "this", "was", "what", "when"),
-        *("who", "why", "will", "with", "you", "your"),
-        *("anti", "mid", "non", "post", "pre", "semi", "sub"),
-        *("ability", "able", "ally", "ance", "ary", "ation", "esque", "est", "fest", "fests"),
-        *("ful", "ian", "ical", "ing", "ion", "ish", "ism", "ist", "ity", "ive"),
-        *("ize", "less", "like", "ment", "mente", "ness", "ous", "ship", "ster", "tion"),
-        *("zilla",),
-    }
-)
 
 Hit = tuple[int, int]
 """A listed word in a word: where it starts, and its entry in the vocabulary."""
@@ -405,7 +385,7 @@ def _head(word: str, last: Mapping[int, Hit]) -> tuple[Part | None, bool]:
             end = hit[0]
     shortest = 1 if whole else _LONG_ENOUGH
     for text, entry in parts:
-        if len(text) >= shortest and text not in _NOT_HEADS:
+        if len(text) >= shortest and text not in ENGLISH.not_heads:
             return (text, entry), whole
     return parts[0] if whole and parts else None, whole
 
@@ -606,7 +586,7 @@ class Meaning:
     @cached_property
     def _short(self) -> dict[str, int]:
         """The short parts of compounds that lead to the lexicon: their entries."""
-        entries = {word: self._table.entry(word) for word in SHORT_PARTS}
+        entries = {word: self._table.entry(word) for word in ENGLISH.short_parts}
         return {
             word: entry
             for word, entry in entries.items()

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from malaprop.privacy.errors import ParameterError
 from malaprop.text import vocabulary
-from malaprop.text.language import base_forms, number_words
+from malaprop.text.language import ENGLISH
 from malaprop.text.tokens import TokenKind, kind_of
 from malaprop.text.vocabulary import LONGEST, SHORTEST_REPAIRED, Meaning, Route, Way
 
@@ -171,16 +171,6 @@ MAP_VERSION = f"2, vocabulary {vocabulary.SHA256[:12]}"
 NEAREST_LETTERS = 32
 """Letters that repairs and the nearest spelling look at; a limit bounds their time."""
 
-_STAND_INS = {TokenKind.URL: "website", TokenKind.EMAIL: "email", TokenKind.MENTION: "user"}
-# Words of Unicode names that do not tell what a symbol shows.
-_DULL_NAMES = frozenset(
-    {
-        *("black", "capital", "face", "heavy", "large", "latin", "letter", "mark", "medium"),
-        *("sign", "small", "symbol", "white"),
-        *("a", "and", "for", "in", "of", "on", "or", "the", "with"),
-    }
-)
-_CLITIC = re.compile(r"(.+)'(?:s|re|ve|ll|d|m)?")
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 LookedUp = Mapping[str, int | None]
 """Spellings, and what they count as in the large vocabulary, if it has them."""
@@ -200,17 +190,17 @@ def readings(token: str) -> tuple[str, ...]:
     if token.isascii():
         body = text.removeprefix("#")
         if body.isalnum():  # a word or a hashtag: it has no sign of any other kind
-            return (body,) if body.isalpha() else number_words(body) or (body,)
+            return (body,) if body.isalpha() else ENGLISH.number_words(body) or (body,)
     # Folding would turn "™" into two letters.
     elif kind_of(symbols := token.casefold()[:LIMIT]) is TokenKind.EMOJI:
         return _names(symbols)
     kind = kind_of(text)
-    if kind in _STAND_INS:
-        return (_STAND_INS[kind],)
+    if kind in ENGLISH.stand_ins:
+        return (ENGLISH.stand_ins[kind],)
     if kind is TokenKind.HASHTAG:
         return readings(text[1:])
     if any(map(str.isalnum, text)):
-        return number_words(bare(text)) or (text,)
+        return ENGLISH.number_words(bare(text)) or (text,)
     return _names(text)
 
 
@@ -220,7 +210,7 @@ def _names(symbols: str) -> tuple[str, ...]:
     if full_name.startswith("REGIONAL INDICATOR"):
         return ("flag", "symbol")
     words = filter(None, re.split("[^a-z]+", full_name.lower()))
-    return (*sorted(words, key=_DULL_NAMES.__contains__), "symbol")
+    return (*sorted(words, key=ENGLISH.dull_names.__contains__), "symbol")
 
 
 def without_diacritics(word: str) -> Iterable[str]:
@@ -230,18 +220,12 @@ def without_diacritics(word: str) -> Iterable[str]:
 
 def without_clitic(word: str) -> Iterable[str]:
     """Drop n't, 's and the like: "don't" is tried as "not", "doctor's" as "doctor"."""
-    word = bare(word)
-    if "'" not in word:
-        return ()
-    if word.endswith("n't"):
-        return ("not",)
-    match = _CLITIC.fullmatch(word)
-    return (match[1], *base_forms(match[1])) if match else ()
+    return ENGLISH.without_clitic(bare(word))
 
 
 def without_inflection(word: str) -> Iterable[str]:
     """Undo inflection: "cities" is tried as "city", "running" as "run"."""
-    return base_forms(bare(word))
+    return ENGLISH.base_forms(bare(word))
 
 
 def letters_alone(word: str) -> Iterator[str]:
@@ -252,7 +236,7 @@ def letters_alone(word: str) -> Iterator[str]:
     long_runs = (run for run in runs if len(run) >= 3)
     for spelling in ("".join(runs), *sorted(long_runs, key=len, reverse=True)):
         yield spelling
-        yield from base_forms(spelling)
+        yield from ENGLISH.base_forms(spelling)
 
 
 STEPS: tuple[Callable[[str], Iterable[str]], ...] = (
@@ -433,7 +417,7 @@ def _folded_ids(words: Sequence[str]) -> dict[str, int]:
 
 def _forms(reading: str) -> Iterable[str]:
     if reading.isascii() and reading.isalpha():  # the other steps find nothing to drop
-        return base_forms(reading)
+        return ENGLISH.base_forms(reading)
     return itertools.chain.from_iterable(step(reading) for step in STEPS)
 
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malaprop import seeded_rng
-from malaprop.text.kinds import ValueForm
-from malaprop.text.kinds.dates import DateForm, DateOrder, HourForm, NamedDateForm, TimeForm
-from malaprop.text.kinds.grammar import Read, read_value, split_values
+from malaprop.text.kinds import DateOrder, Read, ValueForm
+from malaprop.text.kinds.dates import DateForm, HourForm, NamedDateForm, TimeForm
+from malaprop.text.kinds.grammar import read_value, split_values
 from malaprop.text.kinds.identifiers import EMAIL, MENTION, URL, IdentifierForm
 from malaprop.text.kinds.numbers import DecadeForm, NumberForm, OrdinalForm, ScientificForm
 

@@ -1,17 +1,27 @@
-"""Forms: how a value is written, apart from the value itself.
+"""Kinds of values: what a value is, how it is found, read and written, and what it is drawn from.
+
+A kind is one file in this folder. It states a `Kind`, which is a pattern and a reader; a form,
+which says how a value is written, apart from the value itself; and, if values have a distance, a
+`ValueGrid` and the `Step` that it is counted in. All of them register by being defined.
 
 A form is public: it stays visible in the private text. It must be able to write every value of its
 grid, so that it tells nothing of the value.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Literal, NamedTuple
 
 from numpy.random import Generator
 
 from malaprop.text.kinds.grids import ValueGrid
+from malaprop.text.tokens import CharacterClasses
+
+DateOrder = Literal["mdy", "dmy"]
+"""Whether the month or the day comes first in 03/04/2023."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +81,49 @@ class ValueForm(Form):
 class StandIn(Form):
     """A form of things without a distance: they are drawn without looking at them."""
 
-    kind: ClassVar[str]
-    """The name of the kind in a guarantee."""
-
     @abstractmethod
     def draw(self, count: int, rng: Generator) -> Sequence[str]:
         """Draw `count` independent stand-ins, uniformly."""
+
+
+class Read(NamedTuple):
+    """What a token says: its public form, and its secret place in the form's grid.
+
+    What has no grid has a number that is equal for equal things.
+    """
+
+    form: Form
+    secret: int
+
+
+KINDS: "dict[str, Kind]" = {}
+"""All kinds there are, by name."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of tokens that are values: where they are in a text, and how each is read.
+
+    The pattern sees the kinds of characters and their number, never which digits they are. One
+    that holds spaces must be made of parts that `grammar.joining` knows. Every quantifier is
+    bounded or possessive, so that the time is linear.
+    """
+
+    name: str
+    rank: int
+    """Patterns are tried in this order. The tokenizer's own come where they always do."""
+    read: Callable[[str, DateOrder], Read]
+    pattern: Callable[[CharacterClasses], str] | None = None
+    """None: the tokenizer's pattern of this name."""
+    tags: tuple[str, ...] = ()
+    """The tags of its forms."""
+    drawn_anew: str = ""
+    """The name in a guarantee, if values have no distance."""
+    plural: str = ""
+
+    def __post_init__(self) -> None:
+        KINDS[self.name] = self
+
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")

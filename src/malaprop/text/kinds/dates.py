@@ -1,4 +1,4 @@
-"""Dates: of three parts with one separator, or with the name of a month between spaces."""
+"""Dates, of three parts with one separator or with the name of a month, and times of the day."""
 
 import re
 from calendar import monthrange
@@ -6,28 +6,47 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from malaprop.text.kinds import ValueForm
-from malaprop.text.kinds.grids import (
-    DAYS,
-    HOURS,
-    MINUTES,
-    MONTHS,
-    SECONDS,
-    SHORT_DAYS,
-    YEAR_DAYS,
-    ValueGrid,
-)
-from malaprop.text.kinds.numbers import Value, whole
+from malaprop.text.kinds import DateOrder, Kind, Read, ValueForm
+from malaprop.text.kinds.grids import Step, ValueGrid, even_grid
+from malaprop.text.kinds.numbers import whole
+from malaprop.text.language import ENGLISH
+from malaprop.text.tokens import NUMBER_END, NUMBER_GAP
 
-DateOrder = Literal["mdy", "dmy"]
-"""Whether the month or the day comes first in 03/04/2023."""
+# Grids and steps.
 
-MONTH_NAMES = (
-    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
-    *("October", "November", "December"),
-)
-_BY_LETTERS = {name[:3].lower(): month for month, name in enumerate(MONTH_NAMES, 1)}
+
+_MONTH_DAYS = 30.4375
+_MINUTES_A_DAY = 24 * 60
 _LEAP_YEAR = 2000
+
+Step(
+    *("date", 2, "a week", {"day": 1.0, "week": 7.0, "month": _MONTH_DAYS, "year": 365.25}),
+    *(1.0, 3653.0, "1 and 3653 days", "3 days"),
+)
+Step(
+    *("time", 3, "a quarter of an hour", {"minute": 1.0, "hour": 60.0}),
+    *(1.0, 720.0, "1 and 720 minutes", "30 minutes"),
+)
+
+
+def _days(first_year: int, last_year: int) -> range:
+    return range(date(first_year, 1, 1).toordinal(), date(last_year, 12, 31).toordinal() + 1)
+
+
+DAYS = even_grid("DAYS", "date", _days(1800, 2099), "date")
+# Two digits of a year: from 1969 to 2068, as in POSIX.
+SHORT_DAYS = even_grid("SHORT_DAYS", "date", _days(1969, 2068), "date")
+YEAR_DAYS = even_grid("YEAR_DAYS", "date", _days(_LEAP_YEAR, _LEAP_YEAR), "date")
+MONTHS = even_grid(
+    *("MONTHS", "month", range(1800 * 12, 2100 * 12), "date"),
+    size=_MONTH_DAYS,
+    least=(_MONTH_DAYS, "a month"),
+)
+MINUTES = even_grid("MINUTES", "time", range(_MINUTES_A_DAY), "time")
+SECONDS = even_grid("SECONDS", "time", range(_MINUTES_A_DAY * 60), "time", size=1.0 / 60.0)
+HOURS = even_grid("HOURS", "hour", range(24), "time", size=60.0, least=(60.0, "an hour"))
+
+# Forms.
 
 
 @dataclass(frozen=True)
@@ -46,26 +65,15 @@ class DateForm(ValueForm):
     separator: str
     year_digits: Literal[2, 4]
     named: bool = False
-
-    @property
-    def tag(self) -> str:
-        """How it is counted."""
-        return "dates"
-
-    @property
-    def takes_units(self) -> bool:
-        """Whether a word may touch it: yes, it ends in a digit."""
-        return True
+    tag, takes_units = "dates", True
 
     @property
     def grid(self) -> ValueGrid:
-        """Days, of three centuries or of one."""
         return DAYS if self.year_digits == 4 else SHORT_DAYS
 
     def write(self, index: int) -> str:
-        """Write a day."""
         day = date.fromordinal(self.grid.values[index])
-        month = MONTH_NAMES[day.month - 1][:3] if self.named else f"{day.month:02}"
+        month = ENGLISH.months[day.month - 1][:3] if self.named else f"{day.month:02}"
         fields = {"y": str(day.year)[-self.year_digits :], "m": month, "d": f"{day.day:02}"}
         return self.separator.join(fields[letter] for letter in self.order)
 
@@ -81,83 +89,21 @@ class NamedDateForm(ValueForm):
     """
 
     parts: Literal["dmy", "mdy", "dm", "md", "my"]
-
-    @property
-    def tag(self) -> str:
-        """How it is counted."""
-        return "dates"
+    tag = "dates"
 
     @property
     def grid(self) -> ValueGrid:
-        """Days of three centuries, days of a leap year, or months."""
         return MONTHS if self.parts == "my" else DAYS if "y" in self.parts else YEAR_DAYS
 
     def write(self, index: int) -> str:
-        """Write a day or a month."""
         value = self.grid.values[index]
         if self.parts == "my":
-            return f"{MONTH_NAMES[value % 12]} {value // 12}"
+            return f"{ENGLISH.months[value % 12]} {value // 12}"
         day = date.fromordinal(value)
-        name = MONTH_NAMES[day.month - 1]
+        name = ENGLISH.months[day.month - 1]
         month_and_day = f"{name} {day.day}" if self.parts[0] == "m" else f"{day.day} {name}"
         comma = "," * (self.parts == "mdy")
         return month_and_day + (f"{comma} {day.year}" if "y" in self.parts else "")
-
-
-def read_date(token: str, order: DateOrder) -> Value:
-    """Read a date of three parts. A day that does not exist counts as the nearest that does."""
-    first, separator, second, _, third = re.split(r"([-/.])", token)
-    named = _month(second)
-    if len(first) == 4:
-        form = DateForm("ymd", separator, 4)
-    else:
-        written = "dmy" if named else order
-        form = DateForm(written, separator, 4 if len(third) == 4 else 2, named=named is not None)
-    fields = dict(zip(form.order, (first, second, third), strict=True))
-    month = named or whole(fields["m"])
-    day = _existing(whole(fields["y"]), month, whole(fields["d"]), form.year_digits)
-    return Value(form, form.grid.index(day))
-
-
-def _existing(year: int, month: int, day: int, year_digits: int) -> int:
-    if year_digits == 2:
-        year += 1900 if year >= 69 else 2000
-    month, year = min(max(month, 1), 12), min(max(year, 1), 9999)
-    day = min(max(day, 1), monthrange(year, month)[1])
-    return date(year, month, day).toordinal()
-
-
-_NAMED = re.compile(r"\d+|[^\W\d_]+")
-
-
-def read_named_date(token: str) -> Value:
-    """Read a date with the name of a month."""
-    parts, fields = "", {}
-    for piece in _NAMED.findall(token):
-        letter = _part(piece, "m" in parts, "d" in parts)
-        if letter:
-            parts += letter
-            fields[letter] = piece
-    form = NamedDateForm(parts)  # type: ignore[arg-type]  # the grammar has no other order
-    month = _month(fields["m"]) or 1
-    if parts == "my":
-        return Value(form, form.grid.index(whole(fields["y"]) * 12 + month - 1))
-    year = whole(fields["y"]) if "y" in fields else _LEAP_YEAR
-    return Value(form, form.grid.index(_existing(year, month, whole(fields["d"]), 4)))
-
-
-def _month(piece: str) -> int | None:
-    return _BY_LETTERS.get(piece[:3].lower())
-
-
-def _part(piece: str, month_seen: bool, day_seen: bool) -> str:
-    """Tell whether a piece is day, month or year; "th" and "of" are none of them."""
-    if piece[0].isdecimal():
-        return "y" if len(piece) == 4 else "d"
-    return "m" if not month_seen and _month(piece) else ""
-
-
-# Times of the day.
 
 
 @dataclass(frozen=True)
@@ -173,29 +119,21 @@ class TimeForm(ValueForm):
     seconds: bool
     before: str = ""
     after: str = ""
-
-    @property
-    def tag(self) -> str:
-        """How it is counted."""
-        return "times"
+    tag = "times"
 
     @property
     def grid(self) -> ValueGrid:
-        """Minutes or seconds of a day."""
         return SECONDS if self.seconds else MINUTES
 
     @property
     def takes_units(self) -> bool:
-        """Whether a word may touch it, such as a Z: not after a time stamp's own Z."""
         return not self.after
 
     @property
     def follows_closely(self) -> bool:
-        """Whether it follows the date of a time stamp."""
-        return bool(self.before)
+        return bool(self.before)  # after the date of a time stamp
 
     def write(self, index: int) -> str:
-        """Write a time."""
         minutes, seconds = divmod(index, 60) if self.seconds else (index, 0)
         clock = f"{minutes // 60:02}:{minutes % 60:02}"
         return f"{self.before}{clock}{f':{seconds:02}' if self.seconds else ''}{self.after}"
@@ -209,44 +147,110 @@ class HourForm(ValueForm):
     ['12am', '3am', '12pm', '11pm']
     """
 
-    @property
-    def tag(self) -> str:
-        """How it is counted."""
-        return "times"
-
-    @property
-    def grid(self) -> ValueGrid:
-        """The hours of a day."""
-        return HOURS
+    tag, grid = "times", HOURS
 
     def write(self, index: int) -> str:
-        """Write an hour."""
         return f"{index % 12 or 12}{'pm' if index >= 12 else 'am'}"
 
 
+# How they are found and read.
+
+
+_BY_LETTERS = {name[:3].lower(): month for month, name in enumerate(ENGLISH.months, 1)}
+_NAMED = re.compile(r"\d+|[^\W\d_]+")
+_HALF = rf"{NUMBER_GAP}?(?i:[ap]\.m\.?|[ap]m)(?![^\W_])"
+_CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?!\d|:\d)"
 _TIME = re.compile(
     r"(?P<before>T?)(?P<hour>\d+)(?::(?P<minute>\d+))?(?::(?P<second>\d+))?(?P<after>Z?)"
     r"\s?(?P<half>[AaPp])?\.?[Mm]?\.?"
 )
 
 
-def read_time(token: str) -> Value:
+def _named_date_pattern() -> str:
+    year = rf"(?:\.?(?:,{NUMBER_GAP}?|{NUMBER_GAP})\d{{4}}{NUMBER_END})"
+    day = rf"\d{{1,2}}{ENGLISH.ordinal}?"
+    day_first = rf"{day}{NUMBER_GAP}(?:of{NUMBER_GAP})?{ENGLISH.month}{year}?"
+    month_first = rf"{ENGLISH.month}\.?{NUMBER_GAP}{day}(?:{year}|{NUMBER_END})"
+    return rf"{day_first}|{month_first}|{ENGLISH.month}{year}"
+
+
+def _date_pattern() -> str:
+    def joined(first: str, last: str, month: str = r"\d{1,2}") -> str:
+        return "|".join(rf"{first}{sep}{month}{sep}{last}" for sep in ("-", "/", r"\."))
+
+    day, year = r"\d{1,2}", r"(?:\d{4}|\d{2})"
+    dates = joined(r"\d{4}", day), joined(day, year), joined(day, year, ENGLISH.month)
+    return rf"(?:{'|'.join(dates)})(?!\d|[-/.]\d)"
+
+
+def read_named_date(token: str, _order: DateOrder = "mdy") -> Read:
+    """Read a date with the name of a month."""
+    fields: dict[str, str] = {}
+    for piece in _NAMED.findall(token):
+        if piece[0].isdecimal():
+            fields["y" if len(piece) == 4 else "d"] = piece
+        elif "m" not in fields and _month(piece):  # "th" and "of" are neither
+            fields["m"] = piece
+    form = NamedDateForm("".join(fields))  # type: ignore[arg-type]  # the grammar has no other order
+    month = _month(fields["m"]) or 1
+    if form.parts == "my":
+        return Read(form, form.grid.index(whole(fields["y"]) * 12 + month - 1))
+    year = whole(fields["y"]) if "y" in fields else _LEAP_YEAR
+    return Read(form, form.grid.index(_existing(year, month, whole(fields["d"]), 4)))
+
+
+def read_date(token: str, order: DateOrder) -> Read:
+    """Read a date of three parts. A day that does not exist counts as the nearest that does."""
+    first, separator, second, _, third = re.split(r"([-/.])", token)
+    named = _month(second)
+    if len(first) == 4:
+        form = DateForm("ymd", separator, 4)
+    else:
+        written = "dmy" if named else order
+        form = DateForm(written, separator, 4 if len(third) == 4 else 2, named=named is not None)
+    fields = dict(zip(form.order, (first, second, third), strict=True))
+    month = named or whole(fields["m"])
+    day = _existing(whole(fields["y"]), month, whole(fields["d"]), form.year_digits)
+    return Read(form, form.grid.index(day))
+
+
+def _month(piece: str) -> int | None:
+    return _BY_LETTERS.get(piece[:3].lower())
+
+
+def _existing(year: int, month: int, day: int, year_digits: int) -> int:
+    if year_digits == 2:
+        year += 1900 if year >= 69 else 2000
+    month, year = min(max(month, 1), 12), min(max(year, 1), 9999)
+    day = min(max(day, 1), monthrange(year, month)[1])
+    return date(year, month, day).toordinal()
+
+
+def read_time(token: str, _order: DateOrder = "mdy") -> Read:
     """Read a time. What does not exist counts as the last time that does."""
     match = _TIME.fullmatch(token)
     if match is None:
         raise ValueError("not a time")
-    hour = _hour(whole(match["hour"]), (match["half"] or "").lower())
+    hour, half = whole(match["hour"]), (match["half"] or "").lower()
+    if half == "a" and hour == 12:
+        hour = 0
+    elif half == "p" and hour < 12:
+        hour += 12
     if match["minute"] is None:
-        return Value(HourForm(), HOURS.index(hour))
+        return Read(HourForm(), HOURS.index(hour))
     form = TimeForm(match["second"] is not None, match["before"], match["after"])
     minutes = min(hour, 23) * 60 + min(whole(match["minute"]), 59)
     if not form.seconds:
-        return Value(form, MINUTES.index(minutes))
-    return Value(form, SECONDS.index(minutes * 60 + min(whole(match["second"]), 59)))
+        return Read(form, MINUTES.index(minutes))
+    return Read(form, SECONDS.index(minutes * 60 + min(whole(match["second"]), 59)))
 
 
-def _hour(hour: int, half: str) -> int:
-    """Return the hour on a clock of 24."""
-    if half == "a" and hour == 12:
-        return 0
-    return hour + 12 if half == "p" and hour < 12 else hour
+Kind("named_date", 20, read_named_date, lambda _: _named_date_pattern(), tags=("dates",))
+Kind("date", 30, read_date, lambda _: _date_pattern(), tags=("dates",))
+Kind(
+    "time",
+    40,
+    read_time,
+    lambda _: rf"T{_CLOCK}Z?(?![^\W_])|{_CLOCK}(?:{_HALF})?|\d{{1,2}}{_HALF}",
+    tags=("times",),
+)

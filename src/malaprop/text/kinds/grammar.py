@@ -11,23 +11,9 @@ import re
 from collections.abc import Callable, Collection
 from functools import cache
 from itertools import compress
-from typing import NamedTuple
 
-from malaprop.text.kinds import Form
-from malaprop.text.kinds.dates import MONTH_NAMES, DateOrder, read_date, read_named_date, read_time
-from malaprop.text.kinds.identifiers import (
-    EMAIL,
-    END,
-    GAP,
-    MENTION,
-    URL,
-    IdentifierForm,
-    grouped_patterns,
-    identifier_patterns,
-    secret_of,
-    shape_of,
-)
-from malaprop.text.kinds.numbers import read_number, read_scientific
+from malaprop.text.kinds import KINDS, DateOrder, Read
+from malaprop.text.language import ENGLISH
 from malaprop.text.tokens import (
     AS_EMOJI,
     Scope,
@@ -39,32 +25,11 @@ from malaprop.text.tokens import (
     tokenize,
 )
 
-_IDENTIFIERS = frozenset({"grouped", "identifier", "long_number"})
-_ADDRESSES = {TokenKind.EMAIL: EMAIL, TokenKind.URL: URL, TokenKind.MENTION: MENTION}
-
-_FULL_MONTH = "|".join(sorted(MONTH_NAMES, key=len, reverse=True))
-_SHORT_MONTH = "Sept|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
-# A month begins with a capital: "may" and "march" are also verbs.
-MONTH = rf"(?=[A-Z])(?i:{_FULL_MONTH}|{_SHORT_MONTH})(?![^\W_])"
-ORDINAL = r"(?i:st|nd|rd|th)"
-_HALF = rf"{GAP}?(?i:[ap]\.m\.?|[ap]m)(?![^\W_])"
-_WHOLE = r"(?>\d{1,3}(?:[,٬]\d{3}(?!\d))++|\d++)"
-_SMALL = r"(?>\d{1,3}(?:[,٬]\d{3}(?!\d))++|\d{1,6}(?!\d))"
-_DECIMALS = r"(?:[.٫]\d{1,6}(?!\d))?+"
-_PERCENT = "[%٪％]"
-
 VALUES = re.compile(r"[\d#]")
 """What a text must have for this grammar to cut it in another way than `tokenize`."""
 
 
 _MAY_BE_VALUE = re.compile(r"[\d@]|://|[Ww]{3}\.")
-
-
-class Read(NamedTuple):
-    """What a token holds: its public form, and its secret number."""
-
-    form: Form
-    secret: int
 
 
 def split_values(text: str) -> list[str]:
@@ -87,22 +52,8 @@ def read_value(token: str, order: DateOrder) -> Read | None:
     if _MAY_BE_VALUE.search(token) is None:
         return None
     match = _kinds(scope_of(token)).fullmatch(token)
-    kind = None if match is None else match.lastgroup
-    if kind in _ADDRESSES:
-        return Read(_ADDRESSES[TokenKind(kind)], secret_of(token))
-    if kind in _IDENTIFIERS:
-        return Read(IdentifierForm(shape_of(token)), secret_of(token))
-    if kind == "date":
-        return Read(*read_date(token, order))
-    return Read(*_READERS[kind](token)) if kind in _READERS else None
-
-
-_READERS: dict[str | None, Callable[[str], tuple[Form, int]]] = {
-    "named_date": read_named_date,
-    "time": read_time,
-    "scientific": read_scientific,
-    "number": read_number,
-}
+    kind = KINDS.get(str(match.lastgroup)) if match is not None else None
+    return None if kind is None else kind.read(token, order)
 
 
 @cache
@@ -126,58 +77,18 @@ def _kinds(scope: Scope) -> re.Pattern[str]:
 def _patterns(scope: Scope) -> dict[str, str]:
     """Return the pattern of each kind, in the order in which they are tried."""
     plain = {str(kind): pattern for kind, pattern in token_patterns(scope).items()}
-    mark, punctuation, currency, _ = character_classes(scope)
-    sign = rf"(?:[{punctuation}]|\*(?!{AS_EMOJI}))"
+    classes = character_classes(scope)
+    sign = rf"(?:[{classes.punctuation}]|\*(?!{AS_EMOJI}))"
     # A run of signs ends before one that begins a value.
-    begins = rf"[{currency}+(]\d"
+    begins = rf"[{classes.currency}+(]\d"
+    kinds = sorted(KINDS.values(), key=lambda kind: kind.rank)
     return {
         **{kind: plain[kind] for kind in ("space", "url", "email")},
-        "grouped": grouped_patterns(),
-        "named_date": _named_dates(),
-        "date": _dates(),
-        "time": _times(),
-        "identifier": identifier_patterns(mark),
-        "scientific": r"\d{1,6}(?:[.٫]\d{1,15}+[eE][+\-−]?|[eE][+\-−])\d{1,4}(?![^\W_])",
-        "number": _numbers(currency),
-        "long_number": r"\d{7,}+(?:[.٫]\d++)?+",
+        **{kind.name: kind.pattern(classes) for kind in kinds if kind.pattern is not None},
         **{kind: plain[kind] for kind in ("word", "mention")},
         "punctuation": rf"@|#(?!{AS_EMOJI})|{sign}(?:(?!{begins}){sign})*+",
         **{kind: plain[kind] for kind in ("emoji", "invisible")},
     }
-
-
-def _named_dates() -> str:
-    year = rf"(?:\.?(?:,{GAP}?|{GAP})\d{{4}}{END})"
-    day = rf"\d{{1,2}}{ORDINAL}?"
-    day_first = rf"{day}{GAP}(?:of{GAP})?{MONTH}{year}?"
-    month_first = rf"{MONTH}\.?{GAP}{day}(?:{year}|{END})"
-    return rf"{day_first}|{month_first}|{MONTH}{year}"
-
-
-def _dates() -> str:
-    def joined(first: str, last: str, month: str = r"\d{1,2}") -> str:
-        return "|".join(rf"{first}{sep}{month}{sep}{last}" for sep in ("-", "/", r"\."))
-
-    day, year = r"\d{1,2}", r"(?:\d{4}|\d{2})"
-    dates = joined(r"\d{4}", day), joined(day, year), joined(day, year, MONTH)
-    return rf"(?:{'|'.join(dates)})(?!\d|[-/.]\d)"
-
-
-def _times() -> str:
-    clock = r"\d{1,2}:\d{2}(?::\d{2})?(?!\d|:\d)"
-    return rf"T{clock}Z?(?![^\W_])|{clock}(?:{_HALF})?|\d{{1,2}}{_HALF}"
-
-
-def _numbers(currency: str) -> str:
-    return "|".join(
-        (
-            rf"[{currency}]{_WHOLE}{_DECIMALS}",
-            rf"{_WHOLE}{_DECIMALS}(?:{_PERCENT}|[{currency}](?!\d))",
-            rf"{_SMALL}{ORDINAL}(?![^\W_])",
-            r"(?:\d{4}|\d{2})['’]?s(?![^\W_])",
-            rf"{_SMALL}{_DECIMALS}",
-        )
-    )
 
 
 # Which strings between two spaces could be parts of one value, such as "3" and "May".
@@ -192,15 +103,18 @@ _AFTER_NUMBER, _AFTER_MONTH = 1, 2
 _NARROW = r"[\xa0\u202f]"  # spaces inside a chunk
 _STARTS = (
     (re.compile(r"\(?\d"), _AFTER_NUMBER | _AFTER_MONTH),
-    (re.compile(rf"{MONTH}|(?i:[ap]\.?m)(?![^\W_])|of(?:$|{_NARROW})"), _AFTER_NUMBER),
+    (re.compile(rf"{ENGLISH.month}|(?i:[ap]\.?m)(?![^\W_])|of(?:$|{_NARROW})"), _AFTER_NUMBER),
 )
 _STOPS = (
-    (re.compile(rf"\d(?:\)|{ORDINAL}?(?:{_NARROW}of)?)$|\+$"), _AFTER_NUMBER),
-    (re.compile(rf"{MONTH}(?:\.?{_NARROW}\d{{1,2}}{ORDINAL}?)?[.,]{{0,2}}$"), _AFTER_MONTH),
+    (re.compile(rf"\d(?:\)|{ENGLISH.ordinal}?(?:{_NARROW}of)?)$|\+$"), _AFTER_NUMBER),
+    (
+        re.compile(rf"{ENGLISH.month}(?:\.?{_NARROW}\d{{1,2}}{ENGLISH.ordinal}?)?[.,]{{0,2}}$"),
+        _AFTER_MONTH,
+    ),
 )
 
 
-_MONTHS = [name.lower() for name in MONTH_NAMES]
+_MONTHS = [name.lower() for name in ENGLISH.months]
 _PARTS_OF_VALUES = frozenset(
     {*_MONTHS, *(name[:3] for name in _MONTHS), "sept", "a", "p", "am", "pm", "m", "of"}
 )

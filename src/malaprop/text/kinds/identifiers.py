@@ -1,4 +1,4 @@
-"""Which strings are identifiers: the part of the public grammar for things without a distance.
+"""Identifiers, addresses and mentions: things without a distance, which are drawn anew.
 
 Only kinds of characters and their number decide, so another identifier of the same shape is read
 as one again. No letter or digit has a say of its own. Every quantifier is bounded or possessive:
@@ -6,22 +6,18 @@ the time is linear.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 from unicodedata import category, decimal, normalize
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from malaprop.text.kinds import StandIn
-
-_SPACES = (" ", r"\xa0", r"\u202f")
-GAP = f"[{''.join(_SPACES)}]"
-"""One space, as it stands inside a date, a time or a telephone number."""
-END = r"(?![^\W_%]|[.,:/]\d|%)"
-"""What must not follow the digits of a date or a telephone number: more of a number."""
+from malaprop.text.kinds import DateOrder, Kind, Read, StandIn
+from malaprop.text.tokens import NUMBER_END as END
+from malaprop.text.tokens import NUMBER_GAP as GAP
+from malaprop.text.tokens import NUMBER_GAPS
 
 _HYPHENS = r"\-\u2010\u2011"
 _HYPHEN = f"[{_HYPHENS}]"
@@ -52,7 +48,7 @@ def identifier_patterns(mark: str) -> str:
     [True, True, False, False]
     """
     mixed = _mixed(rf"(?:{_LETTER}|[{mark}])", rf"(?:{_ALNUM}|[{mark}])++")
-    return "|".join((_joined(), *map(_account, _SPACES), *_digits(), mixed))
+    return "|".join((_joined(), *map(_account, NUMBER_GAPS), *_digits(), mixed))
 
 
 def grouped_patterns() -> str:
@@ -159,21 +155,14 @@ class IdentifierForm(StandIn):
     ['(457) 901-8923']
     """
 
-    kind: ClassVar[str] = "identifier"
     shape: str
-
-    @property
-    def tag(self) -> str:
-        """How it is counted."""
-        return "identifiers"
+    tag = "identifiers"
 
     @property
     def opens_with_sign(self) -> bool:
-        """Whether it begins with a plus sign or a bracket."""
         return not self.shape[:1].isalnum()
 
     def draw(self, count: int, rng: Generator) -> list[str]:
-        """Draw identifiers of the shape: every one is equally likely."""
         shape = np.array(list(self.shape))
         drawn = np.repeat(shape[None, :], count, axis=0)
         for sign, characters in (("9", _DIGITS), ("A", _LETTERS)):
@@ -189,7 +178,12 @@ def _uniform(choices: Characters, size: tuple[int, int], rng: Generator) -> Char
 
 @dataclass(frozen=True)
 class AddressForm(StandIn):
-    """A made-up name of eight letters with fixed texts around it."""
+    """A made-up name of eight letters with fixed texts around it: four syllables, uniformly.
+
+    >>> from malaprop import seeded_rng
+    >>> MENTION.draw(1, seeded_rng(1)), EMAIL.draw(1, seeded_rng(1))
+    (['@mamoseze'], ['mamoseze@example.org'])
+    """
 
     before: str
     after: str
@@ -197,31 +191,17 @@ class AddressForm(StandIn):
 
     @property
     def tag(self) -> str:
-        """How it is counted."""
         return self.counted
 
     @property
-    def kind(self) -> str:  # type: ignore[override]
-        """The name of the kind in a guarantee."""
-        return _KINDS_OF_ADDRESSES[self.counted]
-
-    @property
     def opens_with_sign(self) -> bool:
-        """Whether it is a mention, as in "ann@localhost"."""
-        return self.before == "@"
+        return self.before == "@"  # as in "ann@localhost"
 
     def draw(self, count: int, rng: Generator) -> Sequence[str]:
-        """Draw addresses: every name of four syllables is equally likely.
-
-        >>> from malaprop import seeded_rng
-        >>> MENTION.draw(1, seeded_rng(1)), EMAIL.draw(1, seeded_rng(1))
-        (['@mamoseze'], ['mamoseze@example.org'])
-        """
         names = _uniform(_SYLLABLES, (count, _NAME_SYLLABLES), rng).tolist()
         return [f"{self.before}{''.join(name)}{self.after}" for name in names]
 
 
-_KINDS_OF_ADDRESSES = {"emails": "e-mail address", "urls": "web address", "mentions": "mention"}
 EMAIL = AddressForm("", "@example.org", "emails")
 URL = AddressForm("https://example.org/", "", "urls")
 MENTION = AddressForm("@", "", "mentions")
@@ -261,3 +241,26 @@ def _plain(token: str) -> str:
         token = normalize("NFKC", token)
     digits = _DIGIT.sub(lambda digit: str(decimal(digit[0])), token)
     return _SPACE.sub(" ", digits)
+
+
+def _read_identifier(token: str, _order: DateOrder) -> Read:
+    return Read(IdentifierForm(shape_of(token)), secret_of(token))
+
+
+def _reader_of(form: AddressForm) -> Callable[[str, DateOrder], Read]:
+    return lambda token, _order: Read(form, secret_of(token))
+
+
+_IDENTIFIER = ("identifiers",)
+Kind("grouped", 10, _read_identifier, lambda _: grouped_patterns(), _IDENTIFIER, "identifier")
+Kind(
+    *("identifier", 50, _read_identifier, lambda classes: identifier_patterns(classes.mark)),
+    *(_IDENTIFIER, "identifier"),
+)
+Kind(
+    *("long_number", 80, _read_identifier, lambda _: r"\d{7,}+(?:[.٫]\d++)?+"),
+    *(_IDENTIFIER, "identifier"),
+)
+Kind("email", 0, _reader_of(EMAIL), None, ("emails",), "e-mail address", "e-mail addresses")
+Kind("url", 0, _reader_of(URL), None, ("urls",), "web address", "web addresses")
+Kind("mention", 0, _reader_of(MENTION), None, ("mentions",), "mention")

@@ -1,33 +1,88 @@
 """Numbers, money, percentages, ordinals, decades and scientific notation."""
 
+import math
 import re
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from malaprop.text.kinds import ValueForm
-from malaprop.text.kinds.grids import (
-    DECADES,
-    DECIMALS,
-    EXPONENTS,
-    INTEGERS,
-    MONEY,
-    ORDINALS,
-    PERCENTAGES,
-    SCIENTIFIC,
-    SHORT_DECADES,
-    ValueGrid,
-)
+import numpy as np
+
+from malaprop.privacy.arrays import Floats
+from malaprop.text.kinds import DateOrder, Kind, Read, ValueForm
+from malaprop.text.kinds.grids import Step, StepSizes, ValueGrid, even_grid
+from malaprop.text.language import ENGLISH
+from malaprop.text.tokens import CharacterClasses
 
 _FAR_TOO_LONG = 18  # digits; beyond every grid, and below the limit of Python's int()
-_SUFFIXES = {1: "st", 2: "nd", 3: "rd"}
 _PLAIN_BELOW = 10_000
 
+# Grids and steps.
 
-class Value(NamedTuple):
-    """What a token says: its public form, and its secret place in the form's grid."""
 
-    form: ValueForm
-    place: int
+_LARGEST_POWER = 9  # of ten, after three digits: up to 999 billion
+_YEARS = range(1800, 2100)
+_EXPONENTS = range(-99, 100)
+
+Step("number", 0, "a tenth")
+Step(
+    *("year", 1, "a year", {"year": 1.0, "decade": 10.0}, 1.0, 100.0),
+    limits="1 and 100 years",
+    example="2 years",
+)
+Step("money", 4, "a tenth")
+Step("percentage", 5, "a tenth")
+Step("ordinal", 6, "a tenth")
+
+# The whole numbers with at most three significant digits.
+_NUMBERS = (
+    *range(1000),
+    *(d * 10**zeros for zeros in range(1, _LARGEST_POWER + 1) for d in range(100, 1000)),
+)
+_INTEGERS = tuple(sorted({*_NUMBERS, *_YEARS}))
+
+
+def _integer_places(steps: StepSizes) -> Floats:
+    """Return places with years evenly spaced, and all other numbers by their ratio."""
+    values = np.array(_INTEGERS)
+    gaps = np.diff(np.log1p(values / 10.0)) / math.log1p(steps.size("number"))
+    between_years = (values[:-1] >= _YEARS[0]) & (values[1:] <= _YEARS[-1])
+    gaps[between_years] = 1.0 / steps.size("year")
+    return np.append(0.0, np.cumsum(gaps))
+
+
+def _scientific_places(steps: StepSizes) -> Floats:
+    mantissas = np.log(np.arange(100, 1000) / 100.0)
+    exponents = np.array(_EXPONENTS)[:, None] * math.log(10.0)
+    return (exponents + mantissas).ravel() / math.log1p(steps.size("number"))
+
+
+def _ratios(name: str, kind: str, steps_of: str, plural: str = "") -> ValueGrid:
+    # With a tenth, a step from v leads to 1.1·v + 1, in units of the last place: for small values
+    # about one unit, for large ones a ratio.
+    def places(steps: StepSizes) -> Floats:
+        logarithms: Floats = np.log1p(np.array(_NUMBERS) / 10.0)
+        return logarithms / math.log1p(steps.size(steps_of))
+
+    return ValueGrid(name, kind, _NUMBERS, places, lambda steps: steps[steps_of], plural)
+
+
+INTEGERS = ValueGrid(
+    *("INTEGERS", "number", _INTEGERS, _integer_places),
+    lambda steps: f"{steps['number']}; {steps['year']} from {_YEARS[0]} to {_YEARS[-1]}",
+)
+DECIMALS = _ratios("DECIMALS", "decimal number", "number")
+SCIENTIFIC = ValueGrid(
+    *("SCIENTIFIC", "decimal number", range(len(_EXPONENTS) * 900), _scientific_places),
+    lambda steps: steps["number"],
+)
+MONEY = _ratios("MONEY", "money", "money", "amounts of money")
+PERCENTAGES = _ratios("PERCENTAGES", "percentage", "percentage")
+ORDINALS = _ratios("ORDINALS", "ordinal", "ordinal")
+_A_DECADE = (10.0, "a decade")
+DECADES = even_grid("DECADES", "decade", range(180, 210), "year", size=10.0, least=_A_DECADE)
+SHORT_DECADES = even_grid("SHORT_DECADES", "decade", range(10), "year", size=10.0, least=_A_DECADE)
+
+# Forms.
 
 
 def whole(digits: str) -> int:
@@ -58,38 +113,31 @@ class NumberForm(ValueForm):
     decimals: int
     before: str = ""
     after: str = ""
+    takes_units = True
 
     @property
     def tag(self) -> str:
-        """How it is counted."""
         return {"number": "numbers", "money": "money", "percentage": "percentages"}[
             self.kind_of_number
         ]
 
     @property
     def grid(self) -> ValueGrid:
-        """Whole numbers have a grid of their own, with years in it."""
+        # Whole numbers have a grid of their own, with years in it.
         if self.kind_of_number == "number":
             return DECIMALS if self.decimals else INTEGERS
         return MONEY if self.kind_of_number == "money" else PERCENTAGES
 
     @property
-    def takes_units(self) -> bool:
-        """Whether a unit may touch it: yes."""
-        return True
-
-    @property
     def opens_with_sign(self) -> bool:
-        """Whether a currency sign stands before it."""
         return bool(self.before)
 
     @property
     def unit(self) -> tuple[int, str]:
-        """Its last decimal and its sign: 35 is 3.5 or 0.35, and 5 dollars are not 5 euros."""
+        # 35 is 3.5 or 0.35, and 5 dollars are not 5 euros.
         return self.decimals, self.before or self.after
 
     def write(self, index: int) -> str:
-        """Write a value with its signs."""
         number, part = divmod(self.grid.values[index], 10**self.decimals)
         decimals = f".{part:0{self.decimals}}" if self.decimals else ""
         return f"{self.before}{_separated(number)}{decimals}{self.after}"
@@ -97,126 +145,125 @@ class NumberForm(ValueForm):
 
 @dataclass(frozen=True)
 class OrdinalForm(ValueForm):
-    """1st, 2nd, 3rd: the suffix follows from the value that is written."""
+    """1st, 2nd, 3rd: the suffix follows from the value that is written.
 
-    @property
-    def tag(self) -> str:
-        """How it is counted."""
-        return "ordinals"
+    >>> [OrdinalForm().write(value) for value in (1, 12, 103)]
+    ['1st', '12th', '103rd']
+    """
 
-    @property
-    def grid(self) -> ValueGrid:
-        """Whole numbers."""
-        return ORDINALS
+    tag, grid = "ordinals", ORDINALS
 
     def write(self, index: int) -> str:
-        """Write a value with its suffix.
-
-        >>> [OrdinalForm().write(value) for value in (1, 12, 103)]
-        ['1st', '12th', '103rd']
-        """
         number = self.grid.values[index]
-        teens = number % 100 in (11, 12, 13)
-        return f"{_separated(number)}{'th' if teens else _SUFFIXES.get(number % 10, 'th')}"
+        return f"{_separated(number)}{ENGLISH.ordinal_suffix(number)}"
 
 
 @dataclass(frozen=True)
 class DecadeForm(ValueForm):
-    """The 1990s, or the 90s."""
+    """The 1990s, or the 90s.
+
+    >>> DecadeForm(short=False).write(19), DecadeForm(short=True).write(0)
+    ('1990s', '00s')
+    """
 
     short: bool
-
-    @property
-    def tag(self) -> str:
-        """How it is counted."""
-        return "dates"
+    tag = "dates"
 
     @property
     def grid(self) -> ValueGrid:
-        """Decades, of a century or of three."""
         return SHORT_DECADES if self.short else DECADES
 
     def write(self, index: int) -> str:
-        """Write a decade.
-
-        >>> DecadeForm(short=False).write(19), DecadeForm(short=True).write(0)
-        ('1990s', '00s')
-        """
         return f"{self.grid.values[index]}0s"
 
 
 @dataclass(frozen=True)
 class ScientificForm(ValueForm):
-    """A number in scientific notation, always with two decimals."""
+    """A number in scientific notation, always with two decimals.
 
-    @property
-    def tag(self) -> str:
-        """How it is counted."""
-        return "numbers"
+    >>> ScientificForm().write(SCIENTIFIC.index(0)), ScientificForm().write(122 * 900 + 502)
+    ('1.00e-99', '6.02e23')
+    """
 
-    @property
-    def grid(self) -> ValueGrid:
-        """Three significant digits, and an exponent of ten."""
-        return SCIENTIFIC
+    tag, grid = "numbers", SCIENTIFIC
 
     def write(self, index: int) -> str:
-        """Write a value.
-
-        >>> ScientificForm().write(SCIENTIFIC.index(0)), ScientificForm().write(122 * 900 + 502)
-        ('1.00e-99', '6.02e23')
-        """
         exponent, digits = divmod(index, 900)
-        return f"{(digits + 100) / 100:.2f}e{EXPONENTS[exponent]}"
+        return f"{(digits + 100) / 100:.2f}e{_EXPONENTS[exponent]}"
 
 
+# How they are found and read.
+
+
+_WHOLE = r"(?>\d{1,3}(?:[,٬]\d{3}(?!\d))++|\d++)"
+_SMALL = r"(?>\d{1,3}(?:[,٬]\d{3}(?!\d))++|\d{1,6}(?!\d))"
+_DECIMALS = r"(?:[.٫]\d{1,6}(?!\d))?+"
+_PERCENT = "%٪％"
 _NUMBER = re.compile(
     r"(?P<before>[^\d])?(?P<whole>\d[\d,٬]*)(?:[.٫](?P<part>\d+))?"
-    r"(?:(?P<ordinal>(?i:st|nd|rd|th))|(?P<decade>['’]?s)|(?P<after>\D))?"
+    rf"(?:(?P<ordinal>{ENGLISH.ordinal})|(?P<decade>['’]?s)|(?P<after>\D))?"
 )
 _SCIENTIFIC = re.compile(r"(\d+)(?:[.٫](\d+))?[eE]([+\-−]?)(\d+)")
-_PERCENT = frozenset("%٪％")
 
 
-def read_number(token: str) -> Value:
+def _number_pattern(characters: CharacterClasses) -> str:
+    currency = characters.currency
+    return "|".join(
+        (
+            rf"[{currency}]{_WHOLE}{_DECIMALS}",
+            rf"{_WHOLE}{_DECIMALS}(?:[{_PERCENT}]|[{currency}](?!\d))",
+            rf"{_SMALL}{ENGLISH.ordinal}(?![^\W_])",
+            r"(?:\d{4}|\d{2})['’]?s(?![^\W_])",
+            rf"{_SMALL}{_DECIMALS}",
+        )
+    )
+
+
+def read_number(token: str, _order: DateOrder = "mdy") -> Read:
     """Read a number with the signs beside it."""
     match = _NUMBER.fullmatch(token)
     if match is None:
         raise ValueError("not a number")
     units = whole(match["whole"] + (match["part"] or ""))
     if match["ordinal"]:
-        return Value(OrdinalForm(), ORDINALS.index(units))
+        return Read(OrdinalForm(), ORDINALS.index(units))
     if match["decade"]:
         decade = DecadeForm(short=len(match["whole"]) == 2)
-        return Value(decade, decade.grid.index(units // 10))
-    form = _number_form(match["before"] or "", len(match["part"] or ""), match["after"] or "")
-    return Value(form, form.grid.index(units))
+        return Read(decade, decade.grid.index(units // 10))
+    before, after, decimals = match["before"] or "", match["after"] or "", len(match["part"] or "")
+    if after and after in _PERCENT:
+        form = NumberForm("percentage", decimals, after="%")
+    else:
+        form = NumberForm("money" if before or after else "number", decimals, before, after)
+    return Read(form, form.grid.index(units))
 
 
-def _number_form(before: str, decimals: int, after: str) -> NumberForm:
-    if after in _PERCENT:
-        return NumberForm("percentage", decimals, after="%")
-    kind: Literal["number", "money"] = "money" if before or after else "number"
-    return NumberForm(kind, decimals, before=before, after=after)
-
-
-def read_scientific(token: str) -> Value:
+def read_scientific(token: str, _order: DateOrder = "mdy") -> Read:
     """Read a number in scientific notation."""
     match = _SCIENTIFIC.fullmatch(token)
     if match is None:
         raise ValueError("not in scientific notation")
     digits, decimals = whole(match[1] + (match[2] or "")), len(match[2] or "")
     exponent = whole(match[4]) * (-1 if match[3] in ("-", "−") else 1) - decimals
-    form = ScientificForm()
     if digits == 0:
-        return Value(form, 0)
-    length = len(str(digits))
-    leading = _rounded(digits * 100, length - 1)
-    exponent += length - 1
+        return Read(ScientificForm(), 0)
+    dropped = len(str(digits)) - 1
+    unit: int = 10**dropped
+    leading, exponent = (digits * 100 + unit // 2) // unit, exponent + dropped
     if leading == 1000:
         leading, exponent = 100, exponent + 1
-    return Value(form, form.grid.index((exponent - EXPONENTS[0]) * 900 + leading - 100))
+    place = SCIENTIFIC.index((exponent - _EXPONENTS[0]) * 900 + leading - 100)
+    return Read(ScientificForm(), place)
 
 
-def _rounded(digits: int, dropped: int) -> int:
-    unit: int = 10**dropped
-    return (digits + unit // 2) // unit
+Kind(
+    "scientific",
+    60,
+    read_scientific,
+    lambda _: r"\d{1,6}(?:[.٫]\d{1,15}+[eE][+\-−]?|[eE][+\-−])\d{1,4}(?![^\W_])",
+    tags=("numbers",),
+)
+Kind(
+    *("number", 70, read_number, _number_pattern),
+    tags=("numbers", "money", "percentages", "ordinals", "dates"),
+)

@@ -31,7 +31,7 @@ from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import Channel
 from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.randomness import seeded_rng
-from malaprop.text.language import FUNCTION_WORDS
+from malaprop.text.language import ENGLISH
 
 # Texts with slots: which words are replaced, and by what. The others stay in clear.
 
@@ -84,7 +84,7 @@ class SlotTexts:
     @cached_property
     def content(self) -> Flags:
         """Which words are no stop words."""
-        return np.array([word not in FUNCTION_WORDS for word in self.flat], dtype=bool)
+        return np.array([word not in ENGLISH.function_words for word in self.flat], dtype=bool)
 
     def transitions(self, model: BigramModel, words: Lexicon) -> Floats:
         """Return how likely each word is after the one before it; 0 where one is unknown."""
