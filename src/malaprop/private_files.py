@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 
@@ -147,70 +147,45 @@ def keyed_digest(
     return digest.hexdigest()
 
 
-class ReadDigest(io.RawIOBase):
+class ReadDigest:
     """Reads another stream from its start, and hashes what is read.
 
     >>> digest = ReadDigest(io.BytesIO(b"cold rain"), b"a key")
-    >>> reader = digest.reader()
-    >>> reader.read(4), digest.of_all() == keyed_digest(io.BytesIO(b"cold rain"), b"a key")
+    >>> digest.read1(4), digest.of_all() == keyed_digest(io.BytesIO(b"cold rain"), b"a key")
     (b'cold', True)
     """
 
     def __init__(self, source: BinaryIO, key: bytes) -> None:
-        self._source = source
+        self._read: Callable[[int], bytes] = getattr(source, "read1", source.read)
         self._hash = hashlib.blake2b(key=key, digest_size=_HASH_BYTES)
 
-    def reader(self) -> BinaryIO:
-        """Return a stream to read instead of the other one."""
-        return cast(BinaryIO, io.BufferedReader(self, _READ_BYTES))
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def fileno(self) -> int:
-        """Return the descriptor of the other stream."""
-        return self._source.fileno()
-
-    def readinto(self, buffer: memoryview[int], /) -> int:  # type: ignore[override]
-        """Read into a buffer."""
-        read = getattr(self._source, "read1", self._source.read)
-        data = read(len(buffer))
-        buffer[: len(data)] = data
+    def read1(self, size: int) -> bytes:
+        """Read some bytes, or none at the end."""
+        data = self._read(size)
         self._hash.update(data)
-        return len(data)
+        return data
+
+    read = read1
 
     def of_all(self) -> str:
         """Return the digest of the whole stream; reads what is left of it."""
-        while data := self._source.read(_READ_BYTES):
-            self._hash.update(data)
+        while self.read1(_READ_BYTES):
+            pass
         return self._hash.hexdigest()
 
 
-class WriteDigest(io.BufferedIOBase):
-    """Writes to another stream, and hashes what is written; the other stream stays open."""
+class WriteDigest:
+    """Writes to another stream, and hashes what is written."""
 
     def __init__(self, target: BinaryIO, key: bytes) -> None:
         self._target = target
         self._hash = hashlib.blake2b(key=key, digest_size=_HASH_BYTES)
+        self.tell, self.flush = target.tell, target.flush
 
-    def writable(self) -> bool:
-        """Return True."""
-        return True
-
-    def write(self, data: bytes | memoryview[int], /) -> int:  # type: ignore[override]
+    def write(self, data: bytes | memoryview[int]) -> int:
         """Write all of it."""
         self._hash.update(data)
         return self._target.write(data)
-
-    def tell(self) -> int:
-        """Return the position of the other stream."""
-        return self._target.tell()
-
-    def flush(self) -> None:
-        """Flush the other stream."""
-        if not self.closed:
-            self._target.flush()
 
     def of_all(self) -> str:
         """Return the digest of everything that was written."""
@@ -290,7 +265,7 @@ def open_ours(path: Path, flags: int = os.O_RDONLY, *, other_names: bool = False
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise _refusal(path, "is not a regular file")
-        if not is_ours(status) and status.st_uid != _owner_of_new(path.parent):
+        if not _is_ours(status) and status.st_uid != _owner_of_new(path.parent):
             raise _refusal(path, "belongs to another user")
         if status.st_nlink > 1 and not other_names:
             raise _refusal(path, "has a second name (a hard link)")
@@ -313,7 +288,7 @@ def resolved(path: Path) -> Path:
             break
         if not stat.S_ISLNK(status.st_mode):
             break
-        if not is_ours(status) and status.st_uid != 0:
+        if not _is_ours(status) and status.st_uid != 0:
             raise OutputError(
                 f"{path} is a symbolic link of another user, who may have chosen where it leads: "
                 "remove it, or choose another folder"
@@ -333,7 +308,7 @@ def set_mode(descriptor: int, mode: int) -> None:
             raise
 
 
-def is_ours(status: os.stat_result) -> bool:
+def _is_ours(status: os.stat_result) -> bool:
     """Return whether the current user owns a file, or the system cannot tell."""
     return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
 
@@ -476,7 +451,7 @@ def sync_folder(folder: Path) -> None:
 # >>> subkey("report")  # doctest: +SKIP
 # b'...'
 
-SECRET_BYTES: Final = 32
+_SECRET_BYTES: Final = 32
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 # Errors of systems that have no hard links on the disk.
 NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
@@ -498,7 +473,7 @@ def subkey(purpose: str, salt: str = "") -> bytes:
     cannot be read or kept: go without the hash then, never without the key.
     """
     label = f"malaprop {purpose}\0{salt}".encode()
-    return hashlib.blake2b(label, key=_secret(), digest_size=SECRET_BYTES).digest()
+    return hashlib.blake2b(label, key=_secret(), digest_size=_SECRET_BYTES).digest()
 
 
 def digest_key() -> bytes:
@@ -537,7 +512,7 @@ def _prepare(folder: Path) -> None:
     """Make the folder; refuse one in which others could replace the secret."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = folder.stat()
-    if not is_ours(status):
+    if not _is_ours(status):
         reason = "belongs to another user"
     elif os.name == "posix" and status.st_mode & _OTHERS_WRITE:
         reason = "can be written by others"
@@ -553,8 +528,8 @@ def _read(path: Path) -> bytes:
     # While another run makes it, it has two names; nobody else can write in this folder.
     with os.fdopen(open_ours(path, other_names=True), "rb") as file:
         set_mode(file.fileno(), PRIVATE)
-        secret = file.read(SECRET_BYTES + 1)
-    if len(secret) != SECRET_BYTES:
+        secret = file.read(_SECRET_BYTES + 1)
+    if len(secret) != _SECRET_BYTES:
         raise SecretError(
             f"{path} is damaged: remove it. Runs that were stopped before cannot be resumed then"
         )
@@ -566,7 +541,7 @@ def _make(path: Path) -> None:
     new = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
     try:
         with os.fdopen(create(new), "wb") as file:
-            file.write(secrets.token_bytes(SECRET_BYTES))
+            file.write(secrets.token_bytes(_SECRET_BYTES))
             file.flush()
             os.fsync(file.fileno())
         try:

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from malaprop import TEM
+from malaprop import TEM, Privatizer
 from malaprop.files.resume_file import Drawn
 from malaprop.files.workers import (
     BatchDraw,
     Item,
-    Recipe,
     StartMethod,
     WorkerError,
     WorkerPool,
@@ -31,11 +30,11 @@ METHODS: list[StartMethod] = ["fork", "spawn", "forkserver"]
 
 
 @pytest.fixture(scope="module")
-def recipe(tmp_path_factory: pytest.TempPathFactory) -> Recipe:
+def privatizer(tmp_path_factory: pytest.TempPathFactory) -> Privatizer:
     """A hundred words, all about as likely: two texts are the same only with the same noise."""
     path = tmp_path_factory.mktemp("lexicon") / "hundred.vec"
     path.write_text("".join(f"w{chr(97 + i // 10)}{chr(97 + i % 10)} {i} 0\n" for i in range(100)))
-    return Recipe(lexicon=str(path), mechanism=TEM(epsilon=0.001))
+    return Privatizer(path, TEM(epsilon=0.001))
 
 
 def batches(number: int) -> list[list[str]]:
@@ -51,8 +50,8 @@ def drawn_of(batches: Iterable[list[str]], pool: WorkerPool, file: int = 0) -> l
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_no_two_workers_have_the_same_noise(recipe: Recipe, method: StartMethod) -> None:
-    draw = BatchDraw(recipe)
+def test_no_two_workers_have_the_same_noise(privatizer: Privatizer, method: StartMethod) -> None:
+    draw = BatchDraw(privatizer)
     text = ["waa " * 40]
     seen = [draw((0, 0), text).texts[0]]  # the parent's generator is in use when it forks
     with WorkerPool(draw, size=2, start=method) as pool:
@@ -68,10 +67,9 @@ def test_no_two_workers_have_the_same_noise(recipe: Recipe, method: StartMethod)
     assert len(set(runs)) == len(runs)
 
 
-def test_a_seed_gives_the_same_with_any_number_of_workers(recipe: Recipe) -> None:
+def test_a_seed_gives_the_same_with_any_number_of_workers(privatizer: Privatizer) -> None:
     def made(workers: int, file: int = 0, seed: int | None = 7) -> list[Drawn]:
-        seeded = BatchDraw(Recipe(lexicon=recipe.lexicon, mechanism=recipe.mechanism, seed=seed))
-        with WorkerPool(seeded, workers) as pool:
+        with WorkerPool(BatchDraw(privatizer, seed), workers) as pool:
             return drawn_of(batches(9), pool, file)
 
     alone = made(1)
@@ -83,9 +81,9 @@ def test_a_seed_gives_the_same_with_any_number_of_workers(recipe: Recipe) -> Non
     assert made(2, seed=None) != alone
 
 
-def test_order_is_kept_and_all_is_drawn_once(recipe: Recipe) -> None:
+def test_order_is_kept_and_all_is_drawn_once(privatizer: Privatizer) -> None:
     texts = [[f"w{chr(97 + i % 10)}{'!' * i}"] * (1 + 500 * (i % 3 == 0)) for i in range(20)]
-    with WorkerPool(BatchDraw(recipe), 3) as pool:
+    with WorkerPool(BatchDraw(privatizer), 3) as pool:
         drawn = drawn_of([*texts, [], *texts], pool)
     assert [len(batch.texts) for batch in drawn] == [len(batch) for batch in [*texts, [], *texts]]
     marks = [batch.texts[0].count("!") for batch in drawn if batch.texts]
@@ -93,7 +91,7 @@ def test_order_is_kept_and_all_is_drawn_once(recipe: Recipe) -> None:
     assert sum(batch.counts.get("protected", 0) for batch in drawn) == 2 * sum(map(len, texts))
 
 
-def test_few_batches_are_read_ahead(recipe: Recipe) -> None:
+def test_few_batches_are_read_ahead(privatizer: Privatizer) -> None:
     read = 0
 
     def reading() -> Any:
@@ -102,15 +100,15 @@ def test_few_batches_are_read_ahead(recipe: Recipe) -> None:
             read += 1
             yield batch
 
-    with WorkerPool(BatchDraw(recipe), 2) as pool:
+    with WorkerPool(BatchDraw(privatizer), 2) as pool:
         for done, _ in enumerate(draw_all(items(reading()), pool)):
             assert read <= done + 5
-    with WorkerPool(BatchDraw(recipe), 1) as pool:
+    with WorkerPool(BatchDraw(privatizer), 1) as pool:
         next(draw_all(items(reading()), pool))
     assert read == 51
 
 
-def test_a_single_batch_needs_no_process(recipe: Recipe) -> None:
+def test_a_single_batch_needs_no_process(privatizer: Privatizer) -> None:
     def here(key: Any, texts: list[str]) -> int:
         return os.getpid()
 
@@ -123,7 +121,7 @@ def test_a_single_batch_needs_no_process(recipe: Recipe) -> None:
         assert os.getpid() not in [pid for _, pid in found]
 
 
-def test_a_worker_that_dies_is_noticed(recipe: Recipe) -> None:
+def test_a_worker_that_dies_is_noticed(privatizer: Privatizer) -> None:
     def die(key: Any, texts: list[str]) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 

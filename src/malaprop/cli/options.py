@@ -188,6 +188,14 @@ OnErrorChoice = Annotated[
         "no JSON, too long): stop, leave them out, or mask their texts. The report counts them.",
     ),
 ]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        metavar="NUMBER", min=0, help="Repeat a demonstration. The output is NOT private."
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing outputs.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report on stderr; warnings only.")]
 Workers = Annotated[
     int | None,
     typer.Option(metavar="NUMBER", min=1, help="The number of processes; by default one per core."),

@@ -1,8 +1,7 @@
 """`malaprop privatize`: files of sensitive text in, private copies out."""
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,6 +11,7 @@ from malaprop.cli.options import (
     DatesChoice,
     Engine,
     Epsilon,
+    Force,
     FormatName,
     KeepFile,
     KeptWords,
@@ -25,8 +25,8 @@ from malaprop.cli.options import (
     Parameters,
     Quiet,
     Resume,
+    Seed,
     StepSizes,
-    Verbose,
     Workers,
     kept_words,
     make_mechanism,
@@ -35,9 +35,6 @@ from malaprop.cli.options import (
 from malaprop.cli.spark import privatize_on_spark
 from malaprop.cli.terminal import Display, check_ending, command_line, say, show, warn
 from malaprop.privacy.errors import ParameterError
-
-if TYPE_CHECKING:
-    from malaprop.report.run_report import RunReport
 
 
 def privatize(
@@ -119,19 +116,13 @@ def privatize(
             "an observer learns.",
         ),
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            metavar="NUMBER", min=0, help="Repeat a demonstration. The output is NOT private."
-        ),
-    ] = None,
+    seed: Seed = None,
     on_error: OnErrorChoice = "fail",
     workers: Workers = None,
     resume: Resume = False,
     engine: Engine = "local",
     master: Master = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite existing outputs.")] = False,
-    verbose: Verbose = False,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Privatize text files (.txt, .csv, .tsv, .jsonl, also in .gz or .zst; .parquet) or a pipe.
@@ -139,13 +130,12 @@ def privatize(
     Every word is replaced by one that the mechanism draws. Numbers, dates and times become others
     of their kind, and identifiers and addresses are made up (see --kinds). Other columns stay as
     they are, and so do punctuation and spacing, unless you drop them. Capitals are rebuilt. The
-    output gets its name only when it is complete. Resume an interrupted run with --resume. Three
-    lines on stderr say what is promised and what stays visible; --report writes the whole report,
-    and -v shows it.
+    output gets its name only when it is complete. Resume an interrupted run with --resume. A report
+    of what was protected, and what was not, goes to stderr.
     """
     from malaprop.files.formats import Layout
     from malaprop.files.privatize import privatize_files
-    from malaprop.files.workers import Recipe
+    from malaprop.privatizer import Privatizer
     from malaprop.text.policy import Policy, TextOptions
 
     options = TextOptions(
@@ -161,6 +151,7 @@ def privatize(
     )
     chosen, columns = make_mechanism(mechanism, epsilon, param), tuple(column or ())
     if engine == "spark":
+        policy = Policy(**options)
         unfit = {
             "--seed": seed is not None,
             "--workers": workers is not None,
@@ -171,7 +162,7 @@ def privatize(
         summary = privatize_on_spark(
             inputs,
             output,
-            Recipe(lexicon=lexicon, mechanism=chosen, policy=Policy(**options)),
+            lambda: Privatizer(lexicon, chosen, **policy.options()),
             lambda name: Layout(
                 format=name, columns=columns, delimiter=delimiter, on_error=on_error
             ),
@@ -183,7 +174,7 @@ def privatize(
             force=force,
             quiet=quiet,
         )
-        _show(summary, report, verbose=verbose, quiet=quiet)
+        show(summary, quiet=quiet)
         return
     if master is not None:
         raise ParameterError("--master is for --engine spark: add that, or leave it out")
@@ -213,15 +204,6 @@ def privatize(
     for path in () if quiet else summary.already:
         say(f"{path} is complete already: there is nothing to resume.", err=True)
     if summary.files:
-        _show(summary, report, verbose=verbose, quiet=quiet)
+        show(summary, quiet=quiet)
     elif report:
         warn(f"nothing was done, so no report was written to {report}")
-
-
-def _show(summary: "RunReport", report: Path | None, *, verbose: bool, quiet: bool) -> None:
-    from malaprop.report.run_report import run_page, run_summary
-
-    if not quiet:
-        # The warnings have been shown.
-        whole = replace(run_page(summary), warnings=()) if verbose else None
-        show(whole or run_summary(summary, report), err=True)

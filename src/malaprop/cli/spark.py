@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from malaprop.files.formats import Layout
-    from malaprop.files.workers import Recipe
+    from malaprop.privatizer import Privatizer
     from malaprop.report.run_report import RunReport
 
 Result = TypeVar("Result")
@@ -112,7 +112,10 @@ class _Errand(Generic[Result]):
             self._launched.set()
             yield self._active
             return
-        with _silence():
+        before = logging.root.manager.disable
+        # py4j would show a traceback for each call after Java has ended.
+        logging.disable(logging.CRITICAL)
+        try:
             with working(f"starting Spark on {self._master}"):
                 spark = self._started()
             try:
@@ -120,6 +123,8 @@ class _Errand(Generic[Result]):
             finally:
                 with suppress(Exception):  # Java may have ended
                     spark.stop()
+        finally:
+            logging.disable(before)
 
     def _started(self) -> "SparkSession":
         from pyspark import SparkConf, SparkContext
@@ -148,21 +153,10 @@ class _Errand(Generic[Result]):
         return SparkSession(context)
 
 
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Turn logging off: py4j would show a traceback for each call after Java has ended."""
-    before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logging.disable(before)
-
-
 def privatize_on_spark(
     inputs: list[str],
     output: str | None,
-    recipe: "Recipe",
+    privatizer: "Callable[[], Privatizer]",
     layout: "Callable[[str], Layout]",
     unfit: dict[str, bool],
     *,
@@ -175,8 +169,8 @@ def privatize_on_spark(
 ) -> "RunReport":
     """Privatize a folder on a cluster; return the report, and write it to its file, if any.
 
-    `layout` says how files of a format are read, and `unfit` which of the options that Spark has no
-    use for were given.
+    `privatizer` makes one, `layout` says how files of a format are read, and `unfit` which of the
+    options that Spark has no use for were given.
     """
     for option, given in unfit.items():
         if given:
@@ -189,8 +183,7 @@ def privatize_on_spark(
     from malaprop.files.plan import Job, check_report
     from malaprop.files.staging import Staging
     from malaprop.private_files import OWNER_ONLY
-    from malaprop.report.page import page_file
-    from malaprop.report.run_report import Clock, run_page
+    from malaprop.report.run_report import Clock, rendered
     from malaprop.spark import FORMATS
 
     clock = Clock(command)
@@ -207,20 +200,20 @@ def privatize_on_spark(
 
     with Staging() as stage:
         file = stage.open(report, force=force, limits=[OWNER_ONLY]) if report else None
-        with working(f"preparing {recipe.title}"):
-            privatizer = recipe.privatizer()
-            warnings = privatizer.warnings  # which takes a moment
+        with working("preparing the mechanism"):
+            made = privatizer()
+            warnings = made.warnings  # which takes a moment
         warn(*warnings)
 
         def work(spark: "SparkSession") -> "RunReport":
             with _progress(spark, source):
                 return privatize_files(
-                    spark, source, target, shape, privatizer, occasion=clock.occasion, force=force
+                    spark, source, target, shape, made, occasion=clock.occasion, force=force
                 )
 
         summary = on_spark(master or "local[*]", work, quiet=quiet)
         if file and report:
-            file.write(page_file(run_page(summary), report, summary.to_dict()))
+            file.write(rendered(summary, report))
     warn(*summary.findings)
     return summary
 

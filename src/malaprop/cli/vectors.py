@@ -1,26 +1,29 @@
 """`malaprop release` and `malaprop embed`: private vectors from vectors, and from texts."""
 
-from dataclasses import replace
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from malaprop.cli.options import (
+    Encoding,
+    Force,
     FormatName,
     LexiconName,
     Parameters,
     Quiet,
     Resume,
-    Verbose,
+    Seed,
     make_mechanism,
 )
-from malaprop.cli.terminal import Display, check_ending, command_line, say, show, warn
+from malaprop.cli.terminal import Display, check_ending, command_line, say, say_text, warn
 
 if TYPE_CHECKING:
     from malaprop.report.vector_report import VectorReport
 
 _DEFAULT = "priv-emb"
+_WIDEST = 96
 
 _Epsilon = Annotated[
     str,
@@ -65,13 +68,6 @@ _Report = Annotated[
         "(.json), Markdown (.md) or a web page (.html).",
     ),
 ]
-_Seed = Annotated[
-    int | None,
-    typer.Option(
-        metavar="NUMBER", min=0, help="Repeat a demonstration. The output is NOT private."
-    ),
-]
-_Force = Annotated[bool, typer.Option("--force", help="Overwrite existing outputs.")]
 
 
 def release(
@@ -104,18 +100,17 @@ def release(
     public: _Public = None,
     scale: _Scale = None,
     report: _Report = None,
-    seed: _Seed = None,
+    seed: Seed = None,
     resume: Resume = False,
-    force: _Force = False,
-    verbose: Verbose = False,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Release vectors of words, sentences or documents, each with noise of its own.
 
     Words in a text file and other columns of a table stay as they are; other arrays of an archive
     are left out. The output gets its name only when it is complete. Resume an interrupted run with
-    --resume. It warns if the noise is far longer, or far shorter, than the distances of --scale or
-    --public.
+    --resume. A report goes to stderr; it warns if the noise is far longer, or far shorter, than the
+    distances of --scale or --public.
     """
     from malaprop.files.release_vectors import release_files
 
@@ -134,7 +129,7 @@ def release(
             progress=display,
             command=command_line(context),
         )
-    _show(summary, report, verbose=verbose, quiet=quiet)
+    _show(summary, report, quiet=quiet)
 
 
 def embed(
@@ -163,16 +158,13 @@ def embed(
         typer.Option("--column", "-c", metavar="NAME", help="The column that holds the texts."),
     ] = None,
     format_: FormatName = None,
-    encoding: Annotated[
-        str, typer.Option(metavar="NAME", help="The encoding of text files.")
-    ] = "utf-8",
+    encoding: Encoding = "utf-8",
     public: _Public = None,
     scale: _Scale = None,
     report: _Report = None,
-    seed: _Seed = None,
+    seed: Seed = None,
     resume: Resume = False,
-    force: _Force = False,
-    verbose: Verbose = False,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Turn each text into one private vector: the centroid of its words' vectors, with noise.
@@ -201,11 +193,11 @@ def embed(
             progress=display,
             command=command_line(context),
         )
-    _show(summary, report, verbose=verbose, quiet=quiet)
+    _show(summary, report, quiet=quiet)
 
 
-def _show(summary: "VectorReport", page: Path | None, *, verbose: bool, quiet: bool) -> None:
-    from malaprop.report.vector_report import vector_page, vector_summary
+def _show(summary: "VectorReport", page: Path | None, *, quiet: bool) -> None:
+    from malaprop.report.vector_report import readable_vectors
 
     if summary.already:
         if not quiet:
@@ -213,6 +205,5 @@ def _show(summary: "VectorReport", page: Path | None, *, verbose: bool, quiet: b
         if page:
             warn(f"nothing was done, so no report was written to {page}")
     elif not quiet:
-        # The warnings have been shown.
-        whole = replace(vector_page(summary), warnings=()) if verbose else None
-        show(whole or vector_summary(summary, page), err=True)
+        width = min(_WIDEST, get_terminal_size().columns)
+        say_text(readable_vectors(summary, width), err=True)

@@ -9,7 +9,7 @@ import io
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal, cast
+from typing import BinaryIO, Final, Literal, cast
 
 from malaprop.privacy.errors import DataError, MalapropError
 
@@ -80,7 +80,7 @@ class _Counted(io.RawIOBase):
         return chunk
 
 
-class Unpacked(io.BufferedIOBase):
+class Unpacked:
     """Unpacks a source piece by piece; memory does not depend on its size."""
 
     def __init__(self, source: BinaryIO, kind: Packing) -> None:
@@ -93,11 +93,7 @@ class Unpacked(io.BufferedIOBase):
         """The number of packed bytes that are read so far."""
         return self._counted.count
 
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def read1(self, size: int = -1, /) -> bytes:
+    def read1(self, size: int = -1) -> bytes:
         """Return some of the text, or nothing at the end."""
         try:
             chunk = self._inner(size if size > 0 else _CHUNK)
@@ -109,9 +105,7 @@ class Unpacked(io.BufferedIOBase):
             raise self._damaged()
         return chunk
 
-    def read(self, size: int | None = -1, /) -> bytes:
-        """Return some of the text, as `read1` does."""
-        return self.read1(-1 if size is None else size)
+    read = read1
 
     def _damaged(self) -> DataError:
         return DataError(
@@ -129,7 +123,7 @@ def _reader(source: _Counted, kind: Packing) -> Callable[[int], bytes]:
     return lambda size: bytes(stream.read(size))
 
 
-class Packed(io.RawIOBase):
+class Packed:
     """Packs text for a target; `finish` writes the end, and leaves the target open.
 
     Text is packed in pieces of one size, so that the packed bytes follow from the text alone. How
@@ -141,11 +135,7 @@ class Packed(io.RawIOBase):
         self._pack, self._end = _packer(kind)
         self._pending = bytearray()
 
-    def writable(self) -> bool:
-        """Return True."""
-        return True
-
-    def write(self, data: Any, /) -> int:
+    def write(self, data: bytes) -> int:
         """Pack text, and write what is ready."""
         self._pending += data
         while len(self._pending) >= _CHUNK:

@@ -97,10 +97,10 @@ def plan_jobs(
     """Plan a job for each input; `layout` says how a file of a format is read."""
     jobs = []
     for source, target in zip(inputs, _targets(inputs, output), strict=True):
+        if source == PIPE and sys.stdin is None:
+            raise ParameterError("standard input is closed: open it, or name a file")
         if source != PIPE:
             check_source(source)
-        elif sys.stdin is None:
-            raise ParameterError("standard input is closed: open it, or name a file")
         name = format_ or (_PIPED if source == PIPE else format_of(source))
         made = layout(name)  # which refuses an unknown format
         for path in (source, target):
@@ -111,10 +111,10 @@ def plan_jobs(
     return jobs
 
 
-def check_source(source: str) -> None:
+def check_source(source: str | Path) -> None:
     """Refuse an input that is a folder, or not there."""
     if Path(source).is_dir():
-        raise ParameterError(f"{source} is a folder: name the files in it")
+        raise ParameterError(f"{source} is a folder: name a file in it")
     if not Path(source).exists():
         raise ParameterError(f"there is no file {source}")
 

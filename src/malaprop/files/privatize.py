@@ -5,10 +5,9 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Literal, Unpack, cast
 
 from malaprop._version import __version__
@@ -36,15 +35,17 @@ from malaprop.files.plan import (
 from malaprop.files.resume_file import THE_LAW
 from malaprop.files.run import Output, Run, staged_run
 from malaprop.files.staging import check_output
-from malaprop.files.workers import BatchDraw, Item, Recipe, WorkerPool, available_cores, draw_all
+from malaprop.files.workers import BatchDraw, Item, WorkerPool, available_cores, draw_all
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.mechanism import Mechanism
+from malaprop.privacy.randomness import secure_rng, seeded_rng
 from malaprop.private_files import ReadDigest, WriteDigest, keyed_digest
+from malaprop.privatizer import Privatizer
 from malaprop.recipe import chosen_mechanism
 from malaprop.report.file_counts import FileCounts
-from malaprop.report.page import is_web_page, page_file, report_path
-from malaprop.report.run_report import Clock, FileRecord, RunReport, run_page, run_report
+from malaprop.report.page import is_web_page, report_path
+from malaprop.report.run_report import Clock, FileRecord, RunReport, rendered, run_report
 from malaprop.text.policy import TextOptions, policy_with
 
 if TYPE_CHECKING:
@@ -123,12 +124,15 @@ def privatize_files(
     for an output that cannot be read or written. No output is changed then; if draws were kept to
     be resumed, a note on the error says so.
     """
-    recipe = Recipe(
-        lexicon=lexicon,
-        mechanism=chosen_mechanism(mechanism, epsilon),
-        policy=policy_with(options, privatize_files),
-        seed=_at_least(0, "seed", seed),
-    )
+    made, policy = chosen_mechanism(mechanism, epsilon), policy_with(options, privatize_files)
+    _at_least(0, "seed", seed)
+
+    def draw() -> BatchDraw:
+        known = lexicon.name or "a lexicon" if isinstance(lexicon, Lexicon) else lexicon
+        listener(RunProgress(stage="preparing", note=f"preparing {made.name} on {known}"))
+        rng = secure_rng() if seed is None else seeded_rng(seed)
+        return BatchDraw(Privatizer(lexicon, made, rng=rng, **policy.options()), seed)
+
     names = _names(columns)
 
     def layout(name: str) -> Layout:
@@ -151,7 +155,7 @@ def privatize_files(
         check_names(jobs, page)
         if page is not None:  # a run that is resumed may find that there is nothing to write
             check_output(page, force=force or resume)
-        texts = _TextRun(jobs, recipe, listener, _at_least(1, "workers", workers))
+        texts = _TextRun(jobs, draw, listener, _at_least(1, "workers", workers))
         with staged_run(
             jobs, texts.settings, listener, report=page, resume=resume, force=force
         ) as run:
@@ -166,19 +170,18 @@ def privatize_files(
             )
             run.warn(*summary.findings)
             if run.report and page:
-                told = run_page(summary, _profile(recipe, page, listener))
-                run.report.write(page_file(told, page, summary.to_dict()))
+                profile = _profile(texts.draw.privatizer, page, listener)
+                run.report.write(rendered(summary, page, profile))
     return summary
 
 
-def _profile(recipe: Recipe, page: Path, listener: Listener) -> "Profile | None":
+def _profile(privatizer: Privatizer, page: Path, listener: Listener) -> "Profile | None":
     """Compute the figures that a web page shows; they depend on public data alone."""
     if not is_web_page(page):
         return None
     from malaprop.measure.profile import profile_of
 
     listener(RunProgress(stage="preparing", note="computing the figures of the page"))
-    privatizer = recipe.privatizer()
     return profile_of(privatizer.mechanism, privatizer.lexicon)
 
 
@@ -211,33 +214,33 @@ def _at_least(least: int, name: str, value: int | None) -> int | None:
     return value
 
 
+@dataclass
 class _TextRun:
     """Copies files through a privatizer, and counts how their tokens are treated."""
 
-    def __init__(
-        self, jobs: list[TextJob], recipe: Recipe, listener: Listener, workers: int | None
-    ) -> None:
-        self._jobs, self._recipe, self._listener = jobs, recipe, listener
-        self._workers = workers or available_cores()
-        self.counts: Counter[str] = Counter()
+    _jobs: list[TextJob]
+    _make: Callable[[], BatchDraw]
+    _listener: Listener
+    _workers: int | None
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
         # A single batch cannot be stopped in the middle: a journal would hold nothing. Nor are
         # there workers to share draws with.
-        size = _total(jobs)
-        self._long = size is None or size > SMALLEST_BATCH or any(job.packed for job in jobs)
+        size, packed = _total(self._jobs), any(job.packed for job in self._jobs)
+        self._long = size is None or size > SMALLEST_BATCH or packed
 
     @cached_property
     def draw(self) -> BatchDraw:
         """What draws the texts of a batch; to make it may take a while."""
-        note = f"preparing {self._recipe.title}"
-        self._listener(RunProgress(stage="preparing", note=note))
-        return BatchDraw(self._recipe)
+        return self._make()
 
     def settings(self, output: Output) -> dict[str, str]:
         """Return what an output depends on besides its input.
 
         `on_error` is not included: the texts that are drawn do not depend on it.
         """
-        privatizer, seed = self.draw.privatizer, self._recipe.seed
+        privatizer, seed = self.draw.privatizer, self.draw.seed
         shape = asdict(self._jobs[output.number].layout)
         del shape["on_error"], shape["label"]
         policy = privatizer.policy.to_dict()
@@ -269,7 +272,7 @@ class _TextRun:
         files: list[FileRecord] = []
         consumed: dict[int, int] = {}
         batches: dict[int, int] = {}
-        with ExitStack() as ends, WorkerPool(self.draw, self._workers) as pool:
+        with ExitStack() as ends, WorkerPool(self.draw, self._workers or available_cores()) as pool:
             share = self._sharing(pool, jobs)
             for item, drawn in draw_all(self._items(run, ends), pool):
                 copy: _Copy = item.copy
@@ -278,10 +281,8 @@ class _TextRun:
                 else:
                     copy.write(item.batch, drawn.texts)
                 self.counts.update(drawn.counts)
-                consumed[item.key[0]], batches[item.key[0]] = (
-                    copy.reader.consumed,
-                    copy.batches_read,
-                )
+                consumed[item.key[0]] = copy.reader.consumed
+                batches[item.key[0]] = copy.batches_read
                 done, words = sum(consumed.values()), self.counts["protected"]
                 self._listener(
                     RunProgress(stage="drawing", note=title, done=done, total=total, words=words)
@@ -342,20 +343,15 @@ class _Copy(FileCopy):
                 target = cast(BinaryIO, self._written)
                 if not job.layout.kind.seeks:
                     self._read = ReadDigest(source, key)
-                    source = self._read.reader()
+                    source = cast(BinaryIO, self._read)
             self._packed = packed(target, job.target)
             reader = job.layout.open(unpacked(source, job.source), job.size)
             super().__init__(reader, cast(BinaryIO, self._packed or target), job.name)
             self._files = ends.pop_all()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         with self._files:
-            super().__exit__(kind, error, traceback)
+            super().__exit__(*error)
 
     def end(self) -> FileRecord:
         """Finish the output, close both files, and return what was in the input."""

@@ -26,6 +26,7 @@ from malaprop.files.plan import (
     TextJob,
     check_names,
     check_report,
+    check_source,
     ignore,
 )
 from malaprop.files.privatize import StrPath
@@ -36,6 +37,7 @@ from malaprop.files.texts import open_texts
 from malaprop.files.vector_formats import (
     ARRAYS,
     FLOAT32,
+    MatrixShape,
     VectorBlock,
     VectorSource,
     VectorWriter,
@@ -57,13 +59,13 @@ from malaprop.privacy.metrics import require_euclidean
 from malaprop.privacy.randomness import SECURE, label, secure_rng, seeded_rng
 from malaprop.private_files import WriteDigest, keyed_digest
 from malaprop.recipe import MechanismChoice, chosen_mechanism
-from malaprop.report.page import page_file, report_path
+from malaprop.report.page import report_path
 from malaprop.report.run_report import Clock, LexiconFacts
 from malaprop.report.vector_report import (
     NO_SCALE,
     EmbeddedTexts,
     VectorReport,
-    vector_page,
+    rendered_vectors,
 )
 
 _SEEDED: Final = (
@@ -266,7 +268,8 @@ class _TextVectors(VectorSource):
                 yield VectorBlock(vectors)
 
     def writer(self, target: BinaryIO, columns: int) -> VectorWriter:
-        return ARRAYS[self._kind].new_writer(target, "vectors", FLOAT32, self.rows, columns)
+        shape = MatrixShape("vectors", FLOAT32, self.rows, columns)
+        return ARRAYS[self._kind].new_writer(target, shape)
 
     def facts(self) -> dict[str, Any]:
         lexicon = self._lexicon
@@ -317,10 +320,7 @@ class _VectorRun:
             raise ParameterError(
                 "vectors are read from a file and written to a file, not to a pipe"
             )
-        if Path(job.source).is_dir():
-            raise ParameterError(f"{job.source} is a folder: name a file in it")
-        if not Path(job.source).exists():
-            raise ParameterError(f"there is no file {job.source}")
+        check_source(job.source)
         if job.status() is None:
             raise ParameterError(
                 f"{job.source} is not a regular file: save its content to one first"
@@ -408,7 +408,7 @@ class _VectorRun:
                 occasion=self._clock.occasion(), cautions=(*self._cautions, *run.cautions), **facts
             )
             if run.report and self._page:
-                run.report.write(page_file(vector_page(report), self._page, report.to_dict()))
+                run.report.write(rendered_vectors(report, self._page))
         return report
 
     def _draw(self, run: Run, output: Output, source: VectorSource) -> dict[str, Any]:
@@ -421,9 +421,14 @@ class _VectorRun:
         writer = source.writer(cast(BinaryIO, written or target), self.free.onto)
         draws = _BlockDraws(self.free, self._rng, source.values, output.journal)
         name, done = Path(output.job.source).name, 0
+
+        def tell() -> None:
+            event = RunProgress(stage="drawing", note=name, done=done, words=done, unit="vectors")
+            self._listener(replace(event, total=source.rows))
+
         with ExitStack() as failure:
             failure.callback(writer.abandon)
-            self._tell(name, done, source.rows)
+            tell()
             for number, block in enumerate(source.blocks()):
                 bad = np.logical_not(np.isfinite(block.vectors).all(axis=1))
                 if bad.any():
@@ -433,7 +438,7 @@ class _VectorRun:
                     )
                 writer.write(block, draws.of(number, block.vectors))
                 done += len(block.vectors)
-                self._tell(name, done, source.rows)
+                tell()
             if source.rows is not None and done != source.rows:
                 raise InputChangedError(
                     f"{name} has {done:,} vectors where {source.rows:,} were expected"
@@ -449,13 +454,6 @@ class _VectorRun:
                 }
         output.check_input()
         return facts
-
-    def _tell(self, name: str, done: int, total: int | None) -> None:
-        self._listener(
-            RunProgress(
-                stage="drawing", note=name, done=done, total=total, words=done, unit="vectors"
-            )
-        )
 
 
 @dataclass

@@ -287,7 +287,12 @@ def resume(path: Path, source: Path, settings: Mapping[str, str], *, force: bool
     side = read_resume_file(final)
     if side and _is_made(final, side):
         key = key_of(path, side.header)
-        facts = {**known(settings, key), THE_INPUT: _input_as_in(side.header, source, key)}
+        facts = known(settings, key)
+        if side.header.whole:  # a record has a hash of the input's stamp, a journal one of all
+            facts[THE_INPUT] = keyed_hash(outside(source), key)
+        else:
+            with source.open("rb") as file:
+                facts[THE_INPUT] = keyed_digest(file, key)
         refuse_changes(path, side.header, facts)
         return ResumeState(final=final, side=side, whole=True)
     if side and not side.header.whole:
@@ -322,14 +327,6 @@ def outside(source: Path) -> str:
     To be looked at before the input is read: what changes on the way is then seen afterwards.
     """
     return repr(stamp(source.stat()))
-
-
-def _input_as_in(header: Header, source: Path, key: bytes) -> str:
-    """Return the input's hash as a header has it: a record's of its stamp, a journal's of all."""
-    if header.whole:
-        return keyed_hash(outside(source), key)
-    with source.open("rb") as file:
-        return keyed_digest(file, key)
 
 
 def _is_made(final: Path, side: ResumeFile) -> bool:

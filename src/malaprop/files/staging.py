@@ -12,7 +12,6 @@ import stat
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, Final
 
 from malaprop.files.resume_file import Stamp, stamp
@@ -154,14 +153,9 @@ class Staging:
     def __enter__(self) -> "Staging":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         try:
-            if kind is None:
+            if error[0] is None:
                 self._publish()
         finally:
             for partial in self._partials:

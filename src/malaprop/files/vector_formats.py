@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Self
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +28,7 @@ from malaprop.files.formats.parquet import (
     private_schema,
     record_batches,
 )
+from malaprop.files.plan import check_source
 from malaprop.lexicon.formats.arrays import (
     ArrayFileError,
     ArrayHeader,
@@ -129,12 +129,7 @@ class VectorFile(VectorSource):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._ends.close()
 
     @abstractmethod
@@ -169,10 +164,7 @@ def open_vectors(path: Path, part: str | None = None) -> VectorFile:
 def checked_file(path: Path) -> Path:
     """Return the path of a file of vectors; refuse one that is not there, or of another format."""
     format_named(path)
-    if path.is_dir():
-        raise ParameterError(f"{path} is a folder: name a file in it")
-    if not path.exists():
-        raise ParameterError(f"there is no file {path}")
+    check_source(path)
     if not path.is_file():
         raise ParameterError(f"{path} is not a regular file: vectors cannot be read from a pipe")
     return path
@@ -247,6 +239,15 @@ def _chosen_part(path: Path, matrices: Mapping[str, object], part: str | None) -
 # A matrix: a header, then its numbers, row by row.
 
 
+class MatrixShape(NamedTuple):
+    """What a new matrix is: its name, the type of its numbers, how many rows and columns."""
+
+    name: str
+    values: "np.dtype[Any]"
+    rows: int
+    columns: int
+
+
 class MatrixFile(VectorFile):
     """A file that holds a matrix and nothing else that is read."""
 
@@ -260,14 +261,12 @@ class MatrixFile(VectorFile):
 
     @classmethod
     @abstractmethod
-    def new_writer(
-        cls, target: BinaryIO, name: str, values: "np.dtype[Any]", rows: int, columns: int
-    ) -> VectorWriter:
-        """Return what writes a new matrix of that name and shape."""
+    def new_writer(cls, target: BinaryIO, shape: MatrixShape) -> VectorWriter:
+        """Return what writes a new matrix."""
 
     def writer(self, target: BinaryIO, columns: int) -> VectorWriter:
         """Return what writes such a file, with one matrix."""
-        return self.new_writer(target, self.part, self.values, self.rows, columns)
+        return self.new_writer(target, MatrixShape(self.part, self.values, self.rows, columns))
 
     def blocks(self) -> Iterator[VectorBlock]:
         """Yield the vectors, in blocks."""
@@ -335,19 +334,18 @@ class _NpyFile(MatrixFile, name="npy"):
         return header
 
     @classmethod
-    def new_writer(
-        cls, target: BinaryIO, name: str, values: "np.dtype[Any]", rows: int, columns: int
-    ) -> VectorWriter:
-        return _RawWriter(target, values, _npy_header(values, rows, columns))
+    def new_writer(cls, target: BinaryIO, shape: MatrixShape) -> VectorWriter:
+        return _RawWriter(target, shape.values, _npy_header(shape))
 
 
-def _npy_header(values: "np.dtype[Any]", rows: int, columns: int) -> bytes:
+def _npy_header(shape: MatrixShape) -> bytes:
     """Return the header of a matrix, as `numpy.save` writes it.
 
-    >>> len(_npy_header(np.dtype("<f4"), 2, 3))
+    >>> len(_npy_header(MatrixShape("", np.dtype("<f4"), 2, 3)))
     128
     """
-    text = f"{{'descr': '{values.str}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}"
+    size = f"({shape.rows}, {shape.columns})"
+    text = f"{{'descr': '{shape.values.str}', 'fortran_order': False, 'shape': {size}, }}"
     padded = text.ljust(-(len(text) + 11) % 64 + len(text)) + "\n"
     return b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded.encode("latin-1")
 
@@ -378,21 +376,19 @@ class _NpzFile(_NpyFile, name="npz"):
         self.left_out = tuple(name for name in infos if name != self.part)
 
     @classmethod
-    def new_writer(
-        cls, target: BinaryIO, name: str, values: "np.dtype[Any]", rows: int, columns: int
-    ) -> VectorWriter:
-        return _NpzWriter(target, name, values, _npy_header(values, rows, columns))
+    def new_writer(cls, target: BinaryIO, shape: MatrixShape) -> VectorWriter:
+        return _NpzWriter(target, shape)
 
 
 class _NpzWriter(_RawWriter):
     """Writes an archive with one array, which is not packed: noise cannot be packed."""
 
-    def __init__(self, target: BinaryIO, name: str, values: "np.dtype[Any]", header: bytes) -> None:
-        safe = name if _PLAIN.fullmatch(name) else _NAMELESS
+    def __init__(self, target: BinaryIO, shape: MatrixShape) -> None:
+        safe = shape.name if _PLAIN.fullmatch(shape.name) else _NAMELESS
         self._archive = zipfile.ZipFile(target, "w")
         # Without the time, which `writestr` would note.
         self._member = self._archive.open(zipfile.ZipInfo(safe + _MEMBER), "w", force_zip64=True)
-        super().__init__(self._member, values, header)
+        super().__init__(self._member, shape.values, _npy_header(shape))
 
     def finish(self) -> None:
         self._member.close()
@@ -420,17 +416,15 @@ class _SafetensorsFile(MatrixFile, name="safetensors"):
         self.left_out = tuple(name for name in header.names if name != self.part)
 
     @classmethod
-    def new_writer(
-        cls, target: BinaryIO, name: str, values: "np.dtype[Any]", rows: int, columns: int
-    ) -> VectorWriter:
+    def new_writer(cls, target: BinaryIO, shape: MatrixShape) -> VectorWriter:
         tensor = {
-            "dtype": f"F{8 * values.itemsize}",
-            "shape": [rows, columns],
-            "data_offsets": [0, rows * columns * values.itemsize],
+            "dtype": f"F{8 * shape.values.itemsize}",
+            "shape": [shape.rows, shape.columns],
+            "data_offsets": [0, shape.rows * shape.columns * shape.values.itemsize],
         }
-        text = json.dumps({name: tensor}).encode()
+        text = json.dumps({shape.name: tensor}).encode()
         text = text.ljust(-len(text) % 8 + len(text))
-        return _RawWriter(target, values, len(text).to_bytes(8, "little") + text)
+        return _RawWriter(target, shape.values, len(text).to_bytes(8, "little") + text)
 
 
 ARRAYS = {name: kind for name, kind in vector_formats.items() if issubclass(kind, MatrixFile)}

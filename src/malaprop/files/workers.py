@@ -16,24 +16,19 @@ import threading
 import traceback
 import warnings
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.random import Generator
 from threadpoolctl import threadpool_limits
 
 from malaprop.files.resume_file import Drawn, Journal
-from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.errors import MalapropError
-from malaprop.privacy.mechanism import Mechanism
-from malaprop.privacy.randomness import secure_rng, seeded_rng
 from malaprop.privatizer import Privatizer
-from malaprop.text.policy import Policy
 
 if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
@@ -50,11 +45,8 @@ _MOST_KEPT = 1 << 27  # bytes that a worker keeps
 StartMethod = Literal["fork", "spawn", "forkserver"]
 
 
-class Work(Protocol):
-    """What a worker does; it must be picklable where there is no fork."""
-
-    def __call__(self, key: Any, texts: list[str], /) -> Any:
-        """Return the result for some texts; `key` identifies them."""
+Work = Callable[[Any, list[str]], Any]
+"""What a worker does with a key and some texts; it must be picklable where there is no fork."""
 
 
 class WorkerError(MalapropError):
@@ -74,8 +66,7 @@ class WorkerPool:
     """
 
     def __init__(self, work: Work, size: int, start: StartMethod | None = None) -> None:
-        self._work = work
-        self._size = size
+        self._work, self.size = work, size
         # macOS can fork too, but its own libraries break in the child.
         usual: StartMethod = "fork" if sys.platform == "linux" else "spawn"
         self._context: BaseContext = multiprocessing.get_context(start or usual)
@@ -87,12 +78,7 @@ class WorkerPool:
     def __enter__(self) -> "WorkerPool":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         with _signals_held():  # workers do not hear them, and would be waited for
             started = [process for process in self._processes if process.pid is not None]
             for process in started:
@@ -108,12 +94,7 @@ class WorkerPool:
     @property
     def forks(self) -> bool:
         """Whether workers are forks, which share this process's memory."""
-        return self._size > 1 and self._context.get_start_method() == "fork"
-
-    @property
-    def size(self) -> int:
-        """How many pieces of work can run at the same time."""
-        return self._size
+        return self.size > 1 and self._context.get_start_method() == "fork"
 
     def add(self, key: Any, texts: list[str]) -> None:
         """Add a piece of work."""
@@ -122,7 +103,7 @@ class WorkerPool:
     def results(self) -> Iterator[tuple[Any, Any]]:
         """Wait until some work is done, and yield its keys and results; call `add` first."""
         started = bool(self._idle or self._busy)
-        if self._size <= 1 or (not started and len(self._backlog) == 1):
+        if self.size <= 1 or (not started and len(self._backlog) == 1):
             key, texts = self._backlog.popleft()
             yield key, self._work(key, texts)
             return
@@ -142,7 +123,7 @@ class WorkerPool:
             yield key, result
 
     def _assign(self) -> None:
-        while self._backlog and (self._idle or len(self._busy) < self._size):
+        while self._backlog and (self._idle or len(self._busy) < self.size):
             process, connection = self._idle.pop() if self._idle else self._start()
             self._busy[connection] = process
             try:
@@ -203,7 +184,13 @@ def _serve(work: Work, connection: "Connection[Any, Any]") -> None:
         signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+    def end_with_parent() -> None:
+        if parent := multiprocessing.parent_process():
+            wait([parent.sentinel])
+            os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
     # What is inherited stays: looking through it for garbage takes time, and would copy its pages.
     gc.freeze()
     # Nor is most of what a worker remembers ever garbage: look through it seldom.
@@ -248,13 +235,6 @@ def _attempt(work: Work, key: Any, texts: list[str]) -> Any:
         place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
         kind = type(error).__name__
         return WorkerError(f"internal error in a worker: {kind} at {place}; please report it")
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
 
 
 # The one loop that every text of a file goes through.
@@ -313,34 +293,7 @@ def draw_all(items: Iterable[Item], pool: WorkerPool) -> Iterator[tuple[Item, Dr
         yield item, ready.pop(item.key, Drawn([], {}))
 
 
-# What draws the texts of a batch, in this process or in a worker.
-
-
-@dataclass(frozen=True, kw_only=True)
-class Recipe:
-    """Everything that a privatizer is made of: a worker that starts afresh builds its own."""
-
-    lexicon: Lexicon | str
-    mechanism: Mechanism
-    policy: Policy = field(default_factory=Policy)
-    seed: int | None = None
-
-    @property
-    def title(self) -> str:
-        """Mechanism and lexicon in a few words."""
-        lexicon = self.lexicon.name if isinstance(self.lexicon, Lexicon) else self.lexicon
-        return f"{self.mechanism.name} on {lexicon or 'a lexicon'}"
-
-    def privatizer(self) -> Privatizer:
-        """Build the privatizer."""
-        return Privatizer(
-            Lexicon.open(self.lexicon) if isinstance(self.lexicon, str) else self.lexicon,
-            self.mechanism,
-            rng=secure_rng() if self.seed is None else seeded_rng(self.seed),
-            **self.policy.options(),
-        )
-
-
+@dataclass(frozen=True)
 class BatchDraw:
     """Privatizes the texts of a batch, in any process.
 
@@ -348,17 +301,13 @@ class BatchDraw:
     demonstration gives the same result with any number of workers.
     """
 
-    def __init__(self, recipe: Recipe) -> None:
-        self._recipe = recipe
-        self.privatizer = recipe.privatizer()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return BatchDraw, (self._recipe,)
+    privatizer: Privatizer
+    seed: int | None = None
 
     def __call__(self, key: Key, texts: list[str]) -> Drawn:
         """Return the private texts, and how their tokens were treated."""
         privatizer = self.privatizer
-        if self._recipe.seed is not None:
-            seed = np.random.SeedSequence(self._recipe.seed, spawn_key=key)
+        if self.seed is not None:
+            seed = np.random.SeedSequence(self.seed, spawn_key=key)
             privatizer = privatizer.drawing_from(Generator(np.random.PCG64(seed)))
         return Drawn(*privatizer.batch(texts))

@@ -11,7 +11,6 @@
 """
 
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
@@ -132,15 +131,16 @@ class PrivateEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _rng(self) -> Generator:
         """Return secure noise, or the noise of the seed, which starts over in every call."""
-        if self.random_state is None:
-            return secure_rng()
-        if isinstance(self.random_state, Generator):
-            return self.random_state
-        if isinstance(self.random_state, np.random.RandomState):
-            return seeded_rng(int(self.random_state.randint(2**31)))
-        if not isinstance(self.random_state, Integral) or self.random_state < 0:
-            raise ParameterError(
-                "The 'random_state' parameter of PrivateEmbedding must be None, for noise that is "
-                "private, or a seed or a generator of numpy, for tests."
-            )
-        return seeded_rng(int(self.random_state))
+        match self.random_state:
+            case None:
+                return secure_rng()
+            case Generator() as rng:
+                return rng
+            case np.random.RandomState() as state:
+                return seeded_rng(int(state.randint(2**31)))
+            case int() | np.integer() as seed if seed >= 0:
+                return seeded_rng(int(seed))
+        raise ParameterError(
+            "The 'random_state' parameter of PrivateEmbedding must be None, for noise that is "
+            "private, or a seed or a generator of numpy, for tests."
+        )

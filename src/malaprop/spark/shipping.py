@@ -24,9 +24,6 @@ _LEXICON: Final = "lexicon"
 _METRIC: Final = "metric.pickle"
 _TABLES: Final = "tables"
 
-Contents = dict[str, Path]
-"""Files to be shipped, by their names in the archive."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Shipment:
@@ -64,12 +61,16 @@ def ship(lexicon: Lexicon, context: SparkContext) -> Shipment:
     balances = tables.balances.digest if tables.balances is not None else ""
     key = (str(context.applicationId), lexicon.fingerprint, name, tables.exponents, balances)
     if key not in _served:
-        folder = TemporaryDirectory(prefix="malaprop-")
-        contents = _written(tables, Path(folder.name))
-        contents |= {} if name else _compiled(lexicon, Path(folder.name))
-        archive = _packed(contents, Path(folder.name))
+        kept = TemporaryDirectory(prefix="malaprop-")
+        folder = Path(kept.name)
+        contents = _written(tables, folder) | ({} if name else _compiled(lexicon, folder))
+        archive = folder / f"{folder.name}.zip"
+        # Not compressed: vectors hardly shrink, and executors map them from the unpacked files.
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as zipped:
+            for member, file in contents.items():
+                zipped.write(file, member)
         context.addArchive(str(archive))
-        _folders.append(folder)
+        _folders.append(kept)
         _served[key] = archive.name
     return Shipment(name=name, archive=_served[key], fingerprint=lexicon.fingerprint)
 
@@ -78,7 +79,7 @@ def _is_stored_in(lexicon: Lexicon, folder: Path | None) -> bool:
     return folder is not None and store.load(folder).fingerprint == lexicon.fingerprint
 
 
-def _written(tables: Tables, folder: Path) -> Contents:
+def _written(tables: Tables, folder: Path) -> dict[str, Path]:
     """Write tables into a folder; return their files, one of which is always there."""
     (folder / _TABLES).mkdir()
     (folder / _TABLES / "README").write_text("Tables of a lexicon of malaprop.\n", "utf-8")
@@ -88,7 +89,7 @@ def _written(tables: Tables, folder: Path) -> Contents:
     return {str(file.relative_to(folder)): file for file in files if file.is_file()}
 
 
-def _compiled(lexicon: Lexicon, folder: Path) -> Contents:
+def _compiled(lexicon: Lexicon, folder: Path) -> dict[str, Path]:
     """Return the files of a lexicon in its compiled form, those it was opened from or new ones."""
     compiled = store.imported().get(lexicon.name)
     if compiled is None or not _is_stored_in(lexicon, compiled):
@@ -100,12 +101,3 @@ def _compiled(lexicon: Lexicon, folder: Path) -> Contents:
         contents[_METRIC] = folder / _METRIC
         contents[_METRIC].write_bytes(cloudpickle.dumps(lexicon.metric))  # type: ignore[no-untyped-call]
     return contents
-
-
-def _packed(contents: Contents, folder: Path) -> Path:
-    # Not compressed: vectors hardly shrink, and executors map them from the unpacked files.
-    archive = folder / f"{folder.name}.zip"
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as zipped:
-        for name, file in contents.items():
-            zipped.write(file, name)
-    return archive

@@ -14,13 +14,12 @@ import threading
 from collections.abc import Iterator
 from enum import Enum
 from itertools import chain
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from malaprop.files.formats.file_format import (
     LONGEST_RECORD,
     TOO_LONG,
     UNSHOWN,
-    Layout,
     RecordError,
     has_lone_surrogates,
     no_such_column,
@@ -160,11 +159,9 @@ class _DelimitedReader(RecordReader):
 
     newline = ""
 
-    def __init__(
-        self, source: BinaryIO, layout: Layout, size: int | None = None, *, part: bool = False
-    ) -> None:
-        super().__init__(source, layout, size, part=part)
-        self._separator = layout.delimiter or self.separator
+    def open(self) -> None:
+        super().open()
+        self._separator = self.layout.delimiter or self.separator
         separator = re.escape(self._separator)
         self._field = re.compile(rf'"(?:[^"]++|"")*+"|[^{separator}\r\n]*+')
         self._special = re.compile(rf'[{separator}"\r\n]')

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import (
     Any,
     BinaryIO,
@@ -275,6 +275,10 @@ class Reader(ABC, Generic[BatchT]):
         """The columns asked for that some record has;"""
         self.missing = 0
         """how many records lack one of them."""
+        self.open()
+
+    def open(self) -> None:
+        """Read what stands before the records."""
 
     @property
     @abstractmethod
@@ -356,12 +360,7 @@ class FileCopy:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._reading.close()  # a reader may have to put something back
         if not self._ended:
             self._writer.abandon()

@@ -9,13 +9,12 @@ import codecs
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from malaprop.files.formats.file_format import (
     PLACEHOLDER,
     TOO_LONG,
     UNSHOWN,
-    Layout,
     RecordError,
     label_text,
     list_columns,
@@ -203,12 +202,10 @@ class _JsonlReader(RecordReader, name="jsonl"):
 
     suffixes = (".jsonl", ".ndjson")
 
-    def __init__(
-        self, source: BinaryIO, layout: Layout, size: int | None = None, *, part: bool = False
-    ) -> None:
-        super().__init__(source, layout, size, part=part)
-        self._unicode = codecs.lookup(layout.encoding).name.startswith("utf")
-        self._asked = frozenset(layout.columns)
+    def open(self) -> None:
+        super().open()
+        self._unicode = codecs.lookup(self.layout.encoding).name.startswith("utf")
+        self._asked = frozenset(self.layout.columns)
         self.present = set()
         self._others: dict[str, None] = {}
 

@@ -18,7 +18,6 @@ from malaprop.files.formats.file_format import (
     BATCH_RECORDS,
     PLACEHOLDER,
     Faults,
-    Layout,
     Pair,
     Reader,
     RecordError,
@@ -289,21 +288,18 @@ class _ParquetReader(Reader[RowBatch], name="parquet"):
     packable = False  # it is compressed inside
     seeks = True  # its index stands at the end
 
-    def __init__(
-        self, source: BinaryIO, layout: Layout, size: int | None = None, *, part: bool = False
-    ) -> None:
-        super().__init__(source, layout, size, part=part)
-        if not source.seekable():
+    def open(self) -> None:
+        if not self.source.seekable():
             raise DataError(
                 "Parquet cannot be read from a pipe, as its index stands at the end: name a file"
             )
-        self._size = source.seek(0, io.SEEK_END)
-        source.seek(0)
-        self._file = open_table(source)
+        self._size = self.source.seek(0, io.SEEK_END)
+        self.source.seek(0)
+        self._file = open_table(self.source)
         self._schema = self._file.schema_arrow
-        self.asked = text_columns(self._schema, layout.columns)
-        if layout.label is not None and layout.label not in self._schema.names:
-            raise no_such_column(layout.label, "file", dict.fromkeys(self._schema.names))
+        self.asked = text_columns(self._schema, self.layout.columns)
+        if self.layout.label is not None and self.layout.label not in self._schema.names:
+            raise no_such_column(self.layout.label, "file", dict.fromkeys(self._schema.names))
         self.compression = "SNAPPY"
         if self._file.metadata.num_row_groups:
             with failing_as(_UNREADABLE):

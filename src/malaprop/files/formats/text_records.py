@@ -15,7 +15,6 @@ from malaprop.files.formats.file_format import (
     PLACEHOLDER,
     REMEDY,
     TOO_LONG,
-    Layout,
     Pair,
     Reader,
     RecordError,
@@ -68,10 +67,6 @@ class _CountedBytes(io.BufferedIOBase):
             ahead, self._ahead = self._ahead, b""
             return ahead
         return self._fetch(_CHUNK)
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        """Read everything that is left: `read` is used only for a document that is a whole file."""
-        return b"".join(iter(self.read1, b""))
 
     def take_mark(self, marks: dict[bytes, str], *, wide: bool) -> bytes:
         """Remove the longest mark that the source starts with, if any, and return it."""
@@ -218,14 +213,13 @@ class TextReader(Reader[TextBatch]):
     # What ends a line, as for `open`: "\n" means \n and \r\n, "" means a lone \r as well.
     newline: ClassVar[str] = "\n"
 
-    def __init__(
-        self, source: BinaryIO, layout: Layout, size: int | None = None, *, part: bool = False
-    ) -> None:
-        super().__init__(source, layout, size, part=part)
+    def open(self) -> None:
+        """Read the byte order mark."""
         # In a part, bytes that are not text are a flaw of their record: nobody knows where in the
         # file they are.
-        lenient = part or layout.on_error != "fail"
-        self.text = DecodedText(source, layout.encoding, self.newline, lenient=lenient)
+        lenient = self.part or self.layout.on_error != "fail"
+        encoding = self.layout.encoding
+        self.text = DecodedText(self.source, encoding, self.newline, lenient=lenient)
 
     @property
     def consumed(self) -> int:
