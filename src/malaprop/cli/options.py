@@ -195,7 +195,6 @@ Seed = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing outputs.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report on stderr; warnings only.")]
 Workers = Annotated[
     int | None,
     typer.Option(metavar="NUMBER", min=1, help="The number of processes; by default one per core."),

@@ -1,7 +1,8 @@
 """`malaprop privatize`: files of sensitive text in, private copies out."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -27,6 +28,7 @@ from malaprop.cli.options import (
     Resume,
     Seed,
     StepSizes,
+    Verbose,
     Workers,
     kept_words,
     make_mechanism,
@@ -35,6 +37,9 @@ from malaprop.cli.options import (
 from malaprop.cli.spark import privatize_on_spark
 from malaprop.cli.terminal import Display, check_ending, command_line, say, show, warn
 from malaprop.privacy.errors import ParameterError
+
+if TYPE_CHECKING:
+    from malaprop.report.run_report import RunReport
 
 
 def privatize(
@@ -123,6 +128,7 @@ def privatize(
     engine: Engine = "local",
     master: Master = None,
     force: Force = False,
+    verbose: Verbose = False,
     quiet: Quiet = False,
 ) -> None:
     """Privatize text files (.txt, .csv, .tsv, .jsonl, also in .gz or .zst; .parquet) or a pipe.
@@ -130,8 +136,9 @@ def privatize(
     Every word is replaced by one that the mechanism draws. Numbers, dates and times become others
     of their kind, and identifiers and addresses are made up (see --kinds). Other columns stay as
     they are, and so do punctuation and spacing, unless you drop them. Capitals are rebuilt. The
-    output gets its name only when it is complete. Resume an interrupted run with --resume. A report
-    of what was protected, and what was not, goes to stderr.
+    output gets its name only when it is complete. Resume an interrupted run with --resume. Three
+    lines on stderr say what is promised and what stays visible; --report writes the whole report,
+    and -v shows it.
     """
     from malaprop.files.formats import Layout
     from malaprop.files.privatize import privatize_files
@@ -174,7 +181,7 @@ def privatize(
             force=force,
             quiet=quiet,
         )
-        show(summary, quiet=quiet)
+        _show(summary, report, verbose=verbose, quiet=quiet)
         return
     if master is not None:
         raise ParameterError("--master is for --engine spark: add that, or leave it out")
@@ -204,6 +211,15 @@ def privatize(
     for path in () if quiet else summary.already:
         say(f"{path} is complete already: there is nothing to resume.", err=True)
     if summary.files:
-        show(summary, quiet=quiet)
+        _show(summary, report, verbose=verbose, quiet=quiet)
     elif report:
         warn(f"nothing was done, so no report was written to {report}")
+
+
+def _show(summary: "RunReport", report: Path | None, *, verbose: bool, quiet: bool) -> None:
+    from malaprop.report.run_report import run_page, run_summary
+
+    if not quiet:
+        # The warnings have been shown.
+        whole = replace(run_page(summary), warnings=()) if verbose else None
+        show(whole or run_summary(summary, report), err=True)

@@ -183,7 +183,8 @@ def privatize_on_spark(
     from malaprop.files.plan import Job, check_report
     from malaprop.files.staging import Staging
     from malaprop.private_files import OWNER_ONLY
-    from malaprop.report.run_report import Clock, rendered
+    from malaprop.report.page import page_file
+    from malaprop.report.run_report import Clock, run_page
     from malaprop.spark import FORMATS
 
     clock = Clock(command)
@@ -213,7 +214,7 @@ def privatize_on_spark(
 
         summary = on_spark(master or "local[*]", work, quiet=quiet)
         if file and report:
-            file.write(rendered(summary, report))
+            file.write(page_file(run_page(summary), report, summary.to_dict()))
     warn(*summary.findings)
     return summary
 

@@ -1,7 +1,7 @@
 """`malaprop release` and `malaprop embed`: private vectors from vectors, and from texts."""
 
+from dataclasses import replace
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,15 +15,15 @@ from malaprop.cli.options import (
     Quiet,
     Resume,
     Seed,
+    Verbose,
     make_mechanism,
 )
-from malaprop.cli.terminal import Display, check_ending, command_line, say, say_text, warn
+from malaprop.cli.terminal import Display, check_ending, command_line, say, show, warn
 
 if TYPE_CHECKING:
     from malaprop.report.vector_report import VectorReport
 
 _DEFAULT = "priv-emb"
-_WIDEST = 96
 
 _Epsilon = Annotated[
     str,
@@ -103,14 +103,15 @@ def release(
     seed: Seed = None,
     resume: Resume = False,
     force: Force = False,
+    verbose: Verbose = False,
     quiet: Quiet = False,
 ) -> None:
     """Release vectors of words, sentences or documents, each with noise of its own.
 
     Words in a text file and other columns of a table stay as they are; other arrays of an archive
     are left out. The output gets its name only when it is complete. Resume an interrupted run with
-    --resume. A report goes to stderr; it warns if the noise is far longer, or far shorter, than the
-    distances of --scale or --public.
+    --resume. It warns if the noise is far longer, or far shorter, than the distances of --scale or
+    --public.
     """
     from malaprop.files.release_vectors import release_files
 
@@ -129,7 +130,7 @@ def release(
             progress=display,
             command=command_line(context),
         )
-    _show(summary, report, quiet=quiet)
+    _show(summary, report, verbose=verbose, quiet=quiet)
 
 
 def embed(
@@ -165,6 +166,7 @@ def embed(
     seed: Seed = None,
     resume: Resume = False,
     force: Force = False,
+    verbose: Verbose = False,
     quiet: Quiet = False,
 ) -> None:
     """Turn each text into one private vector: the centroid of its words' vectors, with noise.
@@ -193,11 +195,11 @@ def embed(
             progress=display,
             command=command_line(context),
         )
-    _show(summary, report, quiet=quiet)
+    _show(summary, report, verbose=verbose, quiet=quiet)
 
 
-def _show(summary: "VectorReport", page: Path | None, *, quiet: bool) -> None:
-    from malaprop.report.vector_report import readable_vectors
+def _show(summary: "VectorReport", page: Path | None, *, verbose: bool, quiet: bool) -> None:
+    from malaprop.report.vector_report import vector_page, vector_summary
 
     if summary.already:
         if not quiet:
@@ -205,5 +207,6 @@ def _show(summary: "VectorReport", page: Path | None, *, quiet: bool) -> None:
         if page:
             warn(f"nothing was done, so no report was written to {page}")
     elif not quiet:
-        width = min(_WIDEST, get_terminal_size().columns)
-        say_text(readable_vectors(summary, width), err=True)
+        # The warnings have been shown.
+        whole = replace(vector_page(summary), warnings=()) if verbose else None
+        show(whole or vector_summary(summary, page), err=True)

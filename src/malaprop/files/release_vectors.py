@@ -59,13 +59,13 @@ from malaprop.privacy.metrics import require_euclidean
 from malaprop.privacy.randomness import SECURE, label, secure_rng, seeded_rng
 from malaprop.private_files import WriteDigest, keyed_digest
 from malaprop.recipe import MechanismChoice, chosen_mechanism
-from malaprop.report.page import report_path
+from malaprop.report.page import page_file, report_path
 from malaprop.report.run_report import Clock, LexiconFacts
 from malaprop.report.vector_report import (
     NO_SCALE,
     EmbeddedTexts,
     VectorReport,
-    rendered_vectors,
+    vector_page,
 )
 
 _SEEDED: Final = (
@@ -408,7 +408,7 @@ class _VectorRun:
                 occasion=self._clock.occasion(), cautions=(*self._cautions, *run.cautions), **facts
             )
             if run.report and self._page:
-                run.report.write(rendered_vectors(report, self._page))
+                run.report.write(page_file(vector_page(report), self._page, report.to_dict()))
         return report
 
     def _draw(self, run: Run, output: Output, source: VectorSource) -> dict[str, Any]:
