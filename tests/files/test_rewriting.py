@@ -7,17 +7,16 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import pytest
+from tests.files.copies import opened, rewrite
 
 from malaprop.files import formats
 from malaprop.files.formats import FORMATS
 from malaprop.files.formats.file_format import (
     BATCH_CHARACTERS,
     BATCH_RECORDS,
-    FileCopy,
     Layout,
     batch_characters,
     registry,
-    rewrite,
 )
 from malaprop.privacy.errors import DataError, MalapropError
 
@@ -94,7 +93,7 @@ def test_a_small_file_has_batches_for_all_workers(kind: str) -> None:
     data = HEADERS.get(kind, b"") + ROWS[kind] % b"some words" * 100_000
     target = io.BytesIO()
     batches = []
-    with FileCopy.open(io.BytesIO(data), target, LAYOUTS[kind], len(data)) as rewriting:
+    with opened(io.BytesIO(data), target, LAYOUTS[kind], len(data)) as rewriting:
         for batch in rewriting.batches():
             batches.append(len(batch.texts))
             rewriting.write(batch, batch.texts)
@@ -151,7 +150,7 @@ def test_a_copy_that_is_given_up_puts_everything_back() -> None:
     """Also while its batches are still held, as by the trace of an error."""
     before = csv.field_size_limit()
     data = HEADERS["csv"] + (ROWS["csv"] % b"a") * (BATCH_RECORDS + 1)  # more than a batch
-    with FileCopy.open(io.BytesIO(data), io.BytesIO(), LAYOUTS["csv"]) as rewriting:
+    with opened(io.BytesIO(data), io.BytesIO(), LAYOUTS["csv"]) as rewriting:
         held = rewriting.batches()
         assert set(next(held).texts) == {"a"}
         assert csv.field_size_limit() == before

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files.copies import rewrite
 
 from malaprop.files import formats
-from malaprop.files.formats import Layout, rewrite
+from malaprop.files.formats import Layout
 from malaprop.files.staging import Staging
 from malaprop.privacy.errors import OutputError, ParameterError
 
@@ -232,14 +233,17 @@ LIMITED = """
 import io, resource, sys
 from pathlib import Path
 from malaprop.privacy.errors import OutputError
-from malaprop.files.formats import Layout, rewrite
+from malaprop.files.formats import FileCopy, Layout
 from malaprop.files.staging import Staging
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     with Staging() as stage:
         target = stage.open(Path("out.txt"))
         source = io.BytesIO(b"word\\n" * int(sys.argv[1]))
-        rewrite(source, target, Layout(format="txt"), lambda texts: texts)
+        with FileCopy(Layout(format="txt").open(source), target) as copy:
+            for batch in copy.batches():
+                copy.write(batch, batch.texts)
+            copy.finish()
 except OutputError as error:
     sys.exit(f"{error} {error.__context__}")
 """

@@ -8,10 +8,11 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
+from tests.files.copies import rewrite
 from tests.fuzz.mutations import mutated
 
 from malaprop.files.compression import packed, unpacked
-from malaprop.files.formats import FORMATS, Layout, rewrite
+from malaprop.files.formats import FORMATS, Layout
 from malaprop.privacy.errors import MalapropError
 from malaprop.report.file_counts import FaultyRecord
 

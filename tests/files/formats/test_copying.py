@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.files.copies import Transform, rewrite
 
-from malaprop.files.formats import Layout, Transform, rewrite
+from malaprop.files.formats import Layout
 from malaprop.privacy.errors import DataError, OutputError, ParameterError
 from malaprop.report.file_counts import FileCounts
 
@@ -291,12 +292,12 @@ def test_a_damaged_index_does_not_end_the_process(tmp_path: Path) -> None:
     data = zlib.decompress(base64.b64decode(_ABORTING))
     (tmp_path / "in.parquet").write_bytes(data)
     code = (
-        "import io, sys\n"
+        "import sys\n"
         "from malaprop.privacy.errors import DataError\n"
-        "from malaprop.files.formats import Layout, rewrite\n"
+        "from malaprop.files.formats import Layout\n"
         "layout = Layout(format='parquet', columns=('note',))\n"
         "try:\n"
-        "    rewrite(open(sys.argv[1], 'rb'), io.BytesIO(), layout, list)\n"
+        "    list(layout.open(open(sys.argv[1], 'rb')).batches())\n"
         "except DataError:\n"
         "    print('refused')\n"
     )

@@ -5,8 +5,9 @@ import io
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.files.copies import opened
 
-from malaprop.files.formats import FileCopy, Layout, OnError, file_format, text_records, txt
+from malaprop.files.formats import Layout, OnError, file_format, text_records, txt
 from malaprop.privacy.errors import DataError
 from malaprop.report.file_counts import FaultyRecord, FileCounts
 
@@ -27,7 +28,7 @@ def copied(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(file_format, "BATCH_CHARACTERS", size)
         patch.setattr(txt, "BATCH_RECORDS", records)
-        with FileCopy.open(io.BytesIO(data), target, layout) as rewriting:
+        with opened(io.BytesIO(data), target, layout) as rewriting:
             for batch in rewriting.batches():
                 batches.append(batch.texts)
                 rewriting.write(batch, [text.upper() for text in batch.texts])

@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.files.copies import rewrite
 
-from malaprop.files.formats import Layout, OnError, delimited, file_format, rewrite
+from malaprop.files.formats import Layout, OnError, delimited, file_format
 from malaprop.files.formats import parquet as parquet_module
 from malaprop.files.formats import text_records as decoding_module
 from malaprop.privacy.errors import DataError, ParameterError

@@ -9,9 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.files.copies import rewrite
 from tests.files.formats.test_copying import NOTE, same, written
 
-from malaprop.files.formats.file_format import BATCH_CHARACTERS, BATCH_RECORDS, rewrite
+from malaprop.files.formats.file_format import BATCH_CHARACTERS, BATCH_RECORDS
 
 
 def test_batches_are_bounded_and_row_groups_are_not_tiny() -> None:

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.files.copies import Transform, rewrite
 
-from malaprop.files.formats import Layout, Transform, rewrite
+from malaprop.files.formats import Layout
 from malaprop.privacy.errors import DataError, ParameterError
 from malaprop.report.file_counts import FileCounts
 

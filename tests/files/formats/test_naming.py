@@ -3,8 +3,9 @@
 import io
 
 import pytest
+from tests.files.copies import rewrite
 
-from malaprop.files.formats.file_format import Layout, list_columns, rewrite
+from malaprop.files.formats.file_format import Layout, list_columns
 from malaprop.privacy.errors import ParameterError
 
 

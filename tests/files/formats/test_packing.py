@@ -15,9 +15,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.files.copies import opened
 
 from malaprop.files.compression import Packed, Packing, Unpacked, compression_of
-from malaprop.files.formats import FileCopy, Layout
+from malaprop.files.formats import Layout
 from malaprop.privacy.errors import DataError, OutputError
 
 TEXT = "".join(f"line {i} of many, {i * i}\n" for i in range(20_000)).encode()
@@ -171,7 +172,7 @@ def test_progress_counts_the_bytes_of_the_file(kind: Packing) -> None:
     layout = Layout(format="txt")
     source: Any = Unpacked(io.BytesIO(data), kind)
     target = io.BytesIO()
-    with FileCopy.open(source, target, layout) as rewriting:
+    with opened(source, target, layout) as rewriting:
         for batch in rewriting.batches():
             rewriting.write(batch, batch.texts)
             assert 0 < rewriting.reader.consumed <= len(data)
@@ -208,5 +209,5 @@ def test_what_the_disk_says_is_told_as_it_is(kind: Packing) -> None:
 def test_packed_bytes_are_never_taken_for_text(start: bytes, on_error: Any) -> None:
     layout = Layout(format="txt", encoding="latin-1", on_error=on_error)
     with pytest.raises(DataError, match="compressed") as caught:
-        FileCopy.open(io.BytesIO(start + b"secret"), io.BytesIO(), layout)
+        opened(io.BytesIO(start + b"secret"), io.BytesIO(), layout)
     assert "secret" not in repr(caught.value)

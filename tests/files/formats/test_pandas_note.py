@@ -8,8 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.files.copies import rewrite
 
-from malaprop.files.formats import Layout, rewrite
+from malaprop.files.formats import Layout
 
 CANARY = "zyxcanary"
 NOTE = Layout(format="parquet", columns=("note",))

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.files.copies import rewrite
 
-from malaprop.files.formats import FORMATS, Layout, file_format, format_of, registry, rewrite
+from malaprop.files.formats import FORMATS, Layout, file_format, format_of, registry
 
 
 @pytest.fixture

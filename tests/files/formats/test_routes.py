@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
+from tests.files.copies import Transform, rewrite
 
-from malaprop.files.formats import Layout, Transform, rewrite
+from malaprop.files.formats import Layout
 from malaprop.files.formats.jsonl import stand_in
 from malaprop.privacy.errors import DataError, ParameterError
 from malaprop.report.file_counts import FileCounts

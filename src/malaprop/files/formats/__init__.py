@@ -15,10 +15,8 @@ from malaprop.files.formats.file_format import (
     Layout,
     OnError,
     Reader,
-    Transform,
     Writer,
     registry,
-    rewrite,
 )
 from malaprop.privacy.errors import ParameterError
 
@@ -126,9 +124,7 @@ __all__ = [
     "Layout",
     "OnError",
     "Reader",
-    "Transform",
     "Writer",
     "format_of",
     "registry",
-    "rewrite",
 ]

@@ -7,7 +7,7 @@ library, on the command line and in the tests.
 import codecs
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -45,7 +45,6 @@ _PARTS: Final = 16
 SMALLEST_BATCH: Final = 2**16
 BATCH_RULES: Final = (BATCH_CHARACTERS, BATCH_RECORDS, _PARTS, SMALLEST_BATCH)
 
-Transform = Callable[[list[str]], list[str]]
 Pair = tuple[str, str]
 """A text and its label; an absent one is empty."""
 
@@ -333,13 +332,19 @@ def batch_characters(size: int | None) -> int:
 class FileCopy:
     """A reader and its writer: a copy in the making; what reads may run ahead of what writes.
 
-        with FileCopy.open(source, target, layout) as copy:
-            for batch in copy.batches():
-                copy.write(batch, [... for text in batch.texts])
-            counts = copy.finish()
+    >>> import io
+    >>> layout, target = Layout(format="csv", columns=("note",)), io.BytesIO()
+    >>> with FileCopy(layout.open(io.BytesIO(b"id,note\\n007,abc\\n")), target) as copy:
+    ...     for batch in copy.batches():
+    ...         copy.write(batch, [text.upper() for text in batch.texts])
+    ...     copy.finish()
+    FileCounts(records=1, cells=1, missing=0, other_columns=('id',), faulty=0)
+    >>> target.getvalue()
+    b'id,note\\n007,ABC\\n'
 
-    `name` is what errors call the source, if there are several. When an error leaves the context,
-    what was written to the target is worthless.
+    Everything but the texts stays as it is: byte for byte in files of text, value for value in
+    Parquet. `name` is what errors call the source, if there are several. When an error leaves the
+    context, what was written to the target is worthless.
     """
 
     def __init__(self, reader: AnyReader, target: BinaryIO, name: str = "") -> None:
@@ -348,14 +353,6 @@ class FileCopy:
         self._reading = reader.batches()
         self._records = self._cells = self.batches_read = 0
         self._ended = False
-
-    @classmethod
-    def open(
-        cls, source: BinaryIO, target: BinaryIO, layout: Layout, size: int | None = None
-    ) -> "FileCopy":
-        """Begin a copy of a source whose layout says which format it has."""
-        with naming():
-            return cls(layout.open(source, size), target)
 
     def __enter__(self) -> Self:
         return self
@@ -407,35 +404,6 @@ class FileCopy:
             faulty=reader.faults.count,
             faults=tuple(reader.faults.listed),
         )
-
-
-def rewrite(
-    source: BinaryIO,
-    target: BinaryIO,
-    layout: Layout,
-    transform: Transform,
-    progress: Callable[[int], None] = lambda consumed: None,
-) -> FileCounts:
-    """Copy a file, with `transform` applied to the texts of the columns asked for.
-
-    Everything else stays as it is: byte for byte in txt, csv, tsv and jsonl files, value for
-    value in Parquet. The file is read and written in batches of about a million characters;
-    `transform` gets the texts of a batch and must return as many. After each batch, `progress` is
-    called with the number of bytes read so far. Both streams are left open.
-
-    >>> import io
-    >>> target = io.BytesIO()
-    >>> layout = Layout(format="csv", columns=("note",))
-    >>> rewrite(io.BytesIO(b"id,note\\n007,abc\\n"), target, layout, lambda texts: ["x"])
-    FileCounts(records=1, cells=1, missing=0, other_columns=('id',), faulty=0)
-    >>> target.getvalue()
-    b'id,note\\n007,x\\n'
-    """
-    with FileCopy.open(source, target, layout) as copy:
-        for batch in copy.batches():
-            copy.write(batch, transform(batch.texts) if batch.texts else [])
-            progress(copy.reader.consumed)
-        return copy.finish()
 
 
 @contextmanager
