@@ -62,7 +62,7 @@ def test_runs_share_their_splits_and_a_given_split_is_used(lexicon: Lexicon) -> 
         seen.append(len(texts))
         return [text.replace("good", "bad") for text in texts]
 
-    first, second = scored.of_copies(private_copies(swapped, TEXTS, 2))
+    first, second = scored(swapped)
     assert seen == [120, 120]
     assert first.spread == second.spread == 0.0
     assert first.to_dict()["floors"]["majority"]["value"] == 0.5
@@ -132,5 +132,5 @@ def test_accuracy_grows_with_texts(lexicon: Lexicon) -> None:
     assert list(scores.by_texts) == ["23", "45", "90"]  # each 8th would be too few
     assert scores.by_texts["90"] == scores.accuracy["clean"]
     assert scores.by_texts["23"].value < scores.by_texts["90"].value
-    assert scored.unprotected_by_texts["90"] == scored.unprotected
+    assert scored.unprotected.by_texts["90"] == scored.unprotected.accuracy["clean"]
     assert scored.trained == 90

@@ -26,9 +26,6 @@ from malaprop.privatizer import Privatizer, is_missing
 from malaprop.text.parser import TextParser
 from malaprop.text.policy import Policy
 
-# Private copies of texts, and copies that keep no word at all.
-
-
 Rewrite = Callable[[list[str]], list[str]]
 """Anything that returns a private text for each text: fresh noise with every call."""
 
@@ -69,9 +66,6 @@ def random_words(lexicon: Lexicon, policy: Policy, rng: Generator) -> Rewrite:
         return templates.fill(rng.integers(0, len(lexicon), size=len(secrets.ids)))
 
     return rewrite
-
-
-# The one trainer of classifiers, on scikit-learn, which is imported when it is used.
 
 
 _BUCKETS = 1 << 18  # of hashed n-grams
@@ -123,13 +117,13 @@ def text_regression(
         raise DataError("The texts have no words to learn from.") from None
 
 
-# Models by name. Features depend on each text alone, so that they are computed once for all splits;
-# what is learnt from the training texts is in the classifier.
-
-
 @dataclass(frozen=True)
 class TextModel:
-    """A way to turn texts into rows of numbers, and a classifier for these."""
+    """A way to turn texts into rows of numbers, and a classifier for these.
+
+    Features depend on each text alone, so that they are computed once for all splits; what is
+    learnt from the training texts is in the classifier.
+    """
 
     name: str
     features: Callable[[list[str]], Any]
@@ -181,9 +175,6 @@ def model_named(name: str, lexicon: Lexicon) -> TextModel:
             LogisticRegression(C=10.0, max_iter=_ITERATIONS),
         ],
     )
-
-
-# How well a task was done: a value over several runs, beside its bounds.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,9 +233,6 @@ class TaskResult:
             f"{self.measure} {self.value:.3f} ({low:.3f} to {high:.3f}); "
             f"unprotected {self.ceiling.value:.3f}; {floors}"
         )
-
-
-# Which texts a model is trained on, and which it is tested on.
 
 
 _FEWEST_TEXTS = 20
@@ -379,17 +367,12 @@ class Classification:
             else [_given(split, len(self.texts))] * runs
         )
         self._random = random_words(lexicon, policy or Policy(), rng)
-        self._steps = [step for step in _STEPS if self._can_learn_from(step)]
-
-    @property
-    def classes(self) -> int:
+        self.classes = int(self._classes.max()) + 1
         """How many different labels there are."""
-        return int(self._classes.max()) + 1
-
-    @property
-    def trained(self) -> int:
+        self.trained = len(self._splits[0].train)
         """How many texts a model is trained on."""
-        return len(self._splits[0].train)
+        self._shared = 0.0 if self._fixed else self._splits[0].shared
+        self._steps = [step for step in _STEPS if self._can_learn_from(step)]
 
     @property
     def about_runs(self) -> str:
@@ -409,15 +392,10 @@ class Classification:
             values.append(float(np.mean(self._classes[split.test] == most)))
         return Estimate.of_runs(values, shared=self._shared)
 
-    @property
-    def unprotected(self) -> Estimate:
-        """The accuracy with clean texts, trained and tested on."""
-        return self._on_clean.accuracy["clean"]
-
-    @property
-    def unprotected_by_texts(self) -> dict[str, Estimate]:
-        """The same, by how many texts the model was trained on."""
-        return self._on_clean.by_texts
+    @cached_property
+    def unprotected(self) -> Scores:
+        """The accuracies with clean texts, trained and tested on."""
+        return self._scored([self._clean] * self.runs, self._steps)
 
     @cached_property
     def random_words(self) -> dict[str, Estimate]:
@@ -433,16 +411,7 @@ class Classification:
         Anything that returns a private text for each text will do for a privatizer.
         """
         copies = private_copies(private, self.texts, self.runs, stage(progress, 0, 2))
-        return self.of_copies(copies, stage(progress, 1, 2))
-
-    def of_copies(
-        self, copies: Sequence[list[str]], progress: Progress | None = None
-    ) -> tuple[TaskResult, TaskResult]:
-        """Return the results with private copies of the texts, one for each run.
-
-        Draw the copies with `private_copies`, if several models or measures share them.
-        """
-        scores = self.scores(copies, progress).accuracy
+        scores = self.scores(copies, stage(progress, 1, 2)).accuracy
 
         def result(tested: str) -> TaskResult:
             return TaskResult(
@@ -452,14 +421,17 @@ class Classification:
                 tested=tested,
                 score=scores[tested],
                 floors={"random_words": self.random_words[tested], "majority": self.majority},
-                ceiling=self.unprotected,
+                ceiling=self.unprotected.accuracy["clean"],
                 runs=self.about_runs,
             )
 
         return result("clean"), result("private")
 
     def scores(self, copies: Sequence[list[str]], progress: Progress | None = None) -> Scores:
-        """Return the accuracies of models trained on each of some private copies."""
+        """Return the accuracies of models trained on private copies of the texts, one for each run.
+
+        Draw the copies with `private_copies`: several models can share them.
+        """
         if len(copies) != self.runs or any(len(copy) != len(self.texts) for copy in copies):
             raise ParameterError("There must be one private copy of all texts for each run.")
         return self._scored(map(self._model.features, copies), self._steps, progress)
@@ -494,14 +466,6 @@ class Classification:
         parts = [split.train[::step] for split in self._splits]
         classes = min(len(np.unique(self._classes[part])) for part in parts)
         return len(parts[0]) >= _FEWEST_TEXTS and classes > 1
-
-    @property
-    def _shared(self) -> float:
-        return 0.0 if self._fixed else self._splits[0].shared
-
-    @cached_property
-    def _on_clean(self) -> Scores:
-        return self._scored([self._clean] * self.runs, self._steps)
 
     @cached_property
     def _clean(self) -> Any:

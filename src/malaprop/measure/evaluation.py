@@ -212,14 +212,6 @@ class Bounds:
         )
 
 
-# Which setting to choose, by a rule that is stated beforehand.
-#
-# Of the settings at which no attack on words recovers more than `most`, counting the upper end of
-# its interval, choose the one with the largest utility. It must be above what random words reach,
-# by more than the intervals of both leave open. Utility is the accuracy on clean texts of the model
-# that is best without protection; without labels, the similarity of texts.
-
-
 RULE = (
     "the largest utility among the settings at which every attack on words recovers at most "
     "{most:g} of the words (upper end of its interval), if it is above that of random words"
@@ -295,7 +287,12 @@ def utility_of(bounds: Bounds) -> Utility:
 
 
 def recommend(cells: Sequence[Cell], bounds: Bounds, most: float) -> Recommendation:
-    """Return the setting that the rule chooses."""
+    """Return the setting that the rule chooses, or the reason why there is none.
+
+    Utility is the accuracy on clean texts of the model that is best without protection; without
+    labels, the similarity of texts. It must be above what random words reach, by more than the
+    intervals of both leave open.
+    """
     utility = utility_of(bounds)
 
     def answer(reason: str, cell: Cell | None = None, **others: Cell | None) -> Recommendation:
@@ -356,7 +353,7 @@ def recommend(cells: Sequence[Cell], bounds: Bounds, most: float) -> Recommendat
 _WORDS = "kept and similarity: 95 % over texts and their noise"
 _RUNS = "accuracy: 95 % over noise draws and splits, corrected for the texts that splits share"
 _ONE_RUN = "accuracy: 95 % over the test texts, for one noise draw and one split"
-_MOST_RUNS = 200  # beyond that, runs gain next to nothing: the splits share their texts
+_MORE_RUNS = 200  # beyond that, runs gain next to nothing: the splits share their texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -454,7 +451,7 @@ class Evaluation:
         from scipy.stats import t
 
         shared = TEST / (1.0 - TEST)
-        numbers = np.arange(runs + 1, _MOST_RUNS)
+        numbers = np.arange(runs + 1, runs + _MORE_RUNS)
         margins = t.ppf(0.5 + LEVEL / 2.0, numbers - 1) * spread * np.sqrt(1.0 / numbers + shared)
         if (margins < gap).any():
             return f"about {numbers[margins < gap][0]} runs would decide it, if figures stay alike"

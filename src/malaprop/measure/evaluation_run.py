@@ -49,8 +49,6 @@ from malaprop.recipe import mechanism_of_name
 from malaprop.text.parser import TextParser
 from malaprop.text.policy import Policy, TextOptions, policy_with
 
-# What to measure, at which settings of which mechanisms.
-
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationSettings:
@@ -172,9 +170,6 @@ def epsilon_of(text: str) -> float:
         raise ParameterError(f"ε must be a number. Got {text!r}.") from None
 
 
-# A random sample of texts, drawn while they are read: the others are not kept in memory.
-
-
 _ENDED = object()
 Item = TypeVar("Item")
 
@@ -250,9 +245,6 @@ class Reservoir(Generic[Item]):
             self.chosen[place] = item
 
 
-# The sample, prepared once: every setting is measured on it.
-
-
 class EvaluationSample:
     """The sample with its labels, and what is measured on it.
 
@@ -320,8 +312,8 @@ class EvaluationSample:
             text_similarity=float(self._similarity.of_texts(secret, others, self._lengths).mean()),
             majority=next((task.majority for _, task in tasks), None),
             random_words={model: task.random_words for model, task in tasks},
-            unprotected={model: task.unprotected for model, task in tasks},
-            unprotected_by_texts={model: task.unprotected_by_texts for model, task in tasks},
+            unprotected={model: task.unprotected.accuracy["clean"] for model, task in tasks},
+            unprotected_by_texts={model: task.unprotected.by_texts for model, task in tasks},
         )
 
     def cell(self, mechanism: Mechanism, progress: Progress | None = None) -> Cell:
@@ -423,13 +415,6 @@ def _over_texts(
     return figure.within(*between)
 
 
-# Cells of an earlier run, kept in the user's state folder, so that none is measured twice.
-#
-# The file holds figures and numbers only, no text and no label. Its name is a keyed digest of the
-# texts and of all settings but the mechanisms: only its owner can tell what it belongs to. One file
-# serves runs with other mechanisms and other ε.
-
-
 _LARGEST = 1 << 26  # bytes
 
 
@@ -461,9 +446,11 @@ class Digest:
 
 
 class CellCache:
-    """What was measured before on the same texts with the same settings.
+    """What was measured before on the same texts with the same settings, in the state folder.
 
-    With no `digest`, nothing is kept beyond the run. Runs at the same time keep the cells of each
+    The file holds figures and numbers only, no text and no label. Its name is a keyed digest of the
+    texts and of all settings but the mechanisms: only its owner can tell what it belongs to. One
+    file serves runs with other mechanisms and other ε. With no `digest`, nothing is kept beyond the run. Runs at the same time keep the cells of each
     other.
     """
 
@@ -531,9 +518,6 @@ def _locked(path: Path) -> Iterator[None]:
 
 def _key(mechanism: Mapping[str, Any]) -> str:
     return json.dumps(mechanism, sort_keys=True, default=str)
-
-
-# The evaluation.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -103,9 +103,6 @@ def _key_figures(evaluation: Evaluation) -> tuple[tuple[str, str], ...]:
     return tuple(figures)
 
 
-# The tables: a row for each setting, then the bounds.
-
-
 _TESTED = ("clean", "private")
 _BOUND_ROWS = ("unprotected", "random words", "majority class")
 
@@ -163,9 +160,6 @@ def _about_attack(name: str, evaluation: Evaluation) -> str:
     what = "share of words recovered" if figure.recovers_words else f"{figure.measured} reached"
     how = attacks[name].summary().removesuffix(".")
     return f"{what} by the attack {name}: {how[:1].lower()}{how[1:]}"
-
-
-# How accuracy grows with texts, and what else to know.
 
 
 def _growth(evaluation: Evaluation, model: str) -> Iterator[Piece]:

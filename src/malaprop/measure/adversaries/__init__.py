@@ -32,9 +32,6 @@ from malaprop.privacy.progress import Progress
 from malaprop.privacy.randomness import checked_rng, secure_rng
 from malaprop.privatizer import Privatizer
 
-# What an attack recovered.
-
-
 _OWN = ("attack", "estimate")  # fields of a result that JSON has in another form
 
 
@@ -237,9 +234,6 @@ class FoundVectors(AttackResult):
         return facts
 
 
-# The registry: an attack registers itself by being defined with a name.
-
-
 _registry: "dict[str, type[Attack]]" = {}
 
 attacks: "Mapping[str, type[Attack]]" = MappingProxyType(_registry)
@@ -357,9 +351,6 @@ def attack(
         progress=progress,
     )
     return chosen.run(target)
-
-
-# Shares of recovered words, and how sure they are.
 
 
 _RESAMPLES = 1000

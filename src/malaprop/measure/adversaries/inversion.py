@@ -1,4 +1,4 @@
-"""The nearest word to a released vector."""
+"""Attacks on released vectors: which word of the lexicon one belongs to."""
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
@@ -18,8 +18,6 @@ from malaprop.privacy.noise import Noise
 from malaprop.privacy.progress import Progress, report
 from malaprop.privatizer import Privatizer, is_missing, map_non_null
 from malaprop.text.parser import TextParser
-
-# Attacks on released vectors: which word of the lexicon one belongs to.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -130,9 +128,6 @@ def places_of(channel: VectorChannel[Noise]) -> Places:
     space = channel.lexicon
     vectors = channel.noise.places(space.vectors.astype(np.float64))
     return Places(vectors=vectors, hyperbolic=str(space.metric) == "poincare")
-
-
-# The last bits of released vectors.
 
 
 _COLUMNS = 16  # compared at a time: most words drop out at the first ones

@@ -26,8 +26,6 @@ from malaprop.privacy.progress import report
 from malaprop.privatizer import Privatizer, is_missing
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
 
-# Texts with labels, checked and ready to be split.
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabelledTexts:
@@ -89,9 +87,6 @@ def labelled_texts(
         labels=np.array([number for _, number in kept], dtype=np.int64),
         left_out=len(texts) - len(kept),
     )
-
-
-# What attackers read and learn: texts in small letters, and Koppel's random subspaces.
 
 
 Predictor = Callable[[Sequence[str]], Ids]

@@ -187,9 +187,6 @@ def _of_law(law: Law) -> LawLikelihoods:
     return LawLikelihoods(law)
 
 
-# Likelihoods of a channel whose law is not known, estimated from its draws.
-
-
 _WEIGHT = 2.0  # draws that the general share of staying words counts for, beside a word's own
 _EVEN = 0.01  # of the general picture: any output is possible
 

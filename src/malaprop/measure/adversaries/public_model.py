@@ -22,14 +22,14 @@ from malaprop.privacy.errors import DataError, ParameterError, several_texts, ty
 from malaprop.text.parser import TextParser
 from malaprop.text.policy import Policy
 
-# Hashes of texts, to notice that a model was trained on the texts that are attacked.
-
-
 _SHORTEST = 5  # words: shorter texts are in many corpora
 
 
 def text_hashes(ids: Ids, lengths: Ids) -> Counts:
-    """Return a hash of each distinct text of at least five words, in rising order."""
+    """Return a hash of each distinct text of at least five words, in rising order.
+
+    They tell whether a model was trained on the texts that are attacked.
+    """
     hashes = {
         int.from_bytes(hashlib.blake2b(words.tobytes(), digest_size=8).digest(), "little")
         for words in np.split(ids.astype("<i8"), np.cumsum(lengths)[:-1])
@@ -49,9 +49,6 @@ def overlap(sketch: Counts, ids: Ids, lengths: Ids) -> float:
     if len(sketch) >= SKETCH:  # the sketch tells nothing of larger hashes
         hashes = hashes[hashes <= sketch[-1]]
     return float(np.isin(hashes, sketch).mean()) if len(hashes) else 0.0
-
-
-# The public model that an attack uses.
 
 
 _SAME = 0.5  # of the texts; some short texts are in every corpus
@@ -94,9 +91,6 @@ def check_corpus(model: BigramModel | None, ids: Ids, lengths: Ids) -> None:
             "The 'model' was trained on these texts: an observer does not have them. Train it on "
             "another corpus, or on a part of the texts that is not attacked."
         )
-
-
-# Bigram models of the user's own public corpora.
 
 
 _BATCH = 8192  # texts parsed together

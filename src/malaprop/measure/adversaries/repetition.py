@@ -79,9 +79,6 @@ def _of_several(
     return distinct, np.asarray(proposed[order[last - 1]])
 
 
-# One draw for each distinct word: how often it occurs gives it away.
-
-
 _CANDIDATES = 256  # more than for one draw: the number of places may speak for a less likely word
 _SHAPE = 2.0  # of 0.1 to 5, and Poisson's law, the best on 40 film reviews
 
