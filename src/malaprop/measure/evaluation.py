@@ -429,14 +429,11 @@ class Evaluation:
                 question = f"Whether {found.nearest.title} is more useful than useless texts"
                 yield f"{question}: {self._enough(gap, value, utility.floor)}."
         for cell in self.cells:
-            attack = cell.strongest
-            if attack is not None and attack[1].value < self.most < attack[1].high:
-                figure = attack[1]
-                texts = self._texts(
-                    figure.high - figure.value, self.most - figure.value, "attacked"
-                )
-                question = f"Whether {cell.title} keeps {attack[0]} at or under {self.most:g}"
-                yield f"{question}: {texts} would decide it."
+            name, figure = cell.strongest or ("", cell.kept)
+            if name and figure.value < self.most < figure.high:
+                margin, gap = figure.high - figure.value, self.most - figure.value
+                question = f"Whether {cell.title} keeps {name} at or under {self.most:g}"
+                yield f"{question}: {self._texts(margin, gap, 'attacked')} would decide it."
 
     def _enough(self, gap: float, *figures: Estimate) -> str:
         """Say what would make the joint interval of figures narrower than a gap between them."""

@@ -450,8 +450,8 @@ class CellCache:
 
     The file holds figures and numbers only, no text and no label. Its name is a keyed digest of the
     texts and of all settings but the mechanisms: only its owner can tell what it belongs to. One
-    file serves runs with other mechanisms and other ε. With no `digest`, nothing is kept beyond the run. Runs at the same time keep the cells of each
-    other.
+    file serves runs with other mechanisms and other ε. Runs at the same time keep the cells of each
+    other. With no `digest`, nothing is kept beyond the run.
     """
 
     def __init__(self, digest: str | None, *, fresh: bool = False) -> None:

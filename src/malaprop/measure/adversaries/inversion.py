@@ -14,7 +14,6 @@ from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import DataError, ParameterError
 from malaprop.privacy.estimate import Estimate
 from malaprop.privacy.mechanism import Mechanism, TakesVectors
-from malaprop.privacy.noise import Noise
 from malaprop.privacy.progress import Progress, report
 from malaprop.privatizer import Privatizer, is_missing, map_non_null
 from malaprop.text.parser import TextParser
@@ -63,7 +62,11 @@ class VectorAttack(Attack):
         if not isinstance(channel, VectorChannel):
             raise self._unfit(target.privatizer.mechanism)
         ids = self._words(target)
-        places = places_of(channel)
+        space = channel.lexicon
+        places = Places(
+            vectors=channel.noise.places(space.vectors.astype(np.float64)),
+            hyperbolic=str(space.metric) == "poincare",
+        )
         guessed = self.guess(channel.release_words(ids, target.rng), places, target.progress)
         return self._result(target.privatizer, ids, places, guessed)
 
@@ -121,13 +124,6 @@ class VectorAttack(Attack):
             mechanism=privatizer.mechanism.to_dict(),
             options=dict(vars(self)),
         )
-
-
-def places_of(channel: VectorChannel[Noise]) -> Places:
-    """Return where the noise of each word of a channel's lexicon is centred."""
-    space = channel.lexicon
-    vectors = channel.noise.places(space.vectors.astype(np.float64))
-    return Places(vectors=vectors, hyperbolic=str(space.metric) == "poincare")
 
 
 _COLUMNS = 16  # compared at a time: most words drop out at the first ones

@@ -202,30 +202,8 @@ class LabelAttack(Attack):
     """How many texts a label must have."""
 
     @abstractmethod
-    def learn(self, texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
-        """Train on texts and their labels; return what predicts labels of other texts."""
-
     def run(self, target: Target) -> InferredLabels:
-        """Infer the labels of private texts, over several splits and draws of the noise."""
-        data, rng = self.checked(target.texts, target.labels), target.rng
-        tested, hits, bounds = [], [], []
-        for forms in self.draws(data.texts, target):
-            (split,) = random_splits(data.labels, TESTED, 1, rng)
-            private, *others = self._correct(forms, data.labels, split, rng)
-            tested.append(split.test)
-            hits.append(private)
-            bounds.append([each.mean() for each in others])
-        clean, random = np.mean(bounds, axis=0).tolist()
-        every, majority = np.concatenate(tested), int(np.bincount(data.labels).argmax())
-        return InferredLabels(
-            attack=self.name,
-            measured="accuracy",
-            estimate=repeated_share(tested, hits, rng),
-            baseline=float((data.labels[every] == majority).mean()),
-            unprotected=clean,
-            random_words=random,
-            **self.facts(data, target.privatizer),
-        )
+        """Infer labels, or members, over several splits and draws of the noise."""
 
     def check(self, mechanism: Mechanism, repeat: str) -> None:
         """Refuse to go on without the package that learns labels."""
@@ -262,18 +240,6 @@ class LabelAttack(Attack):
             )
             report(target.progress, done + 1, self.repeats)
 
-    def _correct(self, forms: Forms, labels: Ids, split: Split, rng: Generator) -> list[Flags]:
-        """Return which labels were right: of private texts, clean ones, and random words."""
-
-        def learnt(form: list[str]) -> Predictor:
-            return self.learn(chosen(form, split.train), labels[split.train], rng)
-
-        predictors = list(map(learnt, forms)) if self.adaptive else [learnt(forms.clean)] * 3
-        return [
-            predict(chosen(form, split.test)) == labels[split.test]
-            for predict, form in zip(predictors, forms, strict=True)
-        ]
-
 
 def chosen(texts: Sequence[str], places: Ids) -> list[str]:
     """Return the texts at some places."""
@@ -304,9 +270,43 @@ class Attribute(LabelAttack, name="attribute"):
     """
 
     def learn(self, texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
-        """Train the regression."""
+        """Train the regression; return what predicts labels of other texts."""
         predict: Predictor = text_regression(texts, labels).predict
         return predict
+
+    def run(self, target: Target) -> InferredLabels:
+        """Infer the labels of private texts, over several splits and draws of the noise."""
+        data, rng = self.checked(target.texts, target.labels), target.rng
+        tested, hits, bounds = [], [], []
+        for forms in self.draws(data.texts, target):
+            (split,) = random_splits(data.labels, TESTED, 1, rng)
+            private, *others = self._correct(forms, data.labels, split, rng)
+            tested.append(split.test)
+            hits.append(private)
+            bounds.append([each.mean() for each in others])
+        clean, random = np.mean(bounds, axis=0).tolist()
+        every, majority = np.concatenate(tested), int(np.bincount(data.labels).argmax())
+        return InferredLabels(
+            attack=self.name,
+            measured="accuracy",
+            estimate=repeated_share(tested, hits, rng),
+            baseline=float((data.labels[every] == majority).mean()),
+            unprotected=clean,
+            random_words=random,
+            **self.facts(data, target.privatizer),
+        )
+
+    def _correct(self, forms: Forms, labels: Ids, split: Split, rng: Generator) -> list[Flags]:
+        """Return which labels were right: of private texts, clean ones, and random words."""
+
+        def learnt(form: list[str]) -> Predictor:
+            return self.learn(chosen(form, split.train), labels[split.train], rng)
+
+        predictors = list(map(learnt, forms)) if self.adaptive else [learnt(forms.clean)] * 3
+        return [
+            predict(chosen(form, split.test)) == labels[split.test]
+            for predict, form in zip(predictors, forms, strict=True)
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)

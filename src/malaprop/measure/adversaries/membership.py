@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.measure.adversaries import InferredLabels, Target, area, mean_area
-from malaprop.measure.adversaries.labels import Forms, LabelAttack, Predictor, chosen
+from malaprop.measure.adversaries.labels import Forms, LabelAttack, chosen
 from malaprop.measure.classification import text_regression, trained
 from malaprop.privacy.arrays import Floats, Ids
 
@@ -32,17 +32,16 @@ class Membership(LabelAttack, name="membership"):
 
     fewest: ClassVar[int] = 8
 
-    def learn(self, texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
-        """Train a classifier as the target and its shadow are."""
-        predict: Predictor = _classifier(texts, labels).predict
-        return predict
-
     def run(self, target: Target) -> InferredLabels:
         """Attack classifiers that were trained on private texts."""
         data, rng = self.checked(target.texts, target.labels), target.rng
         scores: list[list[tuple[Floats, Floats]]] = [[], [], []]
         for forms in self.draws(data.texts, target):
-            parts = _quarters(data.labels, rng)
+            of_part = np.empty(len(data.labels), dtype=np.int64)  # each has a quarter of each label
+            for label in range(int(data.labels.max()) + 1):
+                own = rng.permutation(np.flatnonzero(data.labels == label))
+                of_part[own] = np.arange(len(own)) % 4
+            parts = [np.flatnonzero(of_part == part) for part in range(4)]
             for kept, form in zip(scores, forms, strict=True):
                 kept.append(self._told(form, forms, data.labels, parts, rng))
         clean, random = (float(np.mean([area(*pair) for pair in own])) for own in scores[1:])
@@ -80,15 +79,6 @@ class Membership(LabelAttack, name="membership"):
 
 def _classifier(texts: Sequence[str], labels: Ids) -> Any:
     return text_regression(texts, labels, characters=False, weakness=_WEAKNESS)
-
-
-def _quarters(labels: Ids, rng: Generator) -> list[Ids]:
-    """Cut the texts into four parts at random, each with a quarter of each label."""
-    of_part = np.empty(len(labels), dtype=np.int64)
-    for label in range(int(labels.max()) + 1):
-        own = rng.permutation(np.flatnonzero(labels == label))
-        of_part[own] = np.arange(len(own)) % 4
-    return [np.flatnonzero(of_part == part) for part in range(4)]
 
 
 def model_outputs(model: Any, texts: list[str], labels: Ids, places: Ids) -> Floats:
