@@ -8,14 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from malaprop.lexicon.bigrams import (
-    SKETCH,
-    BigramModel,
-    Counts,
-    open_model,
-    shipped_model,
-    words_digest,
-)
+from malaprop.lexicon.bigrams import SKETCH, Counts, shipped_model, words_digest
+from malaprop.lexicon.bigrams import BigramModel as BigramModel
+from malaprop.lexicon.bigrams import open_model as open_model
+from malaprop.lexicon.bigrams import save_model as save_model
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import DataError, ParameterError, several_texts, type_name
