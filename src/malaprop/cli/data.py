@@ -59,8 +59,7 @@ def fetch(
     names: Annotated[list[str], typer.Argument(metavar="NAME", help="The data sets to fetch.")],
     force: Annotated[bool, typer.Option("--force", help="Fetch what is here, too.")] = False,
     timeout: Annotated[
-        float,
-        typer.Option(metavar="SECONDS", min=0.1, help="How long a server may be silent."),
+        float, typer.Option(metavar="SECONDS", min=0.1, help="How long a server may be silent.")
     ] = 30.0,
 ) -> None:
     """Fetch data sets, check their SHA-256, and keep them.

@@ -29,8 +29,7 @@ NewName = Annotated[str, typer.Option(metavar="NAME", help="The name of the new 
 
 @app.command("graph", short_help="Build the graph of near words.")
 def graph_lexicon(
-    name: Name,
-    force: Annotated[bool, _force(help="Build it again, even if it exists.")] = False,
+    name: Name, force: Annotated[bool, _force(help="Build it again, even if it exists.")] = False
 ) -> None:
     """Build the word graph of a lexicon and its balances, and store them for later runs.
 
@@ -238,8 +237,7 @@ def train_poincare(
     words: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME",
-            help="With --wordnet: only nouns of this lexicon, and nouns above them.",
+            metavar="NAME", help="With --wordnet: only nouns of this lexicon, and nouns above them."
         ),
     ] = None,
     dim: Annotated[int, _number(min=1, help="The number of dimensions.")] = 10,

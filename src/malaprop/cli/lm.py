@@ -24,8 +24,7 @@ def train(
         typer.Argument(metavar="CORPUS", help="Files of public text, or - for standard input."),
     ],
     output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="MODEL", help="The folder of the new model."),
+        Path, typer.Option("--output", "-o", metavar="MODEL", help="The folder of the new model.")
     ],
     lexicon: LexiconName = "english",
     column: TextColumns = None,
@@ -48,11 +47,7 @@ def train(
     check_model_folder(output, force=force)
     with bar(f"training on {len(corpus)} files" if len(corpus) > 1 else "training") as progress:
         texts = read_texts(
-            corpus,
-            columns=column or (),
-            format=format_,
-            encoding=encoding,
-            progress=progress.to,
+            corpus, columns=column or (), format=format_, encoding=encoding, progress=progress.to
         )
         model = train_model(
             texts, Lexicon.open(lexicon), sources=dict.fromkeys(map(_name, corpus), "a corpus")

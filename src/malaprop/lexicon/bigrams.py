@@ -35,7 +35,7 @@ SHIPPED = {
     "0de8acae831d3288e87b442136ccaf003324bb5879ca972b9324daad04a37cfd": (
         "english-bigrams",
         "278be8aa3020fe9cc6e804e7ef342578a99589e501414de11d19016243f3c1e7",
-    ),
+    )
 }
 """By the digest of a lexicon's words: the folder of the model that ships, and its fingerprint."""
 _ADDED = 0.5  # to each word's count: a word that the corpus lacks is rare, not impossible

@@ -139,11 +139,7 @@ class Lexicon:
 
     @classmethod
     def _trusted(
-        cls,
-        words: tuple[str, ...],
-        vectors: NDArray[np.float32],
-        metric: str | Metric,
-        name: str,
+        cls, words: tuple[str, ...], vectors: NDArray[np.float32], metric: str | Metric, name: str
     ) -> "Lexicon":
         """Make a lexicon of words and vectors that were checked before."""
         self = cls.__new__(cls)

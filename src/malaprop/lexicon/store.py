@@ -52,7 +52,7 @@ _ON_A_GRAPH = {
     (
         "3fa330d030952a994390b2c37bdbede0c6ea47e0531450596b4d4ff42307c20d",
         "67726170680013376b8e98e405dc9a5b7e2e7a0f2e5624c01840bc7436e2486f41d3ffd53836",
-    ): "b4a192f547051c0077ec5d1643a7784697c7fc0ef907e36ff1e5d136aa257d0b",
+    ): "b4a192f547051c0077ec5d1643a7784697c7fc0ef907e36ff1e5d136aa257d0b"
 }
 """Fingerprints under another metric, by the lexicon's own fingerprint and the metric's token.
 

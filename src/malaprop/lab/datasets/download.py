@@ -218,12 +218,7 @@ class _WebOnly(HTTPRedirectHandler):
 
 
 def download(
-    url: str,
-    part: Path,
-    *,
-    limit: int,
-    timeout: float = TIMEOUT,
-    progress: Progress | None = None,
+    url: str, part: Path, *, limit: int, timeout: float = TIMEOUT, progress: Progress | None = None
 ) -> None:
     """Download an address to the file `part`; continue if a part of it is there.
 

@@ -3,8 +3,7 @@
 On public data sets, `run` does any task of the `registry`, on a lexicon (no noise), a channel or a
 privatizer, beside floors that need no useful vectors and the ceiling without noise. A new one needs
 nothing but its own file here: it registers itself by being defined with a name. Models need
-scikit-learn. On the owner's own texts, `classify` trains a classifier; `Classification` prepares
-that for several mechanisms.
+scikit-learn.
 
 >>> from malaprop.lab import tasks
 >>> sorted(tasks.registry)
@@ -31,13 +30,7 @@ from malaprop.lab.tasks.sources import (
     subject_of,
     unprotected,
 )
-from malaprop.measure.classification import (
-    Classification,
-    TaskResult,
-    classify,
-    private_copies,
-    random_words,
-)
+from malaprop.measure.classification import TaskResult
 from malaprop.privacy.errors import DataError, ParameterError, did_you_mean, type_name
 from malaprop.privacy.estimate import Estimate
 from malaprop.privacy.metrics import MetricSpace
@@ -46,15 +39,9 @@ from malaprop.privacy.randomness import checked_rng, secure_rng, seeded_rng
 
 __all__ = [
     "BenchmarkResult",
-    "Classification",
-    "Estimate",
     "Problem",
     "Subject",
     "Task",
-    "TaskResult",
-    "classify",
-    "private_copies",
-    "random_words",
     "registry",
     "run",
     "subject_of",

@@ -11,12 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.lexicon.formats import untrusted
-from malaprop.lexicon.formats.arrays import (
-    MAGIC,
-    ArrayFileError,
-    SafetensorsHeader,
-    map_array,
-)
+from malaprop.lexicon.formats.arrays import MAGIC, ArrayFileError, SafetensorsHeader, map_array
 from malaprop.lexicon.formats.rows import Repairs, RowBlock, VectorFile, VectorFormat, to_float32
 from malaprop.lexicon.formats.untrusted import open_stream
 from malaprop.privacy.errors import LexiconError
