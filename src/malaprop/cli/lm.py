@@ -49,15 +49,9 @@ def train(
         texts = read_texts(
             corpus, columns=column or (), format=format_, encoding=encoding, progress=progress.to
         )
-        model = train_model(
-            texts, Lexicon.open(lexicon), sources=dict.fromkeys(map(_name, corpus), "a corpus")
-        )
+        sources = {printable(Path(path).name)[:200]: "a corpus" for path in corpus}
+        model = train_model(texts, Lexicon.open(lexicon), sources=sources)
     save_model(model, output, force=force)
     say(f"words        {int(model.unigrams.sum()):,} of the corpus")
     say(f"pairs        {len(model.counts):,} different ones")
     say(f"fingerprint  {model.fingerprint}")
-
-
-def _name(path: str) -> str:
-    """Return the name of a file of the corpus, without what no terminal should get."""
-    return printable(Path(path).name)[:200]

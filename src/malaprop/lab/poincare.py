@@ -182,19 +182,15 @@ def reconstruction(hierarchy: Hierarchy, vectors: Floats) -> ReconstructionQuali
         rows /= 1.0 - squares
         rows[np.arange(len(own)), own] = np.inf
         for row, word in zip(rows, own, strict=True):
-            rank = _ranks(row, hierarchy.above_of(np.array([word])))
+            above = hierarchy.above_of(np.array([word]))
+            far = np.sort(row[above])
+            row[above] = np.inf
+            # For each word above, nearest first: 1 + how many other words are at least as near.
+            rank = 1 + np.searchsorted(np.sort(row[row <= far[-1]]), far, side="right")
             place = np.arange(1, len(rank) + 1)
             ranks.append(rank)
             precisions.append(float(np.mean(place / (place + rank - 1))))
     return ReconstructionQuality(float(np.concatenate(ranks).mean()), float(np.mean(precisions)))
-
-
-def _ranks(row: Floats, above: Ids) -> Ids:
-    """Return, for each word above, nearest first, 1 + how many other words are at least as near."""
-    far = np.sort(row[above])
-    row[above] = np.inf
-    others = np.sort(row[row <= far[-1]])
-    return np.asarray(1 + np.searchsorted(others, far, side="right"), dtype=np.int64)
 
 
 def gradients(

@@ -365,7 +365,10 @@ def kept_tables(fingerprint: str, folder: Path | None = None) -> Tables:
             found += [] if table is None else [table]
     exponents = [table for table in found if isinstance(table, ExponentTable)]
     return Tables(
-        exponents=tuple(sorted(exponents, key=_for_all_first)),
+        # For all ε before for one, without a threshold before with one.
+        exponents=tuple(
+            sorted(exponents, key=lambda each: (each.epsilon or -math.inf, -each.gamma))
+        ),
         balances=next((each for each in reversed(found) if isinstance(each, BalanceTable)), None),
         nearest=next((each for each in found if isinstance(each, NearestWords)), None),
         unreadable=tuple(unreadable),
@@ -393,8 +396,3 @@ def _shipped_files(fingerprint: str) -> Iterator[tuple[type[Table], Path]]:
             # Balances are verified when they are used, and lists whenever they are read.
             if kind is not ExponentTable or hashlib.sha256(path.read_bytes()).hexdigest() == digest:
                 yield kind, path
-
-
-def _for_all_first(table: ExponentTable) -> tuple[float, float]:
-    """Order tables: for all ε before for one, without a threshold before with one."""
-    return (-math.inf if table.epsilon is None else table.epsilon, -table.gamma)

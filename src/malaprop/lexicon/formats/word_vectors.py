@@ -230,7 +230,11 @@ def _text_blocks(path: Path, layout: TextLayout, repairs: Repairs) -> Iterator[R
         while (
             chunk := chunk + stream.content.read(CHUNK) + untrusted.line(stream.content, path.name)
         ):
-            chunk = _plain(chunk)
+            if not chunk.endswith(b"\n"):
+                chunk += b"\n"
+            # Other line ends, tabs, and fastText's spaces at the end of a line.
+            for old, new in ((b"\r\n", b"\n"), (b"\t", b" "), (b" \n", b"\n")):
+                chunk = chunk.replace(old, new) if old in chunk else chunk
             for rows in parser.rows(chunk, at):
                 yield RowBlock(*rows, stream.done)
             at += chunk.count(b"\n")
@@ -253,16 +257,6 @@ def _start(stream: ByteStream, layout: TextLayout, repairs: Repairs) -> tuple[in
     if layout.header[1] != layout.dimension:
         repairs.fault(FileFault.DIMENSION, at)
     return at + 1, b""
-
-
-def _plain(chunk: bytes) -> bytes:
-    """Normalize line ends, tabs and fastText's trailing spaces."""
-    if not chunk.endswith(b"\n"):
-        chunk += b"\n"
-    for old, new in ((b"\r\n", b"\n"), (b"\t", b" "), (b" \n", b"\n")):
-        if old in chunk:
-            chunk = chunk.replace(old, new)
-    return chunk
 
 
 def _word2vec_blocks(
