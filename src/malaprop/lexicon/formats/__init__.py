@@ -1,6 +1,6 @@
 """Lexicons from common file formats.
 
-A format is a `VectorFormat`: it says which files are its own and reads their rows, and registers
+A format is a `VectorFile`: it says which files are its own and reads their rows, and registers
 itself by being defined. `read` is strict and serves `Lexicon.open`. `open_vector_file` and
 `screened_blocks` give the importer the same rows as a stream of blocks, without the faulty ones.
 """
@@ -18,7 +18,6 @@ from malaprop.lexicon.formats.rows import (
     HEAD,
     Repairs,
     VectorFile,
-    VectorFormat,
     formats,
     screened_blocks,
 )
@@ -35,7 +34,7 @@ class WordsAndVectors(NamedTuple):
     vectors: NDArray[np.float32]
 
 
-def recognise(path: Path) -> VectorFormat:
+def recognise(path: Path) -> type[VectorFile]:
     """Return the format of a file: by its content first, by its suffix second.
 
     Raises LexiconError if it has none, or if it is empty.
@@ -76,7 +75,7 @@ def open_vector_file(
         raise LexiconError(
             f"{path.name} has words of its own: only .npy and .safetensors take a vocabulary"
         )
-    return file_format.open(path, Repairs(path.name, strict, file_format.unit), vocabulary)
+    return file_format(path, Repairs(path.name, strict, file_format.unit), vocabulary)
 
 
 def read(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from malaprop.lexicon.formats import untrusted
 from malaprop.lexicon.formats.arrays import MAGIC, ArrayFileError, SafetensorsHeader, map_array
-from malaprop.lexicon.formats.rows import Repairs, RowBlock, VectorFile, VectorFormat, to_float32
+from malaprop.lexicon.formats.rows import RowBlock, VectorFile, to_float32
 from malaprop.lexicon.formats.untrusted import open_stream
 from malaprop.privacy.errors import LexiconError
 
@@ -20,59 +20,69 @@ _BLOCK = 4096
 _BESIDE = ("words.txt", "vocabulary.txt", "vocab.txt")
 
 
-class _Matrix(VectorFormat):
+class _Matrix(VectorFile):
     has_words = False
 
     @abstractmethod
-    def mapped(self, path: Path) -> NDArray[Any]:
-        """Memory-map the array of a file."""
+    def _map(self) -> NDArray[Any]:
+        """Memory-map the array of the file."""
 
-    def open(self, path: Path, repairs: Repairs, vocabulary: Path | None = None) -> VectorFile:
+    def _open(self, vocabulary: Path | None) -> int:
+        path = self.path
         try:
-            matrix = self.mapped(path)
+            self._matrix = self._map()
         except ArrayFileError as error:
             raise LexiconError(f"{path.name} {error}") from None
         except OSError as error:
             raise LexiconError(f"{path.name} cannot be read: {error.strerror}") from None
-        rows = len(matrix) if matrix.ndim else 0
-        if matrix.ndim != 2 or not matrix.size:
+        shape = self._matrix.shape
+        if len(shape) != 2 or 0 in shape:
             raise LexiconError(
-                f"{path.name} has an array of shape {matrix.shape}: save a matrix with one row per "
-                "word"
+                f"{path.name} has an array of shape {shape}: save a matrix with one row per word"
             )
-        untrusted.check_dimension(matrix.shape[1], path.name)
+        untrusted.check_dimension(shape[1], path.name)
         vocabulary = vocabulary or _find_vocabulary(path)
-        words = _lines(vocabulary, rows)
-        if len(words) != rows:
+        self.files, self.total = (path, vocabulary), shape[0]
+        self._words = _lines(vocabulary, shape[0])
+        count = len(self._words)
+        if count != shape[0]:
             # No repair: nobody can tell which line is missing, and all words after it would shift.
-            count = f"{len(words):,}" if len(words) < rows else f"more than {rows:,}"
+            told = f"{count:,}" if count < shape[0] else f"more than {shape[0]:,}"
             raise LexiconError(
-                f"{vocabulary.name} has {count} lines and {path.name} {rows:,} rows: "
+                f"{vocabulary.name} has {told} lines and {path.name} {shape[0]:,} rows: "
                 "a vocabulary has one line per row"
             )
-        blocks = _blocks(words, matrix, repairs)
-        return VectorFile(matrix.shape[1], rows, blocks, repairs, (path, vocabulary))
+        return int(shape[1])
+
+    def _blocks(self) -> Iterator[RowBlock]:
+        for start in range(0, self.total, _BLOCK):
+            stop = min(start + _BLOCK, self.total)
+            numbers, decoded = self.repairs.decode(self._words[start:stop], start + 1)
+            rows = np.asarray(numbers, dtype=np.intp) - start - 1
+            yield RowBlock(numbers, decoded, to_float32(self._matrix[start:stop])[rows], stop)
 
 
 class _Npy(_Matrix, name="npy"):
     suffix = ".npy"
 
-    def recognises(self, head: bytes, path: Path) -> bool:
+    @classmethod
+    def recognises(cls, head: bytes, path: Path) -> bool:
         return head.startswith(MAGIC)
 
-    def mapped(self, path: Path) -> NDArray[Any]:
-        return map_array(path)
+    def _map(self) -> NDArray[Any]:
+        return map_array(self.path)
 
 
 class _Safetensors(_Matrix, name="safetensors"):
     suffix = ".safetensors"
 
-    def recognises(self, head: bytes, path: Path) -> bool:
+    @classmethod
+    def recognises(cls, head: bytes, path: Path) -> bool:
         # A length of up to 100 MB (the format's own limit), then a JSON object.
         return head[8:9] == b"{" and int.from_bytes(head[:8], "little") <= 100_000_000
 
-    def mapped(self, path: Path) -> NDArray[Any]:
-        with path.open("rb") as file:
+    def _map(self) -> NDArray[Any]:
+        with self.path.open("rb") as file:
             header = SafetensorsHeader.read(file)
         if len(header.matrices) != 1:
             count = len(header.matrices)
@@ -80,7 +90,7 @@ class _Safetensors(_Matrix, name="safetensors"):
         array = header.array(*header.matrices)
         if array.dtype.kind != "f":
             raise ArrayFileError(f"has values of type {array.stated}: save them as float32")
-        return map_array(path, array)
+        return map_array(self.path, array)
 
 
 def _find_vocabulary(path: Path) -> Path:
@@ -108,11 +118,3 @@ def _lines(vocabulary: Path, rows: int) -> list[bytes]:
     if words:
         words[0] = words[0].removeprefix(b"\xef\xbb\xbf")
     return words
-
-
-def _blocks(words: list[bytes], matrix: NDArray[Any], repairs: Repairs) -> Iterator[RowBlock]:
-    for start in range(0, len(words), _BLOCK):
-        stop = min(start + _BLOCK, len(words))
-        numbers, decoded = repairs.decode(words[start:stop], start + 1)
-        vectors = to_float32(matrix[start:stop])[np.asarray(numbers, dtype=np.intp) - start - 1]
-        yield RowBlock(numbers, decoded, vectors, stop)

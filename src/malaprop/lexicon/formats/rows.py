@@ -121,32 +121,21 @@ class RowBlock:
     done: int
 
 
-@dataclass(frozen=True)
-class VectorFile:
-    """A file of words and vectors in a known format. Its blocks can be read once."""
-
-    dimension: int
-    total: int
-    blocks: Iterator[RowBlock]
-    repairs: Repairs
-    files: tuple[Path, ...]
-
-
 def to_float32(values: NDArray[Any]) -> NDArray[np.float32]:
     """Convert numbers to float32. Too large ones become infinite, which screening rejects."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.ascontiguousarray(values, dtype=np.float32)
 
 
-formats: list[VectorFormat] = []
+formats: list[type[VectorFile]] = []
 """All formats of lexicon files, in the order in which they are tried."""
 
 
-class VectorFormat(ABC):
-    """A format of lexicon files: a subclass with a `name` registers itself by being defined.
+class VectorFile(ABC):
+    """An open file of words and vectors. A subclass with a `name` is a format: it registers itself.
 
-    A reader knows its format and nothing else. `screened_blocks` decides what makes a row fit for a
-    lexicon: a clean word that has not occurred yet, and a finite vector.
+    A format knows how rows are written and nothing else. `screened_blocks` decides what makes a row
+    fit for a lexicon: a clean word that has not occurred yet, and a finite vector.
     """
 
     name: ClassVar[str] = ""
@@ -156,19 +145,34 @@ class VectorFormat(ABC):
     """What faults are counted in."""
     has_words: ClassVar[bool] = True
     """Whether words are in the file itself, and it may be compressed; else in a vocabulary."""
+    files: tuple[Path, ...]
+    total: int
+    """How much there is to read, in bytes or in rows."""
 
     def __init_subclass__(cls, *, name: str = "") -> None:
         if name:
             cls.name = name
-            formats.append(cls())
+            formats.append(cls)
 
+    def __init__(self, path: Path, repairs: Repairs, vocabulary: Path | None = None) -> None:
+        """Open a file; its `blocks` are read as they are consumed, once."""
+        self.path, self.repairs = path, repairs
+        self.files, self.total = (path,), path.stat().st_size
+        self.dimension = self._open(vocabulary)
+        untrusted.check_dimension(self.dimension, path.name)
+        self.blocks = self._blocks()
+
+    @classmethod
     @abstractmethod
-    def recognises(self, head: bytes, path: Path) -> bool:
+    def recognises(cls, head: bytes, path: Path) -> bool:
         """Tell whether the first bytes of a file are those of this format."""
 
     @abstractmethod
-    def open(self, path: Path, repairs: Repairs, vocabulary: Path | None = None) -> VectorFile:
-        """Open a file of this format."""
+    def _open(self, vocabulary: Path | None) -> int:
+        """Read what describes the file; return the dimension of its vectors."""
+
+    @abstractmethod
+    def _blocks(self) -> Iterator[RowBlock]: ...
 
 
 def screened_blocks(
@@ -179,7 +183,6 @@ def screened_blocks(
     Raises LexiconError if no row is fit, or fewer than half of the rows read. Faults are counted
     for whole blocks, even if the limit cuts the last one short.
     """
-    untrusted.check_dimension(file.dimension, file.repairs.source)
     seen: set[str] = set()
     good = characters = 0
     for block in file.blocks:
