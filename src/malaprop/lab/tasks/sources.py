@@ -4,7 +4,6 @@ A task asks for a vector for each word, for the centroids of texts, or for priva
 not know what is behind them: no noise, a channel, a privatizer, or nothing but chance.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -81,11 +80,14 @@ class Corpus:
         return np.asarray(csr_matrix((shares, ids, ends), (len(self), len(table))) @ table)
 
 
-class Source(ABC):
+class Source:
     """One repetition of something that turns words into private words or vectors."""
 
-    def __init__(self, space: MetricSpace, rng: Generator) -> None:
-        self.space, self._rng = space, rng
+    def __init__(
+        self, space: MetricSpace, rng: Generator, draw: Callable[[Ids], Ids] | None = None
+    ) -> None:
+        """Draw words with `draw`; without it, words stay, unless a subclass has its own way."""
+        self.space, self._rng, self._draw = space, rng, draw
         self._same = self._drawn = 0
 
     @property
@@ -115,26 +117,15 @@ class Source(ABC):
         self._same += int((ids == drawn).sum())
         self._drawn += len(ids)
 
-    @abstractmethod
-    def _words(self, ids: Ids) -> Ids: ...
-
-
-class _WordsOfChannel(Source):
-    """The words of a channel, drawn anew for each place."""
-
-    def __init__(self, channel: Channel, rng: Generator) -> None:
-        super().__init__(channel.lexicon, rng)
-        self._channel = channel
-
     def _words(self, ids: Ids) -> Ids:
-        return self._channel.substitute(ids, self._rng)
+        return ids if self._draw is None else self._draw(ids)
 
 
-class _VectorsOfChannel(_WordsOfChannel):
+class _VectorsOfChannel(Source):
     """The noisy vectors of a channel, drawn anew for each place."""
 
     def __init__(self, channel: VectorChannel[Noise], rng: Generator) -> None:
-        super().__init__(channel, rng)
+        super().__init__(channel.lexicon, rng, lambda ids: channel.substitute(ids, rng))
         self._noisy = channel
 
     def vectors(self, ids: Ids) -> Floats:
@@ -152,17 +143,6 @@ class _VectorsOfChannel(_WordsOfChannel):
         if sums is None:
             return np.zeros((len(corpus), self.space.vectors.shape[1]))
         return sums / np.maximum(corpus.counts, 1)[:, None]
-
-
-class WordTable(Source):
-    """A fixed word for each word, drawn once: a substitution cipher."""
-
-    def __init__(self, space: MetricSpace, rng: Generator, swapped: Ids) -> None:
-        super().__init__(space, rng)
-        self._swapped = swapped
-
-    def _words(self, ids: Ids) -> Ids:
-        return self._swapped[ids]
 
 
 class Table(Source):
@@ -193,13 +173,6 @@ class Table(Source):
         return ids if self._swapped is None else self._swapped[ids]
 
 
-class _RandomWords(Source):
-    """Words drawn evenly from the lexicon, whatever the word was."""
-
-    def _words(self, ids: Ids) -> Ids:
-        return self._rng.integers(len(self.space), size=len(ids))
-
-
 class _PrivateTexts(Source):
     """The texts of a privatizer; for single words, the words of its channel.
 
@@ -207,11 +180,8 @@ class _PrivateTexts(Source):
     """
 
     def __init__(self, privatizer: Privatizer, rng: Generator) -> None:
-        super().__init__(privatizer.lexicon, rng)
-        self._privatizer = privatizer.drawing_from(rng)
-
-    def _words(self, ids: Ids) -> Ids:
-        return self._privatizer.channel.substitute(ids, self._rng)
+        drawing = self._privatizer = privatizer.drawing_from(rng)
+        super().__init__(privatizer.lexicon, rng, lambda ids: drawing.channel.substitute(ids, rng))
 
     def texts(self, corpus: Corpus) -> list[str]:
         private = self._privatizer.texts(corpus.texts)
@@ -277,7 +247,11 @@ def random_table(space: MetricSpace) -> Subject:
 
 def random_subject(space: MetricSpace) -> Subject:
     """Return a floor: for each place a word drawn evenly from the lexicon."""
-    return Subject("random words", space, lambda rng: _RandomWords(space, rng))
+
+    def begin(rng: Generator) -> Source:
+        return Source(space, rng, lambda ids: rng.integers(len(space), size=len(ids)))
+
+    return Subject("random words", space, begin)
 
 
 def _of_channel(channel: Channel, once: bool, release: str | None) -> Subject:
@@ -295,8 +269,8 @@ def _of_channel(channel: Channel, once: bool, release: str | None) -> Subject:
                 return _VectorsOfChannel(noisy, rng)
             return Table(space, rng, noisy.release_words(every, rng), noisy.decoder)
         if not once:
-            return _WordsOfChannel(channel, rng)
-        return WordTable(space, rng, channel.substitute(every, rng))
+            return Source(space, rng, lambda ids: channel.substitute(ids, rng))
+        return Source(space, rng, channel.substitute(every, rng).__getitem__)
 
     released = "words" if noisy is None else "vectors"
     title = f"{released} drawn {'once for each word' if once else 'for each place'}: {channel!r}"

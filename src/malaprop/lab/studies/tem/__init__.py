@@ -213,7 +213,7 @@ def source_of(run: Run, setting: Setting, rng: Generator) -> Source:
     """Return what the reviews of one trial are drawn from."""
     floor, space = str(setting.get("control", "")).partition(",")[0], vocabulary(run)
     if floor == "random table":  # of words, not of vectors
-        return sources.WordTable(space, rng, rng.permutation(len(space)))
+        return sources.Source(space, rng, rng.permutation(len(space)).__getitem__)
     if floor in FLOORS:
         return FLOORS[floor](space).begin(rng)
     once = setting["noise"] == "table"
