@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from malaprop.cli.options import App
-from malaprop.cli.terminal import print_table, say
+from malaprop.cli.terminal import bar, print_table, say
 
 if TYPE_CHECKING:
     from malaprop.lab.datasets import Dataset
@@ -69,7 +69,6 @@ def fetch(
     """
     from tempfile import TemporaryDirectory
 
-    from malaprop.cli.terminal import bar
     from malaprop.lab.datasets import dataset_named, is_kept
     from malaprop.lab.datasets import fetch as fetched
 

@@ -9,7 +9,7 @@ import typer
 
 from malaprop.cli.audit import audit_lexicon
 from malaprop.cli.options import RESEARCH, App, LexiconName
-from malaprop.cli.terminal import print_table, say
+from malaprop.cli.terminal import bar, print_table, say
 from malaprop.privacy.errors import ParameterError, printable
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ def graph_lexicon(
     time grows with the square of their number. Beyond 75,000 words it stores no weights, only what
     the mechanism needs without them.
     """
-    from malaprop.cli.terminal import bar
     from malaprop.lexicon.graph import GraphOptions, build_graph, find_kept_graph, keep_graph
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.lexicon.tables import keep
@@ -177,7 +176,6 @@ def import_(
     .npy and .safetensors with a vocabulary. It leaves out faulty rows and reports
     them.
     """
-    from malaprop.cli.terminal import bar
     from malaprop.lexicon import store
     from malaprop.privacy.metrics import as_metric
 
@@ -261,7 +259,6 @@ def train_poincare(
     Words that are above many others end up near the origin. The command prints how well the vectors
     reproduce the relations. If it is interrupted, --resume continues where it stopped.
     """
-    from malaprop.cli.terminal import bar
     from malaprop.lab.poincare import TrainingSettings, check_training, train_lexicon
     from malaprop.lexicon.store import sha256_of
 

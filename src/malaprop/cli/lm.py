@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from malaprop.cli.options import App, Encoding, FormatName, LexiconName, TextColumns
-from malaprop.cli.terminal import say
+from malaprop.cli.terminal import bar, say
 from malaprop.privacy.errors import printable
 
 app = App(help="Train models of public text, for attacks with context.")
@@ -38,7 +38,6 @@ def train(
     its counts. In a .txt file, each line is a text. Words are mapped to the lexicon's, as they are
     before they are protected.
     """
-    from malaprop.cli.terminal import bar
     from malaprop.files.texts import read_texts
     from malaprop.lexicon.bigrams import check_model_folder
     from malaprop.lexicon.lexicon import Lexicon

@@ -17,7 +17,7 @@ import json
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -131,6 +131,7 @@ class ExponentTable(Table):
 
     kind = "exponents"
     shipped = "exponents.json"
+    ending = ".json"
     remedy = (
         "is not a table of exponents that this version reads: remove it, and run  malaprop "
         "lexicon audit  again"
@@ -165,7 +166,7 @@ class ExponentTable(Table):
         """The fingerprint, and the threshold and the ε that the table is for, if it is."""
         threshold = "" if self.gamma == math.inf else f"-{float(self.gamma)!r}"
         single = "" if self.epsilon is None else f"-e{float(self.epsilon)!r}"
-        return f"{self.fingerprint}{threshold}{single}.json"
+        return f"{self.fingerprint}{threshold}{single}{self.ending}"
 
     def write(self, path: Path) -> None:
         """Write the table as JSON, an exponent a line."""
@@ -353,10 +354,9 @@ def kept_tables(fingerprint: str, folder: Path | None = None) -> Tables:
     """
     if not _FINGERPRINT.fullmatch(fingerprint):  # it may come from a stranger's file
         return Tables()
-    own = _own_files(folder or store.home(), fingerprint)
     found: list[Table] = []
     unreadable: list[tuple[TableKind, str]] = []
-    for kind, path in own if folder else (*_shipped_files(fingerprint), *own):
+    for kind, path in _files(fingerprint, folder):
         try:
             table = kind.read(path, fingerprint)
         except LexiconError as error:
@@ -375,24 +375,20 @@ def kept_tables(fingerprint: str, folder: Path | None = None) -> Tables:
     )
 
 
-_Files = Iterable[tuple[type[Table], Path]]
-
-
-def _own_files(folder: Path, fingerprint: str) -> _Files:
-    exponents = folder / ExponentTable.kind
-    names = [exponents / f"{fingerprint}.json", *exponents.glob(f"{fingerprint}-*.json")]
-    files: list[tuple[type[Table], Path]] = [(ExponentTable, path) for path in names]
-    files.append((BalanceTable, folder / BalanceTable.kind / fingerprint))
-    files.append((NearestWords, folder / NearestWords.kind / f"{fingerprint}.npy"))
-    return [(kind, path) for kind, path in files if path.exists()]
-
-
-def _shipped_files(fingerprint: str) -> Iterator[tuple[type[Table], Path]]:
-    for folder in store.embedded().values():
-        for kind in (ExponentTable, BalanceTable, NearestWords):
-            path, digest = folder / kind.shipped, VERIFIED.get((kind.shipped, fingerprint))
-            if digest is None or not path.exists():
-                continue
+def _files(fingerprint: str, folder: Path | None) -> Iterator[tuple[type[Table], Path]]:
+    """Yield the files of tables: without a folder the shipped ones first, then the user's."""
+    for kind in (ExponentTable, BalanceTable, NearestWords):
+        digest = VERIFIED.get((kind.shipped, fingerprint))
+        for lexicon in store.embedded().values() if digest and not folder else ():
+            path = lexicon / kind.shipped
             # Balances are verified when they are used, and lists whenever they are read.
-            if kind is not ExponentTable or hashlib.sha256(path.read_bytes()).hexdigest() == digest:
+            trusted = kind is not ExponentTable or _sha256(path) == digest
+            if path.exists() and trusted:
                 yield kind, path
+        own = (folder or store.home()) / kind.kind
+        paths = [own / f"{fingerprint}{kind.ending}", *own.glob(f"{fingerprint}-*{kind.ending}")]
+        yield from ((kind, path) for path in paths if path.exists())
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
