@@ -101,5 +101,5 @@ def add(
     """
     from malaprop.lab.datasets import add as added
 
-    for file in added(paths):
-        say(f"added        {file.file} of {file.dataset}")
+    for dataset, path in added(paths):
+        say(f"added        {path.name} of {dataset}")

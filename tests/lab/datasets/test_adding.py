@@ -32,7 +32,7 @@ def test_a_file_is_recognised_whatever_its_name(tmp_path: Path) -> None:
     (tmp_path / "renamed").write_bytes(NEGATIVE)
     (tmp_path / "other").write_bytes(POSITIVE)
     added = add([tmp_path / "renamed", tmp_path / "other"])
-    assert [(one.dataset, one.file) for one in added] == [("small", "s.neg"), ("small", "s.pos")]
+    assert [(name, path.name) for name, path in added] == [("small", "s.neg"), ("small", "s.pos")]
     assert load("small").texts == ("good .", "bad .")
 
 

@@ -10,7 +10,7 @@ it, `add` keeps files that you have, and `load` reads one.
 
 from typing import Any
 
-from malaprop.lab.datasets.download import Added, add, fetch
+from malaprop.lab.datasets.download import add, fetch
 from malaprop.lab.datasets.entries import (
     DataFile,
     Dataset,
@@ -32,7 +32,6 @@ from malaprop.lab.datasets.readers import (
 )
 
 __all__ = [
-    "Added",
     "DataFile",
     "DataFiles",
     "Dataset",

@@ -95,13 +95,9 @@ def bundled(members: list[tuple[str, bytes]]) -> bytes:
     return made.getvalue()
 
 
-def unbundled(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the names and contents of the files in a tar file that was kept."""
-    with tarfile.open(path, mode="r:") as tar:
-        for member in tar:
-            content = tar.extractfile(member)
-            if content is not None:
-                yield member.name, content.read()
+def unbundled(path: Path) -> list[tuple[str, bytes]]:
+    """Return the names and contents of the files in an archive that was kept, by name."""
+    return sorted((name, read(_LARGEST)) for name, read in _files(path))
 
 
 @contextmanager

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from http.client import HTTPException
 from importlib.util import find_spec
 from itertools import groupby
@@ -59,24 +58,16 @@ _UNTRIED = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Added:
-    """A file that was recognised and kept."""
-
-    dataset: str
-    file: str
-    path: Path
-
-
-def add(paths: Iterable[str | PathLike[str]]) -> list[Added]:
-    """Keep files that the user has; refuse a file that no entry of the catalogue knows.
+def add(paths: Iterable[str | PathLike[str]]) -> list[tuple[str, Path]]:
+    """Keep files that the user has; return the data set of each, and where it is kept.
 
     A file is recognised by its digest, whatever its name. An archive or a package that a data set
-    comes in is recognised by what is in it. All files are looked at before one is kept.
+    comes in is recognised by what is in it. All files are looked at before one is kept; a file that
+    no entry of the catalogue knows is refused.
     """
     recognised = [(Path(path), *each) for path in paths for each in _recognised(Path(path))]
     return [
-        Added(dataset=dataset.name, file=file.name, path=_keep(dataset, file, path, member, path))
+        (dataset.name, _keep(dataset, file, path, member, path))
         for path, dataset, file, member in recognised
     ]
 

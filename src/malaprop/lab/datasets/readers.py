@@ -6,8 +6,7 @@ import io
 import json
 import mmap
 import re
-import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
@@ -185,6 +184,7 @@ def reader(name: str) -> Callable[[Reader], Reader]:
 _VALUES = {kind.__name__: kind for kind in (LabelledTexts, TextPairs, WordPairs, WordList)}
 _NUMBERS = ("scores", "numbers")
 _LARGEST = 1 << 28  # bytes that a file may unpack to
+_QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,6 +261,10 @@ def _rows_of(path: Path, layout: TableLayout) -> Iterator[tuple[str, Any]]:
             yield from (("", row) for row in rows if not column or row[column] == value)
         case "json":  # an object of words and numbers
             yield from (("", row) for row in json.loads(_content(path)).items())
+        case "quoted":  # words in quotation marks, after comments
+            quoted = _QUOTED.findall(_text_of(path, layout.encoding).rpartition("*/")[2])
+            words = dict.fromkeys(chain.from_iterable(quoted))
+            yield from (("", [word.replace("\\", "")]) for word in words if word)
         case "files" | "json files":  # a bundle: each file is a row
             for name, content in unbundled(path):
                 if re.search(layout.only, name):
@@ -329,15 +333,8 @@ def split_of(name: str) -> str:
 
 
 _SWALLOWED = re.compile(r"\n(ham|spam)\t")
-_QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
-_LARGEST_PUZZLES = 1 << 20
 _WINK_WORDS, _WINK_VECTORS = b'"words":', b',"vectors":{'
 _WINK_NUMBERS = re.compile(rb"\[([-+0-9.eE,]+)\]")
-
-
-def _labelled(dataset: Dataset, rows: Iterable[tuple[str, str]]) -> LabelledTexts:
-    texts, labels = zip(*rows, strict=True)
-    return LabelledTexts(name=dataset.name, texts=texts, labels=labels)
 
 
 @reader("sms")
@@ -354,41 +351,19 @@ def sms(dataset: Dataset, files: Files) -> LabelledTexts:
         labels.setdefault(pieces[0].strip(), {"0": "ham", "1": "spam"}[row["spam"]])
         for label, text in zip(pieces[1::2], pieces[2::2], strict=True):
             labels.setdefault(text.strip(), label)
-    return _labelled(dataset, labels.items())
-
-
-@reader("opinion-words")
-def opinion_words(dataset: Dataset, files: Files) -> LabelledTexts:
-    """Read lists of words in quotation marks, after a comment; the file's name has the label."""
-    rows = []
-    for name, path in files.items():
-        listed = _text_of(path).rpartition("*/")[2]
-        words = dict.fromkeys(chain.from_iterable(_QUOTED.findall(listed)))
-        label = name.removesuffix("Words.js")
-        rows += [(word.replace("\\", ""), label) for word in words if word]
-    return _labelled(dataset, rows)
+    return LabelledTexts(name=dataset.name, texts=tuple(labels), labels=tuple(labels.values()))
 
 
 @reader("outliers")
 def outliers(dataset: Dataset, files: Files) -> Puzzles:
     """Read a group of words, a blank line, and words that do not belong: a puzzle for each."""
     puzzles = []
-    for content in chain.from_iterable(map(_contents, files.values())):
+    listed = chain.from_iterable(map(unbundled, files.values()))
+    for content in [content for name, content in listed if name.endswith(".txt")]:
         group, _, others = content.decode("utf-8").replace("\r", "").strip().partition("\n\n")
         puzzles += [(tuple(group.split()), word) for word in others.split()]
     members, odd = zip(*puzzles, strict=True)
     return Puzzles(name=dataset.name, members=members, odd=odd)
-
-
-def _contents(path: Path) -> Iterator[bytes]:
-    if path.suffix == ".tar":
-        yield from (content for _, content in unbundled(path))
-        return
-    with zipfile.ZipFile(path) as archive:
-        for name in sorted(archive.namelist()):
-            if name.endswith(".txt"):
-                with archive.open(name) as member:
-                    yield member.read(_LARGEST_PUZZLES)
 
 
 @reader("files")
