@@ -535,12 +535,14 @@ class WordNet:
         The nouns are those of a `vocabulary` and those above them; by default, all nouns.
         """
         names = self._names(self._first if vocabulary is None else vocabulary)
-        pairs = [
-            (word, parent)
-            for synset, words in names.items()
-            for word in words
-            for parent in sorted(self._parents(synset, names))
-        ]
+        nameless = {sense: above for sense, above in self._above.items() if sense not in names}
+        pairs = set()
+        for synset, words in names.items():
+            # The nearest synsets above that have a name.
+            nearest = set(self._above[synset])
+            nearest = nearest.union(*(_all_above(above, nameless) for above in nearest))
+            parents = [parent for above in nearest for parent in names.get(above, ())]
+            pairs |= {(word, parent) for word in words for parent in parents}
         return sorted(pairs)
 
     def _names(self, vocabulary: Collection[str]) -> dict[str, list[str]]:
@@ -566,20 +568,6 @@ class WordNet:
         return bool(written and _WRITTEN.fullmatch(written[0])) and (
             seen.get("1", 0) >= max(seen.values(), default=0)
         )
-
-    def _parents(self, synset: str, names: dict[str, list[str]]) -> set[str]:
-        """Return the words of the nearest synsets above that have any."""
-        parents: set[str] = set()
-        seen: set[str] = set()
-        waiting = list(self._above[synset])
-        while waiting:
-            above = waiting.pop()
-            if above in names:
-                parents.update(names[above])
-            elif above not in seen:
-                seen.add(above)
-                waiting += self._above[above]
-        return parents
 
 
 def _lines(path: Path) -> Iterator[list[str]]:
