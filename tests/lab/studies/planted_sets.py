@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from malaprop.lab.datasets.readers import LabelledTexts, Puzzles, TextPairs, WordPairs
+from malaprop.lab.datasets import LabelledTexts, Puzzles, TextPairs, WordPairs
 from malaprop.privacy.randomness import seeded_rng
 
 

@@ -9,7 +9,7 @@ from tests.lab.studies.planted_sets import planted
 
 from malaprop import Lexicon, seeded_rng
 from malaprop.lab import studies
-from malaprop.lab.datasets.readers import LabelledTexts
+from malaprop.lab.datasets import LabelledTexts
 from malaprop.lab.studies.figures import FLOORS, MAJORITY
 from malaprop.lab.studies.frontier import STUDY, frontier
 from malaprop.lab.studies.frontier.frontier_page import TEXTS

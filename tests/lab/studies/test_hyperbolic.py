@@ -7,7 +7,7 @@ import pytest
 from tests.lab.studies.planted_sets import planted
 
 from malaprop import Lexicon, seeded_rng
-from malaprop.lab.datasets.readers import LabelledTexts, TextPairs
+from malaprop.lab.datasets import LabelledTexts, TextPairs
 from malaprop.lab.studies import study_named
 from malaprop.lab.studies.hyperbolic.mechanisms import (
     HIERARCHY,

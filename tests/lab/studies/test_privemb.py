@@ -7,7 +7,7 @@ import pytest
 
 from malaprop import Lexicon, seeded_rng
 from malaprop.lab import studies
-from malaprop.lab.datasets.readers import LabelledTexts
+from malaprop.lab.datasets import LabelledTexts
 from malaprop.lab.studies.privemb import (
     M1,
     M2,

@@ -7,7 +7,7 @@ import pytest
 from tests.lab.datasets.serving import Write, described, write_catalogue
 
 from malaprop import Lexicon
-from malaprop.lab.datasets.download import add
+from malaprop.lab.datasets import add
 from malaprop.lab.studies.reproduction import Cells, MissingDataError, Run, run_study
 from malaprop.lab.studies.study import Item, Measurement, Study
 

@@ -7,7 +7,7 @@ import pytest
 
 from malaprop import DataError, Laplace, Lexicon, ParameterError, seeded_rng
 from malaprop.lab import tasks
-from malaprop.lab.datasets.readers import LabelledTexts, WordPairs
+from malaprop.lab.datasets import LabelledTexts, WordPairs
 
 PAIRS = WordPairs(
     name="made up",

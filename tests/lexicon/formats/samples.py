@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from malaprop.lexicon.formats import open_vector_file, read
-from malaprop.lexicon.formats.rows import Repairs, screened_blocks
+from malaprop.lexicon.formats import Repairs, open_vector_file, read, screened_blocks
 from malaprop.privacy.errors import LexiconError
 
 WORDS = ("the", "naïve", "catch22", "NA", "7", "nan", "東京")

@@ -27,8 +27,14 @@ from tests.lexicon.formats.samples import (
 )
 
 from malaprop import seeded_rng
-from malaprop.lexicon.formats import open_vector_file, read, recognise, word_vectors
-from malaprop.lexicon.formats.rows import FileFault, screened_blocks
+from malaprop.lexicon.formats import (
+    FileFault,
+    open_vector_file,
+    read,
+    recognise,
+    screened_blocks,
+    word_vectors,
+)
 from malaprop.privacy.errors import LexiconError
 
 TEXTS = {

@@ -18,8 +18,7 @@ from tests.lexicon.formats.samples import (
     zipped,
 )
 
-from malaprop.lexicon.formats import open_vector_file, read
-from malaprop.lexicon.formats.rows import FileFault, screened_blocks
+from malaprop.lexicon.formats import FileFault, open_vector_file, read, screened_blocks
 from malaprop.privacy.errors import LexiconError
 
 FAULTS: list[tuple[FileFault, bytes, int, str]] = [

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from malaprop.lexicon.formats import matrix, word_vectors  # noqa: F401  (they define the formats)
 from malaprop.lexicon.formats.rows import (
     HEAD,
+    FileFault,
     Repairs,
     VectorFile,
     formats,
@@ -24,6 +25,7 @@ from malaprop.lexicon.formats.rows import (
 from malaprop.lexicon.formats.untrusted import open_stream
 from malaprop.privacy.errors import LexiconError
 
+__all__ = ["FileFault", "Repairs", "open_vector_file", "read", "recognise", "screened_blocks"]
 _PICKLES = tuple(bytes([0x80, protocol]) for protocol in range(2, 6))
 
 

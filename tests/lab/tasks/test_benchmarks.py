@@ -8,8 +8,8 @@ import pytest
 
 from malaprop import Laplace, Lexicon, ParameterError, PrivEmb, seeded_rng
 from malaprop.lab import tasks
-from malaprop.lab.datasets.readers import LabelledTexts, Puzzles, TextPairs, WordPairs
-from malaprop.lab.tasks.similarity import spearman
+from malaprop.lab.datasets import LabelledTexts, Puzzles, TextPairs, WordPairs
+from malaprop.lab.tasks import similarity
 
 GOOD, BAD = [f"good{i}x" for i in range(40)], [f"bad{i}x" for i in range(40)]
 
@@ -40,12 +40,12 @@ def test_sets_are_ranked_together_on_one_scale() -> None:
     result = tasks.run("similarity", compass, data=(ten, fifty))
     # The cosines are 0.71, -1, 1 and 0; the scores on one scale 1, 0, 1 and 0.
     assert result.value == pytest.approx(
-        spearman(np.array([3.0, 1, 4, 2]), np.array([1.0, 0, 1, 0]))
+        similarity.spearman(np.array([3.0, 1, 4, 2]), np.array([1.0, 0, 1, 0]))
     )
     assert result.measures["ten"].value == result.measures["fifty"].value == 1.0
     raw = tasks.run("similarity", compass, data=(ten, fifty), raw=True)
     assert raw.value == pytest.approx(
-        spearman(np.array([3.0, 1, 4, 2]), np.array([10.0, 0, 50, 20]))
+        similarity.spearman(np.array([3.0, 1, 4, 2]), np.array([10.0, 0, 50, 20]))
     )
 
 
