@@ -239,11 +239,9 @@ class TextFile(VectorFile, name="text"):
             read = csv.read_csv(pa.BufferReader(chunk), *options)
         except pa.ArrowInvalid:
             return None
-        vectors = np.empty((read.num_rows, self.dimension), dtype=np.float32)
-        with np.errstate(over="ignore"):
-            for i in range(self.dimension):
-                vectors[:, i] = read.column(i + 1).to_numpy()
-        return read.column(0).to_pylist(), vectors
+        words, *numbers = read.columns
+        columns = np.column_stack([column.to_numpy() for column in numbers])
+        return words.to_pylist(), to_float32(columns)
 
     def _careful(self, chunk: bytes, at: int) -> ParsedRows:
         numbers, words, values = [], [], []
