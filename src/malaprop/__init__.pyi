@@ -7,8 +7,6 @@ from .lexicon.graph import GraphOptions as GraphOptions
 from .lexicon.lexicon import Lexicon as Lexicon
 from .measure.audit import Audit as Audit
 from .measure.audit import audit as audit
-from .measure.explain import Explanation as Explanation
-from .measure.explain import explain as explain
 from .mechanisms import registry as registry
 from .mechanisms.balanced import Balanced as Balanced
 from .mechanisms.coordinate_laplace import CoordinateLaplace as CoordinateLaplace
@@ -84,6 +82,8 @@ from .privacy.randomness import (
 from .private_files import file_digest as file_digest
 from .privatizer import Privatizer as Privatizer
 from .release import Release as Release
+from .report.explanation import Explanation as Explanation
+from .report.explanation import explain as explain
 from .report.run_report import RunReport as RunReport
 
 __all__: list[str]

@@ -17,7 +17,7 @@ from malaprop.cli.options import (
     make_mechanism,
     step_sizes,
 )
-from malaprop.cli.terminal import console
+from malaprop.cli.terminal import console, say_text
 
 
 def explain(
@@ -42,8 +42,9 @@ def explain(
     A number, a date or a time is explained as what it is, if it is drawn so: see --kinds.
     """
     from malaprop.cli.terminal import working
-    from malaprop.measure.explain import as_lines
-    from malaprop.measure.explain import explain as explained_by
+    from malaprop.report.explanation import explain as explained_by
+    from malaprop.report.explanation import explanation_page
+    from malaprop.report.page import render
 
     made = make_mechanism(mechanism, epsilon, param)
     with working(f"preparing {mechanism} on {lexicon}"):
@@ -57,6 +58,4 @@ def explain(
             steps=step_sizes(step),
             dates=dates,
         )
-    shown = console()
-    for line, bold in as_lines(explained, shown.width):
-        shown.print(line, style="bold" if bold else None, soft_wrap=True)
+    say_text(render(explanation_page(explained), width=console().width))
