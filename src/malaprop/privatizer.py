@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass, field
-from functools import cached_property, partial
-from typing import Any, TypeVar, Unpack, overload
+from functools import cached_property, lru_cache, partial
+from typing import Any, Unpack, overload
 
 import numpy as np
 from numpy.random import Generator
@@ -36,61 +36,11 @@ from malaprop.release import (
 )
 from malaprop.text.kinds import ValueForm
 from malaprop.text.kinds.grammar import read_value, split_values
+from malaprop.text.missing import MaybeText, is_missing, map_non_null, require_text
 from malaprop.text.parser import Secrets, Templates, TextParser
 from malaprop.text.policy import Policy, TextOptions, policy_with
 from malaprop.text.public import Span
 from malaprop.text.tokens import TokenKind, kind_of
-
-# Texts that are missing: they stay as they are, at their places.
-
-
-MaybeText = str | float | None
-"""A text, or what stands for a missing one: None, or NaN."""
-_Result = TypeVar("_Result")
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value stands for a missing text: None, NaN, or pandas' NA or NaT.
-
-    >>> is_missing(None), is_missing(float("nan")), is_missing(""), is_missing(0.0)
-    (True, True, False, False)
-    """
-    if value is None:
-        return True
-    if isinstance(value, float | np.floating):
-        return bool(value != value)  # only NaN differs from itself
-    # By name: pandas need not be installed, and its NA answers no question.
-    kind = type(value)
-    return kind.__name__ in ("NAType", "NaTType") and kind.__module__.startswith("pandas.")
-
-
-def require_text(text: object) -> None:
-    """Refuse what is not a text."""
-    if not isinstance(text, str):
-        raise ParameterError(f"A text must be a string. Got {type(text).__name__}.")
-
-
-def map_non_null(
-    texts: Iterable[Any], name: str, convert: Callable[[list[str]], list[_Result]]
-) -> list[Any]:
-    """Convert the texts that are there, all at once; leave missing ones at their places.
-
-    Anything else is refused before any text is converted. `name` is that of the method called.
-    """
-    results = list(several_texts(texts, name))
-    places = [place for place, text in enumerate(results) if not is_missing(text)]
-    for place in places:
-        if not isinstance(results[place], str):
-            kind = type(results[place]).__name__
-            raise ParameterError(f"A text must be a string, None or NaN. Got {kind}.")
-    if len(places) == len(results):
-        return convert(results)
-    for place, result in zip(places, convert([results[p] for p in places]), strict=True):
-        results[place] = result
-    return results
-
-
-# Secret words beside what was drawn for them, for the owner of the texts.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -115,8 +65,6 @@ class WordDraws:
 
 
 _NO_WORDS = (TokenKind.SPACE, TokenKind.PUNCTUATION, TokenKind.INVISIBLE)
-
-_MOST_GUARANTEES = 1024
 
 
 class Privatizer:
@@ -174,8 +122,9 @@ class Privatizer:
         self._parser = TextParser(lexicon.words, self._policy)
         self._slots = SlotDraws(self._channel, self._policy)
         self._promise = with_values(self._channel.guarantee, self._policy)
-        self._guarantees: dict[int, Guarantee] = {}  # by how many words a text has
         self._guarantee = text_guarantee(self._promise, self._policy)
+        # Most texts have as many words as another one.
+        self._guarantee_for = lru_cache(maxsize=1024)(partial(of_length, self._guarantee))
         self._facts: dict[str, dict[str, Any]] = {
             "mechanism": mechanism.to_dict(),
             "lexicon": lexicon.to_dict(),
@@ -292,7 +241,7 @@ class Privatizer:
         `many` and `texts` leave missing texts as they are.
         """
         require_text(text)
-        return self._released(*self._parser.parse([text]), self._guarantee_for)[0]
+        return self._releases([text])[0]
 
     def spans(self, text: str, spans: Iterable[Span]) -> Release:
         """Return the release of a text of which only some spans are private, (start, end) each.
@@ -317,11 +266,7 @@ class Privatizer:
 
         Missing texts (None, NaN, pandas' NA and NaT) stay as they are, at their places.
         """
-
-        def releases(there: list[str]) -> list[Release]:
-            return self._released(*self._parser.parse(there), self._guarantee_for)
-
-        return map_non_null(texts, "many", releases)
+        return map_non_null(texts, "many", self._releases)
 
     @overload
     def texts(self, texts: Iterable[str]) -> list[str]: ...
@@ -377,6 +322,9 @@ class Privatizer:
         """
         return self._slots.share(self._rng)
 
+    def _releases(self, texts: list[str]) -> list[Release]:
+        return self._released(*self._parser.parse(texts), self._guarantee_for)
+
     def _released(
         self, templates: Templates, secrets: Secrets, guarantee_for: Callable[[int], Guarantee]
     ) -> list[Release]:
@@ -392,15 +340,6 @@ class Privatizer:
             )
             for text, draws, counts in zip(texts, drawn.draws, secrets.tallies.each(), strict=True)
         ]
-
-    def _guarantee_for(self, words: int) -> Guarantee:
-        """Return the guarantee for a text of so many words: most have as many as another one."""
-        known = self._guarantees.get(words)
-        if known is None:
-            if len(self._guarantees) >= _MOST_GUARANTEES:
-                self._guarantees.clear()
-            known = self._guarantees[words] = of_length(self._guarantee, words)
-        return known
 
 
 def _revived(

@@ -15,7 +15,7 @@ from typing import Any
 
 from malaprop.lexicon.graph import with_graph_if_needed
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.mechanisms import mechanism_named
+from malaprop.mechanisms import mechanism_named as mechanism_named
 from malaprop.privacy.errors import LexiconError, ParameterError
 from malaprop.privacy.mechanism import Mechanism
 
@@ -97,7 +97,16 @@ def choose(
 def chosen_mechanism(mechanism: MechanismChoice, epsilon: float | None) -> Mechanism:
     """Return the mechanism of a name with that ε, or a mechanism that has its own."""
     if isinstance(mechanism, str):
-        return _named(mechanism, epsilon)
+        made = mechanism_named(mechanism)
+        if epsilon is None:
+            raise ParameterError(f"{made.name} needs an ε: name it with `epsilon`.")
+        try:
+            return made(epsilon=epsilon)
+        except TypeError:
+            raise ParameterError(
+                f"{made.__name__} has other parameters that must be given, so its name is not "
+                f"enough: pass malaprop.{made.__name__}(epsilon={epsilon!r}, …)."
+            ) from None
     if not isinstance(mechanism, Mechanism):
         raise ParameterError(
             "The 'mechanism' parameter must be a mechanism with its parameters, such as "
@@ -111,24 +120,6 @@ def chosen_mechanism(mechanism: MechanismChoice, epsilon: float | None) -> Mecha
     return mechanism
 
 
-def mechanism_of_name(name: str) -> type[Mechanism]:
-    """Return the mechanism of a name; all of them are imported here."""
-    return mechanism_named(name)
-
-
-def _named(name: str, epsilon: float | None) -> Mechanism:
-    made = mechanism_named(name)
-    if epsilon is None:
-        raise ParameterError(f"{made.name} needs an ε: name it with `epsilon`.")
-    try:
-        return made(epsilon=epsilon)
-    except TypeError:
-        raise ParameterError(
-            f"{made.__name__} has other parameters that must be given, so its name is not enough: "
-            f"pass malaprop.{made.__name__}(epsilon={epsilon!r}, …)."
-        ) from None
-
-
 def _opened(lexicon: LexiconChoice) -> tuple[str, Lexicon]:
     """Return the lexicon, and what opens it again: a name as it is, a path in full."""
     if isinstance(lexicon, Lexicon):
@@ -140,11 +131,8 @@ def _opened(lexicon: LexiconChoice) -> tuple[str, Lexicon]:
         )
     place = os.fspath(lexicon)
     known = Lexicon.open(place)
-    return place if known.opened_as == place else _full(place), known
-
-
-def _full(place: str) -> str:
-    return os.path.abspath(os.path.expanduser(place))
+    full = os.path.abspath(os.path.expanduser(place))
+    return place if known.opened_as == place else full, known
 
 
 def _name_of(lexicon: Lexicon, mechanism: Mechanism) -> str:

@@ -293,6 +293,21 @@ def test_texts_of_signs_are_counted(policy: Policy) -> None:
     assert [each["mostly_signs"] for each in counts] == [0, 0, 0, 0, shown, 0, 0]
 
 
+@pytest.mark.parametrize("few_letters", [0, 10**6])
+def test_texts_that_look_alike_have_equal_templates(
+    few_letters: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither what a word is, nor whether the lexicon has it, can be told from a template."""
+    monkeypatch.setattr(parser, "_FEW_LETTERS", few_letters)
+    text_parser = TextParser(WORDS, TYPED)
+    for alike in (["the dog, Zyx!", "May rain, an!"], ["on 3 May 2023\n", "zq 9 June 1999\n"]):
+        one, other = (text_parser.parse([text])[0] for text in alike)
+        assert one._texts == other._texts
+        assert (one._chunks is None) == (other._chunks is None) == bool(few_letters)
+        if one._chunks is not None and other._chunks is not None:
+            assert one._chunks._looks.tolist() == other._chunks._looks.tolist()
+
+
 def test_values_go_chunk_by_chunk_too() -> None:
     text_parser = TextParser(WORDS, TYPED)
     apart = "On 3/4/2023 at 10:30, 12 dogs of 15 paid $5, not 3.\n5 a@b.org x123y 500mg"

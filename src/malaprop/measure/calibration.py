@@ -44,7 +44,7 @@ from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.progress import Progress, report
 from malaprop.privacy.randomness import checked_rng, secure_rng, seeded_rng
 from malaprop.privatizer import Privatizer
-from malaprop.recipe import mechanism_of_name
+from malaprop.recipe import mechanism_named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +101,7 @@ class Calibration:
 def mechanism_at(mechanism: Any) -> Callable[[float], Mechanism]:
     """Return what makes the mechanism with a given ε."""
     if isinstance(mechanism, str):
-        mechanism = mechanism_of_name(mechanism)
+        mechanism = mechanism_named(mechanism)
     if isinstance(mechanism, Mechanism):
         given = mechanism
         return lambda epsilon: replace(given, epsilon=epsilon)
@@ -537,7 +537,7 @@ def best_lambda(
     chosen = check_grid(grid, kept, similarity)
     noise = secure_rng() if rng is None else checked_rng(rng)
     ids = word_ids(lexicon, min(_WORDS, len(lexicon)) if words is None else words)
-    make: Any = mechanism_of_name("mahalanobis")
+    make: Any = mechanism_named("mahalanobis")
     rows, skipped = [], []
     for place, value in enumerate(chosen, 1):
         made: Mechanism = make(epsilon=epsilon, regularization=value, clusters=clusters)

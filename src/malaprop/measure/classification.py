@@ -22,7 +22,8 @@ from malaprop.privacy.errors import (
 from malaprop.privacy.estimate import Estimate
 from malaprop.privacy.progress import Progress, report, stage
 from malaprop.privacy.randomness import checked_rng, secure_rng
-from malaprop.privatizer import Privatizer, is_missing
+from malaprop.privatizer import Privatizer
+from malaprop.text.missing import is_missing
 from malaprop.text.parser import TextParser
 from malaprop.text.policy import Policy
 

@@ -45,7 +45,7 @@ from malaprop.privacy.progress import Progress, report, stage
 from malaprop.privacy.randomness import checked_rng, secure_rng
 from malaprop.private_files import atomic_write, create, open_ours, state_folder, subkey
 from malaprop.privatizer import Privatizer, WordDraws
-from malaprop.recipe import mechanism_of_name
+from malaprop.recipe import mechanism_named
 from malaprop.text.parser import TextParser
 from malaprop.text.policy import Policy, TextOptions, policy_with
 
@@ -148,7 +148,7 @@ def mechanisms_at(
             made.append(each)
             continue
         name, colon, epsilon = str(each).partition(":")
-        cls = mechanism_of_name(name)
+        cls = mechanism_named(name)
         own = [epsilon_of(epsilon)] if colon else list(epsilons)
         if not own:
             raise ParameterError(

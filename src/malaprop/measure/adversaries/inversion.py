@@ -15,7 +15,8 @@ from malaprop.privacy.errors import DataError, ParameterError
 from malaprop.privacy.estimate import Estimate
 from malaprop.privacy.mechanism import Mechanism, TakesVectors
 from malaprop.privacy.progress import Progress, report
-from malaprop.privatizer import Privatizer, is_missing, map_non_null
+from malaprop.privatizer import Privatizer
+from malaprop.text.missing import is_missing, map_non_null
 from malaprop.text.parser import TextParser
 
 

@@ -23,7 +23,8 @@ from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import DataError, ParameterError, require_choice, type_name
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.progress import report
-from malaprop.privatizer import Privatizer, is_missing
+from malaprop.privatizer import Privatizer
+from malaprop.text.missing import is_missing
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
 
 

@@ -1,0 +1,53 @@
+"""Texts that are missing: they stay as they are, at their places."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from malaprop.privacy.errors import ParameterError, several_texts
+
+MaybeText = str | float | None
+"""A text, or what stands for a missing one: None, or NaN."""
+_Result = TypeVar("_Result")
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for a missing text: None, NaN, or pandas' NA or NaT.
+
+    >>> is_missing(None), is_missing(float("nan")), is_missing(""), is_missing(0.0)
+    (True, True, False, False)
+    """
+    if value is None:
+        return True
+    if isinstance(value, float | np.floating):
+        return bool(value != value)  # only NaN differs from itself
+    # By name: pandas need not be installed, and its NA answers no question.
+    kind = type(value)
+    return kind.__name__ in ("NAType", "NaTType") and kind.__module__.startswith("pandas.")
+
+
+def require_text(text: object) -> None:
+    """Refuse what is not a text."""
+    if not isinstance(text, str):
+        raise ParameterError(f"A text must be a string. Got {type(text).__name__}.")
+
+
+def map_non_null(
+    texts: Iterable[Any], name: str, convert: Callable[[list[str]], list[_Result]]
+) -> list[Any]:
+    """Convert the texts that are there, all at once; leave missing ones at their places.
+
+    Anything else is refused before any text is converted. `name` is that of the method called.
+    """
+    results = list(several_texts(texts, name))
+    places = [place for place, text in enumerate(results) if not is_missing(text)]
+    for place in places:
+        if not isinstance(results[place], str):
+            kind = type(results[place]).__name__
+            raise ParameterError(f"A text must be a string, None or NaN. Got {kind}.")
+    if len(places) == len(results):
+        return convert(results)
+    for place, result in zip(places, convert([results[p] for p in places]), strict=True):
+        results[place] = result
+    return results
