@@ -262,9 +262,9 @@ class TestClosedForm:
 
     def test_another_lexicon_than_is_drawn_from(self) -> None:
         class Elsewhere(LawChannel[Law]):
-            @property
-            def lexicon(self) -> Lexicon:
-                return MANY
+            def __post_init__(self) -> None:
+                super().__post_init__()
+                object.__setattr__(self, "lexicon", MANY)
 
         sound = TEM(epsilon=1.0, exponent="half").on(MANY)
         wide = Lexicon(MANY.words, MANY.vectors * 10)

@@ -139,12 +139,10 @@ def test_rows_that_are_no_law() -> None:
 
 
 def test_another_promise_is_not_certified() -> None:
-    class Boasting(PathChannel):
-        @property
-        def guarantee(self) -> Guarantee:
-            return Guarantee(kind=Kind.METRIC, epsilon=9.0, metric="euclidean")
-
-    assert audit(Boasting(SMALL, 1.0, "1 week")).holds is None
+    boasting = PathChannel(SMALL, 1.0, "1 week")
+    promise = Guarantee(kind=Kind.METRIC, epsilon=9.0, metric="euclidean")
+    object.__setattr__(boasting, "guarantee", promise)
+    assert audit(boasting).holds is None
 
 
 def test_it_says_which_points() -> None:

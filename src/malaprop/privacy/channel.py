@@ -6,7 +6,7 @@ sees its output.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -37,50 +37,34 @@ ANY_TWO_VALUES = "any two values of the grid"
 _CELLS = 1 << 25  # the most cells of rows computed together: 512 rows of 65,536 words
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Channel(ABC):
     """A mechanism bound to a lexicon: word ids in, word ids out."""
 
-    def __init__(
-        self,
-        space: MetricSpace,
-        guarantee: Guarantee,
-        *,
-        neighbourhoods: Neighbourhoods | None = None,
-        hint: str = "",
-    ) -> None:
-        self._space, self._size = space, len(space)
-        self._neighbourhoods, self._hint = neighbourhoods, hint
-        self._guarantee = replace(guarantee, lexicon=str(getattr(space, "fingerprint", "")))
+    lexicon: MetricSpace
+    """The lexicon that the channel is bound to."""
+    guarantee: Guarantee
+    """What the channel promises for one word."""
+    neighbourhoods: Neighbourhoods | None = field(default=None, kw_only=True)
+    """The neighbourhoods within which the guarantee holds; None for all other guarantees."""
+    hint: str = field(default="", kw_only=True)
+    """Advice on how to keep more of the text at the same ε; usually empty."""
+    _size: int = field(default=0, init=False)
 
-    @property
-    def lexicon(self) -> MetricSpace:
-        """The lexicon that the channel is bound to."""
-        return self._space
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What the channel promises for one word."""
-        return self._guarantee
-
-    @property
-    def neighbourhoods(self) -> Neighbourhoods | None:
-        """The neighbourhoods within which the guarantee holds; None for all other guarantees."""
-        return self._neighbourhoods
-
-    @property
-    def hint(self) -> str:
-        """Advice on how to keep more of the text at the same ε; usually empty."""
-        return self._hint
+    def __post_init__(self) -> None:
+        fingerprint = str(getattr(self.lexicon, "fingerprint", ""))
+        object.__setattr__(self, "guarantee", replace(self.guarantee, lexicon=fingerprint))
+        object.__setattr__(self, "_size", len(self.lexicon))
 
     @property
     def drawn_by(self) -> tuple[object, ...]:
         """Numbers that determine the law: if they differ between two channels, so does the law."""
-        held = self._guarantee
+        held = self.guarantee
         return str(held.kind), held.epsilon, held.delta, held.cap, held.radius, held.zcdp
 
     def covers(self, ids: Ids) -> NDArray[np.bool_]:
         """Whether the guarantee covers each word of `ids` with each word: (len(ids), words)."""
-        promise, space, groups = self._guarantee, self._space, self._neighbourhoods
+        promise, space, groups = self.guarantee, self.lexicon, self.neighbourhoods
         if promise.kind in (Kind.METRIC, Kind.NONE):
             return np.full((len(ids), self._size), promise.kind is Kind.METRIC)
         if promise.kind is Kind.NEIGHBOURHOOD and groups is None:
@@ -106,14 +90,14 @@ class Channel(ABC):
         return type(self).__name__
 
     def __repr__(self) -> str:
-        return f"<{self._title}; {self._space!r}>"
+        return f"<{self._title}; {self.lexicon!r}>"
 
     def _repr_html_(self) -> str:
         """Return the channel for a notebook: what it is, and what it promises for a word."""
         rows = [
-            ("lexicon", repr(self._space)),
-            ("guarantee", str(self._guarantee)),
-            ("taken to be public", "; ".join(self._guarantee.public)),
+            ("lexicon", repr(self.lexicon)),
+            ("guarantee", str(self.guarantee)),
+            ("taken to be public", "; ".join(self.guarantee.public)),
             ("hint", self.hint),
         ]
         return notebook.paragraph(self._title, bold=True) + notebook.facts(rows)
@@ -133,6 +117,9 @@ def checked_channel(channel: Any) -> Channel:
 class LawChannel(Channel, Generic[LawT]):
     """A channel whose law is known in closed form: it draws from the law that it states."""
 
+    law: LawT
+    """The probability of each replacement, for each word."""
+
     def __init__(
         self,
         law: LawT,
@@ -141,22 +128,17 @@ class LawChannel(Channel, Generic[LawT]):
         hint: str = "",
         neighbourhoods: Neighbourhoods | None = None,
     ) -> None:
+        object.__setattr__(self, "law", law)
         super().__init__(law.space, guarantee, neighbourhoods=neighbourhoods, hint=hint)
-        self._law = law
-
-    @property
-    def law(self) -> LawT:
-        """The probability of each replacement, for each word."""
-        return self._law
 
     @property
     def drawn_by(self) -> tuple[object, ...]:
         """The guarantee's numbers and those of the law."""
-        return *super().drawn_by, *self._law.identity
+        return *super().drawn_by, *self.law.identity
 
     def log_probabilities(self, ids: Any) -> Floats:
         """Return ln Pr[y | w] for each word w of `ids` and each word y: (len(ids), words)."""
-        return self._law.log_probabilities(ids)
+        return self.law.log_probabilities(ids)
 
     def _substitute(self, ids: Ids, rng: Generator) -> Ids:
         groups = group(ids, self._size)
@@ -173,13 +155,13 @@ class LawChannel(Channel, Generic[LawT]):
         """
         drawn = []
         for block in blocks(len(words), row_cells=self._size, budget=_CELLS):
-            rows = self._law.rows(words[block], counts[block])
+            rows = self.law.rows(words[block], counts[block])
             drawn += rows.draw(counts[block], rng, None if least is None else least[block])
         return drawn
 
     @property
     def _title(self) -> str:
-        return f"{type(self).__name__} by {type(self._law).__name__}: the law is known exactly"
+        return f"{type(self).__name__} by {type(self.law).__name__}: the law is known exactly"
 
 
 class Decoder(ABC):
@@ -199,57 +181,48 @@ class Decoder(ABC):
 
 
 @proved("docs/proofs/laplace.md")
+@dataclass(frozen=True, eq=False, repr=False)
 class VectorChannel(Channel, Generic[NoiseT]):
-    """A channel that releases noisy vectors, and words by way of a decoder."""
+    """A channel that releases noisy vectors, and words by way of a decoder.
 
-    def __init__(
-        self,
-        space: MetricSpace,
-        guarantee: Guarantee,
-        noise: NoiseT,
-        decoder: Decoder,
-        *,
-        neighbourhoods: Neighbourhoods | None = None,
-    ) -> None:
-        """Release with `noise`; a guarantee for public neighbourhoods needs `neighbourhoods`."""
-        if not guarantee.numerics:
-            guarantee = replace(guarantee, numerics=noise.numerics(space))
-        super().__init__(space, guarantee, neighbourhoods=neighbourhoods)
-        self._noise, self._decoder = noise, decoder
+    A guarantee for public neighbourhoods needs `neighbourhoods`.
+    """
 
-    @property
-    def noise(self) -> NoiseT:
-        """The noise that is added to vectors."""
-        return self._noise
+    noise: NoiseT
+    """The noise that is added to vectors."""
+    decoder: Decoder
+    """How noisy vectors become words."""
 
-    @property
-    def decoder(self) -> Decoder:
-        """How noisy vectors become words."""
-        return self._decoder
+    def __post_init__(self) -> None:
+        if not self.guarantee.numerics:
+            numerics = self.noise.numerics(self.lexicon)
+            object.__setattr__(self, "guarantee", replace(self.guarantee, numerics=numerics))
+        super().__post_init__()
 
     def release(self, vectors: Any, rng: Generator) -> Floats:
         """Return a private vector for each row of `vectors`, which need not be lexicon words."""
-        array = checked_vectors(vectors, self._space.vectors.shape[1])
-        return self._noise.release(array, begin_call(rng))
+        array = checked_vectors(vectors, self.lexicon.vectors.shape[1])
+        return self.noise.release(array, begin_call(rng))
 
     def release_words(self, ids: Any, rng: Generator) -> Floats:
         """Return a private vector for each of the words `ids`."""
-        return self._noise.release_words(self._space, checked_ids(ids, self._size), begin_call(rng))
+        return self.noise.release_words(self.lexicon, checked_ids(ids, self._size), begin_call(rng))
 
     def _substitute(self, ids: Ids, rng: Generator) -> Ids:
         drawn = np.empty(len(ids), dtype=np.int64)
-        for block in blocks(len(ids), row_cells=self._space.vectors.shape[1]):
-            noisy = self._noise.release_words(self._space, ids[block], rng)
-            drawn[block] = self._decoder.decode(noisy, rng)
+        for block in blocks(len(ids), row_cells=self.lexicon.vectors.shape[1]):
+            noisy = self.noise.release_words(self.lexicon, ids[block], rng)
+            drawn[block] = self.decoder.decode(noisy, rng)
         return drawn
 
     @property
     def _title(self) -> str:
-        noise, decoder = type(self._noise).__name__, type(self._decoder).__name__
+        noise, decoder = type(self.noise).__name__, type(self.decoder).__name__
         return f"{type(self).__name__}: noise {noise}, words by {decoder}"
 
 
 @proved("docs/proofs/kinds.md")
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class PathChannel:
     """Replaces a point of a path, such as a number or a date, by one a few steps away.
 
@@ -265,6 +238,14 @@ class PathChannel:
     2.0
     """
 
+    path: Path
+    unit: str
+    """What a step is, in words."""
+    law: PathLaw
+    """The probability of each replacement, for each point."""
+    guarantee: Guarantee
+    """What the channel promises for one value."""
+
     def __init__(
         self, path: Path, epsilon: float, unit: str, *, law: PathLaw | None = None
     ) -> None:
@@ -278,9 +259,8 @@ class PathChannel:
         rate = checked_number(epsilon, what, "a number between 1e-30 and 1e+30", is_computable)
         if law is not None and law.path != path:
             raise ParameterError("The law of a PathChannel must be on the same path.")
-        self.path, self.unit = path, unit
-        self._law = PathLaw.balanced(path, rate) if law is None else law
-        self._guarantee = Guarantee(
+        drawn_from = PathLaw.balanced(path, rate) if law is None else law
+        promise = Guarantee(
             kind=Kind.METRIC,
             epsilon=rate,
             metric=STEPS_OF + unit,
@@ -288,28 +268,21 @@ class PathChannel:
             pairs=ANY_TWO_VALUES,
             public=PUBLIC_ON_PATHS,
             proof="docs/proofs/kinds.md",
-            numerics=self._law.numerics,
+            numerics=drawn_from.numerics,
         )
-
-    @property
-    def law(self) -> PathLaw:
-        """The probability of each replacement, for each point."""
-        return self._law
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What the channel promises for one value."""
-        return self._guarantee
+        parts = {"path": path, "unit": unit, "law": drawn_from, "guarantee": promise}
+        for name, part in parts.items():
+            object.__setattr__(self, name, part)
 
     @property
     def drawn_by(self) -> tuple[object, ...]:
         """What determines the law: if it differs between two channels, so does the law."""
-        return self.path.digest, self._law.rate, self.unit
+        return self.path.digest, self.law.rate, self.unit
 
     def substitute(self, ids: Any, rng: Generator) -> Ids:
         """Return a private point for each of `ids`, each drawn independently."""
-        return self._law.draw(self.path.checked(ids), begin_call(rng))
+        return self.law.draw(self.path.checked(ids), begin_call(rng))
 
     def log_probabilities(self, ids: Any) -> Floats:
         """Return ln Pr[y | x] for each point x of `ids` and each point y: (len(ids), points)."""
-        return self._law.log_probabilities(ids)
+        return self.law.log_probabilities(ids)
