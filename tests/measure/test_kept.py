@@ -106,9 +106,9 @@ def test_nothing_is_kept_unless_asked_for(words: Lexicon, state: Path) -> None:
 
 def test_two_runs_at_once_keep_the_cells_of_each_other(words: Lexicon, state: Path) -> None:
     settings = {"a": 1}
-    digest = Digest(settings, labelled=False)
-    assert Digest(settings, labelled=False).seed == digest.seed
-    assert Digest({"a": 2}, labelled=False).seed != digest.seed
+    digest = Digest(settings)
+    assert Digest(settings).seed == digest.seed
+    assert Digest({"a": 2}).seed != digest.seed
     one, other = CellCache(digest.name()), CellCache(digest.name())
     cells = run(words, epsilons=[1.0, 2.0], resume=False).cells
     one.keep(cells[0])

@@ -32,7 +32,6 @@ from malaprop.cli.results import (
 from malaprop.cli.terminal import command_line, say_text
 
 if TYPE_CHECKING:
-    from malaprop.files.texts import Pair
     from malaprop.measure.adversaries import Attack
 
 
@@ -132,7 +131,7 @@ def attack(
     from malaprop.cli.terminal import bar, working
     from malaprop.measure import attack as run_attack
     from malaprop.measure.adversaries import attack_named, attack_with
-    from malaprop.measure.evaluation_run import Reservoir
+    from malaprop.measure.evaluation_run import draw_sample
     from malaprop.privacy.errors import DataError
     from malaprop.privacy.randomness import secure_rng, seeded_rng
     from malaprop.privatizer import Privatizer
@@ -160,15 +159,13 @@ def attack(
     # The attacker must not share the stream that the noise comes from.
     rng = secure_rng() if seed is None else seeded_rng(seed)
     noise = None if seed is None else seeded_rng(int(rng.integers(2**62)))
-    drawn: Reservoir[Pair] = Reservoir(sample, rng)
     with bar("reading the texts") as progress:
-        for pair in read_pairs(file, column or [], label, format_, encoding, progress.to):
-            if pair[0].strip():
-                drawn.add(pair)
-    if not drawn.seen:
+        pairs = read_pairs(file, column or [], label, format_, encoding, progress.to)
+        drawn, _ = draw_sample((pair for pair in pairs if pair[0].strip()), sample, rng)
+    if not drawn:
         raise DataError("the file has no texts to attack")
-    texts = [text for text, _ in drawn.chosen]
-    labels = None if label is None else [own for _, own in drawn.chosen]
+    texts = [text for text, _ in drawn]
+    labels = None if label is None else [own for _, own in drawn]
     with working(f"preparing {mechanism} on {lexicon}"):
         privatizer = Privatizer(open_lexicon(lexicon, made), made, repeat=repeat, rng=noise)
     with bar(f"attacking {len(texts):,} texts") as progress:

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from numbers import Real
 from pathlib import Path
 from time import monotonic
-from typing import Any, Generic, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
 import numpy as np
 from numpy.random import Generator
@@ -198,51 +198,51 @@ def sampled(
     Each has the same chance. All of them count for the digest.
     """
     several_texts(texts, "evaluate")
-    reservoir: Reservoir[tuple[str, object]] = Reservoir(size, rng)
     left = 0
-    for text, label in zip_longest(texts, () if labels is None else labels, fillvalue=_ENDED):
-        if labels is not None and _ENDED in (text, label):
-            lists = isinstance(texts, list | tuple) and isinstance(labels, list | tuple)
-            numbers = f" Got {len(labels):,} for {len(texts):,}." if lists else ""  # type: ignore[arg-type]
-            raise DataError(f"There must be a label for each text.{numbers}")
-        if not isinstance(text, str):
-            raise ParameterError("`evaluate` takes texts: leave out values that are missing.")
-        if not text.strip() or (labels is not None and is_missing_label(label)):
-            left += 1
-            continue
-        if digest is not None:
-            digest.add(text, label)
-        reservoir.add((text, label))
-    if left and not reservoir.seen and labels is not None:
+
+    def usable() -> Iterator[tuple[str, object]]:
+        nonlocal left
+        for text, label in zip_longest(texts, () if labels is None else labels, fillvalue=_ENDED):
+            if labels is not None and _ENDED in (text, label):
+                lists = isinstance(texts, list | tuple) and isinstance(labels, list | tuple)
+                numbers = f" Got {len(labels):,} for {len(texts):,}." if lists else ""  # type: ignore[arg-type]
+                raise DataError(f"There must be a label for each text.{numbers}")
+            if not isinstance(text, str):
+                raise ParameterError("`evaluate` takes texts: leave out values that are missing.")
+            if not text.strip() or (labels is not None and is_missing_label(label)):
+                left += 1
+                continue
+            if digest is not None:
+                digest.add(text, None if labels is None else str(label))
+            yield text, label
+
+    chosen, given = draw_sample(usable(), size, rng)
+    if left and not given and labels is not None:
         raise DataError("No text has a label: name another column of labels, or none.")
-    if not reservoir.seen:
+    if not given:
         raise DataError("There are no texts to evaluate.")
-    mixed = [reservoir.chosen[place] for place in rng.permutation(len(reservoir.chosen))]
+    mixed = [chosen[place] for place in rng.permutation(len(chosen))]
     return Sample(
         texts=[text for text, _ in mixed],
         labels=None if labels is None else [label for _, label in mixed],
-        given=reservoir.seen,
+        given=given,
         left_out=left,
     )
 
 
-class Reservoir(Generic[Item]):
-    """Some of the items that were added, each with the same chance; all if there is no size."""
+def draw_sample(items: Iterable[Item], size: int | None, rng: Generator) -> tuple[list[Item], int]:
+    """Return some of the items, each with the same chance, or all; and how many there were.
 
-    def __init__(self, size: int | None, rng: Generator) -> None:
-        self._size, self._rng = size, rng
-        self.seen = 0
-        """How many items were added."""
-        self.chosen: list[Item] = []
-        """The items that were drawn so far."""
-
-    def add(self, item: Item) -> None:
-        """Add an item, which may take the place of another one."""
-        self.seen += 1
-        if self._size is None or len(self.chosen) < self._size:
-            self.chosen.append(item)
-        elif (place := int(self._rng.integers(self.seen))) < self._size:
-            self.chosen[place] = item
+    The others are not kept in memory.
+    """
+    chosen: list[Item] = []
+    seen = 0
+    for seen, item in enumerate(items, 1):
+        if size is None or len(chosen) < size:
+            chosen.append(item)
+        elif (place := int(rng.integers(seen))) < size:
+            chosen[place] = item
+    return chosen, seen
 
 
 class EvaluationSample:
@@ -421,28 +421,19 @@ _LARGEST = 1 << 26  # bytes
 class Digest:
     """A keyed digest of the settings, and of texts and labels as they are read."""
 
-    def __init__(self, settings: Mapping[str, Any], *, labelled: bool) -> None:
-        head = json.dumps([__version__, settings, labelled], sort_keys=True)
+    def __init__(self, settings: Mapping[str, Any]) -> None:
         self._digest = hashlib.blake2b(key=subkey("evaluate"), digest_size=16)
-        self._labelled = labelled
-        self._update(head)
+        self.add(__version__, settings)
         self.seed = int.from_bytes(self._digest.digest()[:7])
         """A number that the settings and the owner's key decide."""
 
-    def add(self, text: str, label: object) -> None:
+    def add(self, *parts: Any) -> None:
         """Add a text and its label."""
-        self._update(text)
-        if self._labelled:
-            self._update(str(label))
+        self._digest.update(json.dumps(parts, sort_keys=True).encode() + b"\n")
 
     def name(self) -> str:
         """Return the digest of all that was added."""
         return self._digest.hexdigest()
-
-    def _update(self, part: str) -> None:
-        data = part.encode("utf-8", "surrogatepass")
-        self._digest.update(f"{len(data)}:".encode())
-        self._digest.update(data)
 
 
 class CellCache:
@@ -572,7 +563,7 @@ def evaluate(
     known.pop("most")
     if rng is not None:  # whoever names a generator wants its draws, not those of another run
         known["seed"] = int(checked_rng(rng).integers(2**62))
-    digest = Digest(known, labelled=labels is not None) if resume else None
+    digest = Digest(known | {"labelled": labels is not None}) if resume else None
     noise = secure_rng() if rng is None else rng
     seed = known.get("seed") or (digest.seed if digest else int(noise.integers(2**62)))
     drawing = np.random.Generator(np.random.PCG64(seed))

@@ -140,7 +140,6 @@ class RecoveredWords(AttackResult):
     unprotected: ClassVar[float] = 1.0
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return the share of words recovered, by kind of word, and what it rests on."""
         content = self.content
         guessed = f"guessing the most frequent word recovers {self.floor:.1%}"
         recovered = f"{content.score:.1%} of {content.words:,} words recovered"
@@ -187,7 +186,6 @@ class InferredLabels(AttackResult):
         return self.random_words
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return the score, and what it is to be compared with."""
         how = f"by the attack {self.attack}, trained on {self.trained_on}"
         count = f"{self.texts:,}, with {self.labels:,} labels; {self.left_out:,} left out"
         return [
@@ -218,7 +216,6 @@ class FoundVectors(AttackResult):
     """How many released vectors were attacked."""
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return the share of words recovered, and what it is to be compared with."""
         recovered = f"{self.score:.1%} of {self.words:,} words from their vectors"
         guessed = f"guessing the most frequent word recovers {self.floor:.1%}"
         facts = [
@@ -251,6 +248,11 @@ class Target:
     rng: Generator
     """Splits and resamples; private words come from the privatizer's own generator."""
     progress: Progress | None = None
+
+
+def option(default: Any, text: str) -> Any:
+    """Return a field of an attack, with its help."""
+    return field(default=default, metadata={"help": text})
 
 
 @dataclass(frozen=True, kw_only=True)

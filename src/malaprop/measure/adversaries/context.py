@@ -1,12 +1,13 @@
 """The text with its context: which words follow which."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.lexicon.bigrams import BigramModel
+from malaprop.measure.adversaries import option
 from malaprop.measure.adversaries.likelihoods import Candidates
 from malaprop.measure.adversaries.words import CANDIDATES, Seen, WordAttack
 from malaprop.privacy.arrays import Floats, Ids
@@ -120,14 +121,11 @@ class Context(WordAttack, name="context"):
     bound of what context gives away.
     """
 
-    candidates: int = field(
-        default=CANDIDATES, metadata={"help": "how many words to consider for each output"}
-    )
+    candidates: int = option(CANDIDATES, "how many words to consider for each output")
     needs_model = True
     observer = "an observer with context"
 
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
-        """Return the likeliest candidate of each place."""
         return seen.guesses(self.candidates, _likeliest, progress)
 
 

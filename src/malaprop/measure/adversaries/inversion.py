@@ -8,7 +8,7 @@ import numpy as np
 
 from malaprop.lexicon.bigrams import shipped_model
 from malaprop.lexicon.search import NearestSearch, PoincareSearch
-from malaprop.measure.adversaries import Attack, FoundVectors, Target, share
+from malaprop.measure.adversaries import Attack, FoundVectors, Target, option, share
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import DataError, ParameterError
@@ -47,9 +47,7 @@ class Guesses:
 class VectorAttack(Attack):
     """An attempt to recover words from released vectors."""
 
-    words: int = field(
-        default=2_000, metadata={"help": "how many words to attack at most, at random"}
-    )
+    words: int = option(2_000, "how many words to attack at most, at random")
 
     on: ClassVar[str] = "vectors"
 
@@ -58,7 +56,6 @@ class VectorAttack(Attack):
         """Return a guess for each released vector."""
 
     def run(self, target: Target) -> FoundVectors:
-        """Release the vectors of the texts' words, and return the share of words recovered."""
         channel = target.privatizer.channel
         if not isinstance(channel, VectorChannel):
             raise self._unfit(target.privatizer.mechanism)
@@ -72,7 +69,6 @@ class VectorAttack(Attack):
         return self._result(target.privatizer, ids, places, guessed)
 
     def check(self, mechanism: Mechanism, repeat: str) -> None:
-        """Refuse a mechanism that releases no vectors."""
         if not isinstance(mechanism, TakesVectors):
             raise self._unfit(mechanism)
 
@@ -141,12 +137,9 @@ class FloatBits(VectorAttack, name="float"):
     the baseline is the nearest word of all: the attack `inversion`. After Mironov 2012.
     """
 
-    words: int = field(
-        default=200, metadata={"help": "how many words to attack at most, at random"}
-    )
+    words: int = option(200, "how many words to attack at most, at random")
 
     def guess(self, released: Floats, places: Places, progress: Progress | None = None) -> Guesses:
-        """Return the nearest word that fits the bits of each vector, or the nearest of all."""
         if places.hyperbolic:
             raise ParameterError(
                 "The attack float is on noise that is added to vectors: the mechanism moves points "
@@ -212,7 +205,6 @@ class Inversion(VectorAttack, name="inversion"):
     """
 
     def guess(self, released: Floats, places: Places, progress: Progress | None = None) -> Guesses:
-        """Return the nearest word to each vector."""
         nearest = places.nearest(released)
         report(progress, 1, 1)
         return Guesses(guesses=nearest)

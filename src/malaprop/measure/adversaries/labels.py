@@ -11,7 +11,14 @@ import numpy as np
 from numpy.random import Generator
 from scipy import sparse
 
-from malaprop.measure.adversaries import Attack, Flags, InferredLabels, Target, repeated_share
+from malaprop.measure.adversaries import (
+    Attack,
+    Flags,
+    InferredLabels,
+    Target,
+    option,
+    repeated_share,
+)
 from malaprop.measure.classification import (
     Split,
     is_missing_label,
@@ -184,17 +191,9 @@ class Forms(NamedTuple):
 class LabelAttack(Attack):
     """An attempt to infer a label of each private text, from texts whose labels are known."""
 
-    adaptive: bool = field(
-        default=False,
-        metadata={"help": "the attacker trains on private text, instead of clean text"},
-    )
-    punctuation: bool = field(
-        default=True, metadata={"help": "the attacker uses punctuation, which stays as it is"}
-    )
-    repeats: int = field(
-        default=5,
-        metadata={"help": "how many random splits, each with a draw of the noise of its own"},
-    )
+    adaptive: bool = option(False, "the attacker trains on private text, instead of clean text")
+    punctuation: bool = option(True, "the attacker uses punctuation, which stays as it is")
+    repeats: int = option(5, "how many random splits, each with a draw of the noise of its own")
 
     on: ClassVar[str] = "labels"
     noun: ClassVar[str] = "label"
@@ -207,7 +206,6 @@ class LabelAttack(Attack):
         """Infer labels, or members, over several splits and draws of the noise."""
 
     def check(self, mechanism: Mechanism, repeat: str) -> None:
-        """Refuse to go on without the package that learns labels."""
         require_sklearn("An attack on labels")
 
     def checked(self, texts: Sequence[Any], labels: Sequence[object] | None) -> LabelledTexts:
@@ -319,9 +317,8 @@ class Authorship(Attribute, name="authorship"):
     the two on the texts that we measured, so it is the default.
     """
 
-    model: str = field(
-        default="regression",
-        metadata={"help": "regression (words and characters) or koppel (character 4-grams)"},
+    model: str = option(
+        "regression", "regression (words and characters) or koppel (character 4-grams)"
     )
 
     noun: ClassVar[str] = "author"
@@ -331,7 +328,6 @@ class Authorship(Attribute, name="authorship"):
         require_choice(self, "model", ("regression", "koppel"))
 
     def learn(self, texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
-        """Train the model that was chosen."""
         if self.model == "koppel":
             return koppel(texts, labels, rng)
         return super().learn(texts, labels, rng)

@@ -160,7 +160,6 @@ class LawLikelihoods(Likelihoods):
         return words, best
 
     def of_pairs(self, words: Ids, outputs: Ids, progress: Progress | None = None) -> Floats:
-        """Return the log-probability of each output for its word."""
         by_output = self._columns.prepare(progress)
         keys, others = (outputs, words) if by_output else (words, outputs)
         order = np.argsort(keys, kind="stable")
@@ -233,7 +232,6 @@ class SampledLikelihoods(Likelihoods):
     def candidates(
         self, outputs: Ids, log_prior: Floats, count: int, progress: Progress | None = None
     ) -> Candidates:
-        """Return the likeliest words: the output itself, words that became it, usual words."""
         distinct, count = np.unique(outputs), min(count, self._size)
         usual = np.argsort(-log_prior, kind="stable")[:count]
         chosen = np.empty((len(distinct), count), dtype=np.int64)
@@ -250,7 +248,6 @@ class SampledLikelihoods(Likelihoods):
         return Candidates(outputs=distinct, words=chosen, logs=logs)
 
     def of_pairs(self, words: Ids, outputs: Ids, progress: Progress | None = None) -> Floats:
-        """Return the estimated log-probability of each output for its word."""
         keys = words * self._size + outputs
         seen = np.zeros(len(keys))
         if len(self._keys):

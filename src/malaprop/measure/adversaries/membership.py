@@ -33,7 +33,6 @@ class Membership(LabelAttack, name="membership"):
     fewest: ClassVar[int] = 8
 
     def run(self, target: Target) -> InferredLabels:
-        """Attack classifiers that were trained on private texts."""
         data, rng = self.checked(target.texts, target.labels), target.rng
         scores: list[list[tuple[Floats, Floats]]] = [[], [], []]
         for forms in self.draws(data.texts, target):

@@ -1,9 +1,10 @@
 """Repeated words: majority of draws, and frequency of shared draws."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
+from malaprop.measure.adversaries import option
 from malaprop.measure.adversaries.likelihoods import Candidates, Likelihoods
 from malaprop.measure.adversaries.words import CANDIDATES, Seen, WordAttack
 from malaprop.privacy.arrays import Floats, Ids
@@ -19,14 +20,11 @@ class Majority(WordAttack, name="majority"):
     a text leaves nothing to combine.
     """
 
-    candidates: int = field(
-        default=CANDIDATES, metadata={"help": "how many words to consider for each output"}
-    )
+    candidates: int = option(CANDIDATES, "how many words to consider for each output")
     observer = "an observer who knows which places hold the same word"
     knows = "the observer knows which places of a text hold the same word"
 
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
-        """Return the likeliest word of each group of places."""
         return seen.guesses(self.candidates, _likeliest, progress)
 
 
@@ -92,14 +90,11 @@ class Frequency(WordAttack, name="frequency"):
     law of k is the negative binomial one with mean n·π(w) and shape 2.
     """
 
-    candidates: int = field(
-        default=_CANDIDATES, metadata={"help": "how many words to consider for each output"}
-    )
+    candidates: int = option(_CANDIDATES, "how many words to consider for each output")
     needs_reuse = True
     observer = "an observer who counts equal outputs"
 
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
-        """Return the likeliest word behind each distinct output of a text."""
         candidates = seen.likelihoods.candidates(
             seen.outputs, np.log(seen.prior), self.candidates, progress
         )

@@ -16,6 +16,7 @@ from malaprop.measure.adversaries import (
     Target,
     by_occurrence,
     group,
+    option,
     recovered_share,
     share,
 )
@@ -132,24 +133,13 @@ class Drawn:
 class WordAttack(Attack):
     """An attempt to recover words from private text."""
 
-    model: Any = field(
-        default=None,
-        metadata={
-            "help": "a bigram model of public text, or its folder; by default the one that ships "
-            "for english"
-        },
+    model: Any = option(
+        None,
+        "a bigram model of public text, or its folder; by default the one that ships for english",
     )
-    draws: int = field(
-        default=50_000,
-        metadata={"help": "how many words to draw to estimate a channel without a known law"},
-    )
-    adaptive: bool = field(
-        default=False,
-        metadata={"help": "learn how frequent words are from the private text, too"},
-    )
-    repeats: int = field(
-        default=1, metadata={"help": "how many draws of the noise, each attacked by itself"}
-    )
+    draws: int = option(50_000, "how many words to draw to estimate a channel without a known law")
+    adaptive: bool = option(False, "learn how frequent words are from the private text, too")
+    repeats: int = option(1, "how many draws of the noise, each attacked by itself")
 
     needs_model: ClassVar[bool] = False
     """Whether the attack cannot do without a model."""
@@ -165,7 +155,6 @@ class WordAttack(Attack):
         """Return the observer's guess for each private word."""
 
     def run(self, target: Target) -> RecoveredWords:
-        """Privatize the texts, and return the share of words that were recovered."""
         privatizer = target.privatizer
         draws = [privatizer.word_draws(target.texts) for _ in range(self.repeats)]
         return self.recover(self.drawn(privatizer, draws, target.rng), target.rng, target.progress)
@@ -224,7 +213,6 @@ class WordAttack(Attack):
         )
 
     def check(self, mechanism: Mechanism, repeat: str) -> None:
-        """Refuse fresh draws if the attack is on words that share one."""
         if self.needs_reuse and repeat == "fresh":
             raise ParameterError(
                 f"The attack {self.name} is on texts in which each distinct word has one draw: "
@@ -264,6 +252,5 @@ class Bayes(WordAttack, name="bayes"):
     observer = "an observer of single words"
 
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
-        """Return the likeliest word behind each output."""
         best = seen.likelihoods.candidates(seen.outputs, np.log(seen.prior), 1, progress)
         return np.asarray(best.words[best.rows(seen.outputs), 0])
