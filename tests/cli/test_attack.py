@@ -99,7 +99,7 @@ def test_the_result_as_json(cli: Cli, folder: Path, lexicon_file: Path, model: P
     assert stat.S_IMODE(os.stat(folder / "result.json").st_mode) == 0o600
     ended = cli(*command, "--json", "result.json")
     assert ended.code == 1
-    assert "already exists" in ended.err
+    assert "exists already" in ended.err
     assert cli(*command, "--json", "result.json", "--force").code == 0
     ended = cli(*command, "--json", "notes.csv", "--force")
     assert (ended.code, "is the input" in ended.err) == (2, True)
@@ -164,7 +164,7 @@ def test_a_model_of_the_texts_themselves_is_refused(
     command = ("lm", "train", "notes.csv", "-c", "note", "-o", "own", "-l", str(lexicon_file))
     assert cli(*command).code == 0
     ended = cli(*command)
-    assert (ended.code, "already exists" in ended.err) == (1, True)
+    assert (ended.code, "exists already" in ended.err) == (1, True)
     common = ("notes.csv", "-c", "note", "-e", "1", "-m", "tem", "-l", str(lexicon_file))
     ended = cli("attack", "context", *common, "--model", "own")
     assert ended.code == 2

@@ -99,7 +99,7 @@ def test_own_texts_are_shown_only_when_asked_for(cli: Cli, lexicon_file: Path) -
         (("--attacks", "contxt"), 2, "Did you mean 'context'"),
         (("--report", "page.pdf"), 2, ".md, .html"),
         (("--json", "notes.csv", "--force"), 2, "is the input"),
-        (("--json", "taken.json"), 1, "already exists"),
+        (("--json", "taken.json"), 1, "exists already"),
         (("--json", "no/taken.json"), 1, "there is no folder no"),
     ],
 )

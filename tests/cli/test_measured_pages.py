@@ -114,7 +114,7 @@ def test_an_attack_has_a_page_for_its_owner(cli: Cli, folder: Path, lexicon_file
     assert "not for publication" in shown
     assert "of words were recovered by the attack" in shown
     assert (folder / "a.html").stat().st_mode & 0o077 == 0
-    assert "use --force" in cli(*command, "--report", "a.html").err
+    assert "replace it with --force" in cli(*command, "--report", "a.html").err
     assert cli(*command, "--report", "a.html", "--force").code == 0
 
 

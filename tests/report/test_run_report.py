@@ -9,7 +9,7 @@ from tests.cli.conftest import VECTORS
 
 from malaprop import TEM, Laplace, Lexicon, Privatizer
 from malaprop.report.page import Form, json_text, render
-from malaprop.report.run_report import Occasion, RunReport, run_page, run_report, run_summary
+from malaprop.report.run_report import Occasion, RunReport, run_page, run_report
 from malaprop.report.run_report import visible as visible_of
 from malaprop.text.policy import Repeat
 
@@ -121,9 +121,8 @@ def test_gaps_beside_what_is_public_are_visible_where_others_are_dropped() -> No
 def test_after_a_run_three_lines_say_what_matters(privatizer: Privatizer) -> None:
     occasion = Occasion(started=datetime(2030, 1, 2, tzinfo=UTC), seconds=1.0)
     report = run_report(privatizer, [], {"protected": 1}, occasion)
-    promised, visible, where = render(run_summary(report, "r.html"), width=10_000).splitlines()
+    promised, visible, where = render(report.summary("see r.html"), width=10_000).splitlines()
     assert promised.startswith("Promised    ε = 1: what comes out shifts the odds between “")
     assert visible == "Visible     places of words, punctuation, order of records"
-    assert where == "Report      1 word in 0 records of 0 files; the whole report is in r.html"
-    assert "--report" in render(run_summary(report))
+    assert where == "Report      1 word in 0 records of 0 files; see r.html"
     assert "guessed" not in vars(report)  # nobody waits for what nobody sees

@@ -1,7 +1,6 @@
 """`malaprop attack`: what an observer recovers from the owner's own texts."""
 
 from dataclasses import fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -136,7 +135,8 @@ def attack(
     from malaprop.privacy.randomness import secure_rng, seeded_rng
     from malaprop.privatizer import Privatizer
     from malaprop.report.measurements import Setting, attack_page
-    from malaprop.report.run_report import Clock, rendered_page
+    from malaprop.report.page import page_file
+    from malaprop.report.run_report import Clock
 
     clock = Clock(command_line(context))
     chosen = attack_named(name)
@@ -181,12 +181,9 @@ def attack(
         name=lexicon,
     )
 
-    def pages() -> dict[Path, bytes]:
-        if report is None:
-            return {}
-        return {report: rendered_page(attack_page(result, setting), result.to_dict(), report)}
-
-    write_for_owner(result.to_dict(), json_, pages, force=force)
+    value, page = result.to_dict(), attack_page(result, setting)
+    pages = {} if report is None else {report: page_file(page, report, value)}
+    write_for_owner(value, json_, pages, force=force)
 
 
 def _check_label(chosen: "type[Attack]", column: list[str] | None, label: str | None) -> None:

@@ -6,6 +6,7 @@ import typer
 
 from malaprop.cli.options import (
     DEFAULT,
+    PIPE,
     Epsilon,
     LexiconName,
     MechanismName,
@@ -14,7 +15,6 @@ from malaprop.cli.options import (
     open_lexicon,
 )
 from malaprop.cli.results import (
-    _STDOUT,
     AuditedWords,
     Force,
     GivenWords,
@@ -107,7 +107,7 @@ def audit(
                 ),
             ),
         )
-    if json_ != _STDOUT:
+    if json_ != PIPE:
         say_text(str(finding))
         if channel.hint:
             say(f"hint         {channel.hint}")

@@ -12,6 +12,7 @@ import typer
 
 from malaprop.cli.options import (
     DEFAULT,
+    PIPE,
     LexiconName,
     MechanismName,
     Parameters,
@@ -19,7 +20,6 @@ from malaprop.cli.options import (
     open_lexicon,
 )
 from malaprop.cli.results import (
-    _STDOUT,
     Force,
     GivenWords,
     JsonFile,
@@ -176,7 +176,7 @@ def calibrate(
         options |= {"worst": worst, "context": context, "occurrences": occurrences}
         options |= {"sample": sample, "prior": prior_of(prior), "words": words}
         shown = _for_words(mechanism, param, lexicon, column, options, report, files, setting)
-    if json_ != _STDOUT:
+    if json_ != PIPE:
         say_text(shown)
 
 

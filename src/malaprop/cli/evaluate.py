@@ -204,12 +204,8 @@ def evaluate(
         say_text(render(page, width=min(96, get_terminal_size().columns)))
     if show:
         _show(first, made, opened, options)
-    write_for_owner(
-        result.to_dict(),
-        json_,
-        lambda: {} if report is None else page_files(page, report),
-        force=force,
-    )
+    files = {} if report is None else page_files(page, report)
+    write_for_owner(result.to_dict(), json_, files, force=force)
 
 
 def _names(listed: str) -> list[str]:

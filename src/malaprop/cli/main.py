@@ -27,47 +27,18 @@ if TYPE_CHECKING:
 # `output`.
 
 
-FLAGS: Final = {
-    "column": "--column",
+_NAMED: Final = """
+column context dates delimiter document encoding epsilon force format keep kept kind_epsilon kinds
+label lexicon markup mechanism most occurrences on_error prior public punctuation repeat report
+resume runs sample scale seed success unknown workers worst
+"""
+FLAGS: Final = {name: f"--{name.replace('_', '-')}" for name in _NAMED.split()} | {
     "columns": "--column",
-    "context": "--context",
-    "dates": "--dates",
-    "delimiter": "--delimiter",
-    "document": "--document",
-    "encoding": "--encoding",
-    "epsilon": "--epsilon",
     "epsilons": "--epsilon",
-    "force": "--force",
-    "format": "--format",
-    "keep": "--keep",
-    "kept": "--kept",
-    "label": "--label",
     "labels": "--label",
-    "kind_epsilon": "--kind-epsilon",
-    "kinds": "--kinds",
-    "lexicon": "--lexicon",
-    "markup": "--markup",
-    "mechanism": "--mechanism",
     "mechanisms": "--mechanism",
-    "most": "--most",
-    "occurrences": "--occurrences",
-    "on_error": "--on-error",
     "output": "-o",
-    "prior": "--prior",
-    "public": "--public",
-    "punctuation": "--punctuation",
-    "repeat": "--repeat",
-    "report": "--report",
-    "resume": "--resume",
-    "runs": "--runs",
-    "sample": "--sample",
-    "scale": "--scale",
-    "seed": "--seed",
     "steps": "--step",
-    "success": "--success",
-    "unknown": "--unknown",
-    "workers": "--workers",
-    "worst": "--worst",
 }
 """The flag for each parameter of the calls on files that a message may name."""
 

@@ -1,8 +1,7 @@
 """`malaprop privatize`: files of sensitive text in, private copies out."""
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -35,11 +34,8 @@ from malaprop.cli.options import (
     step_sizes,
 )
 from malaprop.cli.spark import privatize_on_spark
-from malaprop.cli.terminal import Display, check_ending, command_line, say, show, warn
+from malaprop.cli.terminal import Display, check_ending, command_line, say, show_report, warn
 from malaprop.privacy.errors import ParameterError
-
-if TYPE_CHECKING:
-    from malaprop.report.run_report import RunReport
 
 
 def privatize(
@@ -181,7 +177,7 @@ def privatize(
             force=force,
             quiet=quiet,
         )
-        _show(summary, report, verbose=verbose, quiet=quiet)
+        show_report(summary, report, verbose=verbose, quiet=quiet)
         return
     if master is not None:
         raise ParameterError("--master is for --engine spark: add that, or leave it out")
@@ -211,15 +207,6 @@ def privatize(
     for path in () if quiet else summary.already:
         say(f"{path} is complete already: there is nothing to resume.", err=True)
     if summary.files:
-        _show(summary, report, verbose=verbose, quiet=quiet)
+        show_report(summary, report, verbose=verbose, quiet=quiet)
     elif report:
         warn(f"nothing was done, so no report was written to {report}")
-
-
-def _show(summary: "RunReport", report: Path | None, *, verbose: bool, quiet: bool) -> None:
-    from malaprop.report.run_report import run_page, run_summary
-
-    if not quiet:
-        # The warnings have been shown.
-        whole = replace(run_page(summary), warnings=()) if verbose else None
-        show(whole or run_summary(summary, report), err=True)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from malaprop.cli.options import App
-from malaprop.cli.results import _STDOUT, check_different
+from malaprop.cli.options import PIPE, App
+from malaprop.cli.results import check_different
 from malaprop.cli.terminal import bar, say_text
 
 if TYPE_CHECKING:
@@ -181,11 +181,11 @@ def _write(
         check_output(report_path(report, ".html", ".md"), force=force)
         require_plots()  # before hours of measuring, not after
     with Staging() as stage:
-        target = stage.open(Path(json_), force=force) if json_ not in (None, _STDOUT) else None
+        target = stage.open(Path(json_), force=force) if json_ not in (None, PIPE) else None
         lines = results()
         if target:
             target.write(written(lines).encode())
         for path, content in page_files(page(lines), report).items() if report else ():
             stage.open(path, force=force).write(content)
         stage.complete()
-    say_text(written(lines) if json_ == _STDOUT else render(page(lines, brief=True)))
+    say_text(written(lines) if json_ == PIPE else render(page(lines, brief=True)))

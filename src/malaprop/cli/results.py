@@ -36,24 +36,16 @@ def check_different(json_: str | None, pages: Sequence[Path]) -> list[Path]:
 
 def check_outputs(json_: str | None, pages: Sequence[Path], file: str, *, force: bool) -> None:
     """Refuse a file of --json, or pages of --report, that cannot be written."""
-    from malaprop.privacy.errors import OutputError
+    from malaprop.files.staging import check_output
 
-    paths = check_different(json_, pages)
-    for path in paths:
+    for path in check_different(json_, pages):
         if file != PIPE and path.exists() and Path(file).exists() and path.samefile(file):
             raise ParameterError(f"{path} is the input: name another file")
-        if path.is_dir():
-            raise OutputError(f"{path} is a folder: name a file")
-        if not path.parent.is_dir():
-            raise OutputError(f"there is no folder {path.parent}: create it first")
-        if os.path.lexists(path) and not force:
-            raise OutputError(f"{path} already exists: use --force to overwrite it")
+        check_output(path, force=force)
 
 
 # Options and outputs that the measuring commands share.
 
-
-_STDOUT = "-"
 
 JsonFile = Annotated[
     str | None,
@@ -240,27 +232,22 @@ def outputs(json_: str | None, report: Path | None, *, force: bool) -> Iterator[
 
     check_different(json_, () if report is None else (report,))
     with Staging() as stage:
-        files = [stage.open(Path(json_), force=force)] if json_ not in (None, _STDOUT) else []
+        files = [stage.open(Path(json_), force=force)] if json_ not in (None, PIPE) else []
         page = None if report is None else stage.open(report, force=force)
 
         def write(value: dict[str, Any], made: "Callable[[], Page]") -> None:
-            if json_ == _STDOUT:
-                say_text(_text(value))
-            for file in files:
-                file.write(_text(value).encode())
-            if page is not None and report is not None:
-                from malaprop.report.page import page_file
+            from malaprop.report.page import json_text, page_file
 
+            text = json_text(value, indent=1)
+            if json_ == PIPE:
+                say_text(text)
+            for file in files:
+                file.write(text.encode())
+            if page is not None and report is not None:
                 page.write(page_file(made(), report, value))
 
         yield write
         stage.complete()
-
-
-def _text(value: dict[str, Any]) -> str:
-    from malaprop.report.page import json_text
-
-    return json_text(value, indent=1)
 
 
 # Options and steps of the commands that measure on the owner's own texts.
@@ -296,11 +283,7 @@ def read_pairs(
 
 
 def write_for_owner(
-    value: Mapping[str, Any],
-    json_: str | None,
-    pages: Callable[[], Mapping[Path, bytes]],
-    *,
-    force: bool,
+    value: Mapping[str, Any], json_: str | None, pages: Mapping[Path, bytes], *, force: bool
 ) -> None:
     """Write a result and its pages to files that only their owner can read: all or none."""
     from malaprop.files.staging import Staging
@@ -308,11 +291,9 @@ def write_for_owner(
     from malaprop.report.page import json_text
 
     text = json_text(value, indent=1)
-    files = dict(pages())
-    if json_ not in (None, PIPE):
-        files[Path(str(json_))] = text.encode()
+    own = {} if json_ in (None, PIPE) else {Path(str(json_)): text.encode()}
     with Staging() as stage:
-        for path, data in files.items():
+        for path, data in {**pages, **own}.items():
             stage.open(path, force=force, limits=[OWNER_ONLY]).write(data)
     if json_ == PIPE:
         say_text(text)

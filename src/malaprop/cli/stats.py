@@ -6,6 +6,7 @@ import typer
 
 from malaprop.cli.options import (
     DEFAULT,
+    PIPE,
     Epsilon,
     LexiconName,
     MechanismName,
@@ -14,7 +15,6 @@ from malaprop.cli.options import (
     open_lexicon,
 )
 from malaprop.cli.results import (
-    _STDOUT,
     Force,
     GivenWords,
     JsonFile,
@@ -134,7 +134,7 @@ def stats(
             "density": crowd.to_dict() if crowd else None,
         }
         write(value, lambda: page)
-    if json_ != _STDOUT:
+    if json_ != PIPE:
         show(page)
 
 

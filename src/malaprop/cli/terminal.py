@@ -4,6 +4,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from shutil import get_terminal_size
 from time import monotonic
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from malaprop.files.plan import RunProgress
     from malaprop.report.page import Page
+    from malaprop.report.run_report import RunReport
+    from malaprop.report.vector_report import VectorReport
 
 
 # What the command line shows: lines, tables, warnings and the report of a run.
@@ -107,6 +110,19 @@ def show(page: "Page", *, err: bool = False) -> None:
     from malaprop.report.page import render
 
     say_text(render(page, width=min(_WIDEST, get_terminal_size().columns)), err=err)
+
+
+def show_report(
+    report: "RunReport | VectorReport", path: Path | None, *, verbose: bool, quiet: bool
+) -> None:
+    """Show three lines about a run on stderr, or all of its report."""
+    where = (
+        f"the whole report is in {path}" if path else "for the whole report  --report FILE, or -v"
+    )
+    if verbose:
+        show(replace(report.page(), warnings=()), err=True)  # they have been shown
+    elif not quiet:
+        show(report.summary(where), err=True)
 
 
 # A progress bar on a terminal, and silence elsewhere.

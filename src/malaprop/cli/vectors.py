@@ -1,6 +1,5 @@
 """`malaprop release` and `malaprop embed`: private vectors from vectors, and from texts."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +17,7 @@ from malaprop.cli.options import (
     Verbose,
     make_mechanism,
 )
-from malaprop.cli.terminal import Display, check_ending, command_line, say, show, warn
+from malaprop.cli.terminal import Display, check_ending, command_line, say, show_report, warn
 
 if TYPE_CHECKING:
     from malaprop.report.vector_report import VectorReport
@@ -199,14 +198,10 @@ def embed(
 
 
 def _show(summary: "VectorReport", page: Path | None, *, verbose: bool, quiet: bool) -> None:
-    from malaprop.report.vector_report import vector_page, vector_summary
-
-    if summary.already:
-        if not quiet:
-            say(f"{summary.output} is complete already: there is nothing to resume.", err=True)
-        if page:
-            warn(f"nothing was done, so no report was written to {page}")
-    elif not quiet:
-        # The warnings have been shown.
-        whole = replace(vector_page(summary), warnings=()) if verbose else None
-        show(whole or vector_summary(summary, page), err=True)
+    if not summary.already:
+        show_report(summary, page, verbose=verbose, quiet=quiet)
+        return
+    if not quiet:
+        say(f"{summary.output} is complete already: there is nothing to resume.", err=True)
+    if page:
+        warn(f"nothing was done, so no report was written to {page}")

@@ -172,17 +172,6 @@ class ProfilePoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """Two words, their distance, and the factor by which odds between them change at most."""
-
-    word: str
-    other: str
-    distance: float
-    loss: float | None
-    """The largest loss in nats; None where nothing is promised."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Profile:
     """The figures of a page about a mechanism at some ε."""
 
@@ -192,8 +181,6 @@ class Profile:
     """How often a word that occurs so often, with as many draws, is guessed right."""
     worst_words: tuple[tuple[str, float], ...]
     """The sampled words that stay most often, with their N_w."""
-    comparisons: tuple[Comparison, ...]
-    """Two near words and two far ones, as examples of the guarantee."""
     words: int
     """How many words the figures are computed for."""
     exact: bool
@@ -263,7 +250,6 @@ def profile_of(
         curve=tuple(curve),
         occurrences=occurrences,
         worst_words=tuple((lexicon.words[ids[i]], float(kept[i])) for i in order),
-        comparisons=tuple(_comparisons(own, ids)),
         words=len(ids),
         exact=isinstance(own, LawChannel),
         context=context_figure(mechanism, lexicon),
@@ -303,28 +289,3 @@ def _success(channel: Channel, rng: Generator) -> Estimate:
     # As for the warning of a run: the same outputs and draws, so that a page has one figure.
     chances = nearby_chances(channel, sample(size), seeded_rng(0))
     return replace(Estimate.of_sample(chances, rng), bound="at least")
-
-
-def _comparisons(channel: Channel, ids: Any) -> list[Comparison]:
-    """Take a word, its nearest word and a far one; and another such pair."""
-    space, guarantee = channel.lexicon, channel.guarantee
-    chosen = []
-    for word in ids[[len(ids) // 3, 2 * len(ids) // 3]].tolist():
-        row = space.distances([word])[0]
-        row[word] = np.inf
-        near = int(row.argmin())
-        row[word] = -np.inf
-        far = int(row.argmax())
-        for other in (near, far):
-            distance = float(space.distances([word])[0, other])
-            loss = guarantee.in_metric(str(space.metric)).loss(distance)
-            promised = np.isfinite(loss) and channel.covers(np.array([word]))[0, other]
-            chosen.append(
-                Comparison(
-                    word=space.words[word],
-                    other=space.words[other],
-                    distance=distance,
-                    loss=loss if promised else None,
-                )
-            )
-    return sorted(chosen, key=lambda pair: pair.distance)

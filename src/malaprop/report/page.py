@@ -608,22 +608,18 @@ def _html_text(plain: str) -> str:
     )
 
 
-def _html_document(title: str, body: str) -> str:
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-        "style-src 'unsafe-inline'\">\n"
-        f"<title>{escape(printable(title))}</title>\n<style>{_STYLE}</style>\n</head>\n"
-        f"<body>\n{body}\n</body>\n</html>\n"
-    )
-
-
 class _Html(_Renderer):
     join = "\n"
 
     def page(self, page: Page) -> str:
-        return _html_document(page.title, self.body(page))
+        return (
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+            "style-src 'unsafe-inline'\">\n"
+            f"<title>{escape(printable(page.title))}</title>\n<style>{_STYLE}</style>\n</head>\n"
+            f"<body>\n{self.body(page)}\n</body>\n</html>\n"
+        )
 
     def body(self, page: Page) -> str:
         figures = (
@@ -701,79 +697,3 @@ class _Html(_Renderer):
         if section.folded:
             return f"<details{anchor}><summary>{title}</summary>\n{content}\n</details>"
         return f"<h{depth}{anchor}>{title}</h{depth}>\n{content}"
-
-
-# Pieces of HTML and Markdown for pages that are not built as a Page yet.
-
-
-def html_text(plain: str) -> str:
-    """Return a text on one line, in which nothing is markup."""
-    return printable(_MARKUP.sub(r"\\\1", plain))
-
-
-def link(file: str) -> str:
-    """Return the name of a file beside the page as the target of a link."""
-    return quote(file, errors="surrogateescape")
-
-
-def html_bullets(lines: Iterable[str]) -> str:
-    """Return lines as a list."""
-    return "\n".join(f"- {line}" for line in lines)
-
-
-def html_table(
-    head: tuple[str, str], rows: Sequence[tuple[str, str]], *, right: bool = False
-) -> str:
-    """Return rows of two cells as a table; the second cell may stand to the right."""
-    rule = ("---", "---:" if right else "---")
-    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))
-
-
-def grid(
-    head: Sequence[str], rows: Sequence[Sequence[str]], numbers: frozenset[int] = frozenset()
-) -> str:
-    """Return rows of any number of cells as a table; `numbers` are columns to the right."""
-    rule = tuple("---:" if place in numbers else "---" for place in range(len(head)))
-    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))
-
-
-def document(title: str, parts: Iterable[str]) -> str:
-    """Return a whole document of HTML; the parts are HTML themselves."""
-    return _html_document(title, "\n".join(filter(None, parts)))
-
-
-def key_figures(figures: Iterable[tuple[str, str]]) -> str:
-    """Return the most important numbers as boxes."""
-    cells = (f"<div><b>{escape(value)}</b>{escape(what)}</div>" for value, what in figures)
-    return f'<div class="key">{"".join(cells)}</div>'
-
-
-def bullets(lines: Iterable[str]) -> str:
-    """Return lines as a list of HTML."""
-    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
-
-
-def table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], numbers: frozenset[int] = frozenset()
-) -> str:
-    """Return a table of HTML; the columns in `numbers` are aligned to the right.
-
-    A row of a table of many columns becomes a list on a narrow screen, with the names of columns.
-    """
-    wide = len(head) > 3
-
-    def mark(place: int, kind: str) -> str:
-        number = ' class="number"' if place in numbers else ""
-        named = wide and kind == "td" and place > 0
-        return number + (f' data-name="{escape(head[place])}"' if named else "")
-
-    def cells(kind: str, row: Sequence[str]) -> str:
-        return "".join(
-            f"<{kind}{mark(place, kind)}>{escape(cell)}</{kind}>" for place, cell in enumerate(row)
-        )
-
-    top = f"<thead><tr>{cells('th', head)}</tr></thead>" if head else ""
-    sort = "" if head else ' class="facts"'
-    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-    whole = f"<table{sort}>{top}<tbody>{body}</tbody></table>"
-    return f'<div class="wide">{whole}</div>' if wide else whole

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -20,7 +19,6 @@ from malaprop.privacy.best_guess import (
     KeptShare,
     best_guess_of_several,
 )
-from malaprop.privacy.errors import printable
 from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.word_graph import Steps
 from malaprop.private_files import without_passwords
@@ -38,7 +36,6 @@ from malaprop.report.page import (
     counted,
     named,
     opened,
-    page_file,
     render,
 )
 from malaprop.report.plots import occurrence_table, profile_plots
@@ -230,8 +227,23 @@ class RunReport:
             **({"engine": dict(self.engine)} if self.engine else {}),
         }
 
+    def page(self) -> Page:
+        """Return the page of the run; `run_page` adds what an observer learns."""
+        return run_page(self)
+
+    def summary(self, where: str) -> Page:
+        """Return three lines for a terminal; `where` says where the whole report is."""
+        records = counted(sum(file.counts.records for file in self.files), "record")
+        words = counted(self.counts.get("protected", 0), "word")
+        others = _unnamed(self)
+        return summary_page(
+            short_promise(self.guarantee, self.examples),
+            ", ".join([*self.in_brief, *([f"the columns {others}"] if others else [])]),
+            f"{words} in {records} of {counted(len(self.files), 'file')}; {where}",
+        )
+
     def _repr_html_(self) -> str:
-        return render(run_page(self), "notebook")
+        return render(self.page(), "notebook")
 
 
 def run_report(
@@ -418,27 +430,9 @@ def run_page(report: RunReport, profile: Profile | None = None) -> Page:
     )
 
 
-def run_summary(report: RunReport, path: object = None) -> Page:
+def summary_page(promised: str, visible: str, report: str) -> Page:
     """Return what a terminal shows after a run: the promise, what stays visible, the report."""
-    records = counted(sum(file.counts.records for file in report.files), "record")
-    words = counted(report.counts.get("protected", 0), "word")
-    others = _unnamed(report)
-    return summary_page(
-        short_promise(report.guarantee, report.examples),
-        ", ".join([*report.in_brief, *([f"the columns {others}"] if others else [])]),
-        f"{words} in {records} of {counted(len(report.files), 'file')}",
-        path,
-    )
-
-
-def summary_page(promised: str, visible: str, work: str, path: object) -> Page:
-    """Return three lines for a terminal; `path` is where the report is, if it was written."""
-    where = f"in {named(str(path))}" if path else "by  --report FILE.html, or here by -v"
-    rows = (
-        ("Promised", promised),
-        ("Visible", visible),
-        ("Report", f"{work}; the whole report is {where}"),
-    )
+    rows = (("Promised", promised), ("Visible", visible), ("Report", report))
     return Page(title="", sections=(Section("", (Facts(rows),)),))
 
 
@@ -618,16 +612,3 @@ def fingerprint_name(metric: str) -> str:
     'fingerprint with graph'
     """
     return "fingerprint with graph" if metric == Steps.name else "fingerprint"
-
-
-# For pages that are not built as a Page yet.
-
-
-def as_bytes(text: str) -> bytes:
-    """Return a page or JSON for a file."""
-    return printable(text, lines=True).encode()
-
-
-def rendered_page(page: Page, value: Mapping[str, Any], path: Path) -> bytes:
-    """Return the bytes of a page in the form that its file's name says; `value` is the JSON."""
-    return page_file(page, path, value)

@@ -98,6 +98,16 @@ class VectorReport:
             "texts": self.texts.to_dict() if self.texts else None,
         }
 
+    def page(self) -> Page:
+        """Return the page of the release."""
+        return vector_page(self)
+
+    def summary(self, where: str) -> Page:
+        """Return three lines for a terminal; `where` says where the whole report is."""
+        promised, *_ = _promise(self) or [str(self.guarantee)]
+        work = f"{counted(self.rows, 'vector')} of {named(self.input)}"
+        return summary_page(promised, "; ".join(_visible(self)), f"{work}; {where}")
+
 
 def vector_page(report: VectorReport) -> Page:
     """Return the report as a page."""
@@ -145,13 +155,6 @@ def vector_page(report: VectorReport) -> Page:
             method(report.occasion, report.mechanism, texts.lexicon if texts else None, *made),
         ),
     )
-
-
-def vector_summary(report: VectorReport, path: object = None) -> Page:
-    """Return what a terminal shows after a release: the promise, what is visible, the report."""
-    work = f"{counted(report.rows, 'vector')} of {named(report.input)}"
-    promised, *_ = _promise(report) or [str(report.guarantee)]
-    return summary_page(promised, "; ".join(_visible(report)), work, path)
 
 
 def _promise(report: VectorReport) -> tuple[str, ...]:
