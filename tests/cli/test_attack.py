@@ -164,7 +164,7 @@ def test_a_model_of_the_texts_themselves_is_refused(
     command = ("lm", "train", "notes.csv", "-c", "note", "-o", "own", "-l", str(lexicon_file))
     assert cli(*command).code == 0
     ended = cli(*command)
-    assert (ended.code, "exists already" in ended.err) == (1, True)
+    assert (ended.code, "already exists" in ended.err) == (1, True)
     common = ("notes.csv", "-c", "note", "-e", "1", "-m", "tem", "-l", str(lexicon_file))
     ended = cli("attack", "context", *common, "--model", "own")
     assert ended.code == 2

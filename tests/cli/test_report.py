@@ -131,7 +131,7 @@ def test_without_verbose_three_lines_are_enough(cli: Cli, folder: Path) -> None:
     assert len(ended.err.splitlines()) <= 8
     assert "“aspirin” and “ibuprofen” by a factor of at most 2.72" in ended.flat
     assert "punctuation, order of records, the columns id, note" in ended.flat
-    assert "2 words in 1 record of 1 file; for the whole report --report FILE, or -v" in ended.flat
+    assert "2 words in 1 record of 1 file; --report FILE or -v for all of it" in ended.flat
     assert "the whole report is in r.md" in cli(*command, "--report", "r.md").flat
 
 

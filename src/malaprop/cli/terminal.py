@@ -116,13 +116,11 @@ def show_report(
     report: "RunReport | VectorReport", path: Path | None, *, verbose: bool, quiet: bool
 ) -> None:
     """Show three lines about a run on stderr, or all of its report."""
-    where = (
-        f"the whole report is in {path}" if path else "for the whole report  --report FILE, or -v"
-    )
-    if verbose:
-        show(replace(report.page(), warnings=()), err=True)  # they have been shown
-    elif not quiet:
-        show(report.summary(where), err=True)
+    if quiet:
+        return
+    where = f"the whole report is in {path}" if path else "--report FILE or -v for all of it"
+    # The warnings have been shown.
+    show(replace(report.page(), warnings=()) if verbose else report.summary(where), err=True)
 
 
 # A progress bar on a terminal, and silence elsewhere.
