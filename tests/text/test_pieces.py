@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.text.markup_texts import MARKUP_TEXTS
+from tests.text.markup_texts import MARKUP_TEXTS, rewritten
 
 from malaprop import ParameterError
 from malaprop.text.public import Markup, PublicPieces
@@ -19,7 +19,7 @@ def test_without_private_text_only_public_pieces_are_shown(
 ) -> None:
     pieces = PublicPieces(keep, markup)
     public = "".join(each.text for each in pieces.cut(text) if each.public)
-    assert pieces.rewritten(text, lambda _: "") == public
+    assert rewritten(pieces, text, lambda _: "") == public
     assert all(each.text for each in pieces.cut(text))
 
 
@@ -41,14 +41,13 @@ def test_the_origin_says_what_made_a_piece_public() -> None:
 def test_placeholders_in_angle_brackets_survive_markup(text: str) -> None:
     html = PublicPieces("placeholders", "html")
     assert html.cut(text) == [Segment("&lt;PERSON&gt;", True, "placeholders")]
-    assert html.rewritten(text, str.lower) == "&lt;PERSON&gt;"
-    assert PublicPieces((), "html").rewritten("<PERSON>", str) == ""
+    assert rewritten(html, text, str.lower) == "&lt;PERSON&gt;"
+    assert rewritten(PublicPieces((), "html"), "<PERSON>") == ""
 
 
 def test_kept_words_are_found_in_decoded_text() -> None:
-    assert PublicPieces(["café", "a & b"], "html").rewritten(
-        "Caf&eacute; a &amp; b", lambda _: ""
-    ) == ("Caféa &amp; b")
+    pieces = PublicPieces(["café", "a & b"], "html")
+    assert rewritten(pieces, "Caf&eacute; a &amp; b", lambda _: "") == "Caféa &amp; b"
 
 
 @pytest.mark.parametrize("markup", ["HTML", "", "xml", "markdown", 3])

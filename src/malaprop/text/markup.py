@@ -94,7 +94,7 @@ def cut_html(text: str, *, placeholders: bool = False) -> list[Segment]:
     for run, markup in HtmlReader(text, placeholders=placeholders).pieces():
         append_run(runs, decoded(run))
         if markup:
-            segments += Segment("".join(runs), False), Segment(markup, True)
+            segments += Segment("".join(runs), False), Segment(markup, True, "markup")
             runs.clear()
     segments.append(Segment("".join(runs), False))
     return merge_segments(segments)

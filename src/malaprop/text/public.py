@@ -10,7 +10,7 @@ import numpy as np
 
 from malaprop.privacy.errors import ParameterError
 from malaprop.text.markup import cut_html, escape_html
-from malaprop.text.segments import Cut, Segment, cut_at, cut_placeholders
+from malaprop.text.segments import Segment, cut_at, cut_placeholders
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
 
 # Words and phrases that the user declared public.
@@ -46,10 +46,9 @@ class KeptWords:
     """
 
     def __init__(self, entries: Iterable[str]) -> None:
-        self.entries = checked_entries(entries)
         self._root: _Node = {}
         self._telling: set[str] = set()
-        for entry in self.entries:
+        for entry in entries_of(entries):
             node = self._root
             tokens = [token for token, _ in _tokens(entry)]
             for token in tokens:
@@ -131,35 +130,6 @@ def _folded(token: str) -> str:
     return normalize("NFC", normalize("NFD", token).casefold()).replace("’", "'")
 
 
-def checked_entries(entries: Iterable[str]) -> tuple[str, ...]:
-    """Return the entries of a list, each once, in their order; refuse what cannot be kept."""
-    if isinstance(entries, str) or not isinstance(entries, Iterable):
-        got = "another string: put it into a list" if isinstance(entries, str) else "neither"
-        raise ParameterError(
-            'The `keep` parameter must be a list of words or phrases, or "placeholders". '
-            f"Got {got}."
-        )
-    listed = list(entries)
-    for number, entry in enumerate(listed, start=1):
-        if not _may_be_kept(entry):
-            raise ParameterError(
-                f"Entry {number} of the `keep` parameter must be a printable string of at most "
-                f"{MOST_CHARACTERS} characters, with a letter or a digit, and without white space "
-                "at its ends."
-            )
-    return tuple(dict.fromkeys(listed))
-
-
-def _may_be_kept(entry: object) -> bool:
-    return (
-        isinstance(entry, str)
-        and entry.isprintable()
-        and entry == entry.strip()
-        and len(entry) <= MOST_CHARACTERS
-        and _LETTER_OR_DIGIT.search(entry) is not None
-    )
-
-
 # All that a user declares public about texts: markup, placeholders, and words to keep.
 
 
@@ -172,12 +142,34 @@ _SIGNS = re.compile(r"[<>&]")  # of tags and references
 
 
 def entries_of(keep: str | Iterable[str]) -> tuple[str, ...]:
-    """Return the entries of `keep`, each once; refuse what cannot be kept.
+    """Return the entries of `keep`, each once, in their order; refuse what cannot be kept.
 
     >>> entries_of("placeholders"), entries_of(["flu", "placeholders", "flu"])
     (('placeholders',), ('flu', 'placeholders'))
     """
-    return checked_entries((PLACEHOLDERS,) if keep == PLACEHOLDERS else keep)
+    if keep == PLACEHOLDERS:
+        return (PLACEHOLDERS,)
+    if isinstance(keep, str) or not isinstance(keep, Iterable):
+        got = "another string: put it into a list" if isinstance(keep, str) else "neither"
+        raise ParameterError(
+            'The `keep` parameter must be a list of words or phrases, or "placeholders". '
+            f"Got {got}."
+        )
+    entries = tuple(keep)
+    for number, entry in enumerate(entries, start=1):
+        if not (
+            isinstance(entry, str)
+            and entry.isprintable()
+            and entry == entry.strip()
+            and len(entry) <= MOST_CHARACTERS
+            and _LETTER_OR_DIGIT.search(entry)
+        ):
+            raise ParameterError(
+                f"Entry {number} of the `keep` parameter must be a printable string of at most "
+                f"{MOST_CHARACTERS} characters, with a letter or a digit, and without white space "
+                "at its ends."
+            )
+    return tuple(dict.fromkeys(entries))
 
 
 def checked_markup(markup: Markup | None) -> Markup | None:
@@ -197,22 +189,15 @@ class PublicPieces:
     placeholders, then words: each in what the step before left private.
 
     >>> pieces = PublicPieces(keep=["placeholders", "aspirin"], markup="html")
-    >>> pieces.rewritten("<p class='x'><PERSON> took Aspirin &amp; slept", str.upper)
-    '<p>&lt;PERSON&gt; TOOK Aspirin &amp; SLEPT'
+    >>> [each.text for each in pieces.cut("<p class='x'><PERSON> took Aspirin") if each.public]
+    ['<p>', '&lt;PERSON&gt;', 'Aspirin']
     """
 
     def __init__(self, keep: str | Iterable[str] = (), markup: Markup | None = None) -> None:
-        self.keep, self.markup = entries_of(keep), checked_markup(markup)
-        words = [entry for entry in self.keep if entry != PLACEHOLDERS]
+        entries, self._markup = entries_of(keep), checked_markup(markup)
+        words = [entry for entry in entries if entry != PLACEHOLDERS]
+        self._placeholders = PLACEHOLDERS in entries
         self._words = KeptWords(words) if words else None
-        self._cuts = dict(self._kept(PLACEHOLDERS in self.keep))
-
-    def _kept(self, placeholders: bool) -> Iterator[tuple[str, Cut]]:
-        """Return how to find what is kept, by the name under which it is counted."""
-        if placeholders:
-            yield PLACEHOLDERS, cut_placeholders
-        if self._words:
-            yield "words", self._words.cut
 
     def may_concern(self, chunk: str) -> bool:
         """Tell whether a string between two spaces may be part of a piece, or must be escaped.
@@ -220,9 +205,9 @@ class PublicPieces:
         A text without such a string is one private segment, shown without escapes. This may say
         so too often.
         """
-        if self.markup is not None and _SIGNS.search(chunk):
+        if self._markup is not None and _SIGNS.search(chunk):
             return True
-        if PLACEHOLDERS in self._cuts and any(each.public for each in cut_placeholders(chunk)):
+        if self._placeholders and any(each.public for each in cut_placeholders(chunk)):
             return True
         return self._words is not None and self._words.may_hold(chunk)
 
@@ -233,38 +218,33 @@ class PublicPieces:
         markup, placeholders or words. The text of a private segment is to be privatized, and
         then escaped by `escape`.
         """
-        segments = self._cut_markup(text)
-        for origin, cut in self._cuts.items():
-            segments = [part for each in segments for part in self._refined(each, cut, origin)]
+        if self._markup is None:
+            segments = [Segment(text, False)] if text else []
+        else:
+            segments = cut_html(text, placeholders=self._placeholders)
+        if self._placeholders:
+            segments = list(self._refined(segments, cut_placeholders, PLACEHOLDERS))
+        if self._words is not None:
+            segments = list(self._refined(segments, self._words.cut, "words"))
         return segments
 
-    def _cut_markup(self, text: str) -> list[Segment]:
-        if self.markup is None:
-            return [Segment(text, False)] if text else []
-        segments = cut_html(text, placeholders=PLACEHOLDERS in self._cuts)
-        return [each._replace(origin="markup") if each.public else each for each in segments]
-
-    def _refined(self, segment: Segment, cut: Cut, origin: str) -> Iterator[Segment]:
-        """Cut a private segment further. What is kept was text, so it is escaped like text."""
-        if segment.public:
-            yield segment
-            return
-        for part in cut(segment.text):
-            yield Segment(self.escape(part.text), True, origin) if part.public else part
+    def _refined(
+        self, segments: Iterable[Segment], cut: Callable[[str], list[Segment]], origin: str
+    ) -> Iterator[Segment]:
+        """Cut private segments further. What is kept was text, so it is escaped like text."""
+        for segment in segments:
+            for part in [segment] if segment.public else cut(segment.text):
+                if part.public and part is not segment:
+                    yield Segment(self.escape(part.text), True, origin)
+                else:
+                    yield part
 
     def escape(self, text: str) -> str:
         """Escape private text for the markup that it stands in.
 
         Every character is escaped by itself, so parts of a text may be escaped one by one.
         """
-        return text if self.markup is None else escape_html(text)
-
-    def rewritten(self, text: str, privatize: Callable[[str], str]) -> str:
-        """Return a text whose private segments are replaced, each by itself."""
-        return "".join(
-            each.text if each.public else self.escape(privatize(each.text))
-            for each in self.cut(text)
-        )
+        return text if self._markup is None else escape_html(text)
 
 
 # Spans: the user says which parts of a text are private, and everything else is public.
@@ -272,8 +252,6 @@ class PublicPieces:
 
 Span = tuple[int, int]
 """The places where a span starts and ends: `text[start:end]`."""
-ORIGIN = "spans"
-"""What made the text outside the spans public."""
 
 
 def cut_spans(text: str, spans: Iterable[Span]) -> list[Segment]:
@@ -289,11 +267,11 @@ def cut_spans(text: str, spans: Iterable[Span]) -> list[Segment]:
     end = 0
     for start, after in _checked(spans, len(text)):
         if end < start:
-            segments.append(Segment(text[end:start], True, ORIGIN))
+            segments.append(Segment(text[end:start], True, "spans"))
         segments.append(Segment(text[start:after], False))
         end = after
     if end < len(text):
-        segments.append(Segment(text[end:], True, ORIGIN))
+        segments.append(Segment(text[end:], True, "spans"))
     return segments
 
 

@@ -5,8 +5,9 @@ itself, and the words of all of them are drawn as those of one text.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
+from operator import itemgetter
 from typing import NamedTuple
 
 
@@ -18,10 +19,6 @@ class Segment(NamedTuple):
     origin: str = ""
 
 
-Cut = Callable[[str], list[Segment]]
-"""Cuts a text into segments."""
-
-
 def merge_segments(segments: Iterable[Segment]) -> list[Segment]:
     """Leave out empty segments, and join private ones that are neighbours.
 
@@ -31,22 +28,12 @@ def merge_segments(segments: Iterable[Segment]) -> list[Segment]:
     [Segment(text='ab', public=False, origin='')]
     """
     tidy: list[Segment] = []
-    private: list[str] = []
-    for segment in segments:
-        if not segment.public:
-            private.append(segment.text)
-            continue
-        if segment.text:
-            _flush(private, tidy)
+    for segment in filter(itemgetter(0), segments):
+        if tidy and not (segment.public or tidy[-1].public):
+            tidy[-1] = Segment(tidy[-1].text + segment.text, False)
+        else:
             tidy.append(segment)
-    _flush(private, tidy)
     return tidy
-
-
-def _flush(private: list[str], tidy: list[Segment]) -> None:
-    if text := "".join(private):
-        tidy.append(Segment(text, False))
-    private.clear()
 
 
 def cut_at(text: str, pieces: Iterable[tuple[int, int]]) -> list[Segment]:
@@ -83,40 +70,32 @@ def cut_at(text: str, pieces: Iterable[tuple[int, int]]) -> list[Segment]:
 #   not on the list, because what they hold is made from the text that was removed.
 
 
-PRESIDIO = (
-    *("CREDIT_CARD", "CRYPTO", "DATE_TIME", "EMAIL_ADDRESS", "IBAN_CODE", "IP_ADDRESS"),
-    *("MAC_ADDRESS", "NRP", "LOCATION", "PERSON", "PHONE_NUMBER", "MEDICAL_LICENSE", "URL"),
-    *("ORGANIZATION", "DOMAIN_NAME", "UUID", "ABA_ROUTING_NUMBER"),
-    *("US_BANK_NUMBER", "US_DRIVER_LICENSE", "US_ITIN", "US_PASSPORT", "US_SSN", "US_MBI"),
-    *("US_NPI", "UK_NHS", "UK_NINO", "UK_PASSPORT", "UK_POSTCODE", "UK_VEHICLE_REGISTRATION"),
-    *("UK_DRIVING_LICENCE", "CA_SIN", "ES_NIF", "ES_NIE", "ES_PASSPORT"),
-    *("IT_FISCAL_CODE", "IT_DRIVER_LICENSE", "IT_VAT_CODE", "IT_PASSPORT", "IT_IDENTITY_CARD"),
-    *("DE_TAX_ID", "DE_TAX_NUMBER", "DE_VAT_ID", "DE_PASSPORT", "DE_ID_CARD"),
-    *("DE_FUEHRERSCHEIN", "DE_SOCIAL_SECURITY", "DE_HEALTH_INSURANCE", "DE_LANR", "DE_BSNR"),
-    *("DE_KFZ", "DE_HANDELSREGISTER", "DE_PLZ"),
-    *("PL_PESEL", "FI_PERSONAL_IDENTITY_CODE", "SE_PERSONNUMMER", "SE_ORGANISATIONSNUMMER"),
-    *("TR_NATIONAL_ID", "TR_LICENSE_PLATE", "NG_NIN", "NG_VEHICLE_REGISTRATION", "ZA_ID_NUMBER"),
-    *("AU_ABN", "AU_ACN", "AU_TFN", "AU_MEDICARE", "SG_NRIC_FIN", "SG_UEN", "TH_TNIN"),
-    *("IN_PAN", "IN_AADHAAR", "IN_VEHICLE_REGISTRATION", "IN_VOTER", "IN_PASSPORT", "IN_GSTIN"),
-    *("KR_RRN", "KR_FRN", "KR_PASSPORT", "KR_DRIVER_LICENSE", "KR_BRN"),
-    *("PH_TIN", "PH_UMID", "PH_PASSPORT"),
-)
-"""Presidio's entity types."""
-SCRUBADUB = (
-    *("ADDRESS", "CREDENTIAL", "USERNAME", "PASSWORD", "CREDIT_CARD", "DATE_OF_BIRTH"),
-    *("DRIVERS_LICENCE", "EMAIL", "LOCATION", "NAME", "NATIONAL_INSURANCE_NUMBER", "ORGANIZATION"),
-    *("PHONE", "POSTALCODE", "SKYPE", "SOCIAL_SECURITY_NUMBER", "SSN", "TAX_REFERENCE_NUMBER"),
-    *("TWITTER", "UNKNOWN", "URL", "VEHICLE_LICENCE_PLATE"),
-)
-"""Scrubadub's types of “filth”."""
-I2B2 = (
-    *("AGE", "CONTACT", "DATE", "ID", "LOCATION", "NAME", "OTHER", "PROFESSION"),
-    *("PATIENT", "DOCTOR", "USERNAME", "HOSPITAL", "ORGANIZATION", "DEPARTMENT", "ROOM"),
-    *("STREET", "CITY", "STATE", "COUNTRY", "ZIP", "LOCATION-OTHER"),
-    *("PHONE", "FAX", "EMAIL", "URL", "IPADDR", "SSN", "MEDICALRECORD", "HEALTHPLAN", "ACCOUNT"),
-    *("LICENSE", "VEHICLE", "DEVICE", "BIOID", "IDNUM"),
-)
-"""Categories and types of protected health information in the i2b2 challenge of 2014."""
+_PRESIDIO = """
+    CREDIT_CARD CRYPTO DATE_TIME EMAIL_ADDRESS IBAN_CODE IP_ADDRESS MAC_ADDRESS NRP LOCATION
+    PERSON PHONE_NUMBER MEDICAL_LICENSE URL ORGANIZATION DOMAIN_NAME UUID ABA_ROUTING_NUMBER
+    US_BANK_NUMBER US_DRIVER_LICENSE US_ITIN US_PASSPORT US_SSN US_MBI US_NPI UK_NHS UK_NINO
+    UK_PASSPORT UK_POSTCODE UK_VEHICLE_REGISTRATION UK_DRIVING_LICENCE CA_SIN ES_NIF ES_NIE
+    ES_PASSPORT IT_FISCAL_CODE IT_DRIVER_LICENSE IT_VAT_CODE IT_PASSPORT IT_IDENTITY_CARD
+    DE_TAX_ID DE_TAX_NUMBER DE_VAT_ID DE_PASSPORT DE_ID_CARD DE_FUEHRERSCHEIN DE_SOCIAL_SECURITY
+    DE_HEALTH_INSURANCE DE_LANR DE_BSNR DE_KFZ DE_HANDELSREGISTER DE_PLZ PL_PESEL
+    FI_PERSONAL_IDENTITY_CODE SE_PERSONNUMMER SE_ORGANISATIONSNUMMER TR_NATIONAL_ID
+    TR_LICENSE_PLATE NG_NIN NG_VEHICLE_REGISTRATION ZA_ID_NUMBER AU_ABN AU_ACN AU_TFN AU_MEDICARE
+    SG_NRIC_FIN SG_UEN TH_TNIN IN_PAN IN_AADHAAR IN_VEHICLE_REGISTRATION IN_VOTER IN_PASSPORT
+    IN_GSTIN KR_RRN KR_FRN KR_PASSPORT KR_DRIVER_LICENSE KR_BRN PH_TIN PH_UMID PH_PASSPORT
+"""
+_SCRUBADUB = """
+    ADDRESS CREDENTIAL USERNAME PASSWORD CREDIT_CARD DATE_OF_BIRTH DRIVERS_LICENCE EMAIL LOCATION
+    NAME NATIONAL_INSURANCE_NUMBER ORGANIZATION PHONE POSTALCODE SKYPE SOCIAL_SECURITY_NUMBER SSN
+    TAX_REFERENCE_NUMBER TWITTER UNKNOWN URL VEHICLE_LICENCE_PLATE
+"""
+_I2B2 = """
+    AGE CONTACT DATE ID LOCATION NAME OTHER PROFESSION PATIENT DOCTOR USERNAME HOSPITAL
+    ORGANIZATION DEPARTMENT ROOM STREET CITY STATE COUNTRY ZIP LOCATION-OTHER PHONE FAX EMAIL URL
+    IPADDR SSN MEDICALRECORD HEALTHPLAN ACCOUNT LICENSE VEHICLE DEVICE BIOID IDNUM
+"""
+PRESIDIO, SCRUBADUB, I2B2 = (tuple(names.split()) for names in (_PRESIDIO, _SCRUBADUB, _I2B2))
+"""Presidio's entity types, scrubadub's types of “filth”, and the categories and types of protected
+health information in the i2b2 challenge of 2014."""
 UNNUMBERED = frozenset({"AGE", "ROOM", "ZIP"})
 """Names whose own values are short numbers: a number after them may be the value."""
 NAMES = tuple(sorted({*PRESIDIO, *SCRUBADUB, *I2B2}))

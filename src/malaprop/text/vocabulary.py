@@ -482,12 +482,12 @@ class Meaning:
         first = (listed >= 0).argmax(axis=1)
         return memoryview(listed[np.arange(len(listed)), first])
 
-    def find(self, word: str) -> int | None:
-        """Return the word of the lexicon that a word counts as, without a step."""
+    def find(self, word: str, *, near: bool = False) -> int | None:
+        """Return the word of the lexicon that a word counts as; `near`: with a step if need be."""
         entry = self._table.entry(word)
         if entry is None:
             return None
-        own: int = self._direct_of[target_of(entry)]
+        own: int = (self._near_of if near else self._direct_of)[target_of(entry)]
         return own if own >= 0 else None
 
     def find_all(self, words: Sequence[str]) -> dict[str, int]:
@@ -498,14 +498,6 @@ class Meaning:
         owns = self._direct_of
         listed = self._table.listed(hashes_of(words))
         return {words[i]: own for i, entry in listed if (own := owns[target_of(entry)]) >= 0}
-
-    def find_near(self, word: str) -> int | None:
-        """Return the word of the lexicon that a word counts as, with a step if need be."""
-        entry = self._table.entry(word)
-        if entry is None:
-            return None
-        own = self._id(entry)
-        return own if own >= 0 else None
 
     def repair(self, word: str) -> Route | None:
         """Return what a word is a misspelling of, or a compound of; the likelier one, not both.
@@ -535,7 +527,7 @@ class Meaning:
         if len(words[0]) < _LONG:
             return self._repaired_at_once(words)
         listed = self._listed(hashes_around(words, edits=False))
-        heads = list(map(self._head, words, listed))
+        heads = [cheapest_head(*each, self._short) for each in zip(words, listed, strict=True)]
         unsure = [word for word, head in zip(words, heads, strict=True) if not _is_sure(word, head)]
         around = self._listed(hashes_around(unsure, parts=False)) if unsure else []
         edits = dict(zip(unsure, around, strict=True))
@@ -550,12 +542,9 @@ class Meaning:
         repaired = []
         for word, listed in zip(words, self._listed(hashes_around(words)), strict=True):
             first_edit = bisect_left(listed, (count,))
-            head = self._head(word, listed[:first_edit])
+            head = cheapest_head(word, listed[:first_edit], self._short)
             repaired.append(self._likelier(word, head, listed[first_edit:], count))
         return repaired
-
-    def _head(self, word: str, listed: Iterable[Listed]) -> Head:
-        return cheapest_head(word, listed, self._short)
 
     def _likelier(
         self, word: str, head: Head, edits: Iterable[Listed], first: int = 0

@@ -8,7 +8,7 @@ by fixed rules that see only the token and the lexicon:
 2. *Reading* (`readings`): a web address is read as "website", an e-mail address as "email", a
    mention as "user", a number as a number word, a hashtag as its body, a symbol as the words of
    its Unicode name, anything else as itself.
-3. *Steps* (`STEPS`): each reading is tried as it is, then without diacritics, contraction or
+3. *Forms*: each reading is tried as it is, then without diacritics, contraction or
    possessive, inflection, digits or punctuation. The first spelling that is in the lexicon wins,
    or that the large vocabulary has (`vocabulary`, `meaning`): it counts as the word nearest in
    meaning, or as the word that it is a form of.
@@ -23,10 +23,9 @@ Ties go to the word with the lowest id. `MAP_VERSION` changes whenever the map d
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
-from typing import Any
 from unicodedata import category, name, normalize
 
 import numpy as np
@@ -109,11 +108,19 @@ class NearestSpelling:
         lengths = np.array([len(spelling) for spelling in spellings])
         self._longest = int(lengths.max())
         self._lengths = np.minimum(lengths, _LONGEST).astype(np.uint8)
-        self._has = _has(spellings)
+        # 1 where a word has a class of letter at least n times: (classes, times, words).
+        letters = "".join(spellings).encode("utf-32-le", "surrogatepass")
+        words = np.repeat(np.arange(len(spellings)), lengths)
+        cells = np.frombuffer(letters, dtype="<u4") % _CLASSES * np.int64(len(spellings)) + words
+        counts = np.bincount(cells, minlength=_CLASSES * len(spellings)).reshape(_CLASSES, 1, -1)
+        self._has = (counts >= np.arange(1, _TIMES + 1)[:, None]).view(np.uint8)
 
     def nearest(self, spelling: str) -> int:
         """Return the position of the spelling nearest to one of up to 255 letters."""
-        extract_one, distance = _rapidfuzz()
+        # Imported for the few words that have no other way.
+        from rapidfuzz.distance.Levenshtein import distance
+        from rapidfuzz.process import extractOne
+
         bounds = self._bounds(spelling)
         place, edits = -1, len(spelling) + self._longest + 1  # more than any word needs
         bound = int(bounds.min())
@@ -124,7 +131,7 @@ class NearestSpelling:
             for start in range(0, len(places), _AT_ONCE):
                 few = places[start : start + _AT_ONCE].tolist()
                 choices = list(map(self._spellings.__getitem__, few))
-                best = extract_one(spelling, choices, scorer=distance, score_cutoff=edits)
+                best = extractOne(spelling, choices, scorer=distance, score_cutoff=edits)
                 if best is not None and (best[1] < edits or few[best[2]] < place):
                     place, edits = few[best[2]], int(best[1])
                     if edits == bound:  # those that follow are no better
@@ -147,34 +154,15 @@ class NearestSpelling:
         return bounds
 
 
-@cache
-def _rapidfuzz() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Import what is needed only for the few words that have no other way."""
-    from rapidfuzz.distance import Levenshtein
-    from rapidfuzz.process import extractOne
-
-    return extractOne, Levenshtein.distance
-
-
-def _has(spellings: Sequence[str]) -> NDArray[np.uint8]:
-    """Return 1 where a word has a class of letter at least n times: (classes, times, words)."""
-    letters = "".join(spellings).encode("utf-32-le", "surrogatepass")
-    codes = np.frombuffer(letters, dtype="<u4")
-    words = np.repeat(np.arange(len(spellings)), list(map(len, spellings)))
-    cells = codes % _CLASSES * np.int64(len(spellings)) + words
-    counts = np.bincount(cells, minlength=_CLASSES * len(spellings)).reshape(_CLASSES, 1, -1)
-    return (counts >= np.arange(1, _TIMES + 1)[:, None]).view(np.uint8)
-
-
 MAP_VERSION = f"2, vocabulary {vocabulary.SHA256[:12]}"
 """Names the map: its rules, and the digest of its vocabulary."""
 NEAREST_LETTERS = 32
 """Letters that repairs and the nearest spelling look at; a limit bounds their time."""
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
-LookedUp = Mapping[str, int | None]
+_LookedUp = Mapping[str, int | None]
 """Spellings, and what they count as in the large vocabulary, if it has them."""
-_NOTHING: LookedUp = MappingProxyType({})
+_NOTHING: _LookedUp = MappingProxyType({})
 _DRAWN_OUT = re.compile(r"(.)\1{2,}")
 
 
@@ -211,41 +199,6 @@ def _names(symbols: str) -> tuple[str, ...]:
         return ("flag", "symbol")
     words = filter(None, re.split("[^a-z]+", full_name.lower()))
     return (*sorted(words, key=ENGLISH.dull_names.__contains__), "symbol")
-
-
-def without_diacritics(word: str) -> Iterable[str]:
-    """Drop accents: "naïve" is tried as "naive"."""
-    return () if word.isascii() else (bare(word),)
-
-
-def without_clitic(word: str) -> Iterable[str]:
-    """Drop n't, 's and the like: "don't" is tried as "not", "doctor's" as "doctor"."""
-    return ENGLISH.without_clitic(bare(word))
-
-
-def without_inflection(word: str) -> Iterable[str]:
-    """Undo inflection: "cities" is tried as "city", "running" as "run"."""
-    return ENGLISH.base_forms(bare(word))
-
-
-def letters_alone(word: str) -> Iterator[str]:
-    """Drop digits and punctuation: "covid19" is tried as "covid", "o'clock" as "clock"."""
-    runs = _NO_LETTERS.split(bare(word))
-    if len(runs) == 1:
-        return  # there is nothing to drop, and the steps before have tried the rest
-    long_runs = (run for run in runs if len(run) >= 3)
-    for spelling in ("".join(runs), *sorted(long_runs, key=len, reverse=True)):
-        yield spelling
-        yield from ENGLISH.base_forms(spelling)
-
-
-STEPS: tuple[Callable[[str], Iterable[str]], ...] = (
-    without_diacritics,
-    without_clitic,
-    without_inflection,
-    letters_alone,
-)
-"""Steps tried on a reading, in this order. Each gives spellings, the best first."""
 
 
 class WordMap:
@@ -326,7 +279,7 @@ class WordMap:
         }
         return [routes[route] if isinstance(route, str) else route for route in read]
 
-    def _looked_up(self, tokens: Iterable[str]) -> LookedUp:
+    def _looked_up(self, tokens: Iterable[str]) -> _LookedUp:
         """Look plain words up in the vocabulary, all at once: what each counts as, if anything."""
         if self._meaning is None:
             return {}
@@ -334,7 +287,7 @@ class WordMap:
         words = [word for word in dict.fromkeys(plain) if len(word) <= LONGEST]
         return {**dict.fromkeys(words), **self._meaning.find_all(words)}
 
-    def _directly(self, token: str, known: LookedUp) -> Route | None:
+    def _directly(self, token: str, known: _LookedUp) -> Route | None:
         """Return the route of a plain word that the vocabulary has, as `_read` does."""
         spelling = token.lower()
         word_id = known.get(spelling) if token.isascii() else None
@@ -342,7 +295,7 @@ class WordMap:
             return None
         return Route(word_id, Way.MEANING, spelling)
 
-    def _read(self, token: str, known: LookedUp = _NOTHING) -> Route | str:
+    def _read(self, token: str, known: _LookedUp = _NOTHING) -> Route | str:
         """Return the word that a token is a form of; if there is none, the letters to repair.
 
         What is `known` need not be looked up again.
@@ -352,7 +305,9 @@ class WordMap:
             if (route := self._as_form(reading, known)) is not None:
                 return route
         word = words[-1]
-        letters = (word if word.isalpha() else _letters_of(word) or word)[:NEAREST_LETTERS]
+        if not word.isalpha():
+            word = "".join(c for c in word if category(c)[0] in "LM") or word
+        letters = word[:NEAREST_LETTERS]
         if _DRAWN_OUT.search(letters):
             for shortest in (r"\1\1", r"\1"):  # "soooo" is tried as "soo", then as "so"
                 spelling = _DRAWN_OUT.sub(shortest, letters)
@@ -360,7 +315,7 @@ class WordMap:
                     return Route(word_id, Way.FORM, spelling)
         return letters
 
-    def _as_form(self, reading: str, known: LookedUp) -> Route | None:
+    def _as_form(self, reading: str, known: _LookedUp) -> Route | None:
         """Try a reading and its forms: in the lexicon, then in the vocabulary."""
         if (route := self._sought(reading, known)) is not None:
             return route
@@ -369,11 +324,11 @@ class WordMap:
                 return route
         if self._meaning is not None and self._meaning.steps:
             for spelling in (reading, *_forms(reading)):
-                if (word_id := self._meaning.find_near(spelling)) is not None:
+                if (word_id := self._meaning.find(spelling, near=True)) is not None:
                     return Route(word_id, Way.MEANING, spelling)
         return None
 
-    def _sought(self, spelling: str, known: LookedUp) -> Route | None:
+    def _sought(self, spelling: str, known: _LookedUp) -> Route | None:
         if (word_id := self._find(spelling)) is not None:
             return Route(word_id, Way.FORM, spelling)
         if spelling in known:
@@ -416,9 +371,31 @@ def _folded_ids(words: Sequence[str]) -> dict[str, int]:
 
 
 def _forms(reading: str) -> Iterable[str]:
-    if reading.isascii() and reading.isalpha():  # the other steps find nothing to drop
+    """Return the spellings that a reading is tried as, the best first.
+
+    Without accents ("naïve" is tried as "naive"), contraction or possessive, inflection, and digits
+    or punctuation.
+    """
+    if reading.isascii() and reading.isalpha():  # there is nothing else to drop
         return ENGLISH.base_forms(reading)
-    return itertools.chain.from_iterable(step(reading) for step in STEPS)
+    word = bare(reading)
+    return itertools.chain(
+        () if reading.isascii() else (word,),
+        ENGLISH.without_clitic(word),
+        ENGLISH.base_forms(word),
+        _letters_alone(word),
+    )
+
+
+def _letters_alone(word: str) -> Iterator[str]:
+    """Drop digits and punctuation: "covid19" is tried as "covid", "o'clock" as "clock"."""
+    runs = _NO_LETTERS.split(word)
+    if len(runs) == 1:
+        return  # there is nothing to drop, and what comes before has tried the rest
+    long_runs = (run for run in runs if len(run) >= 3)
+    for spelling in ("".join(runs), *sorted(long_runs, key=len, reverse=True)):
+        yield spelling
+        yield from ENGLISH.base_forms(spelling)
 
 
 def _repairable(letters: str) -> str:
@@ -427,7 +404,3 @@ def _repairable(letters: str) -> str:
     Of marks alone nothing is left: those of a numeral that is no digit, such as 𐄇.
     """
     return bare(letters)[:NEAREST_LETTERS] if len(letters) >= SHORTEST_REPAIRED else ""
-
-
-def _letters_of(word: str) -> str:
-    return "".join(c for c in word if category(c)[0] in "LM")
