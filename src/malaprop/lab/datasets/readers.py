@@ -202,7 +202,7 @@ class TableLayout:
     cut: Mapping[str, str] = field(default_factory=dict)
     """Fields of which only what matches a pattern is taken: its group, if it has one."""
     divided: bool = False
-    """Whether file names say which part of the set a file is."""
+    """Whether file names say which part of the set a file is: train, test, or else dev."""
     encoding: str = "utf-8"
     separator: str = ""
     """What stands between the fields of a line; without one, a line is a field."""
@@ -225,12 +225,13 @@ def table(dataset: Dataset, files: Files) -> Any:
     columns: dict[str, list[Any]] = {title: [] for title in (*layout.columns, *layout.from_name)}
     splits = []
     for path_name, path in files.items():
+        part = next((part for part in ("train", "test") if part in path_name.lower()), "dev")
         for name, row in _rows_of(path, layout):
             for title, place in layout.columns.items():
                 columns[title].append(_field(row[place], title, layout))
             for title, pattern in layout.from_name.items():
                 columns[title].append(_found(pattern, name or path_name))
-            splits += [split_of(path_name)] if layout.divided else []
+            splits += [part] if layout.divided else []
     if not any(columns.values()):
         raise DataError(f"The files of {dataset.name} have no rows.")
     values = {title: tuple(column) for title, column in columns.items()}
@@ -318,15 +319,6 @@ def _content(path: Path) -> bytes:
     if len(content) > _LARGEST:
         raise DataError(f"{path.name} unpacks to more than {_LARGEST:,} bytes.")
     return content
-
-
-def split_of(name: str) -> str:
-    """Return the part that a file is, by its name: train, dev or test.
-
-    >>> split_of("sick-trial.txt"), split_of("mrpc-val.tsv"), split_of("TREC.train")
-    ('dev', 'dev', 'train')
-    """
-    return next((part for part in ("train", "test") if part in name.lower()), "dev")
 
 
 # Files that are no tables.

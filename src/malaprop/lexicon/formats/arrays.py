@@ -122,7 +122,7 @@ class SafetensorsHeader:
         """Return the header of a matrix, if the file holds all its values."""
         tensor = self.matrices[name]
         stated, shape = tensor.get("dtype"), tuple(tensor["shape"])
-        if stated not in _TENSORS:
+        if not isinstance(stated, str) or stated not in _TENSORS:
             raise TypeOfValuesError("has values of a type that is not read: save them as float32")
         places = tensor.get("data_offsets")
         if not isinstance(places, list) or not all(type(place) is int for place in places):
