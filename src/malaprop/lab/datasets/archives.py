@@ -9,10 +9,8 @@ own: `tarfile` reads headers whole, keeps all of them, and follows sizes that le
 import bz2
 import gzip
 import io
-import struct
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatchcase
@@ -21,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from malaprop.lab.datasets.entries import DataFile
-from malaprop.lexicon.formats.untrusted import DIRECTORY, DirectoryError, zip_archive
+from malaprop.lexicon.formats.untrusted import BROKEN, DIRECTORY, DirectoryError, zip_archive
 from malaprop.privacy.errors import DataError
 
 _LARGEST = 1 << 31  # bytes that an archive may unpack to while members are looked for
@@ -33,17 +31,8 @@ _OF_NEXT = (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE)
 _EXTENDED = (*_OF_NEXT, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
 _NAMES = ("utf-8", "surrogateescape")
 _LONGEST_NUMBER = 18  # digits
-_BROKEN = (
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    zlib.error,
-    EOFError,
-    RuntimeError,  # of zipfile: a password is needed
-    NotImplementedError,  # of zipfile: an unknown compression
-    OSError,
-    ValueError,  # names and numbers that make no sense
-    struct.error,
-)
+# RuntimeError: a password is needed; ValueError: names and numbers that make no sense.
+_BROKEN = (*BROKEN, tarfile.TarError, EOFError, RuntimeError, OSError, ValueError)
 _Read = Callable[[int], bytes]
 """Reads at most so many bytes of a member; fewer only at its end."""
 
