@@ -116,6 +116,7 @@ def test_it_says_how_much_was_learnt_from_and_how_to_learn_from_more(
     assert "1,500 texts to train the classifier on" in shown
     assert "mechanism ε 188 1,500 balanced 1 0.550±.020 0.650±.020" in shown
     assert "2,000 of your 9,000 texts" in shown
+    assert render(evaluation_page(evaluation), "markdown").count("2,000 of your 9,000 texts") == 1
     assert "malaprop evaluate --sample all uses all" in shown
     assert "malaprop evaluate --adaptive measures them" in shown
     every = replace(evaluation, texts={**evaluation.texts, "given": 2000})

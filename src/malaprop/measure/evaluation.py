@@ -15,6 +15,7 @@ from malaprop.privacy.estimate import LEVEL, Estimate
 
 NAIVE = "taking the output for the word"
 """What recovers the words that are kept."""
+_BOUNDS = ("baseline", "floor", "unprotected", "measured")
 Figures = Mapping[str, Mapping[str, Estimate]]
 """Accuracies by model, and then by what the model was tested on, or by how many texts it had."""
 
@@ -44,43 +45,22 @@ class AttackFigure(Estimate):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figure as plain values for JSON."""
-        return {
-            "score": self.value,
-            "interval": list(self.interval),
-            "over": self.over,
-            "spread": self.spread,
-            "values": list(self.values),
-            "baseline": self.baseline,
-            "floor": self.floor,
-            "unprotected": self.unprotected,
-            "measured": self.measured,
-            "recovers_words": self.recovers_words,
-        }
+        figure = {"score": self.value, "interval": list(self.interval), "over": self.over}
+        figure |= {"spread": self.spread, "values": list(self.values)}
+        return figure | {name: getattr(self, name) for name in (*_BOUNDS, "recovers_words")}
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> "AttackFigure":
         """Return the figure that `to_dict` wrote."""
-        own = {name: value[name] for name in ("over", "baseline", "floor", "unprotected")}
         low, high = map(float, value["interval"])
-        return cls(
-            value=value["score"],
-            low=low,
-            high=high,
-            values=tuple(value["values"]),
-            measured=value["measured"],
-            **own,
-        )
+        own = {name: value[name] for name in ("over", *_BOUNDS)}
+        values = tuple(value["values"])
+        return cls(value=value["score"], low=low, high=high, values=values, **own)
 
     @classmethod
     def of(cls, result: RecoveredWords | InferredLabels) -> "AttackFigure":
         """Return the figure of an attack on words or on labels."""
-        return cls(
-            **vars(result.estimate),
-            baseline=result.baseline,
-            floor=result.floor,
-            unprotected=result.unprotected,
-            measured=result.measured,
-        )
+        return cls(**vars(result.estimate), **{name: getattr(result, name) for name in _BOUNDS})
 
 
 def _plain(value: Any) -> Any:

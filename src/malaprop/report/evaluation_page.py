@@ -179,7 +179,7 @@ def _growth(evaluation: Evaluation, model: str) -> Iterator[Piece]:
     rows.append(("unprotected", "", *(clean[size] for size in sizes)))
     head = ("mechanism", "ε", *(f"{int(size):,}" for size in sizes))
     yield Table(head, tuple(rows), _SPEC, names=2)
-    if texts["sampled"] < texts["given"]:
+    if model == evaluation.utility.model and texts["sampled"] < texts["given"]:
         yield (
             f"These are {texts['sampled']:,} of your {texts['given']:,} texts, and private texts "
             "need more of them than clean ones do: `malaprop evaluate --sample all` uses all."
