@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
-from malaprop.files.compression import compression_of
 from malaprop.files.formats import check_ending, check_packing, format_of
 from malaprop.files.formats.file_format import Layout
 from malaprop.files.resume_file import new_side_path, side_path
@@ -81,11 +80,6 @@ class TextJob(Job):
     """A job whose input has texts, and a layout."""
 
     layout: Layout
-
-    @property
-    def packed(self) -> bool:
-        """Whether the input is compressed, so that its size does not tell how much is in it."""
-        return compression_of(self.source) is not None
 
 
 def plan_jobs(
@@ -172,7 +166,8 @@ def folder_for(inputs: Sequence[str], output: str) -> Iterator[None]:
 
 
 def check_names(jobs: Sequence[Job], report: Path | None) -> None:
-    """Refuse outputs that are inputs, under any name, and clashes with hidden files."""
+    """Refuse outputs that are inputs, under any name, and clashes with hidden files or a report."""
+    check_report(report, jobs)
     inputs = [_node(status) for job in jobs if (status := job.status())]
     for job in jobs:
         piped = job.target == PIPE

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, Unpack, cast
 
 from malaprop._version import __version__
-from malaprop.files.compression import packed, unpacked
+from malaprop.files.compression import compression_of, packed, unpacked
 from malaprop.files.formats.file_format import (
     BATCH_RULES,
     SMALLEST_BATCH,
@@ -27,7 +27,6 @@ from malaprop.files.plan import (
     TextJob,
     check_names,
     check_piped,
-    check_report,
     folder_for,
     ignore,
     plan_jobs,
@@ -151,7 +150,6 @@ def privatize_files(
     check_piped(sources, format, names)
     with folder_for(sources, target):
         jobs = plan_jobs(sources, target, format, layout)
-        check_report(page, jobs)
         check_names(jobs, page)
         if page is not None:  # a run that is resumed may find that there is nothing to write
             check_output(page, force=force or resume)
@@ -227,7 +225,9 @@ class _TextRun:
     def __post_init__(self) -> None:
         # A single batch cannot be stopped in the middle: a journal would hold nothing. Nor are
         # there workers to share draws with.
-        size, packed = _total(self._jobs), any(job.packed for job in self._jobs)
+        # The size of a packed file does not tell how much is in it.
+        size = _total(self._jobs)
+        packed = any(compression_of(job.source) for job in self._jobs)
         self._long = size is None or size > SMALLEST_BATCH or packed
 
     @cached_property

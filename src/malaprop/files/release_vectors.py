@@ -25,7 +25,6 @@ from malaprop.files.plan import (
     RunProgress,
     TextJob,
     check_names,
-    check_report,
     check_source,
     ignore,
 )
@@ -325,7 +324,6 @@ class _VectorRun:
             raise ParameterError(
                 f"{job.source} is not a regular file: save its content to one first"
             )
-        check_report(self._page, [job])
         check_names([job], self._page)
         for path in filter(None, (Path(job.target), self._page)):
             # What is there may be what a run that is resumed has left, or has completed.

@@ -255,11 +255,6 @@ class Item(NamedTuple):
     copy: Any = None
     batch: Any = None
 
-    @property
-    def drawn_before(self) -> bool:
-        """Whether the journal holds it."""
-        return self.journal is not None and self.key[1] in self.journal
-
 
 def draw_all(items: Iterable[Item], pool: WorkerPool) -> Iterator[tuple[Item, Drawn]]:
     """Yield what is drawn for each item, in order; the items may be of several files.
@@ -276,7 +271,7 @@ def draw_all(items: Iterable[Item], pool: WorkerPool) -> Iterator[tuple[Item, Dr
     while True:
         while len(waiting) < ahead and (item := next(items, None)):
             waiting.append(item)
-            if item.texts and not item.drawn_before:
+            if item.texts and not (item.journal is not None and item.key[1] in item.journal):
                 begun[item.key] = item
                 pool.add(item.key, item.texts)
         if not waiting:

@@ -220,19 +220,9 @@ class _DelimitedReader(RecordReader):
                 f"{len(self._header)} (at line {row.line})",
                 "a field that contains the delimiter or a line end must be quoted",
             )
-        record = self._stand_in(row.raw) if flaw else self._cut(row)
-        if not flaw:
-            try:
-                self.check(row.raw, record)
-            except RecordError as found:
-                flaw = found
-        if not flaw:
-            return record
-        self.faults.meet(row.number, flaw)
-        return self.masked(record)
+        return self.screened(row.number, row.raw, None if flaw else self._cut(row), flaw)
 
-    def _stand_in(self, raw: str) -> Record:
-        """Return a record with only the columns asked for, in place of one that cannot be read."""
+    def stand_in(self, raw: str) -> Record:
         pieces = ["", self._separator] * len(self._header)
         end = raw[len(raw.rstrip("\r\n")) :]
         return Record([*pieces[:-1], end], [2 * place for place in self._asked])

@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 
 from malaprop.files.formats.file_format import (
     PLACEHOLDER,
-    TOO_LONG,
     UNSHOWN,
     RecordError,
     label_text,
@@ -238,24 +237,22 @@ class _JsonlReader(RecordReader, name="jsonl"):
                 raise no_such_key(column, [*self.present, *self._others])
 
     def _record(self, line: str, number: int, line_number: int) -> Record:
-        record = None
-        try:
-            if isinstance(line, Overlong):
-                raise RecordError(TOO_LONG)  # noqa: TRY301
-            content = _Object(line, self._asked)
-            record = self._cut(line, content)
-            self.check(line, record)
-            for spot in content.spots:
-                spot.check()
-            if self.layout.label is not None:
-                record = record._replace(label=self._label(line, self.layout.label))
-        except RecordError as flaw:
-            self.faults.meet(number, flaw, f"record {number} (line {line_number})")
-            if record is None:  # an object with only the columns asked for
-                end = line[len(line.rstrip("\r\n")) :]
-                record = Record([stand_in(self.layout.columns, PLACEHOLDER) + end], [])
-            return self.masked(record)
-        return record
+        record = flaw = None
+        if not isinstance(line, Overlong):
+            try:
+                content = _Object(line, self._asked)
+                record = self._cut(line, content)
+                for spot in content.spots:
+                    spot.check()
+                if self.layout.label is not None:
+                    record = record._replace(label=self._label(line, self.layout.label))
+            except RecordError as found:
+                flaw = found
+        return self.screened(number, line, record, flaw, f"record {number} (line {line_number})")
+
+    def stand_in(self, raw: str) -> Record:
+        end = raw[len(raw.rstrip("\r\n")) :]
+        return Record([stand_in(self.layout.columns, PLACEHOLDER) + end], [])
 
     def _cut(self, line: str, content: _Object) -> Record:
         """Cut a line at the values asked for, of any type."""

@@ -236,19 +236,38 @@ class TextReader(Reader[TextBatch]):
         """Return a private text as it is written to the file; it depends on that text alone."""
         return text
 
-    def check(self, raw: str, record: Record) -> None:
-        """Refuse a record whose bytes or texts are not valid text."""
-        if isinstance(raw, Overlong):
-            raise RecordError(TOO_LONG)
-        if has_lone_surrogates(raw):
-            raise RecordError(f"cannot be read as {self.text.codec}")
-        for cell in record.cells:
-            check_text(record.pieces[cell])
+    def stand_in(self, raw: str) -> Record:
+        """Return a record with only the columns asked for, in place of one that cannot be read."""
+        raise NotImplementedError
 
-    def masked(self, record: Record) -> Record:
-        """Return what replaces a record with a flaw."""
+    def screened(
+        self,
+        number: int,
+        raw: str,
+        record: Record | None,
+        flaw: RecordError | None = None,
+        name: str = "",
+    ) -> Record:
+        """Return a record, or what replaces it if it has a flaw: that one, or one of its bytes.
+
+        `number` and `name` are what messages call it. One that cannot be read is None.
+        """
+        if isinstance(raw, Overlong):
+            flaw = RecordError(TOO_LONG)
+        elif flaw is None and has_lone_surrogates(raw):
+            flaw = RecordError(f"cannot be read as {self.text.codec}")
+        if record and not flaw:
+            try:
+                for cell in record.cells:
+                    check_text(record.pieces[cell])
+            except RecordError as found:
+                flaw = found
+            else:
+                return record
+        self.faults.meet(number, flaw or RecordError("cannot be read"), name)
         if self.layout.on_error == "skip":
             return Record([], [], faulty=True)
+        record = record or self.stand_in(raw)
         pieces = record.pieces.copy()
         for cell in record.cells:
             pieces[cell] = self.render(PLACEHOLDER)

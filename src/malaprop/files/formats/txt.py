@@ -2,7 +2,7 @@
 
 from collections.abc import Generator
 
-from malaprop.files.formats.file_format import BATCH_RECORDS, RecordError, has_lone_surrogates
+from malaprop.files.formats.file_format import BATCH_RECORDS, has_lone_surrogates
 from malaprop.files.formats.text_records import Overlong, Record, TextBatch, TextReader
 
 
@@ -42,18 +42,12 @@ class _TxtReader(TextReader, name="txt"):
             )
         batch = TextBatch()
         for number, (text, end) in enumerate(zip(texts, ends, strict=True), start=first):
-            record = Record([text, end], [0])
-            try:
-                self.check(text, record)
-            except RecordError as flaw:
-                self.faults.meet(number, flaw)
-                record = self.masked(record)
-            batch.add(record)
+            batch.add(self.screened(number, text, Record([text, end], [0])))
         return batch
 
 
 def _is_sound(block: str) -> bool:
-    """Whether `check` would accept all lines of a block; looks at all of them at once."""
+    """Whether no line of a block has a flaw; looks at all of them at once."""
     return not (isinstance(block, Overlong) or "\0" in block or has_lone_surrogates(block))
 
 
