@@ -36,9 +36,9 @@ from malaprop.lexicon.formats.arrays import (
     TypeOfValuesError,
     read_header,
 )
-from malaprop.lexicon.formats.rows import HEAD, FileFault, Repairs
+from malaprop.lexicon.formats.rows import FileFault, Repairs
 from malaprop.lexicon.formats.untrusted import BROKEN, DIMENSIONS, open_stream, zip_archive
-from malaprop.lexicon.formats.word_vectors import detect_layout, open_text
+from malaprop.lexicon.formats.word_vectors import TextFile
 from malaprop.privacy.arrays import Floats
 from malaprop.privacy.errors import DataError, MalapropError, ParameterError, printable
 
@@ -445,12 +445,12 @@ class _WordTextFile(VectorFile, name="text"):
         with open_stream(self.path) as stream:
             if stream.compressed:
                 raise DataError(f"{self.path.name} is compressed: unpack it first")
-            header = detect_layout(stream.content.read(HEAD)).header
-        self._file = open_text(self.path, _Faultless(self.path.name, True, "line"))
+        self._file = TextFile(self.path, _Faultless(self.path.name, True, "line"))
         if not self._file.dimension:
             raise DataError(
                 f"{self.path.name} is not a file of vectors: a line is a word and its numbers"
             )
+        header = self._file.layout.header
         self.rows = header[0] if header else None
         self.columns, self.values = self._file.dimension, FLOAT32
         self.beside = ("the words",)
