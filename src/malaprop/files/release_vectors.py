@@ -129,8 +129,10 @@ def release_files(
     for an output that cannot be read or written. No output is changed then; if draws were kept to
     be resumed, a note on the error says so.
     """
-    run = _VectorRun(mechanism, epsilon, seed, public, scale, report, progress, command)
-    job = run.plan(source, output, force=force, resume=resume)
+    run = _VectorRun(
+        mechanism, epsilon, seed, public, scale, report, progress, command, resume, force
+    )
+    job = run.plan(source, output)
     kind = format_named(Path(job.source))
     if format_named(Path(job.target)) != kind:
         raise ParameterError(
@@ -142,7 +144,7 @@ def release_files(
         run.bind(run.mechanism.for_vectors(vectors.columns, run.sample))
         public_vectors = "none" if run.sample is None else _digest(run.sample)
         settings = {"the public vectors": public_vectors, "the column": _text(vectors.part)}
-        return run.complete(job, kind, vectors, settings, resume=resume, force=force)
+        return run.complete(job, kind, vectors, settings)
 
 
 def embed_files(
@@ -192,8 +194,10 @@ def embed_files(
     - `public`, `scale`: centroids that everybody may know, or a typical distance of two of them, to
       say how the noise compares with it. All others: as for `release_files`, `resume` included.
     """
-    run = _VectorRun(mechanism, epsilon, seed, public, scale, report, progress, command)
-    job = run.plan(source, output, force=force, resume=resume)
+    run = _VectorRun(
+        mechanism, epsilon, seed, public, scale, report, progress, command, resume, force
+    )
+    job = run.plan(source, output)
     kind = format_named(Path(job.target))
     if kind not in ARRAYS:
         raise ParameterError(
@@ -217,7 +221,7 @@ def embed_files(
         "the columns the format or the encoding": _text(shape),
     }
     texts = _TextVectors(TextJob(job.source, job.target, layout), kind, known)
-    return run.complete(job, kind, texts, settings, resume=resume, force=force)
+    return run.complete(job, kind, texts, settings)
 
 
 class _TextVectors(VectorSource):
@@ -288,31 +292,29 @@ class _TextVectors(VectorSource):
         return {"texts": texts}
 
 
+@dataclass
 class _VectorRun:
     """What runs over vectors share: the mechanism, its noise, and the way from source to report."""
 
-    free: FreeVectors
+    _choice: MechanismChoice
+    _epsilon: float | None
+    _seed: int | None
+    _public: Any
+    _scale: float | None
+    _report: StrPath | None
+    _progress: Listener | None
+    _command: str
+    _resume: bool
+    _force: bool
 
-    def __init__(
-        self,
-        mechanism: MechanismChoice,
-        epsilon: float | None,
-        seed: int | None,
-        public: Any,
-        scale: float | None,
-        report: StrPath | None,
-        progress: Listener | None,
-        command: str,
-    ) -> None:
-        self._clock, self._listener = Clock(command), progress or ignore
-        self._choice, self._epsilon, self._seed = mechanism, epsilon, seed
-        self._public, self._scale = public, scale
-        self._page = None if report is None else report_path(Path(report))
-        check_scale(scale)
-        if isinstance(public, str | os.PathLike):
-            checked_file(Path(public))
+    def __post_init__(self) -> None:
+        self._clock, self._listener = Clock(self._command), self._progress or ignore
+        self._page = None if self._report is None else report_path(Path(self._report))
+        check_scale(self._scale)
+        if isinstance(self._public, str | os.PathLike):
+            checked_file(Path(self._public))
 
-    def plan(self, source: StrPath, target: StrPath, *, force: bool, resume: bool) -> Job:
+    def plan(self, source: StrPath, target: StrPath) -> Job:
         """Refuse names that would overwrite what is read, or what is there already."""
         job = Job(os.fspath(source), os.fspath(target))
         if PIPE in (job.source, job.target):
@@ -327,7 +329,7 @@ class _VectorRun:
         check_names([job], self._page)
         for path in filter(None, (Path(job.target), self._page)):
             # What is there may be what a run that is resumed has left, or has completed.
-            check_output(path, force=force or resume)
+            check_output(path, force=self._force or self._resume)
         return job
 
     def prepare(self) -> None:
@@ -362,14 +364,7 @@ class _VectorRun:
             self._listener(RunProgress(stage="warning", note=warning))
 
     def complete(
-        self,
-        job: Job,
-        kind: str,
-        source: VectorSource,
-        settings: dict[str, str],
-        *,
-        resume: bool,
-        force: bool,
+        self, job: Job, kind: str, source: VectorSource, settings: dict[str, str]
     ) -> VectorReport:
         """Write a private vector for each vector of a source, and return the report."""
         facts: dict[str, Any] = {
@@ -396,8 +391,8 @@ class _VectorRun:
             lambda output: settings,
             self._listener,
             report=self._page,
-            resume=resume,
-            force=force,
+            resume=self._resume,
+            force=self._force,
         ) as run:
             if not run.left:
                 return VectorReport(occasion=self._clock.occasion(), rows=0, already=True, **facts)
