@@ -18,13 +18,11 @@ from malaprop.lab.studies.hyperbolic.mechanisms import (
     reduced,
 )
 from malaprop.lab.studies.hyperbolic.texts import (
-    ALL_WORDS,
-    RARE_TRANSITIONS,
-    STOP_WORDS_KEPT,
-    Protocol,
+    PROTOCOLS,
     Replacer,
     SlotTexts,
     WordIds,
+    rare_transitions,
 )
 from malaprop.lab.studies.hyperbolic.words import Curve, density
 from malaprop.lab.studies.reproduction import ENCODERS, Cells, Run, run_study
@@ -73,30 +71,27 @@ def test_words_are_drawn_in_along_their_rays(ball: Lexicon) -> None:
 
 
 def test_what_is_in_no_slot_stays(ball: Lexicon) -> None:
-    texts = SlotTexts(["The Wak, of wfs?", "", "WAL."], WordIds(ball))
+    texts = SlotTexts(["The Wak, of wfs?", "", "WAL."], ball)
     assert texts.flat == ["the", "wak", "of", "wfs", "wal"]
-    slots = Protocol(STOP_WORDS_KEPT).slots(texts)
+    slots = PROTOCOLS["stop words kept"](texts)
     assert slots.tolist() == [False, True, False, False, True]
     words = texts.replaced(slots, np.array([2, 3]))
     assert texts.joined(words) == ["the wam, of wfs?", "", "wan."]
-    assert Protocol(ALL_WORDS).slots(texts).all()
+    assert PROTOCOLS["all words"](texts).all()
 
 
 def test_slots_are_words_of_rare_transitions(
     ball: Lexicon, tiny: Lexicon, model: BigramModel
 ) -> None:
-    texts = SlotTexts(["wak wal wam", "wal wak"], WordIds(ball))
-    chances = texts.transitions(model, tiny)
-    assert chances[1] > 0.9
-    assert np.delete(chances, 1).max() < 0.1
-    rare = Protocol(RARE_TRANSITIONS, model, tiny)
-    assert not rare.slots(texts)[1]
+    texts = SlotTexts(["wak wal wam", "wal wak"], ball)
+    slots = rare_transitions(model, tiny)(texts)
+    assert not slots[1]
 
 
 def test_a_table_noised_once_is_a_cipher(ball: Lexicon) -> None:
-    texts = SlotTexts(["wak wal " * 40], WordIds(ball))
+    texts = SlotTexts(["wak wal " * 40], ball)
     for once, most in ((True, 2), (False, 30)):
-        replacer = Replacer(WordIds(ball), None, Protocol(ALL_WORDS), once)
+        replacer = Replacer(WordIds(ball), None, PROTOCOLS["all words"], once)
         words = set(replacer.words_of(texts, seeded_rng(1)))
         assert len(words) == 2 if once else 10 < len(words) <= most
         assert replacer.in_clear == 0.0

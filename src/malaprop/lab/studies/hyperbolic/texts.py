@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -29,18 +29,12 @@ from malaprop.measure.adversaries.labels import TESTED, Predictor, koppel, plain
 from malaprop.measure.classification import random_splits
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import Channel
-from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.randomness import seeded_rng
 from malaprop.text.language import ENGLISH
 
 # Texts with slots: which words are replaced, and by what. The others stay in clear.
 
 
-STOP_WORDS_KEPT: Final = "stop words kept"
-RARE_TRANSITIONS: Final = "rare transitions"
-ALL_WORDS: Final = "all words"
-NO_WORDS: Final = "no words"
-ONCE: Final = "a table noised once"
 RARE: Final = 1e-3
 """A word is a slot if it follows the word before it with a smaller probability."""
 Flags = NDArray[np.bool_]
@@ -69,32 +63,17 @@ class WordIds:
 class SlotTexts:
     """Texts cut into words, in small letters, and what stands between them."""
 
-    def __init__(self, texts: Sequence[str], ids: WordIds) -> None:
+    def __init__(self, texts: Sequence[str], lexicon: Lexicon) -> None:
         words = [_WORD.findall(text) for text in texts]
         self._between = [_WORD.split(text) for text in texts]
+        self._lexicon = lexicon
         self.counts = np.array([len(row) for row in words], dtype=np.int64)
         self.flat = [word.lower() for row in words for word in row]
-        self.ids, self._lexicon = ids, ids.lexicon
 
     @cached_property
     def known(self) -> Flags:
         """Which words the lexicon has."""
         return np.array([word in self._lexicon.index for word in self.flat], dtype=bool)
-
-    @cached_property
-    def content(self) -> Flags:
-        """Which words are no stop words."""
-        return np.array([word not in ENGLISH.function_words for word in self.flat], dtype=bool)
-
-    def transitions(self, model: BigramModel, words: Lexicon) -> Floats:
-        """Return how likely each word is after the one before it; 0 where one is unknown."""
-        chances = np.zeros(len(self.flat))
-        seconds = np.array([words.index.get(word, -1) for word in self.flat], dtype=np.int64)
-        firsts = np.roll(seconds, 1)
-        firsts[(np.cumsum(self.counts) - self.counts)[self.counts > 0]] = model.start
-        both = (firsts >= 0) & (seconds >= 0)
-        chances[both] = model.probabilities(firsts[both], seconds[both])
-        return chances
 
     def replaced(self, slots: Flags, drawn: Ids) -> list[str]:
         """Return all words, with other ones in the slots."""
@@ -113,30 +92,38 @@ class SlotTexts:
         return texts
 
 
-@dataclass(frozen=True)
-class Protocol:
-    """Which words are replaced.
+Protocol = Callable[[SlotTexts], Flags]
+"""Tells which words of texts are replaced."""
 
-    `stop words kept` is the paper's rule in Table III, `rare transitions` its rule in Table VI.
-    With both, words that the lexicon lacks stay in clear. `all words` is ours: every word is
-    replaced, and what the lexicon lacks goes in as what it maps to.
-    """
 
-    name: str
-    model: BigramModel | None = None
-    words: Lexicon | None = None
-    """The words of the model."""
+def stop_words_kept(texts: SlotTexts) -> Flags:
+    """The paper's rule in Table III; words that the lexicon lacks stay in clear, too."""
+    content: Flags = np.array([word not in ENGLISH.function_words for word in texts.flat], dtype=bool)
+    return texts.known & content
 
-    def slots(self, texts: SlotTexts) -> Flags:
-        """Return which words of the texts are replaced."""
-        if self.name in (ALL_WORDS, NO_WORDS):
-            return np.full(len(texts.flat), self.name == ALL_WORDS, dtype=bool)
-        if self.name == STOP_WORDS_KEPT:
-            return texts.known & texts.content
-        if self.model is None or self.words is None:
-            raise ValueError("rare transitions need a bigram model and its words")
-        rare: Flags = texts.transitions(self.model, self.words) < RARE
+
+def rare_transitions(model: BigramModel, words: Lexicon) -> Protocol:
+    """Return the paper's rule in Table VI: words that are rare after the word before them."""
+
+    def slots(texts: SlotTexts) -> Flags:
+        chances = np.zeros(len(texts.flat))  # 0 where a word is unknown
+        seconds = np.array([words.index.get(word, -1) for word in texts.flat], dtype=np.int64)
+        firsts = np.roll(seconds, 1)
+        firsts[(np.cumsum(texts.counts) - texts.counts)[texts.counts > 0]] = model.start
+        both = (firsts >= 0) & (seconds >= 0)
+        chances[both] = model.probabilities(firsts[both], seconds[both])
+        rare: Flags = chances < RARE
         return texts.known & rare
+
+    return slots
+
+
+PROTOCOLS: Final[Mapping[str, Protocol]] = {
+    "stop words kept": stop_words_kept,
+    "all words": lambda texts: np.ones(len(texts.flat), dtype=bool),
+    "no words": lambda texts: np.zeros(len(texts.flat), dtype=bool),
+}
+"""`all words` is ours: what the lexicon lacks goes in as what it maps to."""
 
 
 @dataclass(eq=False)
@@ -155,21 +142,17 @@ class Replacer:
 
     def words_of(self, texts: SlotTexts, rng: Generator) -> list[str]:
         """Return all words of texts, with drawn words in the slots."""
-        slots = self.protocol.slots(texts)
+        slots = self.protocol(texts)
         ids = self.ids([texts.flat[place] for place in np.flatnonzero(slots).tolist()])
-        drawn = self._drawn(ids, rng)
+        own, places = np.unique(ids, return_inverse=True) if self.once else (ids, slice(None))
+        if self.channel is None:
+            drawn = rng.integers(0, len(self.ids.lexicon), len(own))[places]
+        else:
+            drawn = self.channel.substitute(own, rng)[places]
         self.words += len(slots)
         self.replaced += len(ids)
         self.same += int((drawn == ids).sum())
         return texts.replaced(slots, drawn)
-
-    def _drawn(self, ids: Ids, rng: Generator) -> Ids:
-        own, places = np.unique(ids, return_inverse=True) if self.once else (ids, None)
-        if self.channel is None:
-            drawn = rng.integers(0, len(self.ids.lexicon), len(own))
-        else:
-            drawn = self.channel.substitute(own, rng)
-        return drawn if places is None else drawn[places]
 
     @property
     def kept(self) -> float:
@@ -186,22 +169,17 @@ class _SlotSource(Source):
     """A repetition of private texts with slots, for tasks on other vectors."""
 
     def __init__(
-        self,
-        space: MetricSpace,
-        rng: Generator,
-        replacer: Replacer,
-        cut: dict[int, SlotTexts],
-        index: Mapping[str, int],
+        self, space: Lexicon, rng: Generator, replacer: Replacer, cut: dict[int, SlotTexts]
     ) -> None:
         super().__init__(space, rng)
-        self._replacer, self._cut, self._index = replacer, cut, index
+        self._index, self._replacer, self._cut = space.index, replacer, cut
 
     def centroids(self, corpus: Corpus) -> Floats:
         """Return the mean vector of each private text's words, of those that have one."""
         from scipy.sparse import csr_matrix
 
         if id(corpus) not in self._cut:  # the task holds its corpora as long as it runs
-            self._cut[id(corpus)] = SlotTexts(corpus.texts, self._replacer.ids)
+            self._cut[id(corpus)] = SlotTexts(corpus.texts, self._replacer.ids.lexicon)
         texts = self._cut[id(corpus)]
         flat = self._replacer.words_of(texts, self._rng)
         ids = np.array([self._index.get(word, -1) for word in flat], dtype=np.int64)
@@ -216,20 +194,13 @@ class _SlotSource(Source):
         raise NotImplementedError("slots are places in texts, not words")
 
 
-def slotted(space: Lexicon, replacer: Replacer) -> Subject:
-    """Return private texts to run tasks on, whose words are looked up in `space`."""
-    cut: dict[int, SlotTexts] = {}
-    return Subject(
-        "texts with slots",
-        space,
-        lambda rng: _SlotSource(space, rng, replacer, cut, space.index),
-        noisy=replacer.protocol.name != NO_WORDS,
-    )
-
-
-def _ids_of(run: Run, lexicon: Lexicon) -> WordIds:
-    """Return what looks up words in a lexicon, made once in a run."""
-    return run.once(("ids", lexicon.fingerprint), lambda: WordIds(lexicon))
+def _replacer(run: Run, setting: Setting, protocol: Protocol) -> Replacer:
+    """Return what replaces words in a setting."""
+    lexicon = lexicon_of(run, setting)
+    channel = channel_of(run, setting) if "epsilon" in setting else None
+    once = setting["mechanism"] == "random table" or setting.get("control") == "a table noised once"
+    ids = run.once(("ids", lexicon.fingerprint), lambda: WordIds(lexicon))
+    return Replacer(ids, channel, protocol, once)
 
 
 # Table III: how many authors are identified by Koppel's method.
@@ -256,9 +227,7 @@ def table3(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     lexicon = lexicon_of(run, setting)
     data = run.once(("authors", setting["data"], lexicon.fingerprint), lambda: _read(run, setting))
     name = setting["mechanism"]
-    channel = channel_of(run, setting) if "epsilon" in setting else None
-    once = name == "random table" or setting.get("control") == ONCE
-    replacer = Replacer(_ids_of(run, lexicon), channel, Protocol(setting["protocol"]), once)
+    replacer = _replacer(run, setting, PROTOCOLS[setting["protocol"]])
     draws = [data.clean]
     if name != "no noise":
         count = range(run.pick(quick=2, full=3))
@@ -319,18 +288,14 @@ def _read(run: Run, setting: Setting) -> _Authors:
         texts += cut
         authors += [author] * len(cut)
     counts = Counter(authors)
-    chosen = _spread(run, [i for i, one in enumerate(authors) if counts[one] >= _FEWEST], authors)
-    names = {name: number for number, name in enumerate(dict.fromkeys(authors[i] for i in chosen))}
-    read = SlotTexts([texts[i] for i in chosen], _ids_of(run, lexicon_of(run, setting)))
+    usual = [name for name, count in counts.items() if count >= _FEWEST]
+    few = usual[:: run.pick(quick=4, full=1)]  # some have to do
+    chosen = [i for i, author in enumerate(authors) if author in few]
+    names = {name: number for number, name in enumerate(few)}
+    read = SlotTexts([texts[i] for i in chosen], lexicon_of(run, setting))
     return _Authors(
         read, read.joined(read.flat), np.array([names[authors[i]] for i in chosen], dtype=np.int64)
     )
-
-
-def _spread(run: Run, places: list[int], authors: list[str]) -> list[int]:
-    """Leave out authors in a quick run: some have to do."""
-    few = list(dict.fromkeys(authors[i] for i in places))[:: run.pick(quick=4, full=1)]
-    return [i for i in places if authors[i] in few]
 
 
 # Table VI: eight tasks on texts whose slots, words of rare transitions, are private.
@@ -342,47 +307,52 @@ TASKS: Final = {
     "sts14": "sts",
 }
 _TEST = 0.2
-_UTILITY_SHARED = _TEST / (1.0 - _TEST)
 
 
 def table6(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Run a task on private texts; vectors of words are those of `english`."""
     space, name = run.lexicon(), setting["mechanism"]
+    task = TASKS[setting["data"]]
     if name in ENCODERS:
-        raise MissingDataError(name, ENCODERS[name], _measures(setting["data"]))
-    task, data = TASKS[setting["data"]], _some(run, setting["data"])
+        measures = ("pearson", "spearman") if task == "sts" else ("accuracy",)
+        raise MissingDataError(name, ENCODERS[name], measures)
+    data = _some(run, setting["data"])
     options: dict[str, Any] = {"data": data, "floors": False, "rng": rng}
     options["repeats"] = run.pick(quick=2, full=5)
     if name == MAJORITY:
-        yield from _majority(task, data, space)
+        if task != "sts":
+            yield Measurement("accuracy", tasks.registry[task](data=data).prepare(space).majority)
+            yield from floor_shares(name, len(space))
         return
     if name == "random table":
         yield from _scores(task, tasks.run(task, random_table(space), **options))
         yield from floor_shares(name, len(space))
         return
-    channel = channel_of(run, setting) if "epsilon" in setting else None
-    lexicon = lexicon_of(run, setting)
-    once = setting.get("control") == ONCE
-    replacer = Replacer(_ids_of(run, lexicon), channel, _protocol(run, setting), once)
-    yield from _scores(task, tasks.run(task, slotted(space, replacer), **options))
+    replacer, cut = _replacer(run, setting, _protocol(run, setting)), dict[int, SlotTexts]()
+    subject = Subject(
+        "texts with slots",
+        space,
+        lambda rng: _SlotSource(space, rng, replacer, cut),
+        noisy=name != "no noise",
+    )
+    yield from _scores(task, tasks.run(task, subject, **options))
     if name == "no noise":
-        yield from floor_shares(name, len(lexicon))
+        yield from floor_shares(name, len(replacer.ids.lexicon))
         return
     yield Measurement("kept", replacer.kept)
     yield Measurement("share_in_clear", replacer.in_clear)
-    if channel is not None:
-        yield Measurement("epsilon_used", float(channel.guarantee.epsilon))
+    if replacer.channel is not None:
+        yield Measurement("epsilon_used", float(replacer.channel.guarantee.epsilon))
 
 
 def _protocol(run: Run, setting: Setting) -> Protocol:
-    words = run.lexicon()
-    slots = setting.get("slots", NO_WORDS)
-    if slots != RARE_TRANSITIONS:
-        return Protocol(slots)
+    slots, words = setting.get("slots", "no words"), run.lexicon()
+    if slots in PROTOCOLS:
+        return PROTOCOLS[slots]
     model = run.sets.get("bigrams") or run.once("bigrams", lambda: shipped_model(words))
     if model is None:
         raise MissingDataError("A bigram model", "malaprop lm train CORPUS -o MODEL")
-    return Protocol(RARE_TRANSITIONS, model, words)
+    return rare_transitions(model, words)
 
 
 def _some(run: Run, name: str) -> Any:
@@ -392,21 +362,10 @@ def _some(run: Run, name: str) -> Any:
     return run.once(("some", name), lambda: data.rows(range(0, len(data), step)))
 
 
-def _measures(data: str) -> tuple[str, ...]:
-    return ("pearson", "spearman") if TASKS[data] == "sts" else ("accuracy",)
-
-
-def _majority(task: str, data: Any, space: Any) -> Iterator[Measurement]:
-    if task != "sts":
-        most = tasks.registry[task](data=data).prepare(space).majority
-        yield Measurement("accuracy", most)
-        yield from floor_shares(MAJORITY, len(space))
-
-
 def _scores(task: str, result: tasks.BenchmarkResult) -> Iterator[Measurement]:
     if task == "sts":
         yield estimated("pearson", result.measures["pearson_groups"])
         yield estimated("spearman", result.measures["spearman_groups"])
         return
-    shared = _UTILITY_SHARED if "splits" in result.over else 0.0
+    shared = _TEST / (1.0 - _TEST) if "splits" in result.over else 0.0
     yield estimated("accuracy", result.measures["accuracy"], shared=shared)

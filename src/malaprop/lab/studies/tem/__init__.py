@@ -95,8 +95,7 @@ def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
 
 
 PARTS = ("TR1", "TR2", "TE1", "TE2")
-WEAKNESS = 100.0
-"""Of the regularization: 20 epochs of fastText learn training texts by heart."""
+_WORDS = 60  # of a review
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,25 +106,12 @@ class Part:
     labels: Ids = field(repr=False)
 
     @cached_property
-    def clean(self) -> list[str]:
-        """The reviews as they are, in small letters and without punctuation."""
-        return _plain(self.corpus.texts, punctuation=False)
-
-    @cached_property
     def exempt(self) -> float:
         """The share of words that stay whatever is drawn: those that are no place for a draw."""
         drawn = (np.full(len(self.corpus.ids), word) for word in (0, 1))
         first, second = (_plain(self.corpus.rebuilt(ids), punctuation=False) for ids in drawn)
         pairs = zip(" ".join(first).split(), " ".join(second).split(), strict=True)
         return float(np.mean([one == other for one, other in pairs]))
-
-    def clean_form(self, punctuation: bool) -> list[str]:
-        """Return the reviews as they are, with punctuation if that is wanted."""
-        return _plain(self.corpus.texts, punctuation=True) if punctuation else self.clean
-
-    def private(self, source: Source, punctuation: bool) -> list[str]:
-        """Return the reviews with private words."""
-        return _plain(source.texts(self.corpus), punctuation=punctuation)
 
 
 def _plain(texts: list[str], punctuation: bool) -> list[str]:
@@ -141,39 +127,26 @@ def vocabulary(run: Run) -> Lexicon:
 
 
 def parts_of(run: Run, trial: int) -> dict[str, Part]:
-    """Return the four parts of a trial, the same for all mechanisms."""
-    return run.once(("parts", trial), lambda: _cut(run, trial))
+    """Return the four parts of a trial, the same for all mechanisms.
 
+    They have no review in common, and as many of either class.
+    """
 
-def _cut(run: Run, trial: int) -> dict[str, Part]:
-    data: LabelledTexts = run.data("imdb")
-    size, words = run.pick(quick=(250, 60), full=(2000, 60))
-    classes = class_numbers(data.labels, len(data))
-    rng = seeded_rng(1000 * run.seed + trial)
-    reader, chosen = CorpusReader(vocabulary(run)), _places(classes, size, rng)
-    return {
-        name: Part(reader([_first(data.texts[i], words) for i in places]), classes[places])
-        for name, places in zip(PARTS, chosen, strict=True)
-    }
+    def cut() -> dict[str, Part]:
+        data: LabelledTexts = run.data("imdb")
+        classes = class_numbers(data.labels, len(data))
+        rng, reader = seeded_rng(1000 * run.seed + trial), CorpusReader(vocabulary(run))
+        most = run.pick(quick=125, full=1000)
+        each = min(most, int(np.bincount(classes).min()) // len(PARTS))
+        drawn = [rng.permutation(np.flatnonzero(classes == label)) for label in (0, 1)]
+        parts = {}
+        for place, name in enumerate(PARTS):
+            chosen = np.concatenate([own[place * each : (place + 1) * each] for own in drawn])
+            texts = [" ".join(data.texts[i].split()[:_WORDS]) for i in chosen]
+            parts[name] = Part(reader(texts), classes[chosen])
+        return parts
 
-
-def _places(classes: Ids, size: int, rng: Generator) -> list[Ids]:
-    """Draw four parts without a common review, each with as many of either class."""
-    each = min(size // 2, int(np.bincount(classes).min()) // len(PARTS))
-    drawn = [rng.permutation(np.flatnonzero(classes == label)) for label in (0, 1)]
-    return [
-        np.concatenate([own[part * each : (part + 1) * each] for own in drawn])
-        for part in range(len(PARTS))
-    ]
-
-
-def _first(text: str, words: int) -> str:
-    return " ".join(text.split()[:words])
-
-
-def classifier(texts: list[str], labels: Ids, weakness: float = WEAKNESS) -> Any:
-    """Train the classifier of reviews: logistic regression on words and pairs of words."""
-    return text_regression(texts, labels, characters=False, weakness=weakness)
+    return run.once(("parts", trial), cut)
 
 
 # The mechanisms of the study: TEM, Madlib (laplace), and what needs no words.
@@ -241,7 +214,9 @@ def equal_epsilon(run: Run, setting: Setting) -> float:
 # Figure 1: a classifier trained on private reviews, its accuracy, and who was in its training.
 
 
-_WEAK = 1.0  # C of a classifier that learns less by heart
+_WEAKNESS = 100.0
+"""Of the regularization: 20 epochs of fastText learn training texts by heart."""
+_WEAK = 1.0  # that of a classifier that learns less by heart
 
 
 def trial(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
@@ -266,80 +241,51 @@ def trial(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
 def _one(run: Run, setting: Setting, number: int, rng: Generator) -> dict[str, float]:
     """Return the figures of one trial; those of attackers are named `auc:attacker`."""
     control = setting.get("control", "")
-    trial = _Trial(
-        run,
-        number,
-        punctuation=control.endswith("punctuation kept"),
-        weakness=_WEAK if control.endswith("a classifier that learns less by heart") else WEAKNESS,
+    marks = control.endswith("punctuation kept")
+    weakness = _WEAK if control.endswith("a classifier that learns less by heart") else _WEAKNESS
+    parts, source = parts_of(run, number), source_of(run, setting, rng)
+    clean: dict[str, list[str]] = run.once(
+        ("clean", number, marks),
+        lambda: {name: _plain(part.corpus.texts, marks) for name, part in parts.items()},
     )
-    figures = trial.figures(source_of(run, setting, rng))
-    clear = 1.0 if control.startswith("no noise") else parts_of(run, number)["TR1"].exempt
-    return {**figures, "share_in_clear": clear}
 
+    def private(name: str) -> list[str]:
+        return _plain(source.texts(parts[name].corpus), marks)
 
-@dataclass(frozen=True)
-class _Trial:
-    """One trial: a split of its own, and the classifiers that are trained on its parts."""
+    def trained(texts: list[str], name: str) -> Any:
+        return text_regression(texts, parts[name].labels, characters=False, weakness=weakness)
 
-    run: Run
-    number: int
-    punctuation: bool
-    weakness: float
+    def outputs(model: Any, name: str) -> Floats:
+        labels = parts[name].labels
+        return model_outputs(model, clean[name], labels, np.arange(len(labels)))
 
-    def figures(self, source: Source) -> dict[str, float]:
-        """Train on private TR1; return accuracies, the share of words kept, and areas."""
-        target = self._trained(self._private("TR1", source), self._parts["TR1"])
-        kept = source.kept
-        tested = self._private("TE1", source)
-        shadow = self._trained(self._private("TE2", source), self._parts["TE2"])
-        return {
-            "accuracy": self._right(target, self._clean("TE1")),
-            "accuracy_private": self._right(target, tested),
-            "kept": 1.0 if kept is None else kept,
-            **self._areas(target, self._static_attacker, "static"),
-            **self._areas(target, self._attacker(shadow), "adaptive"),
-        }
+    def attacker(shadow: Any) -> Any:
+        inside, outside = outputs(shadow, "TE2"), outputs(shadow, "TE1")
+        return trained_attacker(inside, outside, seeded_rng(run.seed))
 
-    @property
-    def _parts(self) -> dict[str, Part]:
-        return parts_of(self.run, self.number)
-
-    def _private(self, name: str, source: Source) -> list[str]:
-        return self._parts[name].private(source, self.punctuation)
-
-    def _clean(self, name: str) -> list[str]:
-        return self._parts[name].clean_form(self.punctuation)
-
-    def _trained(self, texts: list[str], part: Part) -> Any:
-        return classifier(texts, part.labels, self.weakness)
-
-    def _right(self, model: Any, texts: list[str]) -> float:
-        return float(np.mean(model.predict(texts) == self._parts["TE1"].labels))
-
-    @property
-    def _static_attacker(self) -> Any:
-        """The attacker that learnt from a shadow trained on clean TE2: the same for all cells."""
-        key = ("attacker", self.number, self.punctuation, self.weakness)
-        part = self._parts["TE2"]
-        return self.run.once(key, lambda: self._attacker(self._trained(self._clean("TE2"), part)))
-
-    def _attacker(self, shadow: Any) -> Any:
-        rng = seeded_rng(self.run.seed)
-        return trained_attacker(self._outputs(shadow, "TE2"), self._outputs(shadow, "TE1"), rng)
-
-    def _outputs(self, model: Any, name: str) -> Floats:
-        """Return what a model says about the clean reviews of a part."""
-        labels = self._parts[name].labels
-        return model_outputs(model, self._clean(name), labels, np.arange(len(labels)))
-
-    def _areas(self, target: Any, network: Any, attacker: str) -> dict[str, float]:
-        """Return the area under the curve with which the attacker tells TR1 from TR2."""
-        inside, outside = self._outputs(target, "TR1"), self._outputs(target, "TR2")
-        told = [network.predict_proba(rows)[:, 1] for rows in (inside, outside)]
-        areas = {f"auc:{attacker}": area(told[0], told[1])}
-        if attacker == "static":  # the label's own log-probability needs no shadow
-            areas["auc:loss alone"] = area(inside[:, -1], outside[:, -1])
-        return areas
+    target = trained(private("TR1"), "TR1")
+    kept = source.kept
+    tests = {"accuracy": clean["TE1"], "accuracy_private": private("TE1")}
+    attackers = {
+        "static": run.once(  # whose shadow is trained on clean reviews: the same for all cells
+            ("attacker", number, marks, weakness), lambda: attacker(trained(clean["TE2"], "TE2"))
+        ),
+        "adaptive": attacker(trained(private("TE2"), "TE2")),
+    }
+    inside, outside = outputs(target, "TR1"), outputs(target, "TR2")
+    told = {
+        name: [network.predict_proba(rows)[:, 1] for rows in (inside, outside)]
+        for name, network in attackers.items()
+    }
+    right = {name: target.predict(texts) == parts["TE1"].labels for name, texts in tests.items()}
+    return {
+        **{name: float(np.mean(each)) for name, each in right.items()},
+        "kept": 1.0 if kept is None else kept,
+        "auc:static": area(*told["static"]),
+        "auc:loss alone": area(inside[:, -1], outside[:, -1]),  # which needs no shadow
+        "auc:adaptive": area(*told["adaptive"]),
+        "share_in_clear": 1.0 if control.startswith("no noise") else parts["TR1"].exempt,
+    }
 
 
 STUDY = read_study("tem", trial=trial, tail=tail, words=words, is_within_beta=is_within_beta)
