@@ -1,5 +1,7 @@
-"""The frontier's cells run in a tiny setting; it is no study of a paper."""
+"""The frontier: its cells in a tiny setting, curves, comparisons and its page."""
 
+import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,14 +10,18 @@ import pytest
 from tests.lab.studies.planted_sets import planted
 
 from malaprop import Lexicon, seeded_rng
+from malaprop.cli.main import run
 from malaprop.lab import studies
 from malaprop.lab.datasets import LabelledTexts
+from malaprop.lab.studies import Line, Run, written
 from malaprop.lab.studies.figures import FLOORS, MAJORITY
 from malaprop.lab.studies.frontier import STUDY, frontier
-from malaprop.lab.studies.frontier.frontier_page import TEXTS
-from malaprop.lab.studies.reproduction import Run
+from malaprop.lab.studies.frontier.curves import Verdict, curves, floors, verdicts
+from malaprop.lab.studies.frontier.frontier_page import TEXTS, frontier_page
 from malaprop.measure.adversaries.public_model import train_model
 from malaprop.mechanisms import registry
+from malaprop.privacy.estimate import Estimate
+from malaprop.report import page as pages
 
 (ITEM,) = STUDY.items
 FLOOR_NAMES = (*FLOORS, MAJORITY)
@@ -117,3 +123,205 @@ def test_the_error_of_kept_words_is_over_words() -> None:
     setting = {"mechanism": "laplace", "spread": "noise draws"}
     assert ITEM.spread_of(setting, "kept_of_lexicon") == "words"
     assert ITEM.spread_of(setting, "accuracy") == "noise draws"
+
+
+def page_files(lines: list[Line], path: Path) -> dict[Path, str]:
+    files = pages.page_files(frontier_page(lines), path)
+    return {name: content.decode() for name, content in files.items()}
+
+
+def readable(lines: list[Line]) -> str:
+    """Return what a terminal shows, in one line."""
+    return " ".join(pages.render(frontier_page(lines, brief=True)).split())
+
+
+def lines_of(mechanism: str, epsilon: float, **figures: float | str) -> list[Line]:
+    return [
+        Line(
+            study="frontier",
+            item="frontier",
+            setting={"mechanism": mechanism, "epsilon": epsilon},
+            measure=measure,
+            ours=value,
+            error=0.01,
+            freedom=4,
+            versions={"malaprop": "0"},
+        )
+        for measure, value in figures.items()
+    ]
+
+
+LINES = [
+    Line(
+        study="frontier",
+        item="frontier",
+        setting={"mechanism": "no noise"},
+        measure="accuracy",
+        ours=0.8,
+    ),
+    *lines_of("balanced", 1.0, success_alone=0.1, success_context=0.2, similarity=0.3, kept=0.1),
+    *lines_of("balanced", 4.0, success_alone=0.5, success_context=0.6, similarity=0.7, kept=0.5),
+    *lines_of("tem", 2.0, success_alone=0.2, success_context=0.1, similarity=0.1, kept=0.2),
+    *lines_of("tem", 3.0, success_alone=0.4, success_context=0.3, similarity=0.3, kept=0.4),
+    *lines_of("laplace", 9.0, success_context=0.25, similarity=0.5, guarantee="metric-dp"),
+    *lines_of("laplace", 20.0, success_context=0.45, similarity=0.9, guarantee="metric-dp"),
+]
+
+
+def test_curves_are_read_at_an_equal_success() -> None:
+    balanced, tem, _ = curves(LINES)
+    middle = balanced.at(0.4)
+    assert middle is not None
+    assert middle.epsilon == pytest.approx(2.0)  # ε is interpolated by its logarithm
+    assert middle.figures["similarity"].value == pytest.approx(0.5)
+    assert [point.success.value for point in tem.points] == [0.2, 0.4]  # the better attack
+    assert tem.at(0.5) is None
+    assert floors(LINES)["no noise"]["accuracy"].value == 0.8
+
+
+def test_who_is_better_is_told_either_way() -> None:
+    judged = {(v.mechanism, v.success): v.better for v in verdicts(curves(LINES))}
+    assert judged["laplace", 0.3] is True
+    assert judged["tem", 0.3] is False
+    assert ("laplace", 0.5) not in judged
+    shown = readable(LINES)
+    assert "similarity 3 2 0 laplace at 30%, 40%" in shown
+    assert "tem at" not in shown
+
+
+def test_figures_without_errors_decide_nothing() -> None:
+    plain = [Line(**{**line.to_dict(), "error": None}) for line in LINES]
+    assert {verdict.better for verdict in verdicts(curves(plain))} == {None}
+
+
+def test_a_quick_run_reaches_no_verdict_and_recommends_nothing(tmp_path: Path) -> None:
+    quick = [replace(line, quick=True) for line in LINES]
+    assert {verdict.better for verdict in verdicts(curves(quick))} == {None}
+    (page,) = (each for each in page_files(quick, tmp_path / "p.md").values() if "#" in each[:1])
+    for shown in (readable(quick), page):
+        assert "another, smaller experiment" in shown
+        assert "unless your task is one" not in shown
+    assert "Take balanced, unless your task is one" in readable(LINES)
+
+
+@pytest.mark.parametrize("repeats", [2, 3, 5])
+def test_equal_mechanisms_are_rarely_told_apart(repeats: int) -> None:
+    count, rng, told = 20_000, seeded_rng(4), 0
+    for values in rng.normal(size=(count, 2, repeats)):
+        own, other = (
+            Estimate.of_errors(
+                float(each.mean()), (float(each.std(ddof=1)) / math.sqrt(repeats), repeats - 1)
+            )
+            for each in values
+        )
+        verdict = Verdict(success=0.3, measure="sts", mechanism="tem", own=own, recommended=other)
+        told += verdict.better is not None
+    assert 0.01 * count < told <= 0.05 * count + 4.8 * (0.05 * 0.95 * count) ** 0.5
+
+
+def test_draws_that_happen_to_agree_do_not_decide() -> None:
+    own = lines_of("balanced", 1.0, success_alone=0.2, accuracy=0.5)
+    own += lines_of("balanced", 4.0, success_alone=0.6, accuracy=0.5)
+    other = lines_of("tem", 1.0, success_alone=0.2, accuracy=0.55)
+    other += lines_of("tem", 4.0, success_alone=0.6, accuracy=0.55)
+    errors = [0.0, 0.0, 0.1, 0.1]  # the first mechanism's draws agree
+    accuracy = iter(errors)
+    lines = [
+        replace(line, error=next(accuracy)) if line.measure == "accuracy" else line
+        for line in [*other, *own]
+    ]
+    pooled = [point.figures["accuracy"].errors[0][0] for point in curves(lines)[0].points]
+    assert pooled == pytest.approx([math.sqrt(0.005)] * 2)
+    assert {verdict.better for verdict in verdicts(curves(lines))} == {None}
+
+
+def test_errors_over_splits_count_in_comparisons() -> None:
+    wide = [
+        replace(line, setting={**line.setting, "spread": "splits"}, error=1.0)
+        for line in LINES
+        if line.measure == "similarity"
+    ]
+    (balanced, *_) = curves([*LINES, *wide])
+    point = balanced.at(0.4)
+    assert point is not None
+    (draws, _), (splits, _) = point.figures["similarity"].errors
+    assert splits == pytest.approx(1.0)
+    assert draws == pytest.approx(0.01)
+    assert {verdict.better for verdict in verdicts(curves([*LINES, *wide]))} == {None}
+
+
+def test_who_wins_where_the_recommended_one_loses_is_named() -> None:
+    lines = [line for line in LINES if line.setting["mechanism"] != "tem"]
+    lines += lines_of("balanced", 1.0, loss_of_nearest=1.0)
+    lines += lines_of("balanced", 4.0, loss_of_nearest=4.0)
+    assert "If similarity is what you need" not in readable(lines)  # laplace bounds nothing here
+    lines += lines_of("laplace", 9.0, loss_of_nearest=45.0)
+    lines += lines_of("laplace", 20.0, loss_of_nearest=100.0)
+    shown = readable(lines)
+    assert "Take balanced," in shown
+    assert "need, take laplace: it has the best figure at 30%, 40%" in shown
+    assert "59 to 86 nats" in shown  # where it is the best
+    assert "try ε = 2, where 40% are recovered" in shown
+
+
+def test_the_plot_is_against_epsilon_and_against_success() -> None:
+    pytest.importorskip("matplotlib")
+    (svg,) = (
+        piece.draw()
+        for section in frontier_page(LINES).sections
+        for piece in section.pieces
+        if isinstance(piece, pages.Plot)
+    )
+    for label in ("ε, each in its own unit", "share of words recovered", "no noise", "balanced"):
+        assert label in svg
+
+
+def test_pages_are_made_from_lines(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    page, picture = page_files(LINES, tmp_path / "frontier.md").items()
+    assert "frontier.svg" in page[1]
+    assert "| 40% | balanced | 2 | 30% | 40% |" in page[1]  # both attacks
+    assert "| 40% | 2.00 | 30% | 40% | 30% | 0.50 |" in page[1]  # which ε to take
+    assert "| balanced | 4 |  | 50% | 60% | 50% | 0.70 ± 0.01 |" in page[1]  # as it was measured
+    assert "| similarity | 40% | laplace | 0.80 ± 0.02 |  | 0.50 ± 0.01 | yes |" in page[1]
+    assert "`jaccard` is left out" in page[1]
+    assert "Not measured at 50% recovered: `tem`, `laplace`." in page[1]
+    assert picture[1].startswith("<svg")
+    (html,) = page_files(LINES, tmp_path / "frontier.html").values()
+    assert "<svg" in html
+    assert "laplace at 30%, 40%" in html
+    assert "Take <code>balanced</code>" in html
+
+
+def test_the_command_reads_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "lines.jsonl"
+    source.write_text(written(LINES))
+    assert run(["bench", "frontier", "--from", str(source), "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[0])["study"] == "frontier"
+    source.write_text("")
+    assert run(["bench", "frontier", "--from", str(source)]) != 0
+    assert "no results of the frontier" in capsys.readouterr().err
+
+
+def test_without_data_nothing_is_recommended(tmp_path: Path) -> None:
+    bare = [
+        replace(line, ours=None, error=None, command="malaprop data fetch men") for line in LINES
+    ]
+    (page,) = (each for each in page_files(bare, tmp_path / "page.md").values() if "#" in each[:1])
+    for shown in (readable(bare), page.replace("`", "")):
+        assert "run malaprop data fetch men" in shown
+        assert "Take balanced" not in shown
+
+
+def test_without_one_data_set_the_rest_is_shown_and_what_is_left_out_is_named(
+    tmp_path: Path,
+) -> None:
+    absent = [
+        replace(line, measure="attribution_adaptive", ours=None, command="malaprop data fetch sotu")
+        for line in LINES
+    ]
+    some = [*LINES, *absent]
+    (page,) = (each for each in page_files(some, tmp_path / "page.md").values() if "#" in each[:1])
+    for shown in (readable(some), page.replace("`", "")):
+        assert "run malaprop data fetch sotu. Left out: attribution adaptive." in shown
+        assert "Take balanced" in shown

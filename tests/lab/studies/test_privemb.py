@@ -8,6 +8,7 @@ import pytest
 from malaprop import Lexicon, seeded_rng
 from malaprop.lab import studies
 from malaprop.lab.datasets import LabelledTexts
+from malaprop.lab.studies import Cells, Line, Run, run_study
 from malaprop.lab.studies.privemb import (
     M1,
     M2,
@@ -18,8 +19,6 @@ from malaprop.lab.studies.privemb import (
     lexicon_of,
     squared_length,
 )
-from malaprop.lab.studies.reproduction import Cells, Run, run_study
-from malaprop.lab.studies.study import Line
 from malaprop.privacy.noise import ProjectedLaplace
 
 WORDS = 240

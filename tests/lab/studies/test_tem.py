@@ -8,8 +8,7 @@ import pytest
 from malaprop import Lexicon, seeded_rng
 from malaprop.lab import studies
 from malaprop.lab.datasets import LabelledTexts
-from malaprop.lab.studies.reproduction import Cells, Run, run_study
-from malaprop.lab.studies.study import Line
+from malaprop.lab.studies import Cells, Line, Run, run_study
 from malaprop.lab.studies.tem import STUDY, Part, parts_of
 from malaprop.lab.tasks.sources import Corpus
 from malaprop.text.parser import TextParser

@@ -3,8 +3,8 @@
     names       the studies there are
     reproduce   run one, and return its lines: our figures beside the paper's
 
-A study is a folder here: `paper.json`, what the paper did and printed; and the items, a function
-for each table and figure. `framework` runs them.
+A study is a folder here: `paper.json`, what the paper did and printed; `items.toml`, the grid and
+the claims of each table and figure; and the functions that measure their cells.
 
 >>> from malaprop.lab import studies
 >>> studies.names()[0]
@@ -15,22 +15,48 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 
-from malaprop.lab.studies.reproduction import CellProgress, MissingDataError, Run, run_study
-from malaprop.lab.studies.reproduction import judged_again as _judged_again
-from malaprop.lab.studies.study import Line, Paper, Study, Verdict, paper_of, read, written
+from malaprop.lab.studies.reproduction import (
+    CellProgress,
+    Cells,
+    MissingDataError,
+    Run,
+    run_study,
+)
+from malaprop.lab.studies.study import (
+    Claim,
+    Item,
+    Line,
+    Measurement,
+    Paper,
+    Study,
+    Verdict,
+    items_of,
+    judged,
+    paper_of,
+    read,
+    written,
+)
 from malaprop.privacy.errors import ParameterError, did_you_mean
 
 __all__ = [
+    "Cells",
+    "Claim",
+    "Item",
     "Line",
+    "Measurement",
     "MissingDataError",
     "Paper",
     "Run",
+    "Study",
     "Verdict",
+    "items_of",
+    "judged",
     "judged_again",
     "names",
     "paper_of",
     "read",
     "reproduce",
+    "run_study",
     "study_named",
     "written",
 ]
@@ -59,12 +85,14 @@ def judged_again(lines: Iterable[Line]) -> list[Line]:
 
     Each figure is one line, though older files repeat it for each claim.
     """
-    by_study: dict[str, list[Line]] = {}
+    by_item: dict[tuple[str, str], dict[str, Line]] = {}
     for line in lines:
-        by_study.setdefault(line.study, []).append(line)
-    return [
-        line for name, own in by_study.items() for line in _judged_again(study_named(name), own)
-    ]
+        by_item.setdefault((line.study, line.item), {}).setdefault(line.key, line)
+    again = []
+    for (study, name), own in by_item.items():
+        claims = {item.name: item.claims for item in study_named(study).items}
+        again += judged(own.values(), claims.get(name, ()))
+    return again
 
 
 def reproduce(

@@ -289,20 +289,6 @@ def run_study(
     return lines
 
 
-def judged_again(study: Study, lines: Iterable[Line]) -> list[Line]:
-    """Return lines of a study that were measured before, with the claims as they are judged today.
-
-    Each figure is one line, though older files repeat it for each claim.
-    """
-    by_item: dict[str, dict[str, Line]] = {}
-    for line in lines:
-        by_item.setdefault(line.item, {}).setdefault(line.key, line)
-    claims = {item.name: item.claims for item in study.items}
-    return [
-        line for item, own in by_item.items() for line in judged(own.values(), claims.get(item, ()))
-    ]
-
-
 @dataclass(frozen=True)
 class _Bench:
     """Measures cells of one study."""

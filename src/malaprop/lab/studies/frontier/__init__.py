@@ -74,18 +74,11 @@ def some_rows(run: Run, name: str) -> Any:
 # What an observer recovers of words, with and without context, over several draws of noise.
 
 
-_MEASURES: Final = ("kept", "success_alone", "success_context", "similarity")
-
-
-def attacked(run: Run, privatizer: Privatizer, rng: Generator) -> Iterator[Measurement]:
+def _attacked(run: Run, privatizer: Privatizer, rng: Generator) -> Iterator[Measurement]:
     """Attack sentences word by word and with context; taking outputs for words counts, too."""
-
-    def measured() -> Iterator[Measurement]:
-        texts = list(some_rows(run, "mr").texts)[: rows_of(run, "attacked")]
-        rows = list(_rows(run, privatizer, texts, rng))
-        yield from (mean_of(name, [row[name] for row in rows]) for name in _MEASURES)
-
-    return there_or_missing(_MEASURES, measured())
+    texts = list(some_rows(run, "mr").texts)[: rows_of(run, "attacked")]
+    rows = list(_rows(run, privatizer, texts, rng))
+    yield from (mean_of(name, [row[name] for row in rows]) for name in rows[0])
 
 
 def _rows(
@@ -125,24 +118,15 @@ def _rows(
 
 Private = Callable[[Sequence[str]], list[str]]
 """Draws private texts."""
-_AUTHORS_MEASURES: Final = tuple(
-    name + ending
-    for name in ("attribution", "attribution_adaptive")
-    for ending in ("", "_no_marks")
-)
 _FEWEST = 7  # texts of an author
 _SHARED = TESTED / (1.0 - TESTED)
 
 
-def attributed(run: Run, private: Private, noisy: bool = True) -> Iterator[Measurement]:
+def _attributed(run: Run, private: Private, noisy: bool = True) -> Iterator[Measurement]:
     """Identify authors with attackers who learn from clean texts, or from private ones.
 
     They read punctuation, which no mechanism changes, or (`_no_marks`) they do not.
     """
-    return there_or_missing(_AUTHORS_MEASURES, _attributed(run, private, noisy))
-
-
-def _attributed(run: Run, private: Private, noisy: bool) -> Iterator[Measurement]:
     texts, labels = _authors_of(run)
     draws = [private(texts) for _ in range(noise_draws(run) if noisy else 1)]
     for marks, ending in ((True, ""), (False, "_no_marks")):
@@ -151,16 +135,6 @@ def _attributed(run: Run, private: Private, noisy: bool) -> Iterator[Measurement
         for name, known in (("attribution", [clean] * len(read)), ("attribution_adaptive", read)):
             table = [_hits(of, seen, labels) for of, seen in zip(known, read, strict=True)]
             yield from over_both(name + ending, table, shared=_SHARED)
-
-
-def majority_author(run: Run) -> Iterator[Measurement]:
-    """Return how often the author of most texts is right."""
-
-    def counted() -> Iterator[Measurement]:
-        counts = np.bincount(_authors_of(run)[1])
-        yield Measurement("attribution", float(counts.max() / counts.sum()))
-
-    return there_or_missing(["attribution"], counted())
 
 
 def _hits(known: Sequence[str], read: Sequence[str], labels: Ids) -> list[float]:
@@ -174,32 +148,18 @@ def _hits(known: Sequence[str], read: Sequence[str], labels: Ids) -> list[float]
 
 
 def _authors_of(run: Run) -> tuple[list[str], Ids]:
-    data: LabelledTexts = run.data("sotu")
-    return run.once("authors", lambda: _beginnings(data, run.pick(quick=15, full=100)))
-
-
-def _beginnings(data: LabelledTexts, words: int) -> tuple[list[str], Ids]:
     """Return the beginnings of texts by authors with enough of them."""
-    counts = Counter(data.labels)
-    usual = (name for name, times in counts.items() if times >= _FEWEST)
-    names = {name: k for k, name in enumerate(usual)}
-    rows = [(t, names[a]) for t, a in zip(data.texts, data.labels, strict=True) if a in names]
-    beginnings = [" ".join(text.split()[:words]) for text, _ in rows]
-    return beginnings, np.array([label for _, label in rows], dtype=np.int64)
+    data: LabelledTexts = run.data("sotu")
 
+    def beginnings() -> tuple[list[str], Ids]:
+        usual = (name for name, times in Counter(data.labels).items() if times >= _FEWEST)
+        names = {name: number for number, name in enumerate(usual)}
+        rows = [(t, names[a]) for t, a in zip(data.texts, data.labels, strict=True) if a in names]
+        words = run.pick(quick=15, full=100)
+        texts = [" ".join(text.split()[:words]) for text, _ in rows]
+        return texts, np.array([label for _, label in rows], dtype=np.int64)
 
-# The mechanisms that are compared.
-
-
-RECOMMENDED: Final = "balanced"
-
-
-def lexicon_of(run: Run, setting: Setting) -> Lexicon:
-    """Return the words, with steps between near words for the mechanism that counts those."""
-    lexicon = run.lexicon()
-    if setting["mechanism"] != RECOMMENDED:
-        return lexicon
-    return run.once(("graph", lexicon.fingerprint), lexicon.with_graph)
+    return run.once("authors", beginnings)
 
 
 # What a mechanism promises, and how often the words of the lexicon stay.
@@ -216,7 +176,7 @@ def lexicon_words(run: Run) -> int:
     return run.pick(quick=20, full=100)
 
 
-def kept_words(run: Run, channel: Channel, rng: Generator) -> Iterator[Measurement]:
+def _kept_words(run: Run, channel: Channel, rng: Generator) -> Iterator[Measurement]:
     """Measure N_w of words spread over the lexicon: exactly if there is a law, else by runs."""
     lexicon = channel.lexicon
     ids = word_ids(lexicon, min(lexicon_words(run), len(lexicon)))
@@ -226,7 +186,7 @@ def kept_words(run: Run, channel: Channel, rng: Generator) -> Iterator[Measureme
     yield Measurement("kept_of_lexicon_max", float(values.max()))
 
 
-def promised(lexicon: Lexicon, guarantee: Guarantee) -> Iterator[Measurement]:
+def _promised(lexicon: Lexicon, guarantee: Guarantee) -> Iterator[Measurement]:
     """State the guarantee, and its bound between a word and its nearest one, the median."""
     delta = f", δ = {guarantee.delta:.2g}" if guarantee.delta else ""
     yield Measurement("guarantee", f"{guarantee.kind.value}, {guarantee.metric}{delta}")
@@ -251,7 +211,7 @@ def promised(lexicon: Lexicon, guarantee: Guarantee) -> Iterator[Measurement]:
 # What private words are still good for: similarity of words, classification, STS.
 
 
-def served(run: Run, subject: Any, rng: Generator) -> Iterator[Measurement]:
+def _served(run: Run, subject: Any, rng: Generator) -> Iterator[Measurement]:
     """Do all tasks with the words of a subject, with fresh noise each time."""
     release = None if isinstance(subject, Subject) else "words"
     options: dict[str, Any] = {"floors": False, "rng": rng, "release": release}
@@ -266,19 +226,10 @@ def served(run: Run, subject: Any, rng: Generator) -> Iterator[Measurement]:
         scores = classified(_problem(run, own.space), own, ["accuracy"], noise_draws(run), rng)
         yield from (one for one in scores if one.measure == "accuracy")
 
-    words, sentences = ("word_similarity", "similarity", "men"), ("sts", "sts", "stsb")
-    yield from there_or_missing(words[:1], correlated(*words))
+    words = correlated("word_similarity", "similarity", "men")
+    yield from there_or_missing(["word_similarity"], words)
     yield from there_or_missing(["accuracy"], trained())
-    yield from there_or_missing(sentences[:1], correlated(*sentences))
-
-
-def majority(run: Run) -> Iterator[Measurement]:
-    """Return how often the most frequent class is right."""
-
-    def counted() -> Iterator[Measurement]:
-        yield Measurement("accuracy", _problem(run, run.lexicon()).majority)
-
-    return there_or_missing(["accuracy"], counted())
+    yield from there_or_missing(["sts"], correlated("sts", "sts", "stsb"))
 
 
 def _problem(run: Run, space: Any) -> Any:
@@ -288,40 +239,60 @@ def _problem(run: Run, space: Any) -> Any:
 # What is measured of each mechanism: attacks on words, tasks, attribution, the guarantee.
 
 
+RECOMMENDED: Final = "balanced"
+_RECOVERED: Final = ("kept", "success_alone", "success_context", "similarity")
+_AUTHORS: Final = (
+    *("attribution", "attribution_adaptive"),
+    *("attribution_no_marks", "attribution_adaptive_no_marks"),
+)
+
+
 def frontier(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Measure a mechanism at one ε, or a floor. If a data set is missing, measure the rest."""
-    lexicon = lexicon_of(run, setting)
+    lexicon, name = run.lexicon(), setting["mechanism"]
     if "epsilon" not in setting:
-        yield from _floor(run, setting["mechanism"], lexicon, rng)
+        yield from floor_shares(name, len(lexicon))
+        yield from _majorities(run) if name == MAJORITY else _floor(run, name, lexicon, rng)
         return
+    if name == RECOMMENDED:  # which counts steps between near words
+        lexicon = run.once(("graph", lexicon.fingerprint), lexicon.with_graph)
     privatizer = Privatizer(lexicon, mechanism_of(setting), rng=rng)
-    yield from attacked(run, privatizer, rng)
-    yield from served(run, privatizer.channel, rng)
-    yield from attributed(run, privatizer.texts)
-    yield from kept_words(run, privatizer.channel, rng)
-    yield from promised(lexicon, privatizer.channel.guarantee)
+    yield from there_or_missing(_RECOVERED, _attacked(run, privatizer, rng))
+    yield from _served(run, privatizer.channel, rng)
+    yield from there_or_missing(_AUTHORS, _attributed(run, privatizer.texts))
+    yield from _kept_words(run, privatizer.channel, rng)
+    yield from _promised(lexicon, privatizer.channel.guarantee)
     yield Measurement("share_in_clear", share_in_clear(privatizer.channel))
 
 
+def _majorities(run: Run) -> Iterator[Measurement]:
+    """Measure how often the most frequent class is right, and the author of most texts."""
+
+    def reviews() -> Iterator[Measurement]:
+        yield Measurement("accuracy", _problem(run, run.lexicon()).majority)
+
+    def authors() -> Iterator[Measurement]:
+        counts = np.bincount(_authors_of(run)[1])
+        yield Measurement("attribution", float(counts.max() / counts.sum()))
+
+    yield from there_or_missing(["accuracy"], reviews())
+    yield from there_or_missing(["attribution"], authors())
+
+
 def _floor(run: Run, name: str, lexicon: Lexicon, rng: Generator) -> Iterator[Measurement]:
-    """Measure what needs no mechanism: no noise, no meaning, or the most frequent answer."""
-    yield from floor_shares(name, len(lexicon))
-    if name == MAJORITY:
-        yield from majority(run)
-        yield from majority_author(run)
-        return
-    yield from served(run, FLOORS[name](lexicon), rng)
-    if name == "no noise":
-        yield from attributed(run, list, noisy=False)
-    elif name == "random table":  # any word for each word, the same in all its places: a cipher
-        read = CorpusReader(lexicon)
-        yield from attributed(
-            run, lambda texts: random_table(lexicon).begin(rng).texts(read(texts))
-        )
-    else:
-        yield from attributed(
-            run, lambda texts: [with_random_words(text, lexicon.words, rng) for text in texts]
-        )
+    """Measure what needs no mechanism: no noise, or no meaning."""
+    yield from _served(run, FLOORS[name](lexicon), rng)
+    read = CorpusReader(lexicon)
+    private: Mapping[str, Private] = {
+        "no noise": list,
+        # Any word for each word, the same in all its places: a cipher.
+        "random table": lambda texts: random_table(lexicon).begin(rng).texts(read(texts)),
+        "random words": lambda texts: [
+            with_random_words(text, lexicon.words, rng) for text in texts
+        ],
+    }
+    attributed = _attributed(run, private[name], noisy=name != "no noise")
+    yield from there_or_missing(_AUTHORS, attributed)
 
 
 STUDY = read_study("frontier", frontier=frontier)

@@ -98,7 +98,9 @@ Protocol = Callable[[SlotTexts], Flags]
 
 def stop_words_kept(texts: SlotTexts) -> Flags:
     """The paper's rule in Table III; words that the lexicon lacks stay in clear, too."""
-    content: Flags = np.array([word not in ENGLISH.function_words for word in texts.flat], dtype=bool)
+    content: Flags = np.array(
+        [word not in ENGLISH.function_words for word in texts.flat], dtype=bool
+    )
     return texts.known & content
 
 

@@ -1,25 +1,33 @@
 """Cells are measured once, in any order, from a seed; missing data leave a command."""
 
+import io
 import json
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from numpy.random import Generator
+from tests.lab.datasets.serving import Write, described, write_catalogue
 
-from malaprop import MissingExtraError, ParameterError, seeded_rng
-from malaprop.lab.studies.figures import there_or_missing
-from malaprop.lab.studies.reproduction import Cells, MissingDataError, Run, judged_again, run_study
-from malaprop.lab.studies.study import (
+from malaprop import Lexicon, MissingExtraError, ParameterError, seeded_rng
+from malaprop.lab.datasets import add
+from malaprop.lab.studies import (
+    Cells,
     Claim,
     Item,
     Line,
     Measurement,
-    Setting,
+    MissingDataError,
+    Run,
     Study,
+    judged_again,
     read,
+    run_study,
     written,
 )
+from malaprop.lab.studies.figures import there_or_missing
+from malaprop.lab.studies.study import Setting
 
 measured: list[Setting] = []
 
@@ -188,12 +196,13 @@ def test_claims_are_judged_where_they_are_about(run: Run, cells: Cells) -> None:
 
 
 def test_older_lines_are_read_as_one_for_each_figure_and_judged_again(
-    run: Run, cells: Cells
+    run: Run, cells: Cells, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("malaprop.lab.studies.study_named", lambda name: STUDY)
     lines = run_study(STUDY, run, items=["fig2"], cells=cells)
     older = [{**line.to_dict(), "claim": "it grows", "holds": True} for line in lines]
     rows = [json.dumps({k: v for k, v in row.items() if k != "claims"}) for row in older]
-    again = judged_again(STUDY, read("\n".join([*rows, *rows])))
+    again = judged_again(read("\n".join([*rows, *rows])))
     assert again == lines
 
 
@@ -235,3 +244,49 @@ def test_a_run_holds_one_of_each_kind_of_large_thing(run: Run) -> None:
 
     assert [run.latest("channel", key, make) for key in "aabba"] == [0, 0, 1, 1, 2]
     assert [run.once(key, make) for key in "xyx"] == [3, 4, 3]
+
+
+__all__ = ["write_catalogue"]
+
+pytestmark = pytest.mark.usefixtures("home")
+
+
+def test_vectors_that_are_not_kept_name_the_command_that_fetches_them(run: Run) -> None:
+    with pytest.raises(MissingDataError) as raised:
+        run.lexicon("glove-6b-50d")
+    assert raised.value.command == "malaprop data fetch glove-6b-50d"
+
+
+def test_vectors_of_the_catalogue_are_those_of_the_lexicons_words(
+    run: Run, tiny: Lexicon, write_catalogue: Write, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    matrix, listed = io.BytesIO(), io.BytesIO()
+    vectors = np.arange(6, dtype=np.float32).reshape(3, 2)
+    np.save(matrix, vectors)
+    pq.write_table(pa.table({"index": [tiny.words[1], "elsewhere", tiny.words[0]]}), listed)
+    files = {"v.npy": matrix.getvalue(), "w.parquet": listed.getvalue()}
+    described_files = [described(name, content) for name, content in files.items()]
+    page = "https://owner.example"
+    write_catalogue("some-vectors", described_files, "glove-6b-50d", page=page)
+    folder = tmp_path_factory.mktemp("files")
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+        add([folder / name])
+    lexicon = run.lexicon("some-vectors")
+    assert lexicon.words == tiny.words[:2]
+    np.testing.assert_array_equal(lexicon.vectors, vectors[[2, 0]])
+    fingerprint = run.fingerprint({"lexicon": "some-vectors"})
+    assert all(file["sha256"] in fingerprint for file in described_files)
+    assert tiny.fingerprint in fingerprint
+
+
+def test_only_the_figures_that_lack_data_are_null(run: Run, cells: Cells) -> None:
+    def cell(run: Run, setting: object, rng: object) -> list[Measurement]:
+        raise MissingDataError("An encoder", "a run of it", ("accuracy",))
+
+    item = Item(name="t", grid=[{}], cell=cell, key="cell", measures=("accuracy", "kept"))
+    (line,) = run_study(Study(name="nadp", items=(item,)), run, cells=cells)
+    assert (line.measure, line.ours, line.command) == ("accuracy", None, "a run of it")

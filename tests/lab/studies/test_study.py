@@ -1,24 +1,37 @@
-"""Verdicts: a difference that Welch's test cannot tell decides nothing."""
+"""Claims and their verdicts, the papers' figures, and the seeds of all cells."""
 
+import hashlib
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.random import Generator
 
 from malaprop import seeded_rng
-from malaprop.lab.studies.figures import jointly, mean_of
-from malaprop.lab.studies.study import (
+from malaprop.lab import studies
+from malaprop.lab.studies import (
+    Cells,
     Claim,
     Line,
+    Measurement,
+    Paper,
+    Run,
+    judged,
+    paper_of,
+    run_study,
+)
+from malaprop.lab.studies.figures import jointly, mean_of
+from malaprop.lab.studies.study import (
     Results,
+    Setting,
     above,
     alike,
     at_most,
     below,
     every,
     exactly,
-    judged,
 )
 
 
@@ -211,3 +224,77 @@ def test_a_claim_compares_a_line_with_others(holds: str, than: Any, expected: bo
         text="it is so", measure="m", about={"tau": 0.1}, holds=holds, than=than, margin=0.5
     )
     assert judged(lines, [claim])[0].claims[0].holds is expected
+
+
+TABLE = {
+    "measure": "kept",
+    "rows": ["lambda", [0.0, 1.0]],
+    "columns": ["epsilon", [1, 5]],
+    "values": [[1, 2], [3, 4]],
+    "errors": [[0.1, 0.2], [0.3, 0.4]],
+}
+PAPER = Paper({"paper": "P", "items": {"table3": {"tables": [TABLE]}}})
+
+
+def test_a_figure_fits_lines_that_have_its_setting() -> None:
+    figure = PAPER.figure("table3", "kept", {"lambda": 1.0, "epsilon": 5, "task": "x"})
+    assert figure == (4, 0.4)
+    assert PAPER.figure("table3", "kept", {"lambda": 1.0}) == (None, None)
+    assert PAPER.figure("table3", "distinct", {"lambda": 1.0, "epsilon": 5}) == (None, None)
+
+
+def test_a_control_has_no_figure_of_the_paper() -> None:
+    setting = {"lambda": 1.0, "epsilon": 5, "control": "equal share kept"}
+    assert PAPER.figure("table3", "kept", setting) == (None, None)
+
+
+def test_every_study_describes_every_item() -> None:
+    for name in studies.names():
+        paper = paper_of(name)
+        assert paper.title
+        assert all(one["what"] and one["why"] for one in paper.deviations)
+        for item in studies.study_named(name).items:
+            entry = paper.item(item.name)
+            assert entry["title"]
+            measures = {figure["measure"] for figure in paper.figures(item.name)}
+            assert measures <= set(item.measures), (name, item.name)
+            assert {plot["y"] for plot in entry.get("plots", [])} <= set(item.measures)
+
+
+PINNED = {
+    "nadp": "8c09ff7819a62d92",
+    "mahalanobis": "f072beb5601b21ce",
+    "tem": "b89c30b9d5199393",
+    "privemb": "481e6a9a5451a247",
+    "hyperbolic": "9a761d1e768fbd02",
+    "frontier": "c638bef5f05b2cd8",
+}
+"""By study: a digest of the first numbers that its cells draw, in quick and in full runs."""
+
+
+def test_every_study_is_pinned() -> None:
+    assert {*studies.names(), "frontier"} == PINNED.keys()
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_a_key_stands_for_one_function(name: str) -> None:
+    """Two functions with one key would read what the other measured."""
+    items = studies.study_named(name).items
+    pairs = {(item.key, item.cell) for item in items}
+    assert len(pairs) == len({key for key, _ in pairs}) == len({cell for _, cell in pairs})
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_cells_draw_what_they_drew(name: str, cells: Cells) -> None:
+    drawn = set()
+
+    def renamed(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+        drawn.add(int(rng.integers(1 << 62)))
+        yield Measurement("drawn", 1.0)
+
+    study = studies.study_named(name)
+    items = tuple(replace(item, cell=renamed, claims=()) for item in study.items)
+    for quick in (True, False):
+        run_study(replace(study, items=items), Run(quick=quick), cells=cells)
+    text = "\n".join(map(str, sorted(drawn)))
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == PINNED[name]
