@@ -95,12 +95,11 @@ class LawLikelihoods(Likelihoods):
         missing = distinct[~self._known[distinct]]
         if len(missing):
             # The most likely words first: what they reach is seldom exceeded by later ones.
-            usual, wide = np.argsort(-log_prior, kind="stable"), self._words.shape[1]
+            usual = np.argsort(-log_prior, kind="stable")
             if self._columns.prepare(stage(progress, 0, 2)):
-                some, step = usual[: 64 * wide], stage(progress, 1, 2)
-                words, scores = self._by_columns(missing, log_prior, some, wide, step)
+                words, scores = self._by_columns(missing, usual, stage(progress, 1, 2))
             else:
-                words, scores = self._by_rows(missing, log_prior, usual, wide, progress)
+                words, scores = self._by_rows(missing, usual, progress)
             self._words[missing] = words
             self._logs[missing] = np.maximum(scores - log_prior[words], _NEVER)
             self._known[missing] = True
@@ -108,20 +107,17 @@ class LawLikelihoods(Likelihoods):
         return Candidates(outputs=distinct, words=self._words[rows], logs=self._logs[rows])
 
     def _by_columns(
-        self,
-        outputs: Ids,
-        log_prior: Floats,
-        some: Ids,
-        count: int,
-        progress: Progress | None,
+        self, outputs: Ids, usual: Ids, progress: Progress | None
     ) -> tuple[Ids, Floats]:
         """Return the words of the best scores, output by output."""
+        count = self._words.shape[1]
+        some = usual[: 64 * count]
         words = np.zeros((len(outputs), count), dtype=np.int64)
         best = np.full((len(outputs), count), -np.inf)
         row, steps = 0, blocks(len(outputs), row_cells=self._size, budget=_COLUMNS)
         for done, block in enumerate(steps, 1):
             for scores in self._columns.parts(outputs[block], _ROWS):
-                scores += log_prior  # in place: such arrays are large
+                scores += self._prior  # in place: such arrays are large
                 # The best of some words bound the best of all from below.
                 some_scores = scores[:, some]
                 kth = some_scores.shape[1] - min(count, some_scores.shape[1])
@@ -134,22 +130,16 @@ class LawLikelihoods(Likelihoods):
             report(progress, done, len(steps))
         return words, best
 
-    def _by_rows(
-        self,
-        outputs: Ids,
-        log_prior: Floats,
-        usual: Ids,
-        count: int,
-        progress: Progress | None,
-    ) -> tuple[Ids, Floats]:
+    def _by_rows(self, outputs: Ids, usual: Ids, progress: Progress | None) -> tuple[Ids, Floats]:
         """Return the words of the best scores, from some words at a time for all outputs."""
+        count = self._words.shape[1]
         words = np.zeros((len(outputs), count), dtype=np.int64)
         best = np.full((len(outputs), count), -np.inf)
         steps = blocks(self._size, row_cells=self._size)
         for done, block in enumerate(steps, 1):
             some = usual[block]
             logs = np.maximum(self._law.log_probabilities(some)[:, outputs], _NEVER)
-            scores = (logs + log_prior[some][:, None]).T
+            scores = (logs + self._prior[some][:, None]).T
             better = np.flatnonzero((scores > best[:, -1:]).any(axis=1))
             both = np.concatenate([best[better], scores[better]], axis=1)
             order = np.argsort(-both, axis=1, kind="stable")[:, :count]
